@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto'
+
+/** Time and randomness arrive through this, so that tests can hold them. */
+export interface Clock {
+  /** Milliseconds on a monotonic clock. */
+  now(): number
+  /** Wall-clock time for people, ISO 8601. */
+  timestamp(): string
+  /** Calls back after `ms`; the returned function cancels. */
+  after(ms: number, callback: () => void): () => void
+  /** Calls back every `ms` until the returned function is called. */
+  every(ms: number, callback: () => void): () => void
+  /** A fresh identifier. */
+  id(): string
+}
+
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  timestamp: () => new Date().toISOString(),
+  after(ms, callback) {
+    const timer = setTimeout(callback, ms)
+    return () => clearTimeout(timer)
+  },
+  every(ms, callback) {
+    const timer = setInterval(callback, ms)
+    timer.unref()
+    return () => clearInterval(timer)
+  },
+  id: () => randomUUID(),
+}

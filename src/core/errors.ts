@@ -1,0 +1,120 @@
+/**
+ * The two kinds of bad news that are thrown (the third, a guest that misbehaves, is a value: `result.outcome`).
+ * One table; every door looks its status and exit code up here and maps nothing itself.
+ */
+interface ErrorRow {
+  readonly kind: 'refusal' | 'fault'
+  readonly message: string
+  readonly hint: string
+  readonly httpStatus: number
+  readonly exitCode: number
+  readonly retryable: boolean
+}
+
+const table = {
+  INVALID_REQUEST: {
+    kind: 'refusal',
+    message: 'The request is not valid.',
+    hint: 'See the field named in the message.',
+    httpStatus: 400,
+    exitCode: 64,
+    retryable: false,
+  },
+  INPUT_TOO_LARGE: {
+    kind: 'refusal',
+    message: 'The request is larger than its limits allow.',
+    hint: 'Send less, or raise the limit named in the message.',
+    httpStatus: 413,
+    exitCode: 64,
+    retryable: false,
+  },
+  LIMIT_UNENFORCEABLE: {
+    kind: 'refusal',
+    message: 'Nothing on this machine can enforce a limit that the run needs.',
+    hint: 'Run `lazaret doctor` for the fix, or name the limit in `allowUnenforced`.',
+    httpStatus: 503,
+    exitCode: 69,
+    retryable: false,
+  },
+  RUNTIME_UNAVAILABLE: {
+    kind: 'refusal',
+    message: 'The runtime is not available on this machine.',
+    hint: 'Run `lazaret doctor` to see which toolchains were found.',
+    httpStatus: 503,
+    exitCode: 69,
+    retryable: false,
+  },
+  JAIL_UNAVAILABLE: {
+    kind: 'fault',
+    message: 'This machine cannot build the wall that the run needs.',
+    hint: 'Run `lazaret doctor` for the missing layer and its fix.',
+    httpStatus: 503,
+    exitCode: 69,
+    retryable: false,
+  },
+  CELL_FAILED: {
+    kind: 'fault',
+    message: 'The cell could not be built.',
+    hint: 'The step and the errno in the message say what the kernel refused; `lazaret doctor` explains it.',
+    httpStatus: 500,
+    exitCode: 70,
+    retryable: true,
+  },
+  WORKER_LOST: {
+    kind: 'fault',
+    message: 'The cell ended before the run did, and the run was not the reason.',
+    hint: 'Try again; if it comes back, run `lazaret doctor`.',
+    httpStatus: 500,
+    exitCode: 70,
+    retryable: true,
+  },
+  DISPOSED: {
+    kind: 'refusal',
+    message: 'This Lazaret was disposed.',
+    hint: 'Create a new one with createLazaret().',
+    httpStatus: 503,
+    exitCode: 70,
+    retryable: false,
+  },
+} as const satisfies Record<string, ErrorRow>
+
+export type ErrorCode = keyof typeof table
+
+/** Every code, for tests and documentation. */
+export const errorTable: Readonly<Record<ErrorCode, ErrorRow>> = table
+
+export interface LazaretErrorDetails {
+  /** What exactly happened, and to what. Appended to the table's message. */
+  readonly detail?: string
+  /** Overrides the table's hint where a better one is known. */
+  readonly hint?: string
+  readonly cause?: unknown
+}
+
+/** Thrown when a run was refused or when we failed. A guest that misbehaves never throws. */
+export class LazaretError extends Error {
+  override readonly name = 'LazaretError'
+  readonly code: ErrorCode
+  readonly kind: 'refusal' | 'fault'
+  /** What to do next. */
+  readonly hint: string
+  readonly retryable: boolean
+  readonly httpStatus: number
+  readonly exitCode: number
+
+  constructor(code: ErrorCode, { detail, hint, cause }: LazaretErrorDetails = {}) {
+    const row = table[code]
+    super(detail === undefined ? row.message : `${row.message} ${detail}`, cause === undefined ? {} : { cause })
+    this.code = code
+    this.kind = row.kind
+    this.hint = hint ?? row.hint
+    this.retryable = row.retryable
+    this.httpStatus = row.httpStatus
+    this.exitCode = row.exitCode
+  }
+
+  /** The shape that every door shows: no stack, no cause. */
+  toJSON(): { code: ErrorCode; kind: 'refusal' | 'fault'; message: string; hint: string; retryable: boolean } {
+    return { code: this.code, kind: this.kind, message: this.message, hint: this.hint, retryable: this.retryable }
+  }
+}

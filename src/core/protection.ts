@@ -1,0 +1,15 @@
+/**
+ * How strong the wall around a run is, strongest first.
+ *
+ * - `strong`: own uid, every namespace, seccomp, Landlock, no capabilities, limits held by cgroups.
+ * - `standard`: the same without an own uid or cgroups; limits held by rlimits and a watchdog.
+ * - `restricted`: no namespaces: Landlock, seccomp and rlimits only.
+ * - `none`: a plain process. Used only when the operator names it.
+ */
+export const protectionLevels = ['strong', 'standard', 'restricted', 'none'] as const
+export type ProtectionLevel = (typeof protectionLevels)[number]
+
+/** Whether `level` protects at least as well as `minimum`. */
+export function isAtLeast(level: ProtectionLevel, minimum: ProtectionLevel): boolean {
+  return protectionLevels.indexOf(level) <= protectionLevels.indexOf(minimum)
+}

@@ -1,0 +1,50 @@
+import type { Limits } from './limits.ts'
+
+export const languages = ['javascript', 'typescript', 'python', 'shell'] as const
+export type Language = (typeof languages)[number]
+
+export const runtimeNames = ['bun', 'node', 'python', 'shell'] as const
+/** How a language runs. `snippet` and `isolate` join this list when they exist. */
+export type RuntimeName = (typeof runtimeNames)[number]
+
+export const networkModes = ['none', 'host'] as const
+export type NetworkMode = (typeof networkModes)[number]
+
+/** One piece of code, to be executed once. Only `code` and `language` are required. */
+export interface RunRequest {
+  /** The program's text. */
+  readonly code: string
+  readonly language: Language
+  /** Default: bun for javascript and typescript, else the language's own. */
+  readonly runtime?: RuntimeName
+  /** A structured value: `input` in JavaScript, `input_data` in Python, the file named by `$INPUT` in shell. */
+  readonly input?: unknown
+  /** The program's argv, after its own name. */
+  readonly args?: readonly string[]
+  /** Files placed in /workspace before the run; keys are relative paths. */
+  readonly files?: Readonly<Record<string, string | Uint8Array>>
+  /** What the program reads from standard input. Default: empty. */
+  readonly stdin?: string | Uint8Array
+  /** Environment variables, added to the few that every guest finds. Nothing of the host's environment is passed on. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Clamped to the operator's ceilings; the receipt says so. */
+  readonly limits?: Partial<Limits>
+  /** Default `none`: an empty network namespace with a loopback of its own. */
+  readonly network?: NetworkMode
+  /** Who asks: for rate limits, audit and fairness. */
+  readonly client?: string
+  /** Aborting it kills the run; the outcome is `cancelled`. */
+  readonly signal?: AbortSignal
+  /** Called for each piece of output as it happens, in order. */
+  readonly onOutput?: (chunk: OutputChunk) => void
+}
+
+/** A piece of what the guest wrote, as it happened. */
+export interface OutputChunk {
+  readonly stream: 'stdout' | 'stderr'
+  readonly bytes: Uint8Array
+  /** The bytes as text; a character split between two chunks comes whole with the second. */
+  readonly text: string
+  /** Milliseconds since the guest started. */
+  readonly atMs: number
+}
