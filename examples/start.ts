@@ -1,0 +1,72 @@
+/**
+ * Runs every example and says how each ended: `npm start`.
+ * The exit code is 0 only if each ended as it should, the well-behaved and the others.
+ */
+import { readFile } from 'node:fs/promises'
+import { createLazaret, type Lazaret, LazaretError } from '../src/index.ts'
+import { layBait } from './bait.ts'
+import type { Example } from './example.ts'
+import { createJobs } from './jobs.ts'
+import { createMisbehaviour } from './misbehaviour.ts'
+import { clearProgress, printHeader, printNoteRow, printResultRow, showProgress } from './table.ts'
+
+const interruption = new AbortController()
+process.once('SIGINT', () => interruption.abort())
+
+process.exitCode = await start(interruption.signal)
+
+async function start(signal: AbortSignal): Promise<number> {
+  await using bait = await layBait()
+  await using lazaret = createLazaret()
+  const hasProcessLimit = await holdsProcessLimit(lazaret)
+  const surprises: string[] = []
+
+  printHeader()
+  for (const example of [...(await createJobs()), ...createMisbehaviour(bait)]) {
+    if (signal.aborted) break
+    if (example.needsProcessLimit && !hasProcessLimit) {
+      printNoteRow(example.path, 'skipped: nothing here holds the limit on processes; see `lazaret doctor`')
+      continue
+    }
+    showProgress(example.path)
+    if (!(await runExample(lazaret, example, signal)))
+      surprises.push(`${example.path}: expected: ${example.expected}`)
+  }
+
+  console.log()
+  if (signal.aborted) return reportEnd('Interrupted.', 130)
+  if (surprises.length > 0) return reportEnd(`Not as expected:\n  ${surprises.join('\n  ')}`, 1)
+  return reportEnd('Every program ended as expected.', 0)
+}
+
+/** Whether it ended as expected. */
+async function runExample(lazaret: Lazaret, example: Example, signal: AbortSignal): Promise<boolean> {
+  try {
+    const code = await readFile(new URL(example.path, import.meta.url), 'utf8')
+    const result = await lazaret.run({ ...example.request, code, signal })
+    clearProgress()
+    printResultRow(example.path, result)
+    return example.isExpected(result)
+  } catch (error) {
+    clearProgress()
+    if (!(error instanceof LazaretError)) throw error
+    printNoteRow(example.path, `${error.message} ${error.hint}`)
+    return false
+  }
+}
+
+/** Asks a harmless run for its receipt, because a promise is not enough before a fork bomb. */
+async function holdsProcessLimit(lazaret: Lazaret): Promise<boolean> {
+  try {
+    const { receipt } = await lazaret.run({ language: 'shell', code: 'true', limits: { processesMax: 32 } })
+    return ['cgroup', 'rlimit'].includes(receipt.limits.processesMax.by)
+  } catch (error) {
+    if (error instanceof LazaretError) return false
+    throw error
+  }
+}
+
+function reportEnd(line: string, exitCode: number): number {
+  console.log(line)
+  return exitCode
+}

@@ -1,0 +1,199 @@
+/*
+ * The launcher: applies a plan that TypeScript decided (job 1), then stays as pid 1 of the cell (job 2).
+ * It decides nothing. Every length that arrives is bounded by a constant below before it is believed.
+ */
+#ifndef LAZARET_CELL_H
+#define LAZARET_CELL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+/* Descriptors that the host hands over. 0 and 2 are /dev/null. */
+enum { REPORT_FD = 1, CONTROL_FD = 3, CHANNEL_FD = 4 };
+
+enum {
+  FRAME_HEADER_BYTES = 9,        /* u32 length of the payload, u8 type, u32 id; little-endian */
+  FRAME_BYTES_MAX = 1 << 20,     /* payload; argv and environment of one spawn fit (the kernel allows 2 MiB) */
+  PLAN_BYTES_MAX = 4 << 20,      /* the plan's payload; it carries generated files such as certificates */
+  SLOTS_MAX = 64,                /* descriptors opened ahead of the mounts */
+  SPAWNS_MAX = 16,               /* processes the host may run at one time in one cell */
+  ARGUMENTS_MAX = 8192,          /* argv plus environment entries of one spawn */
+  RLIMITS_MAX = 16,
+  LANDLOCK_RULES_MAX = 64,
+  FILTER_INSTRUCTIONS_MAX = 4096, /* BPF_MAXINSNS */
+  OUTPUT_CHUNK_BYTES = 64 << 10, /* the capacity of a pipe */
+  OUTBOX_BYTES = 1 << 20,        /* frames that wait for the host to read; guests wait when it is full */
+  STDIN_BYTES = 64 << 10,        /* stdin that waits for the guest to read: the host's credit */
+  WATCHDOG_INTERVAL_MS = 20,     /* a guest grows 30 to 60 MiB meanwhile */
+};
+
+enum frame_type {
+  /* host to cell */
+  FRAME_PLAN = 1,
+  FRAME_SPAWN = 2,
+  FRAME_STDIN = 3,
+  FRAME_STDIN_END = 4,
+  FRAME_SIGNAL = 5,
+  FRAME_PUT = 6,
+  FRAME_END = 7,
+  /* cell to host, on the control socket */
+  FRAME_READY = 64,
+  FRAME_SPAWNED = 65,
+  FRAME_OUTPUT = 66,
+  FRAME_EXIT = 67,
+  FRAME_FAULT = 68,
+  FRAME_EXCEEDED = 69,
+  FRAME_STDIN_TAKEN = 70,
+  /* stub to host, on the report socket */
+  FRAME_BORN = 80,
+  FRAME_GONE = 81,
+};
+
+enum exceeded { EXCEEDED_OUTPUT = 1, EXCEEDED_MEMORY = 2, EXCEEDED_CPU = 3 };
+
+/* A view of received bytes. `bad` stays set once a read went past the end: check it once, after the last read. */
+struct reader {
+  const uint8_t *at;
+  size_t left;
+  bool bad;
+};
+
+struct reader reader_of(const uint8_t *bytes, size_t length);
+uint32_t take_u32(struct reader *reader);
+uint64_t take_u64(struct reader *reader);
+const uint8_t *take_bytes(struct reader *reader, uint32_t *length);
+const char *take_string(struct reader *reader); /* NUL-terminated inside the buffer, no other NUL */
+bool reader_done(const struct reader *reader);  /* everything read, nothing bad */
+
+struct frame {
+  uint32_t length;
+  uint8_t type;
+  uint32_t id;
+};
+
+void put_u32(uint8_t *at, uint32_t value);
+void put_u64(uint8_t *at, uint64_t value);
+struct frame frame_header(const uint8_t header[FRAME_HEADER_BYTES]);
+void write_frame_header(uint8_t header[FRAME_HEADER_BYTES], struct frame frame);
+bool read_exactly(int fd, void *buffer, size_t length);
+bool write_exactly(int fd, const void *buffer, size_t length);
+bool write_frame(int fd, struct frame frame, const void *payload);
+
+/* Everything the plan says that later steps need. One cell per process. */
+struct cell {
+  int fault_fd;             /* where this process reports a failure */
+  uint32_t record;          /* index of the record being applied, for reports */
+  int slots[SLOTS_MAX];
+  /* id maps, to be written from outside the new user namespace */
+  const char *uid_map;
+  const char *gid_map;
+  bool deny_setgroups;
+  int helper_fd;            /* socket to the helper that stays root to write the maps, or -1 */
+  pid_t helper;
+  int sync_fd;              /* socket between stub and pid 1 during construction, or -1 */
+  /* the guests */
+  bool guest_changes_ids;
+  uid_t guest_uid;
+  gid_t guest_gid;
+  const char *guest_root;   /* chroot here before each guest starts */
+  const uint8_t *filter;
+  uint32_t filter_bytes;
+  struct reader landlock;   /* the record's payload, applied in each guest */
+  bool has_landlock;
+};
+extern struct cell cell;
+
+/* Reports step name + errno and ends this process. Nothing runs afterwards. */
+_Noreturn void fail(const char *what);
+void check(long result, const char *what); /* fails when result is negative */
+
+/* One function per plan record; the order is the plan's. */
+void apply_plan(struct reader plan);
+void keep_in_slot(uint32_t slot, int fd);
+int take_from_slot(uint32_t slot);
+
+void step_open_tree(struct reader *record);
+void step_open_write(struct reader *record);
+void step_id_maps(struct reader *record);
+void step_become(struct reader *record);
+void step_clone(struct reader *record);
+void step_join(struct reader *record);
+void step_set_ids(struct reader *record);
+void step_guard(struct reader *record);
+void step_unshare(struct reader *record);
+void step_private(struct reader *record);
+void step_root(struct reader *record);
+void step_directory(struct reader *record);
+void step_file(struct reader *record);
+void step_symlink(struct reader *record);
+void step_bind(struct reader *record);
+void step_mount(struct reader *record);
+void step_pivot(struct reader *record);
+void step_mask(struct reader *record);
+void step_read_only(struct reader *record);
+void step_set_attributes(struct reader *record);
+void step_root_guard(struct reader *record);
+void step_loopback(struct reader *record);
+void step_hostname(struct reader *record);
+void step_guest_ids(struct reader *record);
+void step_guest_filter(struct reader *record);
+void step_guest_landlock(struct reader *record);
+void step_keep_capabilities(struct reader *record);
+void step_serve(struct reader *record);
+
+void write_id_maps(pid_t pid);
+_Noreturn void run_stub(pid_t pid1, int pidfd, int sync_fd);
+
+/* Called in a forked child that will become a guest. They return false with errno set. */
+bool drop_to_guest_ids(void);
+bool drop_capabilities(void);
+bool restrict_with_landlock(void);
+bool restrict_with_seccomp(void);
+
+/* One process that the host asked for. */
+struct spawn {
+  bool used;
+  uint32_t id;
+  pid_t pid;
+  int output_fds[2];            /* stdout, stderr; -1 when closed */
+  int stdin_fd;                 /* -1 when closed */
+  int exec_fd;                  /* end of file here means that execve worked; -1 afterwards */
+  bool exited;
+  int status;
+  struct rusage usage;
+  int drain_left[2];            /* bytes that were in the pipes when the process ended */
+  bool ends_on_output;          /* over its output budget: end everything, or drop the excess */
+  uint64_t output_left;
+  uint64_t output_dropped;
+  bool output_exceeded;
+  uint8_t stdin_bytes[STDIN_BYTES];
+  size_t stdin_from;
+  size_t stdin_count;
+  bool stdin_ended;
+};
+
+/* Starts a process from a SPAWN frame. False when the frame is malformed; a failed step is reported as a fault. */
+bool start_spawn(struct spawn *spawn, struct reader *request);
+bool put_file(struct reader *request);
+
+/* Frames on their way to the host. */
+bool outbox_has_room(void);
+bool outbox_is_empty(void);
+void outbox_add(struct frame frame, const void *payload);
+ssize_t outbox_add_output(uint32_t id, uint8_t stream, int fd, size_t most, bool keep);
+bool outbox_flush(void); /* false when the host is gone */
+void outbox_fault(uint32_t id, int error, const char *what);
+
+/* Limits that no cgroup holds. Zero means none. */
+void watch(uint64_t memory_bytes, uint64_t cpu_ms);
+int watchdog_wait_ms(void); /* for poll: -1 when nothing is watched */
+uint64_t watchdog_memory_peak(void);
+bool disk_is_full(void);
+void watchdog_look(void);   /* looks when it is due; ends the guests and reports when a limit is passed */
+
+size_t collect_facts(char *text, size_t size);
+
+#endif

@@ -1,0 +1,119 @@
+/*
+ * Filters on system calls (seccomp) and on files, sockets and signals (Landlock). Both programs come from the
+ * plan; both go on a guest, never on pid 1: Landlock would refuse it every later mount.
+ */
+#include "cell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Written out, because distributions' headers are older than the kernels they run on. */
+struct ruleset_attr {
+  uint64_t handled_files;
+  uint64_t handled_network;
+  uint64_t scoped;
+};
+struct path_beneath_attr {
+  uint64_t allowed;
+  int32_t parent_fd;
+} __attribute__((packed));
+enum { RULE_PATH_BENEATH = 1 };
+
+/* What may be granted on a file that is not a folder; the kernel refuses the rest with EINVAL. */
+static const uint64_t FILE_ACCESS = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15; /* execute, write, read, truncate, ioctl */
+
+void step_guest_filter(struct reader *record) {
+  cell.filter = take_bytes(record, &cell.filter_bytes);
+  errno = EPROTO;
+  uint32_t count = cell.filter_bytes / (uint32_t)sizeof(struct sock_filter);
+  if (record->bad || count == 0 || count > FILTER_INSTRUCTIONS_MAX || cell.filter_bytes % sizeof(struct sock_filter)) {
+    fail("read the system call filter");
+  }
+}
+
+void step_guest_landlock(struct reader *record) {
+  cell.landlock = *record;
+  cell.has_landlock = true;
+  *record = reader_of(record->at + record->left, 0); /* parsed in each guest, where its paths can be opened */
+}
+
+static bool allow_path(int ruleset, const char *path, uint64_t allowed) {
+  int fd = open(path, O_PATH | O_CLOEXEC);
+  if (fd < 0) return errno == ENOENT; /* a path that is not there needs no permission */
+  struct stat facts;
+  bool known = fstat(fd, &facts) == 0;
+  struct path_beneath_attr rule = {.allowed = allowed, .parent_fd = fd};
+  if (known && !S_ISDIR(facts.st_mode)) rule.allowed &= FILE_ACCESS;
+  bool added = known && syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &rule, 0) == 0;
+  int error = errno;
+  close(fd);
+  errno = error;
+  return added;
+}
+
+/* The plan holds one row for each Landlock ABI, newest first; this kernel's is the first that it reaches. */
+static bool take_ruleset(struct reader *rules, struct ruleset_attr *attributes, size_t *attribute_bytes) {
+  enum { ASK_FOR_VERSION = 1 };
+  long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, ASK_FOR_VERSION);
+  if (abi < 0) return false;
+  uint32_t rows = take_u32(rules);
+  *attribute_bytes = 0;
+  for (uint32_t i = 0; i < rows && !rules->bad; i++) {
+    long row_abi = (long)take_u32(rules);
+    size_t bytes = take_u32(rules); /* older kernels refuse a longer struct than they know */
+    struct ruleset_attr row = {.handled_files = take_u64(rules)};
+    row.handled_network = take_u64(rules);
+    row.scoped = take_u64(rules);
+    if (*attribute_bytes > 0 || abi < row_abi) continue;
+    *attributes = row;
+    *attribute_bytes = bytes;
+  }
+  errno = EPROTO;
+  return !rules->bad && *attribute_bytes > 0 && *attribute_bytes <= sizeof *attributes;
+}
+
+bool restrict_with_landlock(void) {
+  if (!cell.has_landlock) return true;
+  struct reader rules = cell.landlock;
+  size_t attribute_bytes = 0;
+  struct ruleset_attr attributes;
+  if (!take_ruleset(&rules, &attributes, &attribute_bytes)) return false;
+  uint32_t count = take_u32(&rules);
+  errno = EPROTO;
+  if (rules.bad || count > LANDLOCK_RULES_MAX) return false;
+  int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attributes, attribute_bytes, 0);
+  if (ruleset < 0) return false;
+  for (uint32_t i = 0; i < count; i++) {
+    const char *path = take_string(&rules);
+    uint64_t allowed = take_u64(&rules);
+    if (!allow_path(ruleset, path, allowed & attributes.handled_files)) return false;
+  }
+  errno = EPROTO;
+  if (!reader_done(&rules)) return false;
+  bool restricted = syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
+  int error = errno;
+  close(ruleset);
+  errno = error;
+  return restricted;
+}
+
+bool restrict_with_seccomp(void) {
+  if (!cell.filter) {
+    errno = EPROTO; /* a plan without a filter is a mistake, not a choice */
+    return false;
+  }
+  /* The record's payload need not be aligned for the kernel's struct, so it is copied. */
+  static struct sock_filter instructions[FILTER_INSTRUCTIONS_MAX];
+  __builtin_memcpy(instructions, cell.filter, cell.filter_bytes);
+  struct sock_fprog program = {
+      .len = (unsigned short)(cell.filter_bytes / sizeof(struct sock_filter)),
+      .filter = instructions,
+  };
+  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}

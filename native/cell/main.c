@@ -1,0 +1,72 @@
+/*
+ * lazaret-cell: builds a cell from a plan, then is its pid 1.
+ *
+ * Usage: started by the host with descriptors 1 (report socket), 3 (control socket) and 4 (the guest's
+ * private channel, or /dev/null). It takes no arguments and reads no environment.
+ */
+#include "cell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct cell cell = {.fault_fd = REPORT_FD, .record = UINT32_MAX, .helper_fd = -1, .sync_fd = -1};
+
+_Noreturn void fail(const char *what) {
+  int error = errno;
+  uint8_t payload[256];
+  size_t length = strlen(what);
+  if (length > sizeof payload - 8) length = sizeof payload - 8;
+  put_u32(payload, cell.record);
+  put_u32(payload + 4, (uint32_t)error);
+  memcpy(payload + 8, what, length);
+  /* When this write fails too, the host learns of the failure from the end of the socket. */
+  (void)write_frame(cell.fault_fd, (struct frame){.length = (uint32_t)(8 + length), .type = FRAME_FAULT}, payload);
+  _exit(1);
+}
+
+void check(long result, const char *what) {
+  if (result < 0) fail(what);
+}
+
+/* Nothing of the host comes along: descriptors, signal dispositions, mask, session, umask. */
+static void clean_inheritance(void) {
+  check(syscall(SYS_close_range, CHANNEL_FD + 1, ~0U, 0), "close inherited descriptors");
+  /* Without a channel its number is taken all the same, so that nothing else ever gets it. */
+  if (fcntl(CHANNEL_FD, F_GETFD) < 0) check(open("/dev/null", O_RDWR | O_CLOEXEC), "open /dev/null");
+  for (int fd = REPORT_FD; fd <= CHANNEL_FD; fd++) {
+    check(fcntl(fd, F_SETFD, FD_CLOEXEC), "mark descriptors");
+  }
+  for (int number = 1; number < NSIG; number++) {
+    if (number == SIGKILL || number == SIGSTOP || (number >= 32 && number <= 33)) continue; /* 32, 33: libc's own */
+    if (signal(number, number == SIGPIPE ? SIG_IGN : SIG_DFL) == SIG_ERR) fail("reset signals");
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  check(sigprocmask(SIG_SETMASK, &none, NULL), "reset signal mask");
+  check(setsid(), "start a session");
+  umask(022);
+}
+
+static struct reader receive_plan(void) {
+  uint8_t header[FRAME_HEADER_BYTES];
+  if (!read_exactly(CONTROL_FD, header, sizeof header)) _exit(0); /* the host changed its mind */
+  struct frame frame = frame_header(header);
+  errno = EPROTO;
+  if (frame.type != FRAME_PLAN || frame.length > PLAN_BYTES_MAX) fail("read the plan");
+  uint8_t *plan = malloc(frame.length);
+  if (!plan || !read_exactly(CONTROL_FD, plan, frame.length)) fail("read the plan");
+  return reader_of(plan, frame.length);
+}
+
+int main(void) {
+  clean_inheritance();
+  apply_plan(receive_plan()); /* forks at the clone record: the child goes on, the parent becomes the stub */
+  errno = EPROTO;
+  fail("the plan does not end in serve");
+}

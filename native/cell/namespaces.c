@@ -1,0 +1,81 @@
+/*
+ * Namespaces. One clone3 makes them all, so that there is no moment at which pid 1 has some and lacks others.
+ * The parent becomes the stub (stub.c); the child goes on with the plan and becomes the cell's pid 1.
+ */
+#include "cell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <net/if.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+void step_clone(struct reader *record) {
+  uint64_t flags = take_u64(record);
+  int sync[2];
+  int pidfd = -1;
+  check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sync), "join stub and pid 1");
+  struct clone_args arguments = {
+      .flags = flags | CLONE_PIDFD,
+      .pidfd = (uint64_t)(uintptr_t)&pidfd,
+      .exit_signal = SIGCHLD,
+  };
+  long pid = syscall(SYS_clone3, &arguments, sizeof arguments);
+  check(pid, "create the namespaces");
+  if (pid > 0) {
+    close(sync[1]);
+    run_stub((pid_t)pid, pidfd, sync[0]);
+  }
+  close(sync[0]);
+  cell.sync_fd = sync[1];
+  cell.fault_fd = CONTROL_FD;
+  /* The report socket is the stub's alone: pid 1 and the guests must not be able to write to it. */
+  int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  check(null, "open /dev/null");
+  check(dup3(null, REPORT_FD, O_CLOEXEC), "let go of the report socket");
+  close(null);
+  char mapped = 0;
+  if (!read_exactly(cell.sync_fd, &mapped, 1)) _exit(1); /* the stub failed and has said why */
+}
+
+/*
+ * From here on pid 1 dies with its stub. Set after the ids, because setresuid clears it; and then proven by a
+ * handshake, because getppid() is 0 in a new pid namespace and cannot tell a dead parent.
+ */
+void step_guard(struct reader *record) {
+  (void)record;
+  check(prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0), "die with the stub");
+  char byte = 'a';
+  if (!write_exactly(cell.sync_fd, &byte, 1) || !read_exactly(cell.sync_fd, &byte, 1)) _exit(1);
+  close(cell.sync_fd);
+  cell.sync_fd = -1;
+}
+
+void step_unshare(struct reader *record) {
+  uint64_t flags = take_u64(record);
+  check(unshare((int)flags), "unshare a namespace");
+}
+
+void step_loopback(struct reader *record) {
+  (void)record;
+  int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  check(fd, "open a socket for the loopback");
+  struct ifreq request;
+  memset(&request, 0, sizeof request);
+  memcpy(request.ifr_name, "lo", sizeof "lo");
+  request.ifr_flags = IFF_UP | IFF_RUNNING;
+  check(ioctl(fd, SIOCSIFFLAGS, &request), "bring the loopback up");
+  close(fd);
+}
+
+void step_hostname(struct reader *record) {
+  const char *name = take_string(record);
+  check(sethostname(name, strlen(name)), "set the hostname");
+}

@@ -1,0 +1,84 @@
+/*
+ * The plan: an ordered list of records, `u32 operation, u32 length, payload`, applied one by one.
+ * The first failure is reported as record + step + errno, and nothing runs.
+ */
+#include "cell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/* Index = operation number; src/jail/plan-records.ts holds the same list. */
+static void (*const steps[])(struct reader *) = {
+    NULL,
+    step_open_tree,
+    step_open_write,
+    step_id_maps,
+    step_become,
+    step_clone,
+    step_join,
+    step_set_ids,
+    step_guard,
+    step_unshare,
+    step_private,
+    step_root,
+    step_directory,
+    step_file,
+    step_symlink,
+    step_bind,
+    step_mount,
+    step_pivot,
+    step_mask,
+    step_read_only,
+    step_set_attributes,
+    step_root_guard,
+    step_loopback,
+    step_hostname,
+    step_guest_ids,
+    step_guest_filter,
+    step_guest_landlock,
+    step_keep_capabilities,
+    step_serve,
+};
+
+void apply_plan(struct reader plan) {
+  for (cell.record = 0; plan.left > 0; cell.record++) {
+    uint32_t operation = take_u32(&plan);
+    uint32_t length = 0;
+    const uint8_t *payload = take_bytes(&plan, &length);
+    errno = EPROTO;
+    if (plan.bad || operation == 0 || operation >= sizeof steps / sizeof *steps) fail("parse a record");
+    struct reader record = reader_of(payload, length);
+    steps[operation](&record);
+    errno = EPROTO;
+    if (!reader_done(&record)) fail("parse a record's payload");
+  }
+}
+
+void keep_in_slot(uint32_t slot, int fd) {
+  errno = EPROTO;
+  if (slot >= SLOTS_MAX || cell.slots[slot] != 0) fail("fill a slot");
+  cell.slots[slot] = fd;
+}
+
+int take_from_slot(uint32_t slot) {
+  errno = EPROTO;
+  if (slot >= SLOTS_MAX || cell.slots[slot] == 0) fail("empty a slot");
+  int fd = cell.slots[slot];
+  cell.slots[slot] = 0;
+  return fd;
+}
+
+void step_open_write(struct reader *record) {
+  uint32_t slot = take_u32(record);
+  int fd = open(take_string(record), O_WRONLY | O_CLOEXEC);
+  check(fd, "open a cgroup's file");
+  keep_in_slot(slot, fd);
+}
+
+/* Joins a cgroup: the right to do so comes from who opened the file, so it works after every change of ids. */
+void step_join(struct reader *record) {
+  int fd = take_from_slot(take_u32(record));
+  check(write(fd, "0", 1), "join a cgroup");
+  check(close(fd), "close a cgroup's file");
+}

@@ -1,0 +1,335 @@
+/*
+ * Job 2: pid 1. Reaps, starts what the host asks for, relays streams as frames, enforces the output budget at the
+ * source, reports how things ended. One poll loop; nothing in it blocks on a guest. It ends when the host's
+ * socket does, and the kernel ends everything in the cell with it.
+ */
+#include "cell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct spawn spawns[SPAWNS_MAX];
+static uint8_t inbox[FRAME_HEADER_BYTES + FRAME_BYTES_MAX];
+static size_t inbox_bytes;
+
+static struct spawn *spawn_of(uint32_t id) {
+  for (int i = 0; i < SPAWNS_MAX; i++) {
+    if (spawns[i].used && spawns[i].id == id) return &spawns[i];
+  }
+  return NULL;
+}
+
+static _Noreturn void end_malformed(void) {
+  errno = EPROTO;
+  fail("parse a frame");
+}
+
+static void close_and_forget(int *fd) {
+  if (*fd >= 0) close(*fd);
+  *fd = -1;
+}
+
+/* ---- frames from the host ---- */
+
+static void handle_spawn(uint32_t id, struct reader *payload) {
+  if (spawn_of(id)) end_malformed();
+  for (int i = 0; i < SPAWNS_MAX; i++) {
+    if (spawns[i].used) continue;
+    spawns[i] = (struct spawn){.used = true, .id = id};
+    if (!start_spawn(&spawns[i], payload)) end_malformed();
+    return;
+  }
+  outbox_fault(id, EAGAIN, "find room for another process");
+}
+
+static void handle_stdin(uint32_t id, struct reader *payload) {
+  struct spawn *spawn = spawn_of(id);
+  if (!spawn) return; /* it ended while this was on its way */
+  if (payload->left > STDIN_BYTES - spawn->stdin_count) end_malformed(); /* more than the credit we gave */
+  if (spawn->stdin_fd < 0) return;
+  for (; payload->left > 0; payload->left--) {
+    spawn->stdin_bytes[(spawn->stdin_from + spawn->stdin_count++) % STDIN_BYTES] = *payload->at++;
+  }
+}
+
+static void handle_signal(uint32_t id, struct reader *payload) {
+  uint32_t number = take_u32(payload);
+  struct spawn *spawn = spawn_of(id);
+  if (!reader_done(payload) || number == 0 || number >= NSIG) end_malformed();
+  if (spawn && !spawn->exited) (void)kill(spawn->pid, (int)number); /* not reaped yet, so it is still that process */
+}
+
+static void handle_frame(struct frame frame, struct reader payload) {
+  struct spawn *spawn = NULL;
+  switch (frame.type) {
+    case FRAME_SPAWN:
+      handle_spawn(frame.id, &payload);
+      return;
+    case FRAME_STDIN:
+      handle_stdin(frame.id, &payload);
+      return;
+    case FRAME_STDIN_END:
+      spawn = spawn_of(frame.id);
+      if (spawn) spawn->stdin_ended = true;
+      return;
+    case FRAME_SIGNAL:
+      handle_signal(frame.id, &payload);
+      return;
+    case FRAME_PUT:
+      if (!put_file(&payload)) end_malformed();
+      return;
+    case FRAME_END:
+      _exit(0);
+    default:
+      end_malformed();
+  }
+}
+
+static void read_control(void) {
+  ssize_t count = read(CONTROL_FD, inbox + inbox_bytes, sizeof inbox - inbox_bytes);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (count <= 0) _exit(0); /* the host is gone */
+  inbox_bytes += (size_t)count;
+  size_t used = 0;
+  while (inbox_bytes - used >= FRAME_HEADER_BYTES) {
+    struct frame frame = frame_header(inbox + used);
+    if (frame.length > FRAME_BYTES_MAX) end_malformed();
+    size_t whole = FRAME_HEADER_BYTES + (size_t)frame.length;
+    if (inbox_bytes - used < whole) break;
+    handle_frame(frame, reader_of(inbox + used + FRAME_HEADER_BYTES, frame.length));
+    used += whole;
+  }
+  memmove(inbox, inbox + used, inbox_bytes - used);
+  inbox_bytes -= used;
+}
+
+/* ---- guests ---- */
+
+/* What the kernel says about the guest the moment it runs foreign code; the receipt is checked against it. */
+static void announce(struct spawn *spawn) {
+  char path[64];
+  uint8_t payload[4096];
+  put_u32(payload, (uint32_t)spawn->pid);
+  snprintf(path, sizeof path, "/proc/%d/status", spawn->pid);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t count = fd < 0 ? 0 : read(fd, payload + 4, sizeof payload - 4);
+  if (fd >= 0) close(fd);
+  outbox_add((struct frame){.length = (uint32_t)(4 + (count < 0 ? 0 : count)), .type = FRAME_SPAWNED, .id = spawn->id}, payload);
+  /* When the whole machine runs out of memory, guests go first. A wish, not a wall: it may have ended already. */
+  snprintf(path, sizeof path, "/proc/%d/oom_score_adj", spawn->pid);
+  fd = open(path, O_WRONLY | O_CLOEXEC);
+  if (fd >= 0) {
+    (void)!write(fd, "1000", 4);
+    close(fd);
+  }
+}
+
+static void read_exec_report(struct spawn *spawn) {
+  uint8_t report[128];
+  ssize_t count = read(spawn->exec_fd, report, sizeof report - 1);
+  if (count < 0) return;
+  if (count >= 4) {
+    report[count] = 0;
+    struct reader reader = reader_of(report, 4);
+    outbox_fault(spawn->id, (int)take_u32(&reader), (const char *)report + 4);
+  } else {
+    announce(spawn);
+  }
+  close_and_forget(&spawn->exec_fd);
+}
+
+static void exceed_output(struct spawn *spawn) {
+  spawn->output_exceeded = true;
+  if (!spawn->ends_on_output) return;
+  uint8_t payload[12];
+  put_u32(payload, EXCEEDED_OUTPUT);
+  put_u64(payload + 4, 0);
+  outbox_add((struct frame){.length = sizeof payload, .type = FRAME_EXCEEDED, .id = spawn->id}, payload);
+  (void)kill(-1, SIGKILL); /* everything but pid 1 */
+}
+
+static void read_output(struct spawn *spawn, int stream) {
+  int *left = &spawn->drain_left[stream];
+  /* One byte past the budget: an exact fit passes, and anything longer is noticed without being kept. */
+  size_t most = spawn->output_left < OUTPUT_CHUNK_BYTES ? (size_t)spawn->output_left : OUTPUT_CHUNK_BYTES;
+  bool keep = most > 0;
+  if (!keep) most = spawn->output_exceeded ? OUTPUT_CHUNK_BYTES : 1;
+  if (*left >= 0 && most > (size_t)*left) most = (size_t)*left;
+  ssize_t count = most == 0 ? 0 : outbox_add_output(spawn->id, (uint8_t)(stream + 1), spawn->output_fds[stream], most, keep);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) {
+    if (*left >= 0) *left = 0;
+    return;
+  }
+  if (count <= 0) {
+    close_and_forget(&spawn->output_fds[stream]);
+    *left = 0;
+    return;
+  }
+  if (*left > 0) *left -= (int)count;
+  if (keep) {
+    spawn->output_left -= (uint64_t)count;
+    return;
+  }
+  spawn->output_dropped += (uint64_t)count;
+  if (!spawn->output_exceeded) exceed_output(spawn);
+}
+
+/* Gives the guest what waits in the ring and the host the same amount of credit back. */
+static void write_stdin(struct spawn *spawn) {
+  uint32_t taken = 0;
+  while (spawn->stdin_count > 0) {
+    size_t piece = STDIN_BYTES - spawn->stdin_from;
+    if (piece > spawn->stdin_count) piece = spawn->stdin_count;
+    ssize_t count = write(spawn->stdin_fd, spawn->stdin_bytes + spawn->stdin_from, piece);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) break;
+    if (count < 0) { /* nobody reads any more */
+      spawn->stdin_count = 0;
+      close_and_forget(&spawn->stdin_fd);
+      break;
+    }
+    spawn->stdin_from = (spawn->stdin_from + (size_t)count) % STDIN_BYTES;
+    spawn->stdin_count -= (size_t)count;
+    taken += (uint32_t)count;
+  }
+  if (taken > 0) {
+    uint8_t payload[4];
+    put_u32(payload, taken);
+    outbox_add((struct frame){.length = sizeof payload, .type = FRAME_STDIN_TAKEN, .id = spawn->id}, payload);
+  }
+}
+
+static void reap(void) {
+  int status = 0;
+  struct rusage usage;
+  for (pid_t pid; (pid = wait4(-1, &status, WNOHANG | __WALL, &usage)) > 0;) {
+    for (int i = 0; i < SPAWNS_MAX; i++) {
+      struct spawn *spawn = &spawns[i];
+      if (!spawn->used || spawn->exited || spawn->pid != pid) continue;
+      spawn->exited = true;
+      spawn->status = status;
+      spawn->usage = usage;
+      /* What it wrote is still to come; what its descendants go on writing is not waited for. */
+      for (int stream = 0; stream < 2; stream++) {
+        if (spawn->output_fds[stream] < 0 || ioctl(spawn->output_fds[stream], FIONREAD, &spawn->drain_left[stream]) < 0) {
+          spawn->drain_left[stream] = 0;
+        }
+      }
+    }
+  }
+}
+
+static uint64_t microseconds(struct timeval time) { return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_usec; }
+
+static void report_exit(struct spawn *spawn) {
+  uint8_t payload[46];
+  bool signalled = WIFSIGNALED(spawn->status);
+  payload[0] = signalled;
+  put_u32(payload + 1, (uint32_t)(signalled ? WTERMSIG(spawn->status) : WEXITSTATUS(spawn->status)));
+  put_u64(payload + 5, microseconds(spawn->usage.ru_utime));
+  put_u64(payload + 13, microseconds(spawn->usage.ru_stime));
+  put_u64(payload + 21, (uint64_t)spawn->usage.ru_maxrss);
+  put_u64(payload + 29, spawn->output_dropped);
+  put_u64(payload + 37, watchdog_memory_peak());
+  payload[45] = disk_is_full();
+  outbox_add((struct frame){.length = sizeof payload, .type = FRAME_EXIT, .id = spawn->id}, payload);
+  for (int stream = 0; stream < 2; stream++) close_and_forget(&spawn->output_fds[stream]);
+  close_and_forget(&spawn->stdin_fd);
+  spawn->used = false;
+}
+
+static void advance(struct spawn *spawn) {
+  if (spawn->stdin_fd >= 0 && spawn->stdin_count > 0) write_stdin(spawn);
+  if (spawn->stdin_fd >= 0 && spawn->stdin_count == 0 && spawn->stdin_ended) close_and_forget(&spawn->stdin_fd);
+  if (!spawn->exited || spawn->exec_fd >= 0) return;
+  for (int stream = 0; stream < 2; stream++) {
+    while (spawn->drain_left[stream] > 0 && outbox_has_room()) read_output(spawn, stream);
+  }
+  if (spawn->drain_left[0] == 0 && spawn->drain_left[1] == 0) report_exit(spawn);
+}
+
+/* ---- the loop ---- */
+
+enum { POLLS_PER_SPAWN = 4, POLLS_MAX = 2 + SPAWNS_MAX * POLLS_PER_SPAWN };
+
+static void wait_for_something(struct pollfd *polled, int signal_fd) {
+  polled[0] = (struct pollfd){.fd = CONTROL_FD, .events = (short)(POLLIN | (outbox_is_empty() ? 0 : POLLOUT))};
+  polled[1] = (struct pollfd){.fd = signal_fd, .events = POLLIN};
+  bool room = outbox_has_room();
+  for (int i = 0; i < SPAWNS_MAX; i++) {
+    struct spawn *spawn = &spawns[i];
+    struct pollfd *own = polled + 2 + i * POLLS_PER_SPAWN;
+    bool used = spawn->used;
+    for (int stream = 0; stream < 2; stream++) {
+      int fd = used && room && !spawn->exited ? spawn->output_fds[stream] : -1;
+      own[stream] = (struct pollfd){.fd = fd, .events = POLLIN};
+    }
+    own[2] = (struct pollfd){.fd = used ? spawn->exec_fd : -1, .events = POLLIN};
+    own[3] = (struct pollfd){.fd = used && spawn->stdin_count > 0 ? spawn->stdin_fd : -1, .events = POLLOUT};
+  }
+  if (poll(polled, POLLS_MAX, watchdog_wait_ms()) < 0 && errno != EINTR) fail("wait");
+}
+
+static void serve_once(int signal_fd) {
+  struct pollfd polled[POLLS_MAX];
+  wait_for_something(polled, signal_fd);
+  /* Guests before the host's frames: a slot that is taken anew meanwhile must not see an older event. */
+  for (int i = 0; i < SPAWNS_MAX; i++) {
+    struct pollfd *own = polled + 2 + i * POLLS_PER_SPAWN;
+    if (spawns[i].used && own[2].revents) read_exec_report(&spawns[i]);
+    for (int stream = 0; stream < 2; stream++) {
+      if (spawns[i].used && own[stream].revents && outbox_has_room()) read_output(&spawns[i], stream);
+    }
+  }
+  if (polled[1].revents) {
+    struct signalfd_siginfo ignored[8];
+    (void)!read(signal_fd, ignored, sizeof ignored);
+    reap();
+  }
+  if (polled[0].revents & (POLLIN | POLLHUP | POLLERR)) read_control();
+  watchdog_look();
+  for (int i = 0; i < SPAWNS_MAX; i++) {
+    if (spawns[i].used) advance(&spawns[i]);
+  }
+  if (!outbox_flush()) _exit(0);
+}
+
+/* Files are touched with the guest's ids from here on. Changing the fsuid clears both settings, so they follow. */
+static void take_guest_file_ids(void) {
+  if (!cell.guest_changes_ids) return;
+  setfsgid(cell.guest_gid);
+  setfsuid(cell.guest_uid);
+  errno = EPERM;
+  if (setfsuid((uid_t)-1) != (int)cell.guest_uid || setfsgid((gid_t)-1) != (int)cell.guest_gid) fail("take the guest's file ids");
+}
+
+void step_serve(struct reader *record) {
+  errno = EPROTO;
+  if (!reader_done(record)) fail("parse a record's payload");
+  take_guest_file_ids();
+  check(prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0), "die with the stub");
+  check(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "become undumpable");
+  check(prctl(PR_SET_NAME, "cell", 0, 0, 0), "take a name");
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  check(sigprocmask(SIG_BLOCK, &child, NULL), "block SIGCHLD");
+  int signal_fd = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+  check(signal_fd, "open the signal descriptor");
+  check(fcntl(CONTROL_FD, F_SETFL, O_NONBLOCK), "make the control socket non-blocking");
+  char facts[4096];
+  size_t length = collect_facts(facts, sizeof facts);
+  outbox_add((struct frame){.length = (uint32_t)length, .type = FRAME_READY}, facts);
+  if (!outbox_flush()) _exit(0);
+  for (;;) serve_once(signal_fd);
+}

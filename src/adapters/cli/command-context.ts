@@ -1,0 +1,11 @@
+import type { Command } from 'commander'
+
+/** What a command gets from the program around it. */
+export interface CommandContext {
+  /** Aborts when the user or the system wants the command to end. */
+  readonly signal: AbortSignal
+  /** Prints one line about something that the user may not expect. */
+  readonly warn: (message: string) => void
+  /** Performs the work of `command` and keeps its exit code. */
+  readonly perform: (command: Command, work: () => Promise<number>) => Promise<void>
+}

@@ -1,0 +1,38 @@
+/** Passes on what the guest prints, as it comes: unchanged into a pipe or file, made safe on a terminal. */
+import type { OutputChunk } from '../../core/request.ts'
+import { TerminalFilter } from './terminal-text.ts'
+
+type StreamName = OutputChunk['stream']
+
+export class GuestOutput {
+  readonly #filters: Readonly<Record<StreamName, TerminalFilter | undefined>> = {
+    stdout: process.stdout.isTTY ? new TerminalFilter() : undefined,
+    stderr: process.stderr.isTTY ? new TerminalFilter() : undefined,
+  }
+  readonly #isInsideLine = { stdout: false, stderr: false }
+
+  /** The request's `onOutput`. */
+  readonly write = ({ stream, bytes, text }: OutputChunk): void => {
+    process[stream].write(this.#filters[stream]?.push(text) ?? bytes)
+    if (bytes.length === 0) return
+    this.#isInsideLine[stream] = bytes.at(-1) !== 0x0a
+    // A terminal shows both streams on one screen, so the newest output alone decides where the cursor is.
+    if (process.stdout.isTTY && process.stderr.isTTY) {
+      this.#isInsideLine[stream === 'stdout' ? 'stderr' : 'stdout'] = this.#isInsideLine[stream]
+    }
+  }
+
+  /** Writes out what the filters held back. Call it when the run is over. */
+  end(): void {
+    process.stdout.write(this.#filters.stdout?.end() ?? '')
+    process.stderr.write(this.#filters.stderr?.end() ?? '')
+  }
+
+  /** Prints a line of ours, after finishing the line that the guest left open. */
+  printLine(stream: StreamName, line: string): void {
+    process[stream].write(`${this.#isInsideLine[stream] ? '\n' : ''}${line}\n`)
+    this.#isInsideLine[stream] = false
+    if (process.stdout.isTTY && process.stderr.isTTY)
+      this.#isInsideLine.stdout = this.#isInsideLine.stderr = false
+  }
+}

@@ -1,0 +1,17 @@
+#!/usr/bin/env node
+/**
+ * The `lazaret` command. Nothing is imported before Node's version is known: on an older Node the rest
+ * would fail with an error that says nothing to its user.
+ */
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+
+if (major < 22 || (major === 22 && minor < 12)) {
+  process.stderr.write(
+    `lazaret: needs Node 22.12 or newer, and this is ${process.versions.node} (${process.execPath}). Install a newer Node and try again.\n`,
+  )
+  // The exit code of an unavailable runtime; the error table cannot be imported yet.
+  process.exitCode = 69
+} else {
+  const { runProgram } = await import('./program.ts')
+  process.exitCode = await runProgram(process.argv.slice(2))
+}

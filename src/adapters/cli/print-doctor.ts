@@ -1,0 +1,61 @@
+/** The report of `lazaret doctor` for people: one line for each thing, with what was seen and how to fix it. */
+import type { ProbeReport, ProbeToolchain } from '../../jail/probe-report.ts'
+import { paint } from './colour.ts'
+
+type State = 'ok' | 'weaker' | 'missing'
+
+interface Row {
+  readonly state: State
+  readonly name: string
+  readonly observed: string
+  readonly fix?: string | undefined
+}
+
+const colours = { ok: 'green', weaker: 'yellow', missing: 'red' } as const satisfies Record<State, string>
+
+export function printDoctor(report: ProbeReport): void {
+  for (const line of doctorLines(report, process.stdout)) process.stdout.write(`${line}\n`)
+}
+
+export function doctorLines(report: ProbeReport, stream: { readonly isTTY?: boolean }): string[] {
+  const { launcher, layers, toolchains } = report
+  const rows: Row[] = [
+    ...layers,
+    ...toolchains.map(toolchainRow),
+    { state: launcher.state, name: 'launcher', observed: launcher.path, fix: launcher.fix },
+  ]
+  const nameWidth = Math.max(...rows.map(({ name }) => name.length))
+  return [
+    paint('bold', report.kernel, stream),
+    ...rows.map((row) => formatRow(row, nameWidth, stream)),
+    '',
+    ...levelLines(report, stream),
+  ]
+}
+
+function toolchainRow({ name, path, version, state, fix }: ProbeToolchain): Row {
+  const found = [version, path].filter((part) => part !== undefined).join('  ')
+  return { state, name, observed: found === '' ? 'not found' : found, fix }
+}
+
+function formatRow(
+  { state, name, observed, fix }: Row,
+  nameWidth: number,
+  stream: { readonly isTTY?: boolean },
+): string {
+  const advice = fix === undefined ? '' : paint('bold', `  → ${fix}`, stream)
+  return `${paint(colours[state], state.padEnd(7), stream)}  ${name.padEnd(nameWidth)}  ${observed}${advice}`
+}
+
+function levelLines(
+  { level, minimum, meetsMinimum }: ProbeReport,
+  stream: { readonly isTTY?: boolean },
+): string[] {
+  const line = `protection level: ${level} (minimum: ${minimum})`
+  if (meetsMinimum)
+    return [paint(level === 'strong' || level === 'standard' ? 'green' : 'yellow', line, stream)]
+  return [
+    paint('red', line, stream),
+    'Runs are refused here until the fixes above raise the level, or until the minimum is lowered by name.',
+  ]
+}

@@ -1,0 +1,52 @@
+/** Shows what was thrown and answers with the exit code: our refusals and faults, and mistakes in the command line. */
+import { CommanderError } from 'commander'
+import { errorTable, LazaretError } from '../../core/errors.ts'
+import { paint } from './colour.ts'
+import { printJson } from './print-json.ts'
+import { UsageError } from './usage-error.ts'
+
+interface ErrorReport {
+  readonly exitCode: number
+  readonly document: {
+    code: string
+    kind: 'refusal' | 'fault'
+    message: string
+    hint: string
+    retryable: boolean
+  }
+}
+
+export function printError(error: unknown, { json }: { json: boolean }): number {
+  // Help and version arrive as errors too, already printed.
+  if (error instanceof CommanderError && error.exitCode === 0) return 0
+  if (error instanceof CommanderError && error.code === 'commander.help')
+    return errorTable.INVALID_REQUEST.exitCode
+  const { exitCode, document } = describeError(error)
+  if (json) printJson({ error: document })
+  else
+    process.stderr.write(
+      `${paint('red', `lazaret: ${document.message}`, process.stderr)}\n  ${document.hint}\n`,
+    )
+  return exitCode
+}
+
+function describeError(error: unknown): ErrorReport {
+  if (error instanceof LazaretError) return { exitCode: error.exitCode, document: error.toJSON() }
+  if (error instanceof UsageError) return usage(error.message, error.hint)
+  if (error instanceof CommanderError) {
+    return usage(error.message.replace(/^error: /, '').replaceAll('\n', ' '), 'Add --help for what can be written here.')
+  }
+  return defect(error)
+}
+
+function usage(message: string, hint: string): ErrorReport {
+  const { kind, retryable, exitCode } = errorTable.INVALID_REQUEST
+  return { exitCode, document: { code: 'INVALID_REQUEST', kind, message, hint, retryable } }
+}
+
+/** Something that we did not foresee is a defect of ours, so its stack belongs into the report. */
+function defect(error: unknown): ErrorReport {
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  const hint = 'This is a defect in Lazaret. Please report it with the text above.'
+  return { exitCode: 70, document: { code: 'INTERNAL', kind: 'fault', message, hint, retryable: false } }
+}

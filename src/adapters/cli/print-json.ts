@@ -1,0 +1,32 @@
+/** `--json`: one document, on one line. */
+import type { RunResult } from '../../core/result.ts'
+import { encodeValue } from '../../core/values.ts'
+
+/** The result with its value tagged and its files as base64. */
+export function toResultDocument(result: RunResult): unknown {
+  const { value, files, ...rest } = result
+  return {
+    ...rest,
+    ...(value !== undefined && { value: encodeValue(value, {}).value }),
+    // What a guest calls a file proves nothing about what is in it, so no type is guessed from its name.
+    files: Object.fromEntries(
+      Object.entries(files).map(([path, bytes]) => [
+        path,
+        { mime: 'application/octet-stream', base64: Buffer.from(bytes).toString('base64') },
+      ]),
+    ),
+  }
+}
+
+export function printJson(document: unknown): void {
+  process.stdout.write(`${toJsonLine(document)}\n`)
+}
+
+/** JSON leaves C1 controls and delete as they are, and a terminal may obey them: they are written as escapes too. */
+export function toJsonLine(document: unknown): string {
+  return JSON.stringify(document).replace(
+    // eslint-disable-next-line no-control-regex
+    /[\x7f-\x9f]/g,
+    (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

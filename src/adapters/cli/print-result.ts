@@ -1,0 +1,53 @@
+/** Shows a result to a person: the value on standard output, everything else on standard error. */
+import { inspect } from 'node:util'
+import { isAtLeast } from '../../core/protection.ts'
+import type { RunResult } from '../../core/result.ts'
+import { paint } from './colour.ts'
+import { describeOutcome } from './describe-outcome.ts'
+import type { GuestOutput } from './guest-output.ts'
+import { showControls } from './terminal-text.ts'
+
+export function printResult(result: RunResult, output: GuestOutput): void {
+  output.end()
+  for (const text of shownTexts(result)) {
+    output.printLine('stdout', process.stdout.isTTY ? showControls(text) : text)
+  }
+  for (const line of describeExtras(result)) output.printLine('stderr', `lazaret: ${line}`)
+  const ending = describeOutcome(result.outcome)
+  if (ending === undefined) return
+  // A guest that fails has normally printed its own traceback; it is shown here only where it has not.
+  const stack = result.stderr === '' ? guestStack(result) : undefined
+  if (stack !== undefined) output.printLine('stderr', showControls(stack))
+  output.printLine('stderr', paint('red', `lazaret: ${ending}`, process.stderr))
+}
+
+/** Displays as text, then the value as the language's own prompt prints it: `undefined` and `None` are not printed. */
+export function shownTexts({ displays, value, valueText, receipt, truncated }: RunResult): string[] {
+  const texts = displays.flatMap((bundle) => bundle['text/plain'] ?? [])
+  // A value that was too large to cross is absent, but its text may be here.
+  const isEmpty = value === undefined && !truncated.includes('value')
+  const isNone = receipt.runtime === 'python' && value === null
+  if (isEmpty || isNone) return texts
+  return [...texts, valueText ?? inspect(value)]
+}
+
+/** What a person would miss otherwise, one line each. */
+export function describeExtras({ displays, truncated, receipt }: RunResult): string[] {
+  const rich = new Set(
+    displays.flatMap((bundle) => Object.keys(bundle)).filter((type) => type !== 'text/plain'),
+  )
+  return [
+    ...(rich.size > 0 ? [`the program displayed ${[...rich].join(', ')}; --json has it.`] : []),
+    ...(truncated.length > 0 ? [`cut short at its limit: ${truncated.join(', ')}.`] : []),
+    ...(receipt.clamped.length > 0
+      ? [`lowered to the configured ceiling: ${receipt.clamped.join(', ')}.`]
+      : []),
+    ...(isAtLeast(receipt.protection, 'standard')
+      ? []
+      : [`warning: protection was only ${receipt.protection}; \`lazaret doctor\` says how to raise it.`]),
+  ]
+}
+
+function guestStack({ outcome }: RunResult): string | undefined {
+  return outcome.kind === 'failed' || outcome.kind === 'syntax-error' ? outcome.error.stack : undefined
+}

@@ -1,0 +1,68 @@
+/** The command line as a whole: parses it, performs one command, and answers with the exit code. */
+import { Command } from 'commander'
+import type { CommandContext } from './command-context.ts'
+import { addDoctorCommand } from './doctor-command.ts'
+import { addExecCommand } from './exec-command.ts'
+import { exitCodeOf } from './exit-code.ts'
+import { type Interruption, watchInterruption } from './interruption.ts'
+import { readPackageVersion } from './package-version.ts'
+import { printError } from './print-error.ts'
+import { addRunCommand } from './run-command.ts'
+import { describeSystemError } from './system-error.ts'
+import { toSingleLine } from './terminal-text.ts'
+
+/** What a shell reports for a program that SIGPIPE ended, and so what `lazaret run … | head -1` answers. */
+const outputClosedExitCode = 128 + 13
+
+export async function runProgram(args: readonly string[]): Promise<number> {
+  using interruption = watchInterruption()
+  const exitCode = await parseAndPerform(args, interruption)
+  // An error of the last write arrives later than the write.
+  await new Promise((resolve) => process.stdout.write('', resolve))
+  const failure = interruption.outputError()
+  if (failure === undefined) return exitCode
+  process.stderr.write(
+    `lazaret: cannot write standard output: ${describeSystemError(failure) ?? failure.message}.\n`,
+  )
+  return 70
+}
+
+async function parseAndPerform(args: readonly string[], interruption: Interruption): Promise<number> {
+  const { signal } = interruption
+  // Until commander has parsed the line, this is the best guess at what the reader of an error expects.
+  let json = args.includes('--json')
+  let exitCode = 0
+  const context: CommandContext = {
+    signal,
+    warn: (message) => process.stderr.write(`lazaret: ${toSingleLine(message)}\n`),
+    async perform(command, work) {
+      json = command.opts<{ json?: boolean }>().json === true
+      exitCode = await work()
+    },
+  }
+  try {
+    await createProgram(context).parseAsync(args, { from: 'user' })
+    return exitCode
+  } catch (error) {
+    if (!signal.aborted || error !== signal.reason) return printError(error, { json })
+    if (interruption.isOutputClosed()) return outputClosedExitCode
+    process.stderr.write('lazaret: cancelled\n')
+    return exitCodeOf({ kind: 'cancelled' })
+  }
+}
+
+function createProgram(context: CommandContext): Command {
+  const program = new Command('lazaret')
+    .description('Runs code that nobody has read behind a kernel wall of its own.')
+    .version(readPackageVersion(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'say what can be written here')
+    .enablePositionalOptions()
+    .exitOverride()
+    // Errors are printed in one place, print-error.ts.
+    .configureOutput({ outputError: () => undefined })
+  addRunCommand(program, context)
+  addExecCommand(program, context)
+  addDoctorCommand(program, context)
+  program.addHelpText('after', `\nExample:\n  lazaret run -l python -e 'sum(range(10))'`)
+  return program
+}

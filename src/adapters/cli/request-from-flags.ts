@@ -1,0 +1,97 @@
+/** Turns the flags of `run` and `exec` into a request. */
+import { defaultLimits, type Limits } from '../../core/limits.ts'
+import type { Language, RunRequest, RuntimeName } from '../../core/request.ts'
+import { readFileBounded, readStandardInput, type ReadBound } from './bounded-read.ts'
+import { collectFiles } from './guest-files.ts'
+import type { LimitFlags, RunFlags } from './run-options.ts'
+import { UsageError } from './usage-error.ts'
+
+/** What is to run, apart from its surroundings. */
+export interface ProgramSource {
+  readonly code: string
+  readonly language: Language
+  readonly runtime?: RuntimeName
+  readonly args: readonly string[]
+}
+
+export interface RequestContext {
+  readonly signal: AbortSignal
+  /** The configured limits, which bound what is worth reading. */
+  readonly limits?: Partial<Limits>
+  readonly warn: (message: string) => void
+}
+
+export async function createRequest(
+  program: ProgramSource,
+  flags: RunFlags,
+  { signal, limits, warn }: RequestContext,
+): Promise<RunRequest> {
+  const bound: ReadBound = { bytesMax: limits?.inputBytes ?? defaultLimits.inputBytes, signal }
+  const { files, skipped } = await collectFiles(flags.file ?? [], bound)
+  warnOfSkipped(skipped, warn)
+  return {
+    ...program,
+    files,
+    env: parseEnv(flags.env ?? []),
+    limits: limitsFrom(flags),
+    signal,
+    ...(flags.input !== undefined && { input: await readInput(flags.input, bound) }),
+    ...(flags.stdin !== undefined && { stdin: await readStdin(flags.stdin, bound) }),
+    ...(flags.network !== undefined && { network: flags.network }),
+    ...(flags.client !== undefined && { client: flags.client }),
+  }
+}
+
+/** Only the limits that the command line names; the others are the operator's affair. */
+export function limitsFrom({ timeout, cpu, memory, processes, disk, output }: LimitFlags): Partial<Limits> {
+  return {
+    ...(timeout !== undefined && { wallMs: timeout }),
+    ...(cpu !== undefined && { cpuMs: cpu }),
+    ...(memory !== undefined && { memoryBytes: memory }),
+    ...(processes !== undefined && { processesMax: processes }),
+    ...(disk !== undefined && { diskBytes: disk }),
+    ...(output !== undefined && { outputBytes: output }),
+  }
+}
+
+/** `KEY=VALUE` pairs; the last one wins. */
+export function parseEnv(pairs: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const equals = pair.indexOf('=')
+      if (equals <= 0) {
+        throw new UsageError(
+          `--env ${pair}: not of the form KEY=VALUE.`,
+          'Variables of this shell are not passed on by name; write --env KEY="$KEY".',
+        )
+      }
+      return [pair.slice(0, equals), pair.slice(equals + 1)]
+    }),
+  )
+}
+
+async function readInput(text: string, bound: ReadBound): Promise<unknown> {
+  const isFile = text.startsWith('@')
+  const json = isFile ? (await readFileBounded(text.slice(1), bound)).toString('utf8') : text
+  try {
+    return JSON.parse(json)
+  } catch (error) {
+    const where = isFile ? `--input ${text}` : '--input'
+    throw new UsageError(
+      `${where} is not JSON: ${(error as SyntaxError).message}.`,
+      `Write --input '{"limit": 10}', or --input @file.json.`,
+    )
+  }
+}
+
+function readStdin(path: string, bound: ReadBound): Promise<Uint8Array> {
+  return path === '-' ? readStandardInput(bound) : readFileBounded(path, bound)
+}
+
+/** Names the first few: a folder of packages may hold thousands of links. */
+function warnOfSkipped(skipped: readonly string[], warn: (message: string) => void): void {
+  const namedMax = 10
+  for (const path of skipped.slice(0, namedMax)) warn(`left out ${path}: not a regular file.`)
+  if (skipped.length > namedMax)
+    warn(`left out ${skipped.length - namedMax} more that are not regular files.`)
+}

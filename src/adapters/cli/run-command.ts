@@ -1,0 +1,53 @@
+import { type Command, Option } from 'commander'
+import { languages, runtimeNames } from '../../core/request.ts'
+import type { CommandContext } from './command-context.ts'
+import { resolveEngineOptions } from './engine-flags.ts'
+import { type ProgramFlags, readProgram } from './program-source.ts'
+import { createRequest } from './request-from-flags.ts'
+import { runOnce } from './run-once.ts'
+import { addRunOptions } from './run-options.ts'
+
+const examples = `
+What follows the file is handed to the program as it is.
+
+Examples:
+  lazaret run report.py --year 2026
+  lazaret run --file data --input '{"limit": 10}' --timeout 5s analyse.ts
+  lazaret run -l javascript -e '[1, 2, 3].map((n) => n * n)'
+  generate-code | lazaret run -l python --memory 128MiB --json -`
+
+/** `lazaret run`: a file, standard input or some code, once. */
+export function addRunCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command('run')
+    .description('run a file, standard input or some code, once, in a cell of its own')
+    .usage('[options] [file | -] [args…]')
+    .argument('[file]', 'the program; - reads it from standard input')
+    .argument('[args...]', "the program's own arguments")
+    .passThroughOptions()
+    .addOption(
+      new Option('-l, --language <name>', 'the language (default: from the file ending)').choices(languages),
+    )
+    .option('-e, --eval <code>', 'run this code instead of a file')
+    .addOption(
+      new Option('--runtime <name>', 'how to run it (default: bun for JavaScript and TypeScript)').choices(
+        runtimeNames,
+      ),
+    )
+  addRunOptions(command)
+    .addHelpText('after', examples)
+    .action(() => context.perform(command, () => run(command.args, command.opts<ProgramFlags>(), context)))
+}
+
+async function run(
+  operands: readonly string[],
+  flags: ProgramFlags,
+  context: CommandContext,
+): Promise<number> {
+  const { signal, warn } = context
+  const engineOptions = await resolveEngineOptions(flags)
+  const limits = engineOptions.defaults ?? {}
+  const source = await readProgram(operands, flags, { ...limits, signal })
+  const request = await createRequest(source, flags, { signal, limits, warn })
+  return runOnce({ engineOptions, request, json: flags.json === true })
+}

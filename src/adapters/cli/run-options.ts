@@ -1,0 +1,53 @@
+/** The options that `run` and `exec` share, as commander parses them. */
+import { type Command, Option } from 'commander'
+import { defaultLimits } from '../../core/limits.ts'
+import { networkModes, type NetworkMode } from '../../core/request.ts'
+import { addEngineOptions, type EngineFlags } from './engine-flags.ts'
+import { formatDuration, formatSize, parseCount, parseDuration, parseSize } from './units.ts'
+
+export interface LimitFlags {
+  readonly timeout?: number
+  readonly cpu?: number
+  readonly memory?: number
+  readonly processes?: number
+  readonly disk?: number
+  readonly output?: number
+}
+
+export interface RunFlags extends LimitFlags, EngineFlags {
+  readonly input?: string
+  readonly stdin?: string
+  readonly env?: readonly string[]
+  readonly file?: readonly string[]
+  readonly network?: NetworkMode
+  readonly client?: string
+}
+
+export function addRunOptions(command: Command): Command {
+  addLimitOptions(command)
+    .option('--input <json|@file>', 'a value: `input` in JavaScript, `input_data` in Python, the file $INPUT in shell')
+    .option('--stdin <file|->', 'what the program reads from standard input; - hands it ours (default: empty)')
+    .option('--env <KEY=VALUE>', 'an environment variable (repeatable)', append)
+    .option('--file <path[:guest]>', 'a file or folder to place in /workspace (repeatable)', append)
+    .addOption(new Option('--network <mode>', 'none, or the network of the host (default none)').choices(networkModes))
+    .option('--client <id>', 'who asks')
+  return addEngineOptions(command)
+}
+
+function addLimitOptions(command: Command): Command {
+  const { wallMs, memoryBytes, processesMax, diskBytes, outputBytes } = defaultLimits
+  const add = (flags: string, description: string, parse: (text: string) => number): void => {
+    command.option(flags, description, parse)
+  }
+  add('--timeout <duration>', `real time, e.g. 500ms, 5s, 2m (default ${formatDuration(wallMs)})`, parseDuration)
+  add('--cpu <duration>', 'processor time of all its processes together (default no limit)', parseDuration)
+  add('--memory <size>', `memory of all of them, e.g. 64MiB (default ${formatSize(memoryBytes)})`, parseSize)
+  add('--processes <n>', `processes and threads at one time (default ${processesMax})`, parseCount)
+  add('--disk <size>', `files in /workspace, and again in /tmp (default ${formatSize(diskBytes)})`, parseSize)
+  add('--output <size>', `stdout and stderr together (default ${formatSize(outputBytes)})`, parseSize)
+  return command
+}
+
+function append(value: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, value]
+}

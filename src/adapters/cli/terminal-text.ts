@@ -1,0 +1,59 @@
+/**
+ * Guest text on the way to a terminal.
+ *
+ * A terminal obeys what it is sent: it can be made to retitle its window, fill the clipboard, answer as if the user had
+ * typed, or hide what was printed. So on a terminal a guest may move to the next line, tab, return and choose
+ * colours; every other control character is shown as a picture (`␛]0;title␇`) and does nothing. Into a pipe or a file
+ * the guest's bytes go unchanged.
+ */
+
+// What matters in the second half are the C1 controls: a terminal may read U+009B as the start of a sequence.
+// eslint-disable-next-line no-control-regex
+const dangerous = /\x1b(?!\[[0-9;:]{0,32}m)|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]/g
+// A colour that the end of a chunk cut in two: it waits for the next chunk to show what it is.
+// eslint-disable-next-line no-control-regex
+const unfinished = /\x1b(?:\[[0-9;:]{0,32})?$/
+
+/** Text that arrives in chunks, made safe to show. */
+export class TerminalFilter {
+  #waiting = ''
+  #hasColour = false
+
+  push(text: string): string {
+    const whole = this.#waiting + text
+    const cut = whole.search(unfinished)
+    const ready = cut === -1 ? whole : whole.slice(0, cut)
+    this.#waiting = cut === -1 ? '' : whole.slice(cut)
+    this.#hasColour ||= ready.includes('\x1b[')
+    return showControls(ready)
+  }
+
+  /** What was held back, and an end to colours that the guest left on. */
+  end(): string {
+    const rest = showControls(this.#waiting)
+    this.#waiting = ''
+    return this.#hasColour ? `${rest}\x1b[0m` : rest
+  }
+}
+
+/** Every control character but tab, newline, return and colours, as a picture. */
+export function showControls(text: string): string {
+  return text.replace(dangerous, picture)
+}
+
+/** Guest text for a line of ours: one line, no controls, no change of writing direction, bounded. */
+export function toSingleLine(text: string, lengthMax = 400): string {
+  const line = text
+    .slice(0, lengthMax)
+    // eslint-disable-next-line no-control-regex
+    .replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ')
+    .trim()
+  return text.length > lengthMax ? `${line}…` : line
+}
+
+function picture(control: string): string {
+  const code = control.charCodeAt(0)
+  // U+2400 onwards holds a picture of each C0 control; U+2421 is delete. The C1 controls have none.
+  if (code < 0x20) return String.fromCharCode(0x2400 + code)
+  return code === 0x7f ? '\u2421' : '\ufffd'
+}

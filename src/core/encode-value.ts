@@ -1,0 +1,331 @@
+/**
+ * The writing half of `values.ts`. It runs inside the guest process, after guest code: no getter, proxy or patched
+ * built-in may make it throw or call anything but what the value itself holds, and its work is bounded by `maxBytes`.
+ */
+import { isDate, isMap, isRegExp, isSet } from 'node:util/types'
+import { hasOwn, isArray, isFiniteNumber, jsonString, messageOf, stringSlice, uncurryThis, utf8 } from './primordials.ts'
+import {
+  type Binary,
+  functionText,
+  handleText,
+  isError,
+  isPlain,
+  readBinary,
+  readKeys,
+  readProperty,
+  unboxed,
+  Unreadable,
+} from './read-value.ts'
+
+/** Levels of values inside values that cross; deeper ones become `Unserializable`. */
+export const depthMax = 1000
+const bytesMaxDefault = 16 * 1024 * 1024
+// A person reads these texts; what cannot cross is not worth more.
+const descriptionMax = 1024
+// Python refuses longer decimal literals by default, and parsing decimals is not linear in every engine.
+const hugeInteger = 10n ** 4000n
+
+/** Stands for a value of the guest that could not cross. */
+export class Unserializable {
+  /** How the value looks to a person, as the guest described it. */
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+  toString(): string {
+    return this.text
+  }
+}
+
+export interface EncodeOptions {
+  /** The encoded JSON may not be longer; a longer value is replaced as a whole. Default 16 MiB. */
+  readonly maxBytes?: number
+}
+
+export interface EncodedJson {
+  readonly json: string
+  /** Whether something was left out: the whole value for its size, or a part for its depth. */
+  readonly truncated: boolean
+}
+
+/** Encodes `value` as JSON text in the tagged format of `values.ts`. Never throws. */
+export function encodeValueToJson(value: unknown, options: EncodeOptions = {}): EncodedJson {
+  const maxBytes = options.maxBytes ?? bytesMaxDefault
+  const encoding = new Encoding(maxBytes)
+  try {
+    encoding.write(value, { parent: undefined, step: '', depth: 0 })
+    // While writing, UTF-16 units are counted, and there are never more of them than bytes.
+    if (utf8(encoding.text).length <= maxBytes) return { json: encoding.text, truncated: encoding.isCut }
+  } catch (thrown) {
+    if (thrown !== tooLarge) return { json: describe(`[cannot be encoded: ${messageOf(thrown)}]`), truncated: true }
+  }
+  return { json: describe(`[larger than ${maxBytes} bytes]`), truncated: true }
+}
+
+/** Where a value stands: the steps back to the root of the encoded document, and its level of values. */
+interface Place {
+  readonly parent: Place | undefined
+  readonly step: string | number
+  readonly depth: number
+}
+
+const tooLarge = { message: 'too large' }
+const SeenMap = Map<object, Place>
+const seenGet = uncurryThis(SeenMap.prototype.get)
+const seenSet = uncurryThis(SeenMap.prototype.set)
+const mapForEach = uncurryThis(Map.prototype.forEach)
+const setForEach = uncurryThis(Set.prototype.forEach)
+const dateTime = uncurryThis(Date.prototype.getTime)
+const dateText = uncurryThis(Date.prototype.toISOString)
+const bigIntText = uncurryThis(BigInt.prototype.toString)
+const symbolText = uncurryThis(Symbol.prototype.toString)
+// Native, unlike Buffer's toString, which looks this method up again on the prototype that guest code can patch.
+const base64Slice = uncurryThis(Reflect.get(Buffer.prototype, 'base64Slice') as (start: number, end: number) => string)
+
+class Encoding {
+  text = ''
+  isCut = false
+  readonly #lengthMax: number
+  readonly #seen = new SeenMap()
+
+  constructor(lengthMax: number) {
+    this.#lengthMax = lengthMax
+  }
+
+  write(value: unknown, place: Place): void {
+    switch (typeof value) {
+      case 'string':
+        return this.#string(value)
+      case 'number':
+        return this.#put(numberText(value))
+      case 'boolean':
+        return this.#put(value ? 'true' : 'false')
+      case 'undefined':
+        return this.#put('{"$type":"undefined"}')
+      case 'bigint':
+        return this.#put(`{"$type":"BigInt","value":"${integerText(value)}"}`)
+      case 'symbol':
+        return this.#put(describe(symbolText(value)))
+      case 'function':
+        return this.#put(describe(functionText(value)))
+      case 'object':
+        return value === null ? this.#put('null') : this.#object(value, place)
+    }
+  }
+
+  #put(piece: string): void {
+    this.text += piece
+    if (this.text.length > this.#lengthMax) throw tooLarge
+  }
+
+  #string(value: string): void {
+    // Escaping only makes it longer, so a string that cannot fit is not escaped first.
+    if (this.text.length + value.length > this.#lengthMax) throw tooLarge
+    this.#put(jsonString(value))
+  }
+
+  #object(value: object, place: Place): void {
+    if (isDate(value)) return this.#date(value)
+    if (isRegExp(value)) return this.#regExp(value)
+    if (value instanceof Unserializable) return this.#put(describe(value.text))
+    const first = seenGet(this.#seen, value)
+    if (first !== undefined) return this.#put(`{"$type":"Ref","path":[${pathText(first)}]}`)
+    if (place.depth > depthMax) {
+      this.isCut = true
+      return this.#put(describe('[nested too deeply]'))
+    }
+    seenSet(this.#seen, value, place)
+    if (isArray(value)) return this.#array(value, place)
+    if (isPlain(value)) return this.#fields(value, place)
+    if (isMap(value)) return this.#map(value, place)
+    if (isSet(value)) return this.#set(value, place)
+    if (isError(value)) return this.#error(value, place)
+    const binary = readBinary(value)
+    if (binary !== undefined) return this.#binary(binary)
+    const primitive = unboxed(value)
+    if (primitive !== undefined) return this.write(primitive, place)
+    this.#fields(value, place)
+  }
+
+  #array(value: readonly unknown[], place: Place): void {
+    const length = readProperty(value, 'length')
+    if (typeof length !== 'number') return this.#put(describe('[array without a length]'))
+    this.#put('[')
+    for (let index = 0; index < length; index++) {
+      if (index > 0) this.#put(',')
+      const item = readProperty(value, index)
+      if (item === undefined && !hasIndex(value, index)) this.#put('{"$type":"hole"}')
+      else this.#child(item, place, index)
+    }
+    this.#put(']')
+  }
+
+  /** A plain object, or an instance of a class as one. */
+  #fields(value: object, place: Place): void {
+    const keys = readKeys(value)
+    if (keys instanceof Unreadable) return this.#put(describe(`[keys threw: ${keys.message}]`))
+    if (keys.length === 0) {
+      const text = isPlain(value) ? undefined : handleText(value)
+      return this.#put(text === undefined ? '{}' : describe(text))
+    }
+    if (!hasTag(keys)) return this.#entries(value, keys, place)
+    this.#put('{"$type":"Object","value":')
+    this.#entries(value, keys, below(place, 'value'))
+    this.#put('}')
+  }
+
+  #entries(value: object, keys: readonly string[], place: Place): void {
+    this.#put('{')
+    for (let index = 0; index < keys.length; index++) {
+      const key = keys[index] as string
+      if (index > 0) this.#put(',')
+      this.#string(key)
+      this.#put(':')
+      this.#child(readProperty(value, key), place, key)
+    }
+    this.#put('}')
+  }
+
+  #child(value: unknown, parent: Place, step: string | number): void {
+    if (typeof value !== 'object' || value === null) return this.write(value, parent)
+    if (value instanceof Unreadable) return this.#put(describe(`[getter threw: ${value.message}]`))
+    this.#object(value, { parent, step, depth: parent.depth + 1 })
+  }
+
+  #map(value: ReadonlyMap<unknown, unknown>, place: Place): void {
+    const entries = below(place, 'value')
+    let index = 0
+    this.#put('{"$type":"Map","value":[')
+    mapForEach(value as Map<unknown, unknown>, (item, key) => {
+      const entry = below(entries, index)
+      this.#put(index === 0 ? '[' : ',[')
+      this.#child(key, entry, 0)
+      this.#put(',')
+      this.#child(item, entry, 1)
+      this.#put(']')
+      index++
+    })
+    this.#put(']}')
+  }
+
+  #set(value: ReadonlySet<unknown>, place: Place): void {
+    const items = below(place, 'value')
+    let index = 0
+    this.#put('{"$type":"Set","value":[')
+    setForEach(value as Set<unknown>, (item) => {
+      if (index > 0) this.#put(',')
+      this.#child(item, items, index)
+      index++
+    })
+    this.#put(']}')
+  }
+
+  #error(value: Error, place: Place): void {
+    this.#put(`{"$type":"Error","name":`)
+    this.#string(textOr(readProperty(value, 'name'), 'Error'))
+    this.#put(',"message":')
+    this.#string(textOr(readProperty(value, 'message'), ''))
+    const stack = readProperty(value, 'stack')
+    if (typeof stack === 'string') {
+      this.#put(',"stack":')
+      this.#string(stack)
+    }
+    if (hasIndex(value, 'cause')) this.#member('cause', readProperty(value, 'cause'), place)
+    const errors = hasIndex(value, 'errors') ? readProperty(value, 'errors') : undefined
+    if (isArray(errors)) this.#member('errors', errors, place)
+    this.#errorFields(value, below(place, 'properties'))
+    this.#put('}')
+  }
+
+  #member(name: string, value: unknown, place: Place): void {
+    this.#put(`,"${name}":`)
+    this.#child(value, place, name)
+  }
+
+  #errorFields(value: Error, place: Place): void {
+    const keys = readKeys(value)
+    if (keys instanceof Unreadable) return
+    let count = 0
+    for (let index = 0; index < keys.length; index++) {
+      const key = keys[index] as string
+      if (isErrorField(key)) continue
+      this.#put(count++ === 0 ? ',"properties":{' : ',')
+      this.#string(key)
+      this.#put(':')
+      this.#child(readProperty(value, key), place, key)
+    }
+    if (count > 0) this.#put('}')
+  }
+
+  #binary({ name, bytes }: Binary): void {
+    // Four characters for every three bytes.
+    if (this.text.length + (bytes.length / 3) * 4 > this.#lengthMax) throw tooLarge
+    this.#put(`{"$type":"${name}","value":"${base64Slice(bytes, 0, bytes.length)}"}`)
+  }
+
+  #date(value: Date): void {
+    const isValid = isFiniteNumber(dateTime(value))
+    this.#put(`{"$type":"Date","value":${isValid ? `"${dateText(value)}"` : 'null'}}`)
+  }
+
+  #regExp(value: RegExp): void {
+    this.#put('{"$type":"RegExp","source":')
+    this.#string(textOr(readProperty(value, 'source'), '(?:)'))
+    this.#put(`,"flags":`)
+    this.#string(textOr(readProperty(value, 'flags'), ''))
+    this.#put('}')
+  }
+}
+
+const describe = (text: string): string =>
+  `{"$type":"Unserializable","text":${jsonString(stringSlice(text, 0, descriptionMax))}}`
+
+const below = (parent: Place, step: string | number): Place => ({ parent, step, depth: parent.depth })
+
+function pathText(place: Place): string {
+  let text = ''
+  for (let at = place; at.parent !== undefined; at = at.parent) {
+    const step = typeof at.step === 'number' ? `${at.step}` : jsonString(at.step)
+    text = text === '' ? step : `${step},${text}`
+  }
+  return text
+}
+
+function numberText(value: number): string {
+  if (!isFiniteNumber(value)) return `{"$type":"${value}"}`
+  return value === 0 && 1 / value < 0 ? '{"$type":"-0"}' : `${value}`
+}
+
+function integerText(value: bigint): string {
+  if (value < hugeInteger && value > -hugeInteger) return bigIntText(value)
+  return value < 0n ? `-0x${bigIntText(-value, 16)}` : `0x${bigIntText(value, 16)}`
+}
+
+function hasIndex(value: object, key: string | number): boolean {
+  try {
+    return hasOwn(value, key)
+  } catch {
+    return false
+  }
+}
+
+function hasTag(keys: readonly string[]): boolean {
+  for (let index = 0; index < keys.length; index++) if (keys[index] === '$type') return true
+  return false
+}
+
+/** Fields that have a place of their own, and those that engines add to every error. */
+function isErrorField(key: string): boolean {
+  switch (key) {
+    case 'name':
+    case 'message':
+    case 'stack':
+    case 'cause':
+    case 'errors':
+      return true
+    default:
+      return false
+  }
+}
+
+const textOr = (value: unknown, fallback: string): string => (typeof value === 'string' ? value : fallback)

@@ -1,0 +1,46 @@
+/**
+ * Built-ins as they were when this module loaded. Guest code may patch `JSON`, `Map.prototype` or `Array.prototype`;
+ * what the harness and the encoder do after that must not change, so they use these and never a method of an object.
+ * The same care forbids `for…of`, spread and destructuring of arrays there: they run a patched iterator.
+ */
+type Method<Self, Arguments extends unknown[], Result> = (this: Self, ...rest: Arguments) => Result
+
+/** Turns `method` into a function whose first argument is `this`. */
+export const uncurryThis = Function.prototype.bind.bind(Function.prototype.call) as <
+  Self,
+  Arguments extends unknown[],
+  Result,
+>(
+  method: Method<Self, Arguments, Result>,
+) => (self: Self, ...rest: Arguments) => Result
+
+export const { isArray } = Array
+export const { keys: objectKeys, hasOwn, defineProperty, getOwnPropertyDescriptor, getPrototypeOf } = Object
+export const { apply } = Reflect
+export const jsonString = JSON.stringify as (text: string) => string
+export const isFiniteNumber = Number.isFinite as (value: unknown) => value is number
+
+export const stringSlice = uncurryThis(String.prototype.slice)
+export const stringIndexOf = uncurryThis(String.prototype.indexOf)
+export const stringStartsWith = uncurryThis(String.prototype.startsWith)
+export const stringIncludes = uncurryThis(String.prototype.includes)
+export const stringCodeAt = uncurryThis(String.prototype.charCodeAt)
+export const stringRepeat = uncurryThis(String.prototype.repeat)
+
+const encoder = new TextEncoder()
+const encode = uncurryThis(TextEncoder.prototype.encode)
+/** UTF-8 bytes; a lone surrogate becomes U+FFFD. */
+export const utf8 = (text: string): Uint8Array => encode(encoder, text)
+
+/** The message of whatever was thrown, without trusting it. */
+export function messageOf(thrown: unknown): string {
+  try {
+    if (typeof thrown === 'object' && thrown !== null) {
+      const message: unknown = (thrown as { message?: unknown }).message
+      if (typeof message === 'string') return message
+    }
+    return `${thrown as string}`
+  } catch {
+    return 'an error that cannot be shown'
+  }
+}

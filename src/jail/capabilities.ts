@@ -1,0 +1,18 @@
+/**
+ * Capabilities: guests have none and can get none (empty bounding set, no_new_privs). Pid 1 keeps what it needs to
+ * start guests and, later, spaces; all of it counts inside the cell's user namespace only.
+ * Source: capabilities(7), linux/capability.h.
+ */
+const kill = 5n // end guests of another uid
+const setgid = 6n // become the guest's gid
+const setuid = 7n // become the guest's uid
+const netAdmin = 12n // loopback of a space's network
+const sysChroot = 18n // enter the guests' root
+const sysAdmin = 21n // mounts of a space
+
+const mask = (...numbers: bigint[]): bigint => numbers.reduce((sum, number) => sum | (1n << number), 0n)
+
+export function capabilitiesOfPid1(identity: 'own' | 'shared'): bigint {
+  const always = mask(netAdmin, sysChroot, sysAdmin)
+  return identity === 'own' ? always | mask(kill, setgid, setuid) : always
+}

@@ -1,0 +1,214 @@
+/**
+ * A cell that stands, and the host's end of its sockets. The launcher's stub is our child; the cell's pid 1 is the
+ * stub's. To end a cell, the stub is told to kill pid 1: it is pid 1's parent, so it can never hit a stranger.
+ */
+import type { ChildProcess } from 'node:child_process'
+import type { Duplex } from 'node:stream'
+
+import { systemClock } from '../core/clock.ts'
+import { LazaretError } from '../core/errors.ts'
+import { FrameDecoder, encodeFrame, frameType, stdinCreditBytes } from './frames.ts'
+import type { Frame } from './frames.ts'
+import type { Exceeded, ProcessListener, SpawnSpec } from './guest-process.ts'
+import { decodeExit, encodeSpawn } from './spawn-frame.ts'
+
+/** What the stub reports when everything in the cell has ended. */
+export interface GoneReport {
+  /** Processor time of everything that ran in the cell, its own pid 1 included. */
+  readonly cpuMs: number
+  readonly residentPeakBytes: number
+}
+
+/** A step that failed: of the plan while the cell was built, or of starting a guest. */
+export interface StepFailure {
+  /** Index of the plan's record, or null when the cell stood already. */
+  readonly record: number | null
+  readonly errno: number
+  readonly step: string
+}
+
+interface Guest {
+  readonly listener: ProcessListener
+  stdin: Buffer
+  credit: number
+}
+
+/** How long the stub may take to do as told before it is killed itself; its death kills pid 1 too. */
+const obedienceMs = 1000
+const putChunkBytes = 256 * 1024
+const exceeded: Record<number, Exceeded> = { 1: 'output', 2: 'memory', 3: 'cpu' }
+
+export class Cell {
+  /** The guest's private channel, when it was asked for. */
+  readonly channel: Duplex | null
+  /** Resolves with facts observed from inside when the cell stands; rejects when it could not be built. */
+  readonly ready: Promise<Readonly<Record<string, string>>>
+  /** Resolves when nothing of the cell is alive and all its output has arrived. Never rejects. */
+  readonly gone: Promise<GoneReport>
+
+  readonly #stub: ChildProcess
+  readonly #control: Duplex
+  readonly #report: Duplex
+  readonly #guests = new Map<number, Guest>()
+  #nextId = 1
+  #failure: StepFailure | undefined
+  #pid1: number | undefined
+  #onFailure: ((failure: StepFailure) => void) | undefined
+
+  constructor(stub: ChildProcess, { hasChannel }: { hasChannel: boolean }) {
+    this.#stub = stub
+    const [, report, , control, channel] = stub.stdio as unknown as (Duplex | null)[]
+    this.#report = report as Duplex
+    this.#control = control as Duplex
+    this.channel = hasChannel ? (channel as Duplex) : null
+    for (const stream of [this.#report, this.#control, this.channel]) stream?.on('error', () => undefined)
+    const reportEnd = Promise.withResolvers<GoneReport>()
+    this.ready = new Promise((resolve, reject) => this.#listen(resolve, reject, reportEnd.resolve))
+    this.ready.catch(() => undefined)
+    this.gone = this.#awaitEnd(reportEnd)
+  }
+
+  /** Host pid of the cell's pid 1, for tests and diagnosis. */
+  get pid1(): number | undefined {
+    return this.#pid1
+  }
+
+  /** Sends the plan. Everything sent after it waits until the cell stands. */
+  sendPlan(plan: Buffer): void {
+    this.#send(frameType.plan, 0, plan)
+  }
+
+  /** Puts a file at an absolute guest path. A refusal ends the cell. */
+  put(path: string, content: Uint8Array, mode = 0o644): void {
+    for (let at = 0; at === 0 || at < content.length; at += putChunkBytes) {
+      const chunk = content.subarray(at, at + putChunkBytes)
+      const name = Buffer.from(`${path}\0`)
+      const payload = Buffer.alloc(8 + 4 + name.length + 4 + chunk.length)
+      payload.writeUInt32LE(at === 0 ? 1 : 0, 0)
+      payload.writeUInt32LE(mode, 4)
+      payload.writeUInt32LE(name.length, 8)
+      payload.set(name, 12)
+      payload.writeUInt32LE(chunk.length, 12 + name.length)
+      payload.set(chunk, 16 + name.length)
+      this.#send(frameType.put, 0, payload)
+    }
+  }
+
+  /** Starts a process; `onFailure` hears of a step that failed, of this spawn or of the cell. */
+  spawn(spec: SpawnSpec, listener: ProcessListener, onFailure: (failure: StepFailure) => void): void {
+    const id = this.#nextId++
+    this.#onFailure = onFailure
+    if (this.#failure !== undefined) onFailure(this.#failure)
+    const stdin = spec.stdin === undefined ? Buffer.alloc(0) : Buffer.from(spec.stdin)
+    this.#guests.set(id, { listener, stdin, credit: stdinCreditBytes })
+    this.#send(frameType.spawn, id, encodeSpawn(spec))
+    if (spec.stdin !== undefined) this.#feed(id)
+  }
+
+  /** Kills everything in the cell. Returns at once; `gone` says when it is done. */
+  end(): void {
+    if (this.#report.destroyed) return
+    this.#report.write('k')
+    const calmDown = systemClock.after(obedienceMs, () => this.#stub.kill('SIGKILL'))
+    void this.gone.then(calmDown)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.end()
+    await this.gone
+  }
+
+  #send(type: number, id: number, payload?: Uint8Array): void {
+    if (!this.#control.destroyed && this.#control.writable) this.#control.write(encodeFrame(type, id, payload))
+  }
+
+  /** Gives the guest as much of its stdin as the cell has credit for. */
+  #feed(id: number): void {
+    const guest = this.#guests.get(id)
+    if (guest === undefined) return
+    const piece = guest.stdin.subarray(0, guest.credit)
+    guest.stdin = guest.stdin.subarray(piece.length)
+    guest.credit -= piece.length
+    if (piece.length > 0) this.#send(frameType.stdin, id, piece)
+    if (guest.stdin.length === 0) this.#send(frameType.stdinEnd, id)
+  }
+
+  #listen(ready: (facts: Record<string, string>) => void, failed: (error: unknown) => void, gone: (report: GoneReport) => void): void {
+    const onFrame = (frame: Frame): void => {
+      if (frame.type === frameType.ready) ready(parseFacts(frame.payload.toString()))
+      else if (frame.type === frameType.gone) gone(decodeGone(frame.payload))
+      else if (frame.type === frameType.born) this.#pid1 = frame.payload.readUInt32LE(0)
+      else if (frame.type === frameType.fault) this.#fail(decodeFault(frame.payload), failed)
+      else this.#handle(frame)
+    }
+    for (const stream of [this.#control, this.#report]) {
+      const decoder = new FrameDecoder()
+      stream.on('data', (chunk: Buffer) => {
+        try {
+          decoder.push(chunk).forEach(onFrame)
+        } catch (cause) {
+          failed(new LazaretError('CELL_FAILED', { detail: 'The launcher sent something that is not a frame.', cause }))
+          this.end()
+        }
+      })
+    }
+    this.#stub.once('error', (cause) => failed(new LazaretError('JAIL_UNAVAILABLE', { detail: 'The launcher did not start.', cause })))
+    this.#control.once('close', () => failed(new LazaretError('CELL_FAILED', { detail: 'The launcher ended without a word.' })))
+  }
+
+  #fail(failure: StepFailure, failed: (error: unknown) => void): void {
+    this.#failure = failure
+    failed(failure)
+    this.#onFailure?.(failure)
+  }
+
+  #handle({ type, id, payload }: Frame): void {
+    if (type === frameType.exceeded) {
+      // The watchdog counts the whole cell and names no process.
+      const what = exceeded[payload.readUInt32LE(0)] ?? 'output'
+      for (const [guestId, { listener }] of this.#guests) if (id === 0 || id === guestId) listener.onExceeded(what)
+      return
+    }
+    const guest = this.#guests.get(id)
+    if (guest === undefined) return
+    if (type === frameType.spawned) guest.listener.onSpawned(payload.toString('latin1', 4))
+    else if (type === frameType.output) guest.listener.onOutput(payload[0] === 1 ? 'stdout' : 'stderr', payload.subarray(1))
+    else if (type === frameType.stdinTaken) this.#giveCredit(id, guest, payload.readUInt32LE(0))
+    else if (type === frameType.exit) {
+      this.#guests.delete(id)
+      guest.listener.onExit(decodeExit(payload))
+    }
+  }
+
+  #giveCredit(id: number, guest: Guest, bytes: number): void {
+    guest.credit += bytes
+    if (guest.stdin.length > 0) this.#feed(id)
+  }
+
+  async #awaitEnd(reported: PromiseWithResolvers<GoneReport>): Promise<GoneReport> {
+    const streams = [this.#report, this.#control].map((stream) => new Promise((closed) => stream.once('close', closed)))
+    const exit = new Promise((exited) => {
+      this.#stub.once('exit', exited)
+      this.#stub.once('error', exited)
+    })
+    await Promise.all([...streams, exit])
+    this.channel?.destroy()
+    reported.resolve({ cpuMs: 0, residentPeakBytes: 0 }) // when the stub died without a report
+    return reported.promise
+  }
+}
+
+function parseFacts(text: string): Record<string, string> {
+  const lines = text.split('\n').filter((line) => line.includes('='))
+  return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]))
+}
+
+function decodeFault(payload: Buffer): StepFailure {
+  const record = payload.readUInt32LE(0)
+  return { record: record === 0xffff_ffff ? null : record, errno: payload.readUInt32LE(4), step: payload.toString('utf8', 8) }
+}
+
+function decodeGone(payload: Buffer): GoneReport {
+  const microseconds = Number(payload.readBigUInt64LE(4) + payload.readBigUInt64LE(12))
+  return { cpuMs: microseconds / 1000, residentPeakBytes: Number(payload.readBigUInt64LE(20)) * 1024 }
+}

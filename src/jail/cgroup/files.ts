@@ -1,0 +1,34 @@
+import { readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+
+/** The value after `key` in a flat keyed file such as memory.events; 0 where the key is missing. */
+export function readKeyed(path: string, key: string): number {
+  const line = readFileSync(path, 'utf8')
+    .split('\n')
+    .find((text) => text.startsWith(`${key} `))
+  return line === undefined ? 0 : Number(line.slice(key.length + 1))
+}
+
+export function readNumber(path: string): number {
+  return Number(readFileSync(path, 'utf8'))
+}
+
+export function writeValue(path: string, value: string | number): void {
+  writeFileSync(path, String(value))
+}
+
+/** Writes where the file exists: some are missing on kernels built without swap accounting. */
+export function writeWherePresent(path: string, value: string | number): void {
+  try {
+    writeValue(path, value)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}
+
+export function removeGroup(path: string): void {
+  try {
+    rmdirSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}

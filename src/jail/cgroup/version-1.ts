@@ -1,0 +1,47 @@
+/** Cgroup v1: one hierarchy a controller. Memory deaths show in `oom_kill` of memory.oom_control; failcnt stays 0. */
+import { mkdirSync } from 'node:fs'
+
+import type { Limits } from '../../core/limits.ts'
+import { pid1Processes } from './cgroup.ts'
+import type { CellCgroup, CgroupController, CgroupParent } from './cgroup.ts'
+import { readKeyed, readNumber, removeGroup, writeValue, writeWherePresent } from './files.ts'
+
+/** The folder of our parent group in each hierarchy. `cpu` is the accounting controller, cpuacct. */
+export type Hierarchies = Readonly<Record<CgroupController, string>>
+
+export function openVersion1(hierarchies: Hierarchies): CgroupParent {
+  const folders = [...new Set(Object.values(hierarchies))]
+  for (const folder of folders) mkdirSync(folder)
+  return {
+    version: 1,
+    controllers: ['memory', 'pids', 'cpu'],
+    create: (name, limits) => createCell(hierarchies, name, limits),
+    remove: () => folders.forEach(removeGroup),
+  }
+}
+
+function createCell(hierarchies: Hierarchies, name: string, limits: Limits): CellCgroup {
+  const memory = `${hierarchies.memory}/${name}`
+  const pids = `${hierarchies.pids}/${name}`
+  const cpu = `${hierarchies.cpu}/${name}`
+  const folders = [...new Set([memory, pids, cpu])]
+  try {
+    for (const folder of folders) mkdirSync(folder)
+    writeValue(`${memory}/memory.limit_in_bytes`, limits.memoryBytes)
+    // Memory plus swap, at the same value: no swap. After the first, which it may not be below.
+    writeWherePresent(`${memory}/memory.memsw.limit_in_bytes`, limits.memoryBytes)
+    writeWherePresent(`${memory}/memory.swappiness`, 0)
+    writeValue(`${pids}/pids.max`, limits.processesMax + pid1Processes)
+  } catch (error) {
+    folders.forEach(removeGroup)
+    throw error
+  }
+  return {
+    joins: folders.map((folder) => `${folder}/tasks`),
+    oomKills: () => readKeyed(`${memory}/memory.oom_control`, 'oom_kill'),
+    memoryPeakBytes: () => readNumber(`${memory}/memory.max_usage_in_bytes`),
+    cpuMs: () => readNumber(`${cpu}/cpuacct.usage`) / 1e6,
+    forksRefused: () => readKeyed(`${pids}/pids.events`, 'max'),
+    remove: () => folders.forEach(removeGroup),
+  }
+}

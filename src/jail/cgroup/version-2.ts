@@ -1,0 +1,77 @@
+/**
+ * Cgroup v2: one tree. A group with processes of its own cannot give controllers to its children, so this needs
+ * either a parent that already does, or a delegated group in which this process is alone and may step aside.
+ * Written from the kernel's documentation; no v2 host was at hand to try the limits on.
+ */
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+
+import type { Limits } from '../../core/limits.ts'
+import { pid1Processes } from './cgroup.ts'
+import type { CellCgroup, CgroupController, CgroupParent } from './cgroup.ts'
+import { readKeyed, readNumber, removeGroup, writeValue, writeWherePresent } from './files.ts'
+
+const wanted: readonly CgroupController[] = ['memory', 'pids', 'cpu']
+
+/** `own` is the group this process is in; `name` the parent of our cells, made inside it. */
+export function openVersion2(own: string, name: string): CgroupParent {
+  enableControllers(own)
+  const parent = `${own}/${name}`
+  mkdirSync(parent)
+  try {
+    enableControllers(parent)
+  } catch (error) {
+    removeGroup(parent)
+    throw error
+  }
+  return {
+    version: 2,
+    controllers: wanted,
+    create: (cell, limits) => createCell(`${parent}/${cell}`, limits),
+    remove: () => removeGroup(parent),
+  }
+}
+
+function enableControllers(folder: string): void {
+  const control = `${folder}/cgroup.subtree_control`
+  const missing = wanted.filter((controller) => !readFileSync(control, 'utf8').split(/\s+/).includes(controller))
+  if (missing.length === 0) return
+  const request = missing.map((controller) => `+${controller}`).join(' ')
+  try {
+    writeValue(control, request)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EBUSY') throw error
+    stepAside(folder)
+    writeValue(control, request)
+  }
+}
+
+/** Moves this process into a leaf, if it is the only one in the group. */
+function stepAside(folder: string): void {
+  const members = readFileSync(`${folder}/cgroup.procs`, 'utf8').trim().split('\n')
+  if (members.length !== 1 || members[0] !== String(process.pid)) {
+    throw new Error(`The cgroup ${folder} holds other processes, so it cannot be divided.`)
+  }
+  const leaf = `${folder}/lazaret-host`
+  if (!existsSync(leaf)) mkdirSync(leaf)
+  writeValue(`${leaf}/cgroup.procs`, process.pid)
+}
+
+function createCell(folder: string, limits: Limits): CellCgroup {
+  mkdirSync(folder)
+  try {
+    writeValue(`${folder}/memory.max`, limits.memoryBytes)
+    writeWherePresent(`${folder}/memory.swap.max`, 0)
+    writeValue(`${folder}/pids.max`, limits.processesMax + pid1Processes)
+  } catch (error) {
+    removeGroup(folder)
+    throw error
+  }
+  return {
+    joins: [`${folder}/cgroup.procs`],
+    oomKills: () => readKeyed(`${folder}/memory.events`, 'oom_kill'),
+    memoryPeakBytes: () => (existsSync(`${folder}/memory.peak`) ? readNumber(`${folder}/memory.peak`) : 0),
+    cpuMs: () => readKeyed(`${folder}/cpu.stat`, 'usage_usec') / 1000,
+    forksRefused: () => readKeyed(`${folder}/pids.events`, 'max'),
+    remove: () => removeGroup(folder),
+  }
+}

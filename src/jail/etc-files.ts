@@ -1,0 +1,44 @@
+/**
+ * The generated /etc: what programs look up and nothing that identifies the machine.
+ * Formats: passwd(5), group(5), hosts(5), nsswitch.conf(5), resolv.conf(5), services(5), protocols(5).
+ */
+import { guestId } from './shape.ts'
+
+export function planEtcFiles(resolvConf: string): Readonly<Record<string, string>> {
+  return {
+    '/etc/passwd': [
+      'root:x:0:0:root:/:/usr/sbin/nologin',
+      `guest:x:${guestId}:${guestId}:guest:/workspace:/bin/sh`,
+      'nobody:x:65534:65534:nobody:/:/usr/sbin/nologin',
+      '',
+    ].join('\n'),
+    '/etc/group': `root:x:0:\nguest:x:${guestId}:\nnogroup:x:65534:\n`,
+    '/etc/hosts': '127.0.0.1\tlocalhost cell\n::1\tlocalhost cell\n',
+    '/etc/hostname': 'cell\n',
+    '/etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n',
+    '/etc/resolv.conf': resolvConf,
+    '/etc/services': services,
+    '/etc/protocols': 'ip\t0\tIP\nicmp\t1\tICMP\ntcp\t6\tTCP\nudp\t17\tUDP\nipv6\t41\tIPv6\nipv6-icmp\t58\tIPv6-ICMP\n',
+    '/etc/host.conf': 'multi on\n',
+  }
+}
+
+const services = [
+  ['ftp', 21],
+  ['ssh', 22],
+  ['smtp', 25],
+  ['domain', 53],
+  ['http', 80],
+  ['pop3', 110],
+  ['ntp', 123],
+  ['imap', 143],
+  ['https', 443],
+  ['imaps', 993],
+  ['mysql', 3306],
+  ['postgresql', 5432],
+  ['redis', 6379],
+  ['http-alt', 8080],
+]
+  .flatMap(([name, port]) => [`${name}\t${port}/tcp`, `${name}\t${port}/udp`])
+  .join('\n')
+  .concat('\n')

@@ -1,0 +1,104 @@
+/**
+ * Frames on the launcher's sockets: `u32 length, u8 type, u32 id, payload`, little-endian.
+ * The same numbers as in native/cell/cell.h; a test compares the two.
+ */
+export const frameHeaderBytes = 9
+export const frameBytesMax = 1 << 20
+/** What may wait in the cell for a guest to read it. */
+export const stdinCreditBytes = 64 * 1024
+
+export const frameType = {
+  plan: 1,
+  spawn: 2,
+  stdin: 3,
+  stdinEnd: 4,
+  signal: 5,
+  put: 6,
+  end: 7,
+  ready: 64,
+  spawned: 65,
+  output: 66,
+  exit: 67,
+  fault: 68,
+  exceeded: 69,
+  stdinTaken: 70,
+  born: 80,
+  gone: 81,
+} as const
+
+export interface Frame {
+  readonly type: number
+  readonly id: number
+  readonly payload: Buffer
+}
+
+export function encodeFrame(type: number, id: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
+  const frame = Buffer.allocUnsafe(frameHeaderBytes + payload.length)
+  frame.writeUInt32LE(payload.length, 0)
+  frame.writeUInt8(type, 4)
+  frame.writeUInt32LE(id, 5)
+  frame.set(payload, frameHeaderBytes)
+  return frame
+}
+
+/** Cuts a stream of bytes into frames. Bounded: a frame longer than `frameBytesMax` throws. */
+export class FrameDecoder {
+  #rest: Buffer = Buffer.alloc(0)
+
+  /** The frames that are complete after `chunk`. Their payloads are views: copy what is kept. */
+  push(chunk: Buffer): Frame[] {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    const frames: Frame[] = []
+    let at = 0
+    while (bytes.length - at >= frameHeaderBytes) {
+      const length = bytes.readUInt32LE(at)
+      if (length > frameBytesMax) throw new Error(`A frame of ${length} bytes arrived; ${frameBytesMax} is the most.`)
+      const end = at + frameHeaderBytes + length
+      if (end > bytes.length) break
+      frames.push({
+        type: bytes.readUInt8(at + 4),
+        id: bytes.readUInt32LE(at + 5),
+        payload: bytes.subarray(at + frameHeaderBytes, end),
+      })
+      at = end
+    }
+    this.#rest = bytes.subarray(at)
+    return frames
+  }
+}
+
+/** Builds a payload: the writing half of the launcher's `take_*` functions. */
+export class PayloadWriter {
+  readonly #parts: Uint8Array[] = []
+
+  u32(value: number): this {
+    const bytes = Buffer.allocUnsafe(4)
+    bytes.writeUInt32LE(value)
+    this.#parts.push(bytes)
+    return this
+  }
+
+  u64(value: number | bigint): this {
+    const bytes = Buffer.allocUnsafe(8)
+    bytes.writeBigUInt64LE(BigInt(value))
+    this.#parts.push(bytes)
+    return this
+  }
+
+  /** Length-prefixed bytes. */
+  bytes(value: Uint8Array): this {
+    this.u32(value.length)
+    this.#parts.push(value)
+    return this
+  }
+
+  /** A length-prefixed, NUL-terminated string. Throws on a NUL inside. */
+  string(value: string): this {
+    if (value.includes('\0')) throw new RangeError('A string with a NUL character cannot cross into the cell.')
+    return this.bytes(Buffer.from(`${value}\0`, 'utf8'))
+  }
+
+  finish(): Buffer {
+    return Buffer.concat(this.#parts)
+  }
+}

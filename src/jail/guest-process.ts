@@ -1,0 +1,44 @@
+/** One process in a cell, as the host sees it: what was promised to it and what the kernel said of it. */
+import type { Rlimit } from './rlimits.ts'
+
+export interface SpawnSpec {
+  readonly file: string
+  readonly argv: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly folder: string
+  readonly rlimits: readonly Rlimit[]
+  /** Whole of stdin; absent means /dev/null. */
+  readonly stdin?: Uint8Array
+  /** Whether this process gets the cell's private channel as descriptor 3. */
+  readonly hasChannel: boolean
+  /** Bytes of stdout and stderr together. */
+  readonly outputBytes: number
+  /** For the watchdog; null where something better holds the limit. */
+  readonly watched: { readonly memoryBytes: number | null; readonly cpuMs: number | null }
+}
+
+/** How a process ended, from its wait status. */
+export type ProcessEnd = { readonly by: 'exit'; readonly exitCode: number } | { readonly by: 'signal'; readonly signal: string }
+
+export interface ProcessReport {
+  readonly end: ProcessEnd
+  readonly cpuMs: number
+  /** Resident set of the largest process among it and the children it waited for. */
+  readonly residentPeakBytes: number
+  /** What the watchdog saw at most; 0 where it does not run. */
+  readonly watchdogPeakBytes: number
+  readonly outputDroppedBytes: number
+  readonly diskFull: boolean
+}
+
+export type Exceeded = 'output' | 'memory' | 'cpu'
+
+/** Called as frames arrive, in order. */
+export interface ProcessListener {
+  /** The program has been executed; `status` is the kernel's /proc/<pid>/status of it. */
+  onSpawned(status: string): void
+  onOutput(stream: 'stdout' | 'stderr', bytes: Buffer): void
+  /** A limit was passed and everything in the cell was killed. */
+  onExceeded(what: Exceeded): void
+  onExit(report: ProcessReport): void
+}

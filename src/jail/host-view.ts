@@ -1,0 +1,31 @@
+/** Looks at which parts of the host's own system there are to show: read once, when a Lazaret is created. */
+import { existsSync, lstatSync, readFileSync, readdirSync, readlinkSync } from 'node:fs'
+
+import type { HostView } from './shape.ts'
+
+/** At the root of a system these are folders, or links into /usr where it is merged. */
+const systemPaths = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/lib32', '/libx32']
+
+/**
+ * Of /etc only what programs need to start: where links of /usr/bin lead, the loader's cache, public certificates.
+ * Never /etc as a whole: it holds keys, users and what the machine is for.
+ */
+const etcPaths = ['/etc/alternatives', '/etc/ld.so.cache', '/etc/ssl/certs', '/etc/ssl/openssl.cnf', '/etc/mime.types', '/etc/magic']
+
+export function lookAtHost(): HostView {
+  const present = systemPaths.filter((path) => existsSync(path))
+  const isLink = (path: string) => lstatSync(path).isSymbolicLink()
+  return {
+    folders: present.filter((path) => !isLink(path)),
+    links: present.filter(isLink).map((path) => ({ path, target: readlinkSync(path) })),
+    etc: [...etcPaths, ...listPythonSettings()].filter((path) => existsSync(path)),
+    resolvConf: existsSync('/etc/resolv.conf') ? readFileSync('/etc/resolv.conf', 'utf8').slice(0, 16_384) : '',
+  }
+}
+
+/** Debian's Pythons keep their sitecustomize in /etc/python3.N. */
+function listPythonSettings(): string[] {
+  return readdirSync('/etc')
+    .filter((name) => /^python3(\.\d+)?$/.test(name))
+    .map((name) => `/etc/${name}`)
+}

@@ -1,0 +1,60 @@
+/**
+ * Landlock: the guest sees only the paths listed here, even if a mount should be wrong; from ABI 6 it also cannot
+ * reach abstract sockets or signal processes outside its own domain.
+ * Stops: opening any other path. Does not stop: descriptors opened before it applies; stat() of a path.
+ * Needs: Linux 5.13 (ABI 1). Source: linux/landlock.h, Documentation/userspace-api/landlock.rst.
+ */
+export interface LandlockRuleset {
+  readonly abi: number
+  /** Size of the attribute struct that this ABI knows. */
+  readonly attributeBytes: number
+  readonly handledFiles: number
+  readonly handledNetwork: number
+  readonly scoped: number
+}
+
+export interface LandlockPolicy {
+  /** Newest first; the launcher takes the first that the kernel reaches. */
+  readonly rulesets: readonly LandlockRuleset[]
+  readonly rules: readonly { readonly path: string; readonly allowed: number }[]
+}
+
+const execute = 1 << 0
+const writeFile = 1 << 1
+const readFile = 1 << 2
+const readFolder = 1 << 3
+const refer = 1 << 13
+const truncate = 1 << 14
+const ioctlDevice = 1 << 15
+const filesAbi1 = (1 << 13) - 1
+const scopeAbstractSocket = 1 << 0
+const scopeSignal = 1 << 1
+const everything = filesAbi1 | refer | truncate | ioctlDevice
+const look = execute | readFile | readFolder
+
+/** One row an ABI: each added rights to handle, or a field to the struct. TCP rules are not used: the network namespace is the wall there. */
+const rulesets: readonly LandlockRuleset[] = [
+  { abi: 6, attributeBytes: 24, handledFiles: everything, handledNetwork: 0, scoped: scopeAbstractSocket | scopeSignal },
+  { abi: 5, attributeBytes: 8, handledFiles: everything, handledNetwork: 0, scoped: 0 },
+  { abi: 3, attributeBytes: 8, handledFiles: filesAbi1 | refer | truncate, handledNetwork: 0, scoped: 0 },
+  { abi: 2, attributeBytes: 8, handledFiles: filesAbi1 | refer, handledNetwork: 0, scoped: 0 },
+  { abi: 1, attributeBytes: 8, handledFiles: filesAbi1, handledNetwork: 0, scoped: 0 },
+]
+
+/** `readable` are the folders that the mount plan bound; everything writable is our own tmpfs. */
+export function planLandlock(readable: readonly string[]): LandlockPolicy {
+  return {
+    rulesets,
+    rules: [
+      // Rights are inherited downwards; listing names is harmless, the mounts decide what there is to list.
+      { path: '/', allowed: readFolder },
+      ...readable.map((path) => ({ path, allowed: look })),
+      // Truncation too: a shell's `echo > /proc/self/…` opens with O_TRUNC.
+      { path: '/proc', allowed: readFile | readFolder | writeFile | truncate },
+      { path: '/dev', allowed: readFile | readFolder | writeFile | truncate | ioctlDevice },
+      { path: '/dev/shm', allowed: everything },
+      { path: '/tmp', allowed: everything },
+      { path: '/workspace', allowed: everything },
+    ],
+  }
+}

@@ -1,0 +1,35 @@
+/** Starts the launcher with a plan. Thin: everything was decided by `planCell`. */
+import { spawn } from 'node:child_process'
+import { getSystemErrorMap } from 'node:util'
+
+import { LazaretError } from '../core/errors.ts'
+import { Cell } from './cell.ts'
+import type { StepFailure } from './cell.ts'
+import { adviseOn } from './advice.ts'
+import { requireLauncher } from './launcher-path.ts'
+import type { CellPlan } from './plan.ts'
+import { describeRecord, encodePlan } from './plan-records.ts'
+
+/** Throws JAIL_UNAVAILABLE when there is no launcher; failures of the plan arrive through `cell.ready`. */
+export function launchCell(plan: CellPlan, { hasChannel }: { hasChannel: boolean }): Cell {
+  const stub = spawn(requireLauncher(), [], {
+    stdio: ['ignore', 'pipe', 'ignore', 'pipe', hasChannel ? 'pipe' : 'ignore'],
+    env: {},
+    cwd: '/',
+  })
+  const cell = new Cell(stub, { hasChannel })
+  cell.sendPlan(encodePlan(plan.records))
+  return cell
+}
+
+/** What a failed step means to the caller. */
+export function explainFailure(failure: StepFailure, plan: CellPlan): LazaretError {
+  const record = failure.record === null ? undefined : plan.records[failure.record]
+  const [name, meaning] = getSystemErrorMap().get(-failure.errno) ?? [`errno ${failure.errno}`, 'unknown error']
+  const place = record === undefined ? '' : ` (${describeRecord(record)})`
+  const hint = record === undefined ? undefined : adviseOn(record.do, name)
+  return new LazaretError(hint === undefined ? 'CELL_FAILED' : 'JAIL_UNAVAILABLE', {
+    detail: `Step "${failure.step}"${place} failed: ${name}, ${meaning}.`,
+    ...(hint === undefined ? {} : { hint }),
+  })
+}

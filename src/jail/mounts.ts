@@ -1,0 +1,113 @@
+/**
+ * Mounts: the whole view of files, as records. The view is built on a tmpfs of ours; every mount point lies on it,
+ * never below a folder that guest code can write, and the workspace comes last, as a leaf.
+ * Stops: seeing or changing any file of the host that is not listed. Does not stop: reading what is listed; the
+ * host paths of binds can be read in /proc/self/mountinfo.
+ * Sources: mount(2), mount_setattr(2), open_tree(2), pivot_root(2), tmpfs(5), proc(5).
+ */
+import { planEtcFiles } from './etc-files.ts'
+import type { PlanRecord } from './plan-records.ts'
+import { guestId } from './shape.ts'
+import type { Bind, CellShape, HostView } from './shape.ts'
+
+const readOnly = 1
+const noSuid = 2
+const noDevices = 4
+const noExecute = 8
+const inert = noSuid | noDevices | noExecute
+
+/** Where the new root is built. Everything below it that is needed was opened before. */
+const constructionSite = '/tmp'
+export const guestRoot = '/run/guest'
+const devices = ['null', 'zero', 'full', 'random', 'urandom']
+/** Enough for /dev/shm's usual tenants (semaphores, multiprocessing) and below any sensible memory limit. */
+const sharedMemoryBytesMax = 64 * 1024 * 1024
+
+/** Takes hold of every bind's source, before a mount of ours covers it. Slots are counted from `firstSlot`. */
+export function planSources(sources: readonly Bind[], firstSlot: number): PlanRecord[] {
+  return sources.map(({ host, guest }, index) => {
+    const attributes = guest.startsWith('/dev/') ? noSuid | noExecute : readOnly | noSuid | noDevices
+    return { do: 'open-tree', slot: firstSlot + index, path: host, attributes }
+  })
+}
+
+/** Everything that is bound, in the order of its slots. */
+export function listSources(shape: CellShape, view: HostView): Bind[] {
+  const same = [...view.folders, ...view.etc, ...devices.map((name) => `/dev/${name}`)]
+  return [...same.map((path) => ({ host: path, guest: path })), ...shape.binds]
+}
+
+/** From the new root to its being read-only. `isFile` tells which sources are not folders. */
+export function planMounts(shape: CellShape, view: HostView, place: { firstSlot: number; isFile: (path: string) => boolean }): PlanRecord[] {
+  const site = new ConstructionSite()
+  const sources = listSources(shape, view)
+  const resolvConf = shape.network === 'host' ? view.resolvConf : ''
+  return [
+    { do: 'root', at: constructionSite, options: 'size=4m,nr_inodes=1k,mode=0755' },
+    ...view.links.map(({ path, target }): PlanRecord => ({ do: 'symlink', target, path: path.slice(1) })),
+    ...Object.entries(planEtcFiles(resolvConf)).flatMap(([path, text]) => site.file(path, text)),
+    ...site.file('/opt/lazaret/package.json', '{"type":"module"}\n'),
+    ...sources.flatMap((bind, index) => {
+      const point = place.isFile(bind.host) ? site.file(bind.guest, '') : site.folder(bind.guest)
+      return [...point, { do: 'bind', slot: place.firstSlot + index, path: bind.guest.slice(1) } as const]
+    }),
+    ...planDevices(site, shape),
+    ...site.folder('/proc'),
+    { do: 'mount', type: 'proc', path: 'proc', flags: inert, options: '' },
+    ...site.folder(guestRoot),
+    ...planWritable(site, '/tmp', `mode=1777,${tmpfsSize(shape.diskBytes)}`),
+    ...planWritable(site, '/workspace', `mode=0755,uid=${guestId},gid=${guestId},${tmpfsSize(shape.diskBytes)}`),
+    { do: 'pivot' },
+    ...planMasks(),
+    { do: 'set-attributes', path: '/', attributes: readOnly | noSuid | noDevices },
+    { do: 'root-guard', path: guestRoot },
+  ]
+}
+
+function planDevices(site: ConstructionSite, shape: CellShape): PlanRecord[] {
+  const links = { ptmx: 'pts/ptmx', fd: '/proc/self/fd', stdin: '/proc/self/fd/0', stdout: '/proc/self/fd/1', stderr: '/proc/self/fd/2' }
+  const size = Math.min(sharedMemoryBytesMax, shape.diskBytes)
+  return [
+    ...site.folder('/dev/pts'),
+    { do: 'mount', type: 'devpts', path: 'dev/pts', flags: noSuid | noExecute, options: 'newinstance,ptmxmode=0666,mode=0620' },
+    ...Object.entries(links).map(([name, target]): PlanRecord => ({ do: 'symlink', target, path: `dev/${name}` })),
+    ...site.folder('/dev/shm'),
+    { do: 'mount', type: 'tmpfs', path: 'dev/shm', flags: inert, options: `mode=1777,${tmpfsSize(size)}` },
+  ]
+}
+
+function planWritable(site: ConstructionSite, path: string, options: string): PlanRecord[] {
+  return [...site.folder(path), { do: 'mount', type: 'tmpfs', path: path.slice(1), flags: noSuid | noDevices, options }]
+}
+
+/** An inode costs about 1 KiB of kernel memory that no size limit counts: one for each 8 KiB is plenty for sources. */
+function tmpfsSize(bytes: number): string {
+  return `size=${bytes},nr_inodes=${Math.max(1024, Math.floor(bytes / 8192))}`
+}
+
+/** What a fresh /proc shows of the machine rather than of the cell's processes. Absent entries are skipped. */
+function planMasks(): PlanRecord[] {
+  const unchangeable = ['/proc/sys', '/proc/sysrq-trigger', '/proc/irq', '/proc/bus', '/proc/fs', '/proc/acpi', '/proc/scsi']
+  const hidden = ['kcore', 'keys', 'key-users', 'timer_list', 'kmsg', 'kallsyms', 'sched_debug', 'latency_stats', 'config.gz', 'vmallocinfo']
+  return [
+    ...unchangeable.map((path): PlanRecord => ({ do: 'read-only', path, attributes: readOnly | inert })),
+    ...hidden.map((name): PlanRecord => ({ do: 'mask', path: `/proc/${name}` })),
+  ]
+}
+
+/** Remembers which folders of the new root exist, so that parents are made once. */
+class ConstructionSite {
+  readonly #made = new Set<string>(['/'])
+
+  folder(path: string): PlanRecord[] {
+    if (this.#made.has(path)) return []
+    this.#made.add(path)
+    const parent = path.slice(0, path.lastIndexOf('/')) || '/'
+    return [...this.folder(parent), { do: 'directory', path: path.slice(1), mode: 0o755 }]
+  }
+
+  file(path: string, text: string): PlanRecord[] {
+    const parent = path.slice(0, path.lastIndexOf('/')) || '/'
+    return [...this.folder(parent), { do: 'file', path: path.slice(1), mode: 0o444, content: Buffer.from(text) }]
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * Namespaces: each cell has its own processes, mounts, network, IPC, host name and users.
+ * Stops: seeing, signalling or reaching anything of the host. Does not stop: what the kernel does not put into a
+ * namespace (time, kernel log, side channels).
+ * Source: namespaces(7), linux/sched.h.
+ */
+import type { NetworkMode } from '../core/request.ts'
+
+const mount = 0x0002_0000
+const uts = 0x0400_0000
+const ipc = 0x0800_0000
+const user = 0x1000_0000
+const pid = 0x2000_0000
+const network = 0x4000_0000
+
+/** Unshared by pid 1 itself once it is in its cgroup, so that the cgroup becomes its root. */
+export const cgroupNamespace = 0x0200_0000
+
+export function cellNamespaces(mode: NetworkMode): number {
+  return user | pid | mount | ipc | uts | (mode === 'none' ? network : 0)
+}

@@ -1,0 +1,135 @@
+/**
+ * The plan's records: what the launcher can be told to do. A record's number is its place in this list, which is
+ * the list in native/cell/plan.c; a test compares the two.
+ */
+import { PayloadWriter } from './frames.ts'
+import type { LandlockPolicy } from './landlock.ts'
+
+export const recordNames = [
+  'open-tree',
+  'open-write',
+  'id-maps',
+  'become',
+  'clone',
+  'join',
+  'set-ids',
+  'guard',
+  'unshare',
+  'private',
+  'root',
+  'directory',
+  'file',
+  'symlink',
+  'bind',
+  'mount',
+  'pivot',
+  'mask',
+  'read-only',
+  'set-attributes',
+  'root-guard',
+  'loopback',
+  'hostname',
+  'guest-ids',
+  'guest-filter',
+  'guest-landlock',
+  'keep-capabilities',
+  'serve',
+] as const
+
+/** One step of building a cell. Slots number the descriptors that are opened ahead of the mounts. */
+export type PlanRecord =
+  | { readonly do: 'open-tree'; readonly slot: number; readonly path: string; readonly attributes: number }
+  | { readonly do: 'open-write'; readonly slot: number; readonly path: string }
+  | { readonly do: 'id-maps'; readonly uidMap: string; readonly gidMap: string; readonly denySetgroups: boolean }
+  | { readonly do: 'become' | 'set-ids' | 'guest-ids'; readonly uid: number; readonly gid: number }
+  | { readonly do: 'clone' | 'unshare'; readonly flags: number }
+  | { readonly do: 'join'; readonly slot: number }
+  | { readonly do: 'guard' | 'private' | 'pivot' | 'loopback' | 'serve' }
+  | { readonly do: 'root'; readonly at: string; readonly options: string }
+  | { readonly do: 'directory'; readonly path: string; readonly mode: number }
+  | { readonly do: 'file'; readonly path: string; readonly mode: number; readonly content: Uint8Array }
+  | { readonly do: 'symlink'; readonly target: string; readonly path: string }
+  | { readonly do: 'bind'; readonly slot: number; readonly path: string }
+  | { readonly do: 'mount'; readonly type: string; readonly path: string; readonly flags: number; readonly options: string }
+  | { readonly do: 'mask' | 'root-guard'; readonly path: string }
+  | { readonly do: 'read-only' | 'set-attributes'; readonly path: string; readonly attributes: number }
+  | { readonly do: 'hostname'; readonly name: string }
+  | { readonly do: 'guest-filter'; readonly program: Uint8Array }
+  | { readonly do: 'guest-landlock'; readonly policy: LandlockPolicy }
+  | { readonly do: 'keep-capabilities'; readonly mask: bigint }
+
+export function encodePlan(records: readonly PlanRecord[]): Buffer {
+  const plan = new PayloadWriter()
+  for (const record of records) {
+    plan.u32(recordNames.indexOf(record.do) + 1).bytes(encodeRecord(record))
+  }
+  return plan.finish()
+}
+
+/** For messages: what a record was about to touch. */
+export function describeRecord(record: PlanRecord): string {
+  return 'path' in record ? `${record.do} ${record.path}` : record.do
+}
+
+function encodeRecord(record: PlanRecord): Buffer {
+  const payload = new PayloadWriter()
+  switch (record.do) {
+    case 'open-tree':
+      return payload.u32(record.slot).string(record.path).u64(record.attributes).finish()
+    case 'open-write':
+      return payload.u32(record.slot).string(record.path).finish()
+    case 'id-maps':
+      return payload.string(record.uidMap).string(record.gidMap).u32(Number(record.denySetgroups)).finish()
+    case 'become':
+    case 'set-ids':
+    case 'guest-ids':
+      return payload.u32(record.uid).u32(record.gid).finish()
+    case 'clone':
+    case 'unshare':
+      return payload.u64(record.flags).finish()
+    case 'join':
+      return payload.u32(record.slot).finish()
+    case 'guard':
+    case 'private':
+    case 'pivot':
+    case 'loopback':
+    case 'serve':
+      return payload.finish()
+    case 'root':
+      return payload.string(record.at).string(record.options).finish()
+    case 'directory':
+      return payload.string(record.path).u32(record.mode).finish()
+    case 'file':
+      return payload.string(record.path).u32(record.mode).bytes(record.content).finish()
+    case 'symlink':
+      return payload.string(record.target).string(record.path).finish()
+    case 'bind':
+      return payload.u32(record.slot).string(record.path).finish()
+    case 'mount':
+      return payload.string(record.type).string(record.path).u64(record.flags).string(record.options).finish()
+    case 'mask':
+    case 'root-guard':
+      return payload.string(record.path).finish()
+    case 'read-only':
+    case 'set-attributes':
+      return payload.string(record.path).u64(record.attributes).finish()
+    case 'hostname':
+      return payload.string(record.name).finish()
+    case 'guest-filter':
+      return payload.bytes(record.program).finish()
+    case 'guest-landlock':
+      return encodeLandlock(record.policy)
+    case 'keep-capabilities':
+      return payload.u64(record.mask).finish()
+  }
+}
+
+function encodeLandlock({ rulesets, rules }: LandlockPolicy): Buffer {
+  const payload = new PayloadWriter().u32(rulesets.length)
+  for (const { abi, attributeBytes, handledFiles, handledNetwork, scoped } of rulesets) {
+    payload.u32(abi).u32(attributeBytes).u64(handledFiles).u64(handledNetwork).u64(scoped)
+  }
+  payload.u32(rules.length)
+  for (const { path, allowed } of rules) payload.string(path).u64(allowed)
+  return payload.finish()
+}

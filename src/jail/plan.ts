@@ -1,0 +1,81 @@
+/**
+ * The plan of a cell: the table of contents of the wall, in the order in which it is applied.
+ * Pure: the same shape and ground give the same records.
+ */
+import { capabilitiesOfPid1 } from './capabilities.ts'
+import { planLandlock } from './landlock.ts'
+import { listSources, planMounts, planSources } from './mounts.ts'
+import { cellNamespaces, cgroupNamespace } from './namespaces.ts'
+import type { PlanRecord } from './plan-records.ts'
+import { seccompProgram } from './seccomp/program.ts'
+import { guestId } from './shape.ts'
+import type { CellGround, CellIdentity, CellShape } from './shape.ts'
+
+export interface CellPlan {
+  readonly records: readonly PlanRecord[]
+  /** Names of the layers that these records build, for the receipt. */
+  readonly layers: readonly string[]
+}
+
+export function planCell(shape: CellShape, ground: CellGround, isFile: (path: string) => boolean): CellPlan {
+  const { identity, cgroupJoins, hostView } = ground
+  const firstSlot = cgroupJoins.length
+  const sources = listSources(shape, hostView)
+  const readable = sources.map(({ guest }) => guest).filter((path) => !path.startsWith('/dev/'))
+  const records: PlanRecord[] = [
+    ...cgroupJoins.map((path, slot): PlanRecord => ({ do: 'open-write', slot, path })),
+    ...(identity.kind === 'own' ? planSources(sources, firstSlot) : []),
+    ...planIdentity(identity),
+    { do: 'clone', flags: cellNamespaces(shape.network) },
+    ...cgroupJoins.map((_, slot): PlanRecord => ({ do: 'join', slot })),
+    ...(identity.kind === 'own' ? [{ do: 'set-ids', uid: 0, gid: 0 } as const] : []),
+    { do: 'guard' },
+    { do: 'unshare', flags: cgroupNamespace },
+    { do: 'private' },
+    ...(identity.kind === 'shared' ? planSources(sources, firstSlot) : []),
+    ...planMounts(shape, hostView, { firstSlot, isFile }),
+    ...(shape.network === 'none' ? [{ do: 'loopback' } as const] : []),
+    { do: 'hostname', name: 'cell' },
+    ...(identity.kind === 'own' ? [{ do: 'guest-ids', uid: guestId, gid: guestId } as const] : []),
+    { do: 'guest-landlock', policy: planLandlock([...readable, '/etc', '/opt/lazaret']) },
+    { do: 'guest-filter', program: seccompProgram({ architecture: ground.architecture, memoryHeldByCgroup: ground.memoryHeldByCgroup }) },
+    { do: 'keep-capabilities', mask: capabilitiesOfPid1(identity.kind) },
+    { do: 'serve' },
+  ]
+  return { records, layers: listLayers(shape, ground) }
+}
+
+/** Maps are written from outside. No uid 0 for guests of an ordinary user: execve could hand capabilities back. */
+function planIdentity(identity: CellIdentity): PlanRecord[] {
+  if (identity.kind === 'shared') {
+    const map = (id: number) => `${guestId} ${id} 1`
+    return [{ do: 'id-maps', uidMap: map(identity.uid), gidMap: map(identity.gid), denySetgroups: true }]
+  }
+  const { firstId } = identity
+  const map = `0 ${firstId} 1\n${guestId} ${firstId + 1} 1\n`
+  return [
+    { do: 'id-maps', uidMap: map, gidMap: map, denySetgroups: false },
+    { do: 'become', uid: firstId, gid: firstId },
+  ]
+}
+
+function listLayers(shape: CellShape, ground: CellGround): string[] {
+  return [
+    ...(ground.identity.kind === 'own' ? ['own-uid'] : []),
+    'user-namespace',
+    'pid-namespace',
+    'mount-namespace',
+    'ipc-namespace',
+    'uts-namespace',
+    'cgroup-namespace',
+    ...(shape.network === 'none' ? ['network-namespace'] : []),
+    ...(ground.cgroupJoins.length > 0 ? ['cgroup'] : []),
+    'no-capabilities',
+    'no-new-privileges',
+    'no-nested-user-namespaces',
+    'landlock',
+    'seccomp',
+    'rlimits',
+  ]
+}
+

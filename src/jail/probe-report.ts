@@ -1,0 +1,45 @@
+/** What this machine offers, as found by trying it: the answer of `probe()` and of `lazaret doctor`. */
+import type { ProtectionLevel } from '../core/protection.ts'
+
+/** One layer of the wall. */
+export interface ProbeLayer {
+  /** In words, e.g. `user namespaces`, `Landlock`. */
+  readonly name: string
+  readonly state: 'ok' | 'weaker' | 'missing'
+  /** What was seen when the layer was tried, not what a version number promises. */
+  readonly observed: string
+  /** The exact package, sysctl, flag or profile that would make it `ok`; absent when there is none. */
+  readonly fix?: string
+}
+
+/** One program that a runtime needs. */
+export interface ProbeToolchain {
+  readonly name: 'bun' | 'node' | 'python' | 'shell'
+  /** Where it was found, on the host. */
+  readonly path?: string
+  readonly version?: string
+  readonly state: 'ok' | 'missing'
+  readonly fix?: string
+}
+
+/** The program that builds the cells. */
+export interface ProbeLauncher {
+  readonly path: string
+  readonly state: 'ok' | 'missing'
+  readonly fix?: string
+}
+
+export interface ProbeReport {
+  /** The strongest level at which a cell really started. */
+  readonly level: ProtectionLevel
+  /** The level that the operator asks for. */
+  readonly minimum: ProtectionLevel
+  readonly meetsMinimum: boolean
+  readonly layers: readonly ProbeLayer[]
+  readonly toolchains: readonly ProbeToolchain[]
+  readonly launcher: ProbeLauncher
+  /** The kernel's own name and release, e.g. `Linux 6.18.5`. */
+  readonly kernel: string
+  /** Raw facts behind the layers, for bug reports and machines. */
+  readonly facts: Readonly<Record<string, string>>
+}

@@ -1,0 +1,53 @@
+/**
+ * Rlimits: per-process bounds, the second line behind cgroups and the first where there are none.
+ * Does not stop: many processes that each stay below. RLIMIT_AS is never used: V8 and JSC reserve far more address
+ * space than they touch. RLIMIT_CPU never equals the CPU limit: two threads burn it twice as fast.
+ * Source: getrlimit(2), asm-generic/resource.h.
+ */
+import type { Limits } from '../core/limits.ts'
+import type { CellIdentity } from './shape.ts'
+
+export interface Rlimit {
+  readonly resource: number
+  readonly soft: number
+  readonly hard: number
+}
+
+const resource = { cpu: 0, fileSize: 1, data: 2, core: 4, processes: 6, openFiles: 7, locked: 8, queues: 12, nice: 13, realtime: 14 }
+
+export interface RlimitGround {
+  readonly identity: CellIdentity['kind']
+  readonly memoryHeldByCgroup: boolean
+  /** What the runtime reserves before it runs anything. */
+  readonly runtimeDataBytes: number
+  /** The host's own hard limit on open files; nobody may go above it. */
+  readonly openFilesHard: number
+}
+
+export function planRlimits(limits: Limits, ground: RlimitGround): Rlimit[] {
+  const both = (number: number, value: number): Rlimit => ({ resource: number, soft: value, hard: value })
+  const plan = [
+    both(resource.core, 0),
+    both(resource.fileSize, limits.diskBytes),
+    both(resource.openFiles, Math.min(limits.openFilesMax, ground.openFilesHard)),
+    both(resource.processes, processesMax(limits, ground)),
+    both(resource.locked, 64 * 1024),
+    both(resource.queues, 819_200),
+    both(resource.nice, 0),
+    both(resource.realtime, 0),
+  ]
+  if (!ground.memoryHeldByCgroup) plan.push(both(resource.data, ground.runtimeDataBytes + limits.memoryBytes))
+  if (limits.cpuMs !== null) {
+    // A backstop well above the limit itself, which is held by what counts every process together.
+    const soft = Math.ceil(limits.cpuMs / 1000) + 1
+    plan.push({ resource: resource.cpu, soft, hard: soft + 2 })
+  }
+  return plan
+}
+
+function processesMax(limits: Limits, { identity, memoryHeldByCgroup }: RlimitGround): number {
+  // The cgroup should say no first, because it keeps the evidence.
+  if (memoryHeldByCgroup) return limits.processesMax + 16
+  // At `standard` pid 1 has the guests' uid and is counted with them.
+  return identity === 'shared' ? limits.processesMax + 1 : limits.processesMax
+}

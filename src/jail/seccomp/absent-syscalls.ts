@@ -1,0 +1,40 @@
+/**
+ * Calls that pretend not to exist. Libraries probe for them and fall back on ENOSYS; on EPERM glibc, for one, would
+ * fail to start a thread.
+ */
+import { refuse } from './syscall-rule.ts'
+
+/** Doors around this filter: what they do cannot be judged from their arguments, or skips the filter altogether. */
+const doorsAroundTheFilter = refuse('ENOSYS', [
+  ['clone3', 435, 435, 'Its flags lie in memory that a filter cannot see; glibc falls back to clone.'],
+  ['io_uring_setup', 425, 425, 'Runs system calls from a queue that no filter ever sees.'],
+  ['io_uring_enter', 426, 426, 'Runs system calls from a queue that no filter ever sees.'],
+  ['io_uring_register', 427, 427, 'Runs system calls from a queue that no filter ever sees.'],
+])
+
+/** Building blocks of exploits that programs can do without. */
+const exploitTools = refuse('ENOSYS', [
+  ['userfaultfd', 323, 282, 'Stops the kernel in the middle of a copy, which makes races easy to win.'],
+  ['vmsplice', 278, 75, 'Puts pages of the caller into a pipe while it still writes them.'],
+  ['add_key', 248, 217, 'The kernel’s keyrings are shared across namespaces.'],
+  ['request_key', 249, 218, 'Keyrings again; it also starts a helper program on the host.'],
+  ['keyctl', 250, 219, 'Keyrings again: reads, links and replaces keys.'],
+])
+
+/** Resources that the whole machine shares, and memory that no limit sees. */
+const sharedResources = refuse('ENOSYS', [
+  ['memfd_secret', 447, 447, 'Memory that the host cannot read, dump or swap.'],
+  ['io_setup', 206, 0, 'Takes from fs.aio-max-nr, one pool that the guests could empty for the host.'],
+  ['cachestat', 451, 451, 'Tells which file pages others have read; checked for ownership only since 6.14.'],
+])
+
+/**
+ * The readers of the mount family. They show no more than /proc/self/mountinfo, but nothing needs them yet, and
+ * libmount reads that file instead when it gets ENOSYS.
+ */
+const mountReaders = refuse('ENOSYS', [
+  ['statmount', 457, 457, 'Describes a mount by number; the file in /proc shows what the guest may know.'],
+  ['listmount', 458, 458, 'Lists mounts by number; the file in /proc shows what the guest may know.'],
+])
+
+export const absentSyscalls = [...doorsAroundTheFilter, ...exploitTools, ...sharedResources, ...mountReaders]

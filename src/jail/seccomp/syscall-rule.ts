@@ -1,0 +1,47 @@
+/**
+ * The words of the system call policy: a rule refuses one call, always or for some of its arguments, and says why.
+ * What no rule refuses is allowed, as long as its number was reviewed.
+ */
+import type { Architecture } from './architectures.ts'
+
+/**
+ * The answers a refused call can get, with their errno. ENOSYS where libraries fall back to an older call, EPERM
+ * where they would report an error anyway, the socket errors where the kernel itself gives them.
+ */
+export const refusalErrno = { EPERM: 1, ENOSYS: 38, EPROTONOSUPPORT: 93, EAFNOSUPPORT: 97 } as const
+export type Refusal = keyof typeof refusalErrno
+
+/**
+ * Compares the low 32 bits of one argument, masked if a mask is given. The high half is never looked at: every
+ * argument tested here is an `int`, `unsigned int` or `pid_t` in the kernel (clone takes `lower_32_bits`), so the
+ * kernel drops that half itself. Comparing it would let 0x1_0000_5412 pass for something other than TIOCSTI.
+ */
+export type ArgumentTest =
+  | { readonly argument: number; readonly mask?: number; readonly isOneOf: readonly number[] }
+  | { readonly argument: number; readonly mask?: number; readonly isNoneOf: readonly number[] }
+
+export interface SyscallRule {
+  readonly name: string
+  /** Undefined where the architecture has no such call. */
+  readonly numbers: Readonly<Record<Architecture, number | undefined>>
+  readonly action: Refusal
+  readonly reason: string
+  /** All must hold for the rule to refuse the call; without tests it always does. */
+  readonly tests?: readonly ArgumentTest[]
+}
+
+/** One line of a table: the call, its number on x86-64, its number on arm64, and why it is refused. */
+export type RuleRow = readonly [
+  name: string,
+  x64: number | undefined,
+  arm64: number | undefined,
+  reason: string,
+]
+
+/** Written in a row for an architecture that never had the call. */
+export const none = undefined
+
+/** Gives every row of a table the same answer. */
+export function refuse(action: Refusal, rows: readonly RuleRow[]): readonly SyscallRule[] {
+  return rows.map(([name, x64, arm64, reason]) => ({ name, numbers: { x64, arm64 }, action, reason }))
+}

@@ -1,0 +1,49 @@
+import type { NetworkMode } from '../core/request.ts'
+
+/** A host path that appears read-only inside. */
+export interface Bind {
+  readonly host: string
+  readonly guest: string
+}
+
+/** What a cell must look like; everything that the plan depends on and the request decides. */
+export interface CellShape {
+  /** Toolchains and the operator's readable folders. */
+  readonly binds: readonly Bind[]
+  readonly network: NetworkMode
+  /** Size of /workspace, and again of /tmp. */
+  readonly diskBytes: number
+}
+
+/** Who the cell is on the host. */
+export type CellIdentity =
+  /** Started by root: two host ids of its own, for pid 1 and for the guests. */
+  | { readonly kind: 'own'; readonly firstId: number }
+  /** Started by an ordinary user: that user's id, seen as 1000 inside. */
+  | { readonly kind: 'shared'; readonly uid: number; readonly gid: number }
+
+/** What the machine gives to this cell. */
+export interface CellGround {
+  readonly identity: CellIdentity
+  /** Files to write `0` to, one a cgroup hierarchy. Empty where there is no cgroup. */
+  readonly cgroupJoins: readonly string[]
+  readonly memoryHeldByCgroup: boolean
+  readonly architecture: 'x64' | 'arm64'
+  /** Host paths that exist, of those that the view is made of. */
+  readonly hostView: HostView
+}
+
+/** The parts of the host's own system that every cell shows, read-only. */
+export interface HostView {
+  /** Folders to bind at their own path, such as /usr. */
+  readonly folders: readonly string[]
+  /** Links at the root, such as /bin → usr/bin. */
+  readonly links: readonly { readonly path: string; readonly target: string }[]
+  /** Files and folders of /etc to bind at their own path. */
+  readonly etc: readonly string[]
+  /** The host's resolv.conf, for cells that share its network. */
+  readonly resolvConf: string
+}
+
+/** The id of every guest, as it sees itself. */
+export const guestId = 1000

@@ -1,0 +1,46 @@
+import { constants } from 'node:os'
+
+import { PayloadWriter } from './frames.ts'
+import type { ProcessEnd, ProcessReport, SpawnSpec } from './guest-process.ts'
+
+const flags = { hasStdin: 1, hasChannel: 2, endsOnOutput: 4 }
+
+/** The payload of a SPAWN frame; the reading half is take_program in native/cell/spawn.c. */
+export function encodeSpawn(spec: SpawnSpec): Buffer {
+  const payload = new PayloadWriter()
+    .u32((spec.stdin === undefined ? 0 : flags.hasStdin) | (spec.hasChannel ? flags.hasChannel : 0) | flags.endsOnOutput)
+    .u64(spec.outputBytes)
+    .u64(spec.watched.memoryBytes ?? 0)
+    .u64(spec.watched.cpuMs ?? 0)
+    .string(spec.folder)
+    .string(spec.file)
+    .u32(spec.rlimits.length)
+  for (const { resource, soft, hard } of spec.rlimits) payload.u32(resource).u64(soft).u64(hard)
+  const environment = Object.entries(spec.env).map(([name, value]) => `${name}=${value}`)
+  for (const strings of [spec.argv, environment]) {
+    payload.u32(strings.length)
+    for (const text of strings) payload.string(text)
+  }
+  return payload.finish()
+}
+
+const signalNames = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]))
+
+export function signalName(number: number): string {
+  return signalNames.get(number) ?? `SIG${number}`
+}
+
+/** The payload of an EXIT frame; the writing half is report_exit in native/cell/serve.c. */
+export function decodeExit(payload: Buffer): ProcessReport {
+  const number = payload.readUInt32LE(1)
+  const end: ProcessEnd = payload.readUInt8(0) === 1 ? { by: 'signal', signal: signalName(number) } : { by: 'exit', exitCode: number }
+  const u64 = (at: number) => Number(payload.readBigUInt64LE(at))
+  return {
+    end,
+    cpuMs: (u64(5) + u64(13)) / 1000,
+    residentPeakBytes: u64(21) * 1024,
+    outputDroppedBytes: u64(29),
+    watchdogPeakBytes: u64(37),
+    diskFull: payload.readUInt8(45) === 1,
+  }
+}

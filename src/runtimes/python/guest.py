@@ -1,0 +1,43 @@
+"""The inside half of the `python` runtime: started in the cell, runs one program, reports on descriptor 3.
+
+This file only loads its siblings, the `guest_*.py` files beside it; `guest_run.py` tells the story. The protocol is
+in `channel-protocol.ts`, the value encoding in `core/values.ts`. Nothing here is a wall: guest code can reach all of
+it through frames and `gc`, and may change what it claims about itself, no more. The kernel is the wall.
+"""
+
+import builtins
+import os
+import sys
+
+PARTS = ("channel", "run", "errors", "values", "inputs", "text", "display")
+
+
+def create_loader():
+    """Return `load(part)`, which compiles a sibling on first use and keeps it out of `sys.modules`."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    # Read at once, compiled when needed: compiling all of them costs milliseconds of every start, and a file that
+    # is first opened after the guest has used up its descriptors cannot be opened at all.
+    sources = {}
+    for part in PARTS:
+        path = folder + "/guest_" + part + ".py"
+        with open(path, "rb") as file:
+            sources[part] = path, file.read()
+    # A copy taken before guest code runs: a guest that replaces `builtins.len` does not replace ours.
+    own_builtins = dict(vars(builtins))
+    run_code, compile_source, module_type = exec, compile, type(sys)
+    loaded = {}
+
+    def load(part):
+        if part not in loaded:
+            path, source = sources[part]
+            module = module_type("guest_" + part)
+            names = module.__dict__
+            names.update(__builtins__=own_builtins, load=load, harness_folder=folder)
+            run_code(compile_source(source, path, "exec", dont_inherit=True), names)
+            loaded[part] = module
+        return loaded[part]
+
+    return load
+
+
+create_loader()("run").main()

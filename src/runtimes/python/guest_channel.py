@@ -1,0 +1,100 @@
+"""The private descriptor: length-prefixed JSON, one request in, messages out (`channel-protocol.ts`).
+
+JSON is read and written with the C half of the `json` module alone: `import json` pulls in `re` and `enum`, which
+take longer than the rest of the harness together.
+"""
+
+from _thread import RLock
+from os import getpid, read, set_inheritable, write
+
+try:
+    from _json import encode_basestring, make_scanner
+except ImportError:  # An interpreter built without the accelerator.
+    from json.encoder import py_encode_basestring as encode_basestring
+    from json.scanner import py_make_scanner as make_scanner
+
+# The host bounds code and input far below this; a larger length means that the peer does not speak our protocol.
+REQUEST_BYTES_MAX = 256 * 1024 * 1024
+READ_BYTES_MAX = 1024 * 1024
+
+
+class ScannerOptions:
+    """What `json.JSONDecoder` would hand to its scanner."""
+
+    strict = False
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+    parse_constant = float
+
+    def __init__(self):
+        self.memo = {}
+
+
+def quote(text):
+    """A JSON string literal. Lone surrogates stay in it; `Channel.send` escapes them."""
+    return encode_basestring(text)
+
+
+class Channel:
+    """Our end of the private descriptor. Safe to use from threads and from signal handlers."""
+
+    def __init__(self, descriptor):
+        self.descriptor = descriptor
+        self.process = getpid()
+        self.lock = RLock()
+        self.waiting = []
+        self.sending = False
+        # Programs that the guest starts have no business here.
+        set_inheritable(descriptor, False)
+
+    def receive(self):
+        """The host's request, as plain data."""
+        length = int.from_bytes(self.read_exactly(4), "little")
+        if length > REQUEST_BYTES_MAX:
+            raise ValueError("the request is too long")
+        text = str(self.read_exactly(length), "utf-8")
+        request, _end = make_scanner(ScannerOptions())(text, 0)
+        # Only an input that holds a tag needs the decoder, and its cost at start.
+        if "input" in request and "$type" in text:
+            request["input"] = load("inputs").decode(request["input"])
+        return request
+
+    def read_exactly(self, count):
+        pieces = []
+        while count > 0:
+            piece = read(self.descriptor, min(count, READ_BYTES_MAX))
+            if not piece:
+                raise EOFError("the host closed the channel before its request was complete")
+            pieces.append(piece)
+            count -= len(piece)
+        return b"".join(pieces)
+
+    def send(self, message):
+        """Send one message, given as JSON text. A closed channel is the guest's own doing and goes unsaid."""
+        # A process that the guest forked runs this same code to its end; only the first one speaks for the run.
+        if getpid() != self.process:
+            return
+        # Outside a string literal our JSON is ASCII, so this escapes exactly the lone surrogates, as JSON spells them.
+        data = message.encode("utf-8", "backslashreplace")
+        self.waiting.append(len(data).to_bytes(4, "little") + data)
+        with self.lock:
+            # True only when a signal handler interrupted our own write below: that write goes on to send this one.
+            if self.sending:
+                return
+            self.sending = True
+            try:
+                while self.waiting:
+                    self.write_whole(self.waiting.pop(0))
+            finally:
+                self.sending = False
+
+    def write_whole(self, data):
+        # One system call takes all but the largest messages, so an exception out of a signal handler cannot cut one.
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[write(self.descriptor, rest) :]
+        except OSError:
+            return

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ProbeReport } from '../../../src/jail/probe-report.ts'
+import { runCli } from './spawn-cli.ts'
+
+test('doctor names every layer and toolchain with its state, and the level', async () => {
+  const [plain, machine] = await Promise.all([runCli(['doctor']), runCli(['doctor', '--json'])])
+  const report = JSON.parse(machine.stdout) as ProbeReport
+  assert.equal(plain.exitCode, report.meetsMinimum ? 0 : 69)
+  assert.equal(machine.exitCode, plain.exitCode)
+  for (const { state, name, observed } of report.layers) {
+    const line = plain.stdout.split('\n').find((text) => text.includes(`  ${name}`))
+    assert.ok(line?.startsWith(state) && line.includes(observed), `${name}: ${line}`)
+  }
+  for (const { state, name } of report.toolchains) {
+    assert.match(plain.stdout, new RegExp(`^${state} +${name} `, 'm'))
+  }
+  assert.match(plain.stdout, new RegExp(`^protection level: ${report.level} \\(minimum: restricted\\)$`, 'm'))
+})
+
+test('doctor answers 69 exactly where the level is below the minimum', async () => {
+  const { exitCode, stdout } = await runCli(['doctor', '--json', '--minimum', 'strong'])
+  const { level, minimum, meetsMinimum } = JSON.parse(stdout) as ProbeReport
+  assert.equal(minimum, 'strong')
+  assert.equal(meetsMinimum, level === 'strong')
+  assert.equal(exitCode, meetsMinimum ? 0 : 69)
+})

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { doctorLines } from '../../../src/adapters/cli/print-doctor.ts'
+import type { ProbeReport } from '../../../src/jail/probe-report.ts'
+
+const report: ProbeReport = {
+  level: 'standard',
+  minimum: 'strong',
+  meetsMinimum: false,
+  layers: [
+    { name: 'user namespaces', state: 'ok', observed: 'created' },
+    { name: 'cgroup', state: 'missing', observed: 'mkdir: EROFS', fix: 'docker run --cgroupns=host' },
+  ],
+  toolchains: [
+    { name: 'bun', state: 'ok', path: '/opt/bun', version: '1.4.5' },
+    { name: 'python', state: 'missing', fix: 'apt install python3' },
+  ],
+  launcher: { path: '/opt/cell', state: 'ok' },
+  kernel: 'Linux 6.18.5',
+  facts: {},
+}
+
+test('each layer, toolchain and the launcher has one line with its state, what was seen and the fix', () => {
+  assert.deepEqual(doctorLines(report, { isTTY: false }), [
+    'Linux 6.18.5',
+    'ok       user namespaces  created',
+    'missing  cgroup           mkdir: EROFS  → docker run --cgroupns=host',
+    'ok       bun              1.4.5  /opt/bun',
+    'missing  python           not found  → apt install python3',
+    'ok       launcher         /opt/cell',
+    '',
+    'protection level: standard (minimum: strong)',
+    'Runs are refused here until the fixes above raise the level, or until the minimum is lowered by name.',
+  ])
+})
+
+test('where the minimum is met, nothing is said about refusals', () => {
+  const lines = doctorLines({ ...report, minimum: 'restricted', meetsMinimum: true }, { isTTY: false })
+  assert.equal(lines.at(-1), 'protection level: standard (minimum: restricted)')
+})

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { runCli } from './spawn-cli.ts'
+import { createTemporaryFolder } from './temporary-folder.ts'
+
+test('the version is the one of the package', async () => {
+  const { version } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8'))
+  assert.deepEqual(await runCli(['--version']), { exitCode: 0, stdout: `${version}\n`, stderr: '' })
+})
+
+test('every command explains itself with an example', async () => {
+  for (const command of [['run'], ['exec'], ['doctor'], []]) {
+    const { exitCode, stdout, stderr } = await runCli([...command, '--help'])
+    assert.equal(exitCode, 0)
+    assert.equal(stderr, '')
+    assert.match(stdout, /Examples?:\n {2}lazaret /)
+  }
+})
+
+test('no command at all answers with the help, on standard error', async () => {
+  const { exitCode, stdout, stderr } = await runCli([])
+  assert.equal(exitCode, 64)
+  assert.equal(stdout, '')
+  assert.match(stderr, /Usage: lazaret/)
+})
+
+test('a mistake in the command line is answered with what to do, exit code 64 and no stack', async () => {
+  const mistakes: [string[], RegExp][] = [
+    [['fly'], /unknown command 'fly'/],
+    [['run', '--quickly', 'a.py'], /unknown option '--quickly'/],
+    [['run'], /nothing to run/],
+    [['run', 'notes.txt'], /notes\.txt names no language[^]*--language/],
+    [['run', '-e', '1'], /language of --eval is not known/],
+    [['run', 'none.py'], /cannot read none\.py: no such file or directory/],
+    [['run', '-l', 'cobol', '-e', '1'], /cobol[^]*javascript, typescript, python, shell/],
+    [['run', '--timeout', '5', 'a.py'], /--timeout[^]*500ms, 5s/],
+    [['run', '--memory', 'much', 'a.py'], /--memory[^]*64MiB/],
+    [['run', '--processes', '0', 'a.py'], /--processes[^]*whole number/],
+    [['run', '-l', 'shell', '-e', ':', '--env', 'X'], /--env X[^]*KEY=VALUE/],
+    [['run', '-l', 'shell', '-e', ':', '--input', '{'], /--input is not JSON/],
+    [['run', '-l', 'shell', '-e', ':', '--file', 'none'], /--file none/],
+    [['run', '-l', 'shell', '-e', ':', '--config', 'none.json'], /none\.json/],
+    [['exec'], /no command given/],
+    [['exec', '--', ''], /no command given/],
+    [['doctor', 'now'], /too many arguments/],
+  ]
+  for (const [args, pattern] of mistakes) {
+    const { exitCode, stdout, stderr } = await runCli(args)
+    const name = args.join(' ')
+    assert.equal(exitCode, 64, name)
+    assert.equal(stdout, '', name)
+    assert.match(stderr, pattern, name)
+    assert.match(stderr, /^lazaret: .+\n {2}.+\n$/, name)
+  }
+})
+
+test('with --json a mistake is one document on standard output', async () => {
+  for (const args of [
+    ['run', '--json'],
+    ['run', '--json', '--quickly'],
+    ['run', '--quickly', '--json'],
+  ]) {
+    const { exitCode, stdout, stderr } = await runCli(args)
+    assert.equal(exitCode, 64)
+    assert.equal(stderr, '')
+    const { error } = JSON.parse(stdout)
+    assert.deepEqual(Object.keys(error), ['code', 'kind', 'message', 'hint', 'retryable'])
+    assert.equal(error.code, 'INVALID_REQUEST')
+  }
+})
+
+test('a misspelt key in the configuration is a mistake that names the file', async () => {
+  await using folder = await createTemporaryFolder()
+  await writeFile(join(folder.path, 'lazaret.config.json'), '{"celings":{}}')
+  for (const args of [['doctor'], ['exec', '--', 'true']]) {
+    const { exitCode, stderr } = await runCli(args, { cwd: folder.path })
+    assert.equal(exitCode, 64)
+    assert.match(stderr, /lazaret\.config\.json: .*celings/)
+  }
+})
+
+test('nothing is coloured where no terminal is, nor are escapes of the command line passed to one', async () => {
+  const { stderr } = await runCli(['fly'])
+  assert.doesNotMatch(stderr, /\u001b/)
+})

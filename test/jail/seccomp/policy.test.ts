@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, it } from 'node:test'
+
+import { architectures } from '../../../src/jail/seccomp/architectures.ts'
+import type { Architecture } from '../../../src/jail/seccomp/architectures.ts'
+import { planRules } from '../../../src/jail/seccomp/policy.ts'
+import { everyRule, everySituation } from './situations.ts'
+
+// arm64 uses the generic table, which the x86 machine's headers carry as well.
+const headers: Record<Architecture, string> = {
+  x64: '/usr/include/x86_64-linux-gnu/asm/unistd_64.h',
+  arm64: '/usr/include/asm-generic/unistd.h',
+}
+
+// Names of the generic table that are no calls of arm64: its count, and a mark for the room of other architectures.
+const notCalls = new Set(['syscalls', 'arch_specific_syscall'])
+
+function readNumbers(header: string): ReadonlyMap<string, number> {
+  const lines = readFileSync(header, 'utf8').matchAll(/^#define __NR(?:3264)?_(\w+)\s+(\d+)\s*$/gm)
+  const entries = Array.from(lines, ([, name = '', number]) => [name, Number(number)] as const)
+  return new Map(entries.filter(([name]) => !notCalls.has(name)))
+}
+
+describe('the system call policy', () => {
+  it('gives a reason for every rule', () => {
+    for (const rule of everyRule) assert.match(rule.reason, /^[A-Z].{10,}\.$/, rule.name)
+  })
+
+  it('says nothing twice', () => {
+    for (const situation of everySituation('x64')) {
+      const seen = planRules(situation).map((rule) => JSON.stringify([rule.name, rule.tests, rule.action]))
+      const twice = seen.filter((entry, index) => seen.indexOf(entry) !== index)
+      // Where the host's IPC is shared and memory is not counted, both tables refuse to make segments.
+      const isBoth = situation.sharesHostNamespaces && !situation.memoryHeldByCgroup
+      const expected = isBoth ? ['shmget', 'shmat', 'semget', 'msgget'] : []
+      assert.deepEqual(
+        twice.map((entry) => JSON.parse(entry)[0]),
+        expected,
+      )
+    }
+  })
+
+  it('gives one number to one call, on each architecture', () => {
+    for (const architecture of ['x64', 'arm64'] as const) {
+      const names = new Map<number, string>()
+      for (const { name, numbers } of everyRule) {
+        const number = numbers[architecture]
+        if (number === undefined) continue
+        assert.equal(names.get(number) ?? name, name, `${architecture} ${number}`)
+        names.set(number, name)
+      }
+    }
+  })
+
+  it('uses one number for a call wherever it is mentioned', () => {
+    const numbers = Map.groupBy(everyRule, (rule) => rule.name)
+    for (const [name, rules] of numbers) {
+      assert.equal(new Set(rules.map((rule) => JSON.stringify(rule.numbers))).size, 1, name)
+    }
+  })
+
+  it('tests arguments that exist, against values of 32 bits', () => {
+    for (const { name, tests = [] } of everyRule) {
+      for (const test of tests) {
+        const values = 'isOneOf' in test ? test.isOneOf : test.isNoneOf
+        assert.ok(test.argument >= 0 && test.argument <= 5, name)
+        assert.ok(values.length > 0, name)
+        for (const value of values) assert.ok(value >= 0 && value <= 0xffffffff, name)
+        // A value with bits outside the mask could never be equal.
+        if (test.mask !== undefined) for (const value of values) assert.equal(value & ~test.mask, 0, name)
+      }
+    }
+  })
+
+  it('has only numbers that were reviewed', () => {
+    for (const [architecture, facts] of Object.entries(architectures)) {
+      for (const { name, numbers } of everyRule) {
+        const number = numbers[architecture as Architecture]
+        if (number === undefined) continue
+        assert.ok(number <= facts.newestReviewed, name)
+        assert.ok(!facts.unassigned.some(([first, last]) => number >= first && number <= last), name)
+      }
+    }
+  })
+})
+
+for (const architecture of ['x64', 'arm64'] as const) {
+  const header = headers[architecture]
+  const isMissing = existsSync(header) ? false : `${header} is not installed (linux-libc-dev)`
+
+  describe(`the ${architecture} numbers`, { skip: isMissing }, () => {
+    it('are those of the kernel’s headers', (context) => {
+      const known = readNumbers(header)
+      const newest = Math.max(...known.values())
+      const unchecked = new Set<string>()
+      for (const { name, numbers } of everyRule) {
+        const number = numbers[architecture]
+        if (number !== undefined && number > newest) unchecked.add(`${name} ${number}`)
+        else assert.equal(number, known.get(name), name)
+      }
+      if (unchecked.size > 0) {
+        context.diagnostic(`headers end at ${newest}; not checked: ${[...unchecked].join(', ')}`)
+      }
+    })
+
+    it('of newer calls are the same on every architecture', () => {
+      for (const { name, numbers } of everyRule) {
+        if ((numbers.x64 ?? 0) >= 424) assert.equal(numbers.arm64, numbers.x64, name)
+      }
+    })
+
+    it('put no call of the kernel’s headers into a hole', (context) => {
+      const { unassigned, newestReviewed } = architectures[architecture]
+      const known = readNumbers(header)
+      const newest = Math.max(...known.values())
+      if (newest > newestReviewed) context.diagnostic(`calls up to ${newest} wait for a review`)
+      for (const [first, last] of unassigned) {
+        for (const [name, number] of known) {
+          // 403 to 423 are the 64-bit time calls of 32-bit architectures.
+          const isOf32Bit = number >= 403 && number <= 423
+          if (isOf32Bit) continue
+          assert.ok(number < first || number > last, `${name} ${number} lies in a hole`)
+        }
+      }
+    })
+  })
+}

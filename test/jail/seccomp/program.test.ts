@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+
+import fc from 'fast-check'
+
+import { architectures } from '../../../src/jail/seccomp/architectures.ts'
+import { conditionalJumpMax, encode, ifEqual, skip } from '../../../src/jail/seccomp/instruction.ts'
+import { planRules } from '../../../src/jail/seccomp/policy.ts'
+import type { SeccompOptions } from '../../../src/jail/seccomp/policy.ts'
+import { seccompProgram } from '../../../src/jail/seccomp/program.ts'
+import { refusalErrno } from '../../../src/jail/seccomp/syscall-rule.ts'
+import type { ArgumentTest } from '../../../src/jail/seccomp/syscall-rule.ts'
+import { instructionBytes, runFilter } from './bpf-interpreter.ts'
+import { architecturesTested, everySituation, numberOf } from './situations.ts'
+
+const allowed = 0x7fff0000
+const killed = 0x80000000
+const errno = (value: number) => 0x00050000 | value
+
+const i386 = 0x40000003
+const arm = 0x40000028
+const x32Bit = 0x40000000
+
+/** Asks a filter about one call by name. */
+function ask(options: SeccompOptions, name: string, ...values: readonly (number | bigint)[]): number {
+  const { auditArchitecture } = architectures[options.architecture]
+  const number = numberOf(name, options.architecture)
+  const call = { number, auditArchitecture, arguments: values.map(BigInt) }
+  return runFilter(seccompProgram(options), call)
+}
+
+/** What the rules say, read one by one in order: slow, obvious, and no BPF. */
+function expected(options: SeccompOptions, number: number, values: readonly bigint[]): number {
+  const { newestReviewed, unassigned } = architectures[options.architecture]
+  if (number > newestReviewed) return errno(38)
+  if (unassigned.some(([first, last]) => first <= number && number <= last)) return errno(38)
+  const holds = (test: ArgumentTest) => {
+    const low = Number(BigInt.asUintN(32, values[test.argument] ?? 0n))
+    const value = test.mask === undefined ? low : (low & test.mask) >>> 0
+    return 'isOneOf' in test ? test.isOneOf.includes(value) : !test.isNoneOf.includes(value)
+  }
+  const rule = planRules(options).find(
+    ({ numbers, tests = [] }) => numbers[options.architecture] === number && tests.every(holds),
+  )
+  return rule === undefined ? allowed : errno(refusalErrno[rule.action])
+}
+
+for (const architecture of architecturesTested) {
+  const { auditArchitecture, newestReviewed } = architectures[architecture]
+  const usual: SeccompOptions = { architecture, memoryHeldByCgroup: true }
+
+  describe(`the ${architecture} filter`, () => {
+    it('kills a call of a foreign architecture, whatever its number is', () => {
+      const program = seccompProgram(usual)
+      const foreign = Object.values(architectures).map((facts) => facts.auditArchitecture)
+      for (const value of [0, i386, arm, 0xffffffff, ...foreign]) {
+        if (value === auditArchitecture) continue
+        for (const number of [0, 1, 20, 39, newestReviewed, newestReviewed + 1, x32Bit]) {
+          assert.equal(runFilter(program, { number, auditArchitecture: value }), killed)
+        }
+      }
+    })
+
+    it('answers ENOSYS to x32 numbers and to numbers nobody has reviewed', () => {
+      const program = seccompProgram(usual)
+      for (const number of [
+        newestReviewed + 1,
+        512,
+        547,
+        1000,
+        x32Bit,
+        x32Bit + 39,
+        0x7fffffff,
+        0xffffffff,
+      ]) {
+        assert.equal(runFilter(program, { number, auditArchitecture }), errno(38), String(number))
+      }
+      assert.equal(runFilter(program, { number: newestReviewed, auditArchitecture }), allowed)
+    })
+
+    it('decides every number as the rules say, in every situation', () => {
+      const vectors = [0n, 1n, 2n, 0xffffffffn, 0xffffffffffffffffn].map((value) => Array(6).fill(value))
+      for (const situation of everySituation(architecture)) {
+        const program = seccompProgram(situation)
+        for (let number = 0; number <= newestReviewed + 100; number++) {
+          for (const values of vectors) {
+            assert.equal(
+              runFilter(program, { number, auditArchitecture, arguments: values }),
+              expected(situation, number, values),
+              `${JSON.stringify(situation)} ${number} ${values[0]}`,
+            )
+          }
+        }
+      }
+    })
+
+    it('decides calls with arguments of any kind as the rules say', () => {
+      const situations = everySituation(architecture).map((options) => ({
+        options,
+        program: seccompProgram(options),
+        tested: planRules(options).filter((rule) => rule.tests !== undefined),
+      }))
+      const near = planRules({
+        ...usual,
+        memoryHeldByCgroup: false,
+        canSpawn: false,
+        sharesHostNamespaces: true,
+      })
+        .flatMap((rule) => rule.tests ?? [])
+        .flatMap((test) => ['isOneOf' in test ? test.isOneOf : test.isNoneOf, test.mask ?? 0].flat())
+      const value = fc.oneof(
+        fc.constantFrom(...near).map(BigInt),
+        fc.constantFrom(...near).map((low) => (1n << 32n) | BigInt(low)),
+        fc.bigInt({ min: 0n, max: (1n << 64n) - 1n }),
+      )
+      const values = fc.array(value, { minLength: 6, maxLength: 6 })
+      fc.assert(
+        fc.property(fc.constantFrom(...situations), fc.nat(), values, (situation, choice, chosen) => {
+          const rule = situation.tested[choice % situation.tested.length]
+          const number = rule?.numbers[architecture] ?? 0
+          const call = { number, auditArchitecture, arguments: chosen }
+          assert.equal(runFilter(situation.program, call), expected(situation.options, number, chosen))
+        }),
+        { numRuns: 20_000 },
+      )
+    })
+
+    it('is small enough for the kernel', () => {
+      for (const situation of everySituation(architecture)) {
+        const program = seccompProgram(situation)
+        assert.equal(program.byteLength % instructionBytes, 0)
+        assert.ok(program.byteLength / instructionBytes < 4096)
+      }
+    })
+  })
+
+  describe(`on ${architecture}, a guest`, () => {
+    it('gets no namespace from clone, but threads and processes', () => {
+      const sigchld = 17
+      const pthread = 0x3d0f00
+      assert.equal(ask(usual, 'clone', sigchld), allowed)
+      assert.equal(ask(usual, 'clone', pthread), allowed)
+      const newFlags = [0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000]
+      for (const flag of newFlags) {
+        assert.equal(ask(usual, 'clone', flag | sigchld), errno(1))
+        assert.equal(ask(usual, 'clone', flag | pthread), errno(1))
+        assert.equal(ask(usual, 'clone', BigInt(flag) | (1n << 32n)), errno(1))
+      }
+    })
+
+    it('starts threads and nothing else when it may not spawn', () => {
+      const threadsOnly = { ...usual, canSpawn: false }
+      assert.equal(ask(threadsOnly, 'clone', 0x3d0f00), allowed)
+      assert.equal(ask(threadsOnly, 'clone', 17), errno(1))
+      assert.equal(ask(threadsOnly, 'clone', 0x4111), errno(1)) // CLONE_VM | CLONE_VFORK, as posix_spawn does
+      assert.equal(ask(threadsOnly, 'clone', 0x10000000 | 0x10000), errno(1))
+      assert.equal(ask(threadsOnly, 'clone3'), errno(38))
+      assert.equal(ask(threadsOnly, 'execve'), allowed)
+    })
+
+    it('cannot type into a terminal, even with bits set in the half that the kernel drops', () => {
+      for (const request of [0x5412n, 0x541cn, 0x5423n]) {
+        assert.equal(ask(usual, 'ioctl', 0n, request), errno(1))
+        assert.equal(ask(usual, 'ioctl', 0n, request | (1n << 32n)), errno(1))
+        assert.equal(ask(usual, 'ioctl', 0n, request | (0xffffffffn << 32n)), errno(1))
+      }
+      assert.equal(ask(usual, 'ioctl', 0, 0x5413), allowed) // TIOCGWINSZ
+      assert.equal(ask(usual, 'ioctl', 0x5412, 0), allowed)
+    })
+
+    it('opens Unix, internet and route sockets, and no others', () => {
+      for (const family of [1, 2, 10]) {
+        for (const type of [1, 2, 1 | 0o2000000, 2 | 0o4000]) {
+          assert.equal(ask(usual, 'socket', family, type, 0), allowed, `${family} ${type}`)
+        }
+      }
+      assert.equal(ask(usual, 'socket', 1, 5, 0), allowed) // AF_UNIX, SOCK_SEQPACKET
+      assert.equal(ask(usual, 'socket', 2, 2, 1), allowed) // ping
+      assert.equal(ask(usual, 'socket', 16, 3 | 0o2000000, 0), allowed)
+      for (let family = 0; family < 60; family++) {
+        if ([1, 2, 10, 16].includes(family)) continue
+        assert.equal(ask(usual, 'socket', family, 1, 0), errno(97), String(family))
+      }
+      for (let protocol = 1; protocol < 30; protocol++) {
+        assert.equal(ask(usual, 'socket', 16, 3, protocol), errno(97), String(protocol))
+      }
+      for (const type of [0, 3, 4, 5, 6, 10, 3 | 0o2000000, 10 | 0o4000]) {
+        assert.equal(ask(usual, 'socket', 2, type, 0), errno(1), String(type))
+        assert.equal(ask(usual, 'socket', 10, type, 0), errno(1), String(type))
+      }
+      for (const protocol of [33, 115, 132, 136, 255, 256, 262]) {
+        assert.equal(ask(usual, 'socket', 2, 1, protocol), errno(93), String(protocol))
+      }
+    })
+
+    it('makes pairs of Unix sockets only', () => {
+      assert.equal(ask(usual, 'socketpair', 1, 1 | 0o2000000, 0), allowed)
+      for (const family of [0, 2, 10, 16, 30, 38, 40]) {
+        assert.equal(ask(usual, 'socketpair', family, 1, 0), errno(97))
+      }
+    })
+
+    it('opens only Unix sockets where the filter is its network wall', () => {
+      const offline = { ...usual, canOpenInternetSockets: false }
+      assert.equal(ask(offline, 'socket', 1, 1, 0), allowed)
+      for (const family of [2, 10, 16]) assert.equal(ask(offline, 'socket', family, 1, 0), errno(97))
+    })
+
+    it('sets its own limits, and those of nobody else', () => {
+      assert.equal(ask(usual, 'prlimit64', 0, 7, 1, 0), allowed)
+      assert.equal(ask(usual, 'prlimit64', 1, 7, 1, 0), errno(1))
+      assert.equal(ask(usual, 'prlimit64', -1, 7, 1, 0), errno(1))
+      assert.equal(ask(usual, 'prlimit64', (1n << 32n) | 1n, 7, 1, 0), errno(1))
+      // The kernel takes the low half as the pid, so this is the guest itself.
+      assert.equal(ask(usual, 'prlimit64', 1n << 32n, 7, 1, 0), allowed)
+    })
+
+    it('asks for its personality and keeps it', () => {
+      assert.equal(ask(usual, 'personality', 0xffffffff), allowed)
+      assert.equal(ask(usual, 'personality', -1n), allowed)
+      assert.equal(ask(usual, 'personality', 0), allowed)
+      for (const value of [0x0040000, 0x0100000, 0x0400000, 0x0020000, 8, 1]) {
+        assert.equal(ask(usual, 'personality', value), errno(1))
+      }
+    })
+
+    it('adds filters of its own, but no listener', () => {
+      assert.equal(ask(usual, 'seccomp', 1, 0), allowed)
+      assert.equal(ask(usual, 'seccomp', 1, 1), allowed)
+      assert.equal(ask(usual, 'seccomp', 1, 8), errno(1))
+      assert.equal(ask(usual, 'seccomp', 1, 8 | 16 | 1), errno(1))
+    })
+
+    it('maps shared memory without a file only where a cgroup counts it', () => {
+      const shared = [0, 4096, 3, 0x21, -1, 0]
+      const validated = [0, 4096, 3, 0x23, -1, 0]
+      const uncounted = { ...usual, memoryHeldByCgroup: false }
+      for (const call of [shared, validated]) {
+        assert.equal(ask(usual, 'mmap', ...call), allowed)
+        assert.equal(ask(uncounted, 'mmap', ...call), errno(1))
+      }
+      for (const flags of [0x22, 0x4022, 0x01, 0x11, 0x32]) {
+        assert.equal(ask(uncounted, 'mmap', 0, 4096, 7, flags, -1, 0), allowed)
+      }
+    })
+
+    it('schedules itself only, where it shares pids with the host', () => {
+      const shared = { ...usual, sharesHostNamespaces: true }
+      assert.equal(ask(shared, 'setpriority', 0, 0, 10), allowed)
+      assert.equal(ask(shared, 'setpriority', 0, 1234, 10), errno(1))
+      assert.equal(ask(shared, 'setpriority', 1, 0, 10), errno(1))
+      assert.equal(ask(shared, 'setpriority', 2, 0, 10), errno(1))
+      assert.equal(ask(usual, 'setpriority', 2, 0, 10), allowed)
+      assert.equal(ask(shared, 'ioprio_set', 1, 0, 0), allowed)
+      assert.equal(ask(shared, 'ioprio_set', 1, 1234, 0), errno(1))
+      assert.equal(ask(shared, 'ioprio_set', 3, 0, 0), errno(1))
+      for (const name of ['sched_setaffinity', 'sched_setscheduler', 'sched_setparam', 'sched_setattr']) {
+        assert.equal(ask(shared, name, 0), allowed, name)
+        assert.equal(ask(shared, name, 1234), errno(1), name)
+        assert.equal(ask(usual, name, 1234), allowed, name)
+      }
+    })
+  })
+}
+
+describe('the assembler', () => {
+  it('refuses a jump that does not fit into its byte', () => {
+    assert.doesNotThrow(() => encode([ifEqual(1, conditionalJumpMax, 0)]))
+    assert.throws(() => encode([ifEqual(1, conditionalJumpMax + 1, 0)]), RangeError)
+    assert.throws(() => encode([ifEqual(1, 0, conditionalJumpMax + 1)]), RangeError)
+  })
+
+  it('refuses a program that the kernel would not take', () => {
+    assert.doesNotThrow(() => encode(Array(4096).fill(skip(0))))
+    assert.throws(() => encode(Array(4097).fill(skip(0))), RangeError)
+  })
+})
