@@ -3,7 +3,8 @@
  * built-in may make it throw or call anything but what the value itself holds, and its work is bounded by `maxBytes`.
  */
 import { isDate, isMap, isRegExp, isSet } from 'node:util/types'
-import { hasOwn, isArray, isFiniteNumber, jsonString, messageOf, stringSlice, uncurryThis, utf8 } from './primordials.ts'
+import { encodeDate, encodeInteger, encodeNumber, encodeUnserializable, Unserializable } from './encode-leaf.ts'
+import { hasOwn, isArray, jsonString, messageOf, uncurryThis, utf8 } from './primordials.ts'
 import {
   type Binary,
   functionText,
@@ -20,22 +21,6 @@ import {
 /** Levels of values inside values that cross; deeper ones become `Unserializable`. */
 export const depthMax = 1000
 const bytesMaxDefault = 16 * 1024 * 1024
-// A person reads these texts; what cannot cross is not worth more.
-const descriptionMax = 1024
-// Python refuses longer decimal literals by default, and parsing decimals is not linear in every engine.
-const hugeInteger = 10n ** 4000n
-
-/** Stands for a value of the guest that could not cross. */
-export class Unserializable {
-  /** How the value looks to a person, as the guest described it. */
-  readonly text: string
-  constructor(text: string) {
-    this.text = text
-  }
-  toString(): string {
-    return this.text
-  }
-}
 
 export interface EncodeOptions {
   /** The encoded JSON may not be longer; a longer value is replaced as a whole. Default 16 MiB. */
@@ -57,9 +42,9 @@ export function encodeValueToJson(value: unknown, options: EncodeOptions = {}): 
     // While writing, UTF-16 units are counted, and there are never more of them than bytes.
     if (utf8(encoding.text).length <= maxBytes) return { json: encoding.text, truncated: encoding.isCut }
   } catch (thrown) {
-    if (thrown !== tooLarge) return { json: describe(`[cannot be encoded: ${messageOf(thrown)}]`), truncated: true }
+    if (thrown !== tooLarge) return { json: encodeUnserializable(`[cannot be encoded: ${messageOf(thrown)}]`), truncated: true }
   }
-  return { json: describe(`[larger than ${maxBytes} bytes]`), truncated: true }
+  return { json: encodeUnserializable(`[larger than ${maxBytes} bytes]`), truncated: true }
 }
 
 /** Where a value stands: the steps back to the root of the encoded document, and its level of values. */
@@ -73,11 +58,9 @@ const tooLarge = { message: 'too large' }
 const SeenMap = Map<object, Place>
 const seenGet = uncurryThis(SeenMap.prototype.get)
 const seenSet = uncurryThis(SeenMap.prototype.set)
+const seenDelete = uncurryThis(SeenMap.prototype.delete)
 const mapForEach = uncurryThis(Map.prototype.forEach)
 const setForEach = uncurryThis(Set.prototype.forEach)
-const dateTime = uncurryThis(Date.prototype.getTime)
-const dateText = uncurryThis(Date.prototype.toISOString)
-const bigIntText = uncurryThis(BigInt.prototype.toString)
 const symbolText = uncurryThis(Symbol.prototype.toString)
 // Native, unlike Buffer's toString, which looks this method up again on the prototype that guest code can patch.
 const base64Slice = uncurryThis(Reflect.get(Buffer.prototype, 'base64Slice') as (start: number, end: number) => string)
@@ -97,17 +80,17 @@ class Encoding {
       case 'string':
         return this.#string(value)
       case 'number':
-        return this.#put(numberText(value))
+        return this.#put(encodeNumber(value))
       case 'boolean':
         return this.#put(value ? 'true' : 'false')
       case 'undefined':
         return this.#put('{"$type":"undefined"}')
       case 'bigint':
-        return this.#put(`{"$type":"BigInt","value":"${integerText(value)}"}`)
+        return this.#put(encodeInteger(value))
       case 'symbol':
-        return this.#put(describe(symbolText(value)))
+        return this.#put(encodeUnserializable(symbolText(value)))
       case 'function':
-        return this.#put(describe(functionText(value)))
+        return this.#put(encodeUnserializable(functionText(value)))
       case 'object':
         return value === null ? this.#put('null') : this.#object(value, place)
     }
@@ -125,14 +108,14 @@ class Encoding {
   }
 
   #object(value: object, place: Place): void {
-    if (isDate(value)) return this.#date(value)
+    if (isDate(value)) return this.#put(encodeDate(value))
     if (isRegExp(value)) return this.#regExp(value)
-    if (value instanceof Unserializable) return this.#put(describe(value.text))
+    if (Unserializable.is(value)) return this.#put(encodeUnserializable(value.text))
     const first = seenGet(this.#seen, value)
     if (first !== undefined) return this.#put(`{"$type":"Ref","path":[${pathText(first)}]}`)
     if (place.depth > depthMax) {
       this.isCut = true
-      return this.#put(describe('[nested too deeply]'))
+      return this.#put(encodeUnserializable('[nested too deeply]'))
     }
     seenSet(this.#seen, value, place)
     if (isArray(value)) return this.#array(value, place)
@@ -143,18 +126,22 @@ class Encoding {
     const binary = readBinary(value)
     if (binary !== undefined) return this.#binary(binary)
     const primitive = unboxed(value)
-    if (primitive !== undefined) return this.write(primitive, place)
+    if (primitive !== undefined) {
+      // A Ref names an object, and this one is a primitive in the document.
+      seenDelete(this.#seen, value)
+      return this.write(primitive, place)
+    }
     this.#fields(value, place)
   }
 
   #array(value: readonly unknown[], place: Place): void {
     const length = readProperty(value, 'length')
-    if (typeof length !== 'number') return this.#put(describe('[array without a length]'))
+    if (typeof length !== 'number') return this.#put(encodeUnserializable('[array without a length]'))
     this.#put('[')
     for (let index = 0; index < length; index++) {
       if (index > 0) this.#put(',')
       const item = readProperty(value, index)
-      if (item === undefined && !hasIndex(value, index)) this.#put('{"$type":"hole"}')
+      if (item === undefined && !hasField(value, index)) this.#put('{"$type":"hole"}')
       else this.#child(item, place, index)
     }
     this.#put(']')
@@ -163,10 +150,10 @@ class Encoding {
   /** A plain object, or an instance of a class as one. */
   #fields(value: object, place: Place): void {
     const keys = readKeys(value)
-    if (keys instanceof Unreadable) return this.#put(describe(`[keys threw: ${keys.message}]`))
+    if (Unreadable.is(keys)) return this.#put(encodeUnserializable(`[keys threw: ${keys.message}]`))
     if (keys.length === 0) {
       const text = isPlain(value) ? undefined : handleText(value)
-      return this.#put(text === undefined ? '{}' : describe(text))
+      return this.#put(text === undefined ? '{}' : encodeUnserializable(text))
     }
     if (!hasTag(keys)) return this.#entries(value, keys, place)
     this.#put('{"$type":"Object","value":')
@@ -188,7 +175,7 @@ class Encoding {
 
   #child(value: unknown, parent: Place, step: string | number): void {
     if (typeof value !== 'object' || value === null) return this.write(value, parent)
-    if (value instanceof Unreadable) return this.#put(describe(`[getter threw: ${value.message}]`))
+    if (Unreadable.is(value)) return this.#put(encodeUnserializable(`[getter threw: ${value.message}]`))
     this.#object(value, { parent, step, depth: parent.depth + 1 })
   }
 
@@ -230,8 +217,8 @@ class Encoding {
       this.#put(',"stack":')
       this.#string(stack)
     }
-    if (hasIndex(value, 'cause')) this.#member('cause', readProperty(value, 'cause'), place)
-    const errors = hasIndex(value, 'errors') ? readProperty(value, 'errors') : undefined
+    if (hasField(value, 'cause')) this.#member('cause', readProperty(value, 'cause'), place)
+    const errors = hasField(value, 'errors') ? readProperty(value, 'errors') : undefined
     if (isArray(errors)) this.#member('errors', errors, place)
     this.#errorFields(value, below(place, 'properties'))
     this.#put('}')
@@ -244,7 +231,7 @@ class Encoding {
 
   #errorFields(value: Error, place: Place): void {
     const keys = readKeys(value)
-    if (keys instanceof Unreadable) return
+    if (Unreadable.is(keys)) return
     let count = 0
     for (let index = 0; index < keys.length; index++) {
       const key = keys[index] as string
@@ -263,11 +250,6 @@ class Encoding {
     this.#put(`{"$type":"${name}","value":"${base64Slice(bytes, 0, bytes.length)}"}`)
   }
 
-  #date(value: Date): void {
-    const isValid = isFiniteNumber(dateTime(value))
-    this.#put(`{"$type":"Date","value":${isValid ? `"${dateText(value)}"` : 'null'}}`)
-  }
-
   #regExp(value: RegExp): void {
     this.#put('{"$type":"RegExp","source":')
     this.#string(textOr(readProperty(value, 'source'), '(?:)'))
@@ -276,9 +258,6 @@ class Encoding {
     this.#put('}')
   }
 }
-
-const describe = (text: string): string =>
-  `{"$type":"Unserializable","text":${jsonString(stringSlice(text, 0, descriptionMax))}}`
 
 const below = (parent: Place, step: string | number): Place => ({ parent, step, depth: parent.depth })
 
@@ -291,17 +270,7 @@ function pathText(place: Place): string {
   return text
 }
 
-function numberText(value: number): string {
-  if (!isFiniteNumber(value)) return `{"$type":"${value}"}`
-  return value === 0 && 1 / value < 0 ? '{"$type":"-0"}' : `${value}`
-}
-
-function integerText(value: bigint): string {
-  if (value < hugeInteger && value > -hugeInteger) return bigIntText(value)
-  return value < 0n ? `-0x${bigIntText(-value, 16)}` : `0x${bigIntText(value, 16)}`
-}
-
-function hasIndex(value: object, key: string | number): boolean {
+function hasField(value: object, key: string | number): boolean {
   try {
     return hasOwn(value, key)
   } catch {

@@ -16,9 +16,14 @@ import { getOwnPropertyDescriptor, getPrototypeOf, messageOf, objectKeys, uncurr
 
 /** What reading gave instead of a value: an exception's message. */
 export class Unreadable {
+  readonly #isOurs = true
   readonly message: string
   constructor(message: string) {
     this.message = message
+  }
+  /** Unlike `instanceof`, runs no code of the value. */
+  static is(value: object): value is Unreadable {
+    return #isOurs in value && value.#isOurs
   }
 }
 

@@ -38,3 +38,22 @@
  *
  * An unknown or malformed tag is a plain object. Readers stop at `depthMax` levels of values.
  */
+import { encodeValueToJson, type EncodeOptions } from './encode-value.ts'
+
+/** A value in the tagged encoding: plain JSON. */
+export type JsonTagged =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly JsonTagged[]
+  | { readonly [key: string]: JsonTagged }
+
+/** Encodes a live value. Never throws; what cannot cross becomes `Unserializable`. */
+export function encodeValue(
+  value: unknown,
+  options: EncodeOptions = {},
+): { readonly value: JsonTagged; readonly truncated: boolean } {
+  const { json, truncated } = encodeValueToJson(value, options)
+  return { value: JSON.parse(json) as JsonTagged, truncated }
+}

@@ -34,7 +34,10 @@ function describeError(error: unknown): ErrorReport {
   if (error instanceof LazaretError) return { exitCode: error.exitCode, document: error.toJSON() }
   if (error instanceof UsageError) return usage(error.message, error.hint)
   if (error instanceof CommanderError) {
-    return usage(error.message.replace(/^error: /, '').replaceAll('\n', ' '), 'Add --help for what can be written here.')
+    return usage(
+      error.message.replace(/^error: /, '').replaceAll('\n', ' '),
+      'Add --help for what can be written here.',
+    )
   }
   return defect(error)
 }

@@ -25,11 +25,19 @@ export interface RunFlags extends LimitFlags, EngineFlags {
 
 export function addRunOptions(command: Command): Command {
   addLimitOptions(command)
-    .option('--input <json|@file>', 'a value: `input` in JavaScript, `input_data` in Python, the file $INPUT in shell')
-    .option('--stdin <file|->', 'what the program reads from standard input; - hands it ours (default: empty)')
+    .option(
+      '--input <json|@file>',
+      'a value: `input` in JavaScript, `input_data` in Python, the file $INPUT in shell',
+    )
+    .option(
+      '--stdin <file|->',
+      'what the program reads from standard input; - hands it ours (default: empty)',
+    )
     .option('--env <KEY=VALUE>', 'an environment variable (repeatable)', append)
     .option('--file <path[:guest]>', 'a file or folder to place in /workspace (repeatable)', append)
-    .addOption(new Option('--network <mode>', 'none, or the network of the host (default none)').choices(networkModes))
+    .addOption(
+      new Option('--network <mode>', 'none, or the network of the host (default none)').choices(networkModes),
+    )
     .option('--client <id>', 'who asks')
   return addEngineOptions(command)
 }
@@ -39,7 +47,11 @@ function addLimitOptions(command: Command): Command {
   const add = (flags: string, description: string, parse: (text: string) => number): void => {
     command.option(flags, description, parse)
   }
-  add('--timeout <duration>', `real time, e.g. 500ms, 5s, 2m (default ${formatDuration(wallMs)})`, parseDuration)
+  add(
+    '--timeout <duration>',
+    `real time, e.g. 500ms, 5s, 2m (default ${formatDuration(wallMs)})`,
+    parseDuration,
+  )
   add('--cpu <duration>', 'processor time of all its processes together (default no limit)', parseDuration)
   add('--memory <size>', `memory of all of them, e.g. 64MiB (default ${formatSize(memoryBytes)})`, parseSize)
   add('--processes <n>', `processes and threads at one time (default ${processesMax})`, parseCount)

@@ -9,7 +9,7 @@ import builtins
 import os
 import sys
 
-PARTS = ("channel", "run", "errors", "values", "inputs", "text", "display")
+PARTS = ("channel", "run", "errors", "values", "leaves", "inputs", "text", "display")
 
 
 def create_loader():

@@ -6,6 +6,7 @@ take longer than the rest of the harness together.
 
 from _thread import RLock
 from os import getpid, read, set_inheritable, write
+from sys import getrecursionlimit, setrecursionlimit
 
 try:
     from _json import encode_basestring, make_scanner
@@ -16,6 +17,8 @@ except ImportError:  # An interpreter built without the accelerator.
 # The host bounds code and input far below this; a larger length means that the peer does not speak our protocol.
 REQUEST_BYTES_MAX = 256 * 1024 * 1024
 READ_BYTES_MAX = 1024 * 1024
+# An input has up to 1,000 levels of values, each up to three levels of JSON and two calls of the decoder.
+RECEIVE_RECURSION_LIMIT = 8000
 
 
 class ScannerOptions:
@@ -55,10 +58,15 @@ class Channel:
         if length > REQUEST_BYTES_MAX:
             raise ValueError("the request is too long")
         text = str(self.read_exactly(length), "utf-8")
-        request, _end = make_scanner(ScannerOptions())(text, 0)
-        # Only an input that holds a tag needs the decoder, and its cost at start.
-        if "input" in request and "$type" in text:
-            request["input"] = load("inputs").decode(request["input"])
+        recursion_limit = getrecursionlimit()
+        setrecursionlimit(RECEIVE_RECURSION_LIMIT)
+        try:
+            request, _end = make_scanner(ScannerOptions())(text, 0)
+            # Only an input that holds a tag needs the decoder, and its cost at start.
+            if "input" in request and "$type" in text:
+                request["input"] = load("inputs").decode(request["input"])
+        finally:
+            setrecursionlimit(recursion_limit)
         return request
 
     def read_exactly(self, count):

@@ -5,6 +5,7 @@ threads, calls `atexit` functions and flushes, in its usual order.
 """
 
 import builtins
+import os
 import sys
 from _ast import Expr, Expression, PyCF_ALLOW_TOP_LEVEL_AWAIT, PyCF_ONLY_AST
 
@@ -12,6 +13,8 @@ CODE_NAME = "<code>"
 CHANNEL_DESCRIPTOR = 3
 # CO_COROUTINE of `inspect`, which is too large to import for one number.
 COROUTINE_FLAG = 0x80
+# Every compiler_flag of `__future__` that can stand among a code object's flags.
+FUTURE_FLAGS = 0x1FE0000
 # Modules that show source lines. They find the guest's in `linecache`, which is too slow to fill for everybody.
 SOURCE_READERS = ("traceback", "logging", "linecache", "inspect", "warnings", "pdb", "doctest")
 # What a shell reports for a program that Ctrl-C ended.
@@ -21,6 +24,8 @@ INTERRUPTED_EXIT_CODE = 130
 get_recursion_limit, set_recursion_limit = sys.getrecursionlimit, sys.setrecursionlimit
 set_trace, set_profile = sys.settrace, sys.setprofile
 initial_recursion_limit = get_recursion_limit()
+initial_excepthook = sys.excepthook
+library_folders = tuple(folder + os.sep for folder in sys.path)
 
 
 def main():
@@ -86,7 +91,7 @@ def compile_program(source):
     del tree.body[-1]
     statements = compile_part(tree, "exec", 0)
     # `from __future__ import …` among the statements holds for the expression too.
-    future_flags = statements.co_flags & 0x1FF0000
+    future_flags = statements.co_flags & FUTURE_FLAGS
     return statements, compile_part(Expression(last.value), "eval", future_flags)
 
 

@@ -38,24 +38,18 @@ test('the input is JSON, here or in a file', async () => {
     name: 'UsageError',
     message: /--input is not JSON/,
   })
-  await assert.rejects(
-    createRequest(program, { input: '@none.json' }, context),
-    /none\.json: no such file/,
-  )
+  await assert.rejects(createRequest(program, { input: '@none.json' }, context), /none\.json: no such file/)
 })
 
 test('the program comes from --eval with all operands as its arguments, or from a file with the rest', async () => {
   await using folder = await createTemporaryFolder()
   const path = join(folder.path, 'a.py')
   await writeFile(path, '\ufeffprint(1)')
-  assert.deepEqual(
-    await readProgram(['x', '--y'], { eval: '1', language: 'shell' }, { signal }),
-    {
-      code: '1',
-      language: 'shell',
-      args: ['x', '--y'],
-    },
-  )
+  assert.deepEqual(await readProgram(['x', '--y'], { eval: '1', language: 'shell' }, { signal }), {
+    code: '1',
+    language: 'shell',
+    args: ['x', '--y'],
+  })
   assert.deepEqual(await readProgram([path, '--', '-l'], {}, { signal }), {
     code: 'print(1)',
     language: 'python',

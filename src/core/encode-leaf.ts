@@ -1,0 +1,53 @@
+/**
+ * How single values look in the tagged format of `values.ts`: numbers, integers, dates, and what cannot cross.
+ * Runs after guest code, so it uses captured built-ins only.
+ */
+import { isFiniteNumber, jsonString, stringSlice, uncurryThis } from './primordials.ts'
+
+// A person reads these texts; what cannot cross is not worth more.
+const descriptionMax = 1024
+// Python refuses longer decimal literals by default, and parsing decimals is not linear in every engine.
+const hugeInteger = 10n ** 4000n
+
+const dateTime = uncurryThis(Date.prototype.getTime)
+const dateText = uncurryThis(Date.prototype.toISOString)
+const bigIntText = uncurryThis(BigInt.prototype.toString)
+
+/** Stands for a value of the guest that could not cross. */
+export class Unserializable {
+  readonly #isOurs = true
+  /** How the value looks to a person, as the guest described it. */
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+  toString(): string {
+    return this.text
+  }
+  /** Unlike `instanceof`, runs no code of the value. */
+  static is(value: object): value is Unserializable {
+    return #isOurs in value && value.#isOurs
+  }
+}
+
+export const encodeUnserializable = (text: string): string =>
+  `{"$type":"Unserializable","text":${jsonString(stringSlice(text, 0, descriptionMax))}}`
+
+export function encodeNumber(value: number): string {
+  if (!isFiniteNumber(value)) return `{"$type":"${value}"}`
+  return value === 0 && 1 / value < 0 ? '{"$type":"-0"}' : `${value}`
+}
+
+export function encodeInteger(value: bigint): string {
+  return `{"$type":"BigInt","value":"${integerText(value)}"}`
+}
+
+function integerText(value: bigint): string {
+  if (value < hugeInteger && value > -hugeInteger) return bigIntText(value)
+  return value < 0n ? `-0x${bigIntText(-value, 16)}` : `0x${bigIntText(value, 16)}`
+}
+
+export function encodeDate(value: Date): string {
+  const isValid = isFiniteNumber(dateTime(value))
+  return `{"$type":"Date","value":${isValid ? `"${dateText(value)}"` : 'null'}}`
+}

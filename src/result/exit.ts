@@ -1,0 +1,40 @@
+/** Everything that is known of a run when it is over: the evidence that `settle` decides on. */
+import type { GuestError } from '../core/outcome.ts'
+import type { LogEntry, MimeBundle, Truncatable } from '../core/result.ts'
+
+/** Why we ended the run, if we did. Ours alone to say. */
+export type KillReason = 'wall' | 'cpu' | 'memory' | 'output' | 'cancelled'
+
+/** What the guest said of itself on its channel: claims, never evidence. */
+export interface GuestClaims {
+  readonly value?: { readonly tagged: unknown; readonly text: string }
+  readonly error?: { readonly phase: 'syntax' | 'run'; readonly error: GuestError }
+  readonly logs: readonly LogEntry[]
+  readonly displays: readonly MimeBundle[]
+}
+
+export interface Exit {
+  /** From the kernel's wait status; null when the whole cell was ended before its main process was reaped. */
+  readonly end: { readonly by: 'exit'; readonly exitCode: number } | { readonly by: 'signal'; readonly signal: string } | null
+  readonly killReason: KillReason | null
+  /** Processes the kernel ended for want of memory, by the cgroup's counter. */
+  readonly oomKills: number
+  /** Forks that the pids cgroup refused. */
+  readonly forksRefused: number
+  /** No block or inode was left in a writable mount when the main process ended. */
+  readonly diskFull: boolean
+  /** Whether a per-process limit on data was in force, so that an allocation could fail before any kill. */
+  readonly dataLimited: boolean
+  readonly memoryPeakBytes: number
+  readonly cpuMs: number
+  readonly wallMs: number
+  readonly outputBytes: number
+  readonly stdout: string
+  readonly stderr: string
+  readonly truncated: readonly Truncatable[]
+  readonly claims: GuestClaims
+  /** Facts the kernel stated about the guest process. */
+  readonly observed: Readonly<Record<string, string>>
+  /** Names of the layers that stood. */
+  readonly layers: readonly string[]
+}

@@ -1,0 +1,67 @@
+/**
+ * From evidence to outcome: the only place that decides how a run ended. It looks at our own kill, the kernel's
+ * counters and the wait status; the guest's own words only fill in what an error was, never whether a limit held.
+ */
+import type { Limits } from '../core/limits.ts'
+import type { Outcome } from '../core/outcome.ts'
+import type { Exit } from './exit.ts'
+
+/** Deaths that an allocation can cause: the kernel's kill, an engine's abort, a write to memory that was refused. */
+const memorySignals = new Set(['SIGKILL', 'SIGABRT', 'SIGSEGV', 'SIGBUS', 'SIGTRAP', 'SIGILL'])
+/** Close enough to the limit to be its victim: an engine gives up a little before the kernel would have stepped in. */
+const nearLimit = 0.9
+
+export function settle(limits: Limits, exit: Exit): Outcome {
+  return byOurHand(limits, exit) ?? byTheKernel(limits, exit) ?? byItself(exit)
+}
+
+function byOurHand(limits: Limits, { killReason }: Exit): Outcome | undefined {
+  switch (killReason) {
+    case null:
+      return undefined
+    case 'cancelled':
+      return { kind: 'cancelled' }
+    case 'wall':
+      return { kind: 'timed-out', limit: 'wall', limitMs: limits.wallMs }
+    case 'cpu':
+      return { kind: 'timed-out', limit: 'cpu', limitMs: limits.cpuMs ?? 0 }
+    case 'memory':
+      return { kind: 'out-of-memory', limitBytes: limits.memoryBytes }
+    case 'output':
+      return { kind: 'limit-exceeded', limit: 'output', allowed: limits.outputBytes }
+  }
+}
+
+function byTheKernel(limits: Limits, exit: Exit): Outcome | undefined {
+  const { end } = exit
+  const failed = end === null || end.by === 'signal' || end.exitCode !== 0
+  if (!failed) return undefined
+  if (ranOutOfMemory(limits, exit)) return { kind: 'out-of-memory', limitBytes: limits.memoryBytes }
+  if (end?.by === 'signal' && end.signal === 'SIGXCPU' && limits.cpuMs !== null) {
+    return { kind: 'timed-out', limit: 'cpu', limitMs: limits.cpuMs }
+  }
+  if (end?.by === 'signal' && end.signal === 'SIGXFSZ') return { kind: 'limit-exceeded', limit: 'disk', allowed: limits.diskBytes }
+  if (end?.by === 'signal' && end.signal === 'SIGSYS') return { kind: 'denied', what: 'a system call of a foreign architecture' }
+  if (exit.forksRefused > 0) return { kind: 'limit-exceeded', limit: 'processes', allowed: limits.processesMax }
+  if (exit.diskFull) return { kind: 'limit-exceeded', limit: 'disk', allowed: limits.diskBytes }
+  return undefined
+}
+
+function ranOutOfMemory(limits: Limits, { end, oomKills, memoryPeakBytes, dataLimited, claims }: Exit): boolean {
+  if (oomKills > 0) return true
+  const wasNear = memoryPeakBytes >= limits.memoryBytes * nearLimit
+  if (wasNear && end?.by === 'signal' && memorySignals.has(end.signal)) return true
+  // Where data is limited per process the kernel answers an allocation with an error and the language raises its own.
+  const name = claims.error?.error.name
+  return dataLimited && (name === 'MemoryError' || (wasNear && name === 'RangeError'))
+}
+
+function byItself({ end, claims }: Exit): Outcome {
+  if (end === null) return { kind: 'killed', signal: 'SIGKILL' }
+  if (end.by === 'signal') return { kind: 'killed', signal: end.signal }
+  if (end.exitCode !== 0 && claims.error !== undefined) {
+    const { phase, error } = claims.error
+    return phase === 'syntax' ? { kind: 'syntax-error', error } : { kind: 'failed', error, exitCode: end.exitCode }
+  }
+  return { kind: 'completed', exitCode: end.exitCode }
+}

@@ -1,0 +1,92 @@
+"""How values without parts are written: numbers, text, bytes, moments. Part of the encoding in `guest_values.py`."""
+
+import sys
+from binascii import b2a_base64
+
+SAFE_INTEGER_MAX = 2**53 - 1
+# From 4,000 decimal digits on, integers are written in hexadecimal: decimal takes time that grows with the square.
+DECIMAL_BITS_MAX = 13284
+
+quote = load("channel").quote
+real_of = complex.__dict__["real"].__get__
+imaginary_of = complex.__dict__["imag"].__get__
+
+
+def tag(name, value):
+    """A tag whose value is given as JSON."""
+    return f'{{"$type":"{name}","value":{value}}}'
+
+
+def unserializable(text):
+    return f'{{"$type":"Unserializable","text":{quote(text)}}}'
+
+
+def write_integer(value):
+    if -SAFE_INTEGER_MAX <= value <= SAFE_INTEGER_MAX:
+        return str(value)
+    try:
+        return tag("BigInt", f'"{value}"' if value.bit_length() <= DECIMAL_BITS_MAX else f'"{value:#x}"')
+    except ValueError:
+        # The guest lowered the number of digits that the interpreter agrees to convert.
+        return tag("BigInt", f'"{value:#x}"')
+
+
+def write_float(value):
+    if value != value:
+        return '{"$type":"NaN"}'
+    text = repr(value)
+    if text in ("inf", "-inf", "-0.0"):
+        return '{"$type":"' + text.replace("inf", "Infinity").replace(".0", "") + '"}'
+    return text
+
+
+# By exact type: the fast road of most values.
+SCALARS = {
+    type(None): lambda _value: "null",
+    bool: lambda value: "true" if value else "false",
+    int: write_integer,
+    float: write_float,
+    str: quote,
+}
+
+
+def write_bytes(name, value):
+    return tag(name, '"' + str(b2a_base64(value, newline=False), "ascii") + '"')
+
+
+def write_complex(value):
+    real, imaginary = write_float(real_of(value)), write_float(imaginary_of(value))
+    return f'{{"$type":"complex","real":{real},"imag":{imaginary}}}'
+
+
+# Each goes through the base class's own methods and hands on a plain object: slices copy, `+ 0` and `+value` give the
+# plain number. A subclass cannot answer in between.
+BUILT_IN = (
+    (str, lambda value: quote(str.__str__(value))),
+    (int, lambda value: write_integer(int.__add__(value, 0))),
+    (float, lambda value: write_float(float.__pos__(value))),
+    (bytes, lambda value: write_bytes("bytes", bytes.__getitem__(value, slice(None)))),
+    (bytearray, lambda value: write_bytes("bytearray", bytearray.__getitem__(value, slice(None)))),
+    (complex, write_complex),
+)
+IMPORTED = (
+    ("datetime", "datetime", lambda base, value: tag("datetime", quote(base.isoformat(value)))),
+    ("datetime", "date", lambda base, value: tag("date", quote(base.isoformat(value)))),
+    ("datetime", "time", lambda base, value: tag("time", quote(base.isoformat(value)))),
+    ("datetime", "timedelta", lambda base, value: tag("timedelta", write_float(base.total_seconds(value)))),
+    ("decimal", "Decimal", lambda base, value: tag("Decimal", quote(base.__str__(value)))),
+)
+
+
+def find_writer(kind):
+    """The function that writes instances of a class as JSON, or None."""
+    for base, write in BUILT_IN:
+        if issubclass(kind, base):
+            return write
+    for module, name, write in IMPORTED:
+        # A module that nobody imported has no instances.
+        base = getattr(sys.modules.get(module), name, None)
+        # A plain class, not something whose metaclass would answer in its place.
+        if type(base) is type and issubclass(kind, base):
+            return lambda value, base=base, write=write: write(base, value)
+    return None

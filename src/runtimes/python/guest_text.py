@@ -1,0 +1,115 @@
+"""How a value looks to a person: the text that the REPL would print, but bounded in size, depth and time."""
+
+# The protocol's bound for texts.
+TEXT_BYTES_MAX = 64 * 1024
+# Far beyond what anybody reads, and well inside the interpreter's recursion limit.
+DEPTH_MAX = 100
+ELLIPSIS = "…"
+
+type_name_of = type.__dict__["__name__"].__get__
+class_order_of = type.__dict__["__mro__"].__get__
+SCALARS = frozenset((int, float, bool, str, bytes, type(None)))
+RICH_METHODS = frozenset(
+    f"_repr_{name}_" for name in ("mimebundle", "html", "markdown", "svg", "png", "jpeg", "latex", "json")
+)
+
+
+class Full(Exception):
+    """The text is as long as it may become."""
+
+
+def describe(value):
+    """The REPL's text of a value, at most 64 KiB. Never raises."""
+    writer = TextWriter()
+    try:
+        writer.write(value, DEPTH_MAX)
+        cut = False
+    except Full:
+        cut = True
+    except BaseException:
+        return f"<{type_name(value)} that cannot be shown>"
+    return bound("".join(writer.pieces), cut)
+
+
+def bound(text, cut=False):
+    """`text` in at most 64 KiB of UTF-8, with an ellipsis where something is missing."""
+    data = text.encode("utf-8", "backslashreplace")
+    if len(data) <= TEXT_BYTES_MAX and not cut:
+        return text
+    return str(data[: TEXT_BYTES_MAX - len(ELLIPSIS.encode())], "utf-8", "ignore") + ELLIPSIS
+
+
+def type_name(value):
+    return str.__str__(type_name_of(type(value)))
+
+
+def is_rich(value):
+    """Whether the value's class says that it can be shown as more than text."""
+    kind = type(value)
+    # The class alone is asked: an instance that answers to every attribute (a mock, a proxy) is not rich.
+    return kind not in SCALARS and any(not RICH_METHODS.isdisjoint(vars_of(each)) for each in class_order_of(kind))
+
+
+vars_of = type.__dict__["__dict__"].__get__
+
+
+class TextWriter:
+    """Writes like `repr`, but stops when it has enough: `repr` of a large list would first build all of it."""
+
+    def __init__(self):
+        self.pieces = []
+        self.room = TEXT_BYTES_MAX
+        self.active = set()
+
+    def put(self, text):
+        self.pieces.append(text)
+        self.room -= len(text)
+        if self.room < 0:
+            raise Full
+
+    def write(self, value, depth):
+        brackets = BRACKETS.get(type(value))
+        if brackets is None:
+            self.put(describe_leaf(value, self.room))
+        elif not value:
+            self.put(repr(value))
+        elif id(value) in self.active or depth == 0:
+            self.put(CYCLES[type(value)])
+        else:
+            self.active.add(id(value))
+            self.put(brackets[0])
+            self.write_items(value, depth - 1)
+            self.put(",)" if type(value) is tuple and len(value) == 1 else brackets[1])
+            self.active.discard(id(value))
+
+    def write_items(self, value, depth):
+        separator = ""
+        # A list may grow under us, which is bounded by the room; a dict or set that changes would end the loop.
+        for item in value if type(value) is list else list(value.items() if type(value) is dict else value):
+            self.put(separator)
+            separator = ", "
+            if type(value) is dict:
+                self.write(item[0], depth)
+                self.put(": ")
+                self.write(item[1], depth)
+            else:
+                self.write(item, depth)
+
+
+BRACKETS = {list: "[]", tuple: "()", dict: "{}", set: "{}", frozenset: ("frozenset({", "})")}
+CYCLES = {list: "[...]", tuple: "(...)", dict: "{...}", set: "{...}", frozenset: "frozenset(...)"}
+
+
+def describe_leaf(value, room):
+    """`repr` of one object that is no built-in container, whatever its class does."""
+    kind = type(value)
+    if (kind is str or kind is bytes) and len(value) > room:
+        return repr(value[: room + 1])
+    try:
+        # An exact str, whatever subclass `__repr__` answered with.
+        return str.__str__(repr(value))
+    except BaseException as error:
+        if kind is int:
+            # More digits than the interpreter agrees to convert; hexadecimal takes no time.
+            return hex(value)
+        return f"<{type_name(value)} whose repr raised {type_name(error)}>"

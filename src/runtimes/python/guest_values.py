@@ -1,0 +1,205 @@
+"""Values → JSON with tags, as `core/values.ts` describes them.
+
+Reads every object through the methods of the built-in class that it derives from, never through its own: an override,
+a `__class__` that lies or a property that raises cannot mislead it. Works without recursion, within a budget.
+"""
+
+# The `depthMax` of the format: deeper values are left out.
+DEPTH_MAX = 1000
+
+quote = load("channel").quote
+describe = load("text").describe
+leaves = load("leaves")
+SCALARS, find_writer, unserializable = leaves.SCALARS, leaves.find_writer, leaves.unserializable
+BaseGroup = __builtins__.get("BaseExceptionGroup")
+dict_of_error = BaseException.__dict__["__dict__"].__get__
+cause_of_error = BaseException.__dict__["__cause__"].__get__
+BYTES_KINDS = (bytes, bytearray)
+
+
+class TooLong(Exception):
+    """The encoded value passed its limit."""
+
+
+def encode(value, text, bytes_max):
+    """`value` as (JSON, truncated). `text` stands for a value longer than `bytes_max`. Never raises."""
+    encoder = Encoder(bytes_max)
+    try:
+        return encoder.encode(value), encoder.is_cut
+    except BaseException:
+        # Too long as a rule; else memory ran out or a signal handler raised while we were at it.
+        replacement = unserializable(text)
+        if len(replacement.encode("utf-8", "backslashreplace")) > bytes_max:
+            # A character takes at most 6 bytes of JSON, and the tag around the text 40.
+            replacement = unserializable(text[: max(0, bytes_max - 40) // 6])
+        return replacement, True
+
+
+class Encoder:
+    """One document. Containers are generators that yield what lies in them; `encode` runs them with a stack."""
+
+    def __init__(self, bytes_max):
+        self.pieces = []
+        self.room = bytes_max
+        # id → (object, link). The object is kept, so that its id stays its own.
+        self.seen = {}
+        self.writers = {}
+        # Whether a part was left out for its depth.
+        self.is_cut = False
+
+    def encode(self, value):
+        running = [iter(((value, None),))]
+        while running:
+            for item, link in running[-1]:
+                inside = self.begin(item, link, len(running) - 1)
+                if inside is not None:
+                    running.append(inside)
+                    break
+            else:
+                running.pop()
+        return "".join(self.pieces)
+
+    def put(self, text):
+        self.pieces.append(text)
+        self.room -= len(text) if text.isascii() else len(text.encode("utf-8", "backslashreplace"))
+        if self.room < 0:
+            raise TooLong
+
+    def begin(self, value, link, depth):
+        """Write a value whole, or return the generator of a container. `link` is (link of the parent, key)."""
+        kind = type(value)
+        scalar = SCALARS.get(kind)
+        if scalar is not None:
+            self.put_scalar(scalar, value, "")
+            return None
+        if id(value) in self.seen:
+            self.put(f'{{"$type":"Ref","path":{write_path(self.seen[id(value)][1])}}}')
+            return None
+        for base, container in CONTAINERS:
+            if issubclass(kind, base):
+                if depth > DEPTH_MAX:
+                    self.is_cut = True
+                    self.put(unserializable("[nested too deeply]"))
+                    return None
+                # Immutable and empty: shared by the interpreter itself, which tells nothing about the guest's value.
+                if kind not in (tuple, frozenset) or value:
+                    self.seen[id(value)] = value, link
+                return container(self, value, link)
+        self.put(self.write_leaf(value, kind))
+        return None
+
+    def put_scalar(self, scalar, value, before):
+        # Asked before the copies are made.
+        if type(value) is str and len(value) > self.room:
+            raise TooLong
+        self.put(before + scalar(value))
+
+    def write_leaf(self, value, kind):
+        if kind not in self.writers:
+            self.writers[kind] = find_writer(kind)
+        write = self.writers[kind]
+        # Asked before the copies are made.
+        if kind in BYTES_KINDS and len(value) > self.room:
+            raise TooLong
+        try:
+            return write(value) if write else unserializable(describe(value))
+        except BaseException:
+            # A time zone of the guest's own can raise, for one.
+            return unserializable(describe(value))
+
+    def write_items(self, items, link):
+        """An array. Scalars are written here, without a way through the stack."""
+        before = "["
+        for index, item in enumerate(items):
+            scalar = SCALARS.get(type(item))
+            if scalar is not None:
+                self.put_scalar(scalar, item, before)
+            else:
+                self.put(before)
+                yield item, (link, index)
+            before = ","
+        self.put("[]" if before == "[" else "]")
+
+    def write_fields(self, fields, link):
+        """An object."""
+        before = "{"
+        for key, item in fields:
+            self.put_scalar(quote, str.__str__(key), before)
+            before = ","
+            scalar = SCALARS.get(type(item))
+            if scalar is not None:
+                self.put_scalar(scalar, item, ":")
+            else:
+                self.put(":")
+                yield item, (link, str.__str__(key))
+        self.put("{}" if before == "{" else "}")
+
+    def write_tagged(self, name, inside):
+        self.put(f'{{"$type":"{name}","value":')
+        yield from inside
+        self.put("}")
+
+    def write_list(self, value, link):
+        return self.write_items(list.__iter__(value), link)
+
+    def write_tuple(self, value, link):
+        return self.write_tagged("tuple", self.write_items(tuple.__iter__(value), (link, "value")))
+
+    def write_set(self, value, link):
+        # Copied in one step: a set that another thread changes cannot be iterated.
+        return self.write_tagged("set", self.write_items(list(set.__iter__(value)), (link, "value")))
+
+    def write_frozenset(self, value, link):
+        return self.write_tagged("frozenset", self.write_items(frozenset.__iter__(value), (link, "value")))
+
+    def write_dict(self, value, link):
+        fields = list(dict.items(value))
+        if not all(issubclass(type(key), str) for key, _item in fields):
+            return self.write_tagged("Map", self.write_pairs(fields, (link, "value")))
+        if any(str.__eq__(key, "$type") for key, _item in fields):
+            return self.write_tagged("Object", self.write_fields(fields, (link, "value")))
+        return self.write_fields(fields, link)
+
+    def write_pairs(self, pairs, link):
+        before = "["
+        for index, pair in enumerate(pairs):
+            self.put(before)
+            before = ","
+            yield from self.write_items(pair, (link, index))
+        self.put("[]" if before == "[" else "]")
+
+    def write_error(self, error, link):
+        name, message, stack = load("errors").describe_error(error)
+        self.put(f'{{"$type":"Error","name":{quote(name)},"message":{quote(message)}')
+        if stack is not None:
+            self.put(f',"stack":{quote(stack)}')
+        cause = cause_of_error(error)
+        if cause is not None:
+            self.put(',"cause":')
+            yield cause, (link, "cause")
+        if BaseGroup is not None and issubclass(type(error), BaseGroup):
+            self.put(',"errors":')
+            yield from self.write_items(BaseGroup.exceptions.__get__(error), (link, "errors"))
+        fields = [(key, item) for key, item in list(dict.items(dict_of_error(error))) if type(key) is str]
+        if fields:
+            self.put(',"properties":')
+            yield from self.write_fields(fields, (link, "properties"))
+        self.put("}")
+
+
+CONTAINERS = (
+    (list, Encoder.write_list),
+    (dict, Encoder.write_dict),
+    (tuple, Encoder.write_tuple),
+    (set, Encoder.write_set),
+    (frozenset, Encoder.write_frozenset),
+    (BaseException, Encoder.write_error),
+)
+
+
+def write_path(link):
+    steps = []
+    while link is not None:
+        link, step = link
+        steps.append(quote(step) if type(step) is str else str(step))
+    return "[" + ",".join(reversed(steps)) + "]"
