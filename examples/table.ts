@@ -2,6 +2,9 @@
 import { inspect } from 'node:util'
 import type { Outcome, RunResult } from '../src/index.ts'
 
+// eslint-disable-next-line no-control-regex
+const controls = /[\x00-\x1f\x7f-\x9f]+/g
+
 const widths = [28, 9, 21, 9, 11, 12] as const
 
 export function printHeader(): void {
@@ -54,11 +57,7 @@ function whatCameOut({ value, stdout, stderr, outcome }: RunResult): string {
   const error = outcome.kind === 'failed' || outcome.kind === 'syntax-error' ? outcome.error.message : ''
   const text =
     value === undefined ? stdout || error || stderr : inspect(value, { breakLength: Infinity, depth: 3 })
-  // eslint-disable-next-line no-control-regex
-  const line = text
-    .slice(0, 400)
-    .trim()
-    .replace(/[\x00-\x1f\x7f-\x9f]+/g, ' · ')
+  const line = text.slice(0, 400).trim().replace(controls, ' · ')
   const lengthMax = 110
   return line.length > lengthMax ? `${line.slice(0, lengthMax - 1)}…` : line
 }

@@ -39,6 +39,7 @@ enum frame_type {
   FRAME_SIGNAL = 5,
   FRAME_PUT = 6,
   FRAME_END = 7,
+  FRAME_KILL_ALL = 8,
   /* cell to host, on the control socket */
   FRAME_READY = 64,
   FRAME_SPAWNED = 65,

@@ -88,6 +88,9 @@ static void handle_frame(struct frame frame, struct reader payload) {
     case FRAME_PUT:
       if (!put_file(&payload)) end_malformed();
       return;
+    case FRAME_KILL_ALL: /* and then drain, so that what was printed before is not lost */
+      (void)kill(-1, SIGKILL);
+      return;
     case FRAME_END:
       _exit(0);
     default:

@@ -2,7 +2,9 @@
  * How single values look in the tagged format of `values.ts`: numbers, integers, dates, and what cannot cross.
  * Runs after guest code, so it uses captured built-ins only.
  */
-import { isFiniteNumber, jsonString, stringSlice, uncurryThis } from './primordials.ts'
+import { isDate, isRegExp } from 'node:util/types'
+import { bigIntText, isFiniteNumber, jsonString, stringSlice, uncurryThis } from './primordials.ts'
+import { readProperty, textOr, unboxed } from './read-value.ts'
 
 // A person reads these texts; what cannot cross is not worth more.
 const descriptionMax = 1024
@@ -11,7 +13,6 @@ const hugeInteger = 10n ** 4000n
 
 const dateTime = uncurryThis(Date.prototype.getTime)
 const dateText = uncurryThis(Date.prototype.toISOString)
-const bigIntText = uncurryThis(BigInt.prototype.toString)
 
 /** Stands for a value of the guest that could not cross. */
 export class Unserializable {
@@ -47,7 +48,33 @@ function integerText(value: bigint): string {
   return value < 0n ? `-0x${bigIntText(-value, 16)}` : `0x${bigIntText(value, 16)}`
 }
 
-export function encodeDate(value: Date): string {
+/** Objects without anything inside them: dates, regular expressions, boxed primitives. `undefined` for all others. */
+export function encodeLeaf(value: object): string | undefined {
+  if (isDate(value)) return encodeDate(value)
+  if (isRegExp(value)) return encodeRegExp(value)
+  if (Unserializable.is(value)) return encodeUnserializable(value.text)
+  const primitive = unboxed(value)
+  switch (typeof primitive) {
+    case 'number':
+      return encodeNumber(primitive)
+    case 'bigint':
+      return encodeInteger(primitive)
+    case 'boolean':
+      return primitive ? 'true' : 'false'
+    case 'string':
+      return jsonString(primitive)
+    case 'undefined':
+      return undefined
+  }
+}
+
+function encodeDate(value: Date): string {
   const isValid = isFiniteNumber(dateTime(value))
   return `{"$type":"Date","value":${isValid ? `"${dateText(value)}"` : 'null'}}`
+}
+
+function encodeRegExp(value: RegExp): string {
+  const source = textOr(readProperty(value, 'source'), '(?:)')
+  const flags = textOr(readProperty(value, 'flags'), '')
+  return `{"$type":"RegExp","source":${jsonString(source)},"flags":${jsonString(flags)}}`
 }

@@ -2,19 +2,21 @@
  * The writing half of `values.ts`. It runs inside the guest process, after guest code: no getter, proxy or patched
  * built-in may make it throw or call anything but what the value itself holds, and its work is bounded by `maxBytes`.
  */
-import { isDate, isMap, isRegExp, isSet } from 'node:util/types'
-import { encodeDate, encodeInteger, encodeNumber, encodeUnserializable, Unserializable } from './encode-leaf.ts'
-import { hasOwn, isArray, jsonString, messageOf, uncurryThis, utf8 } from './primordials.ts'
+import { isMap, isSet } from 'node:util/types'
+import { encodeInteger, encodeLeaf, encodeNumber, encodeUnserializable } from './encode-leaf.ts'
+import { bytesLength, jsonString, messageOf, uncurryThis, utf8 } from './primordials.ts'
 import {
   type Binary,
   functionText,
+  hasField,
   handleText,
   isError,
+  isList,
   isPlain,
   readBinary,
   readKeys,
   readProperty,
-  unboxed,
+  textOr,
   Unreadable,
 } from './read-value.ts'
 
@@ -40,9 +42,10 @@ export function encodeValueToJson(value: unknown, options: EncodeOptions = {}): 
   try {
     encoding.write(value, { parent: undefined, step: '', depth: 0 })
     // While writing, UTF-16 units are counted, and there are never more of them than bytes.
-    if (utf8(encoding.text).length <= maxBytes) return { json: encoding.text, truncated: encoding.isCut }
+    if (bytesLength(utf8(encoding.text)) <= maxBytes) return { json: encoding.text, truncated: encoding.isCut }
   } catch (thrown) {
-    if (thrown !== tooLarge) return { json: encodeUnserializable(`[cannot be encoded: ${messageOf(thrown)}]`), truncated: true }
+    if (thrown !== tooLarge)
+      return { json: encodeUnserializable(`[cannot be encoded: ${messageOf(thrown)}]`), truncated: true }
   }
   return { json: encodeUnserializable(`[larger than ${maxBytes} bytes]`), truncated: true }
 }
@@ -58,12 +61,13 @@ const tooLarge = { message: 'too large' }
 const SeenMap = Map<object, Place>
 const seenGet = uncurryThis(SeenMap.prototype.get)
 const seenSet = uncurryThis(SeenMap.prototype.set)
-const seenDelete = uncurryThis(SeenMap.prototype.delete)
 const mapForEach = uncurryThis(Map.prototype.forEach)
 const setForEach = uncurryThis(Set.prototype.forEach)
 const symbolText = uncurryThis(Symbol.prototype.toString)
 // Native, unlike Buffer's toString, which looks this method up again on the prototype that guest code can patch.
-const base64Slice = uncurryThis(Reflect.get(Buffer.prototype, 'base64Slice') as (start: number, end: number) => string)
+const base64Slice = uncurryThis(
+  Reflect.get(Buffer.prototype, 'base64Slice') as (start: number, end: number) => string,
+)
 
 class Encoding {
   text = ''
@@ -107,31 +111,32 @@ class Encoding {
     this.#put(jsonString(value))
   }
 
+  #key(key: string, before: string): void {
+    if (this.text.length + key.length > this.#lengthMax) throw tooLarge
+    this.#put(`${before}${jsonString(key)}:`)
+  }
+
   #object(value: object, place: Place): void {
-    if (isDate(value)) return this.#put(encodeDate(value))
-    if (isRegExp(value)) return this.#regExp(value)
-    if (Unserializable.is(value)) return this.#put(encodeUnserializable(value.text))
     const first = seenGet(this.#seen, value)
     if (first !== undefined) return this.#put(`{"$type":"Ref","path":[${pathText(first)}]}`)
     if (place.depth > depthMax) {
       this.isCut = true
       return this.#put(encodeUnserializable('[nested too deeply]'))
     }
+    const isArray = isList(value)
+    if (isArray || isPlain(value)) {
+      seenSet(this.#seen, value, place)
+      return isArray ? this.#array(value, place) : this.#fields(value, place)
+    }
+    const leaf = encodeLeaf(value)
+    if (leaf !== undefined) return this.#put(leaf)
     seenSet(this.#seen, value, place)
-    if (isArray(value)) return this.#array(value, place)
-    if (isPlain(value)) return this.#fields(value, place)
     if (isMap(value)) return this.#map(value, place)
     if (isSet(value)) return this.#set(value, place)
     if (isError(value)) return this.#error(value, place)
     const binary = readBinary(value)
-    if (binary !== undefined) return this.#binary(binary)
-    const primitive = unboxed(value)
-    if (primitive !== undefined) {
-      // A Ref names an object, and this one is a primitive in the document.
-      seenDelete(this.#seen, value)
-      return this.write(primitive, place)
-    }
-    this.#fields(value, place)
+    if (binary === undefined) this.#fields(value, place)
+    else this.#binary(binary)
   }
 
   #array(value: readonly unknown[], place: Place): void {
@@ -165,9 +170,7 @@ class Encoding {
     this.#put('{')
     for (let index = 0; index < keys.length; index++) {
       const key = keys[index] as string
-      if (index > 0) this.#put(',')
-      this.#string(key)
-      this.#put(':')
+      this.#key(key, index === 0 ? '' : ',')
       this.#child(readProperty(value, key), place, key)
     }
     this.#put('}')
@@ -219,7 +222,7 @@ class Encoding {
     }
     if (hasField(value, 'cause')) this.#member('cause', readProperty(value, 'cause'), place)
     const errors = hasField(value, 'errors') ? readProperty(value, 'errors') : undefined
-    if (isArray(errors)) this.#member('errors', errors, place)
+    if (typeof errors === 'object' && errors !== null && isList(errors)) this.#member('errors', errors, place)
     this.#errorFields(value, below(place, 'properties'))
     this.#put('}')
   }
@@ -236,26 +239,17 @@ class Encoding {
     for (let index = 0; index < keys.length; index++) {
       const key = keys[index] as string
       if (isErrorField(key)) continue
-      this.#put(count++ === 0 ? ',"properties":{' : ',')
-      this.#string(key)
-      this.#put(':')
+      this.#key(key, count++ === 0 ? ',"properties":{' : ',')
       this.#child(readProperty(value, key), place, key)
     }
     if (count > 0) this.#put('}')
   }
 
   #binary({ name, bytes }: Binary): void {
+    const length = bytesLength(bytes)
     // Four characters for every three bytes.
-    if (this.text.length + (bytes.length / 3) * 4 > this.#lengthMax) throw tooLarge
-    this.#put(`{"$type":"${name}","value":"${base64Slice(bytes, 0, bytes.length)}"}`)
-  }
-
-  #regExp(value: RegExp): void {
-    this.#put('{"$type":"RegExp","source":')
-    this.#string(textOr(readProperty(value, 'source'), '(?:)'))
-    this.#put(`,"flags":`)
-    this.#string(textOr(readProperty(value, 'flags'), ''))
-    this.#put('}')
+    if (this.text.length + (length / 3) * 4 > this.#lengthMax) throw tooLarge
+    this.#put(`{"$type":"${name}","value":"${base64Slice(bytes, 0, length)}"}`)
   }
 }
 
@@ -268,14 +262,6 @@ function pathText(place: Place): string {
     text = text === '' ? step : `${step},${text}`
   }
   return text
-}
-
-function hasField(value: object, key: string | number): boolean {
-  try {
-    return hasOwn(value, key)
-  } catch {
-    return false
-  }
 }
 
 function hasTag(keys: readonly string[]): boolean {
@@ -296,5 +282,3 @@ function isErrorField(key: string): boolean {
       return false
   }
 }
-
-const textOr = (value: unknown, fallback: string): string => (typeof value === 'string' ? value : fallback)

@@ -68,6 +68,14 @@ const table = {
     exitCode: 70,
     retryable: true,
   },
+  INTERNAL: {
+    kind: 'fault',
+    message: 'Something went wrong that Lazaret does not expect.',
+    hint: 'Please report it, with the message.',
+    httpStatus: 500,
+    exitCode: 70,
+    retryable: false,
+  },
   DISPOSED: {
     kind: 'refusal',
     message: 'This Lazaret was disposed.',
@@ -104,7 +112,10 @@ export class LazaretError extends Error {
 
   constructor(code: ErrorCode, { detail, hint, cause }: LazaretErrorDetails = {}) {
     const row = table[code]
-    super(detail === undefined ? row.message : `${row.message} ${detail}`, cause === undefined ? {} : { cause })
+    super(
+      detail === undefined ? row.message : `${row.message} ${detail}`,
+      cause === undefined ? {} : { cause },
+    )
     this.code = code
     this.kind = row.kind
     this.hint = hint ?? row.hint
@@ -114,7 +125,19 @@ export class LazaretError extends Error {
   }
 
   /** The shape that every door shows: no stack, no cause. */
-  toJSON(): { code: ErrorCode; kind: 'refusal' | 'fault'; message: string; hint: string; retryable: boolean } {
-    return { code: this.code, kind: this.kind, message: this.message, hint: this.hint, retryable: this.retryable }
+  toJSON(): {
+    code: ErrorCode
+    kind: 'refusal' | 'fault'
+    message: string
+    hint: string
+    retryable: boolean
+  } {
+    return {
+      code: this.code,
+      kind: this.kind,
+      message: this.message,
+      hint: this.hint,
+      retryable: this.retryable,
+    }
   }
 }

@@ -16,7 +16,11 @@ export type Outcome =
   | { readonly kind: 'syntax-error'; readonly error: GuestError }
   | { readonly kind: 'timed-out'; readonly limit: 'wall' | 'cpu'; readonly limitMs: number }
   | { readonly kind: 'out-of-memory'; readonly limitBytes: number }
-  | { readonly kind: 'limit-exceeded'; readonly limit: 'output' | 'processes' | 'disk'; readonly allowed: number }
+  | {
+      readonly kind: 'limit-exceeded'
+      readonly limit: 'output' | 'processes' | 'disk'
+      readonly allowed: number
+    }
   | { readonly kind: 'denied'; readonly what: string }
   | { readonly kind: 'killed'; readonly signal: string }
   | { readonly kind: 'cancelled' }

@@ -26,11 +26,17 @@ export const stringStartsWith = uncurryThis(String.prototype.startsWith)
 export const stringIncludes = uncurryThis(String.prototype.includes)
 export const stringCodeAt = uncurryThis(String.prototype.charCodeAt)
 export const stringRepeat = uncurryThis(String.prototype.repeat)
+export const bigIntText = uncurryThis(BigInt.prototype.toString)
 
 const encoder = new TextEncoder()
 const encode = uncurryThis(TextEncoder.prototype.encode)
 /** UTF-8 bytes; a lone surrogate becomes U+FFFD. */
 export const utf8 = (text: string): Uint8Array => encode(encoder, text)
+
+/** `bytes.length` is a getter on a prototype, so guest code can patch it. */
+export const bytesLength = uncurryThis(
+  getOwnPropertyDescriptor(getPrototypeOf(Uint8Array.prototype) as object, 'length')?.get as (this: Uint8Array) => number,
+)
 
 /** The message of whatever was thrown, without trusting it. */
 export function messageOf(thrown: unknown): string {

@@ -12,7 +12,15 @@ import {
   isStringObject,
   isTypedArray,
 } from 'node:util/types'
-import { getOwnPropertyDescriptor, getPrototypeOf, messageOf, objectKeys, uncurryThis } from './primordials.ts'
+import {
+  getOwnPropertyDescriptor,
+  getPrototypeOf,
+  messageOf,
+  objectKeys,
+  uncurryThis,
+  hasOwn,
+  isArray,
+} from './primordials.ts'
 
 /** What reading gave instead of a value: an exception's message. */
 export class Unreadable {
@@ -65,6 +73,15 @@ export function isPlain(value: object): boolean {
   }
 }
 
+/** `Array.isArray`, which throws for a revoked proxy. */
+export function isList(value: object): value is readonly unknown[] {
+  try {
+    return isArray(value)
+  } catch {
+    return false
+  }
+}
+
 export function isError(value: object): value is Error {
   try {
     return isNativeError(value) || isPrototypeOf(errorPrototype, value)
@@ -87,6 +104,15 @@ export function readProperty(value: object, key: string | number): unknown {
     return (value as Record<string | number, unknown>)[key]
   } catch (thrown) {
     return new Unreadable(messageOf(thrown))
+  }
+}
+
+/** Whether it is an own property. */
+export function hasField(value: object, key: string | number): boolean {
+  try {
+    return hasOwn(value, key)
+  } catch {
+    return false
   }
 }
 
@@ -138,3 +164,6 @@ export function handleText(value: object): string | undefined {
     return '[object]'
   }
 }
+
+export const textOr = (value: unknown, fallback: string): string =>
+  typeof value === 'string' ? value : fallback

@@ -35,7 +35,9 @@ export interface Receipt {
   /** The layers that stood, by name, e.g. `pid-namespace`, `seccomp`, `landlock-7`. */
   readonly layers: readonly string[]
   /** The value in force and the mechanism that holds it, for each limit. */
-  readonly limits: Readonly<Record<LimitName, { readonly value: Limits[LimitName]; readonly by: LimitMechanism }>>
+  readonly limits: Readonly<
+    Record<LimitName, { readonly value: Limits[LimitName]; readonly by: LimitMechanism }>
+  >
   /** Limits that the request asked for and the operator's ceilings lowered. */
   readonly clamped: readonly LimitName[]
   /** Facts the kernel stated about the guest process, e.g. `NoNewPrivs`, `Seccomp`, `CapBnd`, `uid_map`. */
@@ -48,6 +50,8 @@ export interface RunResult {
   readonly outcome: Outcome
   /** Present when the guest produced one: the completion value in JavaScript, the last expression in Python. */
   readonly value?: unknown
+  /** The same value in the tagged encoding of `core/values.ts`: plain JSON that loses nothing. */
+  readonly valueTagged?: unknown
   /** The value as the language's own REPL prints it. Guest text. */
   readonly valueText?: string
   readonly displays: readonly MimeBundle[]

@@ -105,6 +105,11 @@ export class Cell {
     if (spec.stdin !== undefined) this.#feed(id)
   }
 
+  /** Kills every guest but not the cell, which then reports their ends and what they had printed. */
+  killGuests(): void {
+    this.#send(frameType.killAll, 0)
+  }
+
   /** Kills everything in the cell. Returns at once; `gone` says when it is done. */
   end(): void {
     if (this.#report.destroyed) return

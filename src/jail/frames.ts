@@ -15,6 +15,7 @@ export const frameType = {
   signal: 5,
   put: 6,
   end: 7,
+  killAll: 8,
   ready: 64,
   spawned: 65,
   output: 66,

@@ -30,6 +30,7 @@ const filesAbi1 = (1 << 13) - 1
 const scopeAbstractSocket = 1 << 0
 const scopeSignal = 1 << 1
 const everything = filesAbi1 | refer | truncate | ioctlDevice
+const useDevice = readFile | writeFile | truncate | ioctlDevice
 const look = execute | readFile | readFolder
 
 /** One row an ABI: each added rights to handle, or a field to the struct. TCP rules are not used: the network namespace is the wall there. */
@@ -51,7 +52,11 @@ export function planLandlock(readable: readonly string[]): LandlockPolicy {
       ...readable.map((path) => ({ path, allowed: look })),
       // Truncation too: a shell's `echo > /proc/self/…` opens with O_TRUNC.
       { path: '/proc', allowed: readFile | readFolder | writeFile | truncate },
-      { path: '/dev', allowed: readFile | readFolder | writeFile | truncate | ioctlDevice },
+      { path: '/dev', allowed: readFolder },
+      ...['/dev/null', '/dev/full', '/dev/random', '/dev/urandom'].map((path) => ({ path, allowed: useDevice })),
+      // Never for writing: mapped shared and writable it is memory that neither RLIMIT_DATA nor RSS counts.
+      { path: '/dev/zero', allowed: readFile | ioctlDevice },
+      { path: '/dev/pts', allowed: useDevice | readFolder },
       { path: '/dev/shm', allowed: everything },
       { path: '/tmp', allowed: everything },
       { path: '/workspace', allowed: everything },

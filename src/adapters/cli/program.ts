@@ -46,7 +46,7 @@ async function parseAndPerform(args: readonly string[], interruption: Interrupti
   } catch (error) {
     if (!signal.aborted || error !== signal.reason) return printError(error, { json })
     if (interruption.isOutputClosed()) return outputClosedExitCode
-    process.stderr.write('lazaret: cancelled\n')
+    if (interruption.outputError() === undefined) process.stderr.write('lazaret: cancelled\n')
     return exitCodeOf({ kind: 'cancelled' })
   }
 }

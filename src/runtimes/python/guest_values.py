@@ -89,19 +89,20 @@ class Encoder:
         return None
 
     def put_scalar(self, scalar, value, before):
-        # Asked before the copies are made.
-        if type(value) is str and len(value) > self.room:
+        # Asked before the copies are made. A hexadecimal digit holds four bits.
+        kind = type(value)
+        if kind is str and len(value) > self.room or kind is int and value.bit_length() > 4 * self.room + 64:
             raise TooLong
         self.put(before + scalar(value))
 
     def write_leaf(self, value, kind):
-        if kind not in self.writers:
-            self.writers[kind] = find_writer(kind)
-        write = self.writers[kind]
         # Asked before the copies are made.
         if kind in BYTES_KINDS and len(value) > self.room:
             raise TooLong
         try:
+            if kind not in self.writers:
+                self.writers[kind] = find_writer(kind)
+            write = self.writers[kind]
             return write(value) if write else unserializable(describe(value))
         except BaseException:
             # A time zone of the guest's own can raise, for one.

@@ -139,7 +139,7 @@ test('with --json the result is one document, its value tagged, and standard err
   ])
   assert.equal(exitCode, 0)
   assert.equal(stderr, '')
-  assert.doesNotMatch(stdout, /[\u001b\u0080-\u009f]/)
+  assert.deepEqual(stdout.match(/[^\n -~]/g), null)
   const result = JSON.parse(stdout)
   assert.equal(result.outcome.kind, 'completed')
   assert.deepEqual(result.value, { $type: 'Map', value: [[1, { $type: 'BigInt', value: '2' }]] })

@@ -81,7 +81,7 @@ test('a misspelt key in the configuration is a mistake that names the file', asy
   }
 })
 
-test('nothing is coloured where no terminal is, nor are escapes of the command line passed to one', async () => {
+test('nothing is coloured where no terminal is', async () => {
   const { stderr } = await runCli(['fly'])
-  assert.doesNotMatch(stderr, /\u001b/)
+  assert.equal(stderr.includes('\u001b'), false)
 })

@@ -1,0 +1,128 @@
+/** The story of a run: checked, bounded, admitted, executed behind a wall, settled from evidence. */
+import { systemClock } from '../core/clock.ts'
+import type { Clock } from '../core/clock.ts'
+import { LazaretError } from '../core/errors.ts'
+import { isAtLeast } from '../core/protection.ts'
+import type { RunRequest } from '../core/request.ts'
+import type { RunResult } from '../core/result.ts'
+import { Machine } from '../jail/machine.ts'
+import type { ProbeReport } from '../jail/probe-report.ts'
+import { noAudit } from '../observe/audit.ts'
+import type { Audit } from '../observe/audit.ts'
+import { openPolicy } from '../policy/admit.ts'
+import type { Policy } from '../policy/admit.ts'
+import { resolveLimits } from '../policy/resolve-limits.ts'
+import { chooseRuntime } from '../runtimes/registry.ts'
+import { runInCell } from '../runtimes/run-in-cell.ts'
+import { Toolchains } from '../runtimes/toolchains.ts'
+import { checkSizes, parseRequest } from './parse-request.ts'
+import { parseOptions } from './options.ts'
+import type { LazaretOptions, ParsedOptions } from './options.ts'
+import { probeMachine } from './probe.ts'
+import { writeResult } from './write-result.ts'
+
+/** Runs untrusted code, each run behind its own kernel wall. */
+export interface Lazaret extends AsyncDisposable {
+  /**
+   * Executes one piece of code once, in a fresh cell.
+   *
+   * Whatever the guest does is a value: `result.outcome`. Thrown is only what is not the guest's doing:
+   * @throws {LazaretError} kind `refusal`: INVALID_REQUEST, INPUT_TOO_LARGE, RUNTIME_UNAVAILABLE, DISPOSED;
+   *   kind `fault`: JAIL_UNAVAILABLE, CELL_FAILED, WORKER_LOST.
+   * @example
+   * ```ts
+   * const { outcome, value } = await lazaret.run({ language: 'python', code: 'sum(range(10))' })
+   * ```
+   */
+  run(request: RunRequest): Promise<RunResult>
+  /** What this machine offers and which level it reaches, found out by building a cell. Takes some 10 ms. */
+  probe(): Promise<ProbeReport>
+  /** Kills what still runs and waits until nothing of it is left. */
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/**
+ * Creates a Lazaret for this machine.
+ *
+ * @throws {LazaretError} INVALID_REQUEST for options that are wrong, JAIL_UNAVAILABLE where cells cannot exist.
+ * @example
+ * ```ts
+ * await using lazaret = createLazaret({ ceilings: { wallMs: 10_000 } })
+ * ```
+ */
+export function createLazaret(options: LazaretOptions = {}): Lazaret {
+  return new Engine(parseOptions(options))
+}
+
+class Engine implements Lazaret {
+  readonly #options: ParsedOptions
+  readonly #clock: Clock
+  readonly #machine: Machine
+  readonly #toolchains: Toolchains
+  readonly #policy: Policy = openPolicy
+  readonly #audit: Audit = noAudit
+  readonly #disposal = new AbortController()
+  readonly #unfinished = new Set<Promise<unknown>>()
+
+  constructor(options: ParsedOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+    this.#machine = new Machine({ uidRange: options.uidRange })
+    this.#toolchains = new Toolchains(options.toolchains)
+    if (!isAtLeast(this.#machine.level, 'standard')) {
+      options.onEvent?.({ type: 'warning', message: `Runs are protected at level ${this.#machine.level} only.` })
+    }
+  }
+
+  run(input: RunRequest): Promise<RunResult> {
+    return this.#track(this.#run(input))
+  }
+
+  async #run(input: RunRequest): Promise<RunResult> {
+    this.#requireUsable()
+    const request = parseRequest(input)
+    const { limits, clamped } = resolveLimits(request.limits ?? {}, this.#options)
+    checkSizes(request, limits)
+    const runtime = chooseRuntime(request)
+    await using ticket = await this.#policy.admit(request)
+    const program = runtime.prepare(request, limits, this.#toolchains)
+    const signal = AbortSignal.any([this.#disposal.signal, ...(request.signal === undefined ? [] : [request.signal])])
+    const context = { machine: this.#machine, clock: this.#clock, readable: this.#options.readable }
+    const end = await runInCell(program, { ...request, signal }, limits, context)
+    void this.#track(end.cleaned)
+    const facts = { id: this.#clock.id(), queuedMs: ticket.queuedMs, runtime: runtime.name, protection: this.#machine.level, limits, clamped }
+    const result = writeResult(facts, end)
+    await this.#audit.record(request, result)
+    this.#options.onEvent?.({ type: 'run-ended', id: result.id, outcome: result.outcome.kind, wallMs: result.usage.wallMs })
+    return result
+  }
+
+  probe(): Promise<ProbeReport> {
+    return this.#track(probeMachine(this.#machine, this.#toolchains, this.#options.minimumProtection))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#disposal.abort()
+    while (this.#unfinished.size > 0) await Promise.allSettled(this.#unfinished)
+    await this.#machine[Symbol.asyncDispose]()
+  }
+
+  #requireUsable(): void {
+    if (this.#disposal.signal.aborted) throw new LazaretError('DISPOSED')
+    const { minimumProtection } = this.#options
+    if (isAtLeast(this.#machine.level, minimumProtection)) return
+    throw new LazaretError('JAIL_UNAVAILABLE', {
+      detail: `This machine reaches level ${this.#machine.level}; ${minimumProtection} is required.`,
+    })
+  }
+
+  #track<T>(work: Promise<T>): Promise<T> {
+    const settled = work.then(
+      () => undefined,
+      () => undefined,
+    )
+    this.#unfinished.add(settled)
+    void settled.then(() => this.#unfinished.delete(settled))
+    return work
+  }
+}

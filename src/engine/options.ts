@@ -1,0 +1,72 @@
+/** What an operator decides, checked. The same keys as in lazaret.config.json. */
+import { z } from 'zod'
+
+import type { Clock } from '../core/clock.ts'
+import { LazaretError } from '../core/errors.ts'
+import type { LimitName, Limits } from '../core/limits.ts'
+import { protectionLevels } from '../core/protection.ts'
+import type { ProtectionLevel } from '../core/protection.ts'
+import { defaultUidRange } from '../jail/uid-range.ts'
+import type { UidRange } from '../jail/uid-range.ts'
+import type { ToolchainPaths } from '../runtimes/toolchains.ts'
+import { absolutePath, describeIssues, limitsSchema } from './schemas.ts'
+
+/** What happens while Lazaret works; for logs and metrics. */
+export type LazaretEvent =
+  | { readonly type: 'warning'; readonly message: string }
+  | { readonly type: 'run-ended'; readonly id: string; readonly outcome: string; readonly wallMs: number }
+
+export interface LazaretOptions {
+  /** Below this level a run is refused with JAIL_UNAVAILABLE. Default `restricted`. */
+  readonly minimumProtection?: ProtectionLevel
+  /** Limits of a run that asks for none. */
+  readonly defaults?: Partial<Limits>
+  /** What a request may not go above; it is clamped, and its receipt says so. */
+  readonly ceilings?: Partial<Limits>
+  /** Interpreters to use instead of those that are found. */
+  readonly toolchains?: ToolchainPaths
+  /** Host folders that every guest may read, and where they appear. Not inside /workspace, /tmp, /usr, /proc or /dev. */
+  readonly readable?: readonly { readonly host: string; readonly guest: string }[]
+  /** Host ids for cells, when started by root. Default 65 536 ids from 2 000 000 000. */
+  readonly uidRange?: UidRange
+  /** Limits that may go unenforced where nothing on the machine can hold them. */
+  readonly allowUnenforced?: readonly LimitName[]
+  readonly onEvent?: (event: LazaretEvent) => void
+  /** For tests. */
+  readonly clock?: Clock
+}
+
+/** Where a guest's own folders are, or the host's: nothing else may be mounted there. */
+const takenPaths = ['/workspace', '/tmp', '/usr', '/bin', '/sbin', '/lib', '/lib64', '/proc', '/dev', '/etc', '/run', '/sys', '/opt/lazaret']
+
+const guestPath = absolutePath.refine(
+  (path) => path !== '/' && !takenPaths.some((taken) => path === taken || path.startsWith(`${taken}/`)),
+  { error: `must not lie inside ${takenPaths.join(', ')}` },
+)
+
+const schema = z.strictObject({
+  minimumProtection: z.enum(protectionLevels).default('restricted'),
+  defaults: limitsSchema.default({}),
+  ceilings: limitsSchema.default({}),
+  toolchains: z.strictObject({ node: absolutePath.optional(), bun: absolutePath.optional(), python: absolutePath.optional() }).default({}),
+  readable: z.array(z.strictObject({ host: absolutePath, guest: guestPath })).max(32).default([]),
+  uidRange: z
+    .strictObject({ first: z.int().min(1000).max(4_294_000_000), count: z.int().min(256).max(16_777_216) })
+    .default(defaultUidRange),
+  allowUnenforced: z.array(z.string()).default([]),
+  onEvent: z.custom<(event: LazaretEvent) => void>((value) => typeof value === 'function').optional(),
+  clock: z.custom<Clock>((value) => typeof value === 'object' && value !== null).optional(),
+})
+
+/** With every gap filled. */
+export type ParsedOptions = Required<Omit<LazaretOptions, 'onEvent' | 'clock'>> & Pick<LazaretOptions, 'onEvent' | 'clock'>
+
+/** Throws INVALID_REQUEST that names the option. */
+export function parseOptions(options: LazaretOptions): ParsedOptions {
+  const parsed = schema.safeParse(options)
+  if (parsed.success) return parsed.data as ParsedOptions
+  throw new LazaretError('INVALID_REQUEST', {
+    detail: `Options: ${describeIssues(parsed.error)}.`,
+    hint: 'See LazaretOptions for the keys and their units.',
+  })
+}

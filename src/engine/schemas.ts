@@ -1,0 +1,41 @@
+/** Checks that options and requests share. */
+import { isAbsolute, normalize } from 'node:path'
+
+import { z } from 'zod'
+
+const MiB = 1024 * 1024
+const GiB = 1024 * MiB
+const TiB = 1024 * GiB
+
+/** A year: longer than any run, and what a timer of the platform cannot overflow is checked apart. */
+const timeMsMax = 2 ** 31 - 1
+
+export const limitsSchema = z
+  .strictObject({
+    wallMs: z.int().min(1).max(timeMsMax),
+    cpuMs: z.int().min(1).max(timeMsMax).nullable(),
+    memoryBytes: z.int().min(16 * MiB).max(16 * TiB),
+    processesMax: z.int().min(1).max(1_000_000),
+    openFilesMax: z.int().min(16).max(1_000_000),
+    diskBytes: z.int().min(64 * 1024).max(16 * TiB),
+    outputBytes: z.int().min(0).max(GiB),
+    codeBytes: z.int().min(1).max(64 * MiB),
+    inputBytes: z.int().min(0).max(256 * MiB),
+    resultBytes: z.int().min(64).max(256 * MiB),
+  })
+  .partial()
+
+export const absolutePath = z
+  .string()
+  .max(4096)
+  .refine((path) => isAbsolute(path) && normalize(path) === path && !path.includes('\0') && (path === '/' || !path.endsWith('/')), {
+    error: 'must be an absolute path without `..`, `//` or a slash at the end',
+  })
+
+/** `limits.wallMs: Too small: …; code: …`. */
+export function describeIssues(error: z.ZodError): string {
+  return error.issues
+    .slice(0, 8)
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`))
+    .join('; ')
+}

@@ -1,0 +1,12 @@
+/** Lazaret: run code that nobody has read, behind a kernel wall of its own. */
+export { createLazaret } from './engine/lazaret.ts'
+export type { Lazaret } from './engine/lazaret.ts'
+export type { LazaretEvent, LazaretOptions } from './engine/options.ts'
+export type { Language, NetworkMode, OutputChunk, RunRequest, RuntimeName } from './core/request.ts'
+export type { LimitMechanism, LimitName, Limits } from './core/limits.ts'
+export type { GuestError, Outcome } from './core/outcome.ts'
+export type { LogEntry, MimeBundle, Receipt, RunResult, Truncatable, Usage } from './core/result.ts'
+export type { ProtectionLevel } from './core/protection.ts'
+export type { ProbeLayer, ProbeReport, ProbeToolchain } from './jail/probe-report.ts'
+export { LazaretError } from './core/errors.ts'
+export type { ErrorCode } from './core/errors.ts'

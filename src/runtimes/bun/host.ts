@@ -1,0 +1,26 @@
+/** Bun: JavaScript and TypeScript in one Bun process. Guest memory is JavaScriptCore's; the cell's limit holds it. */
+import { LazaretError } from '../../core/errors.ts'
+import { prepareJavaScript } from '../javascript/host.ts'
+import type { Program, Runtime } from '../runtime.ts'
+
+export const bunRuntime: Runtime = {
+  name: 'bun',
+  languages: ['javascript', 'typescript'],
+  prepare(request, limits, toolchains): Program {
+    const binary = toolchains.bun()
+    if (binary === null) {
+      throw new LazaretError('RUNTIME_UNAVAILABLE', {
+        detail: 'No Bun was found.',
+        hint: 'Install lazaret without `--omit=optional`, put `bun` on PATH, or choose `runtime: "node"`.',
+      })
+    }
+    return prepareJavaScript(request, limits, {
+      name: 'bun',
+      binary,
+      flags: ['--no-install'],
+      // No cache of compiled code: a file that one run leaves for the next would be state between runs.
+      env: { BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0', DO_NOT_TRACK: '1' },
+      baseDataBytes: 264 * 1024 * 1024,
+    })
+  },
+}

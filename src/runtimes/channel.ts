@@ -1,0 +1,188 @@
+/**
+ * The host's end of the private channel. Everything that arrives is the guest's to forge: frames are bounded, texts
+ * are cut, unknown messages are dropped, and nothing here says how the run ended.
+ */
+import type { Duplex } from 'node:stream'
+
+import type { Limits } from '../core/limits.ts'
+import type { GuestError } from '../core/outcome.ts'
+import type { LogEntry, MimeBundle, Truncatable } from '../core/result.ts'
+import type { GuestClaims } from '../result/exit.ts'
+import type { GuestRequest } from './channel-protocol.ts'
+
+const textCharactersMax = 64 * 1024
+/** JSON writes a control character as six. */
+const escapeFactor = 6
+const slackBytes = 1024 * 1024
+
+export interface ChannelListener {
+  /** Milliseconds since the guest started. */
+  readonly elapsed: () => number
+  /** The guest has sent more than all its logs and results together may take. */
+  readonly onFlood: () => void
+}
+
+export class Channel {
+  /** Resolves when the guest's end is closed. */
+  readonly ended: Promise<void>
+  readonly truncated = new Set<Truncatable>()
+  readonly #listener: ChannelListener
+  readonly #limits: Limits
+  readonly #logs: LogEntry[] = []
+  readonly #displays: MimeBundle[] = []
+  #value: GuestClaims['value']
+  #error: GuestClaims['error']
+  #pending: Buffer[] = []
+  #pendingBytes = 0
+  #receivedBytes = 0
+  #logBytesLeft: number
+  #displayBytesLeft: number
+  #isBroken = false
+
+  constructor(stream: Duplex, limits: Limits, listener: ChannelListener) {
+    this.#limits = limits
+    this.#listener = listener
+    this.#logBytesLeft = limits.outputBytes
+    this.#displayBytesLeft = limits.resultBytes
+    this.ended = new Promise((resolve) => stream.once('close', resolve))
+    stream.on('data', (chunk: Buffer) => this.#receive(chunk))
+    stream.on('end', () => stream.destroy())
+  }
+
+  get claims(): GuestClaims {
+    return {
+      ...(this.#value === undefined ? {} : { value: this.#value }),
+      ...(this.#error === undefined ? {} : { error: this.#error }),
+      logs: this.#logs,
+      displays: this.#displays,
+    }
+  }
+
+  #receive(chunk: Buffer): void {
+    this.#receivedBytes += chunk.length
+    if (this.#receivedBytes > (this.#limits.outputBytes + 2 * this.#limits.resultBytes) * escapeFactor + slackBytes) {
+      this.#break()
+      this.#listener.onFlood()
+    }
+    if (this.#isBroken) return
+    this.#pending.push(chunk)
+    this.#pendingBytes += chunk.length
+    while (!this.#isBroken && this.#takeMessage()) continue
+  }
+
+  #takeMessage(): boolean {
+    if (this.#pendingBytes < 4) return false
+    const head = this.#join(4)
+    const length = head.readUInt32LE(0)
+    if (length > this.#limits.resultBytes * 2 + textCharactersMax * escapeFactor + slackBytes) {
+      this.#break()
+      return false
+    }
+    if (this.#pendingBytes < 4 + length) return false
+    const all = this.#join(4 + length)
+    this.#pending = all.length > 4 + length ? [all.subarray(4 + length)] : []
+    this.#pendingBytes = all.length - 4 - length
+    this.#understand(all.toString('utf8', 4, 4 + length))
+    return true
+  }
+
+  /** The pending bytes as one buffer once there are `enough`; joined at most twice a message. */
+  #join(enough: number): Buffer {
+    const first = this.#pending[0]
+    if (first !== undefined && first.length >= enough) return first
+    const joined = Buffer.concat(this.#pending)
+    this.#pending = [joined]
+    return joined
+  }
+
+  /** Not our protocol any more: the guest wrote to the descriptor itself. What came before stays. */
+  #break(): void {
+    this.#isBroken = true
+    this.#pending = []
+    this.#pendingBytes = 0
+  }
+
+  #understand(json: string): void {
+    let message: unknown
+    try {
+      message = JSON.parse(json)
+    } catch {
+      this.#break()
+      return
+    }
+    if (!isRecord(message)) return
+    if (message['type'] === 'log') this.#takeLog(message)
+    else if (message['type'] === 'value') this.#takeValue(message)
+    else if (message['type'] === 'display') this.#takeDisplay(message)
+    else if (message['type'] === 'error') this.#takeError(message)
+  }
+
+  #takeLog({ level, text }: Record<string, unknown>): void {
+    if (!isLevel(level) || typeof text !== 'string') return
+    const kept = text.slice(0, Math.min(textCharactersMax, this.#logBytesLeft))
+    this.#logBytesLeft -= Buffer.byteLength(kept)
+    if (kept.length < text.length) this.truncated.add('logs')
+    if (kept.length > 0 || text.length === 0) this.#logs.push({ level, text: kept, atMs: this.#listener.elapsed() })
+    // An empty line has no bytes but is an entry; without this charge it would be free.
+    if (text.length === 0) this.#logBytesLeft -= 1
+  }
+
+  #takeValue(message: Record<string, unknown>): void {
+    const text = typeof message['text'] === 'string' ? message['text'].slice(0, textCharactersMax) : ''
+    this.#value = { tagged: message['value'], text }
+    if (message['truncated'] === true) this.truncated.add('value')
+  }
+
+  #takeDisplay({ bundle }: Record<string, unknown>): void {
+    if (!isRecord(bundle)) return
+    const entries = Object.entries(bundle).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+    const bytes = entries.reduce((sum, [type, text]) => sum + type.length + text.length, 1)
+    if (bytes > this.#displayBytesLeft) {
+      this.truncated.add('displays')
+      return
+    }
+    this.#displayBytesLeft -= bytes
+    this.#displays.push(Object.fromEntries(entries))
+  }
+
+  #takeError({ phase, error }: Record<string, unknown>): void {
+    if ((phase !== 'syntax' && phase !== 'run') || !isRecord(error)) return
+    this.#error = { phase, error: takeGuestError(error) }
+  }
+}
+
+export function encodeGuestRequest(request: GuestRequest): Buffer {
+  const json = Buffer.from(JSON.stringify(request))
+  const length = Buffer.alloc(4)
+  length.writeUInt32LE(json.length)
+  return Buffer.concat([length, json])
+}
+
+const levels: readonly string[] = ['debug', 'log', 'info', 'warn', 'error']
+
+function isLevel(level: unknown): level is LogEntry['level'] {
+  return typeof level === 'string' && levels.includes(level)
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function takeGuestError(error: Record<string, unknown>): GuestError {
+  const text = (key: string, most: number): string | undefined => {
+    const value = error[key]
+    return typeof value === 'string' ? value.slice(0, most) : undefined
+  }
+  const position = (key: string): number | undefined => {
+    const value = error[key]
+    return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined
+  }
+  const [stack, line, column] = [text('stack', textCharactersMax), position('line'), position('column')]
+  return {
+    name: text('name', 256) ?? 'Error',
+    message: text('message', textCharactersMax) ?? '',
+    ...(stack === undefined ? {} : { stack }),
+    ...(line === undefined ? {} : { line }),
+    ...(column === undefined ? {} : { column }),
+  }
+}

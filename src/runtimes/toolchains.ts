@@ -1,0 +1,115 @@
+/** Finds the interpreters that guests run on. Looked for once; a missing one only makes its runtime unavailable. */
+import { execFileSync } from 'node:child_process'
+import { accessSync, constants, existsSync, realpathSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, isAbsolute, join } from 'node:path'
+
+export interface ToolchainPaths {
+  readonly node?: string
+  readonly bun?: string
+  readonly python?: string
+}
+
+export interface PythonToolchain {
+  /** The real interpreter, never a shim. */
+  readonly path: string
+  readonly version: string
+  /** Folders outside /usr that it needs, at their own paths. */
+  readonly folders: readonly string[]
+}
+
+const nodeMajorMin = 24
+const probeMs = 10_000
+const require = createRequire(import.meta.url)
+
+export class Toolchains {
+  readonly #configured: ToolchainPaths
+  readonly #found = new Map<string, string | null>()
+  #python: PythonToolchain | null | undefined
+
+  constructor(configured: ToolchainPaths = {}) {
+    this.#configured = configured
+  }
+
+  /** Configured, else the packaged one, else `bun` on PATH. */
+  bun(): string | null {
+    const packaged = process.arch === 'arm64' ? '@oven/bun-linux-aarch64' : '@oven/bun-linux-x64'
+    return this.#find('bun', () => this.#configured.bun ?? fromPackage(packaged, 'bin/bun') ?? fromPath('bun'))
+  }
+
+  /** Configured, else the host's own when it is new enough, else the packaged one. */
+  node(): string | null {
+    const own = Number(process.versions.node.split('.')[0]) >= nodeMajorMin && process.versions['bun'] === undefined ? process.execPath : null
+    return this.#find('node', () => this.#configured.node ?? own ?? fromPackage(`node-linux-${process.arch}`, 'bin/node'))
+  }
+
+  shell(): string | null {
+    return this.#find('shell', () => (existsSync('/usr/bin/bash') ? '/usr/bin/bash' : existsSync('/bin/sh') ? '/bin/sh' : null))
+  }
+
+  /** Configured, else the interpreter behind `python3`. */
+  python(): PythonToolchain | null {
+    this.#python ??= askPython(this.#configured.python ?? fromPath('python3')) ?? askPython('/usr/bin/python3')
+    return this.#python
+  }
+
+  #find(name: string, look: () => string | null): string | null {
+    const known = this.#found.get(name)
+    if (known !== undefined) return known
+    const path = look()
+    const found = path !== null && isExecutable(path) ? realpathSync(path) : null
+    this.#found.set(name, found)
+    return found
+  }
+}
+
+function fromPackage(name: string, file: string): string | null {
+  try {
+    return join(dirname(require.resolve(`${name}/package.json`)), file)
+  } catch {
+    return null
+  }
+}
+
+function fromPath(name: string): string | null {
+  const folders = (process.env['PATH'] ?? '').split(':').filter(isAbsolute)
+  return folders.map((folder) => join(folder, name)).find(isExecutable) ?? null
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const pythonQuestion = `
+import sys, sysconfig, os
+real = os.path.realpath(sys.executable)
+print(real)
+print('.'.join(map(str, sys.version_info[:3])))
+for path in sorted({sys.base_prefix, sys.base_exec_prefix, *(p for p in (sysconfig.get_path(n) for n in ('purelib', 'platlib')) if p)}):
+    print(path)
+`
+
+/** Asks the interpreter where it really lives, so that a shim (pyenv, asdf) never gets into a cell. */
+function askPython(path: string | null | undefined): PythonToolchain | null {
+  if (path === null || path === undefined || !isExecutable(path)) return null
+  try {
+    const answer = execFileSync(path, ['-I', '-c', pythonQuestion], { encoding: 'utf8', timeout: probeMs, stdio: ['ignore', 'pipe', 'ignore'] })
+    const [real = '', version = '', ...folders] = answer.trim().split('\n')
+    if (!isAbsolute(real)) return null
+    return { path: real, version, folders: outermost([...folders, dirname(real)].filter(existsSync).map((folder) => realpathSync(folder))) }
+  } catch {
+    return null
+  }
+}
+
+/** Drops what every cell shows anyway and what lies inside another folder of the list. */
+function outermost(folders: readonly string[]): string[] {
+  const inside = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`)
+  const outside = [...new Set(folders)].filter((path) => !['/usr', '/bin', '/lib'].some((folder) => inside(path, folder)))
+  return outside.filter((path) => !outside.some((other) => other !== path && inside(path, other)))
+}
