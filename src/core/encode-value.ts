@@ -42,7 +42,8 @@ export function encodeValueToJson(value: unknown, options: EncodeOptions = {}): 
   try {
     encoding.write(value, { parent: undefined, step: '', depth: 0 })
     // While writing, UTF-16 units are counted, and there are never more of them than bytes.
-    if (bytesLength(utf8(encoding.text)) <= maxBytes) return { json: encoding.text, truncated: encoding.isCut }
+    if (bytesLength(utf8(encoding.text)) <= maxBytes)
+      return { json: encoding.text, truncated: encoding.isCut }
   } catch (thrown) {
     if (thrown !== tooLarge)
       return { json: encodeUnserializable(`[cannot be encoded: ${messageOf(thrown)}]`), truncated: true }

@@ -35,7 +35,9 @@ export const utf8 = (text: string): Uint8Array => encode(encoder, text)
 
 /** `bytes.length` is a getter on a prototype, so guest code can patch it. */
 export const bytesLength = uncurryThis(
-  getOwnPropertyDescriptor(getPrototypeOf(Uint8Array.prototype) as object, 'length')?.get as (this: Uint8Array) => number,
+  getOwnPropertyDescriptor(getPrototypeOf(Uint8Array.prototype) as object, 'length')?.get as (
+    this: Uint8Array,
+  ) => number,
 )
 
 /** The message of whatever was thrown, without trusting it. */

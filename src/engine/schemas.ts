@@ -32,10 +32,24 @@ export const absolutePath = z
     error: 'must be an absolute path without `..`, `//` or a slash at the end',
   })
 
-/** `limits.wallMs: Too small: …; code: …`. */
+const issuesShown = 8
+
+/** `limits.wallMs: Too small: …; files["../x"]: must be a relative path …`. */
 export function describeIssues(error: z.ZodError): string {
-  return error.issues
-    .slice(0, 8)
-    .map(({ path, message }) => (path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`))
-    .join('; ')
+  return error.issues.slice(0, issuesShown).map(describeIssue).join('; ')
+}
+
+function describeIssue(issue: z.core.$ZodIssue): string {
+  // A key of a record that does not fit: what is wrong with it is one level down.
+  const message = issue.code === 'invalid_key' ? issue.issues.map((inner) => inner.message).join(', ') : issue.message
+  return issue.path.length === 0 ? message : `${describePath(issue.path)}: ${message}`
+}
+
+function describePath(path: readonly PropertyKey[]): string {
+  const parts = path.map((part, index) => {
+    const name = String(part).slice(0, 100)
+    if (typeof part === 'number' || !/^[A-Za-z_]\w*$/.test(name)) return `[${typeof part === 'number' ? part : JSON.stringify(name)}]`
+    return index === 0 ? name : `.${name}`
+  })
+  return parts.join('')
 }

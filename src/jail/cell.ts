@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream'
 
 import { systemClock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
-import { FrameDecoder, encodeFrame, frameType, stdinCreditBytes } from './frames.ts'
+import { FrameDecoder, PayloadWriter, encodeFrame, frameType, stdinCreditBytes } from './frames.ts'
 import type { Frame } from './frames.ts'
 import type { Exceeded, ProcessListener, SpawnSpec } from './guest-process.ts'
 import { decodeExit, encodeSpawn } from './spawn-frame.ts'
@@ -36,6 +36,7 @@ interface Guest {
 /** How long the stub may take to do as told before it is killed itself; its death kills pid 1 too. */
 const obedienceMs = 1000
 const putChunkBytes = 256 * 1024
+const putCreates = 1
 const exceeded: Record<number, Exceeded> = { 1: 'output', 2: 'memory', 3: 'cpu' }
 
 export class Cell {
@@ -82,14 +83,7 @@ export class Cell {
   put(path: string, content: Uint8Array, mode = 0o644): void {
     for (let at = 0; at === 0 || at < content.length; at += putChunkBytes) {
       const chunk = content.subarray(at, at + putChunkBytes)
-      const name = Buffer.from(`${path}\0`)
-      const payload = Buffer.alloc(8 + 4 + name.length + 4 + chunk.length)
-      payload.writeUInt32LE(at === 0 ? 1 : 0, 0)
-      payload.writeUInt32LE(mode, 4)
-      payload.writeUInt32LE(name.length, 8)
-      payload.set(name, 12)
-      payload.writeUInt32LE(chunk.length, 12 + name.length)
-      payload.set(chunk, 16 + name.length)
+      const payload = new PayloadWriter().u32(at === 0 ? putCreates : 0).u32(mode).string(path).bytes(chunk).finish()
       this.#send(frameType.put, 0, payload)
     }
   }

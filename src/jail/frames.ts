@@ -68,28 +68,26 @@ export class FrameDecoder {
   }
 }
 
-/** Builds a payload: the writing half of the launcher's `take_*` functions. */
+/** Builds a payload: the writing half of the launcher's `take_*` functions. Grows by doubling. */
 export class PayloadWriter {
-  readonly #parts: Uint8Array[] = []
+  #bytes = Buffer.allocUnsafe(512)
+  #used = 0
 
   u32(value: number): this {
-    const bytes = Buffer.allocUnsafe(4)
-    bytes.writeUInt32LE(value)
-    this.#parts.push(bytes)
+    this.#used = this.#room(4).writeUInt32LE(value, this.#used)
     return this
   }
 
   u64(value: number | bigint): this {
-    const bytes = Buffer.allocUnsafe(8)
-    bytes.writeBigUInt64LE(BigInt(value))
-    this.#parts.push(bytes)
+    this.#used = this.#room(8).writeBigUInt64LE(BigInt(value), this.#used)
     return this
   }
 
   /** Length-prefixed bytes. */
   bytes(value: Uint8Array): this {
     this.u32(value.length)
-    this.#parts.push(value)
+    this.#room(value.length).set(value, this.#used)
+    this.#used += value.length
     return this
   }
 
@@ -100,6 +98,16 @@ export class PayloadWriter {
   }
 
   finish(): Buffer {
-    return Buffer.concat(this.#parts)
+    return this.#bytes.subarray(0, this.#used)
+  }
+
+  #room(length: number): Buffer {
+    const needed = this.#used + length
+    if (needed > this.#bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.max(needed, this.#bytes.length * 2))
+      this.#bytes.copy(larger, 0, 0, this.#used)
+      this.#bytes = larger
+    }
+    return this.#bytes
   }
 }

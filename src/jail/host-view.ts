@@ -10,7 +10,7 @@ const systemPaths = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/lib32', '/libx
  * Of /etc only what programs need to start: where links of /usr/bin lead, the loader's cache, public certificates.
  * Never /etc as a whole: it holds keys, users and what the machine is for.
  */
-const etcPaths = ['/etc/alternatives', '/etc/ld.so.cache', '/etc/ssl/certs', '/etc/ssl/openssl.cnf', '/etc/mime.types', '/etc/magic']
+const etcPaths = ['/etc/alternatives', '/etc/ld.so.cache', '/etc/ssl/certs', '/etc/ssl/openssl.cnf', '/etc/mime.types']
 
 export function lookAtHost(): HostView {
   const present = systemPaths.filter((path) => existsSync(path))

@@ -20,6 +20,7 @@ import type { Program } from './runtime.ts'
 export interface RunContext {
   readonly machine: Machine
   readonly clock: Clock
+  readonly limits: Limits
   /** The operator's read-only folders. */
   readonly readable: readonly Bind[]
 }
@@ -34,8 +35,8 @@ export interface RunEnd {
 const buildMs = 10_000
 
 /** Throws when the cell could not be built or was lost; a guest that misbehaves is in the evidence. */
-export async function runInCell(program: Program, request: RunRequest, limits: Limits, context: RunContext): Promise<RunEnd> {
-  const { machine, clock, readable } = context
+export async function runInCell(program: Program, request: RunRequest, context: RunContext): Promise<RunEnd> {
+  const { machine, clock, limits, readable } = context
   const ground = await machine.lease(limits)
   let cell: Cell | undefined
   let cleaned: Promise<void> | undefined
@@ -44,11 +45,11 @@ export async function runInCell(program: Program, request: RunRequest, limits: L
     const plan = planCell(shape, ground, (path) => !statSync(path).isDirectory())
     cell = launchCell(plan, { hasChannel: program.guestRequest !== undefined })
     const run = new Run(cell, { request, limits, clock, ground, plan })
-    cleaned = cleanUp(cell, ground)
+    cleaned = cleanUp(cell, ground, clock)
     start(cell, program, { request, limits, machine, ground, run })
-    const giveUp = clock.after(buildMs, () => run.fail(new LazaretError('CELL_FAILED', { detail: `The cell did not stand after ${buildMs} ms.` })))
-    await run.started
-    giveUp()
+    const tooLong = new LazaretError('CELL_FAILED', { detail: `The cell did not stand after ${buildMs} ms.` })
+    const patience = clock.after(buildMs, () => run.fail(tooLong))
+    await run.started.finally(patience)
     const exit = await run.ended
     cell.end()
     return { exit, heldByCgroup: ground.cgroup !== null, cleaned }
@@ -60,9 +61,21 @@ export async function runInCell(program: Program, request: RunRequest, limits: L
   }
 }
 
-async function cleanUp(cell: Cell, ground: LeasedGround): Promise<void> {
+const removalTries = 20
+const removalPauseMs = 25
+
+/** The kernel may need a moment after the last process before it lets a cgroup go. */
+async function cleanUp(cell: Cell, ground: LeasedGround, clock: Clock): Promise<void> {
   await cell.gone
-  ground.release()
+  for (let tries = 1; ; tries++) {
+    try {
+      ground.release()
+      return
+    } catch (error) {
+      if (tries === removalTries) throw error
+      await new Promise<void>((resolve) => clock.after(removalPauseMs, resolve))
+    }
+  }
 }
 
 interface StartContext {

@@ -65,7 +65,7 @@ export class Run implements ProcessListener {
     this.#channel = cell.channel === null ? null : new Channel(cell.channel, parts.limits, listener)
     cell.ready.then(
       (facts) => this.#observe(facts),
-      (error: unknown) => this.fail(isStepFailure(error) ? explainFailure(error, parts.plan) : error),
+      (error: unknown) => this.#failToBuild(error),
     )
     void cell.gone.then(() => this.#finish(null))
     this.#watchSignal(parts.request.signal)
@@ -104,6 +104,12 @@ export class Run implements ProcessListener {
     void settled.then(() => this.#finish(report))
   }
 
+  /** A cell that we ended before it stood did not fail. */
+  #failToBuild(error: unknown): void {
+    if (this.#killReason !== null) return
+    this.fail(isStepFailure(error) ? explainFailure(error, this.plan) : error)
+  }
+
   /** Our fault or the machine's: the run has no outcome. */
   fail(error: unknown): void {
     this.#stop()
@@ -135,6 +141,10 @@ export class Run implements ProcessListener {
     if (this.#killReason !== null || this.#isOver) return
     this.#killReason = reason
     this.#start.resolve()
+    if (this.#startedAt === undefined) {
+      this.#cell.end()
+      return
+    }
     this.#cell.killGuests()
     const { clock } = this.#parts
     this.#stops.push(clock.after(lastWordsMs, () => this.#cell.end()))

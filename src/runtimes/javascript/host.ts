@@ -30,7 +30,11 @@ export function prepareJavaScript(request: RunRequest, limits: Limits, engine: E
     env: { ...engine.env, ...guestEnvironment(request, [engineFolder]) },
     binds: [{ host: engine.binary, guest: file }, guestBind(), ...compilerBinds(request)],
     files: workspaceFiles(request),
-    guestRequest: writeGuestRequest(request.language === 'typescript' ? 'typescript' : 'javascript', request, limits),
+    guestRequest: writeGuestRequest(
+      request.language === 'typescript' ? 'typescript' : 'javascript',
+      request,
+      limits,
+    ),
     baseDataBytes: engine.baseDataBytes,
   }
 }
@@ -39,7 +43,12 @@ export function prepareJavaScript(request: RunRequest, limits: Limits, engine: E
 function compilerBinds(request: RunRequest): Bind[] {
   const tracing = ['@jridgewell/trace-mapping', '@jridgewell/sourcemap-codec', '@jridgewell/resolve-uri']
   if (request.language === 'javascript') return [packageBind('acorn')]
-  return [packageBind('acorn'), packageBind('oxc-transform'), nativeTransform(), ...tracing.map(beside('@jridgewell/trace-mapping'))]
+  return [
+    packageBind('acorn'),
+    packageBind('oxc-transform'),
+    nativeTransform(),
+    ...tracing.map(beside('@jridgewell/trace-mapping')),
+  ]
 }
 
 function beside(owner: string): (name: string) => Bind {

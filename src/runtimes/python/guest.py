@@ -5,6 +5,7 @@ in `channel-protocol.ts`, the value encoding in `core/values.ts`. Nothing here i
 it through frames and `gc`, and may change what it claims about itself, no more. The kernel is the wall.
 """
 
+import binascii
 import builtins
 import os
 import sys
@@ -22,10 +23,15 @@ def create_loader():
         path = folder + "/guest_" + part + ".py"
         with open(path, "rb") as file:
             sources[part] = path, file.read()
-    # A copy taken before guest code runs: a guest that replaces `builtins.len` does not replace ours.
-    own_builtins = dict(vars(builtins))
-    run_code, compile_source, module_type = exec, compile, type(sys)
+    run_code, compile_source, module_type, import_any = exec, compile, type(sys), __import__
+    modules = {"binascii": binascii, "builtins": builtins, "os": os, "sys": sys}
     loaded = {}
+
+    def import_module(name, *options):
+        return modules[name] if name in modules else import_any(name, *options)
+
+    # Taken before guest code runs: a guest that replaces `builtins.len` or `sys.modules["os"]` does not replace ours.
+    own_builtins = dict(vars(builtins), __import__=import_module)
 
     def load(part):
         if part not in loaded:

@@ -21,11 +21,14 @@ SOURCE_READERS = ("traceback", "logging", "linecache", "inspect", "warnings", "p
 INTERRUPTED_EXIT_CODE = 130
 # Numbers up to this size and texts up to this length need none of the encoder's care.
 SMALL_MAX = 1000
+# Room for the error report, the `traceback` module included.
+RESERVE_BYTES = 4 * 1024 * 1024
 
 # Taken before guest code can replace them.
 get_recursion_limit, set_recursion_limit = sys.getrecursionlimit, sys.setrecursionlimit
 set_trace, set_profile = sys.settrace, sys.setprofile
 initial_recursion_limit = get_recursion_limit()
+type_name_of = type.__dict__["__name__"].__get__
 initial_excepthook = sys.excepthook
 library_folders = tuple(folder + os.sep for folder in sys.path)
 
@@ -33,7 +36,7 @@ library_folders = tuple(folder + os.sep for folder in sys.path)
 def main():
     channel = load("channel").Channel(CHANNEL_DESCRIPTOR)
     request = channel.receive()
-    source = request["code"].replace("\r\n", "\n").replace("\r", "\n")
+    source = normalize(request["code"])
     reporter = Reporter(channel, source, request["resultBytes"])
     guest_names = prepare_interpreter(request, source, reporter)
     try:
@@ -46,6 +49,12 @@ def main():
         raise
     except BaseException as error:
         reporter.end_with_error("run", error)
+
+
+def normalize(code):
+    """What Python does with a file before it compiles it, and does not do with a string."""
+    source = code[1:] if code.startswith("\ufeff") else code
+    return source.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def prepare_interpreter(request, source, reporter):
@@ -75,14 +84,7 @@ def prepare_interpreter(request, source, reporter):
 
 def compile_program(source):
     """Compile the code as (statements, final expression or None)."""
-    # A byte order mark is allowed at the start of a Python file, but not of a string given to compile().
-    tree = compile(
-        source[1:] if source.startswith("\ufeff") else source,
-        CODE_NAME,
-        "exec",
-        PyCF_ONLY_AST | PyCF_ALLOW_TOP_LEVEL_AWAIT,
-        dont_inherit=True,
-    )
+    tree = compile_part(source, "exec", PyCF_ONLY_AST)
     last = tree.body[-1] if tree.body else None
     if not isinstance(last, Expr) or is_silenced(source, last):
         return compile_part(tree, "exec", 0), None
@@ -136,6 +138,8 @@ class Reporter:
         self.source = source
         self.result_bytes = result_bytes
         self.displays = None
+        # Given back when memory has run out, to tell of it. Never touched, so it costs address space alone.
+        self.reserve = bytearray(RESERVE_BYTES)
 
     def report_value(self, value):
         regain_interpreter()
@@ -164,9 +168,17 @@ class Reporter:
 
     def end_with_error(self, phase, error):
         """Tell the host and the reader of stderr; end as Python would."""
+        self.reserve = None
         regain_interpreter()
         exit_code = INTERRUPTED_EXIT_CODE if type(error) is KeyboardInterrupt else 1
-        load("errors").report(self.channel, self.source, phase, error)
+        try:
+            load("errors").report(self.channel, self.source, phase, error)
+        except SystemExit:
+            raise
+        except BaseException:
+            # Not even that part could be loaded; the host gets an answer all the same.
+            name = load("channel").quote(type_name_of(type(error)))
+            self.channel.send(f'{{"type":"error","phase":"{phase}","error":{{"name":{name},"message":""}}}}')
         raise SystemExit(exit_code) from None
 
 

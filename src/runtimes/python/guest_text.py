@@ -103,13 +103,14 @@ CYCLES = {list: "[...]", tuple: "(...)", dict: "{...}", set: "{...}", frozenset:
 def describe_leaf(value, room):
     """`repr` of one object that is no built-in container, whatever its class does."""
     kind = type(value)
-    if (kind is str or kind is bytes) and len(value) > room:
+    if kind in (str, bytes, bytearray) and len(value) > room:
         return repr(value[: room + 1])
     try:
         # An exact str, whatever subclass `__repr__` answered with.
         return str.__str__(repr(value))
     except BaseException as error:
         if kind is int:
-            # More digits than the interpreter agrees to convert; hexadecimal takes no time.
-            return hex(value)
+            # More digits than the interpreter agrees to convert; the first of the hexadecimal ones take no time.
+            digits = hex(abs(value) >> max(0, value.bit_length() - 4 * (room + 1)))
+            return "-" + digits if value < 0 else digits
         return f"<{type_name(value)} whose repr raised {type_name(error)}>"

@@ -1,0 +1,105 @@
+/**
+ * Turns the guest's code into something that can be started. Most code is run as a strict script, whose completion value
+ * the engine itself gives; code that only a module may hold takes the slow road of `module-code.ts`.
+ */
+import { constants, Script } from 'node:vm'
+import type { GuestRequest } from '../channel-protocol.ts'
+import { CompileError, toCompileError } from './errors.ts'
+import { createImportMeta, checkImport } from './imports.ts'
+import { type MapPosition, programName, skipOnFirstLine, strictPrefix } from './positions.ts'
+
+export interface Program {
+  /** Runs the program; gives its completion value, or a promise of it. */
+  readonly start: () => unknown
+  readonly toWritten: MapPosition
+}
+
+interface Source {
+  readonly text: string
+  readonly toWritten: MapPosition
+  readonly hasAddedStatements: boolean
+}
+
+type MainFunction = (meta: object, check: typeof checkImport) => Promise<unknown>
+
+// Cheap, and wrong only in the safe direction: the words may stand in a string or a comment.
+const moduleWord = /\b(?:await|import|export)\b/
+
+/** Throws a `CompileError` with the place in the code as written. */
+export async function compileProgram({ language, code }: GuestRequest): Promise<Program> {
+  const source = language === 'typescript' ? await compileTypeScript(code) : asWritten(code)
+  if (source.hasAddedStatements || (moduleWord.test(source.text) && !isScript(source.text)))
+    return compileSlowly(source)
+  try {
+    return createProgram(`${strictPrefix}${source.text}`, skipOnFirstLine(strictPrefix.length), source)
+  } catch (thrown) {
+    // Either it does not compile, and acorn knows where, or it is for modules only, as `using` at the top level is.
+    return await compileSlowly(source, thrown)
+  }
+}
+
+async function compileTypeScript(code: string): Promise<Source> {
+  const typescript = await import('./typescript.ts')
+  const compiled = typescript.compileTypeScript(code)
+  return { ...compiled, text: withoutHashbang(compiled.text) }
+}
+
+const asWritten = (code: string): Source => ({
+  text: withoutHashbang(code),
+  toWritten: (position) => position,
+  hasAddedStatements: false,
+})
+
+/** `#!` is only allowed as the very first characters, and ours come before it. */
+const withoutHashbang = (text: string): string => (text.startsWith('#!') ? `//${text.slice(2)}` : text)
+
+/** Whether the engine takes it as a script and no `await` stands outside of a function. */
+function isScript(text: string): boolean {
+  try {
+    // A static block allows what a script allows, but neither an `await` of its own nor a variable of that name.
+    createScript(`${strictPrefix}(class{static{${text}\n}})`, text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function compileSlowly(source: Source, engineError?: unknown): Promise<Program> {
+  const { compileModule } = await import('./module-code.ts')
+  try {
+    const { text, toBefore } = compileModule(source.text)
+    const main = createScript(text, source.text)
+    return {
+      start: () => (runScript(main) as MainFunction)(createImportMeta(), checkImport),
+      toWritten: (position) => source.toWritten(toBefore(position)),
+    }
+  } catch (thrown) {
+    const { name, message, position } = thrown instanceof CompileError ? thrown : toCompileError(thrown)
+    const engineMessage = engineError === undefined ? message : toCompileError(engineError).message
+    throw new CompileError(name, engineMessage, position && source.toWritten(position))
+  }
+}
+
+function createProgram(text: string, toBefore: MapPosition, source: Source): Program {
+  const script = createScript(text, source.text)
+  return { start: () => runScript(script), toWritten: (position) => source.toWritten(toBefore(position)) }
+}
+
+const runScript = (script: Script): unknown => script.runInThisContext({ displayErrors: false })
+
+/** `guestText` decides whether `import()` may occur: only then does the engine need to know how to resolve it. */
+function createScript(text: string, guestText: string): Script {
+  if (!guestText.includes('import')) return new Script(text, { filename: programName })
+  const { emitWarning } = process
+  // Node calls this constant experimental on stderr, which is the guest's.
+  process.emitWarning = () => {}
+  try {
+    // Resolves as a module in the working directory would.
+    return new Script(text, {
+      filename: programName,
+      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    })
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}

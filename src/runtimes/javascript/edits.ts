@@ -1,0 +1,85 @@
+/** Insertions into the guest's code that leave every line where it is, and the way back from edited columns. */
+import type { MapPosition } from './positions.ts'
+
+export class Edits {
+  readonly #code: string
+  readonly #insertions: { offset: number; text: string }[] = []
+  readonly #blanks: { start: number; end: number }[] = []
+
+  constructor(code: string) {
+    this.#code = code
+  }
+
+  /** Texts at one offset keep the order in which they were inserted. They hold no line break. */
+  insert(offset: number, text: string): void {
+    this.#insertions.push({ offset, text })
+  }
+
+  /** Overwrites with spaces, so that nothing moves; `text` takes the place of the first of them. */
+  blank(start: number, end: number, text = ''): void {
+    this.#blanks.push({ start, end })
+    if (text !== '') this.insert(start, text)
+  }
+
+  /** The edited code, and how to find a place of it in the code before. */
+  apply(): { readonly text: string; readonly toBefore: MapPosition } {
+    // Array.prototype.sort is stable.
+    const insertions = this.#insertions.toSorted((left, right) => left.offset - right.offset)
+    const blanked = this.#blankedCode()
+    let text = ''
+    let from = 0
+    for (const insertion of insertions) {
+      text += blanked.slice(from, insertion.offset) + insertion.text
+      from = insertion.offset
+    }
+    return { text: text + blanked.slice(from), toBefore: createShiftBack(locate(this.#code, insertions)) }
+  }
+
+  #blankedCode(): string {
+    let code = this.#code
+    for (const { start, end } of this.#blanks)
+      code =
+        code.slice(0, start) + code.slice(start, end).replace(/[^\n\r\u2028\u2029]/g, ' ') + code.slice(end)
+    return code
+  }
+}
+
+interface Inserted {
+  readonly line: number
+  readonly column: number
+  readonly length: number
+}
+
+function locate(code: string, insertions: readonly { offset: number; text: string }[]): readonly Inserted[] {
+  const places: Inserted[] = []
+  let line = 1
+  let lineStart = 0
+  for (const { offset, text } of insertions) {
+    for (
+      let end = code.indexOf('\n', lineStart);
+      end !== -1 && end < offset;
+      end = code.indexOf('\n', lineStart)
+    ) {
+      line++
+      lineStart = end + 1
+    }
+    places.push({ line, column: offset - lineStart + 1, length: text.length })
+  }
+  return places
+}
+
+/** Runs after guest code: index loops only. */
+function createShiftBack(places: readonly Inserted[]): MapPosition {
+  return ({ line, column }) => {
+    let shift = 0
+    for (let index = 0; index < places.length; index++) {
+      const place = places[index] as Inserted
+      if (place.line !== line) continue
+      if (place.column + shift >= column) break
+      shift += place.length
+      // Inside the inserted text: the place where it was inserted.
+      if (place.column + shift > column) return { line, column: place.column }
+    }
+    return { line, column: column - shift }
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Errors of the guest's program: as data for the host, and as text on stderr for a person. What was thrown may be
+ * anything, with getters that throw.
+ */
+import type { GuestError } from '../../core/outcome.ts'
+import { messageOf, stringIndexOf, stringRepeat, stringSlice, utf8 } from '../../core/primordials.ts'
+import { hasField, isError, readProperty, textOr } from '../../core/read-value.ts'
+import { boundText, sendError } from './channel.ts'
+import { inspectValue } from './inspect.ts'
+import { writeAll } from './output.ts'
+import { type Position, programName } from './positions.ts'
+import { topPosition } from './stack.ts'
+
+const stderr = 2
+// A code frame is for reading; minified code is not worth showing.
+const frameColumnsMax = 200
+
+/** The code did not compile. Thrown by the compilers; `position` is in the code as written. */
+export class CompileError {
+  readonly name: string
+  readonly message: string
+  readonly position: Position | undefined
+  constructor(name: string, message: string, position?: Position) {
+    this.name = name
+    this.message = message
+    this.position = position
+  }
+}
+
+/** Tells host and reader that the code did not compile. */
+export function reportSyntaxError(code: string, { name, message, position }: CompileError): void {
+  const place = position === undefined ? '' : `\n    at ${programName}:${position.line}:${position.column}`
+  const stack = `${name}: ${message}${place}`
+  sendError('syntax', { name, message, stack, ...position })
+  writeText(`${codeFrame(code, position)}${stack}\n`)
+}
+
+/** Tells host and reader what reached the top of the program. */
+export function reportError(code: string, thrown: unknown): void {
+  const error = describeError(thrown)
+  sendError('run', error)
+  const { line, column } = error
+  const position = line === undefined || column === undefined ? undefined : { line, column }
+  const text = inspectValue(thrown)
+  const isShown = typeof thrown === 'object' && thrown !== null && isError(thrown)
+  writeText(`${codeFrame(code, position)}${isShown ? text : `Uncaught ${text}`}\n`)
+}
+
+function describeError(thrown: unknown): GuestError {
+  if (typeof thrown !== 'object' || thrown === null || !isError(thrown)) {
+    return {
+      name: 'Uncaught',
+      message: boundText(typeof thrown === 'string' ? thrown : inspectValue(thrown)),
+    }
+  }
+  const name = textOr(readProperty(thrown, 'name'), 'Error')
+  const message = textOr(readProperty(thrown, 'message'), '')
+  const stack = readProperty(thrown, 'stack')
+  if (typeof stack !== 'string') return { name, message }
+  return { name, message, stack, ...topPosition(stack, `${name}: ${message}`) }
+}
+
+/** The line of the error with a mark below it, as Node shows it. */
+function codeFrame(code: string, position: Position | undefined): string {
+  if (position === undefined) return ''
+  const line = lineAt(code, position.line)
+  if (line === undefined || line.length > frameColumnsMax) return `${programName}:${position.line}\n\n`
+  const mark = position.column <= line.length + 1 ? `${stringRepeat(' ', position.column - 1)}^\n` : ''
+  return `${programName}:${position.line}\n${line}\n${mark}\n`
+}
+
+function lineAt(code: string, line: number): string | undefined {
+  let start = 0
+  for (let skipped = 1; skipped < line; skipped++) {
+    const end = stringIndexOf(code, '\n', start)
+    if (end === -1) return undefined
+    start = end + 1
+  }
+  const end = stringIndexOf(code, '\n', start)
+  return stringSlice(code, start, end === -1 ? code.length : end)
+}
+
+const writeText = (text: string): void => writeAll(stderr, utf8(boundText(text)))
+
+/** An engine's or parser's error as a compile error. */
+export function toCompileError(thrown: unknown, position?: Position): CompileError {
+  if (typeof thrown === 'object' && thrown !== null && hasField(thrown, 'stack')) {
+    const name = textOr(readProperty(thrown, 'name'), 'SyntaxError')
+    // The engines' parsers run out of stack this way.
+    if (name === 'RangeError')
+      return new CompileError('SyntaxError', 'The code is nested too deeply.', position)
+    return new CompileError(name, messageOf(thrown), position)
+  }
+  return new CompileError('SyntaxError', messageOf(thrown), position)
+}

@@ -1,0 +1,28 @@
+/** What static imports and `import.meta` of the guest's program become. */
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { programName } from './positions.ts'
+
+/** Throws what the engine throws when a module lacks a name that is imported from it. */
+export function checkImport(module: object, source: string, names: readonly string[]): void {
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] as string
+    if (!(name in module))
+      throw new SyntaxError(`The requested module '${source}' does not provide an export named '${name}'`)
+  }
+}
+
+export function createImportMeta(): object {
+  const dirname = process.cwd()
+  const filename = join(dirname, programName)
+  const require = createRequire(filename)
+  const url = pathToFileURL(filename).href
+  const resolve = (specifier: string): string => {
+    if (/^\.{0,2}\//.test(specifier)) return new URL(specifier, url).href
+    const found = require.resolve(specifier)
+    return found.startsWith('/') ? pathToFileURL(found).href : `node:${found.replace(/^node:/, '')}`
+  }
+  // The last two are Bun's names.
+  return { __proto__: null, url, filename, dirname, main: true, resolve, path: filename, dir: dirname }
+}

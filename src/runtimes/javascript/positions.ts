@@ -1,0 +1,63 @@
+/** Where something is in the guest's code, and how a place in compiled code becomes a place in the code as written. */
+import { stringCodeAt, stringIndexOf } from '../../core/primordials.ts'
+
+/** Line and column, both counted from 1, columns in UTF-16 units. */
+export interface Position {
+  readonly line: number
+  readonly column: number
+}
+
+export type MapPosition = (position: Position) => Position
+
+/** The name of the guest's program in stack traces. */
+export const programName = '<code>'
+/** Makes a script strict. On the first line, so that the guest's lines keep their numbers. */
+export const strictPrefix = '"use strict";'
+
+export function skipOnFirstLine(length: number): MapPosition {
+  return ({ line, column }) =>
+    line === 1 && column > length ? { line, column: column - length } : { line, column }
+}
+
+/** The position of the UTF-16 unit at `offset`. */
+export function positionAt(text: string, offset: number): Position {
+  let line = 1
+  let start = 0
+  for (
+    let end = stringIndexOf(text, '\n', 0);
+    end !== -1 && end < offset;
+    end = stringIndexOf(text, '\n', start)
+  ) {
+    line++
+    start = end + 1
+  }
+  return { line, column: offset - start + 1 }
+}
+
+/** The first `<code>:line:column` in `text` from `from` on. */
+export function findPosition(
+  text: string,
+  from: number,
+): { position: Position; start: number; end: number } | undefined {
+  for (let start = stringIndexOf(text, programName, from); start !== -1;) {
+    const line = readNumber(text, start + programName.length)
+    const column = line === undefined ? undefined : readNumber(text, line.end)
+    if (line !== undefined && column !== undefined)
+      return { position: { line: line.value, column: column.value }, start, end: column.end }
+    start = stringIndexOf(text, programName, start + 1)
+  }
+  return undefined
+}
+
+/** Reads `:digits` at `index`. */
+function readNumber(text: string, index: number): { value: number; end: number } | undefined {
+  if (stringCodeAt(text, index) !== 0x3a) return undefined
+  let end = index + 1
+  let value = 0
+  for (; end < text.length; end++) {
+    const digit = stringCodeAt(text, end) - 0x30
+    if (!(digit >= 0 && digit <= 9) || value > 1e9) break
+    value = value * 10 + digit
+  }
+  return end === index + 1 ? undefined : { value, end }
+}
