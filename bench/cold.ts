@@ -1,14 +1,14 @@
 /** Cold rows: a fresh cell for each turn, nothing kept warm. */
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { systemClock } from '../src/core/clock.ts'
 import { defaultLimits } from '../src/core/limits.ts'
 import type { RunRequest } from '../src/core/request.ts'
 import { createLazaret } from '../src/engine/lazaret.ts'
-import { launchCell } from '../src/jail/launch.ts'
+import { buildCell } from '../src/jail/build-cell.ts'
 import { Machine } from '../src/jail/machine.ts'
-import { planCell } from '../src/jail/plan.ts'
 import { planRlimits } from '../src/jail/rlimits.ts'
 import { defaultUidRange } from '../src/jail/uid-range.ts'
 import { Toolchains } from '../src/runtimes/toolchains.ts'
@@ -40,9 +40,8 @@ async function compareReady(turns: number): Promise<Comparison> {
 /** The time until `moment`; the cell is gone before the next turn. */
 async function useCell(machine: Machine, moment: 'ready' | 'exit'): Promise<number> {
   const start = performance.now()
-  const ground = await machine.lease(defaultLimits)
   const shape = { binds: [], network: 'none', diskBytes: defaultLimits.diskBytes } as const
-  const cell = launchCell(planCell(shape, ground, (path) => !statSync(path).isDirectory()), { hasChannel: false })
+  const { cell, ground, cleaned } = await buildCell({ shape, limits: defaultLimits, hasChannel: false }, machine, systemClock)
   const exit = Promise.withResolvers<void>()
   if (moment === 'ready') await cell.ready
   else {
@@ -63,8 +62,7 @@ async function useCell(machine: Machine, moment: 'ready' | 'exit'): Promise<numb
   }
   const ms = performance.now() - start
   cell.end()
-  await cell.gone
-  ground.release()
+  await cleaned
   return ms
 }
 

@@ -1,4 +1,4 @@
-/** Starts the launcher with a plan. Thin: everything was decided by `planCell`. */
+/** Starts the launcher, and says what its failures mean. */
 import { spawn } from 'node:child_process'
 import { getSystemErrorMap } from 'node:util'
 
@@ -8,18 +8,16 @@ import type { StepFailure } from './cell.ts'
 import { adviseOn } from './advice.ts'
 import { requireLauncher } from './launcher-path.ts'
 import type { CellPlan } from './plan.ts'
-import { describeRecord, encodePlan } from './plan-records.ts'
+import { describeRecord } from './plan-records.ts'
 
-/** Throws JAIL_UNAVAILABLE when there is no launcher; failures of the plan arrive through `cell.ready`. */
-export function launchCell(plan: CellPlan, { hasChannel }: { hasChannel: boolean }): Cell {
+/** The launcher waits for its plan. Throws JAIL_UNAVAILABLE when there is none to start. */
+export function startLauncher({ hasChannel }: { hasChannel: boolean }): Cell {
   const stub = spawn(requireLauncher(), [], {
     stdio: ['ignore', 'pipe', 'ignore', 'pipe', hasChannel ? 'pipe' : 'ignore'],
     env: {},
     cwd: '/',
   })
-  const cell = new Cell(stub, { hasChannel })
-  cell.sendPlan(encodePlan(plan.records))
-  return cell
+  return new Cell(stub, { hasChannel })
 }
 
 /** What a failed step means to the caller. */

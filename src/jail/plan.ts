@@ -21,7 +21,7 @@ export function planCell(shape: CellShape, ground: CellGround, isFile: (path: st
   const { identity, cgroupJoins, hostView } = ground
   const firstSlot = cgroupJoins.length
   const sources = listSources(shape, hostView)
-  const readable = sources.map(({ guest }) => guest).filter((path) => !path.startsWith('/dev/'))
+  const readable = sources.map(({ guest }) => guest).filter((path) => !path.startsWith('/dev/') && !path.startsWith('/etc/') && !path.startsWith('/opt/lazaret/'))
   const records: PlanRecord[] = [
     ...cgroupJoins.map((path, slot): PlanRecord => ({ do: 'open-write', slot, path })),
     ...(identity.kind === 'own' ? planSources(sources, firstSlot) : []),

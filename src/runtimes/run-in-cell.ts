@@ -1,14 +1,12 @@
 /** One program, once, in a fresh cell: launch, watch, end, collect the evidence. */
-import { statSync } from 'node:fs'
-
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
 import type { RunRequest } from '../core/request.ts'
-import type { Cell } from '../jail/cell.ts'
-import { explainFailure, launchCell } from '../jail/launch.ts'
-import type { LeasedGround, Machine } from '../jail/machine.ts'
-import { planCell } from '../jail/plan.ts'
+import { buildCell } from '../jail/build-cell.ts'
+import type { BuiltCell } from '../jail/build-cell.ts'
+import { explainFailure } from '../jail/launch.ts'
+import type { Machine } from '../jail/machine.ts'
 import { planRlimits } from '../jail/rlimits.ts'
 import type { Bind } from '../jail/shape.ts'
 import type { Exit } from '../result/exit.ts'
@@ -37,16 +35,12 @@ const buildMs = 10_000
 /** Throws when the cell could not be built or was lost; a guest that misbehaves is in the evidence. */
 export async function runInCell(program: Program, request: RunRequest, context: RunContext): Promise<RunEnd> {
   const { machine, clock, limits, readable } = context
-  const ground = await machine.lease(limits)
-  let cell: Cell | undefined
-  let cleaned: Promise<void> | undefined
+  const shape = { binds: [...program.binds, ...readable], network: request.network ?? 'none', diskBytes: limits.diskBytes } as const
+  const built = await buildCell({ shape, limits, hasChannel: program.guestRequest !== undefined }, machine, clock)
+  const { cell, ground, plan, cleaned } = built
   try {
-    const shape = { binds: [...program.binds, ...readable], network: request.network ?? 'none', diskBytes: limits.diskBytes } as const
-    const plan = planCell(shape, ground, (path) => !statSync(path).isDirectory())
-    cell = launchCell(plan, { hasChannel: program.guestRequest !== undefined })
     const run = new Run(cell, { request, limits, clock, ground, plan })
-    cleaned = cleanUp(cell, ground, clock)
-    start(cell, program, { request, limits, machine, ground, run })
+    start(program, { request, limits, machine, built, run })
     const tooLong = new LazaretError('CELL_FAILED', { detail: `The cell did not stand after ${buildMs} ms.` })
     const patience = clock.after(buildMs, () => run.fail(tooLong))
     await run.started.finally(patience)
@@ -54,27 +48,9 @@ export async function runInCell(program: Program, request: RunRequest, context: 
     cell.end()
     return { exit, heldByCgroup: ground.cgroup !== null, cleaned }
   } catch (error) {
-    cell?.end()
-    if (cleaned === undefined) ground.release()
-    else await cleaned
+    cell.end()
+    await cleaned
     throw error
-  }
-}
-
-const removalTries = 20
-const removalPauseMs = 25
-
-/** The kernel may need a moment after the last process before it lets a cgroup go. */
-async function cleanUp(cell: Cell, ground: LeasedGround, clock: Clock): Promise<void> {
-  await cell.gone
-  for (let tries = 1; ; tries++) {
-    try {
-      ground.release()
-      return
-    } catch (error) {
-      if (tries === removalTries) throw error
-      await new Promise<void>((resolve) => clock.after(removalPauseMs, resolve))
-    }
   }
 }
 
@@ -82,12 +58,13 @@ interface StartContext {
   readonly request: RunRequest
   readonly limits: Limits
   readonly machine: Machine
-  readonly ground: LeasedGround
+  readonly built: BuiltCell
   readonly run: Run
 }
 
 /** Sends everything at once: the cell reads it when it stands. */
-function start(cell: Cell, program: Program, { request, limits, machine, ground, run }: StartContext): void {
+function start(program: Program, { request, limits, machine, built, run }: StartContext): void {
+  const { cell, ground } = built
   for (const { path, bytes, mode } of program.files) cell.put(path, bytes, mode)
   const heldByCgroup = ground.cgroup !== null
   const rlimits = planRlimits(limits, {

@@ -90,15 +90,25 @@ const runScript = (script: Script): unknown => script.runInThisContext({ display
 /** `guestText` decides whether `import()` may occur: only then does the engine need to know how to resolve it. */
 function createScript(text: string, guestText: string): Script {
   if (!guestText.includes('import')) return new Script(text, { filename: programName })
+  silenceLoaderWarning()
+  return new Script(text, importingScript)
+}
+
+// Resolves as a module in the working directory would.
+const importingScript = {
+  filename: programName,
+  importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+}
+let isLoaderSilent = process.versions['bun'] !== undefined
+
+/** Node says once, when such a script first imports, that the loader is experimental; stderr is the guest's. */
+function silenceLoaderWarning(): void {
+  if (isLoaderSilent) return
+  isLoaderSilent = true
   const { emitWarning } = process
-  // Node calls this constant experimental on stderr, which is the guest's.
   process.emitWarning = () => {}
   try {
-    // Resolves as a module in the working directory would.
-    return new Script(text, {
-      filename: programName,
-      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-    })
+    new Script('import("node:vm")', importingScript).runInThisContext()
   } finally {
     process.emitWarning = emitWarning
   }

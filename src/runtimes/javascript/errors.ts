@@ -39,11 +39,13 @@ export function reportSyntaxError(code: string, { name, message, position }: Com
 export function reportError(code: string, thrown: unknown): void {
   const error = describeError(thrown)
   sendError('run', error)
-  const { line, column } = error
+  const { name, message, stack, line, column } = error
   const position = line === undefined || column === undefined ? undefined : { line, column }
-  const text = inspectValue(thrown)
-  const isShown = typeof thrown === 'object' && thrown !== null && isError(thrown)
-  writeText(`${codeFrame(code, position)}${isShown ? text : `Uncaught ${text}`}\n`)
+  const isOfError = typeof thrown === 'object' && thrown !== null && isError(thrown)
+  const text = isOfError
+    ? inspectValue(thrown, stack ?? `${name}: ${message}`)
+    : `Uncaught ${inspectValue(thrown)}`
+  writeText(`${codeFrame(code, position)}${text}\n`)
 }
 
 function describeError(thrown: unknown): GuestError {

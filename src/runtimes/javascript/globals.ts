@@ -10,7 +10,12 @@ export function installGlobals(request: GuestRequest, input: unknown): void {
   const require = createRequire(filename)
   const module = { id: '.', filename, exports: {}, loaded: false, children: [], paths: [], require }
   // So that `require.main === module` says that this is the program.
-  Reflect.set(require, 'main', module)
+  Object.defineProperty(require, 'main', {
+    value: module,
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  })
   define('require', require)
   define('module', module)
   define('exports', module.exports)

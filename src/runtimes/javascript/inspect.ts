@@ -26,12 +26,12 @@ function util(): Util {
 // In Node it is there already, and taking it now keeps it out of reach of the guest.
 if (process.versions['bun'] === undefined) util()
 
-/** The text of `value` as the REPL prints it. Never throws. */
-export function inspectValue(value: unknown): string {
+/** The text of `value` as the REPL prints it, or `fallback` when the value's own code throws. */
+export function inspectValue(value: unknown, fallback?: string): string {
   try {
     return primitiveText(value, quoted) ?? util().inspect(value)
   } catch (thrown) {
-    return `[cannot be shown: ${messageOf(thrown)}]`
+    return fallback ?? `[cannot be shown: ${messageOf(thrown)}]`
   }
 }
 

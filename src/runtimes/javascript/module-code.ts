@@ -6,7 +6,7 @@ import * as acorn from 'acorn'
 import { recordCompletion } from './completion.ts'
 import { Edits } from './edits.ts'
 import { CompileError, toCompileError } from './errors.ts'
-import { type MapPosition, skipOnFirstLine, strictPrefix } from './positions.ts'
+import { type MapPosition, type Position, positionAt, skipOnFirstLine, strictPrefix } from './positions.ts'
 
 export interface FunctionCode {
   /** An expression: an async function of `(importMeta, checkImport)`. */
@@ -37,11 +37,13 @@ export function compileModule(code: string): FunctionCode {
   if (code.includes('import')) replaceImportMeta(program, edits, names.meta)
   recordCompletion(code, statementsOf(program.body), edits, names)
   const { text, toBefore } = edits.apply()
-  const prefix = `(async(${names.meta},${names.check})=>{${strictPrefix}let ${names.value};${imports}`
+  const head = `(async(${names.meta},${names.check})=>{${strictPrefix}let ${names.value};`
+  const prefix = head + imports.map((statement) => statement.text).join('')
   const skipPrefix = skipOnFirstLine(prefix.length)
+  const findImport = createImportFinder(head.length, imports)
   return {
     text: `${prefix}${text}\n;return ${names.value}})`,
-    toBefore: (position) => toBefore(skipPrefix(position)),
+    toBefore: (position) => findImport(position) ?? toBefore(skipPrefix(position)),
   }
 }
 
@@ -64,23 +66,51 @@ function createNames(code: string): Names {
   return { value: base, saved: `${base}1`, meta: `${base}2`, check: `${base}3`, module: `${base}4` }
 }
 
-/** Takes imports and exports out; returns the statements that import instead, for the start of the function. */
-function rewriteDeclarations(code: string, body: acorn.Program['body'], edits: Edits, names: Names): string {
-  let loads = ''
-  let bindings = ''
-  let count = 0
+/** A statement for the start of the function, and the place of the import that it stands for. */
+interface ImportStatement {
+  readonly text: string
+  readonly position: Position
+}
+
+/** Takes imports and exports out; returns the statements that import instead. */
+function rewriteDeclarations(
+  code: string,
+  body: acorn.Program['body'],
+  edits: Edits,
+  names: Names,
+): readonly ImportStatement[] {
+  const loads: ImportStatement[] = []
+  const bindings: ImportStatement[] = []
   for (const statement of body) {
     if (!isModuleDeclaration(statement)) continue
     const source = sourceOf(statement)
     if (source !== undefined) {
-      const name = `${names.module}${count++}`
+      const name = `${names.module}${loads.length}`
+      const position = positionAt(code, statement.start)
       const attributes = 'attributes' in statement ? attributesText(statement.attributes) : ''
-      loads += `const ${name}=await import(${JSON.stringify(source)}${attributes});`
-      bindings += bindingsText(statement, source, name, names.check)
+      loads.push({ text: `const ${name}=await import(${JSON.stringify(source)}${attributes});`, position })
+      bindings.push({ text: bindingsText(statement, source, name, names.check), position })
     }
     takeOut(code, statement, edits, names)
   }
-  return loads + bindings
+  return [...loads, ...bindings]
+}
+
+/** Finds the import that a place in the function's first line belongs to. Runs after guest code: index loops only. */
+function createImportFinder(
+  headLength: number,
+  statements: readonly ImportStatement[],
+): (position: Position) => Position | undefined {
+  return ({ line, column }) => {
+    let end = headLength
+    if (line !== 1 || column <= end) return undefined
+    for (let index = 0; index < statements.length; index++) {
+      const statement = statements[index] as ImportStatement
+      end += statement.text.length
+      if (column <= end) return statement.position
+    }
+    return undefined
+  }
 }
 
 const isModuleDeclaration = (node: acorn.Program['body'][number]): node is ModuleDeclaration =>

@@ -11,8 +11,11 @@ export type MapPosition = (position: Position) => Position
 
 /** The name of the guest's program in stack traces. */
 export const programName = '<code>'
-/** Makes a script strict. On the first line, so that the guest's lines keep their numbers. */
-export const strictPrefix = '"use strict";'
+/**
+ * Makes a script strict; the second statement keeps the first from being the value of a program that has none. On the
+ * guest's first line, so that lines keep their numbers.
+ */
+export const strictPrefix = '"use strict";void 0;'
 
 export function skipOnFirstLine(length: number): MapPosition {
   return ({ line, column }) =>

@@ -54,7 +54,10 @@ function headerOf(error: unknown): string {
 function frameText(frame: unknown): string | undefined {
   const text = `${frame as string}`
   const isOurs = stringIncludes(text, harnessFolder) || stringStartsWith(text, 'runInThisContext (')
-  const isEngine = stringIncludes(text, 'node:internal/') || stringIncludes(text, '(node:vm:')
+  const isEngine =
+    stringIncludes(text, 'node:internal/') ||
+    stringIncludes(text, '(node:vm:') ||
+    stringIncludes(text, '(node:diagnostics_channel:')
   return isOurs || isEngine ? undefined : mapPositions(text)
 }
 

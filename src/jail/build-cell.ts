@@ -1,0 +1,68 @@
+/** From a shape to a cell under construction, and back to nothing. */
+import { statSync } from 'node:fs'
+
+import type { Clock } from '../core/clock.ts'
+import type { Limits } from '../core/limits.ts'
+import type { Cell } from './cell.ts'
+import { startLauncher } from './launch.ts'
+import type { LeasedGround, Machine } from './machine.ts'
+import { planCell } from './plan.ts'
+import type { CellPlan } from './plan.ts'
+import { encodePlan } from './plan-records.ts'
+import type { CellShape } from './shape.ts'
+
+export interface CellRequest {
+  readonly shape: CellShape
+  readonly limits: Limits
+  /** Whether the cell's guest gets a private channel. */
+  readonly hasChannel: boolean
+}
+
+export interface BuiltCell {
+  /** What is sent to it waits until it stands; whether it does is told by `cell.ready`. */
+  readonly cell: Cell
+  readonly ground: LeasedGround
+  readonly plan: CellPlan
+  /** Resolves when the cell is gone and its ground given back. */
+  readonly cleaned: Promise<void>
+}
+
+/** Throws JAIL_UNAVAILABLE or CELL_FAILED, with nothing left behind. */
+export async function buildCell({ shape, limits, hasChannel }: CellRequest, machine: Machine, clock: Clock): Promise<BuiltCell> {
+  // First, so that the launcher starts while the plan is being made.
+  const cell = startLauncher({ hasChannel })
+  let ground: LeasedGround | undefined
+  try {
+    ground = await machine.lease(limits)
+    const plan = planCell(shape, ground, isFile)
+    cell.sendPlan(encodePlan(plan.records))
+    return { cell, ground, plan, cleaned: cleanUp(cell, ground, clock) }
+  } catch (error) {
+    cell.end()
+    await cell.gone
+    ground?.release()
+    throw error
+  }
+}
+
+/** A path that is not there counts as a file: the step that takes hold of it says what is wrong. */
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true
+}
+
+const releaseTries = 20
+const releasePauseMs = 25
+
+/** The kernel may need a moment after the last process before it lets a cgroup go. */
+async function cleanUp(cell: Cell, ground: LeasedGround, clock: Clock): Promise<void> {
+  await cell.gone
+  for (let tries = 1; ; tries++) {
+    try {
+      ground.release()
+      return
+    } catch (error) {
+      if (tries === releaseTries) throw error
+      await new Promise<void>((resolve) => clock.after(releasePauseMs, resolve))
+    }
+  }
+}
