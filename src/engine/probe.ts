@@ -1,5 +1,6 @@
 /** What this machine offers, by doing: a real cell is built and what the kernel says about its guest is read. */
 import { execFile } from 'node:child_process'
+import { readlinkSync } from 'node:fs'
 import { release, type } from 'node:os'
 import { promisify } from 'node:util'
 
@@ -60,16 +61,13 @@ function describeLayers(machine: Machine, { layers, observed, error }: Trial): P
   }
   const stood = (name: string, layer: string, fact: string): ProbeLayer => ({
     name,
-    state: layers.some((entry) => entry.startsWith(layer)) ? 'ok' : 'missing',
+    state: layers.includes(layer) ? 'ok' : 'missing',
     observed: fact,
   })
+  const namespaces = { user: 'user', pid: 'pid', mount: 'mnt', network: 'net', ipc: 'ipc', uts: 'uts', cgroup: 'cgroup' }
   return [
-    stood('user namespace', 'user-namespace', `uid_map ${(observed['uid_map'] ?? '').replace(/\s+/g, ' ').trim()}`),
+    ...Object.entries(namespaces).map(([name, link]) => describeNamespace(name, link, observed)),
     describeOwnUid(machine, observed),
-    stood('pid namespace', 'pid-namespace', observed['ns_pid'] ?? ''),
-    stood('mount namespace', 'mount-namespace', observed['ns_mnt'] ?? ''),
-    stood('network namespace', 'network-namespace', observed['ns_net'] ?? ''),
-    stood('ipc namespace', 'ipc-namespace', observed['ns_ipc'] ?? ''),
     describeCgroup(machine),
     stood('seccomp', 'seccomp', `Seccomp ${observed['Seccomp'] ?? '?'}, NoNewPrivs ${observed['NoNewPrivs'] ?? '?'}`),
     stood('capabilities', 'no-capabilities', `CapEff ${observed['CapEff'] ?? '?'}, CapBnd ${observed['CapBnd'] ?? '?'}`),
@@ -77,8 +75,18 @@ function describeLayers(machine: Machine, { layers, observed, error }: Trial): P
   ]
 }
 
+/** A namespace of its own is one whose number is not the host's. */
+function describeNamespace(name: string, link: string, observed: Trial['observed']): ProbeLayer {
+  const inside = observed[`ns_${link}`]
+  const isOwn = inside !== undefined && inside !== '' && inside !== readlinkSync(`/proc/self/ns/${link}`)
+  return { name: `${name} namespace`, state: isOwn ? 'ok' : 'missing', observed: isOwn ? 'its own' : "the host's" }
+}
+
 function describeOwnUid(machine: Machine, observed: Trial['observed']): ProbeLayer {
-  if (machine.identity === 'own') return { name: 'own uid', state: 'ok', observed: `guests are Uid ${observed['Uid']?.split(' ')[0]} inside, a host id of their own outside` }
+  if (machine.identity === 'own') {
+    const inside = observed['Uid']?.split(' ')[0] ?? '?'
+    return { name: 'own uid', state: 'ok', observed: `guests are uid ${inside} inside, an id of their own outside` }
+  }
   return {
     name: 'own uid',
     state: 'weaker',
