@@ -24,6 +24,13 @@ export interface RlimitGround {
   readonly openFilesHard: number
 }
 
+/**
+ * Engines ask for the double of what they hold when a table grows, and use it later or never. The watchdog, which
+ * counts what is used, should step in first, because then it is known what happened; this is what stops a process
+ * that is faster than the watchdog.
+ */
+const dataFactor = 2
+
 export function planRlimits(limits: Limits, ground: RlimitGround): Rlimit[] {
   const both = (number: number, value: number): Rlimit => ({ resource: number, soft: value, hard: value })
   const plan = [
@@ -36,7 +43,7 @@ export function planRlimits(limits: Limits, ground: RlimitGround): Rlimit[] {
     both(resource.nice, 0),
     both(resource.realtime, 0),
   ]
-  if (!ground.memoryHeldByCgroup) plan.push(both(resource.data, ground.runtimeDataBytes + limits.memoryBytes))
+  if (!ground.memoryHeldByCgroup) plan.push(both(resource.data, ground.runtimeDataBytes + dataFactor * limits.memoryBytes))
   if (limits.cpuMs !== null) {
     // A backstop well above the limit itself, which is held by what counts every process together.
     const soft = Math.ceil(limits.cpuMs / 1000) + 1

@@ -24,7 +24,12 @@ export function encodeSpawn(spec: SpawnSpec): Buffer {
   return payload.finish()
 }
 
-const signalNames = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]))
+/** Aliases such as SIGIOT come after the usual name, so the first one stays. */
+const signalNames = new Map(
+  Object.entries(constants.signals)
+    .toReversed()
+    .map(([name, number]) => [number, name]),
+)
 
 export function signalName(number: number): string {
   return signalNames.get(number) ?? `SIG${number}`

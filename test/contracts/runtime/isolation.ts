@@ -1,0 +1,42 @@
+/** Runs do not know of each other. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+
+import type { ContractParts } from '../runtime.contract.ts'
+
+export function contractOfIsolation({ programs, run }: ContractParts): void {
+  it('sees nothing of a run that goes on at the same time', async () => {
+    const controller = new AbortController()
+    const started = Promise.withResolvers<void>()
+    const neighbour = run(programs.printThenSleep('ready'), {
+      env: { MARK: 'neighbour-mark' },
+      files: { 'neighbour-file': '' },
+      signal: controller.signal,
+      onOutput: () => started.resolve(),
+    })
+    await Promise.race([started.promise, neighbour])
+    const { stdout } = await run(programs.spy, { env: { MARK: 'own-mark' } })
+    controller.abort()
+    assert.deepEqual((await neighbour).outcome, { kind: 'cancelled' })
+    assert.match(stdout, /own-mark/)
+    assert.doesNotMatch(stdout, /neighbour/)
+  })
+
+  it('finds nothing of a run before it', async () => {
+    const files = { 'left-behind': 'by the first' }
+    assert.match((await run(programs.printNames('/workspace'), { files })).stdout, /left-behind/)
+    for (const folder of ['/workspace', '/tmp', '/dev/shm']) {
+      assert.doesNotMatch((await run(programs.printNames(folder))).stdout, /left-behind/)
+    }
+  })
+
+  it('runs twenty at a time, each with its own arguments and output', async () => {
+    const numbers = Array.from({ length: 20 }, (_, index) => `number ${index}`)
+    const results = await Promise.all(numbers.map((number) => run(programs.printArguments, { args: [number] })))
+    assert.deepEqual(
+      results.map(({ stdout }) => stdout),
+      numbers.map((number) => `${number}\0`),
+    )
+    assert.equal(new Set(results.map(({ id }) => id)).size, numbers.length)
+  })
+}

@@ -1,0 +1,56 @@
+/** What a program may use, and what becomes of one that wants more. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+
+import type { ContractParts } from '../runtime.contract.ts'
+
+/** How late a busy test machine may be; an idle one ends a run within 50 ms. */
+const lateMs = 250
+const KiB = 1024
+const MiB = 1024 * KiB
+
+export function contractOfLimits({ programs, run }: ContractParts): void {
+  for (const [name, program] of [
+    ['computes', programs.printThenLoop('started')],
+    ['sleeps', programs.printThenSleep('started')],
+    ['lets its children compute', programs.loopInChildren(3, 'started')],
+  ] as const) {
+    it(`ends a program that ${name} for ever at its wall limit and keeps its output`, async () => {
+      const { outcome, stdout, usage } = await run(program, { limits: { wallMs: 800 } })
+      assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: 800 })
+      assert.equal(stdout, 'started')
+      assert.ok(usage.wallMs >= 799 && usage.wallMs <= 800 + lateMs, `${usage.wallMs} ms`)
+    })
+  }
+
+  it('ends a program that used its processor time and keeps its output', async () => {
+    const { outcome, stdout, usage } = await run(programs.printThenLoop('started'), { limits: { cpuMs: 800 } })
+    assert.deepEqual(outcome, { kind: 'timed-out', limit: 'cpu', limitMs: 800 })
+    assert.equal(stdout, 'started')
+    assert.ok(usage.cpuMs >= 780 && usage.cpuMs <= 800 + lateMs, `${usage.cpuMs} ms`)
+  })
+
+  it('counts the processor time of all processes together', async () => {
+    const { outcome, usage } = await run(programs.loopInChildren(2, ''), { limits: { cpuMs: 800 } })
+    assert.deepEqual(outcome, { kind: 'timed-out', limit: 'cpu', limitMs: 800 })
+    assert.ok(usage.cpuMs >= 780, `${usage.cpuMs} ms`)
+  })
+
+  it('ends a program that wants more memory than it may have', async () => {
+    const limits = { memoryBytes: programs.memoryBytes }
+    const { outcome, usage } = await run(programs.allocateForever, { limits })
+    assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: limits.memoryBytes })
+    assert.ok(usage.memoryPeakBytes >= limits.memoryBytes * 0.5, `${usage.memoryPeakBytes} bytes`)
+  })
+
+  it('refuses writes beyond the disk limit, and says so when the program fails of it', async () => {
+    const { outcome } = await run(programs.fillDisk, { limits: { diskBytes: 512 * KiB } })
+    assert.deepEqual(outcome, { kind: 'limit-exceeded', limit: 'disk', allowed: 512 * KiB })
+  })
+
+  it('lets a program finish whose use is below every limit', async () => {
+    const limits = { wallMs: 20_000, cpuMs: 10_000, memoryBytes: 512 * MiB, processesMax: 40, openFilesMax: 100, diskBytes: MiB }
+    const { outcome, stdout } = await run(programs.print('fine'), { limits })
+    assert.deepEqual({ outcome, stdout }, { outcome: { kind: 'completed', exitCode: 0 }, stdout: 'fine' })
+  })
+}

@@ -1,0 +1,67 @@
+import type { RuntimePrograms } from './programs.ts'
+
+const MiB = 1024 * 1024
+/** JSON's strings are Python's, but for lone surrogates, which no program here has. */
+const quote = (text: string): string => JSON.stringify(text)
+const lines = (...text: readonly string[]): string => text.join('\n')
+
+export const pythonPrograms: RuntimePrograms = {
+  runtime: 'python',
+  language: 'python',
+  print: (text) => `print(${quote(text)}, end='')`,
+  printToBoth: lines(
+    'import sys',
+    'for number in (1, 2):',
+    "    print('out', number, flush=True)",
+    "    print('err', number, file=sys.stderr, flush=True)",
+  ),
+  exitWith: (exitCode) => `import sys; sys.exit(${exitCode})`,
+  copyStdin: 'import sys, shutil; shutil.copyfileobj(sys.stdin.buffer, sys.stdout.buffer)',
+  printArguments: "import sys; sys.stdout.write(''.join(argument + '\\0' for argument in sys.argv[1:]))",
+  printEnvironment: "import os\nprint(''.join(f'{name}={value}\\0' for name, value in os.environ.items()), end='')",
+  printFile: (path) => `import sys; sys.stdout.buffer.write(open(${quote(path)}, 'rb').read())\nNone`,
+  printOwnership: (path) =>
+    `import os; facts = os.stat(${quote(path)}); print(f'{facts.st_mode & 0o7777:o} {facts.st_uid} {facts.st_gid}')`,
+  printLink: (path) => `import os; print(os.readlink(${quote(path)}))`,
+  printNames: (path) => `import os; print('\\n'.join(sorted(os.listdir(${quote(path)}))))`,
+  printBytes: (bytes) => `import sys; sys.stdout.buffer.write(bytes([${bytes.join(', ')}]))\nNone`,
+  fill: (bytes) => `import sys; sys.stdout.write('x' * ${bytes})\nNone`,
+  printThenLoop: (text) => `print(${quote(text)}, end='', flush=True)\nwhile True: pass`,
+  printThenSleep: (text) => `import time\nprint(${quote(text)}, end='', flush=True)\nwhile True: time.sleep(1000)`,
+  loopInChildren: (children, text) =>
+    lines(
+      'import os',
+      `for _ in range(${children}):`,
+      '    if os.fork() == 0:',
+      '        while True: pass',
+      `print(${quote(text)}, end='', flush=True)`,
+      'os.wait()',
+    ),
+  dieBy: (signal, text) =>
+    `import os, signal; print(${quote(text)}, end='', flush=True); os.kill(os.getpid(), signal.${signal})`,
+  leaveProcessBehind: "import subprocess; child = subprocess.Popen(['sleep', 'infinity']); print('parent is done')",
+  allocateForever: lines('pieces = []', 'while True:', "    pieces.append(b'x' * 1048576)"),
+  memoryBytes: 64 * MiB,
+  fillDisk: lines("with open('full', 'wb') as file:", '    while True:', "        file.write(b'x' * 65536)"),
+  spawnForever: lines('import subprocess', 'while True:', "    subprocess.Popen(['sleep', 'infinity'])"),
+  spy: lines(
+    'import os, glob',
+    "for path in glob.glob('/proc/[0-9]*/environ'):",
+    '    try:',
+    '        print(open(path).read())',
+    '    except OSError:',
+    '        pass',
+    "print(os.listdir('/tmp'))",
+  ),
+  errors: {
+    uncaught: {
+      code: lines('def fail():', "    raise ValueError('no good')", 'fail()'),
+      error: { name: 'ValueError', message: 'no good', line: 2 },
+    },
+    syntax: { code: lines('first = 1', 'second = = 2'), error: { name: 'SyntaxError', line: 2 } },
+  },
+  value: { code: "{'sum': 1 + 1}", value: { sum: 2 }, text: "{'sum': 2}" },
+  input: { code: 'input_data', received: ({ value }) => value },
+  console: null,
+  toolchainOnPath: true,
+}

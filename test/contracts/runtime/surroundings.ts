@@ -1,0 +1,67 @@
+/** What a program finds around it: environment, folders, files. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+
+import type { RunResult } from '../../../src/core/result.ts'
+import type { ContractParts } from '../runtime.contract.ts'
+
+export function contractOfSurroundings({ programs, run }: ContractParts): void {
+  it('finds the documented variables, those of the request, and nothing else', async () => {
+    process.env['LAZARET_TEST_SECRET'] = 'of the host'
+    try {
+      const seen = environmentOf(await run(programs.printEnvironment, { env: { MINE: 'a = b\nc', EMPTY: '' } }))
+      const { PATH, ...rest } = seen
+      assert.deepEqual(rest, { HOME: '/workspace', USER: 'guest', LANG: 'C.UTF-8', TZ: 'UTC', MINE: 'a = b\nc', EMPTY: '' })
+      assert.match(String(PATH), programs.toolchainOnPath ? /^\/[^:]+:\/usr\/local\/bin:\/usr\/bin:\/bin$/ : /^\/usr\/local\/bin:\/usr\/bin:\/bin$/)
+    } finally {
+      delete process.env['LAZARET_TEST_SECRET']
+    }
+  })
+
+  it('lets the request change a documented variable', async () => {
+    const { TZ } = environmentOf(await run(programs.printEnvironment, { env: { TZ: 'Asia/Tokyo' } }))
+    assert.equal(TZ, 'Asia/Tokyo')
+  })
+
+  it('starts in an empty /workspace', async () => {
+    const { stdout } = await run(programs.printNames('.'))
+    assert.equal(stdout.trim(), '')
+    assert.equal((await run(programs.printLink('/proc/self/cwd'))).stdout, '/workspace\n')
+  })
+
+  it('reads the files of the request, nested, empty, binary and oddly named', async () => {
+    const files = {
+      'plain.txt': 'plain',
+      'one/two/three.txt': 'nested',
+      'empty': '',
+      'binary': new Uint8Array(256).map((_, index) => index),
+      "it's “odd” \n$name ✓": 'odd',
+      '-n': 'dash',
+      '...': 'dots',
+    }
+    for (const [path, content] of Object.entries(files)) {
+      const chunks: Uint8Array[] = []
+      await run(programs.printFile(`/workspace/${path}`), { files, onOutput: ({ bytes }) => chunks.push(bytes) })
+      assert.deepEqual(Buffer.concat(chunks), Buffer.from(content as string), path)
+    }
+  })
+
+  it('owns its files and folders as guest', async () => {
+    const files = { 'folder/file': 'content' }
+    assert.equal((await run(programs.printOwnership('folder/file'), { files })).stdout, '644 1000 1000\n')
+    assert.equal((await run(programs.printOwnership('folder'), { files })).stdout, '755 1000 1000\n')
+    assert.equal((await run(programs.printOwnership('/workspace'))).stdout, '755 1000 1000\n')
+    assert.equal((await run(programs.printOwnership('/tmp'))).stdout, '1777 0 0\n')
+  })
+
+  it('reads a file of a megabyte that crossed in several pieces', async () => {
+    const content = Buffer.alloc(1_048_577, 'abcdefg')
+    const { stdout } = await run(programs.printFile('big'), { files: { big: content } })
+    assert.ok(stdout === content.toString(), 'the content differs')
+  })
+}
+
+function environmentOf({ stdout }: RunResult): Record<string, string> {
+  const entries = stdout.split('\0').filter((entry) => entry !== '')
+  return Object.fromEntries(entries.map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]))
+}
