@@ -41,7 +41,7 @@ async function compareReady(turns: number): Promise<Comparison> {
 async function useCell(machine: Machine, moment: 'ready' | 'exit'): Promise<number> {
   const start = performance.now()
   const shape = { binds: [], network: 'none', diskBytes: defaultLimits.diskBytes } as const
-  const { cell, ground, cleaned } = await buildCell({ shape, limits: defaultLimits, hasChannel: false }, machine, systemClock)
+  const { cell, ground, clean } = await buildCell({ shape, limits: defaultLimits, hasChannel: false }, machine, systemClock)
   const exit = Promise.withResolvers<void>()
   if (moment === 'ready') await cell.ready
   else {
@@ -61,8 +61,7 @@ async function useCell(machine: Machine, moment: 'ready' | 'exit'): Promise<numb
     await exit.promise
   }
   const ms = performance.now() - start
-  cell.end()
-  await cleaned
+  await clean()
   return ms
 }
 

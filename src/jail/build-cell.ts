@@ -23,8 +23,8 @@ export interface BuiltCell {
   readonly cell: Cell
   readonly ground: LeasedGround
   readonly plan: CellPlan
-  /** Resolves when the cell is gone and its ground given back. */
-  readonly cleaned: Promise<void>
+  /** Ends the cell, waits until it is gone and gives its ground back. What the cgroup counted is lost then. */
+  clean(): Promise<void>
 }
 
 /** Throws JAIL_UNAVAILABLE or CELL_FAILED, with nothing left behind. */
@@ -36,7 +36,8 @@ export async function buildCell({ shape, limits, hasChannel }: CellRequest, mach
     ground = await machine.lease(limits)
     const plan = planCell(shape, ground, isFile)
     cell.sendPlan(encodePlan(plan.records))
-    return { cell, ground, plan, cleaned: cleanUp(cell, ground, clock) }
+    const leased = ground
+    return { cell, ground, plan, clean: () => cleanUp(cell, leased, clock) }
   } catch (error) {
     cell.end()
     await cell.gone
@@ -55,6 +56,7 @@ const releasePauseMs = 25
 
 /** The kernel may need a moment after the last process before it lets a cgroup go. */
 async function cleanUp(cell: Cell, ground: LeasedGround, clock: Clock): Promise<void> {
+  cell.end()
   await cell.gone
   for (let tries = 1; ; tries++) {
     try {

@@ -37,7 +37,7 @@ export async function runInCell(program: Program, request: RunRequest, context: 
   const { machine, clock, limits, readable } = context
   const shape = { binds: [...program.binds, ...readable], network: request.network ?? 'none', diskBytes: limits.diskBytes } as const
   const built = await buildCell({ shape, limits, hasChannel: program.guestRequest !== undefined }, machine, clock)
-  const { cell, ground, plan, cleaned } = built
+  const { cell, ground, plan } = built
   try {
     const run = new Run(cell, { request, limits, clock, ground, plan })
     start(program, { request, limits, machine, built, run })
@@ -45,11 +45,10 @@ export async function runInCell(program: Program, request: RunRequest, context: 
     const patience = clock.after(buildMs, () => run.fail(tooLong))
     await run.started.finally(patience)
     const exit = await run.ended
-    cell.end()
-    return { exit, heldByCgroup: ground.cgroup !== null, cleaned }
+    // Answer first; the end of the cell is not waited for.
+    return { exit, heldByCgroup: ground.cgroup !== null, cleaned: built.clean() }
   } catch (error) {
-    cell.end()
-    await cleaned
+    await built.clean()
     throw error
   }
 }

@@ -159,7 +159,13 @@ export class Run implements ProcessListener {
   #finish(report: ProcessReport | null): void {
     if (this.#isOver) return
     this.#stop()
-    const exit = this.#collect(report)
+    let exit: Exit
+    try {
+      exit = this.#collect(report)
+    } catch (cause) {
+      this.fail(new LazaretError('WORKER_LOST', { detail: 'The evidence of the run could not be read.', cause }))
+      return
+    }
     if (report === null && exit.killReason === null && exit.oomKills === 0) {
       this.fail(new LazaretError(this.#startedAt === undefined ? 'CELL_FAILED' : 'WORKER_LOST', { detail: 'The cell ended by itself.' }))
       return

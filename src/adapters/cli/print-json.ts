@@ -1,13 +1,12 @@
 /** `--json`: one document, on one line. */
 import type { RunResult } from '../../core/result.ts'
-import { encodeValue } from '../../core/values.ts'
 
 /** The result with its value tagged and its files as base64. */
 export function toResultDocument(result: RunResult): unknown {
-  const { value, files, ...rest } = result
+  const { value: _live, valueTagged, files, ...rest } = result
   return {
     ...rest,
-    ...(value !== undefined && { value: encodeValue(value, {}).value }),
+    ...(valueTagged === undefined ? {} : { value: valueTagged }),
     // What a guest calls a file proves nothing about what is in it, so no type is guessed from its name.
     files: Object.fromEntries(
       Object.entries(files).map(([path, bytes]) => [

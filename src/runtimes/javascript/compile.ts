@@ -5,7 +5,6 @@
 import { constants, Script } from 'node:vm'
 import type { GuestRequest } from '../channel-protocol.ts'
 import { CompileError, toCompileError } from './errors.ts'
-import { createImportMeta, checkImport } from './imports.ts'
 import { type MapPosition, programName, skipOnFirstLine, strictPrefix } from './positions.ts'
 
 export interface Program {
@@ -19,8 +18,6 @@ interface Source {
   readonly toWritten: MapPosition
   readonly hasAddedStatements: boolean
 }
-
-type MainFunction = (meta: object, check: typeof checkImport) => Promise<unknown>
 
 // Cheap, and wrong only in the safe direction: the words may stand in a string or a comment.
 const moduleWord = /\b(?:await|import|export)\b/
@@ -65,12 +62,12 @@ function isScript(text: string): boolean {
 }
 
 async function compileSlowly(source: Source, engineError?: unknown): Promise<Program> {
-  const { compileModule } = await import('./module-code.ts')
+  const { compileModule, startModule } = await import('./module-code.ts')
   try {
     const { text, toBefore } = compileModule(source.text)
     const main = createScript(text, source.text)
     return {
-      start: () => (runScript(main) as MainFunction)(createImportMeta(), checkImport),
+      start: () => startModule(runScript(main)),
       toWritten: (position) => source.toWritten(toBefore(position)),
     }
   } catch (thrown) {

@@ -6,6 +6,7 @@ import * as acorn from 'acorn'
 import { recordCompletion } from './completion.ts'
 import { Edits } from './edits.ts'
 import { CompileError, toCompileError } from './errors.ts'
+import { checkImport, createImportMeta } from './imports.ts'
 import { type MapPosition, type Position, positionAt, skipOnFirstLine, strictPrefix } from './positions.ts'
 
 export interface FunctionCode {
@@ -45,6 +46,14 @@ export function compileModule(code: string): FunctionCode {
     text: `${prefix}${text}\n;return ${names.value}})`,
     toBefore: (position) => findImport(position) ?? toBefore(skipPrefix(position)),
   }
+}
+
+/** Runs what the compiled expression gave. */
+export function startModule(main: unknown): Promise<unknown> {
+  return (main as (meta: object, check: typeof checkImport) => Promise<unknown>)(
+    createImportMeta(),
+    checkImport,
+  )
 }
 
 function parseModule(code: string): acorn.Program {
