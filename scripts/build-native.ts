@@ -15,14 +15,25 @@ if (process.platform !== 'linux') {
 }
 
 const compiler = process.env['CC'] ?? 'cc'
-const flags = ['-static', '-O2', '-std=gnu17', '-D_GNU_SOURCE', '-fstack-protector-strong', '-D_FORTIFY_SOURCE=2']
+const flags = [
+  '-static',
+  '-O2',
+  '-std=gnu17',
+  '-D_GNU_SOURCE',
+  '-fstack-protector-strong',
+  '-D_FORTIFY_SOURCE=2',
+]
 const warnings = ['-Wall', '-Wextra', '-Werror', '-Wconversion']
 const sources = readdirSync(source).filter((name) => name.endsWith('.c'))
 
 mkdirSync(folder, { recursive: true })
-const built = spawnSync(compiler, [...flags, ...warnings, '-s', '-o', temporary, ...sources.map((name) => join(source, name))], {
-  stdio: ['ignore', 'inherit', 'inherit'],
-})
+const built = spawnSync(
+  compiler,
+  [...flags, ...warnings, '-s', '-o', temporary, ...sources.map((name) => join(source, name))],
+  {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  },
+)
 if (built.error !== undefined) {
   process.stderr.write(
     `lazaret: no C compiler was found (${compiler}), and the launcher is built from source in a checkout: ` +

@@ -5,9 +5,13 @@ import { dirname, join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 
-const compiled = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'tsconfig.build.json')], {
-  stdio: 'inherit',
-})
+const compiled = spawnSync(
+  process.execPath,
+  [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'tsconfig.build.json')],
+  {
+    stdio: 'inherit',
+  },
+)
 if (compiled.status !== 0) process.exit(1)
 
 for (const file of globSync('src/runtimes/**/*.py', { cwd: root })) {

@@ -180,6 +180,9 @@ struct spawn {
 bool start_spawn(struct spawn *spawn, struct reader *request);
 bool put_file(struct reader *request);
 
+/* The built-in program: lists or reads files of the working folder on stdout. */
+int read_files(char *const argv[]);
+
 /* Frames on their way to the host. */
 bool outbox_has_room(void);
 bool outbox_is_empty(void);
@@ -192,6 +195,8 @@ void outbox_fault(uint32_t id, int error, const char *what);
 void watch(uint64_t memory_bytes, uint64_t cpu_ms);
 int watchdog_wait_ms(void); /* for poll: -1 when nothing is watched */
 uint64_t watchdog_memory_peak(void);
+bool watchdog_has_watched(void);
+uint64_t processor_us(void); /* of everything that ran in the cell but pid 1, as far as /proc tells */
 bool disk_is_full(void);
 void watchdog_look(void);   /* looks when it is due; ends the guests and reports when a limit is passed */
 

@@ -37,7 +37,8 @@ static int open_at_path(const char *path, int flags, mode_t mode) {
     }
     memcpy(component, name, length);
     component[length] = 0;
-    int next = last ? openat(folder, component, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode) : open_folder(folder, component);
+    int next = last ? openat(folder, component, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode)
+                    : open_folder(folder, component);
     int error = errno;
     close(folder);
     errno = error;

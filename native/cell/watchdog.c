@@ -21,6 +21,7 @@ static uint64_t memory_max;
 static uint64_t cpu_max_us;
 static uint64_t due_ms;
 static uint64_t memory_peak;
+static bool has_watched;
 
 static uint64_t now_ms(void) {
   struct timespec time;
@@ -32,7 +33,10 @@ void watch(uint64_t memory_bytes, uint64_t cpu_ms) {
   memory_max = memory_bytes;
   cpu_max_us = cpu_ms * 1000;
   due_ms = now_ms() + WATCHDOG_INTERVAL_MS;
+  if (memory_max || cpu_max_us) has_watched = true;
 }
+
+bool watchdog_has_watched(void) { return has_watched; }
 
 uint64_t watchdog_memory_peak(void) { return memory_peak; }
 
@@ -52,17 +56,39 @@ static size_t read_text(const char *path, char *text, size_t size) {
   return (size_t)count;
 }
 
+/* False where there is no memory: the process has ended, or its first thread has. */
+static bool read_statm(const char *path, uint64_t *bytes) {
+  char text[256];
+  if (read_text(path, text, sizeof text) == 0) return false;
+  char *next = NULL;
+  uint64_t size = strtoull(text, &next, 10);
+  uint64_t resident = strtoull(next, &next, 10);
+  uint64_t shared = strtoull(next, &next, 10);
+  *bytes = resident > shared ? (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+  return size > 0;
+}
+
+/* Threads share their memory, so the first that is alive tells all of it. */
+static uint64_t private_bytes_of_threads(const char *pid) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%.10s/task", pid);
+  DIR *folder = opendir(path);
+  if (!folder) return 0;
+  uint64_t bytes = 0;
+  for (struct dirent *entry; (entry = readdir(folder));) {
+    snprintf(path, sizeof path, "/proc/%.10s/task/%.10s/statm", pid, entry->d_name);
+    if (isdigit((unsigned char)entry->d_name[0]) && read_statm(path, &bytes)) break;
+  }
+  closedir(folder);
+  return bytes;
+}
+
 /* Pages that are the process's own: resident minus file and shared memory (tmpfs is counted once, below). */
 static uint64_t private_bytes(const char *pid) {
   char path[64];
-  char text[256];
+  uint64_t bytes = 0;
   snprintf(path, sizeof path, "/proc/%.10s/statm", pid);
-  if (read_text(path, text, sizeof text) == 0) return 0;
-  char *next = NULL;
-  (void)strtoull(text, &next, 10);
-  uint64_t resident = strtoull(next, &next, 10);
-  uint64_t shared = strtoull(next, &next, 10);
-  return resident > shared ? (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+  return read_statm(path, &bytes) ? bytes : private_bytes_of_threads(pid);
 }
 
 /* The same, with pages that forked processes share counted once. Dear (0.4 ms), so only to confirm. */
@@ -73,21 +99,6 @@ static uint64_t proportional_bytes(const char *pid) {
   if (read_text(path, text, sizeof text) == 0) return private_bytes(pid);
   const char *line = strstr(text, "\nPss_Anon:");
   return line ? strtoull(line + sizeof "\nPss_Anon:" - 1, NULL, 10) * 1024 : private_bytes(pid);
-}
-
-/* User and system time in clock ticks, of the process and of the children it has waited for. */
-static uint64_t cpu_us(const char *pid) {
-  char path[64];
-  char text[1024];
-  snprintf(path, sizeof path, "/proc/%.10s/stat", pid);
-  if (read_text(path, text, sizeof text) == 0) return 0;
-  char *field = strrchr(text, ')'); /* the name before it is the guest's to choose */
-  uint64_t ticks = 0;
-  for (int number = 3; field && number <= 17; number++) {
-    field = strchr(field + 1, ' ');
-    if (field && number >= 14) ticks += strtoull(field + 1, NULL, 10);
-  }
-  return ticks * 1000000 / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
 static uint64_t sum_over_processes(uint64_t (*measure)(const char *pid)) {
@@ -127,13 +138,6 @@ bool disk_is_full(void) {
   return false;
 }
 
-static uint64_t waited_for_us(void) {
-  struct rusage usage = {0};
-  getrusage(RUSAGE_CHILDREN, &usage);
-  return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
-         (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-}
-
 static void end_guests(enum exceeded what, uint64_t observed) {
   uint8_t payload[12];
   put_u32(payload, what);
@@ -157,7 +161,7 @@ void watchdog_look(void) {
     }
   }
   if (cpu_max_us) {
-    uint64_t used = waited_for_us() + sum_over_processes(cpu_us);
+    uint64_t used = processor_us();
     if (used > cpu_max_us) end_guests(EXCEEDED_CPU, used / 1000);
   }
 }

@@ -4,12 +4,12 @@
  * unprivileged.
  */
 const [id, command, ...args] = process.argv.slice(2)
-if (id === undefined || command === undefined) throw new Error('Usage: as-user.ts <uid> <command> [argument…]')
+if (id === undefined || command === undefined)
+  throw new Error('Usage: as-user.ts <uid> <command> [argument…]')
 
-const { execve } = process
-if (execve === undefined || process.setgroups === undefined) throw new Error('This needs Linux and Node 24.')
-process.setgroups([])
+process.setgroups?.([])
 process.setgid?.(Number(id))
 process.setuid?.(Number(id))
-process.chdir(process.cwd())
-execve(command, [command, ...args], process.env)
+process.execve?.(command, [command, ...args], process.env)
+// Only reached where there is no such call: nothing has run as anyone.
+throw new Error('Becoming another user needs Linux and Node 24.')

@@ -1,4 +1,4 @@
-/** What a pass came to, and the reporter that writes it down while `node --test` runs. */
+/** What a pass came to, and the reporter of node:test that writes it down. */
 import type { TestEvent } from 'node:test/reporters'
 
 export interface SkippedTest {
@@ -12,7 +12,7 @@ export interface PassResults {
   readonly skipped: readonly SkippedTest[]
 }
 
-/** A reporter of node:test: one JSON document at the end. */
+/** One JSON document, when everything has run. */
 export default async function* reportResults(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const skipped: SkippedTest[] = []
   let passed = 0
@@ -20,21 +20,26 @@ export default async function* reportResults(events: AsyncIterable<TestEvent>): 
   for await (const event of events) {
     if (event.type !== 'test:pass' && event.type !== 'test:fail') continue
     const { name, skip, todo, details, file = '' } = event.data
-    const isSuite = details.type === 'suite'
     if (skip !== undefined || todo !== undefined) {
-      // A whole suite that is skipped counts as one; a test that is only planned has not run either.
+      // A suite that is skipped counts as one; a test that is only planned has not run either.
       skipped.push({ name: `${shortPath(file)}: ${name}`, reason: String(skip ?? todo) })
-    } else if (event.type === 'test:fail') {
-      if (!isConsequence(event)) failed++
-    } else if (!isSuite) passed++
+    } else if (isFailure(event)) failed++
+    else if (event.type === 'test:pass' && details.type !== 'suite') passed++
   }
   yield JSON.stringify({ passed, failed, skipped } satisfies PassResults)
 }
 
-/** Whether a test failed only because a test inside it did, which has been counted already. */
-export function isConsequence(event: Extract<TestEvent, { type: 'test:fail' }>): boolean {
+/** A failure of its own, not the consequence of one inside it. A file without any test is one too. */
+export function isFailure(event: TestEvent): boolean {
+  if (event.type === 'test:pass') return isFileWithoutTests(event)
+  if (event.type !== 'test:fail' || event.data.todo !== undefined) return false
   const error: unknown = event.data.details.error
-  return error instanceof Error && 'failureType' in error && error.failureType === 'subtestsFailed'
+  return !(error instanceof Error && 'failureType' in error && error.failureType === 'subtestsFailed')
+}
+
+/** node:test lets such a file pass, as a test with the file's name. */
+export function isFileWithoutTests(event: TestEvent): boolean {
+  return event.type === 'test:pass' && event.data.name === shortPath(event.data.file ?? '')
 }
 
 /** Relative to the checkout, where the runner stands. */

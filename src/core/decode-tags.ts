@@ -18,7 +18,7 @@ export type Decoder = (fields: Fields, inner: Inner) => unknown
 
 /** Copies the own fields of an encoded object; a key `__proto__` stays a key. */
 export function decodeFields(fields: Fields, { decode, open }: Inner): Record<string, unknown> {
-  const live = open({} as Record<string, unknown>)
+  const live = open<Record<string, unknown>>({})
   copyFields(fields, live, decode)
   return live
 }

@@ -2,7 +2,7 @@
  * The writing half of `values.ts`. It runs inside the guest process, after guest code: no getter, proxy or patched
  * built-in may make it throw or call anything but what the value itself holds, and its work is bounded by `maxBytes`.
  */
-import { isMap, isSet } from 'node:util/types'
+import types from 'node:util/types'
 import { encodeInteger, encodeLeaf, encodeNumber, encodeUnserializable } from './encode-leaf.ts'
 import { bytesLength, jsonString, messageOf, uncurryThis, utf8 } from './primordials.ts'
 import {
@@ -19,6 +19,9 @@ import {
   textOr,
   Unreadable,
 } from './read-value.ts'
+
+// Taken now: named imports of built-ins change when guest code calls syncBuiltinESMExports().
+const { isMap, isSet } = types
 
 /** Levels of values inside values that cross; deeper ones become `Unserializable`. */
 export const depthMax = 1000
@@ -187,7 +190,7 @@ class Encoding {
     const entries = below(place, 'value')
     let index = 0
     this.#put('{"$type":"Map","value":[')
-    mapForEach(value as Map<unknown, unknown>, (item, key) => {
+    mapForEach(value, (item, key) => {
       const entry = below(entries, index)
       this.#put(index === 0 ? '[' : ',[')
       this.#child(key, entry, 0)
@@ -203,7 +206,7 @@ class Encoding {
     const items = below(place, 'value')
     let index = 0
     this.#put('{"$type":"Set","value":[')
-    setForEach(value as Set<unknown>, (item) => {
+    setForEach(value, (item) => {
       if (index > 0) this.#put(',')
       this.#child(item, items, index)
       index++

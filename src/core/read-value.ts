@@ -2,16 +2,7 @@
  * Looks into objects of guest code without trusting them: a getter, proxy trap or patched built-in that throws gives an
  * `Unreadable`, never an exception. Used by the encoder.
  */
-import {
-  isAnyArrayBuffer,
-  isBigIntObject,
-  isBooleanObject,
-  isDataView,
-  isNativeError,
-  isNumberObject,
-  isStringObject,
-  isTypedArray,
-} from 'node:util/types'
+import types from 'node:util/types'
 import {
   getOwnPropertyDescriptor,
   getPrototypeOf,
@@ -21,6 +12,18 @@ import {
   hasOwn,
   isArray,
 } from './primordials.ts'
+
+// Taken now: named imports of built-ins change when guest code calls syncBuiltinESMExports().
+const {
+  isAnyArrayBuffer,
+  isBigIntObject,
+  isBooleanObject,
+  isDataView,
+  isNativeError,
+  isNumberObject,
+  isStringObject,
+  isTypedArray,
+} = types
 
 /** What reading gave instead of a value: an exception's message. */
 export class Unreadable {
@@ -46,18 +49,18 @@ const errorPrototype = Error.prototype
 const isPrototypeOf = uncurryThis(Object.prototype.isPrototypeOf)
 const ByteView = Uint8Array
 
-function getter<Result>(prototype: object, key: string | symbol): (self: unknown) => Result {
-  return uncurryThis(getOwnPropertyDescriptor(prototype, key)?.get as (this: unknown) => Result)
+function getter(prototype: object, key: string | symbol): (self: unknown) => unknown {
+  return uncurryThis(getOwnPropertyDescriptor(prototype, key)?.get as (this: unknown) => unknown)
 }
 
 const typedArray = getPrototypeOf(Uint8Array.prototype) as object
-const typedArrayName = getter<string>(typedArray, Symbol.toStringTag)
-const typedArrayBuffer = getter<ArrayBufferLike>(typedArray, 'buffer')
-const typedArrayOffset = getter<number>(typedArray, 'byteOffset')
-const typedArrayLength = getter<number>(typedArray, 'byteLength')
-const dataViewBuffer = getter<ArrayBufferLike>(DataView.prototype, 'buffer')
-const dataViewOffset = getter<number>(DataView.prototype, 'byteOffset')
-const dataViewLength = getter<number>(DataView.prototype, 'byteLength')
+const typedArrayName = getter(typedArray, Symbol.toStringTag) as (self: unknown) => string
+const typedArrayBuffer = getter(typedArray, 'buffer') as (self: unknown) => ArrayBufferLike
+const typedArrayOffset = getter(typedArray, 'byteOffset') as (self: unknown) => number
+const typedArrayLength = getter(typedArray, 'byteLength') as (self: unknown) => number
+const dataViewBuffer = getter(DataView.prototype, 'buffer') as (self: unknown) => ArrayBufferLike
+const dataViewOffset = getter(DataView.prototype, 'byteOffset') as (self: unknown) => number
+const dataViewLength = getter(DataView.prototype, 'byteLength') as (self: unknown) => number
 const unboxNumber = uncurryThis(Number.prototype.valueOf)
 const unboxString = uncurryThis(String.prototype.valueOf)
 const unboxBoolean = uncurryThis(Boolean.prototype.valueOf)

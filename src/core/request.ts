@@ -1,3 +1,4 @@
+/** What a caller asks for: one piece of code, and what comes with it. */
 import type { Limits } from './limits.ts'
 
 export const languages = ['javascript', 'typescript', 'python', 'shell'] as const

@@ -1,3 +1,4 @@
+/** What a caller gets: how the run ended, what it left, and a receipt for the walls around it. */
 import type { LimitMechanism, LimitName, Limits } from './limits.ts'
 import type { Outcome } from './outcome.ts'
 import type { ProtectionLevel } from './protection.ts'

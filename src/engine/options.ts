@@ -44,6 +44,9 @@ const guestPath = absolutePath.refine(
   { error: `must not lie inside ${takenPaths.join(', ')}` },
 )
 
+/** The last 32-bit id means "no id" to the kernel. */
+const idsEnd = 2 ** 32 - 1
+
 const schema = z.strictObject({
   minimumProtection: z.enum(protectionLevels).default('restricted'),
   defaults: limitsSchema.default({}),
@@ -51,7 +54,8 @@ const schema = z.strictObject({
   toolchains: z.strictObject({ node: absolutePath.optional(), bun: absolutePath.optional(), python: absolutePath.optional() }).default({}),
   readable: z.array(z.strictObject({ host: absolutePath, guest: guestPath })).max(32).default([]),
   uidRange: z
-    .strictObject({ first: z.int().min(1000).max(4_294_000_000), count: z.int().min(256).max(16_777_216) })
+    .strictObject({ first: z.int().min(1000), count: z.int().min(256).max(16_777_216) })
+    .refine(({ first, count }) => first + count <= idsEnd, { error: `must end below ${idsEnd}` })
     .default(defaultUidRange),
   allowUnenforced: z.array(z.string()).default([]),
   onEvent: z.custom<(event: LazaretEvent) => void>((value) => typeof value === 'function').optional(),

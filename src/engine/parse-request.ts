@@ -2,9 +2,9 @@
 import { z } from 'zod'
 
 import { LazaretError } from '../core/errors.ts'
-import type { Limits } from '../core/limits.ts'
 import { languages, networkModes, runtimeNames } from '../core/request.ts'
 import type { RunRequest } from '../core/request.ts'
+import { listFolders } from './check-sizes.ts'
 import { describeIssues, limitsSchema } from './schemas.ts'
 
 /** The kernel takes no longer argument or variable (MAX_ARG_STRLEN, execve(2)). */
@@ -12,9 +12,16 @@ const argumentBytesMax = 128 * 1024 - 1
 const nameBytesMax = 255
 const filesMax = 10_000
 const pathDepthMax = 64
+const variablesMax = 1000
 
 const text = z.string().refine((value) => !value.includes('\0'), { error: 'must not contain NUL' })
 const argument = text.refine((value) => Buffer.byteLength(value) <= argumentBytesMax, { error: 'is longer than 128 KiB' })
+/** `NAME=value` is one string to the kernel. */
+const variable = text.refine((value) => Buffer.byteLength(value) < argumentBytesMax - nameBytesMax, { error: 'is longer than 127 KiB' })
+/** Zod drops the key `__proto__` without a word; nothing that was asked for may disappear. */
+const named = z.custom<Record<string, unknown>>((value) => !isObject(value) || !Object.hasOwn(value, '__proto__'), {
+  error: '`__proto__` cannot be a name here',
+})
 const bytes = z.union([z.string(), z.instanceof(Uint8Array)])
 
 const workspacePath = text.refine(isWorkspacePath, {
@@ -27,9 +34,16 @@ const schema = z.strictObject({
   runtime: z.enum(runtimeNames).optional(),
   input: z.unknown().optional(),
   args: z.array(argument).max(1000).optional(),
-  files: z.record(workspacePath, bytes).refine((files) => Object.keys(files).length <= filesMax, { error: `more than ${filesMax} files` }).optional(),
+  files: named
+    .pipe(z.record(workspacePath, bytes))
+    .refine((files) => Object.keys(files).length <= filesMax, { error: `more than ${filesMax} files` })
+    .refine((files) => findFileInFile(files) === undefined, { error: (issue) => `${findFileInFile(issue.input as object)} is a file and a folder` })
+    .optional(),
   stdin: bytes.optional(),
-  env: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not a variable name'), argument).optional(),
+  env: named
+    .pipe(z.record(z.string().max(nameBytesMax).regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not a variable name'), variable))
+    .refine((env) => Object.keys(env).length <= variablesMax, { error: `more than ${variablesMax} variables` })
+    .optional(),
   limits: limitsSchema.optional(),
   network: z.enum(networkModes).optional(),
   client: text.max(256).optional(),
@@ -44,23 +58,18 @@ export function parseRequest(input: RunRequest): RunRequest {
   throw new LazaretError('INVALID_REQUEST', { detail: `${describeIssues(parsed.error)}.` })
 }
 
-/** Throws INPUT_TOO_LARGE. The value of `input` is bounded where it is encoded. */
-export function checkSizes(request: RunRequest, limits: Limits): void {
-  const size = (value: string | Uint8Array | undefined) => (value === undefined ? 0 : Buffer.byteLength(value))
-  const files = Object.values(request.files ?? {}).reduce((sum, content) => sum + size(content), 0)
-  const checks = [
-    { what: 'code', bytes: size(request.code), limit: 'codeBytes' },
-    { what: 'stdin and files', bytes: size(request.stdin) + files, limit: 'inputBytes' },
-    { what: 'files', bytes: files, limit: 'diskBytes' },
-  ] as const
-  for (const { what, bytes: given, limit } of checks) {
-    if (given <= limits[limit]) continue
-    throw new LazaretError('INPUT_TOO_LARGE', { detail: `${what}: ${given} bytes; ${limit} is ${limits[limit]}.` })
-  }
-}
-
 function isWorkspacePath(path: string): boolean {
   const parts = path.split('/')
   const isName = (part: string) => part !== '' && part !== '.' && part !== '..' && Buffer.byteLength(part) <= nameBytesMax
   return parts.length <= pathDepthMax && parts.every(isName)
+}
+
+/** The name of a file that is also a folder of another one. */
+function findFileInFile(files: object): string | undefined {
+  const folders = new Set(Object.keys(files).flatMap(listFolders))
+  return Object.keys(files).find((path) => folders.has(path))
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }

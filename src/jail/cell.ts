@@ -52,6 +52,7 @@ export class Cell {
   readonly #report: Duplex
   readonly #guests = new Map<number, Guest>()
   #nextId = 1
+  #isPlanned = false
   #failure: StepFailure | undefined
   #pid1: number | undefined
   #onFailure: ((failure: StepFailure) => void) | undefined
@@ -76,6 +77,7 @@ export class Cell {
 
   /** Sends the plan. Everything sent after it waits until the cell stands. */
   sendPlan(plan: Buffer): void {
+    this.#isPlanned = true
     this.#send(frameType.plan, 0, plan)
   }
 
@@ -107,6 +109,8 @@ export class Cell {
   /** Kills everything in the cell. Returns at once; `gone` says when it is done. */
   end(): void {
     if (this.#report.destroyed) return
+    // A launcher that waits for its plan is no stub yet and reads only the control socket; the end of it ends it.
+    if (!this.#isPlanned) this.#control.end()
     this.#report.write('k')
     const calmDown = systemClock.after(obedienceMs, () => this.#stub.kill('SIGKILL'))
     void this.gone.then(calmDown)

@@ -13,6 +13,7 @@ import { describeRecord } from './plan-records.ts'
 /** The launcher waits for its plan. Throws JAIL_UNAVAILABLE when there is none to start. */
 export function startLauncher({ hasChannel }: { hasChannel: boolean }): Cell {
   const stub = spawn(requireLauncher(), [], {
+    argv0: 'cell', // guests see it in /proc/1/cmdline; the path is the host's
     stdio: ['ignore', 'pipe', 'ignore', 'pipe', hasChannel ? 'pipe' : 'ignore'],
     env: {},
     cwd: '/',

@@ -5,10 +5,12 @@
  * host paths of binds can be read in /proc/self/mountinfo.
  * Sources: mount(2), mount_setattr(2), open_tree(2), pivot_root(2), tmpfs(5), proc(5).
  */
+import { LazaretError } from '../core/errors.ts'
 import { planEtcFiles } from './etc-files.ts'
 import type { PlanRecord } from './plan-records.ts'
 import { guestId } from './shape.ts'
 import type { Bind, CellShape, HostView } from './shape.ts'
+import { tmpfsSize } from './tmpfs.ts'
 
 const readOnly = 1
 const noSuid = 2
@@ -41,6 +43,7 @@ export function listSources(shape: CellShape, view: HostView): Bind[] {
 export function planMounts(shape: CellShape, view: HostView, place: { firstSlot: number; isFile: (path: string) => boolean }): PlanRecord[] {
   const site = new ConstructionSite()
   const sources = listSources(shape, view)
+  requireApart(sources.map(({ guest }) => guest))
   const resolvConf = shape.network === 'host' ? view.resolvConf : ''
   return [
     { do: 'root', at: constructionSite, options: 'size=4m,nr_inodes=1k,mode=0755' },
@@ -64,6 +67,21 @@ export function planMounts(shape: CellShape, view: HostView, place: { firstSlot:
   ]
 }
 
+/** A mount point inside another bind would be made in a folder of the host. */
+function requireApart(points: readonly string[]): void {
+  const all = new Set(points)
+  for (const point of points) {
+    for (let end = point.lastIndexOf('/'); end > 0; end = point.lastIndexOf('/', end - 1)) {
+      const outer = point.slice(0, end)
+      if (!all.has(outer)) continue
+      throw new LazaretError('INVALID_REQUEST', {
+        detail: `${point} cannot be shown to guests: it lies inside ${outer}, which is shown as a whole.`,
+        hint: 'Show the outer folder alone, or both under other names (`readable`).',
+      })
+    }
+  }
+}
+
 function planDevices(site: ConstructionSite, shape: CellShape): PlanRecord[] {
   const links = { ptmx: 'pts/ptmx', fd: '/proc/self/fd', stdin: '/proc/self/fd/0', stdout: '/proc/self/fd/1', stderr: '/proc/self/fd/2' }
   const size = Math.min(sharedMemoryBytesMax, shape.diskBytes)
@@ -78,11 +96,6 @@ function planDevices(site: ConstructionSite, shape: CellShape): PlanRecord[] {
 
 function planWritable(site: ConstructionSite, path: string, options: string): PlanRecord[] {
   return [...site.folder(path), { do: 'mount', type: 'tmpfs', path: path.slice(1), flags: noSuid | noDevices, options }]
-}
-
-/** An inode costs about 1 KiB of kernel memory that no size limit counts: one for each 8 KiB is plenty for sources. */
-function tmpfsSize(bytes: number): string {
-  return `size=${bytes},nr_inodes=${Math.max(1024, Math.floor(bytes / 8192))}`
 }
 
 /** What a fresh /proc shows of the machine rather than of the cell's processes. Absent entries are skipped. */

@@ -1,3 +1,4 @@
+/** What a cell is planned from: what the request decides about it, and what the machine gives. */
 import type { NetworkMode } from '../core/request.ts'
 
 /** A host path that appears read-only inside. */

@@ -1,3 +1,4 @@
+/** The frames that start a guest and report its end, as bytes. */
 import { constants } from 'node:os'
 
 import { PayloadWriter } from './frames.ts'

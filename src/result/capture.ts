@@ -6,7 +6,7 @@ import type { OutputChunk } from '../core/request.ts'
 export type Stream = OutputChunk['stream']
 
 export class Capture {
-  readonly #kept: Record<Stream, Buffer[]> = { stdout: [], stderr: [] }
+  readonly #kept: Record<Stream, Blocks> = { stdout: new Blocks(), stderr: new Blocks() }
   readonly #decoders: Record<Stream, StringDecoder> = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') }
   readonly #onOutput: ((chunk: OutputChunk) => void) | undefined
   #bytes = 0
@@ -21,13 +21,38 @@ export class Capture {
   }
 
   add(stream: Stream, view: Buffer, atMs: number): void {
+    this.#kept[stream].add(view)
+    this.#bytes += view.length
+    if (this.#onOutput === undefined) return
     const bytes = Buffer.from(view)
-    this.#kept[stream].push(bytes)
-    this.#bytes += bytes.length
-    this.#onOutput?.({ stream, bytes, text: this.#decoders[stream].write(bytes), atMs })
+    this.#onOutput({ stream, bytes, text: this.#decoders[stream].write(bytes), atMs })
   }
 
   text(stream: Stream): string {
-    return Buffer.concat(this.#kept[stream]).toString('utf8')
+    return this.#kept[stream].join().toString('utf8')
+  }
+}
+
+const blockBytesMin = 1024
+const blockBytesMax = 1024 * 1024
+
+/** Bytes in a few large blocks: a guest that writes one byte at a time must not cost the host an object for each. */
+class Blocks {
+  readonly #full: Buffer[] = []
+  #last = Buffer.alloc(0)
+  #used = 0
+
+  add(view: Buffer): void {
+    const fits = view.copy(this.#last, this.#used)
+    this.#used += fits
+    if (fits === view.length) return
+    if (this.#used > 0) this.#full.push(this.#last.subarray(0, this.#used))
+    const rest = view.subarray(fits)
+    this.#last = Buffer.allocUnsafeSlow(Math.max(rest.length, blockBytesMin, Math.min(2 * this.#last.length, blockBytesMax)))
+    this.#used = rest.copy(this.#last)
+  }
+
+  join(): Buffer {
+    return Buffer.concat([...this.#full, this.#last.subarray(0, this.#used)])
   }
 }

@@ -37,7 +37,8 @@ function byTheKernel(limits: Limits, exit: Exit): Outcome | undefined {
   const failed = end === null || end.by === 'signal' || end.exitCode !== 0
   if (!failed) return undefined
   if (ranOutOfMemory(limits, exit)) return { kind: 'out-of-memory', limitBytes: limits.memoryBytes }
-  if (end?.by === 'signal' && end.signal === 'SIGXCPU' && limits.cpuMs !== null) {
+  // The signal alone proves nothing: a guest can send it to itself.
+  if (end?.by === 'signal' && end.signal === 'SIGXCPU' && limits.cpuMs !== null && exit.cpuMs >= limits.cpuMs) {
     return { kind: 'timed-out', limit: 'cpu', limitMs: limits.cpuMs }
   }
   if (end?.by === 'signal' && end.signal === 'SIGXFSZ') return { kind: 'limit-exceeded', limit: 'disk', allowed: limits.diskBytes }

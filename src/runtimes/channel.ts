@@ -14,6 +14,9 @@ const textCharactersMax = 64 * 1024
 /** JSON writes a control character as six. */
 const escapeFactor = 6
 const slackBytes = 1024 * 1024
+/** An entry costs the host some 100 bytes beside its text, so many empty ones are not free. */
+const logsMax = 65_536
+const displaysMax = 4096
 
 export interface ChannelListener {
   /** Milliseconds since the guest started. */
@@ -119,6 +122,10 @@ export class Channel {
 
   #takeLog({ level, text }: Record<string, unknown>): void {
     if (!isLevel(level) || typeof text !== 'string') return
+    if (this.#logs.length >= logsMax) {
+      this.truncated.add('logs')
+      return
+    }
     const kept = text.slice(0, Math.min(textCharactersMax, this.#logBytesLeft))
     this.#logBytesLeft -= Buffer.byteLength(kept)
     if (kept.length < text.length) this.truncated.add('logs')
@@ -137,7 +144,7 @@ export class Channel {
     if (!isRecord(bundle)) return
     const entries = Object.entries(bundle).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
     const bytes = entries.reduce((sum, [type, text]) => sum + type.length + text.length, 1)
-    if (bytes > this.#displayBytesLeft) {
+    if (bytes > this.#displayBytesLeft || this.#displays.length >= displaysMax) {
       this.truncated.add('displays')
       return
     }

@@ -91,7 +91,11 @@ export class Run implements ProcessListener {
   }
 
   onOutput(stream: Stream, bytes: Buffer): void {
-    this.#capture.add(stream, bytes, this.#elapsed())
+    try {
+      this.#capture.add(stream, bytes, this.#elapsed())
+    } catch (error) {
+      this.fail(error) // thrown by the caller's own onOutput, so it is the caller's to see
+    }
   }
 
   /** The cell has killed the guests already; their end follows. */

@@ -47,9 +47,11 @@ export class Toolchains {
     return this.#find('shell', () => (existsSync('/usr/bin/bash') ? '/usr/bin/bash' : existsSync('/bin/sh') ? '/bin/sh' : null))
   }
 
-  /** Configured, else the interpreter behind `python3`. */
+  /** Configured, else the interpreter behind `python3`. One that was configured and is not there has no stand-in. */
   python(): PythonToolchain | null {
-    this.#python ??= askPython(this.#configured.python ?? fromPath('python3')) ?? askPython('/usr/bin/python3')
+    if (this.#python !== undefined) return this.#python
+    const { python } = this.#configured
+    this.#python = python === undefined ? (askPython(fromPath('python3')) ?? askPython('/usr/bin/python3')) : askPython(python)
     return this.#python
   }
 

@@ -1,3 +1,4 @@
+/** `lazaret run`: a program from a file, the command line or standard input, in a language. */
 import { type Command, Option } from 'commander'
 import { languages, runtimeNames } from '../../core/request.ts'
 import type { CommandContext } from './command-context.ts'

@@ -54,7 +54,7 @@ const withoutHashbang = (text: string): string => (text.startsWith('#!') ? `//${
 function isScript(text: string): boolean {
   try {
     // A static block allows what a script allows, but neither an `await` of its own nor a variable of that name.
-    createScript(`${strictPrefix}(class{static{${text}\n}})`, text)
+    createScript(`${strictPrefix}(class{static{${text}\n}})`)
     return true
   } catch {
     return false
@@ -65,28 +65,33 @@ async function compileSlowly(source: Source, engineError?: unknown): Promise<Pro
   const { compileModule, startModule } = await import('./module-code.ts')
   try {
     const { text, toBefore } = compileModule(source.text)
-    const main = createScript(text, source.text)
+    const main = createScript(text)
     return {
       start: () => startModule(runScript(main)),
       toWritten: (position) => source.toWritten(toBefore(position)),
     }
   } catch (thrown) {
     const { name, message, position } = thrown instanceof CompileError ? thrown : toCompileError(thrown)
-    const engineMessage = engineError === undefined ? message : toCompileError(engineError).message
-    throw new CompileError(name, engineMessage, position && source.toWritten(position))
+    // Engines word it better, and only acorn knows the column; without a place it was not about a token.
+    const isWorded = engineError !== undefined && position !== undefined
+    throw new CompileError(
+      name,
+      isWorded ? toCompileError(engineError).message : message,
+      position && source.toWritten(position),
+    )
   }
 }
 
 function createProgram(text: string, toBefore: MapPosition, source: Source): Program {
-  const script = createScript(text, source.text)
+  const script = createScript(text)
   return { start: () => runScript(script), toWritten: (position) => source.toWritten(toBefore(position)) }
 }
 
 const runScript = (script: Script): unknown => script.runInThisContext({ displayErrors: false })
 
-/** `guestText` decides whether `import()` may occur: only then does the engine need to know how to resolve it. */
-function createScript(text: string, guestText: string): Script {
-  if (!guestText.includes('import')) return new Script(text, { filename: programName })
+/** Only where `import()` may occur does the engine need to know how to resolve it. */
+function createScript(text: string): Script {
+  if (!text.includes('import')) return new Script(text, { filename: programName })
   silenceLoaderWarning()
   return new Script(text, importingScript)
 }

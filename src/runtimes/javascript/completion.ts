@@ -8,22 +8,22 @@ import type { Edits } from './edits.ts'
 
 type Statement = acorn.Program['body'][number] | acorn.Statement
 
-export interface CompletionNames {
-  /** The variable that holds the value. */
-  readonly value: string
-  /** A constant that keeps the value while a `finally` block runs. */
-  readonly saved: string
+/** The code, its edits so far, and the names that the edits may use because the code does not. */
+export interface Rewrite {
+  readonly code: string
+  readonly edits: Edits
+  readonly names: {
+    /** The variable that holds the value. */
+    readonly value: string
+    /** A constant that keeps the value while a `finally` block runs. */
+    readonly saved: string
+  }
 }
 
 /** Instruments the statements of a program. */
-export function recordCompletion(
-  code: string,
-  body: readonly Statement[],
-  edits: Edits,
-  names: CompletionNames,
-): void {
-  const recorder = new Recorder(code, edits, names)
-  // No jump leaves the program, so only what comes after the last sure value can matter, and busy code before it stays fast.
+export function recordCompletion(body: readonly Statement[], rewrite: Rewrite): void {
+  const recorder = new Recorder(rewrite)
+  // No jump leaves the program, so only what comes after the last sure value can matter; busy code before it stays fast.
   const last = body.findLastIndex((statement) => hasSureValue(statement))
   for (const statement of body.slice(Math.max(last, 0))) recorder.record(statement)
 }
@@ -50,9 +50,9 @@ function hasSureValue(statement: Statement): boolean {
 class Recorder {
   readonly #code: string
   readonly #edits: Edits
-  readonly #names: CompletionNames
+  readonly #names: Rewrite['names']
 
-  constructor(code: string, edits: Edits, names: CompletionNames) {
+  constructor({ code, edits, names }: Rewrite) {
     this.#code = code
     this.#edits = edits
     this.#names = names

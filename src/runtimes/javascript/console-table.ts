@@ -45,7 +45,7 @@ function recordsText(data: Record<string, unknown>, properties: readonly string[
     }
   }
   const head = ['(index)', ...columns.keys()]
-  const body = [{ ...rowNames }, ...columns.values()]
+  const body = [Object.fromEntries(rowNames.entries()), ...columns.values()]
   if (Object.keys(primitives).length > 0) {
     head.push('Values')
     body.push(primitives)

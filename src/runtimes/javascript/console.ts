@@ -59,14 +59,15 @@ function printers(print: Print): Methods {
     table: (data: unknown, properties?: readonly string[]) =>
       print('log', tableText(data, properties) ?? formatAll([data])),
     trace: function trace(...values: unknown[]) {
-      const origin = { name: 'Trace', message: formatAll(values), stack: '' }
+      const message = formatAll(values)
+      const origin = { stack: '', toString: () => (message === '' ? 'Trace' : `Trace: ${message}`) }
       captureStackTrace(origin, trace)
       print('error', origin.stack)
     },
     assert(isTrue: unknown, ...values: unknown[]) {
       if (isTrue) return
       if (typeof values[0] === 'string') values[0] = `Assertion failed: ${values[0]}`
-      else values.unshift(values.length === 0 ? 'Assertion failed' : 'Assertion failed:')
+      else values.unshift('Assertion failed')
       print('warn', formatAll(values))
     },
     // These act on a terminal or an inspector, and there is none.

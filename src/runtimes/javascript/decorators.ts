@@ -8,22 +8,30 @@ export function installDecoratorHelpers(): void {
   defineProperty(globalThis, 'babelHelpers', { value, writable: true, enumerable: false, configurable: true })
 }
 
-/** Two arguments: a class. Four: a member; a descriptor of `null` means to look it up, `undefined` that it is a field. */
+/**
+ * Called with a class, or with a member's owner, key and descriptor, where `null` means to look the descriptor up and
+ * `undefined` that there is none because the member is a field.
+ */
 function decorate(
   decorators: readonly Decorator[],
   target: object,
-  key?: string | symbol,
-  descriptor?: unknown,
+  ...member: [key?: PropertyKey, found?: unknown]
 ): unknown {
-  const isMember = key !== undefined
-  let result: unknown =
-    isMember && descriptor === null ? getOwnPropertyDescriptor(target, key) : isMember ? descriptor : target
-  for (let index = decorators.length - 1; index >= 0; index--) {
-    const decorator = decorators[index] as Decorator
-    result = (isMember ? decorator(target, key, result) : decorator(result)) || result
-  }
-  if (isMember && result) defineProperty(target, key, result)
-  return result
+  const [key, found] = member
+  if (key === undefined) return apply(decorators, (decorator, result) => decorator(result), target)
+  const before = found === null ? getOwnPropertyDescriptor(target, key) : found
+  const after = apply(decorators, (decorator, result) => decorator(target, key, result), before)
+  if (after) defineProperty(target, key, after)
+  return after
+}
+
+/** From the innermost decorator out; one that returns nothing leaves things as they are. */
+function apply(
+  decorators: readonly Decorator[],
+  call: (decorator: Decorator, result: unknown) => unknown,
+  start: unknown,
+): unknown {
+  return decorators.reduceRight((result, decorator) => call(decorator, result) || result, start)
 }
 
 const decorateParam =

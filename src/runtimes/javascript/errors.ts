@@ -84,14 +84,16 @@ function lineAt(code: string, line: number): string | undefined {
 
 const writeText = (text: string): void => writeAll(stderr, utf8(boundText(text)))
 
+/** A parser ran out of stack: there is no place to name. */
+export const tooDeep = (): CompileError => new CompileError('SyntaxError', 'The code is nested too deeply.')
+
 /** An engine's or parser's error as a compile error. */
-export function toCompileError(thrown: unknown, position?: Position): CompileError {
+export function toCompileError(thrown: unknown): CompileError {
   if (typeof thrown === 'object' && thrown !== null && hasField(thrown, 'stack')) {
     const name = textOr(readProperty(thrown, 'name'), 'SyntaxError')
     // The engines' parsers run out of stack this way.
-    if (name === 'RangeError')
-      return new CompileError('SyntaxError', 'The code is nested too deeply.', position)
-    return new CompileError(name, messageOf(thrown), position)
+    if (name === 'RangeError') return new CompileError('SyntaxError', 'The code is nested too deeply.')
+    return new CompileError(name, messageOf(thrown))
   }
-  return new CompileError('SyntaxError', messageOf(thrown), position)
+  return new CompileError('SyntaxError', messageOf(thrown))
 }

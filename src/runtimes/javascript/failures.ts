@@ -2,7 +2,7 @@
  * How the program ends when an error reaches its top, or when it waits for what never happens. Node's rules, in every
  * runtime: an uncaught error or unhandled rejection ends it with exit code 1, unless the program listens for them.
  */
-import { uncurryThis, utf8 } from '../../core/primordials.ts'
+import { defineProperty, uncurryThis, utf8 } from '../../core/primordials.ts'
 import { reportError } from './errors.ts'
 import { writeAll } from './output.ts'
 
@@ -11,10 +11,13 @@ const failureExitCode = 1
 /** Node's exit code for a top-level await that was never settled. */
 const unsettledExitCode = 13
 
+// Guest code may delete or shadow the global.
+const program = process
+const functionApply = Function.prototype.apply
 const emit = uncurryThis(process.emit as (event: string, ...rest: unknown[]) => boolean)
 const on = uncurryThis(process.on as (event: string, listener: (value: unknown) => void) => unknown)
-const listenerCount = uncurryThis(process.listenerCount as (event: string) => number)
-const exit = process.exit.bind(process) as (code: number) => never
+const listenerCount = uncurryThis(process.listenerCount)
+const exit: (code: number) => never = process.exit.bind(process)
 const kill = process.kill.bind(process, process.pid, 'SIGKILL')
 
 export interface Failures {
@@ -28,25 +31,23 @@ export function watchFailures(code: string): Failures {
   let isWaiting = false
   let isDrained = false
   const fail = (thrown: unknown, origin: string): void => {
-    // Ours is one of them.
-    if (listenerCount(process, 'uncaughtException') > 1)
-      return void emit(process, 'uncaughtException', thrown, origin)
+    if (isListening('uncaughtException')) return void emit(program, 'uncaughtException', thrown, origin)
     reportError(code, thrown)
     exitNow()
   }
-  on(process, 'uncaughtException', (thrown) => {
-    if (listenerCount(process, 'uncaughtException') === 1) fail(thrown, 'uncaughtException')
+  listen('uncaughtException', (thrown) => {
+    if (!isListening('uncaughtException')) fail(thrown, 'uncaughtException')
   })
-  on(process, 'unhandledRejection', (reason) => {
-    if (listenerCount(process, 'unhandledRejection') === 1) fail(reason, 'unhandledRejection')
+  listen('unhandledRejection', (reason) => {
+    if (!isListening('unhandledRejection')) fail(reason, 'unhandledRejection')
   })
-  on(process, 'beforeExit', () => {
+  listen('beforeExit', () => {
     isDrained = true
   })
-  on(process, 'exit', () => {
-    if (!isWaiting || !isDrained || process.exitCode !== undefined) return
+  listen('exit', () => {
+    if (!isWaiting || !isDrained || program.exitCode !== undefined) return
     writeAll(stderr, utf8('Warning: the program ended while it awaited something at its top level\n'))
-    process.exitCode = unsettledExitCode
+    program.exitCode = unsettledExitCode
   })
   return {
     fail: (thrown) => fail(thrown, 'uncaughtException'),
@@ -54,6 +55,15 @@ export function watchFailures(code: string): Failures {
       isWaiting = value
     },
   }
+}
+
+/** Whether the guest's program listens too. */
+const isListening = (event: string): boolean => listenerCount(program, event) > 1
+
+function listen(event: string, listener: (value: unknown) => void): void {
+  // Node calls listeners by their `apply`, which guest code may have patched on the prototype.
+  defineProperty(listener, 'apply', { value: functionApply })
+  on(program, event, listener)
 }
 
 /** Runs the program's exit listeners, and ends even if guest code has broken the way out. */

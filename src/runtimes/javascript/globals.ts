@@ -1,30 +1,47 @@
 /** What the guest's program finds besides the language and the runtime. */
-import { createRequire } from 'node:module'
 import type { GuestRequest } from '../channel-protocol.ts'
 import { programName } from './positions.ts'
+
+const getBuiltinModule = process.getBuiltinModule.bind(process)
+const { defineProperty } = Object
 
 /** Defines `require`, `module` and their like, `input` and `process.argv`. The program may declare these names itself. */
 export function installGlobals(request: GuestRequest, input: unknown): void {
   const folder = process.cwd()
   const filename = `${folder}/${programName}`
-  const require = createRequire(filename)
-  const module = { id: '.', filename, exports: {}, loaded: false, children: [], paths: [], require }
-  // So that `require.main === module` says that this is the program.
-  Object.defineProperty(require, 'main', {
-    value: module,
-    writable: true,
-    enumerable: true,
-    configurable: true,
+  const module = { id: '.', filename, exports: {}, loaded: false, children: [], paths: [] }
+  // Most programs never require anything, and the loader costs start time.
+  const getRequire = once(() => {
+    const require = getBuiltinModule('node:module').createRequire(filename)
+    // So that `require.main === module` says that this is the program.
+    define(require, 'main', module)
+    return require
   })
-  define('require', require)
-  define('module', module)
-  define('exports', module.exports)
-  define('__filename', filename)
-  define('__dirname', folder)
-  define('input', input)
+  defineLazy(globalThis, 'require', getRequire)
+  defineLazy(module, 'require', getRequire)
+  define(globalThis, 'module', module)
+  define(globalThis, 'exports', module.exports)
+  define(globalThis, '__filename', filename)
+  define(globalThis, '__dirname', folder)
+  define(globalThis, 'input', input)
   process.argv = [process.execPath, programName, ...request.args]
 }
 
-function define(name: string, value: unknown): void {
-  Object.defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true })
+function once<Result>(make: () => Result): () => Result {
+  let made: { readonly result: Result } | undefined
+  return () => (made ??= { result: make() }).result
+}
+
+function define(owner: object, name: string, value: unknown): void {
+  defineProperty(owner, name, {
+    __proto__: null,
+    value,
+    writable: true,
+    configurable: true,
+  } as PropertyDescriptor)
+}
+
+function defineLazy(owner: object, name: string, get: () => unknown): void {
+  const set = (value: unknown): void => define(owner, name, value)
+  defineProperty(owner, name, { get, set, enumerable: false, configurable: true })
 }

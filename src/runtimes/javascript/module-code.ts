@@ -3,9 +3,9 @@
  * returns the completion value. Every line stays where it is.
  */
 import * as acorn from 'acorn'
-import { recordCompletion } from './completion.ts'
+import { recordCompletion, type Rewrite } from './completion.ts'
 import { Edits } from './edits.ts'
-import { CompileError, toCompileError } from './errors.ts'
+import { CompileError, toCompileError, tooDeep } from './errors.ts'
 import { checkImport, createImportMeta } from './imports.ts'
 import { type MapPosition, type Position, positionAt, skipOnFirstLine, strictPrefix } from './positions.ts'
 
@@ -15,12 +15,14 @@ export interface FunctionCode {
   readonly toBefore: MapPosition
 }
 
-interface Names {
-  readonly value: string
-  readonly saved: string
-  readonly meta: string
-  readonly check: string
-  readonly module: string
+interface ModuleRewrite extends Rewrite {
+  readonly names: Rewrite['names'] & {
+    /** The parameters of the function. */
+    readonly meta: string
+    readonly check: string
+    /** How the names of imported modules begin. */
+    readonly module: string
+  }
 }
 
 type ModuleDeclaration =
@@ -32,11 +34,14 @@ type ModuleDeclaration =
 /** Throws a `CompileError` that says where. */
 export function compileModule(code: string): FunctionCode {
   const program = parseModule(code)
-  const edits = new Edits(code)
-  const names = createNames(code)
-  const imports = rewriteDeclarations(code, program.body, edits, names)
+  const rewrite = { code, edits: new Edits(code), names: createNames(code) }
+  const { edits, names } = rewrite
+  const imports = rewriteDeclarations(program.body, rewrite)
   if (code.includes('import')) replaceImportMeta(program, edits, names.meta)
-  recordCompletion(code, statementsOf(program.body), edits, names)
+  recordCompletion(
+    program.body.filter((statement) => !isModuleDeclaration(statement)),
+    rewrite,
+  )
   const { text, toBefore } = edits.apply()
   const head = `(async(${names.meta},${names.check})=>{${strictPrefix}let ${names.value};`
   const prefix = head + imports.map((statement) => statement.text).join('')
@@ -62,6 +67,7 @@ function parseModule(code: string): acorn.Program {
   } catch (thrown) {
     const place = thrown instanceof SyntaxError ? (thrown as { loc?: acorn.Position }).loc : undefined
     if (place === undefined || !(thrown instanceof SyntaxError)) throw toCompileError(thrown)
+    if (thrown.message.includes('stack space')) throw tooDeep()
     // acorn ends its messages with the place, in columns from 0.
     const message = thrown.message.replace(/ \(\d+:\d+\)$/, '')
     throw new CompileError('SyntaxError', message, { line: place.line, column: place.column + 1 })
@@ -69,7 +75,7 @@ function parseModule(code: string): acorn.Program {
 }
 
 /** Names that the code does not use. */
-function createNames(code: string): Names {
+function createNames(code: string): ModuleRewrite['names'] {
   let base = '$lazaret'
   while (code.includes(base)) base += '_'
   return { value: base, saved: `${base}1`, meta: `${base}2`, check: `${base}3`, module: `${base}4` }
@@ -83,24 +89,26 @@ interface ImportStatement {
 
 /** Takes imports and exports out; returns the statements that import instead. */
 function rewriteDeclarations(
-  code: string,
   body: acorn.Program['body'],
-  edits: Edits,
-  names: Names,
+  rewrite: ModuleRewrite,
 ): readonly ImportStatement[] {
+  const { code, names } = rewrite
   const loads: ImportStatement[] = []
   const bindings: ImportStatement[] = []
   for (const statement of body) {
     if (!isModuleDeclaration(statement)) continue
     const source = sourceOf(statement)
     if (source !== undefined) {
-      const name = `${names.module}${loads.length}`
+      const module = `${names.module}${loads.length}`
       const position = positionAt(code, statement.start)
       const attributes = 'attributes' in statement ? attributesText(statement.attributes) : ''
-      loads.push({ text: `const ${name}=await import(${JSON.stringify(source)}${attributes});`, position })
-      bindings.push({ text: bindingsText(statement, source, name, names.check), position })
+      loads.push({ text: `const ${module}=await import(${JSON.stringify(source)}${attributes});`, position })
+      const { wanted, text } = bindingsOf(statement, module)
+      const check =
+        wanted.length === 0 ? '' : `${names.check}(${module},${JSON.stringify(source)},[${wanted.join()}]);`
+      bindings.push({ text: check + text, position })
     }
-    takeOut(code, statement, edits, names)
+    takeOut(statement, rewrite)
   }
   return [...loads, ...bindings]
 }
@@ -139,7 +147,11 @@ function attributesText(attributes: readonly acorn.ImportAttribute[]): string {
   return `,{with:${JSON.stringify(Object.fromEntries(pairs))}}`
 }
 
-function bindingsText(statement: ModuleDeclaration, source: string, module: string, check: string): string {
+/** The names, quoted, that the module must export, and declarations of the local names. */
+function bindingsOf(
+  statement: ModuleDeclaration,
+  module: string,
+): { readonly wanted: readonly string[]; readonly text: string } {
   const wanted: string[] = []
   let text = ''
   for (const specifier of 'specifiers' in statement ? statement.specifiers : []) {
@@ -151,9 +163,7 @@ function bindingsText(statement: ModuleDeclaration, source: string, module: stri
     wanted.push(exported)
     if (specifier.type !== 'ExportSpecifier') text += `const ${specifier.local.name}=${module}[${exported}];`
   }
-  return wanted.length === 0
-    ? text
-    : `${check}(${module},${JSON.stringify(source)},[${wanted.join()}]);${text}`
+  return { wanted, text }
 }
 
 function importedName(
@@ -164,7 +174,7 @@ function importedName(
   return name.type === 'Identifier' ? name.name : String(name.value)
 }
 
-function takeOut(code: string, statement: ModuleDeclaration, edits: Edits, names: Names): void {
+function takeOut(statement: ModuleDeclaration, { code, edits, names }: ModuleRewrite): void {
   if (statement.type === 'ExportNamedDeclaration' && statement.declaration)
     return edits.blank(statement.start, statement.declaration.start)
   if (statement.type !== 'ExportDefaultDeclaration') return edits.blank(statement.start, statement.end)
@@ -178,11 +188,6 @@ function takeOut(code: string, statement: ModuleDeclaration, edits: Edits, names
   edits.insert(statement.start, isValue ? `${names.value}=(` : 'void(')
   const hasSemicolon = code[statement.end - 1] === ';'
   edits.insert(hasSemicolon ? statement.end - 1 : statement.end, hasSemicolon ? ')' : ');')
-}
-
-/** What is left to record: statements of the program itself. */
-function statementsOf(body: acorn.Program['body']): acorn.Program['body'] {
-  return body.filter((statement) => !isModuleDeclaration(statement))
 }
 
 /** Iterative: the tree is as deep as the guest made it. */

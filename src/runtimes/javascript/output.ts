@@ -2,9 +2,11 @@
  * Writes bytes to a descriptor, all of them, before it returns: console text must reach its pipe in order with what
  * the guest writes itself. The descriptor may have been made non-blocking, or closed, by guest code.
  */
-import { readSync, writeSync } from 'node:fs'
-import { bytesLength, getOwnPropertyDescriptor } from '../../core/primordials.ts'
+import fs from 'node:fs'
+import { bytesLength, defineProperty, getOwnPropertyDescriptor } from '../../core/primordials.ts'
 
+// Taken now: named imports of built-ins change when guest code calls syncBuiltinESMExports().
+const { readSync, writeSync } = fs
 const { wait } = Atomics
 // Never signalled: waiting on it is how a thread sleeps without an event loop.
 const sleepCell = new Int32Array(new SharedArrayBuffer(4))
@@ -14,6 +16,8 @@ const retryMs = 1
 export function writeAll(descriptor: number, bytes: Uint8Array): void {
   let offset = 0
   const length = bytesLength(bytes)
+  // Node reads this one, and would find a getter of the guest's.
+  defineProperty(bytes, 'byteLength', { __proto__: null, value: length } as PropertyDescriptor)
   while (offset < length) {
     try {
       offset += writeSync(descriptor, bytes, offset, length - offset)
@@ -42,6 +46,7 @@ export function readAll(descriptor: number, bytes: Uint8Array): boolean {
 }
 
 function isBusy(thrown: unknown): boolean {
-  const code: unknown = getOwnPropertyDescriptor(thrown as object, 'code')?.value
+  if (typeof thrown !== 'object' || thrown === null) return false
+  const code: unknown = getOwnPropertyDescriptor(thrown, 'code')?.value
   return code === 'EAGAIN' || code === 'EINTR'
 }

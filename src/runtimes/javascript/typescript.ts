@@ -3,12 +3,13 @@
  * why this happens in the guest's process and not in the host.
  */
 import { createRequire } from 'node:module'
+import type * as oxc from 'oxc-transform'
 import { installDecoratorHelpers } from './decorators.ts'
 import { CompileError } from './errors.ts'
 import { type MapPosition, positionAt } from './positions.ts'
 import { createSourceMapReader } from './source-map.ts'
 
-type Oxc = Pick<typeof import('oxc-transform'), 'transformSync'>
+type Oxc = Pick<typeof oxc, 'transformSync'>
 
 export interface JavaScriptCode {
   readonly text: string
@@ -27,9 +28,9 @@ export function compileTypeScript(code: string): JavaScriptCode {
     sourcemap: true,
     decorator: { legacy: true },
     // Without this, a decorator becomes a require() of a package that the guest does not have.
-    helpers: { mode: 'External' },
-  } as Parameters<Oxc['transformSync']>[2])
-  const error = result.errors.find(({ severity }) => severity === 'Error')
+    helpers: { mode: 'External' as unknown as oxc.HelperMode },
+  })
+  const error = result.errors.find(({ severity }) => (severity as string) === 'Error')
   if (error !== undefined) throw toSyntaxError(code, error.message, error.labels[0]?.start)
   const hasDecorators = result.code.includes('babelHelpers.')
   if (hasDecorators) installDecoratorHelpers()

@@ -24,7 +24,8 @@ def create_loader():
         with open(path, "rb") as file:
             sources[part] = path, file.read()
     run_code, compile_source, module_type, import_any = exec, compile, type(sys), __import__
-    modules = {"binascii": binascii, "builtins": builtins, "os": os, "sys": sys}
+    # `sys` stays the live one: its streams and hooks are the guest's to replace.
+    modules = {"binascii": copy_module(binascii), "os": copy_module(os), "sys": sys, "builtins": builtins}
     loaded = {}
 
     def import_module(name, *options):
@@ -44,6 +45,12 @@ def create_loader():
         return loaded[part]
 
     return load
+
+
+def copy_module(module):
+    copied = type(sys)(module.__name__)
+    copied.__dict__.update(vars(module))
+    return copied
 
 
 create_loader()("run").main()

@@ -1,8 +1,11 @@
 /** Shell: bash (or sh) on a script file. No harness: the exit code and the output are all there is. */
-import { encodeValue } from '../../core/values.ts'
 import { LazaretError } from '../../core/errors.ts'
+import type { Limits } from '../../core/limits.ts'
+import type { RunRequest } from '../../core/request.ts'
+import { encodeInput, requireInputFits } from '../guest-request.ts'
+import { onDisk } from '../../jail/tmpfs.ts'
 import { guestEnvironment, workspaceFiles } from '../runtime.ts'
-import type { Program, Runtime } from '../runtime.ts'
+import type { Program, ProgramFile, Runtime } from '../runtime.ts'
 
 const scriptPath = '/tmp/code.sh'
 const inputPath = '/tmp/input.json'
@@ -13,20 +16,32 @@ export const shellRuntime: Runtime = {
   prepare(request, limits, toolchains): Program {
     const shell = toolchains.shell()
     if (shell === null) throw new LazaretError('RUNTIME_UNAVAILABLE', { detail: 'There is no bash and no sh.', hint: 'Install bash.' })
-    const input = request.input === undefined ? [] : [{ path: inputPath, bytes: encodeInput(request.input, limits.inputBytes) }]
+    const code = { path: scriptPath, bytes: Buffer.from(request.code) }
+    const input = request.input === undefined ? [] : [{ path: inputPath, bytes: writeInput(request, limits) }]
+    requireTemporaryFits([code, ...input], limits)
     return {
       file: shell,
       argv: [shell, scriptPath, ...(request.args ?? [])],
       env: { ...(input.length > 0 ? { INPUT: inputPath } : {}), ...guestEnvironment(request) },
       binds: [],
-      files: [{ path: scriptPath, bytes: Buffer.from(request.code) }, ...input, ...workspaceFiles(request)],
+      files: [code, ...input, ...workspaceFiles(request)],
       baseDataBytes: 3 * 1024 * 1024,
     }
   },
 }
 
-/** A text goes into the file as it is; everything else as JSON, tagged where JSON has no word for it. */
-function encodeInput(input: unknown, maxBytes: number): Uint8Array {
-  if (input instanceof Uint8Array) return input
-  return Buffer.from(typeof input === 'string' ? input : JSON.stringify(encodeValue(input, { maxBytes }).value))
+/** Texts and bytes go into the file as they are; everything else as JSON, tagged where JSON has no word for it. */
+function writeInput(request: RunRequest, limits: Limits): Uint8Array {
+  const { input } = request
+  if (typeof input !== 'string' && !(input instanceof Uint8Array)) return Buffer.from(JSON.stringify(encodeInput(request, limits)))
+  const bytes = Buffer.from(input as string)
+  requireInputFits(bytes, request, limits)
+  return bytes
+}
+
+/** Both lie in /tmp, which is as large as the disk limit says. */
+function requireTemporaryFits(files: readonly ProgramFile[], { diskBytes }: Limits): void {
+  const used = files.reduce((sum, { bytes }) => sum + onDisk(bytes.length), 0)
+  if (used <= diskBytes) return
+  throw new LazaretError('INPUT_TOO_LARGE', { detail: `code and input: ${used} bytes on disk; diskBytes is ${diskBytes}.` })
 }

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { it } from 'node:test'
 
 import type { ContractParts } from '../runtime.contract.ts'
+import type { ReceivedResult } from './programs.ts'
 
 const KiB = 1024
 const MiB = 1024 * KiB
@@ -35,9 +36,9 @@ function contractOfStdin({ programs, run }: ContractParts): void {
   })
 
   it('can be ended by its time limit while stdin is unread', async () => {
-    const limits = { wallMs: 500 }
-    const { outcome, stdout } = await run(programs.printThenSleep('busy'), { stdin: Buffer.alloc(5 * MiB, 'x'), limits })
-    assert.deepEqual({ outcome, stdout }, { outcome: { kind: 'timed-out', limit: 'wall', limitMs: 500 }, stdout: 'busy' })
+    const wallMs = programs.startMs
+    const { outcome, stdout } = await run(programs.printThenSleep('busy'), { stdin: Buffer.alloc(5 * MiB, 'x'), limits: { wallMs } })
+    assert.deepEqual({ outcome, stdout }, { outcome: { kind: 'timed-out', limit: 'wall', limitMs: wallMs }, stdout: 'busy' })
   })
 }
 
@@ -61,39 +62,47 @@ function contractOfArguments({ programs, run }: ContractParts): void {
 }
 
 function contractOfValues({ programs, run }: ContractParts): void {
+  async function receive(input: unknown): Promise<ReceivedResult> {
+    const chunks: Uint8Array[] = []
+    const result = await run(programs.input.code, { input, onOutput: (chunk) => chunks.push(chunk.bytes) })
+    return { ...result, bytes: Uint8Array.from(Buffer.concat(chunks)) }
+  }
+
   const shared = { name: 'shared' }
-  const kinds: Readonly<Record<string, unknown>> = {
-    'null': null,
-    'true': true,
-    'a number': -12.5,
-    'a large integer': 2 ** 53,
-    'a text': 'text with "quotes", \u2028 and \0 and 日本語',
-    'an array': [1, [2, []], 'three'],
-    'an object': { a: { b: [] }, '': 1, '__proto__x': 2 },
-    'an object with a key $type': { $type: 'Date', value: 'not one' },
-    'a date': new Date('2026-01-31T12:34:56.789Z'),
+  const kinds = {
+    texts: ['', 'text with "quotes", \u2028, \0 and 日本語'],
+    numbers: [0, -12.5, 2 ** 53 - 1, 1e300],
+    words: [null, true, false],
+    nested: { a: { b: [[], {}] }, '': 1 },
+    'an own key $type': { $type: 'Date', value: 'not one' },
+    date: new Date('2026-01-31T12:34:56.789Z'),
     'a big integer': 2n ** 100n,
     'a set': new Set([1, 'two']),
-    'a map with keys that are no texts': new Map<unknown, unknown>([
+    'a map whose keys are no texts': new Map([
       [1, 'one'],
       [2, 'two'],
     ]),
     'numbers beyond JSON': [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
-    'bytes': new Uint8Array([0, 255, 128]),
-    'an object that is shared': [shared, shared],
+    bytes: new Uint8Array([0, 255, 128]),
+    shared: [shared, shared],
   }
-  for (const [kind, sent] of Object.entries(kinds)) {
-    it(`receives ${kind} as its input`, async () => {
-      const result = await run(programs.input.code, { input: sent })
-      assert.deepEqual(result.outcome, { kind: 'completed', exitCode: 0 })
-      assert.deepEqual(programs.input.received(result, sent), sent)
+
+  it('receives every kind of value, inside others, as its input', async () => {
+    const result = await receive(kinds)
+    assert.deepEqual(result.outcome, { kind: 'completed', exitCode: 0 })
+    assert.deepEqual(programs.input.received(result, kinds), kinds)
+  })
+
+  for (const [kind, sent] of Object.entries({ null: null, 'a number': 1, 'a text': 'text\0\n', bytes: new Uint8Array([0, 255]) })) {
+    it(`receives ${kind} as its whole input`, async () => {
+      assert.deepEqual(programs.input.received(await receive(sent), sent), sent)
     })
   }
 
   it('receives an input that contains itself', async () => {
     const circle: { self?: unknown } = {}
     circle.self = circle
-    const received = programs.input.received(await run(programs.input.code, { input: circle }), circle) as typeof circle
+    const received = programs.input.received(await receive(circle), circle) as typeof circle
     assert.equal(received.self, received)
   })
 

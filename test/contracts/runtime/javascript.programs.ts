@@ -17,11 +17,12 @@ function javascriptPrograms(runtime: 'bun' | 'node', memoryBytes: number): Runti
     printArguments: "process.stdout.write(process.argv.slice(2).map((argument) => argument + '\\0').join('')); undefined",
     printEnvironment:
       "process.stdout.write(Object.entries(process.env).map(([name, value]) => `${name}=${value}\\0`).join('')); undefined",
-    printFile: (path) => `${files}process.stdout.write(fs.readFileSync(${quote(path)})); undefined`,
-    printOwnership: (path) =>
-      `${files}const { mode, uid, gid } = fs.statSync(${quote(path)}); console.log((mode & 0o7777).toString(8), uid, gid)`,
-    printLink: (path) => `${files}console.log(fs.readlinkSync(${quote(path)}))`,
-    printNames: (path) => `${files}console.log(fs.readdirSync(${quote(path)}).sort().join('\\n'))`,
+    printFiles: (...paths) => `${files}for (const path of ${JSON.stringify(paths)}) process.stdout.write(fs.readFileSync(path))\nundefined`,
+    printOwnership: (...paths) =>
+      `${files}for (const { mode, uid, gid } of ${JSON.stringify(paths)}.map((path) => fs.statSync(path)))` +
+      '  console.log((mode & 0o7777).toString(8), uid, gid)',
+    printLinks: (...paths) => `${files}for (const path of ${JSON.stringify(paths)}) console.log(fs.readlinkSync(path))`,
+    printNames: (...paths) => `${files}for (const path of ${JSON.stringify(paths)}) console.log(fs.readdirSync(path).join('\\n'))`,
     printBytes: (bytes) => `process.stdout.write(Uint8Array.of(${bytes.join(', ')})); undefined`,
     fill: (bytes) => `process.stdout.write('x'.repeat(${bytes})); undefined`,
     printThenLoop: (text) => `process.stdout.write(${quote(text)}); for (;;) {}`,
@@ -33,6 +34,7 @@ function javascriptPrograms(runtime: 'bun' | 'node', memoryBytes: number): Runti
     leaveProcessBehind:
       `${processes}spawn('sleep', ['infinity'], { stdio: 'inherit', detached: true }).unref(); console.log('parent is done')`,
     allocateForever: 'const pieces = []; for (;;) pieces.push(new Uint8Array(1048576).fill(1))',
+    startMs: 500,
     memoryBytes,
     fillDisk: `${files}const file = fs.openSync('full', 'w'); for (;;) fs.writeSync(file, new Uint8Array(65536))`,
     spawnForever:
@@ -49,7 +51,7 @@ function javascriptPrograms(runtime: 'bun' | 'node', memoryBytes: number): Runti
       syntax: { code: 'const first = 1\nconst second = = 2', error: { name: 'SyntaxError', line: 2 } },
     },
     value: { code: '({ sum: 1 + 1 })', value: { sum: 2 }, text: '{ sum: 2 }' },
-    input: { code: 'input', received: ({ value }) => value },
+    input: { code: '[input]', received: ({ value }) => (value as unknown[])[0] },
     console: {
       code: "console.log('one'); console.warn('two %d', 2); console.error('three'); console.debug('four'); console.info('five')",
       logs: [

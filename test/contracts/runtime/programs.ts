@@ -3,6 +3,9 @@ import type { GuestError } from '../../../src/core/outcome.ts'
 import type { Language, RuntimeName } from '../../../src/core/request.ts'
 import type { RunResult } from '../../../src/core/result.ts'
 
+/** A result with the bytes of its stdout. */
+export type ReceivedResult = RunResult & { readonly bytes: Uint8Array }
+
 export interface RuntimePrograms {
   readonly runtime: RuntimeName
   readonly language: Language
@@ -18,14 +21,14 @@ export interface RuntimePrograms {
   readonly printArguments: string
   /** Prints the environment that the program sees as `NAME=value`, and a NUL after each. */
   readonly printEnvironment: string
-  /** Copies the file at `path` to stdout, byte for byte. */
-  readonly printFile: (path: string) => string
-  /** Prints `<mode in octal> <uid> <gid>` of the file at `path`. */
-  readonly printOwnership: (path: string) => string
-  /** Prints the target of the link at `path`. */
-  readonly printLink: (path: string) => string
-  /** Prints the names in the folder at `path`, one a line. */
-  readonly printNames: (path: string) => string
+  /** Copies the files to stdout, one after the other, byte for byte. */
+  readonly printFiles: (...paths: readonly string[]) => string
+  /** Prints `<mode in octal> <uid> <gid>` of each file, a line each. */
+  readonly printOwnership: (...paths: readonly string[]) => string
+  /** Prints the target of each link, a line each. */
+  readonly printLinks: (...paths: readonly string[]) => string
+  /** Prints the names in the folders, one a line. */
+  readonly printNames: (...paths: readonly string[]) => string
   /** Writes these bytes to stdout. */
   readonly printBytes: (bytes: readonly number[]) => string
   /** Writes exactly so many `x` to stdout and nothing else, then ends. */
@@ -42,12 +45,14 @@ export interface RuntimePrograms {
   readonly leaveProcessBehind: string
   /** Allocates memory and touches it until it is ended. */
   readonly allocateForever: string
+  /** Time in which the runtime has started even on a busy machine. */
+  readonly startMs: number
   /** A memory limit above what the runtime itself needs. */
   readonly memoryBytes: number
   /** Writes to `/workspace/full` until the disk is full, and fails of it. */
   readonly fillDisk: string
-  /** Starts processes that sleep until one more cannot be started, and fails of it. */
-  readonly spawnForever: string
+  /** Starts processes that sleep until one more cannot be started, and fails of it; null where it would wait instead. */
+  readonly spawnForever: string | null
   /** Prints the environments of all processes that it can read, and the names in /tmp. */
   readonly spy: string
   /** Programs that do not compile, or die of an error nobody caught; null where the language knows only exit codes. */
@@ -58,7 +63,7 @@ export interface RuntimePrograms {
   /** A program with a value; null where the language has none. */
   readonly value: { readonly code: string; readonly value: unknown; readonly text: string } | null
   /** A program that makes its input visible, and where to find it then. */
-  readonly input: { readonly code: string; readonly received: (result: RunResult, sent: unknown) => unknown }
+  readonly input: { readonly code: string; readonly received: (result: ReceivedResult, sent: unknown) => unknown }
   /** Console calls, and what they say in the logs; null where the language has no console. */
   readonly console: { readonly code: string; readonly logs: readonly { readonly level: string; readonly text: string }[] } | null
   /** Where the toolchain lies, before `/usr/local/bin:/usr/bin:/bin` on PATH. */

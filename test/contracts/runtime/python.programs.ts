@@ -19,11 +19,15 @@ export const pythonPrograms: RuntimePrograms = {
   copyStdin: 'import sys, shutil; shutil.copyfileobj(sys.stdin.buffer, sys.stdout.buffer)',
   printArguments: "import sys; sys.stdout.write(''.join(argument + '\\0' for argument in sys.argv[1:]))",
   printEnvironment: "import os\nprint(''.join(f'{name}={value}\\0' for name, value in os.environ.items()), end='')",
-  printFile: (path) => `import sys; sys.stdout.buffer.write(open(${quote(path)}, 'rb').read())\nNone`,
-  printOwnership: (path) =>
-    `import os; facts = os.stat(${quote(path)}); print(f'{facts.st_mode & 0o7777:o} {facts.st_uid} {facts.st_gid}')`,
-  printLink: (path) => `import os; print(os.readlink(${quote(path)}))`,
-  printNames: (path) => `import os; print('\\n'.join(sorted(os.listdir(${quote(path)}))))`,
+  printFiles: (...paths) => `import sys\nfor path in ${JSON.stringify(paths)}: sys.stdout.buffer.write(open(path, 'rb').read())`,
+  printOwnership: (...paths) =>
+    lines(
+      'import os',
+      `for facts in map(os.stat, ${JSON.stringify(paths)}):`,
+      "    print(f'{facts.st_mode & 0o7777:o} {facts.st_uid} {facts.st_gid}')",
+    ),
+  printLinks: (...paths) => `import os\nfor path in ${JSON.stringify(paths)}: print(os.readlink(path))`,
+  printNames: (...paths) => `import os\nfor path in ${JSON.stringify(paths)}: print('\\n'.join(os.listdir(path)))`,
   printBytes: (bytes) => `import sys; sys.stdout.buffer.write(bytes([${bytes.join(', ')}]))\nNone`,
   fill: (bytes) => `import sys; sys.stdout.write('x' * ${bytes})\nNone`,
   printThenLoop: (text) => `print(${quote(text)}, end='', flush=True)\nwhile True: pass`,
@@ -41,6 +45,7 @@ export const pythonPrograms: RuntimePrograms = {
     `import os, signal; print(${quote(text)}, end='', flush=True); os.kill(os.getpid(), signal.${signal})`,
   leaveProcessBehind: "import subprocess; child = subprocess.Popen(['sleep', 'infinity']); print('parent is done')",
   allocateForever: lines('pieces = []', 'while True:', "    pieces.append(b'x' * 1048576)"),
+  startMs: 500,
   memoryBytes: 64 * MiB,
   fillDisk: lines("with open('full', 'wb') as file:", '    while True:', "        file.write(b'x' * 65536)"),
   spawnForever: lines('import subprocess', 'while True:', "    subprocess.Popen(['sleep', 'infinity'])"),
@@ -61,7 +66,7 @@ export const pythonPrograms: RuntimePrograms = {
     syntax: { code: lines('first = 1', 'second = = 2'), error: { name: 'SyntaxError', line: 2 } },
   },
   value: { code: "{'sum': 1 + 1}", value: { sum: 2 }, text: "{'sum': 2}" },
-  input: { code: 'input_data', received: ({ value }) => value },
+  input: { code: '[input_data]', received: ({ value }) => (value as unknown[])[0] },
   console: null,
   toolchainOnPath: true,
 }

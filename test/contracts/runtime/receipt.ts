@@ -1,5 +1,6 @@
 /** The receipt says what the guest itself can see. */
 import assert from 'node:assert/strict'
+import { readlinkSync } from 'node:fs'
 import { it } from 'node:test'
 
 import { createLazaret } from '../../../src/index.ts'
@@ -10,7 +11,7 @@ const noCapabilities = '0000000000000000'
 
 export function contractOfReceipt({ programs, run }: ContractParts): void {
   it('says what the kernel says to the guest itself about its ids, capabilities and filters', async () => {
-    const { receipt, stdout } = await run(programs.printFile('/proc/self/status'))
+    const { receipt, stdout } = await run(programs.printFiles('/proc/self/status'))
     const { observed } = receipt
     for (const name of ['Uid', 'Gid', 'CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb', 'NoNewPrivs', 'Seccomp']) {
       const [, seen = 'nothing'] = new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(stdout) ?? []
@@ -23,23 +24,20 @@ export function contractOfReceipt({ programs, run }: ContractParts): void {
   })
 
   it('says what the guest reads of its user map and its cgroup', async () => {
-    for (const [name, path] of [
-      ['uid_map', '/proc/self/uid_map'],
-      ['gid_map', '/proc/self/gid_map'],
-      ['cgroup', '/proc/self/cgroup'],
-    ] as const) {
-      const { receipt, stdout } = await run(programs.printFile(path))
-      assert.equal(receipt.observed[name], stdout.trimEnd().replaceAll('\n', ','), name)
-    }
+    const names = ['uid_map', 'gid_map', 'cgroup']
+    const { receipt, stdout } = await run(programs.printFiles(...names.map((name) => `/proc/self/${name}`)))
+    assert.equal(names.map((name) => receipt.observed[name]).join(), stdout.trimEnd().replaceAll('\n', ','))
   })
 
   it('names namespaces that the guest is in and the host is not', async () => {
     const names = ['user', 'pid', 'mnt', 'net', 'ipc', 'uts', 'cgroup']
-    for (const name of names) {
-      const { receipt, stdout } = await run(programs.printLink(`/proc/self/ns/${name}`))
-      assert.equal(receipt.observed[`ns_${name}`], stdout.trim())
-      assert.notEqual(stdout.trim(), await readHostNamespace(name), name)
-    }
+    const { receipt, stdout } = await run(programs.printLinks(...names.map((name) => `/proc/self/ns/${name}`)))
+    const seen = stdout.trim().split('\n')
+    assert.deepEqual(
+      names.map((name) => receipt.observed[`ns_${name}`]),
+      seen,
+    )
+    for (const [index, name] of names.entries()) assert.notEqual(seen[index], readHostNamespace(name), name)
   })
 
   it('names the layers that stood', async () => {
@@ -66,9 +64,9 @@ export function contractOfReceipt({ programs, run }: ContractParts): void {
   })
 
   it('leaves out the network namespace when the host’s network is shared', async () => {
-    const { receipt, stdout } = await run(programs.printLink('/proc/self/ns/net'), { network: 'host' })
+    const { receipt, stdout } = await run(programs.printLinks('/proc/self/ns/net'), { network: 'host' })
     assert.ok(!receipt.layers.includes('network-namespace'))
-    assert.equal(stdout.trim(), await readHostNamespace('net'))
+    assert.equal(stdout.trim(), readHostNamespace('net'))
   })
 
   it('names the runtime, and each limit with its value and what holds it', async () => {
@@ -100,7 +98,6 @@ export function contractOfReceipt({ programs, run }: ContractParts): void {
   })
 }
 
-async function readHostNamespace(name: string): Promise<string> {
-  const { readlink } = await import('node:fs/promises')
-  return readlink(`/proc/self/ns/${name}`)
+function readHostNamespace(name: string): string {
+  return readlinkSync(`/proc/self/ns/${name}`)
 }

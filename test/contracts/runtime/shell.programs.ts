@@ -13,10 +13,10 @@ export const shellPrograms: RuntimePrograms = {
   copyStdin: 'cat',
   printArguments: `for argument in "$@"; do printf '%s\\0' "$argument"; done`,
   printEnvironment: 'cat /proc/$$/environ',
-  printFile: (path) => `cat -- ${quote(path)}`,
-  printOwnership: (path) => `stat -c '%a %u %g' -- ${quote(path)}`,
-  printLink: (path) => `readlink -- ${quote(path)}`,
-  printNames: (path) => `ls -A -- ${quote(path)}`,
+  printFiles: (...paths) => `cat -- ${paths.map(quote).join(' ')}`,
+  printOwnership: (...paths) => `stat -c '%a %u %g' -- ${paths.map(quote).join(' ')}`,
+  printLinks: (...paths) => `readlink -- ${paths.map(quote).join(' ')}`,
+  printNames: (...paths) => paths.map((path) => `ls -A -- ${quote(path)}`).join('\n'),
   printBytes: (bytes) => `printf '${bytes.map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('')}'`,
   fill: (bytes) => `head -c ${bytes} /dev/zero | tr '\\0' x`,
   printThenLoop: (text) => `printf %s ${quote(text)}; while :; do :; done`,
@@ -26,16 +26,21 @@ export const shellPrograms: RuntimePrograms = {
   dieBy: (signal, text) => `printf %s ${quote(text)}; kill -${signal.slice(3)} $$`,
   leaveProcessBehind: 'sleep infinity & echo parent is done',
   allocateForever: 'text=xxxxxxxxxxxxxxxx; while :; do text=$text$text; done',
+  startMs: 200,
   memoryBytes: 64 * MiB,
   fillDisk: 'cat /dev/zero > full',
-  spawnForever: 'set -e; while :; do sleep infinity & done',
+  // A shell that cannot fork sleeps and tries again, for half a minute in all.
+  spawnForever: null,
   spy: 'cat /proc/[0-9]*/environ 2>/dev/null; ls -A /tmp',
   errors: null,
   value: null,
   input: {
     code: 'cat "$INPUT"',
-    // A text is the file as it is; everything else is the tagged encoding.
-    received: ({ stdout }, sent) => (typeof sent === 'string' ? stdout : decodeValue(JSON.parse(stdout))),
+    // Texts and bytes are the file as they are; everything else is the tagged encoding.
+    received: ({ stdout, bytes }, sent) => {
+      if (sent instanceof Uint8Array) return bytes
+      return typeof sent === 'string' ? stdout : decodeValue(JSON.parse(stdout))
+    },
   },
   console: null,
   toolchainOnPath: false,

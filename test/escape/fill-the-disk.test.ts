@@ -1,0 +1,90 @@
+/** Disk bombs: bytes, sparse bytes, empty files, and trees that are hard to delete. */
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { test } from 'node:test'
+
+import { keepMemoryFlat } from '../support/resident-memory.ts'
+import { bun, node, python, shell, useLazaret } from '../support/use-lazaret.ts'
+
+const guests = await useLazaret()
+
+const MiB = 1024 * 1024
+const limits = { diskBytes: 8 * MiB, memoryBytes: 256 * MiB, wallMs: 10_000 }
+const diskExceeded = { kind: 'limit-exceeded', limit: 'disk', allowed: limits.diskBytes }
+
+const fillFromJavaScript = (folder: string) => `
+  const fs = await import('node:fs')
+  for (let i = 0; ; i++) fs.writeFileSync('${folder}/lazaret-fill-' + i, new Uint8Array(1 << 20).fill(1))`
+
+const fills = {
+  'shell in the workspace': { ...shell, code: 'i=0; while head -c 1000000 /dev/zero > lazaret-fill-$i; do i=$((i+1)); done; exit 1' },
+  'shell in /tmp': { ...shell, code: 'i=0; while head -c 1000000 /dev/zero > /tmp/lazaret-fill-$i; do i=$((i+1)); done; exit 1' },
+  'shell in one file': { ...shell, code: 'exec cat /dev/zero > lazaret-fill' },
+  'python in the workspace': { ...python, code: 'i = 0\nwhile True:\n    open("lazaret-fill-%d" % i, "wb").write(b"x" * (1 << 20))\n    i += 1' },
+  'bun in /tmp': { ...bun, code: fillFromJavaScript('/tmp') },
+  'node in the workspace': { ...node, code: fillFromJavaScript('/workspace') },
+}
+
+for (const [name, request] of Object.entries(fills)) {
+  test(`filling the disk from ${name} is limit-exceeded, and no file appears on the host`, async () => {
+    const { outcome } = await keepMemoryFlat(() => guests.run({ ...request, limits }))
+    assert.deepEqual(outcome, diskExceeded)
+    for (const folder of ['/tmp', '/workspace', process.cwd()]) assert.ok(!existsSync(`${folder}/lazaret-fill-0`) && !existsSync(`${folder}/lazaret-fill`))
+  })
+}
+
+test('shell: a sparse file of 1 TB is refused', async () => {
+  const { outcome, usage } = await guests.run({ ...shell, code: 'exec truncate -s 1T huge', limits })
+  assert.deepEqual(outcome, diskExceeded)
+  assert.ok(usage.memoryPeakBytes < 64 * MiB)
+})
+
+const sparse = {
+  python: { ...python, code: 'open("huge", "wb").truncate(1 << 40)' },
+  bun: { ...bun, code: `const fs = await import('node:fs'); fs.truncateSync('huge2', (fs.writeFileSync('huge2', ''), 2 ** 40))` },
+  node: { ...node, code: `const fs = await import('node:fs'); fs.writeFileSync('huge', ''); fs.truncateSync('huge', 2 ** 40)` },
+}
+
+for (const [name, request] of Object.entries(sparse)) {
+  test(`${name}: a sparse file of 1 TB fails with EFBIG`, async () => {
+    const { outcome } = await guests.run({ ...request, limits })
+    assert.equal(outcome.kind, 'failed')
+    assert.match(outcome.kind === 'failed' ? outcome.error.message : '', /EFBIG|too large/i)
+  })
+}
+
+const manyFiles = {
+  shell: { ...shell, code: 'i=0; while : > f$i; do i=$((i+1)); done 2>/dev/null; exit 1' },
+  python: { ...python, code: 'import os\ni = 0\nwhile True:\n    os.close(os.open("f%d" % i, os.O_CREAT | os.O_WRONLY))\n    i += 1' },
+  bun: { ...bun, code: `const fs = await import('node:fs'); for (let i = 0; ; i++) fs.closeSync(fs.openSync('f' + i, 'w'))` },
+  node: { ...node, code: `const fs = await import('node:fs'); for (let i = 0; ; i++) fs.mkdirSync('d' + i)` },
+}
+
+for (const [name, request] of Object.entries(manyFiles)) {
+  test(`${name}: empty files without end are limit-exceeded`, async () => {
+    const { outcome } = await guests.run({ ...request, limits })
+    assert.deepEqual(outcome, diskExceeded)
+  })
+}
+
+test('3,000 levels of folders with 255-byte names are no trouble to clean up', async () => {
+  const code = `
+import os
+name = 'n' * 255
+for _ in range(3000):
+    os.mkdir(name)
+    os.chdir(name)
+open(name, 'w').write('deep')
+print(len(os.listdir('.')))`
+  const { outcome, stdout } = await guests.run({ ...python, code, limits: { ...limits, diskBytes: 64 * MiB } })
+  assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
+  assert.equal(stdout, '1\n')
+  await guests.leaks.check()
+})
+
+test('a program that handles the full disk itself completes', async () => {
+  const code = 'head -c 20000000 /dev/zero > fill || rm fill; echo ok > small; cat small'
+  const { outcome, stdout } = await guests.run({ ...shell, code, limits })
+  assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
+  assert.equal(stdout, 'ok\n')
+})

@@ -1,0 +1,72 @@
+/** Fork bombs: as many processes as the kernel gives. Run only after a small one has shown that the limit holds. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { RunRequest } from '../../src/index.ts'
+import { processesLimitIsMissing } from '../support/limits-hold.ts'
+import { listDescendants } from '../support/processes.ts'
+import { bun, node, python, shell, useLazaret } from '../support/use-lazaret.ts'
+
+const guests = await useLazaret()
+const skip = await processesLimitIsMissing(guests)
+
+const processesMax = 32
+const limits = { processesMax, wallMs: 800 }
+/** Each cell adds its stub and its pid 1; the bystander is a cell of its own. */
+const overhead = 8
+const sampleMs = 20
+
+/** Runs a bomb and counts what lives below this process meanwhile; starts another cell once the bomb is at work. */
+async function runBomb(request: RunRequest) {
+  let most = 0
+  const timer = setInterval(() => (most = Math.max(most, listDescendants(process.pid).length)), sampleMs)
+  const started = Promise.withResolvers<void>()
+  const bomb = guests.run({ ...request, onOutput: () => started.resolve() })
+  await Promise.race([started.promise, bomb])
+  const bystander = await guests.run({ ...shell, code: 'echo alive' })
+  const result = await bomb
+  clearInterval(timer)
+  assert.equal(bystander.stdout, 'alive\n')
+  assert.ok(most <= processesMax + overhead, `${most} processes were alive at one time`)
+  return result
+}
+
+const persistent = {
+  shell: { ...shell, code: 'bomb() { echo x; bomb | bomb & bomb | bomb & wait; }; bomb' },
+  python: {
+    ...python,
+    code: 'import os\nprint("x", flush=True)\nwhile True:\n    try: os.fork()\n    except OSError: pass',
+  },
+  bun: { ...bun, code: spawnForEver() },
+  node: { ...node, code: spawnForEver() },
+}
+
+function spawnForEver(): string {
+  return `
+    const { spawn } = await import('node:child_process')
+    console.log('x')
+    for (;;) {
+      try { spawn('/bin/sleep', ['60'], { stdio: 'ignore' }).on('error', () => {}) } catch {}
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }`
+}
+
+for (const [name, request] of Object.entries(persistent)) {
+  test(`a ${name} fork bomb is timed-out with no more than processesMax processes, and another cell starts meanwhile`, { skip }, async () => {
+    const { outcome } = await runBomb({ ...request, limits })
+    assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: limits.wallMs })
+  })
+}
+
+const giveUp = {
+  fork: 'import os, time\nprint("x", flush=True)\nwhile True:\n    if os.fork() == 0: time.sleep(9)',
+  thread: 'import threading, time\nprint("x", flush=True)\nwhile True: threading.Thread(target=time.sleep, args=(9,), daemon=True).start()',
+}
+
+for (const [name, code] of Object.entries(giveUp)) {
+  test(`a python ${name} bomb that dies of the refusal is limit-exceeded where a cgroup saw it, else its own failure`, { skip }, async () => {
+    const { outcome } = await runBomb({ ...python, code, limits })
+    if (guests.heldByCgroup) assert.deepEqual(outcome, { kind: 'limit-exceeded', limit: 'processes', allowed: processesMax })
+    else assert.equal(outcome.kind, 'failed')
+  })
+}

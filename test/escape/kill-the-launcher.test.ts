@@ -1,0 +1,70 @@
+/** The launcher's two processes die under a run: the host hears of it at once and nothing of the cell lives on. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { LazaretError } from '../../src/index.ts'
+import type { RunRequest } from '../../src/index.ts'
+import { listCells } from '../support/processes.ts'
+import type { HostCell } from '../support/processes.ts'
+import { python, shell, useLazaret } from '../support/use-lazaret.ts'
+
+const guests = await useLazaret()
+
+/** Guests that hold on: children, a daemon, a pipe that others keep open. */
+const stubborn = `trap '' TERM HUP; for i in 1 2 3; do sleep 60 & done; (setsid sh -c 'trap "" TERM; sleep 60' &); echo up; sleep 60`
+
+async function strike(request: RunRequest, hit: (cell: HostCell) => void) {
+  const up = Promise.withResolvers<void>()
+  const run = guests.run({ ...request, onOutput: () => up.resolve() })
+  run.catch(() => undefined)
+  await up.promise
+  const [cell] = listCells()
+  assert.ok(cell !== undefined && cell.guests.length > 0)
+  guests.leaks.noteProcesses([cell.stub, cell.pid1, ...cell.guests])
+  hit(cell)
+  return run
+}
+
+const victims: Record<string, (cell: HostCell) => number> = {
+  stub: ({ stub }) => stub.pid,
+  'pid 1': ({ pid1 }) => pid1.pid,
+}
+
+for (const [name, choose] of Object.entries(victims)) {
+  for (const request of [
+    { ...shell, code: stubborn },
+    { ...python, code: 'import os, time\nfor _ in range(4): os.fork()\nprint("up", flush=True)\ntime.sleep(60)' },
+  ]) {
+    test(`${request.runtime}: SIGKILL of the ${name} is our fault, WORKER_LOST, and ends everything in the cell`, async () => {
+      const run = strike(request, (cell) => process.kill(choose(cell), 'SIGKILL'))
+      await assert.rejects(run, (error) => error instanceof LazaretError && error.code === 'WORKER_LOST')
+      await guests.leaks.check()
+    })
+  }
+}
+
+test('a guest that dies of SIGKILL from outside is killed, not lost', async () => {
+  const { outcome } = await strike({ ...shell, code: 'echo up; exec sleep 60' }, ({ guests: [guest] }) => process.kill(guest?.pid as number, 'SIGKILL'))
+  assert.deepEqual(outcome, { kind: 'killed', signal: 'SIGKILL' })
+})
+
+for (const [name, choose] of Object.entries(victims)) {
+  test(`with a stopped ${name} the wall limit is answered on time and the cell still ends`, async () => {
+    const run = strike({ ...shell, code: stubborn, limits: { wallMs: 400 } }, (cell) => process.kill(choose(cell), 'SIGSTOP'))
+    const { outcome, usage } = await run
+    assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: 400 })
+    assert.ok(usage.wallMs < 700, `it took ${usage.wallMs} ms`)
+    await guests.leaks.check()
+  })
+}
+
+test('another run is not disturbed by the death of a launcher', async () => {
+  const other = guests.run({ ...shell, code: 'sleep 0.5; echo fine' })
+  const up = Promise.withResolvers<void>()
+  const lost = guests.run({ ...shell, code: 'echo up; exec sleep 61', onOutput: () => up.resolve() })
+  lost.catch(() => undefined)
+  await up.promise
+  process.kill(listCells().at(-1)?.stub.pid as number, 'SIGKILL')
+  await assert.rejects(lost, { code: 'WORKER_LOST' })
+  assert.equal((await other).stdout, 'fine\n')
+})

@@ -1,0 +1,111 @@
+/** The public surface: every name and path that others may rely on. A change here is a change for them. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import * as entry from '../src/index.ts'
+import { checkoutRoot, readText } from './support/checkout.ts'
+
+const values = ['LazaretError', 'createLazaret']
+const types = [
+  'ErrorCode',
+  'GuestError',
+  'Language',
+  'Lazaret',
+  'LazaretEvent',
+  'LazaretOptions',
+  'LimitMechanism',
+  'LimitName',
+  'Limits',
+  'LogEntry',
+  'MimeBundle',
+  'NetworkMode',
+  'Outcome',
+  'OutputChunk',
+  'ProbeLayer',
+  'ProbeReport',
+  'ProbeToolchain',
+  'ProtectionLevel',
+  'Receipt',
+  'RunRequest',
+  'RunResult',
+  'RuntimeName',
+  'Truncatable',
+  'Usage',
+]
+
+test('the package exports these names and no others', () => {
+  assert.deepEqual(Object.keys(entry).sort(), values)
+  const lists = readText('src/index.ts').matchAll(/^export type \{([^}]+)\}/gm)
+  const exported = [...lists].flatMap(([, names = '']) =>
+    names
+      .split(',')
+      .map((name) => name.trim())
+      .filter(Boolean),
+  )
+  assert.deepEqual(exported.sort(), types)
+})
+
+test('the package has these entries and one command', () => {
+  const manifest = JSON.parse(readText('package.json')) as Record<string, unknown>
+  assert.deepEqual(manifest['exports'], {
+    '.': { types: './dist/index.d.ts', default: './dist/index.js' },
+    './package.json': './package.json',
+  })
+  assert.deepEqual(manifest['bin'], { lazaret: 'dist/adapters/cli/main.js' })
+  assert.equal(manifest['type'], 'module')
+})
+
+test('a strict project finds the types of every name', () => {
+  const project = mkdtempSync(join(tmpdir(), 'lazaret-consumer-'))
+  try {
+    mkdirSync(join(project, 'node_modules/@types'), { recursive: true })
+    symlinkSync(checkoutRoot, join(project, 'node_modules/lazaret'))
+    for (const name of ['@types/node', 'undici-types']) {
+      symlinkSync(join(checkoutRoot, 'node_modules', name), join(project, 'node_modules', name))
+    }
+    writeFileSync(join(project, 'package.json'), '{"type":"module"}')
+    writeFileSync(
+      join(project, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions: consumerOptions, files: ['use.ts'] }),
+    )
+    writeFileSync(join(project, 'use.ts'), consumer)
+    const tsc = join(checkoutRoot, 'node_modules/typescript/bin/tsc')
+    const checked = spawnSync(process.execPath, [tsc, '-p', project], { encoding: 'utf8' })
+    assert.equal(checked.stdout + checked.stderr, '')
+    assert.equal(checked.status, 0)
+  } finally {
+    rmSync(project, { recursive: true, force: true })
+  }
+})
+
+/** With skipLibCheck off, so that the declarations themselves have to hold. */
+const consumerOptions = {
+  target: 'es2022',
+  lib: ['es2022', 'esnext.disposable'],
+  module: 'nodenext',
+  types: ['node'],
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noEmit: true,
+}
+
+const consumer = `
+import { ${values.join(', ')} } from 'lazaret'
+import type { ${types.join(', ')} } from 'lazaret'
+export type All = [${types.join(', ')}]
+export async function use(request: RunRequest): Promise<string> {
+  await using lazaret: Lazaret = createLazaret({ ceilings: { wallMs: 1000 } })
+  const { outcome, receipt }: RunResult = await lazaret.run(request)
+  switch (outcome.kind) {
+    case 'completed': return String(outcome.exitCode)
+    case 'failed': return outcome.error.message
+    default: return receipt.protection
+  }
+}
+// @ts-expect-error: a language that does not exist
+export const wrong: Language = 'cobol'
+export const isOurs = (error: unknown): error is LazaretError => error instanceof LazaretError
+`

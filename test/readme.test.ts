@@ -1,0 +1,158 @@
+/** README.md as a test: its programs run, its commands answer what they say. What cannot run says why. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { checkoutRoot, readText } from './support/checkout.ts'
+
+interface Block {
+  readonly place: string
+  readonly language: string
+  readonly code: string
+  readonly reasonNotToRun: string | undefined
+}
+
+/** Far beyond what any of them takes. */
+const blockMs = 60_000
+
+/** Writes down what a line shows, each value as `node` would print it alone. */
+const showModule = `
+import { appendFileSync } from 'node:fs'
+import { inspect } from 'node:util'
+globalThis.show = (line, ...values) => {
+  const text = values.map((value) => inspect(value, { breakLength: Infinity })).join(' ')
+  appendFileSync(process.env.SHOWN_FILE, JSON.stringify([line, text]) + '\\n')
+}
+`
+
+const blocks = findBlocks(readText('README.md'))
+const programs = blocks.filter(
+  ({ language, reasonNotToRun }) => language === 'ts' && reasonNotToRun === undefined,
+)
+const commands = blocks.filter(
+  ({ language, reasonNotToRun }) => language === 'sh' && reasonNotToRun === undefined,
+)
+const project = makeProject()
+after(() => rmSync(project, { recursive: true, force: true }))
+
+test('every block of code runs here or says why not', () => {
+  assert.ok(programs.length > 0 && commands.length > 0)
+  const others = blocks.filter(
+    (block) => block.reasonNotToRun === undefined && !programs.includes(block) && !commands.includes(block),
+  )
+  assert.deepEqual(
+    others.filter(({ language }) => !['json', 'text'].includes(language)).map(({ place }) => place),
+    [],
+  )
+  const unlikely = commands.filter(({ code }) => !/^(npx )?lazaret /.test(code))
+  assert.deepEqual(
+    unlikely.map(({ place }) => place),
+    [],
+    'only commands of lazaret can run here',
+  )
+  assert.deepEqual(
+    blocks.filter(({ reasonNotToRun }) => reasonNotToRun === '').map(({ place }) => place),
+    [],
+  )
+})
+
+for (const { place, code } of programs) {
+  test(`the program at ${place} runs and shows what its comments say`, () => {
+    const { source, expected } = annotate(code)
+    const file = join(project, 'program.ts')
+    const shownFile = join(project, 'shown.jsonl')
+    writeFileSync(file, source)
+    writeFileSync(shownFile, '')
+    const ran = spawnSync(process.execPath, ['--import', join(project, 'show.mjs'), file], {
+      cwd: project,
+      encoding: 'utf8',
+      timeout: blockMs,
+      env: { ...process.env, SHOWN_FILE: shownFile },
+    })
+    assert.deepEqual({ status: ran.status, stderr: ran.stderr }, { status: 0, stderr: '' })
+    const shown = readFileSync(shownFile, 'utf8').trim().split('\n').filter(Boolean)
+    const actual = new Map(shown.map((line) => JSON.parse(line) as [number, string]))
+    for (const [line, text] of expected)
+      assert.ok(agrees(actual.get(line), text), `${actual.get(line)}, but README says ${text}`)
+  })
+}
+
+for (const { place, code } of commands) {
+  test(`the commands at ${place} answer what the comments below them say`, () => {
+    for (const { command, expected } of splitCommands(code)) {
+      const ran = spawnSync('sh', ['-c', command.replace(/^npx /, '')], {
+        cwd: project,
+        encoding: 'utf8',
+        timeout: blockMs,
+        env: { ...process.env, PATH: `${join(project, 'bin')}:${process.env['PATH']}` },
+      })
+      assert.equal(ran.status, 0, `${command}\n${ran.stderr}`)
+      if (expected.length > 0) assert.deepEqual(ran.stdout.trimEnd().split('\n'), expected, command)
+    }
+  })
+}
+
+function findBlocks(page: string): Block[] {
+  const found = page.matchAll(/(?:<!-- not run:([^>]*)-->\n+)?^```(\w*)\n([\s\S]*?)^```/gm)
+  return [...found].map(({ 0: whole, 1: reason, 2: language = '', 3: code = '', index }) => ({
+    place: `line ${page.slice(0, index + whole.indexOf('```')).split('\n').length}`,
+    language,
+    code,
+    reasonNotToRun: reason?.trim(),
+  }))
+}
+
+/** A folder where `lazaret` is this checkout: as a package, from its sources, and as a command. */
+function makeProject(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'lazaret-readme-'))
+  const asPackage = join(folder, 'node_modules/lazaret')
+  mkdirSync(asPackage, { recursive: true })
+  mkdirSync(join(folder, 'bin'))
+  symlinkSync(join(checkoutRoot, 'src'), join(asPackage, 'src'))
+  writeFileSync(
+    join(asPackage, 'package.json'),
+    '{"name":"lazaret","type":"module","exports":"./src/index.ts"}',
+  )
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  writeFileSync(join(folder, 'show.mjs'), showModule)
+  const main = join(checkoutRoot, 'src/adapters/cli/main.ts')
+  writeFileSync(join(folder, 'bin/lazaret'), `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`, {
+    mode: 0o755,
+  })
+  return folder
+}
+
+/** Turns `console.log(…) // what it shows` into a note of what it showed. */
+function annotate(code: string): { source: string; expected: Map<number, string> } {
+  const expected = new Map<number, string>()
+  const lines = code.split('\n').map((line, index) => {
+    const [, before, values, text] = /^(\s*)console\.log\((.*)\) \/\/ (.*)$/.exec(line) ?? []
+    if (text === undefined) return line
+    expected.set(index + 1, text)
+    return `${before}globalThis.show(${index + 1}, ${values})`
+  })
+  return { source: lines.join('\n'), expected }
+}
+
+/** A comment may leave out quotes, end in `…`, or go on with an explanation after a colon. */
+function agrees(actual: string | undefined, comment: string): boolean {
+  if (actual === undefined) return false
+  const plain = (text: string) => text.replaceAll("'", '').trim()
+  const [start = '', ellipsis] = plain(comment).split('…')
+  if (ellipsis !== undefined) return plain(actual).startsWith(start.trim())
+  return start === plain(actual) || start.startsWith(`${plain(actual)}: `)
+}
+
+function splitCommands(code: string): { command: string; expected: string[] }[] {
+  const found: { command: string; expected: string[] }[] = []
+  for (const line of code.trimEnd().split('\n')) {
+    const [, answer] = /^# →\s?(.*)$/.exec(line) ?? []
+    const last = found.at(-1)
+    if (answer !== undefined) last?.expected.push(answer)
+    else if (last?.command.endsWith('\\')) last.command = `${last.command.slice(0, -1)}${line}`
+    else if (line !== '') found.push({ command: line, expected: [] })
+  }
+  return found
+}

@@ -1,0 +1,18 @@
+/** A host process of its own, for tests that kill it: three runs that sleep, and one word when all are at work. */
+import { createLazaret } from '../../src/index.ts'
+
+const lazaret = createLazaret()
+const programs = [
+  { language: 'shell', code: `trap '' TERM HUP INT; (setsid sleep 300 &); echo up; sleep 300` },
+  { language: 'python', code: 'import os, time\nos.fork()\nprint("up", flush=True)\ntime.sleep(300)' },
+  { language: 'javascript', code: `console.log('up'); setInterval(() => {}, 1000)` },
+] as const
+
+let asleep = 0
+const onOutput = ({ text }: { text: string }) => {
+  asleep += text.split('up').length - 1
+  // Both forks of the Python program may say it; the third program's word comes last or not, so all are counted.
+  if (asleep === 4) process.stdout.write('asleep\n')
+}
+
+await Promise.all(programs.map((program) => lazaret.run({ ...program, onOutput, limits: { wallMs: 300_000 } })))

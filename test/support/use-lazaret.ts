@@ -1,0 +1,52 @@
+/** One Lazaret for a test file, with a check after each test that nothing was left behind. */
+import { after, afterEach } from 'node:test'
+
+import { createLazaret } from '../../src/index.ts'
+import type { Language, Lazaret, LazaretOptions, ProtectionLevel, RunRequest, RunResult, RuntimeName } from '../../src/index.ts'
+import { LeakCheck } from './leaks.ts'
+
+export interface TestLazaret {
+  readonly lazaret: Lazaret
+  readonly leaks: LeakCheck
+  readonly level: ProtectionLevel
+  /** Whether cgroups hold memory, processes and processor time, and keep the evidence. */
+  readonly heldByCgroup: boolean
+  readonly landlockAbi: number
+  run(request: RunRequest): Promise<RunResult>
+}
+
+export interface GuestRuntime {
+  readonly runtime: RuntimeName
+  readonly language: Language
+}
+
+export const shell = { runtime: 'shell', language: 'shell' } as const
+export const python = { runtime: 'python', language: 'python' } as const
+export const bun = { runtime: 'bun', language: 'javascript' } as const
+export const node = { runtime: 'node', language: 'javascript' } as const
+
+/** Call once, at the top of a test file. */
+export async function useLazaret(options: LazaretOptions = {}): Promise<TestLazaret> {
+  const leaks = new LeakCheck()
+  const lazaret = createLazaret(options)
+  const run = async (request: RunRequest): Promise<RunResult> => {
+    const result = await lazaret.run(request)
+    leaks.noteNamespace(result.receipt.observed['ns_pid'])
+    return result
+  }
+  const { receipt } = await run({ ...shell, code: ':' })
+  await leaks.takeBaseline()
+  afterEach(() => leaks.check())
+  after(async () => {
+    await lazaret[Symbol.asyncDispose]()
+    await leaks.checkDisposed()
+  })
+  return {
+    lazaret,
+    leaks,
+    level: receipt.protection,
+    heldByCgroup: receipt.limits.memoryBytes.by === 'cgroup',
+    landlockAbi: Number(/landlock-(\d+)/.exec(receipt.layers.join(' '))?.[1] ?? 0),
+    run,
+  }
+}
