@@ -53,7 +53,7 @@ enum frame_type {
   FRAME_GONE = 81,
 };
 
-enum exceeded { EXCEEDED_OUTPUT = 1, EXCEEDED_MEMORY = 2, EXCEEDED_CPU = 3 };
+enum exceeded { EXCEEDED_STDOUT = 1, EXCEEDED_MEMORY = 2, EXCEEDED_CPU = 3, EXCEEDED_STDERR = 4 };
 
 /* A view of received bytes. `bad` stays set once a read went past the end: check it once, after the last read. */
 struct reader {

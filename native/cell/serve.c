@@ -151,11 +151,11 @@ static void read_exec_report(struct spawn *spawn) {
   close_and_forget(&spawn->exec_fd);
 }
 
-static void exceed_output(struct spawn *spawn) {
+static void exceed_output(struct spawn *spawn, int stream) {
   spawn->output_exceeded = true;
   if (!spawn->ends_on_output) return;
   uint8_t payload[12];
-  put_u32(payload, EXCEEDED_OUTPUT);
+  put_u32(payload, stream == 0 ? EXCEEDED_STDOUT : EXCEEDED_STDERR);
   put_u64(payload + 4, 0);
   outbox_add((struct frame){.length = sizeof payload, .type = FRAME_EXCEEDED, .id = spawn->id}, payload);
   (void)kill(-1, SIGKILL); /* everything but pid 1 */
@@ -184,7 +184,7 @@ static void read_output(struct spawn *spawn, int stream) {
     return;
   }
   spawn->output_dropped += (uint64_t)count;
-  if (!spawn->output_exceeded) exceed_output(spawn);
+  if (!spawn->output_exceeded) exceed_output(spawn, stream);
 }
 
 /* Gives the guest what waits in the ring and the host the same amount of credit back. */

@@ -11,7 +11,10 @@ import { noAudit } from '../observe/audit.ts'
 import type { Audit } from '../observe/audit.ts'
 import { openPolicy } from '../policy/admit.ts'
 import type { Policy } from '../policy/admit.ts'
+import { requireEnforced } from '../policy/require-enforced.ts'
 import { resolveLimits } from '../policy/resolve-limits.ts'
+import { limitMechanisms } from '../result/receipt.ts'
+import type { LimitMechanisms } from '../result/receipt.ts'
 import { chooseRuntime } from '../runtimes/registry.ts'
 import { runInCell } from '../runtimes/run-in-cell.ts'
 import { Toolchains } from '../runtimes/toolchains.ts'
@@ -60,6 +63,7 @@ class Engine implements Lazaret {
   readonly #clock: Clock
   readonly #machine: Machine
   readonly #toolchains: Toolchains
+  readonly #mechanisms: LimitMechanisms
   readonly #policy: Policy = openPolicy
   readonly #audit: Audit = noAudit
   readonly #disposal = new AbortController()
@@ -69,10 +73,8 @@ class Engine implements Lazaret {
     this.#options = options
     this.#clock = options.clock ?? systemClock
     this.#machine = new Machine({ uidRange: options.uidRange })
+    this.#mechanisms = limitMechanisms(this.#machine.cgroupVersion !== null)
     this.#toolchains = new Toolchains(options.toolchains)
-    if (!isAtLeast(this.#machine.level, 'standard')) {
-      options.onEvent?.({ type: 'warning', message: `Runs are protected at level ${this.#machine.level} only.` })
-    }
   }
 
   run(input: RunRequest): Promise<RunResult> {
@@ -83,8 +85,9 @@ class Engine implements Lazaret {
     this.#requireUsable()
     const request = parseRequest(input)
     const { limits, clamped } = resolveLimits(request.limits ?? {}, this.#options)
+    requireEnforced(limits, this.#mechanisms, this.#options.allowUnenforced)
     checkSizes(request, limits)
-    const runtime = chooseRuntime(request)
+    const runtime = chooseRuntime(request, this.#toolchains)
     await using ticket = await this.#policy.admit(request)
     const program = runtime.prepare(request, limits, this.#toolchains)
     const signal = AbortSignal.any([this.#disposal.signal, ...(request.signal === undefined ? [] : [request.signal])])

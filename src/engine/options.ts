@@ -1,8 +1,11 @@
 /** What an operator decides, checked. The same keys as in lazaret.config.json. */
+import { existsSync } from 'node:fs'
+
 import { z } from 'zod'
 
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
+import { defaultLimits } from '../core/limits.ts'
 import type { LimitName, Limits } from '../core/limits.ts'
 import { protectionLevels } from '../core/protection.ts'
 import type { ProtectionLevel } from '../core/protection.ts'
@@ -13,7 +16,6 @@ import { absolutePath, describeIssues, limitsSchema } from './schemas.ts'
 
 /** What happens while Lazaret works; for logs and metrics. */
 export type LazaretEvent =
-  | { readonly type: 'warning'; readonly message: string }
   | { readonly type: 'run-ended'; readonly id: string; readonly outcome: string; readonly wallMs: number }
 
 export interface LazaretOptions {
@@ -47,17 +49,19 @@ const guestPath = absolutePath.refine(
 /** The last 32-bit id means "no id" to the kernel. */
 const idsEnd = 2 ** 32 - 1
 
+const hostPath = absolutePath.refine((path) => existsSync(path), { error: 'does not exist' })
+
 const schema = z.strictObject({
   minimumProtection: z.enum(protectionLevels).default('restricted'),
   defaults: limitsSchema.default({}),
   ceilings: limitsSchema.default({}),
   toolchains: z.strictObject({ node: absolutePath.optional(), bun: absolutePath.optional(), python: absolutePath.optional() }).default({}),
-  readable: z.array(z.strictObject({ host: absolutePath, guest: guestPath })).max(32).default([]),
+  readable: z.array(z.strictObject({ host: hostPath, guest: guestPath })).max(32).default([]),
   uidRange: z
     .strictObject({ first: z.int().min(1000), count: z.int().min(256).max(16_777_216) })
     .refine(({ first, count }) => first + count <= idsEnd, { error: `must end below ${idsEnd}` })
     .default(defaultUidRange),
-  allowUnenforced: z.array(z.string()).default([]),
+  allowUnenforced: z.array(z.enum(Object.keys(defaultLimits) as LimitName[])).default([]),
   onEvent: z.custom<(event: LazaretEvent) => void>((value) => typeof value === 'function').optional(),
   clock: z.custom<Clock>((value) => typeof value === 'object' && value !== null).optional(),
 })

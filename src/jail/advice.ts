@@ -9,12 +9,17 @@ const mounts =
   'systempaths=unconfined` and a seccomp profile that allows mounts.'
 const landlock = 'Landlock is missing: Linux 5.13 or later, with `landlock` in the `lsm=` boot parameter.'
 
-/** The fix for a record that failed with an errno's name, or undefined where it is not the machine's policy. */
-export function adviseOn(record: PlanRecord['do'], errno: string): string | undefined {
-  const refused = ['EPERM', 'EACCES', 'ENOSPC', 'EINVAL', 'ENOSYS'].includes(errno)
-  if (!refused) return undefined
+/** The errnos with which kernels and their policies say no. */
+const refusals = ['EPERM', 'EACCES', 'ENOSPC', 'EINVAL', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']
+
+/**
+ * The fix for a step that failed with an errno's name, or undefined where it is not the machine's policy. `record` is
+ * null for the steps of starting a guest, which the plan does not list.
+ */
+export function adviseOn(record: PlanRecord['do'] | null, step: string, errno: string): string | undefined {
+  if (!refusals.includes(errno)) return undefined
+  if (step === 'apply Landlock') return landlock
   if (record === 'clone' || record === 'id-maps' || record === 'become') return userNamespaces
   if (record === 'mount' || record === 'private' || record === 'root' || record === 'bind' || record === 'pivot') return mounts
-  if (record === 'guest-landlock') return landlock
   return undefined
 }

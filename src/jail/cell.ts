@@ -37,7 +37,7 @@ interface Guest {
 const obedienceMs = 1000
 const putChunkBytes = 256 * 1024
 const putCreates = 1
-const exceeded: Record<number, Exceeded> = { 1: 'output', 2: 'memory', 3: 'cpu' }
+const exceeded: Record<number, Exceeded> = { 1: 'stdout', 2: 'memory', 3: 'cpu', 4: 'stderr' }
 
 export class Cell {
   /** The guest's private channel, when it was asked for. */
@@ -65,9 +65,14 @@ export class Cell {
     this.channel = hasChannel ? (channel as Duplex) : null
     for (const stream of [this.#report, this.#control, this.channel]) stream?.on('error', () => undefined)
     const reportEnd = Promise.withResolvers<GoneReport>()
-    this.ready = new Promise((resolve, reject) => this.#listen(resolve, reject, reportEnd.resolve))
+    const ready = Promise.withResolvers<Readonly<Record<string, string>>>()
+    this.ready = ready.promise
     this.ready.catch(() => undefined)
+    this.#listen(ready, reportEnd.resolve)
     this.gone = this.#awaitEnd(reportEnd)
+    // Only when both sockets have been read to their end: the reason may be on the slower one.
+    const wordless = new LazaretError('CELL_FAILED', { detail: 'The launcher ended without a word.' })
+    void this.gone.then(() => ready.reject(wordless))
   }
 
   /** Host pid of the cell's pid 1, for tests and diagnosis. */
@@ -136,9 +141,10 @@ export class Cell {
     if (guest.stdin.length === 0) this.#send(frameType.stdinEnd, id)
   }
 
-  #listen(ready: (facts: Record<string, string>) => void, failed: (error: unknown) => void, gone: (report: GoneReport) => void): void {
+  #listen(ready: PromiseWithResolvers<Readonly<Record<string, string>>>, gone: (report: GoneReport) => void): void {
+    const failed = ready.reject
     const onFrame = (frame: Frame): void => {
-      if (frame.type === frameType.ready) ready(parseFacts(frame.payload.toString()))
+      if (frame.type === frameType.ready) ready.resolve(parseFacts(frame.payload.toString()))
       else if (frame.type === frameType.gone) gone(decodeGone(frame.payload))
       else if (frame.type === frameType.born) this.#pid1 = frame.payload.readUInt32LE(0)
       else if (frame.type === frameType.fault) this.#fail(decodeFault(frame.payload), failed)
@@ -156,7 +162,6 @@ export class Cell {
       })
     }
     this.#stub.once('error', (cause) => failed(new LazaretError('JAIL_UNAVAILABLE', { detail: 'The launcher did not start.', cause })))
-    this.#control.once('close', () => failed(new LazaretError('CELL_FAILED', { detail: 'The launcher ended without a word.' })))
   }
 
   #fail(failure: StepFailure, failed: (error: unknown) => void): void {
@@ -168,7 +173,7 @@ export class Cell {
   #handle({ type, id, payload }: Frame): void {
     if (type === frameType.exceeded) {
       // The watchdog counts the whole cell and names no process.
-      const what = exceeded[payload.readUInt32LE(0)] ?? 'output'
+      const what = exceeded[payload.readUInt32LE(0)] ?? 'stdout'
       for (const [guestId, { listener }] of this.#guests) if (id === 0 || id === guestId) listener.onExceeded(what)
       return
     }

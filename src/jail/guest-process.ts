@@ -31,7 +31,8 @@ export interface ProcessReport {
   readonly diskFull: boolean
 }
 
-export type Exceeded = 'output' | 'memory' | 'cpu'
+/** A stream's name stands for the output budget that it passed. */
+export type Exceeded = 'stdout' | 'stderr' | 'memory' | 'cpu'
 
 /** Called as frames arrive, in order. */
 export interface ProcessListener {

@@ -26,7 +26,7 @@ export function explainFailure(failure: StepFailure, plan: CellPlan): LazaretErr
   const record = failure.record === null ? undefined : plan.records[failure.record]
   const [name, meaning] = getSystemErrorMap().get(-failure.errno) ?? [`errno ${failure.errno}`, 'unknown error']
   const place = record === undefined ? '' : ` (${describeRecord(record)})`
-  const hint = record === undefined ? undefined : adviseOn(record.do, name)
+  const hint = adviseOn(record?.do ?? null, failure.step, name)
   return new LazaretError(hint === undefined ? 'CELL_FAILED' : 'JAIL_UNAVAILABLE', {
     detail: `Step "${failure.step}"${place} failed: ${name}, ${meaning}.`,
     ...(hint === undefined ? {} : { hint }),

@@ -101,7 +101,7 @@ function planWritable(site: ConstructionSite, path: string, options: string): Pl
 /** What a fresh /proc shows of the machine rather than of the cell's processes. Absent entries are skipped. */
 function planMasks(): PlanRecord[] {
   const unchangeable = ['/proc/sys', '/proc/sysrq-trigger', '/proc/irq', '/proc/bus', '/proc/fs', '/proc/acpi', '/proc/scsi']
-  const hidden = ['kcore', 'keys', 'key-users', 'timer_list', 'kmsg', 'kallsyms', 'sched_debug', 'latency_stats', 'config.gz', 'vmallocinfo']
+  const hidden = ['kcore', 'keys', 'key-users', 'timer_list', 'kmsg', 'kallsyms', 'sched_debug', 'latency_stats', 'config.gz', 'vmallocinfo', 'cmdline', 'modules']
   return [
     ...unchangeable.map((path): PlanRecord => ({ do: 'read-only', path, attributes: readOnly | inert })),
     ...hidden.map((name): PlanRecord => ({ do: 'mask', path: `/proc/${name}` })),

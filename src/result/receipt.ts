@@ -13,8 +13,10 @@ export interface ReceiptFacts {
   readonly heldByCgroup: boolean
 }
 
+export type LimitMechanisms = Readonly<Record<LimitName, LimitMechanism>>
+
 /** What enforces each limit, with or without cgroups. */
-export function limitMechanisms(heldByCgroup: boolean): Readonly<Record<LimitName, LimitMechanism>> {
+export function limitMechanisms(heldByCgroup: boolean): LimitMechanisms {
   return {
     wallMs: 'host-timer',
     cpuMs: heldByCgroup ? 'cgroup' : 'watchdog',

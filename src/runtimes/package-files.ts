@@ -35,7 +35,7 @@ export function findPackage(name: string, from: string): string {
   if (folder === undefined) {
     throw new LazaretError('RUNTIME_UNAVAILABLE', {
       detail: `The package ${name}, which compiles JavaScript and TypeScript, is not installed.`,
-      hint: 'Install lazaret again without `--omit=optional`.',
+      hint: 'Install lazaret again, without `--omit=optional`: the native part of oxc-transform is optional to npm.',
     })
   }
   return realpathSync(folder)

@@ -5,6 +5,7 @@ import { nodeRuntime } from './node/host.ts'
 import { pythonRuntime } from './python/host.ts'
 import type { Runtime } from './runtime.ts'
 import { shellRuntime } from './shell/host.ts'
+import type { Toolchains } from './toolchains.ts'
 
 const runtimes: Readonly<Record<RuntimeName, Runtime>> = {
   bun: bunRuntime,
@@ -13,16 +14,20 @@ const runtimes: Readonly<Record<RuntimeName, Runtime>> = {
   shell: shellRuntime,
 }
 
-const defaults: Readonly<Record<Language, RuntimeName>> = {
-  javascript: 'bun',
-  typescript: 'bun',
-  python: 'python',
-  shell: 'shell',
+/** In order of preference; the first whose toolchain is here is taken. */
+const defaults: Readonly<Record<Language, readonly [RuntimeName, ...RuntimeName[]]>> = {
+  javascript: ['bun', 'node'],
+  typescript: ['bun', 'node'],
+  python: ['python'],
+  shell: ['shell'],
 }
 
 /** The runtime that a request names, or its language's own. Throws INVALID_REQUEST when the two do not fit. */
-export function chooseRuntime({ language, runtime: name }: RunRequest): Runtime {
-  const runtime = runtimes[name ?? defaults[language]]
+export function chooseRuntime({ language, runtime: name }: RunRequest, toolchains: Toolchains): Runtime {
+  const [preferred, ...others] = defaults[language]
+  const available = [preferred, ...others].find((candidate) => toolchains[candidate]() !== null)
+  // With none of them here the preferred one says what to install.
+  const runtime = runtimes[name ?? available ?? preferred]
   if (runtime.languages.includes(language)) return runtime
   throw new LazaretError('INVALID_REQUEST', {
     detail: `The runtime ${runtime.name} does not run ${language}; it runs ${runtime.languages.join(' and ')}.`,

@@ -11,6 +11,7 @@ import type { Exceeded, ProcessListener, ProcessReport } from '../jail/guest-pro
 import { explainFailure } from '../jail/launch.ts'
 import type { LeasedGround } from '../jail/machine.ts'
 import type { CellPlan } from '../jail/plan.ts'
+import type { Truncatable } from '../core/result.ts'
 import { Capture } from '../result/capture.ts'
 import type { Stream } from '../result/capture.ts'
 import type { Exit, KillReason } from '../result/exit.ts'
@@ -47,6 +48,7 @@ export class Run implements ProcessListener {
   readonly #end = Promise.withResolvers<Exit>()
   readonly #stops: (() => void)[] = []
   #startedAt: number | undefined
+  readonly #truncated = new Set<Truncatable>()
   #killReason: KillReason | null = null
   #observed: Record<string, string> = {}
   #landlockAbi = ''
@@ -100,7 +102,9 @@ export class Run implements ProcessListener {
 
   /** The cell has killed the guests already; their end follows. */
   onExceeded(what: Exceeded): void {
-    this.#killReason ??= what
+    const isStream = what === 'stdout' || what === 'stderr'
+    if (isStream) this.#truncated.add(what)
+    this.#killReason ??= isStream ? 'output' : what
   }
 
   onExit(report: ProcessReport): void {
@@ -181,8 +185,7 @@ export class Run implements ProcessListener {
   #collect(report: ProcessReport | null): Exit {
     const { ground, plan } = this.#parts
     const { cgroup } = ground
-    const truncated = new Set(this.#channel?.truncated)
-    if (this.#killReason === 'output') truncated.add('stdout').add('stderr')
+    const truncated = new Set([...this.#truncated, ...(this.#channel?.truncated ?? [])])
     return {
       end: report?.end ?? null,
       killReason: this.#killReason,

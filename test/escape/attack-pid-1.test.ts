@@ -13,7 +13,11 @@ for name in KILL STOP TERM INT HUP QUIT SEGV ABRT CHLD XCPU SYS USR1 34 64; do k
 test -d /proc/1 && echo pid 1 lives
 exit 7`
   // The shell itself is spared by kill(-1), but the signals it was sent by name above end it unless ignored.
-  const { outcome, stdout } = await guests.run({ ...shell, code: `trap '' TERM INT HUP QUIT XCPU USR1\n${code}`, limits: { wallMs: 5000 } })
+  const { outcome, stdout } = await guests.run({
+    ...shell,
+    code: `trap '' TERM INT HUP QUIT XCPU USR1\n${code}`,
+    limits: { wallMs: 5000 },
+  })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 7 })
   assert.equal(stdout, 'pid 1 lives\n')
 })

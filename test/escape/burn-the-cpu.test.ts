@@ -21,11 +21,20 @@ const workers = `
 
 const attacks: Record<string, RunRequest> = {
   'shell: a busy loop': { ...shell, code: 'while :; do :; done' },
-  'shell: busy children of a sleeping parent': { ...shell, code: 'for i in 1 2 3; do while :; do :; done & done; sleep 60' },
-  'shell: busy children in sessions of their own': { ...shell, code: `for i in 1 2 3; do (setsid sh -c 'while :; do :; done' &); done; sleep 60` },
+  'shell: busy children of a sleeping parent': {
+    ...shell,
+    code: 'for i in 1 2 3; do while :; do :; done & done; sleep 60',
+  },
+  'shell: busy children in sessions of their own': {
+    ...shell,
+    code: `for i in 1 2 3; do (setsid sh -c 'while :; do :; done' &); done; sleep 60`,
+  },
   'shell: many short children': { ...shell, code: 'while :; do /bin/true; done' },
   'shell: SIGXCPU ignored': { ...shell, code: `trap '' XCPU; while :; do :; done` },
-  'python: busy children of a sleeping parent': { ...python, code: 'import os, time\nfor _ in range(3):\n    if os.fork() == 0:\n        while True: pass\ntime.sleep(60)' },
+  'python: busy children of a sleeping parent': {
+    ...python,
+    code: 'import os, time\nfor _ in range(3):\n    if os.fork() == 0:\n        while True: pass\ntime.sleep(60)',
+  },
   'python: children that nobody waits for': {
     ...python,
     code: `
@@ -52,7 +61,10 @@ for (const [name, request] of Object.entries(attacks)) {
   test(`${name} is timed-out by the CPU limit, soon after it`, async () => {
     const { outcome, usage } = await guests.run({ ...request, limits })
     assert.deepEqual(outcome, timedOut)
-    assert.ok(usage.cpuMs >= limits.cpuMs * 0.9 && usage.cpuMs < limits.cpuMs + 600, `it used ${usage.cpuMs} ms`)
+    assert.ok(
+      usage.cpuMs >= limits.cpuMs * 0.9 && usage.cpuMs < limits.cpuMs + 600,
+      `it used ${usage.cpuMs} ms`,
+    )
   })
 }
 
@@ -62,6 +74,10 @@ test('a sleeping program is not charged for time it does not use', async () => {
 })
 
 test('a program that sends itself SIGXCPU is killed: a limit cannot be claimed', async () => {
-  const { outcome } = await guests.run({ ...shell, code: 'kill -XCPU $$', limits: { ...limits, cpuMs: 60_000 } })
+  const { outcome } = await guests.run({
+    ...shell,
+    code: 'kill -XCPU $$',
+    limits: { ...limits, cpuMs: 60_000 },
+  })
   assert.deepEqual(outcome, { kind: 'killed', signal: 'SIGXCPU' })
 })

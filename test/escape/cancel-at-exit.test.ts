@@ -24,7 +24,12 @@ const atOnce = 4
 async function cancelOnce(round: number): Promise<string> {
   const controller = new AbortController()
   const abort = () => controller.abort()
-  const moments = [abort, () => queueMicrotask(abort), () => setImmediate(abort), () => setTimeout(abort, round % 5)]
+  const moments = [
+    abort,
+    () => queueMicrotask(abort),
+    () => setImmediate(abort),
+    () => setTimeout(abort, round % 5),
+  ]
   const onOutput = moments[round % moments.length] ?? abort
   const { outcome } = await guests.run({ ...shell, code: 'echo end', signal: controller.signal, onOutput })
   if (outcome.kind === 'completed') assert.equal(outcome.exitCode, 0)
@@ -32,13 +37,21 @@ async function cancelOnce(round: number): Promise<string> {
 }
 
 test(`${times} runs cancelled at their exit are completed or cancelled, and nobody else is hurt`, async () => {
-  const other = guests.run({ ...shell, code: 'while [ ! -e /tmp/never ]; do sleep 0.1; done', limits: { wallMs: 120_000 }, signal: stop.signal })
+  const other = guests.run({
+    ...shell,
+    code: 'while [ ! -e /tmp/never ]; do sleep 0.1; done',
+    limits: { wallMs: 120_000 },
+    signal: stop.signal,
+  })
   const seen = new Set<string>()
   for (let round = 0; round < times; round += atOnce) {
     const kinds = await Promise.all(Array.from({ length: atOnce }, (_, i) => cancelOnce(round + i)))
     for (const kind of kinds) seen.add(kind)
   }
-  assert.deepEqual([...seen].filter((kind) => kind !== 'completed' && kind !== 'cancelled'), [])
+  assert.deepEqual(
+    [...seen].filter((kind) => kind !== 'completed' && kind !== 'cancelled'),
+    [],
+  )
   assert.ok(seen.has('cancelled'))
   assert.deepEqual([bystander.exitCode, bystander.signalCode], [null, null])
   stop.abort()
@@ -46,6 +59,10 @@ test(`${times} runs cancelled at their exit are completed or cancelled, and nobo
 })
 
 test('a run that is cancelled before it starts is cancelled', async () => {
-  const { outcome, stdout } = await guests.run({ ...shell, code: 'echo never; sleep 60', signal: AbortSignal.abort() })
+  const { outcome, stdout } = await guests.run({
+    ...shell,
+    code: 'echo never; sleep 60',
+    signal: AbortSignal.abort(),
+  })
   assert.deepEqual([outcome, stdout], [{ kind: 'cancelled' }, ''])
 })

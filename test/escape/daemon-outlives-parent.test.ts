@@ -13,7 +13,10 @@ const javascript = `
   console.log('left')`
 
 const attacks = {
-  shell: { ...shell, code: `(setsid sh -c "${daemon}" &)\n(setsid sh -c "${daemon}" >/dev/null 2>&1 </dev/null &)\necho left` },
+  shell: {
+    ...shell,
+    code: `(setsid sh -c "${daemon}" &)\n(setsid sh -c "${daemon}" >/dev/null 2>&1 </dev/null &)\necho left`,
+  },
   python: {
     ...python,
     code: `

@@ -20,7 +20,8 @@ os.execve(fd, ['grep', '-E', '^(Uid|CapEff|CapBnd|NoNewPrivs|Seccomp):', '/proc/
 test('a program executed from a memfd runs behind the same walls, and where memfds do not exist it does not run', async () => {
   const { outcome, stdout, stderr } = await guests.run({ ...python, code })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
-  const behindWalls = 'Uid:\t1000\t1000\t1000\t1000\nCapEff:\t0000000000000000\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n'
+  const behindWalls =
+    'Uid:\t1000\t1000\t1000\t1000\nCapEff:\t0000000000000000\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n'
   assert.equal(stdout, guests.heldByCgroup ? behindWalls : 'ENOSYS\n')
 })
 

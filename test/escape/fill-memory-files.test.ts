@@ -56,8 +56,13 @@ for (const [name, request] of Object.entries(attacks)) {
 }
 
 test('/dev/shm alone ends at its own size with ENOSPC, and the run goes on', async () => {
-  const code = 'head -c 20000000 /dev/zero > /dev/shm/fill 2>/dev/null; echo $?; rm /dev/shm/fill; echo ok > /dev/shm/next; cat /dev/shm/next'
-  const { outcome, stdout } = await guests.run({ ...shell, code, limits: { diskBytes: 8 * MiB, wallMs: 10_000 } })
+  const code =
+    'head -c 20000000 /dev/zero > /dev/shm/fill 2>/dev/null; echo $?; rm /dev/shm/fill; echo ok > /dev/shm/next; cat /dev/shm/next'
+  const { outcome, stdout } = await guests.run({
+    ...shell,
+    code,
+    limits: { diskBytes: 8 * MiB, wallMs: 10_000 },
+  })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
   assert.match(stdout, /^(1|153)\nok\n$/)
 })
@@ -72,6 +77,7 @@ for _ in range(4):
 
 test('a memfd counts as memory where a cgroup counts, and does not exist elsewhere', async () => {
   const { outcome, stdout } = await guests.run({ ...python, code: memfd, limits })
-  if (guests.heldByCgroup) assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: limits.memoryBytes })
+  if (guests.heldByCgroup)
+    assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: limits.memoryBytes })
   else assert.deepEqual([outcome, stdout], [{ kind: 'completed', exitCode: 0 }, 'ENOSYS\n'])
 })

@@ -17,10 +17,19 @@ const fillFromJavaScript = (folder: string) => `
   for (let i = 0; ; i++) fs.writeFileSync('${folder}/lazaret-fill-' + i, new Uint8Array(1 << 20).fill(1))`
 
 const fills = {
-  'shell in the workspace': { ...shell, code: 'i=0; while head -c 1000000 /dev/zero > lazaret-fill-$i; do i=$((i+1)); done; exit 1' },
-  'shell in /tmp': { ...shell, code: 'i=0; while head -c 1000000 /dev/zero > /tmp/lazaret-fill-$i; do i=$((i+1)); done; exit 1' },
+  'shell in the workspace': {
+    ...shell,
+    code: 'i=0; while head -c 1000000 /dev/zero > lazaret-fill-$i; do i=$((i+1)); done; exit 1',
+  },
+  'shell in /tmp': {
+    ...shell,
+    code: 'i=0; while head -c 1000000 /dev/zero > /tmp/lazaret-fill-$i; do i=$((i+1)); done; exit 1',
+  },
   'shell in one file': { ...shell, code: 'exec cat /dev/zero > lazaret-fill' },
-  'python in the workspace': { ...python, code: 'i = 0\nwhile True:\n    open("lazaret-fill-%d" % i, "wb").write(b"x" * (1 << 20))\n    i += 1' },
+  'python in the workspace': {
+    ...python,
+    code: 'i = 0\nwhile True:\n    open("lazaret-fill-%d" % i, "wb").write(b"x" * (1 << 20))\n    i += 1',
+  },
   'bun in /tmp': { ...bun, code: fillFromJavaScript('/tmp') },
   'node in the workspace': { ...node, code: fillFromJavaScript('/workspace') },
 }
@@ -29,7 +38,8 @@ for (const [name, request] of Object.entries(fills)) {
   test(`filling the disk from ${name} is limit-exceeded, and no file appears on the host`, async () => {
     const { outcome } = await keepMemoryFlat(() => guests.run({ ...request, limits }))
     assert.deepEqual(outcome, diskExceeded)
-    for (const folder of ['/tmp', '/workspace', process.cwd()]) assert.ok(!existsSync(`${folder}/lazaret-fill-0`) && !existsSync(`${folder}/lazaret-fill`))
+    for (const folder of ['/tmp', '/workspace', process.cwd()])
+      assert.ok(!existsSync(`${folder}/lazaret-fill-0`) && !existsSync(`${folder}/lazaret-fill`))
   })
 }
 
@@ -41,8 +51,14 @@ test('shell: a sparse file of 1 TB is refused', async () => {
 
 const sparse = {
   python: { ...python, code: 'open("huge", "wb").truncate(1 << 40)' },
-  bun: { ...bun, code: `const fs = await import('node:fs'); fs.truncateSync('huge2', (fs.writeFileSync('huge2', ''), 2 ** 40))` },
-  node: { ...node, code: `const fs = await import('node:fs'); fs.writeFileSync('huge', ''); fs.truncateSync('huge', 2 ** 40)` },
+  bun: {
+    ...bun,
+    code: `const fs = await import('node:fs'); fs.truncateSync('huge2', (fs.writeFileSync('huge2', ''), 2 ** 40))`,
+  },
+  node: {
+    ...node,
+    code: `const fs = await import('node:fs'); fs.writeFileSync('huge', ''); fs.truncateSync('huge', 2 ** 40)`,
+  },
 }
 
 for (const [name, request] of Object.entries(sparse)) {
@@ -55,8 +71,14 @@ for (const [name, request] of Object.entries(sparse)) {
 
 const manyFiles = {
   shell: { ...shell, code: 'i=0; while : > f$i; do i=$((i+1)); done 2>/dev/null; exit 1' },
-  python: { ...python, code: 'import os\ni = 0\nwhile True:\n    os.close(os.open("f%d" % i, os.O_CREAT | os.O_WRONLY))\n    i += 1' },
-  bun: { ...bun, code: `const fs = await import('node:fs'); for (let i = 0; ; i++) fs.closeSync(fs.openSync('f' + i, 'w'))` },
+  python: {
+    ...python,
+    code: 'import os\ni = 0\nwhile True:\n    os.close(os.open("f%d" % i, os.O_CREAT | os.O_WRONLY))\n    i += 1',
+  },
+  bun: {
+    ...bun,
+    code: `const fs = await import('node:fs'); for (let i = 0; ; i++) fs.closeSync(fs.openSync('f' + i, 'w'))`,
+  },
   node: { ...node, code: `const fs = await import('node:fs'); for (let i = 0; ; i++) fs.mkdirSync('d' + i)` },
 }
 
@@ -76,7 +98,11 @@ for _ in range(3000):
     os.chdir(name)
 open(name, 'w').write('deep')
 print(len(os.listdir('.')))`
-  const { outcome, stdout } = await guests.run({ ...python, code, limits: { ...limits, diskBytes: 64 * MiB } })
+  const { outcome, stdout } = await guests.run({
+    ...python,
+    code,
+    limits: { ...limits, diskBytes: 64 * MiB },
+  })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
   assert.equal(stdout, '1\n')
   await guests.leaks.check()

@@ -35,9 +35,18 @@ const lies = [
 ]
 
 const forgeries = {
-  python: { ...python, code: `${pythonFrames}\nfor lie in input_data: send(frame(lie))\nsys.stdout.write('said')\nsys.stdout.flush()\nos._exit(7)` },
-  bun: { ...bun, code: `${javascriptFrames}; for (const lie of input) send(frame(lie)); fs.writeSync(1, 'said'); process.exit(7)` },
-  node: { ...node, code: `${javascriptFrames}; for (const lie of input) send(frame(lie)); fs.writeSync(1, 'said'); process.exit(7)` },
+  python: {
+    ...python,
+    code: `${pythonFrames}\nfor lie in input_data: send(frame(lie))\nsys.stdout.write('said')\nsys.stdout.flush()\nos._exit(7)`,
+  },
+  bun: {
+    ...bun,
+    code: `${javascriptFrames}; for (const lie of input) send(frame(lie)); fs.writeSync(1, 'said'); process.exit(7)`,
+  },
+  node: {
+    ...node,
+    code: `${javascriptFrames}; for (const lie of input) send(frame(lie)); fs.writeSync(1, 'said'); process.exit(7)`,
+  },
 }
 
 for (const [name, request] of Object.entries(forgeries)) {
@@ -45,14 +54,20 @@ for (const [name, request] of Object.entries(forgeries)) {
     const { outcome, stdout, usage, receipt } = await guests.run({ ...request, input: lies, limits })
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 7 })
     assert.equal(stdout, 'said')
-    assert.ok(usage.wallMs > 2 && usage.cpuMs > 2 && usage.memoryPeakBytes > 1024 * KiB, JSON.stringify(usage))
+    assert.ok(
+      usage.wallMs > 2 && usage.cpuMs > 2 && usage.memoryPeakBytes > 1024 * KiB,
+      JSON.stringify(usage),
+    )
     assert.deepEqual([receipt.protection, receipt.layers.includes('everything')], [guests.level, false])
   })
 }
 
 test('a forged error does not make a program fail that ended well', async () => {
   const code = `${pythonFrames}\nsend(frame({'type': 'error', 'phase': 'run', 'error': {'name': 'MemoryError', 'message': 'forged'}}))\nos._exit(0)`
-  assert.deepEqual((await guests.run({ ...python, code, limits })).outcome, { kind: 'completed', exitCode: 0 })
+  assert.deepEqual((await guests.run({ ...python, code, limits })).outcome, {
+    kind: 'completed',
+    exitCode: 0,
+  })
 })
 
 test('a value called __proto__ reaches no prototype of the host', async () => {
@@ -64,8 +79,14 @@ test('a value called __proto__ reaches no prototype of the host', async () => {
 })
 
 test('a value nested very deeply, or very wide, does not bring the host down', async () => {
-  const text = (value: string) => `${pythonFrames}\nsend(frame(b'{"type":"value","text":"","value":' + ${value} + b'}'))\nos._exit(0)`
-  for (const value of [`b'[' * 60000 + b']' * 60000`, `b'{"a":' * 20000 + b'1' + b'}' * 20000`, `b'{"$type":"Map","value":[[' * 4000 + b'1,1' + b']]}' * 4000`, `b'[' + b'[],' * 30000 + b'1]'`]) {
+  const text = (value: string) =>
+    `${pythonFrames}\nsend(frame(b'{"type":"value","text":"","value":' + ${value} + b'}'))\nos._exit(0)`
+  for (const value of [
+    `b'[' * 60000 + b']' * 60000`,
+    `b'{"a":' * 20000 + b'1' + b'}' * 20000`,
+    `b'{"$type":"Map","value":[[' * 4000 + b'1,1' + b']]}' * 4000`,
+    `b'[' + b'[],' * 30000 + b'1]'`,
+  ]) {
     const { outcome } = await keepMemoryFlat(() => guests.run({ ...python, code: text(value), limits }))
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
   }
@@ -83,7 +104,13 @@ const broken = {
 
 for (const [name, action] of Object.entries(broken)) {
   test(`${name} on the channel leaves the run its true outcome`, async () => {
-    const { outcome, stdout } = await keepMemoryFlat(() => guests.run({ ...python, code: `${pythonFrames}\n${action}\nsys.stdout.write('alive')\nsys.stdout.flush()\nos._exit(3)`, limits }))
+    const { outcome, stdout } = await keepMemoryFlat(() =>
+      guests.run({
+        ...python,
+        code: `${pythonFrames}\n${action}\nsys.stdout.write('alive')\nsys.stdout.flush()\nos._exit(3)`,
+        limits,
+      }),
+    )
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 3 })
     assert.equal(stdout, 'alive')
   })
@@ -92,7 +119,11 @@ for (const [name, action] of Object.entries(broken)) {
 for (const name of ['random bytes', 'a length that never comes true', 'nothing'] as const) {
   const action = broken[name]
   test(`${name} on the channel does not get a run past its deadline`, async () => {
-    const { outcome } = await guests.run({ ...python, code: `${pythonFrames}\n${action}\ntime.sleep(60)`, limits: { ...limits, wallMs: 400 } })
+    const { outcome } = await guests.run({
+      ...python,
+      code: `${pythonFrames}\n${action}\ntime.sleep(60)`,
+      limits: { ...limits, wallMs: 400 },
+    })
     assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: 400 })
   })
 }
@@ -107,18 +138,25 @@ const floods = {
 
 for (const [name, action] of Object.entries(floods)) {
   test(`a flood of ${name} on the channel ends the run, and the host stays small`, async () => {
-    const { outcome } = await keepMemoryFlat(() => guests.run({ ...python, code: `${pythonFrames}\n${action}`, limits }))
+    const { outcome } = await keepMemoryFlat(() =>
+      guests.run({ ...python, code: `${pythonFrames}\n${action}`, limits }),
+    )
     assert.deepEqual(outcome, { kind: 'limit-exceeded', limit: 'output', allowed: limits.outputBytes })
   })
 }
 
 test('a flood of logs within the default limits leaves the host small too', async () => {
-  const { outcome } = await keepMemoryFlat(() => guests.run({ ...python, code: `${pythonFrames}\n${floods.logs}`, limits: { wallMs: 3000 } }))
+  const { outcome } = await keepMemoryFlat(() =>
+    guests.run({ ...python, code: `${pythonFrames}\n${floods.logs}`, limits: { wallMs: 2000 } }),
+  )
   assert.ok(outcome.kind === 'limit-exceeded' || outcome.kind === 'timed-out')
 })
 
 test('shell has no channel: descriptor 3 is closed', async () => {
-  const { stdout } = await guests.run({ ...shell, code: `(echo x >&3) 2>/dev/null || echo closed; test -e /proc/self/fd/3 || echo none` })
+  const { stdout } = await guests.run({
+    ...shell,
+    code: `(echo x >&3) 2>/dev/null || echo closed; test -e /proc/self/fd/3 || echo none`,
+  })
   assert.equal(stdout, 'closed\nnone\n')
 })
 

@@ -52,21 +52,31 @@ function spawnForEver(): string {
 }
 
 for (const [name, request] of Object.entries(persistent)) {
-  test(`a ${name} fork bomb is timed-out with no more than processesMax processes, and another cell starts meanwhile`, { skip }, async () => {
-    const { outcome } = await runBomb({ ...request, limits })
-    assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: limits.wallMs })
-  })
+  test(
+    `a ${name} fork bomb is timed-out with no more than processesMax processes, and another cell starts meanwhile`,
+    { skip },
+    async () => {
+      const { outcome } = await runBomb({ ...request, limits })
+      assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: limits.wallMs })
+    },
+  )
 }
 
 const giveUp = {
   fork: 'import os, time\nprint("x", flush=True)\nwhile True:\n    if os.fork() == 0: time.sleep(9)',
-  thread: 'import threading, time\nprint("x", flush=True)\nwhile True: threading.Thread(target=time.sleep, args=(9,), daemon=True).start()',
+  thread:
+    'import threading, time\nprint("x", flush=True)\nwhile True: threading.Thread(target=time.sleep, args=(9,), daemon=True).start()',
 }
 
 for (const [name, code] of Object.entries(giveUp)) {
-  test(`a python ${name} bomb that dies of the refusal is limit-exceeded where a cgroup saw it, else its own failure`, { skip }, async () => {
-    const { outcome } = await runBomb({ ...python, code, limits })
-    if (guests.heldByCgroup) assert.deepEqual(outcome, { kind: 'limit-exceeded', limit: 'processes', allowed: processesMax })
-    else assert.equal(outcome.kind, 'failed')
-  })
+  test(
+    `a python ${name} bomb that dies of the refusal is limit-exceeded where a cgroup saw it, else its own failure`,
+    { skip },
+    async () => {
+      const { outcome } = await runBomb({ ...python, code, limits })
+      if (guests.heldByCgroup)
+        assert.deepEqual(outcome, { kind: 'limit-exceeded', limit: 'processes', allowed: processesMax })
+      else assert.equal(outcome.kind, 'failed')
+    },
+  )
 }

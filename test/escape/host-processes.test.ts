@@ -18,7 +18,8 @@ after(async () => {
   await once(bystander, 'exit')
 })
 
-const assertUnharmed = () => assert.deepEqual([bystander.exitCode, bystander.signalCode, bystander.kill(0)], [null, null, true])
+const assertUnharmed = () =>
+  assert.deepEqual([bystander.exitCode, bystander.signalCode, bystander.kill(0)], [null, null, true])
 
 const killFromJavaScript = `
   const { existsSync } = await import('node:fs')
@@ -74,9 +75,16 @@ print(json.dumps({'reached': reached, 'seen': sorted(int(name) for name in os.li
 
 test('the guest of another cell is a stranger: neither seen nor reached', async () => {
   const started = Promise.withResolvers<void>()
-  const other = guests.run({ ...shell, code: 'echo up; sleep 1; echo unharmed', onOutput: () => started.resolve() })
+  const other = guests.run({
+    ...shell,
+    code: 'echo up; sleep 1; echo unharmed',
+    onOutput: () => started.resolve(),
+  })
   await started.promise
-  const { stdout } = await guests.run({ ...shell, code: 'kill -9 -1; ls -d /proc/[0-9]* | wc -l; ps -eo args= | grep -c "[s]leep 1"' })
+  const { stdout } = await guests.run({
+    ...shell,
+    code: 'kill -9 -1; ls -d /proc/[0-9]* | wc -l; ps -eo args= | grep -c "[s]leep 1"',
+  })
   assert.match(stdout, /^[1-5]\n0\n$/)
   assert.deepEqual((await other).outcome, { kind: 'completed', exitCode: 0 })
   assert.equal((await other).stdout, 'up\nunharmed\n')

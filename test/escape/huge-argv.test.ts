@@ -14,7 +14,10 @@ const fromJavaScript = `
   console.log(ends.map(({ status, error }) => error?.code ?? status).join(' '))`
 
 const attacks = {
-  shell: { ...shell, code: `x=$(head -c 100000 /dev/zero | tr '\\0' x); /bin/true $x; a=$?; eval "/bin/true $(for i in $(seq 100); do printf '%s ' '$x'; done)" 2>/dev/null; test $? = 126 && echo "$a E2BIG"` },
+  shell: {
+    ...shell,
+    code: `x=$(head -c 100000 /dev/zero | tr '\\0' x); /bin/true $x; a=$?; eval "/bin/true $(for i in $(seq 100); do printf '%s ' '$x'; done)" 2>/dev/null; test $? = 126 && echo "$a E2BIG"`,
+  },
   python: {
     ...python,
     code: `
@@ -30,7 +33,9 @@ print(attempt(1), attempt(100))`,
 
 for (const [name, request] of Object.entries(attacks)) {
   test(`${name}: execve with a huge argv is E2BIG inside and nothing outside`, async () => {
-    const { outcome, stdout, stderr } = await keepMemoryFlat(() => guests.run({ ...request, limits: { wallMs: 10_000 } }))
+    const { outcome, stdout, stderr } = await keepMemoryFlat(() =>
+      guests.run({ ...request, limits: { wallMs: 10_000 } }),
+    )
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
     assert.equal(stdout, '0 E2BIG\n')
   })
@@ -44,6 +49,11 @@ test('arguments of a request that no execve takes are refused before anything is
 
 test('arguments and variables of a request that execve takes arrive whole', async () => {
   const args = Array<string>(8).fill('x'.repeat(100_000))
-  const { stdout } = await guests.run({ ...shell, code: 'printf "%s %s %s" $# ${#1} ${#BIG}', args, env: { BIG: 'y'.repeat(100_000) } })
+  const { stdout } = await guests.run({
+    ...shell,
+    code: 'printf "%s %s %s" $# ${#1} ${#BIG}',
+    args,
+    env: { BIG: 'y'.repeat(100_000) },
+  })
   assert.equal(stdout, '8 100000 100000')
 })

@@ -34,17 +34,33 @@ for (const runtime of [bun, node]) {
       console.log(JSON.stringify([own, execFileSync('ls', ['/proc/self/fd']).toString().trim().split('\\n')]))`
     const { stdout, stderr } = await guests.run({ ...runtime, code })
     const [own, child] = JSON.parse(stdout) as [string[], string[]]
-    const ours = /^(\/dev\/(null|urandom)|(pipe|socket):\[\d+\]|anon_inode:.*|\/proc\/\d+\/(fd|statm|stat)|\/proc\/(self|meminfo).*|\/opt\/lazaret\/.*|\/memfd:.*)$/
-    assert.deepEqual(own.filter((target) => !ours.test(target)), [], stderr)
+    const ours =
+      /^(\/dev\/(null|urandom)|(pipe|socket):\[\d+\]|anon_inode:.*|\/proc\/\d+\/(fd|statm|stat)|\/proc\/(self|meminfo).*|\/opt\/lazaret\/.*|\/memfd:.*)$/
+    assert.deepEqual(
+      own.filter((target) => !ours.test(target)),
+      [],
+      stderr,
+    )
     assert.deepEqual(child, ['0', '1', '2', '3'])
   })
 }
 
 test('shell: the environment is exactly the documented one, with the request’s own variables', async () => {
   const { stdout } = await guests.run({ ...shell, code: 'exec env -0', env: { MINE: 'a\nb' } })
-  const found = Object.fromEntries(stdout.split('\0').filter(Boolean).map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]))
+  const found = Object.fromEntries(
+    stdout
+      .split('\0')
+      .filter(Boolean)
+      .map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]),
+  )
   // bash adds the last two itself.
-  assert.deepEqual(found, { ...common, PATH: '/usr/local/bin:/usr/bin:/bin', MINE: 'a\nb', PWD: '/workspace', SHLVL: '0' })
+  assert.deepEqual(found, {
+    ...common,
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    MINE: 'a\nb',
+    PWD: '/workspace',
+    SHLVL: '0',
+  })
 })
 
 test('python, bun and node: the environment is exactly the documented one', async () => {
@@ -63,19 +79,30 @@ test('python, bun and node: the environment is exactly the documented one', asyn
 
 test('umask, working folder, session, terminal, nice value and affinity are clean', async () => {
   const code = `umask; pwd; (exec < /dev/tty) 2>/dev/null && echo terminal; awk '{ print "tty", $7, "nice", $19, "policy", $41, "leader", ($1 == $6) }' /proc/$$/stat; ls -l /proc/$$/cwd /proc/$$/root | awk '{ print $NF }'`
-  assert.equal((await guests.run({ ...shell, code })).stdout, '0022\n/workspace\ntty 0 nice 0 policy 0 leader 1\n/workspace\n/\n')
+  assert.equal(
+    (await guests.run({ ...shell, code })).stdout,
+    '0022\n/workspace\ntty 0 nice 0 policy 0 leader 1\n/workspace\n/\n',
+  )
 })
 
 test('no signal is blocked, ignored or pending', async () => {
   const code = `exec grep -E '^(SigBlk|SigIgn|SigPnd|ShdPnd):' /proc/self/status`
   const none = (name: string) => `${name}:\t0000000000000000\n`
-  assert.equal((await guests.run({ ...shell, code })).stdout, ['SigPnd', 'ShdPnd', 'SigBlk', 'SigIgn'].map(none).join(''))
+  assert.equal(
+    (await guests.run({ ...shell, code })).stdout,
+    ['SigPnd', 'ShdPnd', 'SigBlk', 'SigIgn'].map(none).join(''),
+  )
 })
 
 test('the receipt’s facts are what the guest sees of itself', async () => {
   const code = `exec grep -E '^(NoNewPrivs|Seccomp|CapBnd|CapEff):' /proc/self/status`
   const { stdout, receipt } = await guests.run({ ...shell, code })
-  const seen = Object.fromEntries(stdout.trim().split('\n').map((line) => line.split(':\t')))
+  const seen = Object.fromEntries(
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.split(':\t')),
+  )
   const { NoNewPrivs, Seccomp, CapBnd, CapEff } = receipt.observed
   assert.deepEqual(seen, { NoNewPrivs, Seccomp, CapBnd, CapEff })
 })

@@ -6,8 +6,46 @@ import { bun, node, python, shell, useLazaret } from '../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
-const hidden = ['/proc/kcore', '/proc/keys', '/proc/key-users', '/proc/timer_list', '/proc/kmsg', '/proc/kallsyms', '/proc/sched_debug', '/proc/config.gz', '/proc/vmallocinfo', '/proc/kpagecount', '/proc/slabinfo', '/proc/pagetypeinfo', '/dev/mem', '/dev/kmem', '/dev/port', '/dev/kmsg', '/sys/kernel/notes', '/sys/fs/cgroup/memory/tasks', '/proc/sys/kernel/random/../../../kcore']
-const switches = ['/proc/sys/kernel/core_pattern', '/proc/sys/kernel/modprobe', '/proc/sys/kernel/hotplug', '/proc/sys/kernel/randomize_va_space', '/proc/sys/kernel/unprivileged_bpf_disabled', '/proc/sys/vm/overcommit_memory', '/proc/sys/net/ipv4/ip_forward', '/proc/sys/user/max_user_namespaces', '/proc/sys/fs/binfmt_misc/register', '/proc/sysrq-trigger', '/proc/irq/default_smp_affinity', '/proc/acpi/wakeup', '/proc/bus/pci', '/proc/fs', '/proc/scsi/scsi', '/sys/power/state', '/sys/kernel/uevent_helper']
+const hidden = [
+  '/proc/kcore',
+  '/proc/keys',
+  '/proc/key-users',
+  '/proc/timer_list',
+  '/proc/kmsg',
+  '/proc/kallsyms',
+  '/proc/sched_debug',
+  '/proc/config.gz',
+  '/proc/vmallocinfo',
+  '/proc/kpagecount',
+  '/proc/slabinfo',
+  '/proc/pagetypeinfo',
+  '/dev/mem',
+  '/dev/kmem',
+  '/dev/port',
+  '/dev/kmsg',
+  '/sys/kernel/notes',
+  '/sys/fs/cgroup/memory/tasks',
+  '/proc/sys/kernel/random/../../../kcore',
+]
+const switches = [
+  '/proc/sys/kernel/core_pattern',
+  '/proc/sys/kernel/modprobe',
+  '/proc/sys/kernel/hotplug',
+  '/proc/sys/kernel/randomize_va_space',
+  '/proc/sys/kernel/unprivileged_bpf_disabled',
+  '/proc/sys/vm/overcommit_memory',
+  '/proc/sys/net/ipv4/ip_forward',
+  '/proc/sys/user/max_user_namespaces',
+  '/proc/sys/fs/binfmt_misc/register',
+  '/proc/sysrq-trigger',
+  '/proc/irq/default_smp_affinity',
+  '/proc/acpi/wakeup',
+  '/proc/bus/pci',
+  '/proc/fs',
+  '/proc/scsi/scsi',
+  '/sys/power/state',
+  '/sys/kernel/uevent_helper',
+]
 const input = { hidden, switches }
 
 const lookFromJavaScript = `
@@ -54,7 +92,10 @@ test('there is no /sys, no cgroup file system, and the cgroup of the guest is ca
 })
 
 test('a crash writes no core, whatever the host does with cores', async () => {
-  const { outcome, stdout } = await guests.run({ ...shell, code: `ulimit -c unlimited 2>/dev/null; ulimit -c; sh -c 'kill -SEGV $$'; ls core* 2>/dev/null; exit 0` })
+  const { outcome, stdout } = await guests.run({
+    ...shell,
+    code: `ulimit -c unlimited 2>/dev/null; ulimit -c; sh -c 'kill -SEGV $$'; ls core* 2>/dev/null; exit 0`,
+  })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
   assert.equal(stdout, '0\n')
 })

@@ -16,7 +16,9 @@ const guests = await useLazaret()
 const deadMs = 1000
 
 async function startHost() {
-  const host = spawn(process.execPath, [join(import.meta.dirname, '../support/sleeping-host.ts')], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const host = spawn(process.execPath, [join(import.meta.dirname, '../support/sleeping-host.ts')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const pid = host.pid as number
   guests.leaks.allow(pid)
   const [word] = await once(host.stdout, 'data')
@@ -32,7 +34,9 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
     host.kill(signal)
     await eventually(() => {
       const left = processes.filter(isAlive)
-      return left.length === 0 ? undefined : `alive: ${left.map(({ pid, name }) => `${pid} (${name})`).join(', ')}`
+      return left.length === 0
+        ? undefined
+        : `alive: ${left.map(({ pid, name }) => `${pid} (${name})`).join(', ')}`
     }, deadMs)
     assert.deepEqual([host.exitCode, host.signalCode], [null, signal])
   })

@@ -33,7 +33,10 @@ const victims: Record<string, (cell: HostCell) => number> = {
 for (const [name, choose] of Object.entries(victims)) {
   for (const request of [
     { ...shell, code: stubborn },
-    { ...python, code: 'import os, time\nfor _ in range(4): os.fork()\nprint("up", flush=True)\ntime.sleep(60)' },
+    {
+      ...python,
+      code: 'import os, time\nfor _ in range(4): os.fork()\nprint("up", flush=True)\ntime.sleep(60)',
+    },
   ]) {
     test(`${request.runtime}: SIGKILL of the ${name} is our fault, WORKER_LOST, and ends everything in the cell`, async () => {
       const run = strike(request, (cell) => process.kill(choose(cell), 'SIGKILL'))
@@ -44,13 +47,17 @@ for (const [name, choose] of Object.entries(victims)) {
 }
 
 test('a guest that dies of SIGKILL from outside is killed, not lost', async () => {
-  const { outcome } = await strike({ ...shell, code: 'echo up; exec sleep 60' }, ({ guests: [guest] }) => process.kill(guest?.pid as number, 'SIGKILL'))
+  const { outcome } = await strike({ ...shell, code: 'echo up; exec sleep 60' }, ({ guests: [guest] }) =>
+    process.kill(guest?.pid as number, 'SIGKILL'),
+  )
   assert.deepEqual(outcome, { kind: 'killed', signal: 'SIGKILL' })
 })
 
 for (const [name, choose] of Object.entries(victims)) {
   test(`with a stopped ${name} the wall limit is answered on time and the cell still ends`, async () => {
-    const run = strike({ ...shell, code: stubborn, limits: { wallMs: 400 } }, (cell) => process.kill(choose(cell), 'SIGSTOP'))
+    const run = strike({ ...shell, code: stubborn, limits: { wallMs: 400 } }, (cell) =>
+      process.kill(choose(cell), 'SIGSTOP'),
+    )
     const { outcome, usage } = await run
     assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: 400 })
     assert.ok(usage.wallMs < 700, `it took ${usage.wallMs} ms`)

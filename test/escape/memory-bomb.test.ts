@@ -15,14 +15,17 @@ const anyEngine = {
   'string doubling': `const kept = []; let s = 'x'.repeat(1 << 20); for (;;) { s += s; s.charCodeAt(7); kept.push(s, JSON.stringify(s)) }`,
   'typed arrays': 'const a = []; for (;;) a.push(new Uint8Array(1 << 20).fill(1))',
   'map growth': 'const m = new Map(); for (let i = 0; ; i++) m.set(i, [i])',
-  'a resizable buffer': 'const b = new ArrayBuffer(0, { maxByteLength: 2 ** 27 }); for (let n = 1; ; n++) { b.resize(n << 20); new Uint8Array(b).fill(1, (n - 1) << 20) }',
-  'WebAssembly memory': 'const m = new WebAssembly.Memory({ initial: 1, maximum: 65536 }); for (;;) { const at = m.grow(16) * 65536; new Uint8Array(m.buffer).fill(1, at) }',
+  'a resizable buffer':
+    'const b = new ArrayBuffer(0, { maxByteLength: 2 ** 27 }); for (let n = 1; ; n++) { b.resize(n << 20); new Uint8Array(b).fill(1, (n - 1) << 20) }',
+  'WebAssembly memory':
+    'const m = new WebAssembly.Memory({ initial: 1, maximum: 65536 }); for (;;) { const at = m.grow(16) * 65536; new Uint8Array(m.buffer).fill(1, at) }',
 }
 
 const anyPython = {
   'bytes doubling': `b = b'x' * (1 << 20)\nkept = []\nwhile True:\n    b += b\n    kept.append(bytes(b))`,
   'small objects': 'a = []\nwhile True: a.append([len(a)])',
-  'private mappings': 'import mmap\nkept = []\nwhile True:\n    m = mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE)\n    m.write(b"x" * (1 << 20))\n    kept.append(m)',
+  'private mappings':
+    'import mmap\nkept = []\nwhile True:\n    m = mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE)\n    m.write(b"x" * (1 << 20))\n    kept.append(m)',
 }
 
 const anyShell = {
@@ -33,7 +36,13 @@ const anyShell = {
 const attacks = [
   ...Object.entries(anyShell).map(([name, code]) => ({ name: `shell: ${name}`, ...shell, code })),
   ...Object.entries(anyPython).map(([name, code]) => ({ name: `python: ${name}`, ...python, code })),
-  ...[bun, node].flatMap((runtime) => Object.entries(anyEngine).map(([name, code]) => ({ name: `${runtime.runtime}: ${name}`, ...runtime, code }))),
+  ...[bun, node].flatMap((runtime) =>
+    Object.entries(anyEngine).map(([name, code]) => ({
+      name: `${runtime.runtime}: ${name}`,
+      ...runtime,
+      code,
+    })),
+  ),
 ]
 
 for (const { name, ...request } of attacks) {
@@ -78,7 +87,11 @@ test('python: processes whose first thread has ended are counted like any other'
 })
 
 test('a program that prints before it runs out of memory keeps what it printed', async () => {
-  const { outcome, stdout } = await guests.run({ ...python, code: 'print("before", flush=True)\na = []\nwhile True: a.append(b"x" * 4096 + bytes(len(a) % 7))', limits })
+  const { outcome, stdout } = await guests.run({
+    ...python,
+    code: 'print("before", flush=True)\na = []\nwhile True: a.append(b"x" * 4096 + bytes(len(a) % 7))',
+    limits,
+  })
   assert.equal(outcome.kind, 'out-of-memory')
   assert.equal(stdout, 'before\n')
 })

@@ -35,7 +35,10 @@ print(subprocess.run(['sh', '-c', ${JSON.stringify(countZombies)}], capture_outp
 
 for (const [name, request] of Object.entries(attacks)) {
   test(`${times} orphaned exits under ${name} leave no zombie, and do not use up the limit on processes`, async () => {
-    const { outcome, stdout, stderr } = await guests.run({ ...request, limits: { processesMax: 48, wallMs: 20_000 } })
+    const { outcome, stdout, stderr } = await guests.run({
+      ...request,
+      limits: { processesMax: 48, wallMs: 20_000 },
+    })
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
     assert.match(stdout, clean)
   })

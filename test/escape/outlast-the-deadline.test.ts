@@ -13,7 +13,10 @@ const lateMsMax = 300
 
 const ignoreSignals = `for (const name of ['SIGTERM', 'SIGINT', 'SIGALRM', 'SIGHUP', 'SIGXCPU', 'SIGUSR2']) process.on(name, () => {})`
 const attacks: Record<string, RunRequest> = {
-  'shell that ignores every signal it may': { ...shell, code: `trap '' TERM INT ALRM HUP XCPU QUIT USR1; echo up; while :; do :; done` },
+  'shell that ignores every signal it may': {
+    ...shell,
+    code: `trap '' TERM INT ALRM HUP XCPU QUIT USR1; echo up; while :; do :; done`,
+  },
   'python that ignores every signal it may': {
     ...python,
     code: `
@@ -24,14 +27,29 @@ for number in range(1, 65):
 print('up', flush=True)
 while True: pass`,
   },
-  'bun that handles every signal it may': { ...bun, code: `${ignoreSignals}; console.log('up'); setInterval(() => {}, 1000)` },
-  'node that handles every signal it may': { ...node, code: `${ignoreSignals}; console.log('up'); for (;;) {}` },
+  'bun that handles every signal it may': {
+    ...bun,
+    code: `${ignoreSignals}; console.log('up'); setInterval(() => {}, 1000)`,
+  },
+  'node that handles every signal it may': {
+    ...node,
+    code: `${ignoreSignals}; console.log('up'); for (;;) {}`,
+  },
   'shell that stops itself': { ...shell, code: 'echo up; kill -STOP $$; echo down' },
-  'python that stops itself': { ...python, code: 'import os\nprint("up", flush=True)\nos.kill(os.getpid(), 19)' },
+  'python that stops itself': {
+    ...python,
+    code: 'import os\nprint("up", flush=True)\nos.kill(os.getpid(), 19)',
+  },
   'bun that stops itself': { ...bun, code: `console.log('up'); process.kill(process.pid, 'SIGSTOP')` },
   'node that stops itself': { ...node, code: `console.log('up'); process.kill(process.pid, 'SIGSTOP')` },
-  'shell that closed its stdout and stderr': { ...shell, code: 'echo up; exec >&- 2>&-; while :; do sleep 1; done' },
-  'python that closed every descriptor': { ...python, code: 'import os, time\nprint("up", flush=True)\nos.closerange(0, 256)\ntime.sleep(60)' },
+  'shell that closed its stdout and stderr': {
+    ...shell,
+    code: 'echo up; exec >&- 2>&-; while :; do sleep 1; done',
+  },
+  'python that closed every descriptor': {
+    ...python,
+    code: 'import os, time\nprint("up", flush=True)\nos.closerange(0, 256)\ntime.sleep(60)',
+  },
   'node that closed its stdout and stderr': {
     ...node,
     code: `console.log('up'); const fs = await import('node:fs'); fs.closeSync(1); fs.closeSync(2); setInterval(() => {}, 1000)`,
@@ -43,13 +61,19 @@ for (const [name, request] of Object.entries(attacks)) {
     const { outcome, stdout, usage } = await guests.run({ ...request, limits })
     assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: limits.wallMs })
     assert.equal(stdout, 'up\n')
-    assert.ok(usage.wallMs >= limits.wallMs && usage.wallMs < limits.wallMs + lateMsMax, `it ended after ${usage.wallMs} ms`)
+    assert.ok(
+      usage.wallMs >= limits.wallMs && usage.wallMs < limits.wallMs + lateMsMax,
+      `it ended after ${usage.wallMs} ms`,
+    )
   })
 }
 
 const holdPipes: Record<string, RunRequest> = {
   shell: { ...shell, code: `sh -c 'trap "" TERM; sleep 60' & echo done` },
-  python: { ...python, code: 'import subprocess\nsubprocess.Popen(["sleep", "60"], close_fds=False)\nprint("done")' },
+  python: {
+    ...python,
+    code: 'import subprocess\nsubprocess.Popen(["sleep", "60"], close_fds=False)\nprint("done")',
+  },
   bun: { ...bun, code: holdFromJavaScript() },
   node: { ...node, code: holdFromJavaScript() },
 }

@@ -17,15 +17,25 @@ const oneLine = `const piece = Buffer.alloc(1 << 20, 120); const fs = await impo
 
 const floods = {
   'shell: yes': { ...shell, code: 'yes', prefix: 'y\ny\ny\n' },
-  'shell: one line of 1 GB': { ...shell, code: `head -c 1000000000 /dev/zero | tr '\\0' x`, prefix: 'xxxxxxxx' },
-  'python: one line of 1 GB': { ...python, code: 'import sys\nfor _ in range(1024): sys.stdout.write("x" * (1 << 20))', prefix: 'xxxxxxxx' },
+  'shell: one line of 1 GB': {
+    ...shell,
+    code: `head -c 1000000000 /dev/zero | tr '\\0' x`,
+    prefix: 'xxxxxxxx',
+  },
+  'python: one line of 1 GB': {
+    ...python,
+    code: 'import sys\nfor _ in range(1024): sys.stdout.write("x" * (1 << 20))',
+    prefix: 'xxxxxxxx',
+  },
   'bun: one line of 1 GB': { ...bun, code: oneLine, prefix: 'xxxxxxxx' },
   'node: one line of 1 GB': { ...node, code: oneLine, prefix: 'xxxxxxxx' },
 }
 
 for (const [name, { prefix, ...request }] of Object.entries(floods)) {
   test(`${name} is limit-exceeded, keeps exactly the first outputBytes and leaves the host small`, async () => {
-    const { outcome, stdout, stderr, truncated, usage } = await keepMemoryFlat(() => guests.run({ ...request, limits }))
+    const { outcome, stdout, stderr, truncated, usage } = await keepMemoryFlat(() =>
+      guests.run({ ...request, limits }),
+    )
     assert.deepEqual(outcome, outputExceeded)
     assert.equal(stdout.length + stderr.length, limits.outputBytes)
     assert.equal(usage.outputBytes, limits.outputBytes)
@@ -45,14 +55,22 @@ for (const runtime of [bun, node]) {
 }
 
 test('invalid UTF-8 without end is limit-exceeded and arrives replaced', async () => {
-  const { outcome, stdout, usage } = await keepMemoryFlat(() => guests.run({ ...shell, code: `while :; do printf '\\377\\300\\200\\355\\240\\200ok'; done`, limits: { ...limits, outputBytes: 64 * 1024 } }))
+  const { outcome, stdout, usage } = await keepMemoryFlat(() =>
+    guests.run({
+      ...shell,
+      code: `while :; do printf '\\377\\300\\200\\355\\240\\200ok'; done`,
+      limits: { ...limits, outputBytes: 64 * 1024 },
+    }),
+  )
   assert.deepEqual(outcome, { ...outputExceeded, allowed: 64 * 1024 })
   assert.equal(usage.outputBytes, 64 * 1024)
   assert.ok(stdout.includes('\ufffdok') && stdout.isWellFormed())
 })
 
 test('stdout and stderr together fill one budget, and both keep what came first', async () => {
-  const { outcome, stdout, stderr } = await keepMemoryFlat(() => guests.run({ ...shell, code: 'yes out & yes err >&2', limits }))
+  const { outcome, stdout, stderr } = await keepMemoryFlat(() =>
+    guests.run({ ...shell, code: 'yes out & yes err >&2', limits }),
+  )
   assert.deepEqual(outcome, outputExceeded)
   assert.equal(stdout.length + stderr.length, limits.outputBytes)
   assert.ok(stdout.startsWith('out\nout\n') && stderr.startsWith('err\nerr\n'))
@@ -65,7 +83,9 @@ test('a slow onOutput slows the guest down, not the host, and still sees every k
     seen.push(bytes)
     Atomics.wait(asleep, 0, 0, 5)
   }
-  const { outcome, stdout } = await keepMemoryFlat(() => guests.run({ ...shell, code: 'seq 1 100000000', limits, onOutput }))
+  const { outcome, stdout } = await keepMemoryFlat(() =>
+    guests.run({ ...shell, code: 'seq 1 100000000', limits, onOutput }),
+  )
   assert.deepEqual(outcome, outputExceeded)
   assert.equal(Buffer.concat(seen).toString(), stdout)
   assert.ok(stdout.startsWith('1\n2\n3\n'))
@@ -73,7 +93,9 @@ test('a slow onOutput slows the guest down, not the host, and still sees every k
 
 test('output of one byte at a time costs the host no more than the same bytes at once', async () => {
   const code = 'import os\nwhile True: os.write(1, b"x")'
-  const { outcome, usage } = await keepMemoryFlat(() => guests.run({ ...python, code, limits: { outputBytes: 8 * MiB, wallMs: 3000 } }))
+  const { outcome, usage } = await keepMemoryFlat(() =>
+    guests.run({ ...python, code, limits: { outputBytes: 8 * MiB, wallMs: 3000 } }),
+  )
   assert.ok(usage.outputBytes > 200_000, `only ${usage.outputBytes} bytes arrived`)
   assert.ok(outcome.kind === 'timed-out' || outcome.kind === 'limit-exceeded')
 })

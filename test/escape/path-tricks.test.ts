@@ -9,7 +9,20 @@ const guests = await useLazaret()
 
 /** A file that exists on every host and in no cell, at the end of a path that leads out. */
 const tails = ['etc/shadow', 'etc/fstab', 'sys/class', `proc/${process.pid}/environ`]
-const prefixes = ['/workspace/../../../../../../', '/../../', '/proc/self/root/', '/proc/self/root/../../', '/proc/1/root/', '/proc/1/cwd/', '/proc/self/cwd/../', '/proc/thread-self/root/../', '/proc/self/fd/0/../', '/dev/fd/../../', '/run/guest/../../', '/run/guest/run/guest/']
+const prefixes = [
+  '/workspace/../../../../../../',
+  '/../../',
+  '/proc/self/root/',
+  '/proc/self/root/../../',
+  '/proc/1/root/',
+  '/proc/1/cwd/',
+  '/proc/self/cwd/../',
+  '/proc/thread-self/root/../',
+  '/proc/self/fd/0/../',
+  '/dev/fd/../../',
+  '/run/guest/../../',
+  '/run/guest/run/guest/',
+]
 const paths = prefixes.flatMap((prefix) => tails.map((tail) => prefix + tail))
 
 const followInJavaScript = `
@@ -42,7 +55,11 @@ for i, path in enumerate(input_data):
 
 for (const [runtime, request] of Object.entries(attacks)) {
   test(`${runtime}: no path, symbolic link or hard link leads to a file of the host`, async () => {
-    const { outcome, stdout, stderr } = await guests.run({ ...request, input: paths, files: { paths: `${paths.join('\n')}\n` } })
+    const { outcome, stdout, stderr } = await guests.run({
+      ...request,
+      input: paths,
+      files: { paths: `${paths.join('\n')}\n` },
+    })
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
     assert.equal(stdout, '')
   })
@@ -73,6 +90,9 @@ answers['open_by_handle_at'] = call('open_by_handle_at', 3, handle, 0)
 print(json.dumps(answers))`
   const { stdout } = await guests.run({ ...python, code })
   const answers = JSON.parse(stdout) as Record<string, string>
-  assert.deepEqual(Object.keys(answers).filter((name) => answers[name] === 'ok'), [])
+  assert.deepEqual(
+    Object.keys(answers).filter((name) => answers[name] === 'ok'),
+    [],
+  )
   assert.deepEqual([answers['name_to_handle_at'], answers['open_by_handle_at']], ['EPERM', 'EPERM'])
 })

@@ -27,7 +27,9 @@ async function listen(...where: [number, string] | [string]): Promise<Server> {
 
 const portOf = (server: Server): number => (server.address() as { port: number }).port
 const tcp = portOf(await listen(0, '0.0.0.0'))
-const hasIpv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ family }) => family === 'IPv6'))
+const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
+  addresses?.some(({ family }) => family === 'IPv6'),
+)
 const tcp6 = hasIpv6 ? portOf(await listen(0, '::1')) : tcp
 const udp = createSocket('udp4', () => arrivals++)
 await once(udp.bind(0, '0.0.0.0'), 'listening')
@@ -44,9 +46,14 @@ after(() => {
   for (const server of listeners) server.close()
 })
 
-const ownAddresses = Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).filter(({ family }) => family === 'IPv4').map(({ address }) => address))
+const ownAddresses = Object.values(networkInterfaces()).flatMap((addresses) =>
+  (addresses ?? []).filter(({ family }) => family === 'IPv4').map(({ address }) => address),
+)
 const targets: [string, number][] = [
-  ...['127.0.0.1', '127.0.0.53', '0.0.0.0', ...ownAddresses].map((address): [string, number] => [address, tcp]),
+  ...['127.0.0.1', '127.0.0.53', '0.0.0.0', ...ownAddresses].map((address): [string, number] => [
+    address,
+    tcp,
+  ]),
   ['::1', tcp6],
   ['::ffff:127.0.0.1', tcp],
   ['169.254.169.254', 80],
@@ -82,11 +89,18 @@ print(json.dumps(answers))`
 const input = { targets, udp: udp.address().port, abstract: abstractName, path: pathSocket }
 
 test('python: no TCP, name or unix socket is reachable, and nothing arrives at the host', async () => {
-  const { outcome, stdout, stderr } = await guests.run({ ...python, code: python3, input, limits: { wallMs: 20_000 } })
+  const { outcome, stdout, stderr } = await guests.run({
+    ...python,
+    code: python3,
+    input,
+    limits: { wallMs: 20_000 },
+  })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
   const answers = JSON.parse(stdout) as Record<string, string>
   // A datagram to the cell's own loopback is sent, to nobody: that it did not arrive at the host is counted below.
-  const reached = Object.keys(answers).filter((name) => answers[name] === 'ok' && !/^(127|0|::1|::ffff).* 2$/.test(name))
+  const reached = Object.keys(answers).filter(
+    (name) => answers[name] === 'ok' && !/^(127|0|::1|::ffff).* 2$/.test(name),
+  )
   assert.deepEqual(reached, [])
   assert.equal(arrivals, 0)
 })
@@ -108,9 +122,17 @@ const javascript = `
 
 for (const runtime of [bun, node]) {
   test(`${runtime.runtime}: no TCP, name or unix socket is reachable, and nothing arrives at the host`, async () => {
-    const { outcome, stdout, stderr } = await guests.run({ ...runtime, code: javascript, input, limits: { wallMs: 20_000 } })
+    const { outcome, stdout, stderr } = await guests.run({
+      ...runtime,
+      code: javascript,
+      input,
+      limits: { wallMs: 20_000 },
+    })
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
-    assert.deepEqual((JSON.parse(stdout) as string[]).filter((answer) => answer === 'ok'), [])
+    assert.deepEqual(
+      (JSON.parse(stdout) as string[]).filter((answer) => answer === 'ok'),
+      [],
+    )
     assert.equal(arrivals, 0)
   })
 }
@@ -135,12 +157,25 @@ print('its own loopback works')`
   assert.equal(arrivals, 0)
 })
 
-const noScopes = guests.landlockAbi >= 6 ? false : `Landlock ABI ${guests.landlockAbi} has no scopes: abstract sockets of a shared network cannot be refused`
+const noScopes =
+  guests.landlockAbi >= 6
+    ? false
+    : `Landlock ABI ${guests.landlockAbi} has no scopes: abstract sockets of a shared network cannot be refused`
 
-test('with the host’s network, its abstract and path sockets stay out of reach', { skip: noScopes }, async () => {
-  const { stdout } = await guests.run({ ...python, code: python3, input: { ...input, targets: [] }, network: 'host', limits: { wallMs: 20_000 } })
-  const answers = JSON.parse(stdout) as Record<string, string>
-  assert.match(answers[`\0${abstractName}`] ?? '', /Operation not permitted/)
-  assert.match(answers[pathSocket] ?? '', /No such file/)
-  assert.equal(arrivals, 0)
-})
+test(
+  'with the host’s network, its abstract and path sockets stay out of reach',
+  { skip: noScopes },
+  async () => {
+    const { stdout } = await guests.run({
+      ...python,
+      code: python3,
+      input: { ...input, targets: [] },
+      network: 'host',
+      limits: { wallMs: 20_000 },
+    })
+    const answers = JSON.parse(stdout) as Record<string, string>
+    assert.match(answers[`\0${abstractName}`] ?? '', /Operation not permitted/)
+    assert.match(answers[pathSocket] ?? '', /No such file/)
+    assert.equal(arrivals, 0)
+  },
+)

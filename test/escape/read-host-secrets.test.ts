@@ -46,15 +46,25 @@ const readInJavaScript = `
   console.log(JSON.stringify(process.env))`
 
 const attacks = {
-  shell: { ...shell, code: `while read -r path; do cat "$path" && echo "read $path"; done 2>/dev/null < /workspace/paths; env` },
-  python: { ...python, code: 'import os\nfor path in input_data:\n    try: print(path, len(open(path, "rb").read(64)))\n    except OSError: pass\nprint(dict(os.environ))' },
+  shell: {
+    ...shell,
+    code: `while read -r path; do cat "$path" && echo "read $path"; done 2>/dev/null < /workspace/paths; env`,
+  },
+  python: {
+    ...python,
+    code: 'import os\nfor path in input_data:\n    try: print(path, len(open(path, "rb").read(64)))\n    except OSError: pass\nprint(dict(os.environ))',
+  },
   bun: { ...bun, code: readInJavaScript },
   node: { ...node, code: readInJavaScript },
 }
 
 for (const [name, request] of Object.entries(attacks)) {
   test(`${name} can read none of the host's files, and its environment holds nothing of the host's`, async () => {
-    const { outcome, stdout, stderr } = await guests.run({ ...request, input: hostPaths, files: { paths: `${hostPaths.join('\n')}\n` } })
+    const { outcome, stdout, stderr } = await guests.run({
+      ...request,
+      input: hostPaths,
+      files: { paths: `${hostPaths.join('\n')}\n` },
+    })
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
     for (const path of hostPaths) assert.ok(!stdout.includes(path), `${path} was readable`)
     assert.ok(!stdout.includes(secret))
@@ -66,7 +76,8 @@ test('shell: no environ, cmdline, mount or fd of any process shows a secret of t
   const { outcome, stdout } = await guests.run({ ...shell, code })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
   assert.ok(stdout.length > 1000)
-  for (const word of [secret, 'LAZARET_TEST_SECRET', folder]) assert.ok(!stdout.includes(word), `${word} was readable`)
+  for (const word of [secret, 'LAZARET_TEST_SECRET', folder])
+    assert.ok(!stdout.includes(word), `${word} was readable`)
 })
 
 test('python: a walk over every file outside /usr and the toolchains finds no secret', async () => {
@@ -89,6 +100,17 @@ print('files', looked)`
 })
 
 test('the users and the name of the host are not shown', async () => {
-  const { stdout } = await guests.run({ ...shell, code: 'cut -d: -f1 /etc/passwd; hostname; cat /etc/hostname; uname -n; whoami; ls /root /home 2>&1 | wc -l' })
-  assert.deepEqual(stdout.trim().split('\n').slice(0, 7), ['root', 'guest', 'nobody', 'cell', 'cell', 'cell', 'guest'])
+  const { stdout } = await guests.run({
+    ...shell,
+    code: 'cut -d: -f1 /etc/passwd; hostname; cat /etc/hostname; uname -n; whoami; ls /root /home 2>&1 | wc -l',
+  })
+  assert.deepEqual(stdout.trim().split('\n').slice(0, 7), [
+    'root',
+    'guest',
+    'nobody',
+    'cell',
+    'cell',
+    'cell',
+    'guest',
+  ])
 })

@@ -43,5 +43,8 @@ for attempt in (lambda: os.setuid(0), lambda: os.setgid(0), lambda: os.setresuid
         answers.append('ok')
     except OSError as error: answers.append(errno.errorcode[error.errno])
 print(sorted(set(answers)), os.getresuid())`
-  assert.match((await guests.run({ ...python, code })).stdout, /^\[('EINVAL', )?'EPERM'\] \(1000, 1000, 1000\)\n$|^\['EINVAL'\] \(1000, 1000, 1000\)\n$/)
+  assert.match(
+    (await guests.run({ ...python, code })).stdout,
+    /^\[('EINVAL', )?'EPERM'\] \(1000, 1000, 1000\)\n$|^\['EINVAL'\] \(1000, 1000, 1000\)\n$/,
+  )
 })

@@ -8,8 +8,43 @@ import { bun, node, python, shell, useLazaret } from '../support/use-lazaret.ts'
 const guests = await useLazaret()
 
 const name = `lazaret-escape-${process.pid}`
-const creations = ['/', '/etc/', '/usr/', '/usr/bin/', '/usr/local/bin/', '/bin/', '/lib/', '/opt/', '/opt/lazaret/', '/opt/lazaret/dist/', '/run/', '/run/guest/', '/dev/', '/dev/pts/', '/proc/', '/root/', '/home/', '/var/tmp/', '/sys/', '/mnt/'].map((folder) => folder + name)
-const changes = ['/etc/passwd', '/etc/hosts', '/etc/resolv.conf', '/etc/ld.so.cache', '/usr/bin/env', '/opt/lazaret/dist/index.js', '/opt/lazaret/package.json', '/proc/sys/kernel/hostname', '/proc/sys/kernel/core_pattern', '/proc/sys/vm/drop_caches', '/proc/sysrq-trigger', '/proc/1/oom_score_adj', '/proc/1/comm']
+const creations = [
+  '/',
+  '/etc/',
+  '/usr/',
+  '/usr/bin/',
+  '/usr/local/bin/',
+  '/bin/',
+  '/lib/',
+  '/opt/',
+  '/opt/lazaret/',
+  '/opt/lazaret/dist/',
+  '/run/',
+  '/run/guest/',
+  '/dev/',
+  '/dev/pts/',
+  '/proc/',
+  '/root/',
+  '/home/',
+  '/var/tmp/',
+  '/sys/',
+  '/mnt/',
+].map((folder) => folder + name)
+const changes = [
+  '/etc/passwd',
+  '/etc/hosts',
+  '/etc/resolv.conf',
+  '/etc/ld.so.cache',
+  '/usr/bin/env',
+  '/opt/lazaret/dist/index.js',
+  '/opt/lazaret/package.json',
+  '/proc/sys/kernel/hostname',
+  '/proc/sys/kernel/core_pattern',
+  '/proc/sys/vm/drop_caches',
+  '/proc/sysrq-trigger',
+  '/proc/1/oom_score_adj',
+  '/proc/1/comm',
+]
 const paths = [...creations, ...changes]
 
 const writeInJavaScript = `
@@ -43,7 +78,11 @@ for path in input_data:
 for (const [runtime, request] of Object.entries(attacks)) {
   test(`${runtime} can create, change and remove nothing outside its own folders`, async () => {
     const before = readFileSync('/usr/bin/env').length
-    const { outcome, stdout, stderr } = await guests.run({ ...request, input: paths, files: { paths: `${paths.join('\n')}\n` } })
+    const { outcome, stdout, stderr } = await guests.run({
+      ...request,
+      input: paths,
+      files: { paths: `${paths.join('\n')}\n` },
+    })
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
     assert.equal(stdout, '')
     for (const path of creations) assert.ok(!existsSync(path), `${path} appeared on the host`)
@@ -58,7 +97,10 @@ test('device nodes cannot be made, and writable folders do not honour them', asy
 })
 
 test('what a guest writes in its own folders is gone with it', async () => {
-  await guests.run({ ...shell, code: `for folder in /workspace /tmp /dev/shm; do echo x > $folder/${name}; done` })
+  await guests.run({
+    ...shell,
+    code: `for folder in /workspace /tmp /dev/shm; do echo x > $folder/${name}; done`,
+  })
   const { stdout } = await guests.run({ ...shell, code: 'ls -A /workspace /dev/shm; ls -A /tmp' })
   assert.ok(!stdout.includes(name))
   for (const folder of ['/workspace', '/tmp', '/dev/shm']) assert.ok(!existsSync(`${folder}/${name}`))

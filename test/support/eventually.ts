@@ -4,7 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 const intervalMs = 10
 
 /** Resolves when `describeProblem` returns undefined; throws with its last answer after `deadlineMs`. */
-export async function eventually(describeProblem: () => string | undefined, deadlineMs: number): Promise<void> {
+export async function eventually(
+  describeProblem: () => string | undefined,
+  deadlineMs: number,
+): Promise<void> {
   const deadline = performance.now() + deadlineMs
   for (;;) {
     const problem = describeProblem()

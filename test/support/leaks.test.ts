@@ -12,12 +12,18 @@ const { leaks, run, heldByCgroup } = await useLazaret()
 test('a cell that still stands is seen: its processes, its descriptors and its cgroup', async () => {
   const up = Promise.withResolvers<void>()
   const stop = new AbortController()
-  const running = run({ ...shell, code: 'echo up; sleep 60', onOutput: () => up.resolve(), signal: stop.signal })
+  const running = run({
+    ...shell,
+    code: 'echo up; sleep 60',
+    onOutput: () => up.resolve(),
+    signal: stop.signal,
+  })
   await up.promise
   const left = leaks.describeLeft() ?? ''
   const [cell] = listCells()
   assert.ok(cell !== undefined && cell.guests.length > 0)
-  for (const { pid } of [cell.stub, cell.pid1, ...cell.guests]) assert.match(left, new RegExp(`process ${pid} `))
+  for (const { pid } of [cell.stub, cell.pid1, ...cell.guests])
+    assert.match(left, new RegExp(`process ${pid} `))
   assert.match(left, /more descriptors than before/)
   assert.equal(/\/cell-\d+/.test(left), heldByCgroup)
   stop.abort()

@@ -7,7 +7,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { eventually } from './eventually.ts'
-import { isAlive, isDead, listDescendants, listProcesses, nowTicks, readCgroups, readPidNamespace } from './processes.ts'
+import {
+  isAlive,
+  isDead,
+  listDescendants,
+  listProcesses,
+  nowTicks,
+  readCgroups,
+  readPidNamespace,
+} from './processes.ts'
 import type { HostProcess } from './processes.ts'
 
 const cleanUpMs = 3000
@@ -89,7 +97,9 @@ export class LeakCheck {
     const strays = listProcesses().filter((one) => one.pids.length > 1 && !isDead(one) && this.#isOurs(one))
     const noted = this.#processes.filter(isAlive)
     const left = new Map([...children, ...strays, ...noted].map((one) => [one.pid, one]))
-    return [...left.values()].map(({ pid, name, state, parent }) => `process ${pid} (${name}, ${state}, child of ${parent})`)
+    return [...left.values()].map(
+      ({ pid, name, state, parent }) => `process ${pid} (${name}, ${state}, child of ${parent})`,
+    )
   }
 
   /** By its cgroup where there is one; else by a namespace that only a cell of ours can have had at that time. */

@@ -53,7 +53,7 @@ export function isDead({ state }: HostProcess): boolean {
 export function listDescendants(ancestor: number): HostProcess[] {
   const all = listProcesses()
   const found: HostProcess[] = []
-  for (let parents = new Set([ancestor]); parents.size > 0; ) {
+  for (let parents = new Set([ancestor]); parents.size > 0;) {
     const children = all.filter(({ parent }) => parents.has(parent))
     found.push(...children)
     parents = new Set(children.map(({ pid }) => pid))

@@ -15,4 +15,6 @@ const onOutput = ({ text }: { text: string }) => {
   if (asleep === 4) process.stdout.write('asleep\n')
 }
 
-await Promise.all(programs.map((program) => lazaret.run({ ...program, onOutput, limits: { wallMs: 300_000 } })))
+await Promise.all(
+  programs.map((program) => lazaret.run({ ...program, onOutput, limits: { wallMs: 300_000 } })),
+)

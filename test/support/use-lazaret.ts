@@ -2,7 +2,15 @@
 import { after, afterEach } from 'node:test'
 
 import { createLazaret } from '../../src/index.ts'
-import type { Language, Lazaret, LazaretOptions, ProtectionLevel, RunRequest, RunResult, RuntimeName } from '../../src/index.ts'
+import type {
+  Language,
+  Lazaret,
+  LazaretOptions,
+  ProtectionLevel,
+  RunRequest,
+  RunResult,
+  RuntimeName,
+} from '../../src/index.ts'
 import { LeakCheck } from './leaks.ts'
 
 export interface TestLazaret {

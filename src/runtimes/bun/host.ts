@@ -11,7 +11,7 @@ export const bunRuntime: Runtime = {
     if (binary === null) {
       throw new LazaretError('RUNTIME_UNAVAILABLE', {
         detail: 'No Bun was found.',
-        hint: 'Install lazaret without `--omit=optional`, put `bun` on PATH, or choose `runtime: "node"`.',
+        hint: 'Install the package @oven/bun-linux-x64, put `bun` on PATH, or choose `runtime: "node"`.',
       })
     }
     return prepareJavaScript(request, limits, {

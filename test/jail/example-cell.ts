@@ -1,0 +1,48 @@
+/** A shape and grounds that plans are made of in tests; none of it has to exist. */
+import { planCell } from '../../src/jail/plan.ts'
+import type { CellPlan } from '../../src/jail/plan.ts'
+import type { PlanRecord } from '../../src/jail/plan-records.ts'
+import type { CellGround, CellShape, HostView } from '../../src/jail/shape.ts'
+
+export const exampleView: HostView = {
+  folders: ['/usr'],
+  links: [{ path: '/bin', target: 'usr/bin' }],
+  etc: ['/etc/ld.so.cache', '/etc/ssl/certs'],
+  resolvConf: 'nameserver 192.0.2.1\n',
+}
+
+export const exampleShape: CellShape = {
+  binds: [{ host: '/srv/toolchain', guest: '/opt/toolchain' }],
+  network: 'none',
+  diskBytes: 1024 * 1024,
+}
+
+/** Started by root, with cgroups. */
+export const ownGround: CellGround = {
+  identity: { kind: 'own', firstId: 2_000_000_000 },
+  cgroupJoins: ['/sys/fs/cgroup/memory/x/tasks', '/sys/fs/cgroup/pids/x/tasks'],
+  memoryHeldByCgroup: true,
+  architecture: 'x64',
+  hostView: exampleView,
+}
+
+/** Started by an ordinary user, without cgroups. */
+export const sharedGround: CellGround = {
+  identity: { kind: 'shared', uid: 1234, gid: 5678 },
+  cgroupJoins: [],
+  memoryHeldByCgroup: false,
+  architecture: 'x64',
+  hostView: exampleView,
+}
+
+const files = new Set(['/etc/ld.so.cache', ...['null', 'zero', 'full', 'random', 'urandom'].map((name) => `/dev/${name}`)])
+export const isFile = (path: string): boolean => files.has(path)
+
+export function planExample(ground: CellGround, shape: Partial<CellShape> = {}): CellPlan {
+  return planCell({ ...exampleShape, ...shape }, ground, isFile)
+}
+
+/** The records of one kind. */
+export function recordsOf<Name extends PlanRecord['do']>(plan: CellPlan, name: Name): Extract<PlanRecord, { do: Name }>[] {
+  return plan.records.filter((record): record is Extract<PlanRecord, { do: Name }> => record.do === name)
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { SpawnSpec } from '../../src/jail/guest-process.ts'
+import { decodeExit, encodeSpawn, signalName } from '../../src/jail/spawn-frame.ts'
+import { readEnumLine, readSource } from './c-source.ts'
+
+const spec: SpawnSpec = {
+  file: '/f',
+  argv: ['a', ''],
+  env: { N: 'v=w' },
+  folder: '/',
+  rlimits: [{ resource: 7, soft: 1, hard: 2 }],
+  hasChannel: false,
+  outputBytes: 10,
+  watched: { memoryBytes: null, cpuMs: 20 },
+}
+const { SPAWN_HAS_STDIN, SPAWN_HAS_CHANNEL, SPAWN_ENDS_ON_OUTPUT } = readEnumLine(readSource('spawn.c'), 'SPAWN_HAS_STDIN')
+
+test('a spawn frame has the launcher’s order', () => {
+  const expected = [
+    '04000000 0a00000000000000 0000000000000000 1400000000000000', // flags, output, memory, cpu
+    '02000000 2f00 03000000 2f6600', // folder, file
+    '01000000 07000000 0100000000000000 0200000000000000', // rlimits
+    '02000000 02000000 6100 01000000 00', // argv
+    '01000000 06000000 4e3d763d7700', // environment
+  ]
+  assert.equal(encodeSpawn(spec).toString('hex'), expected.join('').replaceAll(' ', ''))
+})
+
+test('flags have the launcher’s bits', () => {
+  const flagsOf = (more: Partial<SpawnSpec>) => encodeSpawn({ ...spec, ...more }).readUInt32LE(0)
+  assert.equal(flagsOf({}), SPAWN_ENDS_ON_OUTPUT)
+  assert.equal(flagsOf({ stdin: Buffer.alloc(0) }), Number(SPAWN_ENDS_ON_OUTPUT) + Number(SPAWN_HAS_STDIN))
+  assert.equal(flagsOf({ hasChannel: true }), Number(SPAWN_ENDS_ON_OUTPUT) + Number(SPAWN_HAS_CHANNEL))
+})
+
+test('an exit is read at the launcher’s offsets', () => {
+  const payload = Buffer.alloc(46)
+  payload.writeUInt8(1, 0)
+  payload.writeUInt32LE(11, 1)
+  for (const [at, value] of [[5, 2000n], [13, 500n], [21, 3n], [29, 4n], [37, 5n]] as const) payload.writeBigUInt64LE(value, at)
+  payload.writeUInt8(1, 45)
+  assert.deepEqual(decodeExit(payload), {
+    end: { by: 'signal', signal: 'SIGSEGV' },
+    cpuMs: 2.5,
+    residentPeakBytes: 3072,
+    outputDroppedBytes: 4,
+    watchdogPeakBytes: 5,
+    diskFull: true,
+  })
+  const writes = [...readSource('serve.c').matchAll(/put_u(?:32|64)\(payload \+ (\d+)/g)].map(([, at]) => Number(at))
+  for (const at of [1, 5, 13, 21, 29, 37]) assert.ok(writes.includes(at), `offset ${at}`)
+})
+
+test('signals have their usual names, also the real-time ones that have none of their own', () => {
+  assert.deepEqual([9, 15, 31].map(signalName), ['SIGKILL', 'SIGTERM', 'SIGSYS'])
+  assert.match(signalName(6), /^SIGABRT$/)
+  assert.match(signalName(64), /^SIG/)
+})

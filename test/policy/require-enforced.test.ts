@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { defaultLimits } from '../../src/core/limits.ts'
+import { requireEnforced } from '../../src/policy/require-enforced.ts'
+import { limitMechanisms } from '../../src/result/receipt.ts'
+
+const unheld = { ...limitMechanisms(false), processesMax: 'none', cpuMs: 'none' } as const
+
+test('limits that something holds pass', () => {
+  requireEnforced(defaultLimits, limitMechanisms(true), [])
+  requireEnforced({ ...defaultLimits, cpuMs: 1 }, limitMechanisms(false), [])
+})
+
+test('a limit that nothing holds is refused by name', () => {
+  assert.throws(() => requireEnforced(defaultLimits, unheld, []), { code: 'LIMIT_UNENFORCEABLE', message: /processesMax\.$/ })
+})
+
+test('a limit that the run does not set needs nobody to hold it', () => {
+  assert.throws(() => requireEnforced(defaultLimits, unheld, []), (error: Error) => !error.message.includes('cpuMs'))
+  assert.throws(() => requireEnforced({ ...defaultLimits, cpuMs: 1 }, unheld, []), { message: /cpuMs/ })
+})
+
+test('the operator may let a limit go unheld', () => {
+  requireEnforced(defaultLimits, unheld, ['processesMax'])
+})
