@@ -24,7 +24,14 @@ export async function benchCold(turns: number): Promise<Comparison[]> {
 async function compareCells(turns: number): Promise<Comparison> {
   await using machine = new Machine({ uidRange: defaultUidRange })
   const inBubblewrap: Rival[] =
-    bubblewrap === undefined ? [] : [{ name: 'bubblewrap, same mounts', turn: timed(() => runPlain(bubblewrap as string, [...bubblewrapArguments, '/bin/true'])) }]
+    bubblewrap === undefined
+      ? []
+      : [
+          {
+            name: 'bubblewrap, same mounts',
+            turn: timed(() => runPlain(bubblewrap as string, [...bubblewrapArguments, '/bin/true'])),
+          },
+        ]
   return await compare('/bin/true in a fresh cell, to its exit', turns, [
     { name: 'lazaret cell', turn: () => useCell(machine, 'exit') },
     ...inBubblewrap,
@@ -34,18 +41,29 @@ async function compareCells(turns: number): Promise<Comparison> {
 
 async function compareReady(turns: number): Promise<Comparison> {
   await using machine = new Machine({ uidRange: defaultUidRange })
-  return await compare('a fresh cell, to ready', turns, [{ name: 'lazaret cell', turn: () => useCell(machine, 'ready') }])
+  return await compare('a fresh cell, to ready', turns, [
+    { name: 'lazaret cell', turn: () => useCell(machine, 'ready') },
+  ])
 }
 
 /** The time until `moment`; the cell is gone before the next turn. */
 async function useCell(machine: Machine, moment: 'ready' | 'exit'): Promise<number> {
   const start = performance.now()
   const shape = { binds: [], network: 'none', diskBytes: defaultLimits.diskBytes } as const
-  const { cell, ground, clean } = await buildCell({ shape, limits: defaultLimits, hasChannel: false }, machine, systemClock)
+  const { cell, ground, clean } = await buildCell(
+    { shape, limits: defaultLimits, hasChannel: false },
+    machine,
+    systemClock,
+  )
   const exit = Promise.withResolvers<void>()
   if (moment === 'ready') await cell.ready
   else {
-    const rlimitGround = { identity: ground.identity.kind, memoryHeldByCgroup: ground.cgroup !== null, runtimeDataBytes: 0, openFilesHard: machine.openFilesHard }
+    const rlimitGround = {
+      identity: ground.identity.kind,
+      memoryHeldByCgroup: ground.cgroup !== null,
+      runtimeDataBytes: 0,
+      openFilesHard: machine.openFilesHard,
+    }
     const spec = {
       file: '/bin/true',
       argv: ['true'],
@@ -73,7 +91,8 @@ async function compareRuntimes(turns: number): Promise<Comparison[]> {
     name: `lazaret ${request.runtime ?? request.language}`,
     turn: timed(async () => {
       const { outcome } = await lazaret.run(request)
-      if (outcome.kind !== 'completed' || outcome.exitCode !== 0) throw new Error(`A turn ended as ${JSON.stringify(outcome)}.`)
+      if (outcome.kind !== 'completed' || outcome.exitCode !== 0)
+        throw new Error(`A turn ended as ${JSON.stringify(outcome)}.`)
     }),
   })
   const plain = (name: string, file: string | null, extension: string, code: string): Rival[] => {
@@ -86,14 +105,26 @@ async function compareRuntimes(turns: number): Promise<Comparison[]> {
   const python = 'total = sum(range(1000))\nprint(total)\ntotal'
   try {
     return [
-      await compare('bun, cold', turns, [ours({ language: 'javascript', runtime: 'bun', code: javascript }), ...plain('bun', toolchains.bun(), 'js', javascript)]),
-      await compare('node, cold', turns, [ours({ language: 'javascript', runtime: 'node', code: javascript }), ...plain('node', toolchains.node(), 'cjs', javascript)]),
+      await compare('bun, cold', turns, [
+        ours({ language: 'javascript', runtime: 'bun', code: javascript }),
+        ...plain('bun', toolchains.bun(), 'js', javascript),
+      ]),
+      await compare('node, cold', turns, [
+        ours({ language: 'javascript', runtime: 'node', code: javascript }),
+        ...plain('node', toolchains.node(), 'cjs', javascript),
+      ]),
       await compare('typescript on bun, cold', turns, [
         ours({ language: 'typescript', runtime: 'bun', code: `enum E { A = 1 }\n${javascript} + E.A` }),
         ...plain('bun', toolchains.bun(), 'ts', `enum E { A = 1 }\n${javascript} + E.A`),
       ]),
-      await compare('python, cold', turns, [ours({ language: 'python', code: python }), ...plain('python3', toolchains.python()?.path ?? null, 'py', python)]),
-      await compare('shell, cold', turns, [ours({ language: 'shell', code: 'echo hi' }), ...plain('bash', toolchains.shell(), 'sh', 'echo hi')]),
+      await compare('python, cold', turns, [
+        ours({ language: 'python', code: python }),
+        ...plain('python3', toolchains.python()?.path ?? null, 'py', python),
+      ]),
+      await compare('shell, cold', turns, [
+        ours({ language: 'shell', code: 'echo hi' }),
+        ...plain('bash', toolchains.shell(), 'sh', 'echo hi'),
+      ]),
     ]
   } finally {
     rmSync(folder, { recursive: true })

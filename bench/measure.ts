@@ -33,7 +33,12 @@ export async function compare(title: string, turns: number, rivals: readonly Riv
       if (turn >= 0) times[index]?.push(ms)
     }
   }
-  return { title, turns, load: loadavg()[0] ?? 0, rows: rivals.map(({ name }, index) => summarize(name, times[index] ?? [])) }
+  return {
+    title,
+    turns,
+    load: loadavg()[0] ?? 0,
+    rows: rivals.map(({ name }, index) => summarize(name, times[index] ?? [])),
+  }
 }
 
 /** Times an action as a whole. */
@@ -47,7 +52,8 @@ export function timed(action: () => Promise<unknown>): () => Promise<number> {
 
 function summarize(name: string, times: number[]): Row {
   const sorted = times.toSorted((a, b) => a - b)
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+  const at = (share: number) =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
   return { name, p50: at(0.5), p95: at(0.95), spread: (at(0.75) - at(0.25)) / 2 }
 }
 

@@ -26,5 +26,16 @@ export const bubblewrapArguments: readonly string[] = [
   ...['--ro-bind', '/usr', '/usr'],
   ...systemLinks.flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]),
   ...etc.flatMap((path) => ['--ro-bind', path, path]),
-  ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--tmpfs', '/workspace', '--chdir', '/workspace'],
+  ...[
+    '--proc',
+    '/proc',
+    '--dev',
+    '/dev',
+    '--tmpfs',
+    '/tmp',
+    '--tmpfs',
+    '/workspace',
+    '--chdir',
+    '/workspace',
+  ],
 ]

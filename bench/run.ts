@@ -9,7 +9,9 @@ import { benchCold } from './cold.ts'
 import { verdict } from './measure.ts'
 import type { Comparison } from './measure.ts'
 
-const { values } = parseArgs({ options: { turns: { type: 'string', default: '60' }, json: { type: 'boolean', default: false } } })
+const { values } = parseArgs({
+  options: { turns: { type: 'string', default: '60' }, json: { type: 'boolean', default: false } },
+})
 const comparisons = await benchCold(Number(values.turns))
 const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Linux ${release()}, Node ${process.versions.node}`
 

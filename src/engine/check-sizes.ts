@@ -13,9 +13,15 @@ export function checkSizes(request: RunRequest, limits: Limits): void {
   const sizes = Object.values(files).map((content) => Buffer.byteLength(content))
   const strings = [...args, ...Object.entries(env).flat()]
   refuseAbove('code', Buffer.byteLength(code), { name: 'codeBytes', most: limits.codeBytes })
-  refuseAbove('stdin and files', Buffer.byteLength(stdin) + sum(sizes), { name: 'inputBytes', most: limits.inputBytes })
+  refuseAbove('stdin and files', Buffer.byteLength(stdin) + sum(sizes), {
+    name: 'inputBytes',
+    most: limits.inputBytes,
+  })
   refuseAbove('files, in whole pages,', sum(sizes.map(onDisk)), { name: 'diskBytes', most: limits.diskBytes })
-  refuseAbove('args and env', sum(strings.map((text) => Buffer.byteLength(text))), { name: 'the most', most: stringBytesMax })
+  refuseAbove('args and env', sum(strings.map((text) => Buffer.byteLength(text))), {
+    name: 'the most',
+    most: stringBytesMax,
+  })
   const entries = 1 + Object.keys(files).length + new Set(Object.keys(files).flatMap(listFolders)).size
   const entriesMax = inodesMax(limits.diskBytes)
   if (entries <= entriesMax) return
@@ -30,7 +36,11 @@ export function listFolders(path: string): string[] {
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'))
 }
 
-function refuseAbove(what: string, given: number, { name, most }: { readonly name: string; readonly most: number }): void {
+function refuseAbove(
+  what: string,
+  given: number,
+  { name, most }: { readonly name: string; readonly most: number },
+): void {
   if (given <= most) return
   throw new LazaretError('INPUT_TOO_LARGE', { detail: `${what}: ${given} bytes; ${name} is ${most}.` })
 }

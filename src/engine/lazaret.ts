@@ -90,14 +90,29 @@ class Engine implements Lazaret {
     const runtime = chooseRuntime(request, this.#toolchains)
     await using ticket = await this.#policy.admit(request)
     const program = runtime.prepare(request, limits, this.#toolchains)
-    const signal = AbortSignal.any([this.#disposal.signal, ...(request.signal === undefined ? [] : [request.signal])])
+    const signal = AbortSignal.any([
+      this.#disposal.signal,
+      ...(request.signal === undefined ? [] : [request.signal]),
+    ])
     const context = { machine: this.#machine, clock: this.#clock, limits, readable: this.#options.readable }
     const end = await runInCell(program, { ...request, signal }, context)
     void this.#track(end.cleaned)
-    const facts = { id: this.#clock.id(), queuedMs: ticket.queuedMs, runtime: runtime.name, protection: this.#machine.level, limits, clamped }
+    const facts = {
+      id: this.#clock.id(),
+      queuedMs: ticket.queuedMs,
+      runtime: runtime.name,
+      protection: this.#machine.level,
+      limits,
+      clamped,
+    }
     const result = writeResult(facts, end)
     await this.#audit.record(request, result)
-    this.#options.onEvent?.({ type: 'run-ended', id: result.id, outcome: result.outcome.kind, wallMs: result.usage.wallMs })
+    this.#options.onEvent?.({
+      type: 'run-ended',
+      id: result.id,
+      outcome: result.outcome.kind,
+      wallMs: result.usage.wallMs,
+    })
     return result
   }
 

@@ -15,8 +15,12 @@ import type { ToolchainPaths } from '../runtimes/toolchains.ts'
 import { absolutePath, describeIssues, limitsSchema } from './schemas.ts'
 
 /** What happens while Lazaret works; for logs and metrics. */
-export type LazaretEvent =
-  | { readonly type: 'run-ended'; readonly id: string; readonly outcome: string; readonly wallMs: number }
+export type LazaretEvent = {
+  readonly type: 'run-ended'
+  readonly id: string
+  readonly outcome: string
+  readonly wallMs: number
+}
 
 export interface LazaretOptions {
   /** Below this level a run is refused with JAIL_UNAVAILABLE. Default `restricted`. */
@@ -39,7 +43,21 @@ export interface LazaretOptions {
 }
 
 /** Where a guest's own folders are, or the host's: nothing else may be mounted there. */
-const takenPaths = ['/workspace', '/tmp', '/usr', '/bin', '/sbin', '/lib', '/lib64', '/proc', '/dev', '/etc', '/run', '/sys', '/opt/lazaret']
+const takenPaths = [
+  '/workspace',
+  '/tmp',
+  '/usr',
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib64',
+  '/proc',
+  '/dev',
+  '/etc',
+  '/run',
+  '/sys',
+  '/opt/lazaret',
+]
 
 const guestPath = absolutePath.refine(
   (path) => path !== '/' && !takenPaths.some((taken) => path === taken || path.startsWith(`${taken}/`)),
@@ -55,8 +73,17 @@ const schema = z.strictObject({
   minimumProtection: z.enum(protectionLevels).default('restricted'),
   defaults: limitsSchema.default({}),
   ceilings: limitsSchema.default({}),
-  toolchains: z.strictObject({ node: absolutePath.optional(), bun: absolutePath.optional(), python: absolutePath.optional() }).default({}),
-  readable: z.array(z.strictObject({ host: hostPath, guest: guestPath })).max(32).default([]),
+  toolchains: z
+    .strictObject({
+      node: absolutePath.optional(),
+      bun: absolutePath.optional(),
+      python: absolutePath.optional(),
+    })
+    .default({}),
+  readable: z
+    .array(z.strictObject({ host: hostPath, guest: guestPath }))
+    .max(32)
+    .default([]),
   uidRange: z
     .strictObject({ first: z.int().min(1000), count: z.int().min(256).max(16_777_216) })
     .refine(({ first, count }) => first + count <= idsEnd, { error: `must end below ${idsEnd}` })
@@ -67,7 +94,8 @@ const schema = z.strictObject({
 })
 
 /** With every gap filled. */
-export type ParsedOptions = Required<Omit<LazaretOptions, 'onEvent' | 'clock'>> & Pick<LazaretOptions, 'onEvent' | 'clock'>
+export type ParsedOptions = Required<Omit<LazaretOptions, 'onEvent' | 'clock'>> &
+  Pick<LazaretOptions, 'onEvent' | 'clock'>
 
 /** Throws INVALID_REQUEST that names the option. */
 export function parseOptions(options: LazaretOptions): ParsedOptions {

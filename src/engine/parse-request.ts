@@ -15,13 +15,20 @@ const pathDepthMax = 64
 const variablesMax = 1000
 
 const text = z.string().refine((value) => !value.includes('\0'), { error: 'must not contain NUL' })
-const argument = text.refine((value) => Buffer.byteLength(value) <= argumentBytesMax, { error: 'is longer than 128 KiB' })
-/** `NAME=value` is one string to the kernel. */
-const variable = text.refine((value) => Buffer.byteLength(value) < argumentBytesMax - nameBytesMax, { error: 'is longer than 127 KiB' })
-/** Zod drops the key `__proto__` without a word; nothing that was asked for may disappear. */
-const named = z.custom<Record<string, unknown>>((value) => !isObject(value) || !Object.hasOwn(value, '__proto__'), {
-  error: '`__proto__` cannot be a name here',
+const argument = text.refine((value) => Buffer.byteLength(value) <= argumentBytesMax, {
+  error: 'is longer than 128 KiB',
 })
+/** `NAME=value` is one string to the kernel. */
+const variable = text.refine((value) => Buffer.byteLength(value) < argumentBytesMax - nameBytesMax, {
+  error: 'is longer than 127 KiB',
+})
+/** Zod drops the key `__proto__` without a word; nothing that was asked for may disappear. */
+const named = z.custom<Record<string, unknown>>(
+  (value) => !isObject(value) || !Object.hasOwn(value, '__proto__'),
+  {
+    error: '`__proto__` cannot be a name here',
+  },
+)
 const bytes = z.union([z.string(), z.instanceof(Uint8Array)])
 
 const workspacePath = text.refine(isWorkspacePath, {
@@ -37,12 +44,24 @@ const schema = z.strictObject({
   files: named
     .pipe(z.record(workspacePath, bytes))
     .refine((files) => Object.keys(files).length <= filesMax, { error: `more than ${filesMax} files` })
-    .refine((files) => findFileInFile(files) === undefined, { error: (issue) => `${findFileInFile(issue.input as object)} is a file and a folder` })
+    .refine((files) => findFileInFile(files) === undefined, {
+      error: (issue) => `${findFileInFile(issue.input as object)} is a file and a folder`,
+    })
     .optional(),
   stdin: bytes.optional(),
   env: named
-    .pipe(z.record(z.string().max(nameBytesMax).regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not a variable name'), variable))
-    .refine((env) => Object.keys(env).length <= variablesMax, { error: `more than ${variablesMax} variables` })
+    .pipe(
+      z.record(
+        z
+          .string()
+          .max(nameBytesMax)
+          .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not a variable name'),
+        variable,
+      ),
+    )
+    .refine((env) => Object.keys(env).length <= variablesMax, {
+      error: `more than ${variablesMax} variables`,
+    })
     .optional(),
   limits: limitsSchema.optional(),
   network: z.enum(networkModes).optional(),
@@ -60,7 +79,8 @@ export function parseRequest(input: RunRequest): RunRequest {
 
 function isWorkspacePath(path: string): boolean {
   const parts = path.split('/')
-  const isName = (part: string) => part !== '' && part !== '.' && part !== '..' && Buffer.byteLength(part) <= nameBytesMax
+  const isName = (part: string) =>
+    part !== '' && part !== '.' && part !== '..' && Buffer.byteLength(part) <= nameBytesMax
   return parts.length <= pathDepthMax && parts.every(isName)
 }
 

@@ -27,7 +27,11 @@ interface Trial {
   readonly error?: LazaretError
 }
 
-export async function probeMachine(machine: Machine, toolchains: Toolchains, minimum: ProtectionLevel): Promise<ProbeReport> {
+export async function probeMachine(
+  machine: Machine,
+  toolchains: Toolchains,
+  minimum: ProtectionLevel,
+): Promise<ProbeReport> {
   const [trial, found] = await Promise.all([tryCell(machine, toolchains), describeToolchains(toolchains)])
   const level = trial.error === undefined ? machine.level : 'none'
   return {
@@ -46,7 +50,12 @@ async function tryCell(machine: Machine, toolchains: Toolchains): Promise<Trial>
   const request = { language: 'shell', code: ':' } as const
   try {
     const program = shellRuntime.prepare(request, defaultLimits, toolchains)
-    const end = await runInCell(program, request, { machine, clock: systemClock, limits: defaultLimits, readable: [] })
+    const end = await runInCell(program, request, {
+      machine,
+      clock: systemClock,
+      limits: defaultLimits,
+      readable: [],
+    })
     await end.cleaned
     return end.exit
   } catch (error) {
@@ -64,13 +73,29 @@ function describeLayers(machine: Machine, { layers, observed, error }: Trial): P
     state: layers.includes(layer) ? 'ok' : 'missing',
     observed: fact,
   })
-  const namespaces = { user: 'user', pid: 'pid', mount: 'mnt', network: 'net', ipc: 'ipc', uts: 'uts', cgroup: 'cgroup' }
+  const namespaces = {
+    user: 'user',
+    pid: 'pid',
+    mount: 'mnt',
+    network: 'net',
+    ipc: 'ipc',
+    uts: 'uts',
+    cgroup: 'cgroup',
+  }
   return [
     ...Object.entries(namespaces).map(([name, link]) => describeNamespace(name, link, observed)),
     describeOwnUid(machine, observed),
     describeCgroup(machine),
-    stood('seccomp', 'seccomp', `Seccomp ${observed['Seccomp'] ?? '?'}, NoNewPrivs ${observed['NoNewPrivs'] ?? '?'}`),
-    stood('capabilities', 'no-capabilities', `CapEff ${observed['CapEff'] ?? '?'}, CapBnd ${observed['CapBnd'] ?? '?'}`),
+    stood(
+      'seccomp',
+      'seccomp',
+      `Seccomp ${observed['Seccomp'] ?? '?'}, NoNewPrivs ${observed['NoNewPrivs'] ?? '?'}`,
+    ),
+    stood(
+      'capabilities',
+      'no-capabilities',
+      `CapEff ${observed['CapEff'] ?? '?'}, CapBnd ${observed['CapBnd'] ?? '?'}`,
+    ),
     describeLandlock(layers),
   ]
 }
@@ -79,13 +104,21 @@ function describeLayers(machine: Machine, { layers, observed, error }: Trial): P
 function describeNamespace(name: string, link: string, observed: Trial['observed']): ProbeLayer {
   const inside = observed[`ns_${link}`]
   const isOwn = inside !== undefined && inside !== '' && inside !== readlinkSync(`/proc/self/ns/${link}`)
-  return { name: `${name} namespace`, state: isOwn ? 'ok' : 'missing', observed: isOwn ? 'its own' : "the host's" }
+  return {
+    name: `${name} namespace`,
+    state: isOwn ? 'ok' : 'missing',
+    observed: isOwn ? 'its own' : "the host's",
+  }
 }
 
 function describeOwnUid(machine: Machine, observed: Trial['observed']): ProbeLayer {
   if (machine.identity === 'own') {
     const inside = observed['Uid']?.split(' ')[0] ?? '?'
-    return { name: 'own uid', state: 'ok', observed: `guests are uid ${inside} inside, an id of their own outside` }
+    return {
+      name: 'own uid',
+      state: 'ok',
+      observed: `guests are uid ${inside} inside, an id of their own outside`,
+    }
   }
   return {
     name: 'own uid',
@@ -148,7 +181,11 @@ function describePython(python: ReturnType<Toolchains['python']>): ProbeToolchai
   return { name: 'python', state: 'ok', path: python.path, version: python.version }
 }
 
-async function describe(name: ProbeToolchain['name'], path: string | null, fix: string): Promise<ProbeToolchain> {
+async function describe(
+  name: ProbeToolchain['name'],
+  path: string | null,
+  fix: string,
+): Promise<ProbeToolchain> {
   if (path === null) return { name, state: 'missing', fix }
   const { stdout } = await execute(path, ['--version'], { timeout: versionMs })
   return { name, state: 'ok', path, version: stdout.split('\n')[0] ?? '' }

@@ -14,23 +14,45 @@ export const limitsSchema = z
   .strictObject({
     wallMs: z.int().min(1).max(timeMsMax),
     cpuMs: z.int().min(1).max(timeMsMax).nullable(),
-    memoryBytes: z.int().min(16 * MiB).max(16 * TiB),
+    memoryBytes: z
+      .int()
+      .min(16 * MiB)
+      .max(16 * TiB),
     processesMax: z.int().min(1).max(1_000_000),
     openFilesMax: z.int().min(16).max(1_000_000),
-    diskBytes: z.int().min(64 * 1024).max(16 * TiB),
+    diskBytes: z
+      .int()
+      .min(64 * 1024)
+      .max(16 * TiB),
     outputBytes: z.int().min(0).max(GiB),
-    codeBytes: z.int().min(1).max(64 * MiB),
-    inputBytes: z.int().min(0).max(256 * MiB),
-    resultBytes: z.int().min(64).max(256 * MiB),
+    codeBytes: z
+      .int()
+      .min(1)
+      .max(64 * MiB),
+    inputBytes: z
+      .int()
+      .min(0)
+      .max(256 * MiB),
+    resultBytes: z
+      .int()
+      .min(64)
+      .max(256 * MiB),
   })
   .partial()
 
 export const absolutePath = z
   .string()
   .max(4096)
-  .refine((path) => isAbsolute(path) && normalize(path) === path && !path.includes('\0') && (path === '/' || !path.endsWith('/')), {
-    error: 'must be an absolute path without `..`, `//` or a slash at the end',
-  })
+  .refine(
+    (path) =>
+      isAbsolute(path) &&
+      normalize(path) === path &&
+      !path.includes('\0') &&
+      (path === '/' || !path.endsWith('/')),
+    {
+      error: 'must be an absolute path without `..`, `//` or a slash at the end',
+    },
+  )
 
 const issuesShown = 8
 
@@ -41,14 +63,16 @@ export function describeIssues(error: z.ZodError): string {
 
 function describeIssue(issue: z.core.$ZodIssue): string {
   // A key of a record that does not fit: what is wrong with it is one level down.
-  const message = issue.code === 'invalid_key' ? issue.issues.map((inner) => inner.message).join(', ') : issue.message
+  const message =
+    issue.code === 'invalid_key' ? issue.issues.map((inner) => inner.message).join(', ') : issue.message
   return issue.path.length === 0 ? message : `${describePath(issue.path)}: ${message}`
 }
 
 function describePath(path: readonly PropertyKey[]): string {
   const parts = path.map((part, index) => {
     const name = String(part).slice(0, 100)
-    if (typeof part === 'number' || !/^[A-Za-z_]\w*$/.test(name)) return `[${typeof part === 'number' ? part : JSON.stringify(name)}]`
+    if (typeof part === 'number' || !/^[A-Za-z_]\w*$/.test(name))
+      return `[${typeof part === 'number' ? part : JSON.stringify(name)}]`
     return index === 0 ? name : `.${name}`
   })
   return parts.join('')

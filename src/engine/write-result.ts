@@ -24,7 +24,11 @@ export function writeResult(facts: RunFacts, { exit, heldByCgroup }: RunEnd): Ru
     outcome: settle(facts.limits, exit),
     ...(claims.value === undefined
       ? {}
-      : { value: decodeValue(claims.value.tagged), valueTagged: claims.value.tagged, valueText: claims.value.text }),
+      : {
+          value: decodeValue(claims.value.tagged),
+          valueTagged: claims.value.tagged,
+          valueText: claims.value.text,
+        }),
     displays: claims.displays,
     files: {},
     logs: claims.logs,

@@ -20,6 +20,13 @@ export function adviseOn(record: PlanRecord['do'] | null, step: string, errno: s
   if (!refusals.includes(errno)) return undefined
   if (step === 'apply Landlock') return landlock
   if (record === 'clone' || record === 'id-maps' || record === 'become') return userNamespaces
-  if (record === 'mount' || record === 'private' || record === 'root' || record === 'bind' || record === 'pivot') return mounts
+  if (
+    record === 'mount' ||
+    record === 'private' ||
+    record === 'root' ||
+    record === 'bind' ||
+    record === 'pivot'
+  )
+    return mounts
   return undefined
 }

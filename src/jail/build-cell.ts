@@ -28,7 +28,11 @@ export interface BuiltCell {
 }
 
 /** Throws JAIL_UNAVAILABLE or CELL_FAILED, with nothing left behind. */
-export async function buildCell({ shape, limits, hasChannel }: CellRequest, machine: Machine, clock: Clock): Promise<BuiltCell> {
+export async function buildCell(
+  { shape, limits, hasChannel }: CellRequest,
+  machine: Machine,
+  clock: Clock,
+): Promise<BuiltCell> {
   // First, so that the launcher starts while the plan is being made.
   const cell = startLauncher({ hasChannel })
   let ground: LeasedGround | undefined

@@ -90,7 +90,12 @@ export class Cell {
   put(path: string, content: Uint8Array, mode = 0o644): void {
     for (let at = 0; at === 0 || at < content.length; at += putChunkBytes) {
       const chunk = content.subarray(at, at + putChunkBytes)
-      const payload = new PayloadWriter().u32(at === 0 ? putCreates : 0).u32(mode).string(path).bytes(chunk).finish()
+      const payload = new PayloadWriter()
+        .u32(at === 0 ? putCreates : 0)
+        .u32(mode)
+        .string(path)
+        .bytes(chunk)
+        .finish()
       this.#send(frameType.put, 0, payload)
     }
   }
@@ -127,7 +132,8 @@ export class Cell {
   }
 
   #send(type: number, id: number, payload?: Uint8Array): void {
-    if (!this.#control.destroyed && this.#control.writable) this.#control.write(encodeFrame(type, id, payload))
+    if (!this.#control.destroyed && this.#control.writable)
+      this.#control.write(encodeFrame(type, id, payload))
   }
 
   /** Gives the guest as much of its stdin as the cell has credit for. */
@@ -141,7 +147,10 @@ export class Cell {
     if (guest.stdin.length === 0) this.#send(frameType.stdinEnd, id)
   }
 
-  #listen(ready: PromiseWithResolvers<Readonly<Record<string, string>>>, gone: (report: GoneReport) => void): void {
+  #listen(
+    ready: PromiseWithResolvers<Readonly<Record<string, string>>>,
+    gone: (report: GoneReport) => void,
+  ): void {
     const failed = ready.reject
     const onFrame = (frame: Frame): void => {
       if (frame.type === frameType.ready) ready.resolve(parseFacts(frame.payload.toString()))
@@ -156,12 +165,19 @@ export class Cell {
         try {
           decoder.push(chunk).forEach(onFrame)
         } catch (cause) {
-          failed(new LazaretError('CELL_FAILED', { detail: 'The launcher sent something that is not a frame.', cause }))
+          failed(
+            new LazaretError('CELL_FAILED', {
+              detail: 'The launcher sent something that is not a frame.',
+              cause,
+            }),
+          )
           this.end()
         }
       })
     }
-    this.#stub.once('error', (cause) => failed(new LazaretError('JAIL_UNAVAILABLE', { detail: 'The launcher did not start.', cause })))
+    this.#stub.once('error', (cause) =>
+      failed(new LazaretError('JAIL_UNAVAILABLE', { detail: 'The launcher did not start.', cause })),
+    )
   }
 
   #fail(failure: StepFailure, failed: (error: unknown) => void): void {
@@ -174,13 +190,15 @@ export class Cell {
     if (type === frameType.exceeded) {
       // The watchdog counts the whole cell and names no process.
       const what = exceeded[payload.readUInt32LE(0)] ?? 'stdout'
-      for (const [guestId, { listener }] of this.#guests) if (id === 0 || id === guestId) listener.onExceeded(what)
+      for (const [guestId, { listener }] of this.#guests)
+        if (id === 0 || id === guestId) listener.onExceeded(what)
       return
     }
     const guest = this.#guests.get(id)
     if (guest === undefined) return
     if (type === frameType.spawned) guest.listener.onSpawned(payload.toString('latin1', 4))
-    else if (type === frameType.output) guest.listener.onOutput(payload[0] === 1 ? 'stdout' : 'stderr', payload.subarray(1))
+    else if (type === frameType.output)
+      guest.listener.onOutput(payload[0] === 1 ? 'stdout' : 'stderr', payload.subarray(1))
     else if (type === frameType.stdinTaken) this.#giveCredit(id, guest, payload.readUInt32LE(0))
     else if (type === frameType.exit) {
       this.#guests.delete(id)
@@ -194,7 +212,9 @@ export class Cell {
   }
 
   async #awaitEnd(reported: PromiseWithResolvers<GoneReport>): Promise<GoneReport> {
-    const streams = [this.#report, this.#control].map((stream) => new Promise((closed) => stream.once('close', closed)))
+    const streams = [this.#report, this.#control].map(
+      (stream) => new Promise((closed) => stream.once('close', closed)),
+    )
     const exit = new Promise((exited) => {
       this.#stub.once('exit', exited)
       this.#stub.once('error', exited)
@@ -208,12 +228,18 @@ export class Cell {
 
 function parseFacts(text: string): Record<string, string> {
   const lines = text.split('\n').filter((line) => line.includes('='))
-  return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]))
+  return Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+  )
 }
 
 function decodeFault(payload: Buffer): StepFailure {
   const record = payload.readUInt32LE(0)
-  return { record: record === 0xffff_ffff ? null : record, errno: payload.readUInt32LE(4), step: payload.toString('utf8', 8) }
+  return {
+    record: record === 0xffff_ffff ? null : record,
+    errno: payload.readUInt32LE(4),
+    step: payload.toString('utf8', 8),
+  }
 }
 
 function decodeGone(payload: Buffer): GoneReport {

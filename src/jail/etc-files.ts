@@ -15,10 +15,12 @@ export function planEtcFiles(resolvConf: string): Readonly<Record<string, string
     '/etc/group': `root:x:0:\nguest:x:${guestId}:\nnogroup:x:65534:\n`,
     '/etc/hosts': '127.0.0.1\tlocalhost cell\n::1\tlocalhost cell\n',
     '/etc/hostname': 'cell\n',
-    '/etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n',
+    '/etc/nsswitch.conf':
+      'passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n',
     '/etc/resolv.conf': resolvConf,
     '/etc/services': services,
-    '/etc/protocols': 'ip\t0\tIP\nicmp\t1\tICMP\ntcp\t6\tTCP\nudp\t17\tUDP\nipv6\t41\tIPv6\nipv6-icmp\t58\tIPv6-ICMP\n',
+    '/etc/protocols':
+      'ip\t0\tIP\nicmp\t1\tICMP\ntcp\t6\tTCP\nudp\t17\tUDP\nipv6\t41\tIPv6\nipv6-icmp\t58\tIPv6-ICMP\n',
     '/etc/host.conf': 'multi on\n',
   }
 }

@@ -53,7 +53,8 @@ export class FrameDecoder {
     let at = 0
     while (bytes.length - at >= frameHeaderBytes) {
       const length = bytes.readUInt32LE(at)
-      if (length > frameBytesMax) throw new Error(`A frame of ${length} bytes arrived; ${frameBytesMax} is the most.`)
+      if (length > frameBytesMax)
+        throw new Error(`A frame of ${length} bytes arrived; ${frameBytesMax} is the most.`)
       const end = at + frameHeaderBytes + length
       if (end > bytes.length) break
       frames.push({
@@ -93,7 +94,8 @@ export class PayloadWriter {
 
   /** A length-prefixed, NUL-terminated string. Throws on a NUL inside. */
   string(value: string): this {
-    if (value.includes('\0')) throw new RangeError('A string with a NUL character cannot cross into the cell.')
+    if (value.includes('\0'))
+      throw new RangeError('A string with a NUL character cannot cross into the cell.')
     return this.bytes(Buffer.from(`${value}\0`, 'utf8'))
   }
 

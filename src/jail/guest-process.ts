@@ -18,7 +18,9 @@ export interface SpawnSpec {
 }
 
 /** How a process ended, from its wait status. */
-export type ProcessEnd = { readonly by: 'exit'; readonly exitCode: number } | { readonly by: 'signal'; readonly signal: string }
+export type ProcessEnd =
+  | { readonly by: 'exit'; readonly exitCode: number }
+  | { readonly by: 'signal'; readonly signal: string }
 
 export interface ProcessReport {
   readonly end: ProcessEnd

@@ -10,7 +10,13 @@ const systemPaths = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/lib32', '/libx
  * Of /etc only what programs need to start: where links of /usr/bin lead, the loader's cache, public certificates.
  * Never /etc as a whole: it holds keys, users and what the machine is for.
  */
-const etcPaths = ['/etc/alternatives', '/etc/ld.so.cache', '/etc/ssl/certs', '/etc/ssl/openssl.cnf', '/etc/mime.types']
+const etcPaths = [
+  '/etc/alternatives',
+  '/etc/ld.so.cache',
+  '/etc/ssl/certs',
+  '/etc/ssl/openssl.cnf',
+  '/etc/mime.types',
+]
 
 export function lookAtHost(): HostView {
   const present = systemPaths.filter((path) => existsSync(path))
@@ -19,7 +25,9 @@ export function lookAtHost(): HostView {
     folders: present.filter((path) => !isLink(path)),
     links: present.filter(isLink).map((path) => ({ path, target: readlinkSync(path) })),
     etc: [...etcPaths, ...listPythonSettings()].filter((path) => existsSync(path)),
-    resolvConf: existsSync('/etc/resolv.conf') ? readFileSync('/etc/resolv.conf', 'utf8').slice(0, 16_384) : '',
+    resolvConf: existsSync('/etc/resolv.conf')
+      ? readFileSync('/etc/resolv.conf', 'utf8').slice(0, 16_384)
+      : '',
   }
 }
 

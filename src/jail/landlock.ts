@@ -33,9 +33,18 @@ const everything = filesAbi1 | refer | truncate | ioctlDevice
 const useDevice = readFile | writeFile | truncate | ioctlDevice
 const look = execute | readFile | readFolder
 
-/** One row an ABI: each added rights to handle, or a field to the struct. TCP rules are not used: the network namespace is the wall there. */
+/**
+ * One row an ABI: each added rights to handle, or a field to the struct. TCP rules are not used: the network namespace
+ * is the wall there.
+ */
 const rulesets: readonly LandlockRuleset[] = [
-  { abi: 6, attributeBytes: 24, handledFiles: everything, handledNetwork: 0, scoped: scopeAbstractSocket | scopeSignal },
+  {
+    abi: 6,
+    attributeBytes: 24,
+    handledFiles: everything,
+    handledNetwork: 0,
+    scoped: scopeAbstractSocket | scopeSignal,
+  },
   { abi: 5, attributeBytes: 8, handledFiles: everything, handledNetwork: 0, scoped: 0 },
   { abi: 3, attributeBytes: 8, handledFiles: filesAbi1 | refer | truncate, handledNetwork: 0, scoped: 0 },
   { abi: 2, attributeBytes: 8, handledFiles: filesAbi1 | refer, handledNetwork: 0, scoped: 0 },
@@ -53,7 +62,10 @@ export function planLandlock(readable: readonly string[]): LandlockPolicy {
       // Truncation too: a shell's `echo > /proc/self/…` opens with O_TRUNC.
       { path: '/proc', allowed: readFile | readFolder | writeFile | truncate },
       { path: '/dev', allowed: readFolder },
-      ...['/dev/null', '/dev/full', '/dev/random', '/dev/urandom'].map((path) => ({ path, allowed: useDevice })),
+      ...['/dev/null', '/dev/full', '/dev/random', '/dev/urandom'].map((path) => ({
+        path,
+        allowed: useDevice,
+      })),
       // Never for writing: mapped shared and writable it is memory that neither RLIMIT_DATA nor RSS counts.
       { path: '/dev/zero', allowed: readFile | ioctlDevice },
       { path: '/dev/pts', allowed: useDevice | readFolder },

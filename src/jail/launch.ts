@@ -24,7 +24,10 @@ export function startLauncher({ hasChannel }: { hasChannel: boolean }): Cell {
 /** What a failed step means to the caller. */
 export function explainFailure(failure: StepFailure, plan: CellPlan): LazaretError {
   const record = failure.record === null ? undefined : plan.records[failure.record]
-  const [name, meaning] = getSystemErrorMap().get(-failure.errno) ?? [`errno ${failure.errno}`, 'unknown error']
+  const [name, meaning] = getSystemErrorMap().get(-failure.errno) ?? [
+    `errno ${failure.errno}`,
+    'unknown error',
+  ]
   const place = record === undefined ? '' : ` (${describeRecord(record)})`
   const hint = adviseOn(record?.do ?? null, failure.step, name)
   return new LazaretError(hint === undefined ? 'CELL_FAILED' : 'JAIL_UNAVAILABLE', {

@@ -45,7 +45,9 @@ export class Machine {
       })
     }
     if (process.arch !== 'x64' && process.arch !== 'arm64') {
-      throw new LazaretError('JAIL_UNAVAILABLE', { detail: `There is no system call table for ${process.arch}.` })
+      throw new LazaretError('JAIL_UNAVAILABLE', {
+        detail: `There is no system call table for ${process.arch}.`,
+      })
     }
     this.architecture = process.arch
     this.hostView = lookAtHost()
@@ -73,7 +75,10 @@ export class Machine {
       cgroup = this.#cgroups?.create(`cell-${++this.#cells}`, limits) ?? null
     } catch (cause) {
       if (firstId !== null) this.#ids.giveBack(firstId)
-      throw new LazaretError('CELL_FAILED', { detail: `The cell's cgroup could not be made: ${(cause as Error).message}.`, cause })
+      throw new LazaretError('CELL_FAILED', {
+        detail: `The cell's cgroup could not be made: ${(cause as Error).message}.`,
+        cause,
+      })
     }
     return {
       identity: firstId === null ? sharedIdentity() : { kind: 'own', firstId },

@@ -40,7 +40,11 @@ export function listSources(shape: CellShape, view: HostView): Bind[] {
 }
 
 /** From the new root to its being read-only. `isFile` tells which sources are not folders. */
-export function planMounts(shape: CellShape, view: HostView, place: { firstSlot: number; isFile: (path: string) => boolean }): PlanRecord[] {
+export function planMounts(
+  shape: CellShape,
+  view: HostView,
+  place: { firstSlot: number; isFile: (path: string) => boolean },
+): PlanRecord[] {
   const site = new ConstructionSite()
   const sources = listSources(shape, view)
   requireApart(sources.map(({ guest }) => guest))
@@ -59,7 +63,11 @@ export function planMounts(shape: CellShape, view: HostView, place: { firstSlot:
     { do: 'mount', type: 'proc', path: 'proc', flags: inert, options: '' },
     ...site.folder(guestRoot),
     ...planWritable(site, '/tmp', `mode=1777,${tmpfsSize(shape.diskBytes)}`),
-    ...planWritable(site, '/workspace', `mode=0755,uid=${guestId},gid=${guestId},${tmpfsSize(shape.diskBytes)}`),
+    ...planWritable(
+      site,
+      '/workspace',
+      `mode=0755,uid=${guestId},gid=${guestId},${tmpfsSize(shape.diskBytes)}`,
+    ),
     { do: 'pivot' },
     ...planMasks(),
     { do: 'set-attributes', path: '/', attributes: readOnly | noSuid | noDevices },
@@ -83,25 +91,65 @@ function requireApart(points: readonly string[]): void {
 }
 
 function planDevices(site: ConstructionSite, shape: CellShape): PlanRecord[] {
-  const links = { ptmx: 'pts/ptmx', fd: '/proc/self/fd', stdin: '/proc/self/fd/0', stdout: '/proc/self/fd/1', stderr: '/proc/self/fd/2' }
+  const links = {
+    ptmx: 'pts/ptmx',
+    fd: '/proc/self/fd',
+    stdin: '/proc/self/fd/0',
+    stdout: '/proc/self/fd/1',
+    stderr: '/proc/self/fd/2',
+  }
   const size = Math.min(sharedMemoryBytesMax, shape.diskBytes)
   return [
     ...site.folder('/dev/pts'),
-    { do: 'mount', type: 'devpts', path: 'dev/pts', flags: noSuid | noExecute, options: 'newinstance,ptmxmode=0666,mode=0620' },
-    ...Object.entries(links).map(([name, target]): PlanRecord => ({ do: 'symlink', target, path: `dev/${name}` })),
+    {
+      do: 'mount',
+      type: 'devpts',
+      path: 'dev/pts',
+      flags: noSuid | noExecute,
+      options: 'newinstance,ptmxmode=0666,mode=0620',
+    },
+    ...Object.entries(links).map(([name, target]): PlanRecord => ({
+      do: 'symlink',
+      target,
+      path: `dev/${name}`,
+    })),
     ...site.folder('/dev/shm'),
     { do: 'mount', type: 'tmpfs', path: 'dev/shm', flags: inert, options: `mode=1777,${tmpfsSize(size)}` },
   ]
 }
 
 function planWritable(site: ConstructionSite, path: string, options: string): PlanRecord[] {
-  return [...site.folder(path), { do: 'mount', type: 'tmpfs', path: path.slice(1), flags: noSuid | noDevices, options }]
+  return [
+    ...site.folder(path),
+    { do: 'mount', type: 'tmpfs', path: path.slice(1), flags: noSuid | noDevices, options },
+  ]
 }
 
 /** What a fresh /proc shows of the machine rather than of the cell's processes. Absent entries are skipped. */
 function planMasks(): PlanRecord[] {
-  const unchangeable = ['/proc/sys', '/proc/sysrq-trigger', '/proc/irq', '/proc/bus', '/proc/fs', '/proc/acpi', '/proc/scsi']
-  const hidden = ['kcore', 'keys', 'key-users', 'timer_list', 'kmsg', 'kallsyms', 'sched_debug', 'latency_stats', 'config.gz', 'vmallocinfo', 'cmdline', 'modules']
+  const unchangeable = [
+    '/proc/sys',
+    '/proc/sysrq-trigger',
+    '/proc/irq',
+    '/proc/bus',
+    '/proc/fs',
+    '/proc/acpi',
+    '/proc/scsi',
+  ]
+  const hidden = [
+    'kcore',
+    'keys',
+    'key-users',
+    'timer_list',
+    'kmsg',
+    'kallsyms',
+    'sched_debug',
+    'latency_stats',
+    'config.gz',
+    'vmallocinfo',
+    'cmdline',
+    'modules',
+  ]
   return [
     ...unchangeable.map((path): PlanRecord => ({ do: 'read-only', path, attributes: readOnly | inert })),
     ...hidden.map((name): PlanRecord => ({ do: 'mask', path: `/proc/${name}` })),
@@ -121,6 +169,9 @@ class ConstructionSite {
 
   file(path: string, text: string): PlanRecord[] {
     const parent = path.slice(0, path.lastIndexOf('/')) || '/'
-    return [...this.folder(parent), { do: 'file', path: path.slice(1), mode: 0o444, content: Buffer.from(text) }]
+    return [
+      ...this.folder(parent),
+      { do: 'file', path: path.slice(1), mode: 0o444, content: Buffer.from(text) },
+    ]
   }
 }

@@ -40,7 +40,12 @@ export const recordNames = [
 export type PlanRecord =
   | { readonly do: 'open-tree'; readonly slot: number; readonly path: string; readonly attributes: number }
   | { readonly do: 'open-write'; readonly slot: number; readonly path: string }
-  | { readonly do: 'id-maps'; readonly uidMap: string; readonly gidMap: string; readonly denySetgroups: boolean }
+  | {
+      readonly do: 'id-maps'
+      readonly uidMap: string
+      readonly gidMap: string
+      readonly denySetgroups: boolean
+    }
   | { readonly do: 'become' | 'set-ids' | 'guest-ids'; readonly uid: number; readonly gid: number }
   | { readonly do: 'clone' | 'unshare'; readonly flags: number }
   | { readonly do: 'join'; readonly slot: number }
@@ -50,7 +55,13 @@ export type PlanRecord =
   | { readonly do: 'file'; readonly path: string; readonly mode: number; readonly content: Uint8Array }
   | { readonly do: 'symlink'; readonly target: string; readonly path: string }
   | { readonly do: 'bind'; readonly slot: number; readonly path: string }
-  | { readonly do: 'mount'; readonly type: string; readonly path: string; readonly flags: number; readonly options: string }
+  | {
+      readonly do: 'mount'
+      readonly type: string
+      readonly path: string
+      readonly flags: number
+      readonly options: string
+    }
   | { readonly do: 'mask' | 'root-guard'; readonly path: string }
   | { readonly do: 'read-only' | 'set-attributes'; readonly path: string; readonly attributes: number }
   | { readonly do: 'hostname'; readonly name: string }

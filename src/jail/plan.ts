@@ -21,7 +21,11 @@ export function planCell(shape: CellShape, ground: CellGround, isFile: (path: st
   const { identity, cgroupJoins, hostView } = ground
   const firstSlot = cgroupJoins.length
   const sources = listSources(shape, hostView)
-  const readable = sources.map(({ guest }) => guest).filter((path) => !path.startsWith('/dev/') && !path.startsWith('/etc/') && !path.startsWith('/opt/lazaret/'))
+  const readable = sources
+    .map(({ guest }) => guest)
+    .filter(
+      (path) => !path.startsWith('/dev/') && !path.startsWith('/etc/') && !path.startsWith('/opt/lazaret/'),
+    )
   const records: PlanRecord[] = [
     ...cgroupJoins.map((path, slot): PlanRecord => ({ do: 'open-write', slot, path })),
     ...(identity.kind === 'own' ? planSources(sources, firstSlot) : []),
@@ -38,7 +42,13 @@ export function planCell(shape: CellShape, ground: CellGround, isFile: (path: st
     { do: 'hostname', name: 'cell' },
     ...(identity.kind === 'own' ? [{ do: 'guest-ids', uid: guestId, gid: guestId } as const] : []),
     { do: 'guest-landlock', policy: planLandlock([...readable, '/etc', '/opt/lazaret']) },
-    { do: 'guest-filter', program: seccompProgram({ architecture: ground.architecture, memoryHeldByCgroup: ground.memoryHeldByCgroup }) },
+    {
+      do: 'guest-filter',
+      program: seccompProgram({
+        architecture: ground.architecture,
+        memoryHeldByCgroup: ground.memoryHeldByCgroup,
+      }),
+    },
     { do: 'keep-capabilities', mask: capabilitiesOfPid1(identity.kind) },
     { do: 'serve' },
   ]
@@ -78,4 +88,3 @@ function listLayers(shape: CellShape, ground: CellGround): string[] {
     'rlimits',
   ]
 }
-

@@ -13,7 +13,18 @@ export interface Rlimit {
   readonly hard: number
 }
 
-const resource = { cpu: 0, fileSize: 1, data: 2, core: 4, processes: 6, openFiles: 7, locked: 8, queues: 12, nice: 13, realtime: 14 }
+const resource = {
+  cpu: 0,
+  fileSize: 1,
+  data: 2,
+  core: 4,
+  processes: 6,
+  openFiles: 7,
+  locked: 8,
+  queues: 12,
+  nice: 13,
+  realtime: 14,
+}
 
 export interface RlimitGround {
   readonly identity: CellIdentity['kind']
@@ -43,7 +54,8 @@ export function planRlimits(limits: Limits, ground: RlimitGround): Rlimit[] {
     both(resource.nice, 0),
     both(resource.realtime, 0),
   ]
-  if (!ground.memoryHeldByCgroup) plan.push(both(resource.data, ground.runtimeDataBytes + dataFactor * limits.memoryBytes))
+  if (!ground.memoryHeldByCgroup)
+    plan.push(both(resource.data, ground.runtimeDataBytes + dataFactor * limits.memoryBytes))
   if (limits.cpuMs !== null) {
     // A backstop well above the limit itself, which is held by what counts every process together.
     const soft = Math.ceil(limits.cpuMs / 1000) + 1

@@ -9,7 +9,11 @@ const flags = { hasStdin: 1, hasChannel: 2, endsOnOutput: 4 }
 /** The payload of a SPAWN frame; the reading half is take_program in native/cell/spawn.c. */
 export function encodeSpawn(spec: SpawnSpec): Buffer {
   const payload = new PayloadWriter()
-    .u32((spec.stdin === undefined ? 0 : flags.hasStdin) | (spec.hasChannel ? flags.hasChannel : 0) | flags.endsOnOutput)
+    .u32(
+      (spec.stdin === undefined ? 0 : flags.hasStdin) |
+        (spec.hasChannel ? flags.hasChannel : 0) |
+        flags.endsOnOutput,
+    )
     .u64(spec.outputBytes)
     .u64(spec.watched.memoryBytes ?? 0)
     .u64(spec.watched.cpuMs ?? 0)
@@ -39,7 +43,10 @@ export function signalName(number: number): string {
 /** The payload of an EXIT frame; the writing half is report_exit in native/cell/serve.c. */
 export function decodeExit(payload: Buffer): ProcessReport {
   const number = payload.readUInt32LE(1)
-  const end: ProcessEnd = payload.readUInt8(0) === 1 ? { by: 'signal', signal: signalName(number) } : { by: 'exit', exitCode: number }
+  const end: ProcessEnd =
+    payload.readUInt8(0) === 1
+      ? { by: 'signal', signal: signalName(number) }
+      : { by: 'exit', exitCode: number }
   const u64 = (at: number) => Number(payload.readBigUInt64LE(at))
   return {
     end,

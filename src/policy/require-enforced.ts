@@ -4,8 +4,15 @@ import type { LimitName, Limits } from '../core/limits.ts'
 import type { LimitMechanisms } from '../result/receipt.ts'
 
 /** Throws LIMIT_UNENFORCEABLE, naming the limits. */
-export function requireEnforced(limits: Limits, mechanisms: LimitMechanisms, allowed: readonly LimitName[]): void {
+export function requireEnforced(
+  limits: Limits,
+  mechanisms: LimitMechanisms,
+  allowed: readonly LimitName[],
+): void {
   const names = Object.keys(mechanisms) as LimitName[]
-  const unheld = names.filter((name) => limits[name] !== null && mechanisms[name] === 'none' && !allowed.includes(name))
-  if (unheld.length > 0) throw new LazaretError('LIMIT_UNENFORCEABLE', { detail: `It is ${unheld.join(', ')}.` })
+  const unheld = names.filter(
+    (name) => limits[name] !== null && mechanisms[name] === 'none' && !allowed.includes(name),
+  )
+  if (unheld.length > 0)
+    throw new LazaretError('LIMIT_UNENFORCEABLE', { detail: `It is ${unheld.join(', ')}.` })
 }

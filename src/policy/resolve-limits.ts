@@ -16,11 +16,16 @@ export interface ResolvedLimits {
 export function resolveLimits(asked: Partial<Limits>, { defaults, ceilings }: LimitRules): ResolvedLimits {
   const wanted: Limits = { ...defaultLimits, ...present(defaults), ...present(asked) }
   const names = Object.keys(defaultLimits) as LimitName[]
-  const capped = Object.fromEntries(names.map((name) => [name, lower(wanted[name], ceilings[name])])) as unknown as Limits
+  const capped = Object.fromEntries(
+    names.map((name) => [name, lower(wanted[name], ceilings[name])]),
+  ) as unknown as Limits
   // Files in memory outlive the processes that wrote them, so a full disk must leave memory to run in.
   const diskBytes = Math.min(capped.diskBytes, Math.floor(capped.memoryBytes / 2))
   const limits = { ...capped, diskBytes }
-  return { limits, clamped: names.filter((name) => asked[name] !== undefined && limits[name] !== asked[name]) }
+  return {
+    limits,
+    clamped: names.filter((name) => asked[name] !== undefined && limits[name] !== asked[name]),
+  }
 }
 
 /** A key that is there without a value asks for nothing; it must not hide a default. */

@@ -7,7 +7,10 @@ export type Stream = OutputChunk['stream']
 
 export class Capture {
   readonly #kept: Record<Stream, Blocks> = { stdout: new Blocks(), stderr: new Blocks() }
-  readonly #decoders: Record<Stream, StringDecoder> = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') }
+  readonly #decoders: Record<Stream, StringDecoder> = {
+    stdout: new StringDecoder('utf8'),
+    stderr: new StringDecoder('utf8'),
+  }
   readonly #onOutput: ((chunk: OutputChunk) => void) | undefined
   #bytes = 0
 
@@ -48,7 +51,9 @@ class Blocks {
     if (fits === view.length) return
     if (this.#used > 0) this.#full.push(this.#last.subarray(0, this.#used))
     const rest = view.subarray(fits)
-    this.#last = Buffer.allocUnsafeSlow(Math.max(rest.length, blockBytesMin, Math.min(2 * this.#last.length, blockBytesMax)))
+    this.#last = Buffer.allocUnsafeSlow(
+      Math.max(rest.length, blockBytesMin, Math.min(2 * this.#last.length, blockBytesMax)),
+    )
     this.#used = rest.copy(this.#last)
   }
 

@@ -15,7 +15,10 @@ export interface GuestClaims {
 
 export interface Exit {
   /** From the kernel's wait status; null when the whole cell was ended before its main process was reaped. */
-  readonly end: { readonly by: 'exit'; readonly exitCode: number } | { readonly by: 'signal'; readonly signal: string } | null
+  readonly end:
+    | { readonly by: 'exit'; readonly exitCode: number }
+    | { readonly by: 'signal'; readonly signal: string }
+    | null
   readonly killReason: KillReason | null
   /** Processes the kernel ended for want of memory, by the cgroup's counter. */
   readonly oomKills: number

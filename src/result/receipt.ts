@@ -34,7 +34,10 @@ export function limitMechanisms(heldByCgroup: boolean): LimitMechanisms {
 export function writeReceipt(facts: ReceiptFacts, exit: Pick<Exit, 'layers' | 'observed'>): Receipt {
   const mechanisms = limitMechanisms(facts.heldByCgroup)
   const names = Object.keys(mechanisms) as LimitName[]
-  const entries = names.map((name) => [name, { value: facts.limits[name], by: facts.limits[name] === null ? 'none' : mechanisms[name] }])
+  const entries = names.map((name) => [
+    name,
+    { value: facts.limits[name], by: facts.limits[name] === null ? 'none' : mechanisms[name] },
+  ])
   return {
     runtime: facts.runtime,
     protection: facts.protection,

@@ -38,17 +38,28 @@ function byTheKernel(limits: Limits, exit: Exit): Outcome | undefined {
   if (!failed) return undefined
   if (ranOutOfMemory(limits, exit)) return { kind: 'out-of-memory', limitBytes: limits.memoryBytes }
   // The signal alone proves nothing: a guest can send it to itself.
-  if (end?.by === 'signal' && end.signal === 'SIGXCPU' && limits.cpuMs !== null && exit.cpuMs >= limits.cpuMs) {
+  if (
+    end?.by === 'signal' &&
+    end.signal === 'SIGXCPU' &&
+    limits.cpuMs !== null &&
+    exit.cpuMs >= limits.cpuMs
+  ) {
     return { kind: 'timed-out', limit: 'cpu', limitMs: limits.cpuMs }
   }
-  if (end?.by === 'signal' && end.signal === 'SIGXFSZ') return { kind: 'limit-exceeded', limit: 'disk', allowed: limits.diskBytes }
-  if (end?.by === 'signal' && end.signal === 'SIGSYS') return { kind: 'denied', what: 'a system call of a foreign architecture' }
-  if (exit.forksRefused > 0) return { kind: 'limit-exceeded', limit: 'processes', allowed: limits.processesMax }
+  if (end?.by === 'signal' && end.signal === 'SIGXFSZ')
+    return { kind: 'limit-exceeded', limit: 'disk', allowed: limits.diskBytes }
+  if (end?.by === 'signal' && end.signal === 'SIGSYS')
+    return { kind: 'denied', what: 'a system call of a foreign architecture' }
+  if (exit.forksRefused > 0)
+    return { kind: 'limit-exceeded', limit: 'processes', allowed: limits.processesMax }
   if (exit.diskFull) return { kind: 'limit-exceeded', limit: 'disk', allowed: limits.diskBytes }
   return undefined
 }
 
-function ranOutOfMemory(limits: Limits, { end, oomKills, memoryPeakBytes, dataLimited, claims }: Exit): boolean {
+function ranOutOfMemory(
+  limits: Limits,
+  { end, oomKills, memoryPeakBytes, dataLimited, claims }: Exit,
+): boolean {
   if (oomKills > 0) return true
   const wasNear = memoryPeakBytes >= limits.memoryBytes * nearLimit
   if (wasNear && end?.by === 'signal' && memorySignals.has(end.signal)) return true
@@ -62,7 +73,9 @@ function byItself({ end, claims }: Exit): Outcome {
   if (end.by === 'signal') return { kind: 'killed', signal: end.signal }
   if (end.exitCode !== 0 && claims.error !== undefined) {
     const { phase, error } = claims.error
-    return phase === 'syntax' ? { kind: 'syntax-error', error } : { kind: 'failed', error, exitCode: end.exitCode }
+    return phase === 'syntax'
+      ? { kind: 'syntax-error', error }
+      : { kind: 'failed', error, exitCode: end.exitCode }
   }
   return { kind: 'completed', exitCode: end.exitCode }
 }

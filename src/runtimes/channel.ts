@@ -63,7 +63,10 @@ export class Channel {
 
   #receive(chunk: Buffer): void {
     this.#receivedBytes += chunk.length
-    if (this.#receivedBytes > (this.#limits.outputBytes + 2 * this.#limits.resultBytes) * escapeFactor + slackBytes) {
+    if (
+      this.#receivedBytes >
+      (this.#limits.outputBytes + 2 * this.#limits.resultBytes) * escapeFactor + slackBytes
+    ) {
       this.#break()
       this.#listener.onFlood()
     }
@@ -129,7 +132,8 @@ export class Channel {
     const kept = text.slice(0, Math.min(textCharactersMax, this.#logBytesLeft))
     this.#logBytesLeft -= Buffer.byteLength(kept)
     if (kept.length < text.length) this.truncated.add('logs')
-    if (kept.length > 0 || text.length === 0) this.#logs.push({ level, text: kept, atMs: this.#listener.elapsed() })
+    if (kept.length > 0 || text.length === 0)
+      this.#logs.push({ level, text: kept, atMs: this.#listener.elapsed() })
     // An empty line has no bytes but is an entry; without this charge it would be free.
     if (text.length === 0) this.#logBytesLeft -= 1
   }
@@ -142,7 +146,9 @@ export class Channel {
 
   #takeDisplay({ bundle }: Record<string, unknown>): void {
     if (!isRecord(bundle)) return
-    const entries = Object.entries(bundle).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+    const entries = Object.entries(bundle).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    )
     const bytes = entries.reduce((sum, [type, text]) => sum + type.length + text.length, 1)
     if (bytes > this.#displayBytesLeft || this.#displays.length >= displaysMax) {
       this.truncated.add('displays')

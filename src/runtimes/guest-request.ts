@@ -1,3 +1,4 @@
+/** The request as the harness gets it: what of it the guest may know, in the encoding that crosses the wall. */
 import type { Limits } from '../core/limits.ts'
 import { LazaretError } from '../core/errors.ts'
 import type { RunRequest } from '../core/request.ts'
@@ -6,7 +7,11 @@ import type { JsonTagged } from '../core/values.ts'
 import type { GuestRequest } from './channel-protocol.ts'
 
 /** What the harness is told. The input crosses in the tagged encoding. */
-export function writeGuestRequest(language: GuestRequest['language'], request: RunRequest, limits: Limits): GuestRequest {
+export function writeGuestRequest(
+  language: GuestRequest['language'],
+  request: RunRequest,
+  limits: Limits,
+): GuestRequest {
   const input = request.input === undefined ? {} : { input: encodeInput(request, limits) }
   return { language, code: request.code, ...input, args: request.args ?? [], resultBytes: limits.resultBytes }
 }
@@ -25,10 +30,15 @@ export function encodeInput(request: RunRequest, limits: Limits): JsonTagged {
 export function requireInputFits(bytes: Uint8Array, request: RunRequest, limits: Limits): void {
   const maxBytes = inputBytesLeft(request, limits)
   if (bytes.length <= maxBytes) return
-  throw new LazaretError('INPUT_TOO_LARGE', { detail: `input: ${bytes.length} bytes; inputBytes leaves ${maxBytes} for it.` })
+  throw new LazaretError('INPUT_TOO_LARGE', {
+    detail: `input: ${bytes.length} bytes; inputBytes leaves ${maxBytes} for it.`,
+  })
 }
 
 /** `input`, `stdin` and `files` share one limit; stdin and files have been checked by now. */
 function inputBytesLeft({ stdin, files = {} }: RunRequest, { inputBytes }: Limits): number {
-  return [stdin ?? '', ...Object.values(files)].reduce((left, content) => left - Buffer.byteLength(content), inputBytes)
+  return [stdin ?? '', ...Object.values(files)].reduce(
+    (left, content) => left - Buffer.byteLength(content),
+    inputBytes,
+  )
 }

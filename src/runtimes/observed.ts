@@ -6,7 +6,13 @@ const wanted = ['Uid', 'Gid', 'CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb', 
 /** The lines of /proc/<pid>/status that a receipt shows. The first line holds a name; nothing in it is trusted. */
 export function readStatus(status: string): Record<string, string> {
   const lines = status.split('\n').slice(1)
-  const entries = lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim().replaceAll('\t', ' ')])
+  const entries = lines.map((line) => [
+    line.slice(0, line.indexOf(':')),
+    line
+      .slice(line.indexOf(':') + 1)
+      .trim()
+      .replaceAll('\t', ' '),
+  ])
   return Object.fromEntries(entries.filter(([name = '']) => wanted.includes(name)))
 }
 

@@ -31,7 +31,9 @@ export function packageBind(name: string, from: string = import.meta.url): Bind 
 /** The folder that holds the package's package.json, wherever the package manager put it. */
 export function findPackage(name: string, from: string): string {
   const places = createRequire(from).resolve.paths(name) ?? []
-  const folder = places.map((place) => join(place, name)).find((path) => existsSync(join(path, 'package.json')))
+  const folder = places
+    .map((place) => join(place, name))
+    .find((path) => existsSync(join(path, 'package.json')))
   if (folder === undefined) {
     throw new LazaretError('RUNTIME_UNAVAILABLE', {
       detail: `The package ${name}, which compiles JavaScript and TypeScript, is not installed.`,

@@ -35,8 +35,16 @@ const buildMs = 10_000
 /** Throws when the cell could not be built or was lost; a guest that misbehaves is in the evidence. */
 export async function runInCell(program: Program, request: RunRequest, context: RunContext): Promise<RunEnd> {
   const { machine, clock, limits, readable } = context
-  const shape = { binds: [...program.binds, ...readable], network: request.network ?? 'none', diskBytes: limits.diskBytes } as const
-  const built = await buildCell({ shape, limits, hasChannel: program.guestRequest !== undefined }, machine, clock)
+  const shape = {
+    binds: [...program.binds, ...readable],
+    network: request.network ?? 'none',
+    diskBytes: limits.diskBytes,
+  } as const
+  const built = await buildCell(
+    { shape, limits, hasChannel: program.guestRequest !== undefined },
+    machine,
+    clock,
+  )
   const { cell, ground, plan } = built
   try {
     const run = new Run(cell, { request, limits, clock, ground, plan })
@@ -82,9 +90,10 @@ function start(program: Program, { request, limits, machine, built, run }: Start
     ...(stdin === undefined ? {} : { stdin }),
     hasChannel: program.guestRequest !== undefined,
     outputBytes: limits.outputBytes,
-    watched: heldByCgroup ? { memoryBytes: null, cpuMs: null } : { memoryBytes: limits.memoryBytes, cpuMs: limits.cpuMs },
+    watched: heldByCgroup
+      ? { memoryBytes: null, cpuMs: null }
+      : { memoryBytes: limits.memoryBytes, cpuMs: limits.cpuMs },
   }
   cell.spawn(spec, run, (failure) => run.fail(explainFailure(failure, run.plan)))
   if (program.guestRequest !== undefined) cell.channel?.write(encodeGuestRequest(program.guestRequest))
 }
-

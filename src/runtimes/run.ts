@@ -171,11 +171,17 @@ export class Run implements ProcessListener {
     try {
       exit = this.#collect(report)
     } catch (cause) {
-      this.fail(new LazaretError('WORKER_LOST', { detail: 'The evidence of the run could not be read.', cause }))
+      this.fail(
+        new LazaretError('WORKER_LOST', { detail: 'The evidence of the run could not be read.', cause }),
+      )
       return
     }
     if (report === null && exit.killReason === null && exit.oomKills === 0) {
-      this.fail(new LazaretError(this.#startedAt === undefined ? 'CELL_FAILED' : 'WORKER_LOST', { detail: 'The cell ended by itself.' }))
+      this.fail(
+        new LazaretError(this.#startedAt === undefined ? 'CELL_FAILED' : 'WORKER_LOST', {
+          detail: 'The cell ended by itself.',
+        }),
+      )
       return
     }
     this.#start.resolve()
@@ -193,7 +199,8 @@ export class Run implements ProcessListener {
       forksRefused: cgroup?.forksRefused() ?? 0,
       diskFull: report?.diskFull ?? false,
       dataLimited: cgroup === null,
-      memoryPeakBytes: cgroup?.memoryPeakBytes() ?? Math.max(report?.residentPeakBytes ?? 0, report?.watchdogPeakBytes ?? 0),
+      memoryPeakBytes:
+        cgroup?.memoryPeakBytes() ?? Math.max(report?.residentPeakBytes ?? 0, report?.watchdogPeakBytes ?? 0),
       cpuMs: cgroup?.cpuMs() ?? report?.cpuMs ?? 0,
       wallMs: this.#elapsed(),
       outputBytes: this.#capture.bytes,

@@ -35,7 +35,10 @@ export interface Runtime {
 export const workspace = '/workspace'
 
 /** What every guest finds in its environment, before what the request adds. */
-export function guestEnvironment(request: RunRequest, toolchainFolders: readonly string[] = []): Record<string, string> {
+export function guestEnvironment(
+  request: RunRequest,
+  toolchainFolders: readonly string[] = [],
+): Record<string, string> {
   return {
     PATH: [...toolchainFolders, '/usr/local/bin', '/usr/bin', '/bin'].join(':'),
     HOME: workspace,

@@ -34,24 +34,38 @@ export class Toolchains {
   /** Configured, else the packaged one, else `bun` on PATH. */
   bun(): string | null {
     const packaged = process.arch === 'arm64' ? '@oven/bun-linux-aarch64' : '@oven/bun-linux-x64'
-    return this.#find('bun', () => this.#configured.bun ?? fromPackage(packaged, 'bin/bun') ?? fromPath('bun'))
+    return this.#find(
+      'bun',
+      () => this.#configured.bun ?? fromPackage(packaged, 'bin/bun') ?? fromPath('bun'),
+    )
   }
 
   /** Configured, else the host's own when it is new enough, else the packaged one. */
   node(): string | null {
-    const own = Number(process.versions.node.split('.')[0]) >= nodeMajorMin && process.versions['bun'] === undefined ? process.execPath : null
-    return this.#find('node', () => this.#configured.node ?? own ?? fromPackage(`node-linux-${process.arch}`, 'bin/node'))
+    const own =
+      Number(process.versions.node.split('.')[0]) >= nodeMajorMin && process.versions['bun'] === undefined
+        ? process.execPath
+        : null
+    return this.#find(
+      'node',
+      () => this.#configured.node ?? own ?? fromPackage(`node-linux-${process.arch}`, 'bin/node'),
+    )
   }
 
   shell(): string | null {
-    return this.#find('shell', () => (existsSync('/usr/bin/bash') ? '/usr/bin/bash' : existsSync('/bin/sh') ? '/bin/sh' : null))
+    return this.#find('shell', () =>
+      existsSync('/usr/bin/bash') ? '/usr/bin/bash' : existsSync('/bin/sh') ? '/bin/sh' : null,
+    )
   }
 
   /** Configured, else the interpreter behind `python3`. One that was configured and is not there has no stand-in. */
   python(): PythonToolchain | null {
     if (this.#python !== undefined) return this.#python
     const { python } = this.#configured
-    this.#python = python === undefined ? (askPython(fromPath('python3')) ?? askPython('/usr/bin/python3')) : askPython(python)
+    this.#python =
+      python === undefined
+        ? (askPython(fromPath('python3')) ?? askPython('/usr/bin/python3'))
+        : askPython(python)
     return this.#python
   }
 
@@ -92,7 +106,8 @@ import sys, sysconfig, os
 real = os.path.realpath(sys.executable)
 print(real)
 print('.'.join(map(str, sys.version_info[:3])))
-for path in sorted({sys.base_prefix, sys.base_exec_prefix, *(p for p in (sysconfig.get_path(n) for n in ('purelib', 'platlib')) if p)}):
+packages = (sysconfig.get_path(name) for name in ('purelib', 'platlib'))
+for path in sorted({sys.base_prefix, sys.base_exec_prefix, *filter(None, packages)}):
     print(path)
 `
 
@@ -100,10 +115,20 @@ for path in sorted({sys.base_prefix, sys.base_exec_prefix, *(p for p in (sysconf
 function askPython(path: string | null | undefined): PythonToolchain | null {
   if (path === null || path === undefined || !isExecutable(path)) return null
   try {
-    const answer = execFileSync(path, ['-I', '-c', pythonQuestion], { encoding: 'utf8', timeout: probeMs, stdio: ['ignore', 'pipe', 'ignore'] })
+    const answer = execFileSync(path, ['-I', '-c', pythonQuestion], {
+      encoding: 'utf8',
+      timeout: probeMs,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
     const [real = '', version = '', ...folders] = answer.trim().split('\n')
     if (!isAbsolute(real)) return null
-    return { path: real, version, folders: outermost([...folders, dirname(real)].filter(existsSync).map((folder) => realpathSync(folder))) }
+    return {
+      path: real,
+      version,
+      folders: outermost(
+        [...folders, dirname(real)].filter(existsSync).map((folder) => realpathSync(folder)),
+      ),
+    }
   } catch {
     return null
   }
@@ -112,6 +137,8 @@ function askPython(path: string | null | undefined): PythonToolchain | null {
 /** Drops what every cell shows anyway and what lies inside another folder of the list. */
 function outermost(folders: readonly string[]): string[] {
   const inside = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`)
-  const outside = [...new Set(folders)].filter((path) => !['/usr', '/bin', '/lib'].some((folder) => inside(path, folder)))
+  const outside = [...new Set(folders)].filter(
+    (path) => !['/usr', '/bin', '/lib'].some((folder) => inside(path, folder)),
+  )
   return outside.filter((path) => !outside.some((other) => other !== path && inside(path, other)))
 }

@@ -66,12 +66,19 @@ for (const [name, choose] of Object.entries(victims)) {
 }
 
 test('another run is not disturbed by the death of a launcher', async () => {
-  const other = guests.run({ ...shell, code: 'sleep 0.5; echo fine' })
-  const up = Promise.withResolvers<void>()
-  const lost = guests.run({ ...shell, code: 'echo up; exec sleep 61', onOutput: () => up.resolve() })
-  lost.catch(() => undefined)
-  await up.promise
-  process.kill(listCells().at(-1)?.stub.pid as number, 'SIGKILL')
-  await assert.rejects(lost, { code: 'WORKER_LOST' })
-  assert.equal((await other).stdout, 'fine\n')
+  const start = async (code: string) => {
+    const up = Promise.withResolvers<void>()
+    const before = new Set(listCells().map(({ stub }) => stub.pid))
+    const run = guests.run({ ...shell, code: `echo up; ${code}`, onOutput: () => up.resolve() })
+    run.catch(() => undefined)
+    await up.promise
+    const cell = listCells().find(({ stub }) => !before.has(stub.pid))
+    assert.ok(cell !== undefined)
+    return { run, cell }
+  }
+  const other = await start('sleep 0.5; echo fine')
+  const lost = await start('exec sleep 61')
+  process.kill(lost.cell.stub.pid, 'SIGKILL')
+  await assert.rejects(lost.run, { code: 'WORKER_LOST' })
+  assert.equal((await other.run).stdout, 'up\nfine\n')
 })

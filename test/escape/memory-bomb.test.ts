@@ -29,7 +29,7 @@ const anyPython = {
 }
 
 const anyShell = {
-  'a variable': `x=$(head -c 400000000 /dev/zero | tr '\\0' x)\nexit $((${'${#x}'} > 0))`,
+  'a variable': 'x=$(head -c 400000000 /dev/zero | tr "\\0" x)\nexit $((${#x} > 0))',
   'a line without an end': 'exec tail /dev/zero',
 }
 

@@ -22,7 +22,7 @@ test('frames arrive whole and in order, wherever the stream is cut', () => {
     type: fc.integer({ min: 0, max: 255 }),
     id: fc.integer({ min: 0, max: 0xffff_ffff }),
     payload: fc.uint8Array({ maxLength: 50 }),
-  })
+  }, { noNullPrototype: true })
   fc.assert(
     fc.property(fc.array(frame, { maxLength: 8 }), fc.array(fc.nat(200)), (frames, cuts) => {
       const stream = Buffer.concat(frames.map(({ type, id, payload }) => encodeFrame(type, id, payload)))

@@ -108,7 +108,7 @@ test('the whole root is read-only in the end, and the parts of /proc that tell o
     recordsOf(plan, 'set-attributes').map(({ path, attributes }) => [path, attributes & 1]),
     [['/', 1]],
   )
-  const closed = [...recordsOf(plan, 'read-only'), ...recordsOf(plan, 'mask')].map(({ path }) => path)
+  const closed: string[] = [...recordsOf(plan, 'read-only'), ...recordsOf(plan, 'mask')].map(({ path }) => path)
   for (const path of ['/proc/sys', '/proc/sysrq-trigger', '/proc/kcore', '/proc/keys', '/proc/timer_list']) assert.ok(closed.includes(path), path)
 })
 

@@ -31,7 +31,7 @@ test('a cell that still stands is seen: its processes, its descriptors and its c
 })
 
 test('a descriptor and a temporary file are seen', () => {
-  const descriptor = openSync('/dev/null')
+  const descriptor = openSync('/dev/null', 'r')
   assert.match(leaks.describeLeft() ?? '', /1 more descriptors/)
   closeSync(descriptor)
   const file = join(leaks.temporaryFolder, 'left')

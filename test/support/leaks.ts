@@ -33,6 +33,8 @@ export class LeakCheck {
   constructor() {
     this.temporaryFolder = mkdtempSync(join(tmpdir(), 'lazaret-test-'))
     process.env['TMPDIR'] = this.temporaryFolder
+    // Also when the file fails before its first test.
+    process.once('exit', () => rmSync(this.temporaryFolder, { recursive: true, force: true }))
   }
 
   /** Call when everything that stays open has been opened; waits until what does not has been closed. */
@@ -89,7 +91,6 @@ export class LeakCheck {
   async checkDisposed(): Promise<void> {
     await this.check()
     await eventually(() => describe(listCgroups()), cleanUpMs)
-    rmSync(this.temporaryFolder, { recursive: true })
   }
 
   #leftProcesses(): string[] {

@@ -20,7 +20,7 @@ export interface TestLazaret {
   /** Whether cgroups hold memory, processes and processor time, and keep the evidence. */
   readonly heldByCgroup: boolean
   readonly landlockAbi: number
-  run(request: RunRequest): Promise<RunResult>
+  readonly run: (request: RunRequest) => Promise<RunResult>
 }
 
 export interface GuestRuntime {

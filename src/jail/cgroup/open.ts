@@ -77,22 +77,29 @@ function findOwnGroups(): { version1?: Hierarchies; version2?: string } {
   const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n').map(parseMount)
   const memberships = readFileSync('/proc/self/cgroup', 'utf8').trim().split('\n').map(parseMembership)
   const folderOf = (controller: string | undefined): string | undefined => {
-    const path = memberships.find(({ controllers }) => (controller === undefined ? controllers.length === 0 : controllers.includes(controller)))?.path
-    const mount = mounts.find(({ type, options }) => (controller === undefined ? type === 'cgroup2' : type === 'cgroup' && options.includes(controller)))
+    const path = memberships.find(({ controllers }) =>
+      controller === undefined ? controllers.length === 0 : controllers.includes(controller),
+    )?.path
+    const mount = mounts.find(({ type, options }) =>
+      controller === undefined ? type === 'cgroup2' : type === 'cgroup' && options.includes(controller),
+    )
     if (path === undefined || mount === undefined) return undefined
     const below = mount.root === '/' ? path : path.slice(mount.root.length)
     const folder = `${mount.point}${below}`.replace(/\/+$/, '')
     return existsSync(folder) ? folder : undefined
   }
   const [memory, pids, cpu] = (['memory', 'pids', 'cpuacct'] as const).map(folderOf)
-  if (memory !== undefined && pids !== undefined && cpu !== undefined) return { version1: { memory, pids, cpu } }
+  if (memory !== undefined && pids !== undefined && cpu !== undefined)
+    return { version1: { memory, pids, cpu } }
   const unified = folderOf(undefined)
   return unified === undefined || !offersControllers(unified) ? {} : { version2: unified }
 }
 
 function offersControllers(folder: string): boolean {
   const offered = readFileSync(`${folder}/cgroup.controllers`, 'utf8').trim().split(' ')
-  return (['memory', 'pids', 'cpu'] satisfies CgroupController[]).every((controller) => offered.includes(controller))
+  return (['memory', 'pids', 'cpu'] satisfies CgroupController[]).every((controller) =>
+    offered.includes(controller),
+  )
 }
 
 /** See proc(5) on mountinfo: fields up to ` - `, then type, source and the super block's options. */

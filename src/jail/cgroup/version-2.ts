@@ -33,7 +33,9 @@ export function openVersion2(own: string, name: string): CgroupParent {
 
 function enableControllers(folder: string): void {
   const control = `${folder}/cgroup.subtree_control`
-  const missing = wanted.filter((controller) => !readFileSync(control, 'utf8').split(/\s+/).includes(controller))
+  const missing = wanted.filter(
+    (controller) => !readFileSync(control, 'utf8').split(/\s+/).includes(controller),
+  )
   if (missing.length === 0) return
   const request = missing.map((controller) => `+${controller}`).join(' ')
   try {

@@ -39,7 +39,7 @@ const programs = new Map<string, Uint8Array>()
 
 /** The filter for one guest: the bytes of `struct sock_filter[]`, ready for the launcher to load. Do not change them. */
 export function seccompProgram(options: SeccompOptions): Uint8Array {
-  const key = JSON.stringify(Object.entries(options).toSorted())
+  const key = JSON.stringify(Object.entries(options).toSorted(([left], [right]) => (left < right ? -1 : 1)))
   const known = programs.get(key) ?? buildProgram(options)
   programs.set(key, known)
   return known

@@ -1,5 +1,4 @@
 /** What `bun` and `node` have in common: the same harness and the same packages beside it. */
-import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 import type { Limits } from '../../core/limits.ts'
@@ -40,24 +39,12 @@ export function prepareJavaScript(request: RunRequest, limits: Limits, engine: E
 }
 
 /** The compilers. They run inside: a native parser that a guest's source can crash has no place on the host. */
-function compilerBinds(request: RunRequest): Bind[] {
-  const tracing = ['@jridgewell/trace-mapping', '@jridgewell/sourcemap-codec', '@jridgewell/resolve-uri']
-  if (request.language === 'javascript') return [packageBind('acorn')]
-  return [
-    packageBind('acorn'),
-    packageBind('oxc-transform'),
-    nativeTransform(),
-    ...tracing.map(beside('@jridgewell/trace-mapping')),
-  ]
-}
-
-function beside(owner: string): (name: string) => Bind {
-  const from = pathToFileURL(`${findPackage(owner, import.meta.url)}/package.json`).href
-  return (name) => (name === owner ? packageBind(name) : packageBind(name, from))
+function compilerBinds({ language }: RunRequest): Bind[] {
+  const acorn = packageBind('acorn')
+  return language === 'javascript' ? [acorn] : [acorn, packageBind('oxc-transform'), nativeTransform()]
 }
 
 function nativeTransform(): Bind {
   const from = pathToFileURL(`${findPackage('oxc-transform', import.meta.url)}/package.json`).href
-  const name = `@oxc-transform/binding-linux-${process.arch}-gnu`
-  return packageBind(name, dirname(from) + '/')
+  return packageBind(`@oxc-transform/binding-linux-${process.arch}-gnu`, from)
 }

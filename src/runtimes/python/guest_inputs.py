@@ -1,4 +1,4 @@
-"""JSON with tags → values: how `input_data` comes in. The format is `core/values.ts`; the writer is `guest_values.py`."""
+"""JSON with tags → values: how `input_data` comes in. The format is `core/values.ts`, the writer `guest_values.py`."""
 
 from binascii import a2b_base64
 

@@ -15,7 +15,11 @@ export const shellRuntime: Runtime = {
   languages: ['shell'],
   prepare(request, limits, toolchains): Program {
     const shell = toolchains.shell()
-    if (shell === null) throw new LazaretError('RUNTIME_UNAVAILABLE', { detail: 'There is no bash and no sh.', hint: 'Install bash.' })
+    if (shell === null)
+      throw new LazaretError('RUNTIME_UNAVAILABLE', {
+        detail: 'There is no bash and no sh.',
+        hint: 'Install bash.',
+      })
     const code = { path: scriptPath, bytes: Buffer.from(request.code) }
     const input = request.input === undefined ? [] : [{ path: inputPath, bytes: writeInput(request, limits) }]
     requireTemporaryFits([code, ...input], limits)
@@ -33,7 +37,8 @@ export const shellRuntime: Runtime = {
 /** Texts and bytes go into the file as they are; everything else as JSON, tagged where JSON has no word for it. */
 function writeInput(request: RunRequest, limits: Limits): Uint8Array {
   const { input } = request
-  if (typeof input !== 'string' && !(input instanceof Uint8Array)) return Buffer.from(JSON.stringify(encodeInput(request, limits)))
+  if (typeof input !== 'string' && !(input instanceof Uint8Array))
+    return Buffer.from(JSON.stringify(encodeInput(request, limits)))
   const bytes = Buffer.from(input as string)
   requireInputFits(bytes, request, limits)
   return bytes
@@ -43,5 +48,7 @@ function writeInput(request: RunRequest, limits: Limits): Uint8Array {
 function requireTemporaryFits(files: readonly ProgramFile[], { diskBytes }: Limits): void {
   const used = files.reduce((sum, { bytes }) => sum + onDisk(bytes.length), 0)
   if (used <= diskBytes) return
-  throw new LazaretError('INPUT_TOO_LARGE', { detail: `code and input: ${used} bytes on disk; diskBytes is ${diskBytes}.` })
+  throw new LazaretError('INPUT_TOO_LARGE', {
+    detail: `code and input: ${used} bytes on disk; diskBytes is ${diskBytes}.`,
+  })
 }

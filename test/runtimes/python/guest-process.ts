@@ -64,8 +64,8 @@ async function runIn(workspace: string, code: string, options: GuestOptions): Pr
   channel.write(frame(request))
   const closed = once(guest, 'close') as Promise<[number | null, NodeJS.Signals | null]>
   const [stdout, stderr, messages, [exitCode, signal]] = await Promise.all([
-    readText(guest.stdout as Readable),
-    readText(guest.stderr as Readable),
+    readText(guest.stdout),
+    readText(guest.stderr),
     readMessages(channel, (message) => options.onMessage?.(message, guest)),
     closed,
   ])

@@ -126,7 +126,7 @@ print("main")
 
   test('does not hand the channel to programs that it starts', async () => {
     const code =
-      'import subprocess\nprobe = "if : >&3; then echo open; else echo closed; fi 2>/dev/null"\n' +
+      'import subprocess\nprobe = "(: >&3) 2>/dev/null && echo open || echo closed"\n' +
       'subprocess.run(["sh", "-c", probe], capture_output=True, text=True, close_fds=False).stdout'
     assert.equal((await evaluate(code)).value, 'closed\n')
   })

@@ -1,0 +1,243 @@
+/** The launcher, spoken to directly: nothing that a host can send leaves a process behind or a step undone. */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+
+import { defaultLimits } from '../../src/core/limits.ts'
+import { encodeFrame, frameBytesMax, frameHeaderBytes, frameType } from '../../src/jail/frames.ts'
+import type { SpawnSpec } from '../../src/jail/guest-process.ts'
+import { Machine } from '../../src/jail/machine.ts'
+import { recordNames } from '../../src/jail/plan-records.ts'
+import type { PlanRecord } from '../../src/jail/plan-records.ts'
+import { planRlimits } from '../../src/jail/rlimits.ts'
+import { encodeSpawn } from '../../src/jail/spawn-frame.ts'
+import { defaultUidRange } from '../../src/jail/uid-range.ts'
+import { eventually } from '../support/eventually.ts'
+import { findProcess } from '../support/processes.ts'
+import { readFault, sendPlan, useLauncher } from './raw-launcher.ts'
+import type { RawLauncher } from './raw-launcher.ts'
+
+const EPROTO = 71
+const ENOENT = 2
+
+function spawnOf(file: string, ...argv: readonly string[]): SpawnSpec {
+  const ground = { identity: 'shared', memoryHeldByCgroup: true, runtimeDataBytes: 0, openFilesHard: 1024 } as const
+  const watched = { memoryBytes: null, cpuMs: null }
+  const rlimits = planRlimits({ ...defaultLimits, processesMax: 500 }, ground)
+  return { file, argv: [file, ...argv], env: {}, folder: '/workspace', rlimits, hasChannel: false, outputBytes: 1000, watched }
+}
+
+/** Builds the cell; gives the host pid of its pid 1. */
+async function build(launcher: RawLauncher, records: readonly PlanRecord[]): Promise<number> {
+  sendPlan(launcher, records)
+  const ready = await launcher.frame(frameType.ready)
+  if (ready === undefined) assert.fail(`no cell: ${JSON.stringify(readFault(await launcher.frame(frameType.fault)))}`)
+  return Number((await launcher.frame(frameType.born))?.payload.readUInt32LE(0))
+}
+
+/** Everything of the launcher has ended, pid 1 included. */
+async function assertNothingLeft(launcher: RawLauncher, pid1?: number): Promise<void> {
+  await launcher.ended
+  assert.equal(findProcess(Number(launcher.stub.pid))?.state ?? 'gone', 'gone')
+  if (pid1 !== undefined) assert.equal(findProcess(pid1)?.state ?? 'gone', 'gone')
+}
+
+describe('the launcher', () => {
+  let machine: Machine
+  before(() => {
+    machine = new Machine({ uidRange: defaultUidRange })
+  })
+  after(() => machine[Symbol.asyncDispose]())
+
+  it('builds a cell, runs a program in it and reports its output and its end', async () => {
+    await using cell = await useLauncher(machine)
+    const { launcher, plan } = cell
+    await build(launcher, plan.records)
+    launcher.send(frameType.spawn, 7, encodeSpawn(spawnOf('/bin/sh', '-c', 'echo $PPID; exit 3')))
+    const exit = await launcher.frame(frameType.exit)
+    assert.deepEqual({ id: exit?.id, signalled: exit?.payload[0], code: exit?.payload.readUInt32LE(1) }, { id: 7, signalled: 0, code: 3 })
+    const output = launcher.frames.find(({ type }) => type === frameType.output)
+    assert.equal(output?.payload.toString('latin1'), '\u00011\n')
+  })
+
+  describe('before there is a plan', () => {
+    const header = (length: number, type: number) => {
+      const bytes = Buffer.alloc(frameHeaderBytes)
+      bytes.writeUInt32LE(length)
+      bytes.writeUInt8(type, 4)
+      return bytes
+    }
+    const nonsense: Readonly<Record<string, Buffer>> = {
+      'a frame that is no plan': encodeFrame(frameType.spawn, 1),
+      'a plan longer than its bound': header(0xffff_ffff, frameType.plan),
+      'a plan that begins with zeros': encodeFrame(frameType.plan, 0, Buffer.alloc(8)),
+      'a record that no launcher knows': encodeFrame(frameType.plan, 0, record(recordNames.length + 1)),
+      'a record longer than the plan': encodeFrame(frameType.plan, 0, record(recordNames.indexOf('hostname') + 1, 100)),
+      'half the head of a record': encodeFrame(frameType.plan, 0, Buffer.from([1, 0])),
+      'a record with bytes to spare': encodeFrame(frameType.plan, 0, record(recordNames.indexOf('guest-ids') + 1, 12, 12)),
+      'an empty plan': encodeFrame(frameType.plan, 0),
+    }
+    for (const [name, bytes] of Object.entries(nonsense)) {
+      it(`refuses ${name} with a fault, and ends`, async () => {
+        await using cell = await useLauncher(machine)
+        cell.launcher.control.write(bytes)
+        const fault = readFault(await cell.launcher.frame(frameType.fault))
+        assert.equal(fault?.errno, EPROTO, JSON.stringify(fault))
+        await assertNothingLeft(cell.launcher)
+      })
+    }
+
+    it('ends when the host goes away', async () => {
+      await using cell = await useLauncher(machine)
+      cell.launcher.control.end()
+      await assertNothingLeft(cell.launcher)
+      assert.deepEqual(cell.launcher.frames, [])
+    })
+  })
+
+  describe('while it builds', () => {
+    it('names the record and the errno of a step that fails, and runs nothing after it', async () => {
+      await using cell = await useLauncher(machine)
+      const { launcher, plan } = cell
+      const at = plan.records.findIndex((candidate) => candidate.do === 'bind')
+      const failing: PlanRecord = { do: 'mount', type: 'tmpfs', path: 'not/there', flags: 0, options: '' }
+      sendPlan(launcher, plan.records.toSpliced(at, 0, failing))
+      launcher.send(frameType.spawn, 1, encodeSpawn(spawnOf('/bin/true')))
+      assert.deepEqual(readFault(await launcher.frame(frameType.fault)), { record: at, errno: ENOENT, step: 'mount a file system' })
+      await assertNothingLeft(launcher)
+      const types = launcher.frames.map(({ type }) => type)
+      assert.ok(!types.includes(frameType.ready) && !types.includes(frameType.spawned), types.join())
+    })
+
+    it('refuses a plan without a system call filter when a guest is to start', async () => {
+      await using cell = await useLauncher(machine)
+      const { launcher, plan } = cell
+      await build(launcher, plan.records.filter((candidate) => candidate.do !== 'guest-filter'))
+      launcher.send(frameType.spawn, 1, encodeSpawn(spawnOf('/bin/true')))
+      assert.deepEqual(readFault(await launcher.frame(frameType.fault)), { record: null, errno: EPROTO, step: 'apply seccomp' })
+    })
+
+    it('ends a plan that does not end in serve', async () => {
+      await using cell = await useLauncher(machine)
+      const { launcher, plan } = cell
+      sendPlan(launcher, plan.records.slice(0, -1))
+      assert.equal(readFault(await launcher.frame(frameType.fault))?.step, 'the plan does not end in serve')
+      await assertNothingLeft(launcher)
+    })
+  })
+
+  describe('as pid 1', () => {
+    const malformed: Readonly<Record<string, Buffer>> = {
+      'a frame of an unknown type': encodeFrame(63, 0),
+      'a frame that only it may send': encodeFrame(frameType.exit, 1, Buffer.alloc(46)),
+      'a second plan': encodeFrame(frameType.plan, 0),
+      'a frame longer than its bound': Buffer.from([...new Uint8Array(new Uint32Array([frameBytesMax + 1]).buffer), frameType.put, 0, 0, 0, 0]),
+      'a spawn that is cut off': encodeFrame(frameType.spawn, 1, encodeSpawn(spawnOf('/bin/true')).subarray(0, 30)),
+      'a spawn with bytes to spare': encodeFrame(frameType.spawn, 1, Buffer.concat([encodeSpawn(spawnOf('/bin/true')), Buffer.alloc(1)])),
+      'a spawn with flags that nobody knows': encodeFrame(frameType.spawn, 1, withFlags(encodeSpawn(spawnOf('/bin/true')))),
+      'a file whose name has no end': encodeFrame(frameType.put, 0, Buffer.from([1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0x61])),
+      'an empty file frame': encodeFrame(frameType.put, 0),
+    }
+    for (const [name, bytes] of Object.entries(malformed)) {
+      it(`is ended by ${name}, with a fault and with all its guests`, async () => {
+        await using cell = await useLauncher(machine)
+        const { launcher, plan } = cell
+        const pid1 = await build(launcher, plan.records)
+        launcher.send(frameType.spawn, 9, encodeSpawn(spawnOf('/bin/sleep', 'infinity')))
+        await launcher.frame(frameType.spawned)
+        launcher.control.write(bytes)
+        assert.deepEqual(readFault(await launcher.frame(frameType.fault)), {
+          record: plan.records.length - 1,
+          errno: EPROTO,
+          step: 'parse a frame',
+        })
+        await assertNothingLeft(launcher, pid1)
+      })
+    }
+
+    it('is ended by two processes with one number', async () => {
+      await using cell = await useLauncher(machine)
+      const { launcher, plan } = cell
+      const pid1 = await build(launcher, plan.records)
+      const sleep = encodeSpawn(spawnOf('/bin/sleep', 'infinity'))
+      launcher.control.write(Buffer.concat([encodeFrame(frameType.spawn, 1, sleep), encodeFrame(frameType.spawn, 1, sleep)]))
+      assert.equal(readFault(await launcher.frame(frameType.fault))?.step, 'parse a frame')
+      await assertNothingLeft(launcher, pid1)
+    })
+
+    it('does not put a file outside what guests can write, nor through `..`', async () => {
+      for (const path of ['/etc/passwd', '/usr/bin/sh', '/workspace/../etc/x', '/workspace//x', 'workspace/x', '/proc/sys/kernel/hostname']) {
+        await using cell = await useLauncher(machine)
+        const { launcher, plan } = cell
+        const pid1 = await build(launcher, plan.records)
+        launcher.send(frameType.put, 0, putPayload(path))
+        assert.equal(readFault(await launcher.frame(frameType.fault))?.step, 'create a file', path)
+        await assertNothingLeft(launcher, pid1)
+      }
+    })
+
+    it('says which step of starting a program failed, and goes on', async () => {
+      await using cell = await useLauncher(machine)
+      const { launcher, plan } = cell
+      await build(launcher, plan.records)
+      launcher.send(frameType.spawn, 1, encodeSpawn(spawnOf('/no/such/program')))
+      assert.deepEqual(readFault(await launcher.frame(frameType.fault)), { record: null, errno: ENOENT, step: 'execute the program' })
+      launcher.send(frameType.spawn, 2, encodeSpawn(spawnOf('/bin/true')))
+      assert.equal((await launcher.frame(frameType.spawned))?.id, 2)
+    })
+
+    it('ends with its guests when the host’s control socket ends', async () => {
+      await using cell = await useLauncher(machine)
+      const { launcher, plan } = cell
+      const pid1 = await build(launcher, plan.records)
+      launcher.send(frameType.spawn, 1, encodeSpawn(spawnOf('/bin/sleep', 'infinity')))
+      await launcher.frame(frameType.spawned)
+      launcher.control.end()
+      await assertNothingLeft(launcher, pid1)
+      assert.ok(launcher.frames.some(({ type }) => type === frameType.gone))
+    })
+
+    it('ends with its guests when its stub is killed', async () => {
+      await using cell = await useLauncher(machine)
+      const { launcher, plan } = cell
+      const pid1 = await build(launcher, plan.records)
+      launcher.send(frameType.spawn, 1, encodeSpawn(spawnOf('/bin/sleep', 'infinity')))
+      await launcher.frame(frameType.spawned)
+      launcher.stub.kill('SIGKILL')
+      await launcher.ended
+      // Nobody of ours is left to reap it, so no event tells of its end.
+      await eventually(() => (/^[ZX]$/.test(findProcess(pid1)?.state ?? 'X') ? undefined : `pid 1 is ${findProcess(pid1)?.state}`), 5000)
+    })
+
+    it('ends when the stub is told so by a single byte, and the stub says what it used', async () => {
+      await using cell = await useLauncher(machine)
+      const { launcher, plan } = cell
+      const pid1 = await build(launcher, plan.records)
+      launcher.report.write('k')
+      assert.equal((await launcher.frame(frameType.gone))?.payload.length, 28)
+      await assertNothingLeft(launcher, pid1)
+    })
+  })
+})
+
+/** `u32 operation, u32 length`, and as many zeros as are wanted. */
+function record(operation: number, length = 0, zeros = 0): Buffer {
+  const bytes = Buffer.alloc(8 + zeros)
+  bytes.writeUInt32LE(operation)
+  bytes.writeUInt32LE(length, 4)
+  return bytes
+}
+
+function withFlags(spawn: Buffer): Buffer {
+  const bytes = Buffer.from(spawn)
+  bytes.writeUInt32LE(0x80, 0)
+  return bytes
+}
+
+function putPayload(path: string): Buffer {
+  const name = Buffer.from(`${path}\0`)
+  const head = Buffer.alloc(12)
+  head.writeUInt32LE(1, 0)
+  head.writeUInt32LE(0o644, 4)
+  head.writeUInt32LE(name.length, 8)
+  return Buffer.concat([head, name, Buffer.alloc(4)])
+}
