@@ -1,22 +1,60 @@
-/** Compiles src/ to dist/ and puts the harnesses that are not TypeScript beside it. */
+/**
+ * Compiles src/ to dist/, puts the Python harness beside it and bundles the JavaScript one. Everything is made in a
+ * folder of its own and then takes dist/'s place, so that nothing old stays and nobody sees half a build.
+ */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, globSync, mkdirSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, globSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
+const target = join(root, 'dist')
+const fresh = `${target}.${process.pid}.new`
+const stale = `${target}.${process.pid}.old`
 
-const compiled = spawnSync(
-  process.execPath,
-  [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'tsconfig.build.json')],
-  {
-    stdio: 'inherit',
-  },
-)
-if (compiled.status !== 0) process.exit(1)
-
-for (const file of globSync('src/runtimes/**/*.py', { cwd: root })) {
-  const target = join(root, file.replace(/^src/, 'dist'))
-  mkdirSync(dirname(target), { recursive: true })
-  copyFileSync(join(root, file), target)
+try {
+  compile()
+  copyPython()
+  bundleHarness()
+  chmodSync(join(fresh, 'adapters/cli/main.js'), 0o755)
+  if (existsSync(target)) renameSync(target, stale)
+  renameSync(fresh, target)
+} finally {
+  for (const folder of [fresh, stale]) rmSync(folder, { recursive: true, force: true })
 }
-chmodSync(join(root, 'dist/adapters/cli/main.js'), 0o755)
+
+function compile(): void {
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  run(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json'), '--outDir', fresh])
+}
+
+function copyPython(): void {
+  for (const file of globSync('src/runtimes/**/*.py', { cwd: root })) {
+    const copy = join(fresh, file.replace(/^src/, '.'))
+    mkdirSync(dirname(copy), { recursive: true })
+    copyFileSync(join(root, file), copy)
+  }
+}
+
+/** Fewer and smaller files start faster: docs/decisions/0009-one-file-harness.md has the figures. */
+function bundleHarness(): void {
+  const bun = [`x64`, `aarch64`].map((cpu) => join(root, `node_modules/@oven/bun-linux-${cpu}/bin/bun`)).find(existsSync)
+  if (bun === undefined) fail('The build bundles the JavaScript harness with Bun: run `npm install` without `--omit=optional`.')
+  const folder = join(fresh, 'runtimes/javascript')
+  const options = ['--target=node', '--format=esm', '--splitting', '--minify-whitespace', '--minify-syntax', '--external=acorn']
+  const bundle = `${fresh}/harness`
+  run(bun, ['build', join(folder, 'guest.js'), ...options, `--outdir=${bundle}`])
+  for (const file of globSync('*.js', { cwd: bundle })) renameSync(join(bundle, file), join(folder, file))
+  rmSync(bundle, { recursive: true })
+}
+
+function run(file: string, args: readonly string[]): void {
+  const { status, error, stdout, stderr } = spawnSync(file, args, { encoding: 'utf8' })
+  if (status === 0) return
+  fail(`${file} failed:\n${stdout ?? ''}${stderr ?? ''}${error?.message ?? ''}`)
+}
+
+function fail(message: string): never {
+  process.stderr.write(`lazaret: ${message}\n`)
+  rmSync(fresh, { recursive: true, force: true })
+  process.exit(1)
+}

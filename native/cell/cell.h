@@ -48,6 +48,7 @@ enum frame_type {
   FRAME_FAULT = 68,
   FRAME_EXCEEDED = 69,
   FRAME_STDIN_TAKEN = 70,
+  FRAME_USAGE = 71,
   /* stub to host, on the report socket */
   FRAME_BORN = 80,
   FRAME_GONE = 81,
@@ -180,6 +181,12 @@ struct spawn {
 bool start_spawn(struct spawn *spawn, struct reader *request);
 bool put_file(struct reader *request);
 
+/* What happens to the processes that were started. `spawns` is all SPAWNS_MAX of them. */
+void read_exec_report(struct spawn *spawn);
+void read_output(struct spawn *spawn, int stream);
+void reap(struct spawn *spawns);
+void advance(struct spawn *spawn);
+
 /* The built-in program: lists or reads files of the working folder on stdout. */
 int read_files(char *const argv[]);
 
@@ -195,6 +202,7 @@ void outbox_fault(uint32_t id, int error, const char *what);
 void watch(uint64_t memory_bytes, uint64_t cpu_ms);
 int watchdog_wait_ms(void); /* for poll: -1 when nothing is watched */
 uint64_t watchdog_memory_peak(void);
+uint64_t watchdog_measure_memory(void); /* looks now; returns the peak */
 bool watchdog_has_watched(void);
 uint64_t processor_us(void); /* of everything that ran in the cell but pid 1, as far as /proc tells */
 bool disk_is_full(void);

@@ -34,11 +34,6 @@ static _Noreturn void end_malformed(void) {
   fail("parse a frame");
 }
 
-static void close_and_forget(int *fd) {
-  if (*fd >= 0) close(*fd);
-  *fd = -1;
-}
-
 /* ---- frames from the host ---- */
 
 static void handle_spawn(uint32_t id, struct reader *payload) {
@@ -69,6 +64,15 @@ static void handle_signal(uint32_t id, struct reader *payload) {
   if (spawn && !spawn->exited) (void)kill(spawn->pid, (int)number); /* not reaped yet, so it is still that process */
 }
 
+/* Where no cgroup counts. Before the kill: a guest with much memory may be longer in dying than the host can wait. */
+static void report_usage(void) {
+  if (!watchdog_has_watched()) return;
+  uint8_t payload[16];
+  put_u64(payload, processor_us());
+  put_u64(payload + 8, watchdog_measure_memory());
+  outbox_add((struct frame){.length = sizeof payload, .type = FRAME_USAGE}, payload);
+}
+
 static void handle_frame(struct frame frame, struct reader payload) {
   struct spawn *spawn = NULL;
   switch (frame.type) {
@@ -89,6 +93,7 @@ static void handle_frame(struct frame frame, struct reader payload) {
       if (!put_file(&payload)) end_malformed();
       return;
     case FRAME_KILL_ALL: /* and then drain, so that what was printed before is not lost */
+      report_usage();
       (void)kill(-1, SIGKILL);
       return;
     case FRAME_END:
@@ -114,156 +119,6 @@ static void read_control(void) {
   }
   memmove(inbox, inbox + used, inbox_bytes - used);
   inbox_bytes -= used;
-}
-
-/* ---- guests ---- */
-
-/* What the kernel says about the guest the moment it runs foreign code; the receipt is checked against it. */
-static void announce(struct spawn *spawn) {
-  char path[64];
-  uint8_t payload[4096];
-  put_u32(payload, (uint32_t)spawn->pid);
-  snprintf(path, sizeof path, "/proc/%d/status", spawn->pid);
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  ssize_t count = fd < 0 ? 0 : read(fd, payload + 4, sizeof payload - 4);
-  if (fd >= 0) close(fd);
-  outbox_add((struct frame){.length = (uint32_t)(4 + (count < 0 ? 0 : count)), .type = FRAME_SPAWNED, .id = spawn->id}, payload);
-  /* When the whole machine runs out of memory, guests go first. A wish, not a wall: it may have ended already. */
-  snprintf(path, sizeof path, "/proc/%d/oom_score_adj", spawn->pid);
-  fd = open(path, O_WRONLY | O_CLOEXEC);
-  if (fd >= 0) {
-    (void)!write(fd, "1000", 4);
-    close(fd);
-  }
-}
-
-static void read_exec_report(struct spawn *spawn) {
-  uint8_t report[128];
-  ssize_t count = read(spawn->exec_fd, report, sizeof report - 1);
-  if (count < 0) return;
-  if (count >= 4) {
-    report[count] = 0;
-    struct reader reader = reader_of(report, 4);
-    outbox_fault(spawn->id, (int)take_u32(&reader), (const char *)report + 4);
-  } else {
-    announce(spawn);
-  }
-  close_and_forget(&spawn->exec_fd);
-}
-
-static void exceed_output(struct spawn *spawn, int stream) {
-  spawn->output_exceeded = true;
-  if (!spawn->ends_on_output) return;
-  uint8_t payload[12];
-  put_u32(payload, stream == 0 ? EXCEEDED_STDOUT : EXCEEDED_STDERR);
-  put_u64(payload + 4, 0);
-  outbox_add((struct frame){.length = sizeof payload, .type = FRAME_EXCEEDED, .id = spawn->id}, payload);
-  (void)kill(-1, SIGKILL); /* everything but pid 1 */
-}
-
-static void read_output(struct spawn *spawn, int stream) {
-  int *left = &spawn->drain_left[stream];
-  /* One byte past the budget: an exact fit passes, and anything longer is noticed without being kept. */
-  size_t most = spawn->output_left < OUTPUT_CHUNK_BYTES ? (size_t)spawn->output_left : OUTPUT_CHUNK_BYTES;
-  bool keep = most > 0;
-  if (!keep) most = spawn->output_exceeded ? OUTPUT_CHUNK_BYTES : 1;
-  if (*left >= 0 && most > (size_t)*left) most = (size_t)*left;
-  ssize_t count = most == 0 ? 0 : outbox_add_output(spawn->id, (uint8_t)(stream + 1), spawn->output_fds[stream], most, keep);
-  if (count < 0 && (errno == EAGAIN || errno == EINTR)) {
-    if (*left >= 0) *left = 0;
-    return;
-  }
-  if (count <= 0) {
-    close_and_forget(&spawn->output_fds[stream]);
-    *left = 0;
-    return;
-  }
-  if (*left > 0) *left -= (int)count;
-  if (keep) {
-    spawn->output_left -= (uint64_t)count;
-    return;
-  }
-  spawn->output_dropped += (uint64_t)count;
-  if (!spawn->output_exceeded) exceed_output(spawn, stream);
-}
-
-/* Gives the guest what waits in the ring and the host the same amount of credit back. */
-static void write_stdin(struct spawn *spawn) {
-  uint32_t taken = 0;
-  while (spawn->stdin_count > 0) {
-    size_t piece = STDIN_BYTES - spawn->stdin_from;
-    if (piece > spawn->stdin_count) piece = spawn->stdin_count;
-    ssize_t count = write(spawn->stdin_fd, spawn->stdin_bytes + spawn->stdin_from, piece);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno == EAGAIN) break;
-    if (count < 0) { /* nobody reads any more */
-      spawn->stdin_count = 0;
-      close_and_forget(&spawn->stdin_fd);
-      break;
-    }
-    spawn->stdin_from = (spawn->stdin_from + (size_t)count) % STDIN_BYTES;
-    spawn->stdin_count -= (size_t)count;
-    taken += (uint32_t)count;
-  }
-  if (taken > 0) {
-    uint8_t payload[4];
-    put_u32(payload, taken);
-    outbox_add((struct frame){.length = sizeof payload, .type = FRAME_STDIN_TAKEN, .id = spawn->id}, payload);
-  }
-}
-
-static void reap(void) {
-  int status = 0;
-  struct rusage usage;
-  for (pid_t pid; (pid = wait4(-1, &status, WNOHANG | __WALL, &usage)) > 0;) {
-    for (int i = 0; i < SPAWNS_MAX; i++) {
-      struct spawn *spawn = &spawns[i];
-      if (!spawn->used || spawn->exited || spawn->pid != pid) continue;
-      spawn->exited = true;
-      spawn->status = status;
-      spawn->usage = usage;
-      /* What it wrote is still to come; what its descendants go on writing is not waited for. */
-      for (int stream = 0; stream < 2; stream++) {
-        if (spawn->output_fds[stream] < 0 || ioctl(spawn->output_fds[stream], FIONREAD, &spawn->drain_left[stream]) < 0) {
-          spawn->drain_left[stream] = 0;
-        }
-      }
-    }
-  }
-}
-
-static uint64_t microseconds(struct timeval time) { return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_usec; }
-
-static void report_exit(struct spawn *spawn) {
-  uint8_t payload[46];
-  bool signalled = WIFSIGNALED(spawn->status);
-  payload[0] = signalled;
-  put_u32(payload + 1, (uint32_t)(signalled ? WTERMSIG(spawn->status) : WEXITSTATUS(spawn->status)));
-  uint64_t user = microseconds(spawn->usage.ru_utime);
-  uint64_t system = microseconds(spawn->usage.ru_stime);
-  /* Without a cgroup nobody else knows what its descendants used. */
-  uint64_t whole_cell = watchdog_has_watched() ? processor_us() : 0;
-  if (whole_cell > user + system) user = whole_cell - system;
-  put_u64(payload + 5, user);
-  put_u64(payload + 13, system);
-  put_u64(payload + 21, (uint64_t)spawn->usage.ru_maxrss);
-  put_u64(payload + 29, spawn->output_dropped);
-  put_u64(payload + 37, watchdog_memory_peak());
-  payload[45] = disk_is_full();
-  outbox_add((struct frame){.length = sizeof payload, .type = FRAME_EXIT, .id = spawn->id}, payload);
-  for (int stream = 0; stream < 2; stream++) close_and_forget(&spawn->output_fds[stream]);
-  close_and_forget(&spawn->stdin_fd);
-  spawn->used = false;
-}
-
-static void advance(struct spawn *spawn) {
-  if (spawn->stdin_fd >= 0 && spawn->stdin_count > 0) write_stdin(spawn);
-  if (spawn->stdin_fd >= 0 && spawn->stdin_count == 0 && spawn->stdin_ended) close_and_forget(&spawn->stdin_fd);
-  if (!spawn->exited || spawn->exec_fd >= 0) return;
-  for (int stream = 0; stream < 2; stream++) {
-    while (spawn->drain_left[stream] > 0 && outbox_has_room()) read_output(spawn, stream);
-  }
-  if (spawn->drain_left[0] == 0 && spawn->drain_left[1] == 0) report_exit(spawn);
 }
 
 /* ---- the loop ---- */
@@ -302,7 +157,7 @@ static void serve_once(int signal_fd) {
   if (polled[1].revents) {
     struct signalfd_siginfo ignored[8];
     (void)!read(signal_fd, ignored, sizeof ignored);
-    reap();
+    reap(spawns);
   }
   if (polled[0].revents & (POLLIN | POLLHUP | POLLERR)) read_control();
   watchdog_look();

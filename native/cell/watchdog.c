@@ -147,14 +147,25 @@ static void end_guests(enum exceeded what, uint64_t observed) {
   watch(0, 0);
 }
 
+/* What the whole cell uses now, in memory and in files in memory. */
+static uint64_t measure_memory(void) {
+  uint64_t files = tmpfs_bytes();
+  uint64_t used = files + sum_over_processes(private_bytes);
+  if (memory_max > 0 && used > memory_max) used = files + sum_over_processes(proportional_bytes);
+  if (used > memory_peak) memory_peak = used;
+  return used;
+}
+
+uint64_t watchdog_measure_memory(void) {
+  (void)measure_memory();
+  return memory_peak;
+}
+
 void watchdog_look(void) {
   if (watchdog_wait_ms() != 0) return;
   due_ms = now_ms() + WATCHDOG_INTERVAL_MS;
   if (memory_max) {
-    uint64_t files = tmpfs_bytes();
-    uint64_t used = files + sum_over_processes(private_bytes);
-    if (used > memory_max) used = files + sum_over_processes(proportional_bytes);
-    if (used > memory_peak) memory_peak = used;
+    uint64_t used = measure_memory();
     if (used > memory_max) {
       end_guests(EXCEEDED_MEMORY, used);
       return;

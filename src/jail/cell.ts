@@ -9,7 +9,7 @@ import { systemClock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
 import { FrameDecoder, PayloadWriter, encodeFrame, frameType, stdinCreditBytes } from './frames.ts'
 import type { Frame } from './frames.ts'
-import type { Exceeded, ProcessListener, SpawnSpec } from './guest-process.ts'
+import type { CellUsage, Exceeded, ProcessListener, SpawnSpec } from './guest-process.ts'
 import { decodeExit, encodeSpawn } from './spawn-frame.ts'
 
 /** What the stub reports when everything in the cell has ended. */
@@ -186,24 +186,18 @@ export class Cell {
     this.#onFailure?.(failure)
   }
 
-  #handle({ type, id, payload }: Frame): void {
-    if (type === frameType.exceeded) {
-      // The watchdog counts the whole cell and names no process.
-      const what = exceeded[payload.readUInt32LE(0)] ?? 'stdout'
-      for (const [guestId, { listener }] of this.#guests)
-        if (id === 0 || id === guestId) listener.onExceeded(what)
+  #handle(frame: Frame): void {
+    const { type, id, payload } = frame
+    // The watchdog counts the whole cell and names no process.
+    if (type === frameType.exceeded || type === frameType.usage) {
+      for (const [guestId, { listener }] of this.#guests) if (id === 0 || id === guestId) tell(listener, frame)
       return
     }
     const guest = this.#guests.get(id)
     if (guest === undefined) return
-    if (type === frameType.spawned) guest.listener.onSpawned(payload.toString('latin1', 4))
-    else if (type === frameType.output)
-      guest.listener.onOutput(payload[0] === 1 ? 'stdout' : 'stderr', payload.subarray(1))
-    else if (type === frameType.stdinTaken) this.#giveCredit(id, guest, payload.readUInt32LE(0))
-    else if (type === frameType.exit) {
-      this.#guests.delete(id)
-      guest.listener.onExit(decodeExit(payload))
-    }
+    if (type === frameType.stdinTaken) this.#giveCredit(id, guest, payload.readUInt32LE(0))
+    if (type === frameType.exit) this.#guests.delete(id)
+    tell(guest.listener, frame)
   }
 
   #giveCredit(id: number, guest: Guest, bytes: number): void {
@@ -224,6 +218,18 @@ export class Cell {
     reported.resolve({ cpuMs: 0, residentPeakBytes: 0 }) // when the stub died without a report
     return reported.promise
   }
+}
+
+function tell(listener: ProcessListener, { type, payload }: Frame): void {
+  if (type === frameType.spawned) listener.onSpawned(payload.toString('latin1', 4))
+  else if (type === frameType.output) listener.onOutput(payload[0] === 1 ? 'stdout' : 'stderr', payload.subarray(1))
+  else if (type === frameType.exceeded) listener.onExceeded(exceeded[payload.readUInt32LE(0)] ?? 'stdout')
+  else if (type === frameType.usage) listener.onUsage(decodeUsage(payload))
+  else if (type === frameType.exit) listener.onExit(decodeExit(payload))
+}
+
+function decodeUsage(payload: Buffer): CellUsage {
+  return { cpuMs: Number(payload.readBigUInt64LE(0)) / 1000, memoryPeakBytes: Number(payload.readBigUInt64LE(8)) }
 }
 
 function parseFacts(text: string): Record<string, string> {

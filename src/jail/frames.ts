@@ -23,6 +23,7 @@ export const frameType = {
   fault: 68,
   exceeded: 69,
   stdinTaken: 70,
+  usage: 71,
   born: 80,
   gone: 81,
 } as const

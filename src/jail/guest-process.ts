@@ -36,6 +36,12 @@ export interface ProcessReport {
 /** A stream's name stands for the output budget that it passed. */
 export type Exceeded = 'stdout' | 'stderr' | 'memory' | 'cpu'
 
+/** What the guests had used when they were told to end, where no cgroup counts it. */
+export interface CellUsage {
+  readonly cpuMs: number
+  readonly memoryPeakBytes: number
+}
+
 /** Called as frames arrive, in order. */
 export interface ProcessListener {
   /** The program has been executed; `status` is the kernel's /proc/<pid>/status of it. */
@@ -43,5 +49,7 @@ export interface ProcessListener {
   onOutput(stream: 'stdout' | 'stderr', bytes: Buffer): void
   /** A limit was passed and everything in the cell was killed. */
   onExceeded(what: Exceeded): void
+  /** The guests are about to be killed on request; their end follows. */
+  onUsage(usage: CellUsage): void
   onExit(report: ProcessReport): void
 }

@@ -8,6 +8,8 @@ import type { Exit } from './exit.ts'
 
 /** Deaths that an allocation can cause: the kernel's kill, an engine's abort, a write to memory that was refused. */
 const memorySignals = new Set(['SIGKILL', 'SIGABRT', 'SIGSEGV', 'SIGBUS', 'SIGTRAP', 'SIGILL'])
+/** What Python and JavaScript raise when the kernel refuses memory. */
+const memoryErrors = new Set(['MemoryError', 'RangeError'])
 /** Close enough to the limit to be its victim: an engine gives up a little before the kernel would have stepped in. */
 const nearLimit = 0.9
 
@@ -61,11 +63,11 @@ function ranOutOfMemory(
   { end, oomKills, memoryPeakBytes, dataLimited, claims }: Exit,
 ): boolean {
   if (oomKills > 0) return true
-  const wasNear = memoryPeakBytes >= limits.memoryBytes * nearLimit
-  if (wasNear && end?.by === 'signal' && memorySignals.has(end.signal)) return true
+  // Without having come near the limit, a failed allocation was one that could never have fitted: the guest's own error.
+  if (memoryPeakBytes < limits.memoryBytes * nearLimit) return false
+  if (end?.by === 'signal') return memorySignals.has(end.signal)
   // Where data is limited per process the kernel answers an allocation with an error and the language raises its own.
-  const name = claims.error?.error.name
-  return dataLimited && (name === 'MemoryError' || (wasNear && name === 'RangeError'))
+  return dataLimited && memoryErrors.has(claims.error?.error.name ?? '')
 }
 
 function byItself({ end, claims }: Exit): Outcome {

@@ -29,5 +29,8 @@ export type GuestMessage =
   | { readonly type: 'value'; readonly value: unknown; readonly text: string; readonly truncated: boolean }
   /** The code did not compile (`syntax`), or an error reached the top of the program (`run`). */
   | { readonly type: 'error'; readonly phase: 'syntax' | 'run'; readonly error: GuestError }
-  /** Something shown with display(), a figure, or a rich representation. */
-  | { readonly type: 'display'; readonly bundle: MimeBundle }
+  /**
+   * Something shown with display(), a figure, or a rich representation. `truncated` on the first that no longer fits
+   * into `resultBytes` for all of them together; what did not fit is left out.
+   */
+  | { readonly type: 'display'; readonly bundle: MimeBundle; readonly truncated?: true }

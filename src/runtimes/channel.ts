@@ -13,7 +13,11 @@ import type { GuestRequest } from './channel-protocol.ts'
 const textCharactersMax = 64 * 1024
 /** JSON writes a control character as six. */
 const escapeFactor = 6
-const slackBytes = 1024 * 1024
+/** What surrounds a value in its message: its text, escaped, and the names of the fields. */
+const envelopeBytes = textCharactersMax * escapeFactor + 1024
+/** Parsed, `[]` takes twenty times what it takes as text: more of these than a person would send are not parsed. */
+const containersMax = 1_000_000
+const containersUncountedBytes = 1024 * 1024
 /** An entry costs the host some 100 bytes beside its text, so many empty ones are not free. */
 const logsMax = 65_536
 const displaysMax = 4096
@@ -63,10 +67,9 @@ export class Channel {
 
   #receive(chunk: Buffer): void {
     this.#receivedBytes += chunk.length
-    if (
-      this.#receivedBytes >
-      (this.#limits.outputBytes + 2 * this.#limits.resultBytes) * escapeFactor + slackBytes
-    ) {
+    // Logs are counted as text, the value and the displays as JSON.
+    const { outputBytes, resultBytes } = this.#limits
+    if (this.#receivedBytes > outputBytes * escapeFactor + 2 * (resultBytes + envelopeBytes)) {
       this.#break()
       this.#listener.onFlood()
     }
@@ -80,7 +83,7 @@ export class Channel {
     if (this.#pendingBytes < 4) return false
     const head = this.#join(4)
     const length = head.readUInt32LE(0)
-    if (length > this.#limits.resultBytes * 2 + textCharactersMax * escapeFactor + slackBytes) {
+    if (length > this.#limits.resultBytes + envelopeBytes) {
       this.#break()
       return false
     }
@@ -88,7 +91,7 @@ export class Channel {
     const all = this.#join(4 + length)
     this.#pending = all.length > 4 + length ? [all.subarray(4 + length)] : []
     this.#pendingBytes = all.length - 4 - length
-    this.#understand(all.toString('utf8', 4, 4 + length))
+    this.#understand(all.subarray(4, 4 + length))
     return true
   }
 
@@ -108,10 +111,14 @@ export class Channel {
     this.#pendingBytes = 0
   }
 
-  #understand(json: string): void {
+  #understand(json: Buffer): void {
+    if (json.length > containersUncountedBytes && countContainers(json) > containersMax) {
+      this.truncated.add('value')
+      return
+    }
     let message: unknown
     try {
-      message = JSON.parse(json)
+      message = JSON.parse(json.toString('utf8'))
     } catch {
       this.#break()
       return
@@ -144,7 +151,8 @@ export class Channel {
     if (message['truncated'] === true) this.truncated.add('value')
   }
 
-  #takeDisplay({ bundle }: Record<string, unknown>): void {
+  #takeDisplay({ bundle, truncated }: Record<string, unknown>): void {
+    if (truncated === true) this.truncated.add('displays')
     if (!isRecord(bundle)) return
     const entries = Object.entries(bundle).filter(
       (entry): entry is [string, string] => typeof entry[1] === 'string',
@@ -169,6 +177,22 @@ export function encodeGuestRequest(request: GuestRequest): Buffer {
   const length = Buffer.alloc(4)
   length.writeUInt32LE(json.length)
   return Buffer.concat([length, json])
+}
+
+/** Opening brackets and braces outside strings. */
+function countContainers(json: Buffer): number {
+  const [quote, backslash, bracket, brace] = [0x22, 0x5c, 0x5b, 0x7b]
+  let count = 0
+  let isInString = false
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at]
+    if (isInString) {
+      if (byte === backslash) at++
+      else if (byte === quote) isInString = false
+    } else if (byte === quote) isInString = true
+    else if (byte === bracket || byte === brace) count++
+  }
+  return count
 }
 
 const levels: readonly string[] = ['debug', 'log', 'info', 'warn', 'error']

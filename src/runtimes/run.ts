@@ -7,7 +7,7 @@ import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
 import type { RunRequest } from '../core/request.ts'
 import type { Cell, StepFailure } from '../jail/cell.ts'
-import type { Exceeded, ProcessListener, ProcessReport } from '../jail/guest-process.ts'
+import type { CellUsage, Exceeded, ProcessListener, ProcessReport } from '../jail/guest-process.ts'
 import { explainFailure } from '../jail/launch.ts'
 import type { LeasedGround } from '../jail/machine.ts'
 import type { CellPlan } from '../jail/plan.ts'
@@ -47,6 +47,8 @@ export class Run implements ProcessListener {
   readonly #start = Promise.withResolvers<void>()
   readonly #end = Promise.withResolvers<Exit>()
   readonly #stops: (() => void)[] = []
+  /** For a run whose end the host cannot wait for. */
+  #usage: CellUsage = { cpuMs: 0, memoryPeakBytes: 0 }
   #startedAt: number | undefined
   readonly #truncated = new Set<Truncatable>()
   #killReason: KillReason | null = null
@@ -105,6 +107,10 @@ export class Run implements ProcessListener {
     const isStream = what === 'stdout' || what === 'stderr'
     if (isStream) this.#truncated.add(what)
     this.#killReason ??= isStream ? 'output' : what
+  }
+
+  onUsage(usage: CellUsage): void {
+    this.#usage = usage
   }
 
   onExit(report: ProcessReport): void {
@@ -200,8 +206,9 @@ export class Run implements ProcessListener {
       diskFull: report?.diskFull ?? false,
       dataLimited: cgroup === null,
       memoryPeakBytes:
-        cgroup?.memoryPeakBytes() ?? Math.max(report?.residentPeakBytes ?? 0, report?.watchdogPeakBytes ?? 0),
-      cpuMs: cgroup?.cpuMs() ?? report?.cpuMs ?? 0,
+        cgroup?.memoryPeakBytes() ??
+        Math.max(report?.residentPeakBytes ?? 0, report?.watchdogPeakBytes ?? 0, this.#usage.memoryPeakBytes),
+      cpuMs: cgroup?.cpuMs() ?? report?.cpuMs ?? this.#usage.cpuMs,
       wallMs: this.#elapsed(),
       outputBytes: this.#capture.bytes,
       stdout: this.#capture.text('stdout'),

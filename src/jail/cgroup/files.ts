@@ -1,4 +1,4 @@
-import { readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 
 /** The value after `key` in a flat keyed file such as memory.events; 0 where the key is missing. */
 export function readKeyed(path: string, key: string): number {
@@ -13,7 +13,8 @@ export function readNumber(path: string): number {
 }
 
 export function writeValue(path: string, value: string | number): void {
-  writeFileSync(path, String(value))
+  // Never to be created: asked to, the kernel answers EACCES where it means that there is no such file.
+  writeFileSync(path, String(value), { flag: 'r+' })
 }
 
 /** Writes where the file exists: some are missing on kernels built without swap accounting. */
@@ -24,6 +25,15 @@ export function writeWherePresent(path: string, value: string | number): void {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
 }
+
+/** How groups come and go; the kernel fills a new one with its files. */
+export interface GroupFolders {
+  make(path: string): void
+  /** Does not mind a group that is gone already. */
+  remove(path: string): void
+}
+
+export const kernelGroups: GroupFolders = { make: (path) => mkdirSync(path), remove: removeGroup }
 
 export function removeGroup(path: string): void {
   try {

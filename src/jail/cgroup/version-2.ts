@@ -8,26 +8,27 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import type { Limits } from '../../core/limits.ts'
 import { pid1Processes } from './cgroup.ts'
 import type { CellCgroup, CgroupController, CgroupParent } from './cgroup.ts'
-import { readKeyed, readNumber, removeGroup, writeValue, writeWherePresent } from './files.ts'
+import { kernelGroups, readKeyed, readNumber, writeValue, writeWherePresent } from './files.ts'
+import type { GroupFolders } from './files.ts'
 
 const wanted: readonly CgroupController[] = ['memory', 'pids', 'cpu']
 
 /** `own` is the group this process is in; `name` the parent of our cells, made inside it. */
-export function openVersion2(own: string, name: string): CgroupParent {
+export function openVersion2(own: string, name: string, groups: GroupFolders = kernelGroups): CgroupParent {
   enableControllers(own)
   const parent = `${own}/${name}`
-  mkdirSync(parent)
+  groups.make(parent)
   try {
     enableControllers(parent)
   } catch (error) {
-    removeGroup(parent)
+    groups.remove(parent)
     throw error
   }
   return {
     version: 2,
     controllers: wanted,
-    create: (cell, limits) => createCell(`${parent}/${cell}`, limits),
-    remove: () => removeGroup(parent),
+    create: (cell, limits) => createCell(`${parent}/${cell}`, limits, groups),
+    remove: () => groups.remove(parent),
   }
 }
 
@@ -58,14 +59,14 @@ function stepAside(folder: string): void {
   writeValue(`${leaf}/cgroup.procs`, process.pid)
 }
 
-function createCell(folder: string, limits: Limits): CellCgroup {
-  mkdirSync(folder)
+function createCell(folder: string, limits: Limits, groups: GroupFolders): CellCgroup {
+  groups.make(folder)
   try {
     writeValue(`${folder}/memory.max`, limits.memoryBytes)
     writeWherePresent(`${folder}/memory.swap.max`, 0)
     writeValue(`${folder}/pids.max`, limits.processesMax + pid1Processes)
   } catch (error) {
-    removeGroup(folder)
+    groups.remove(folder)
     throw error
   }
   return {
@@ -74,6 +75,6 @@ function createCell(folder: string, limits: Limits): CellCgroup {
     memoryPeakBytes: () => (existsSync(`${folder}/memory.peak`) ? readNumber(`${folder}/memory.peak`) : 0),
     cpuMs: () => readKeyed(`${folder}/cpu.stat`, 'usage_usec') / 1000,
     forksRefused: () => readKeyed(`${folder}/pids.events`, 'max'),
-    remove: () => removeGroup(folder),
+    remove: () => groups.remove(folder),
   }
 }

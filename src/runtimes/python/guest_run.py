@@ -138,8 +138,9 @@ class Reporter:
         self.source = source
         self.result_bytes = result_bytes
         self.displays = None
-        # Given back when memory has run out, to tell of it. Never touched, so it costs address space alone.
-        self.reserve = bytearray(RESERVE_BYTES)
+        # Given back when memory has run out, to tell of it. `bytes` does not touch it (`bytearray` would), so that it
+        # costs address space alone.
+        self.reserve = bytes(RESERVE_BYTES)
 
     def report_value(self, value):
         regain_interpreter()

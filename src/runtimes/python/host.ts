@@ -25,7 +25,7 @@ export const pythonRuntime: Runtime = {
       binds: [guestBind(), ...python.folders.map((folder) => ({ host: folder, guest: folder }))],
       files: workspaceFiles(request),
       guestRequest: writeGuestRequest('python', request, limits),
-      baseDataBytes: 8 * 1024 * 1024,
+      baseDataBytes: 16 * 1024 * 1024,
     }
   },
 }

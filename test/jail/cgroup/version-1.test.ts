@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { describe, it } from 'node:test'
+
+import { defaultLimits } from '../../../src/core/limits.ts'
+import type { CellCgroup, CgroupParent } from '../../../src/jail/cgroup/cgroup.ts'
+import { openCgroups } from '../../../src/jail/cgroup/open.ts'
+import { eventually } from '../../support/eventually.ts'
+
+const MiB = 1024 * 1024
+const answer = openCgroups()
+answer.parent?.remove()
+const skip = answer.parent?.version === 1 ? false : `needs the cgroup layer, version 1, as root: ${answer.reason ?? 'this is version 2'}`
+
+/** A parent group of our own, gone at the end. */
+function useParent(): CgroupParent & Disposable {
+  const { parent } = openCgroups()
+  if (parent === undefined) return assert.fail('cgroups were there a moment ago')
+  return { ...parent, [Symbol.dispose]: () => parent.remove() }
+}
+
+/** Runs a shell program inside the group and waits for its end, also for the kernel to let the group go. */
+async function runInside(cgroup: CellCgroup, program: string): Promise<{ exitCode: number | null; signal: string | null }> {
+  const joining = cgroup.joins.map((path) => `echo 0 > ${path}`).join(' && ')
+  const child = spawn('/bin/sh', ['-c', `${joining} && exec /bin/sh -c "$0"`, program], { stdio: ['ignore', 'ignore', 'ignore'] })
+  const [exitCode, signal] = (await once(child, 'exit')) as [number | null, string | null]
+  return { exitCode, signal }
+}
+
+async function remove(cgroup: CellCgroup): Promise<void> {
+  await eventually(() => {
+    try {
+      cgroup.remove()
+      return undefined
+    } catch (error) {
+      return (error as Error).message
+    }
+  }, 5000)
+}
+
+describe('a cgroup of a cell, version 1', { skip }, () => {
+  it('has the limits of its run, and pid 1 beside the processes', async () => {
+    using parent = useParent()
+    const cgroup = parent.create('a', { ...defaultLimits, memoryBytes: 64 * MiB, processesMax: 7 })
+    const folders = cgroup.joins.map((path) => path.replace(/\/tasks$/, ''))
+    const read = (name: string) => folders.map((folder) => `${folder}/${name}`).filter((path) => existsSync(path)).map((path) => readFileSync(path, 'utf8').trim())
+    assert.deepEqual([read('memory.limit_in_bytes'), read('pids.max')], [[String(64 * MiB)], ['8']])
+    await remove(cgroup)
+    assert.ok(folders.every((folder) => !existsSync(folder)))
+  })
+
+  it('counts what the kernel ended for want of memory', async () => {
+    using parent = useParent()
+    const cgroup = parent.create('b', { ...defaultLimits, memoryBytes: 16 * MiB })
+    assert.equal(cgroup.oomKills(), 0)
+    await runInside(cgroup, 'exec tail -n 1 /dev/zero')
+    assert.equal(cgroup.oomKills(), 1)
+    assert.ok(cgroup.memoryPeakBytes() > 8 * MiB)
+    await remove(cgroup)
+  })
+
+  it('counts forks that were refused', async () => {
+    using parent = useParent()
+    const cgroup = parent.create('c', { ...defaultLimits, processesMax: 2 })
+    // The shell and two more have room; which of the others it still tries depends on the shell.
+    await runInside(cgroup, 'sleep 0.2 & sleep 0.2 & sleep 0.2 & sleep 0.2 &')
+    assert.ok(cgroup.forksRefused() > 0)
+    await remove(cgroup)
+  })
+
+  it('counts the processor time of processes that have ended', async () => {
+    using parent = useParent()
+    const cgroup = parent.create('d', defaultLimits)
+    await runInside(cgroup, 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done')
+    assert.ok(cgroup.cpuMs() > 1, `${cgroup.cpuMs()} ms`)
+    await remove(cgroup)
+  })
+
+  it('leaves nothing when it cannot be made', () => {
+    using parent = useParent()
+    const before = readFileSync('/proc/self/cgroup', 'utf8')
+    assert.throws(() => parent.create('e', { ...defaultLimits, memoryBytes: -5 }))
+    assert.equal(readFileSync('/proc/self/cgroup', 'utf8'), before)
+    // The parent could not be removed if anything were left in it.
+  })
+
+  it('is not removed while a process is inside', async () => {
+    using parent = useParent()
+    const cgroup = parent.create('f', defaultLimits)
+    const child = spawn('/bin/cat', { stdio: ['pipe', 'ignore', 'ignore'] })
+    const ended = once(child, 'exit')
+    for (const path of cgroup.joins) writeFileSync(path, String(child.pid))
+    assert.throws(() => cgroup.remove(), { code: 'EBUSY' })
+    child.stdin.end()
+    await ended
+    await remove(cgroup)
+  })
+})

@@ -1,0 +1,99 @@
+/** No kernel is asked here: folders and files that the test makes stand for the tree, as the documentation describes it. */
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+import { defaultLimits } from '../../../src/core/limits.ts'
+import type { GroupFolders } from '../../../src/jail/cgroup/files.ts'
+import { openVersion2 } from '../../../src/jail/cgroup/version-2.ts'
+
+const files = {
+  'cgroup.subtree_control': '',
+  'cgroup.procs': '',
+  'memory.max': 'max\n',
+  'memory.swap.max': 'max\n',
+  'memory.peak': '12345\n',
+  'memory.events': 'low 0\nhigh 0\nmax 9\noom 3\noom_kill 2\n',
+  'pids.max': 'max\n',
+  'pids.events': 'max 4\n',
+  'cpu.stat': 'usage_usec 1500\nuser_usec 1000\nsystem_usec 500\n',
+}
+
+interface Tree extends Disposable {
+  readonly own: string
+  readonly groups: GroupFolders
+  readonly read: (path: string) => string
+}
+
+function useTree(without: readonly (keyof typeof files)[] = []): Tree {
+  const own = mkdtempSync(join(tmpdir(), 'lazaret-tree-'))
+  const fill = (folder: string): void => {
+    for (const [name, text] of Object.entries(files)) {
+      if (!without.includes(name as keyof typeof files)) writeFileSync(join(folder, name), text)
+    }
+  }
+  fill(own)
+  const make = (path: string): void => {
+    mkdirSync(path)
+    fill(path)
+  }
+  return {
+    own,
+    groups: { make, remove: (path) => rmSync(path, { recursive: true, force: true }) },
+    read: (path) => readFileSync(join(own, path), 'utf8'),
+    [Symbol.dispose]: () => rmSync(own, { recursive: true, force: true }),
+  }
+}
+
+test('in a folder tree, controllers are handed down to the parent group and to its cells', () => {
+  using tree = useTree()
+  openVersion2(tree.own, 'lazaret', tree.groups)
+  for (const folder of ['.', 'lazaret']) assert.equal(tree.read(`${folder}/cgroup.subtree_control`), '+memory +pids +cpu', folder)
+})
+
+test('in a folder tree, controllers that are handed down already are not asked for again', () => {
+  using tree = useTree()
+  writeFileSync(join(tree.own, 'cgroup.subtree_control'), 'cpuset cpu memory\n')
+  openVersion2(tree.own, 'lazaret', tree.groups)
+  assert.match(tree.read('cgroup.subtree_control'), /^\+pids/)
+})
+
+test('in a folder tree, a cell’s group has the limits of its run, no swap, and pid 1 beside the processes', () => {
+  using tree = useTree()
+  const parent = openVersion2(tree.own, 'lazaret', tree.groups)
+  const cell = parent.create('cell-1', { ...defaultLimits, memoryBytes: 1000, processesMax: 7 })
+  const read = (name: string) => tree.read(`lazaret/cell-1/${name}`)
+  assert.equal(read('memory.max').slice(0, 4), '1000')
+  assert.equal(read('memory.swap.max').slice(0, 1), '0')
+  assert.equal(read('pids.max').slice(0, 1), '8')
+  assert.deepEqual(cell.joins, [join(tree.own, 'lazaret/cell-1/cgroup.procs')])
+  cell.remove()
+  assert.ok(!existsSync(join(tree.own, 'lazaret/cell-1')))
+  parent.remove()
+  assert.ok(!existsSync(join(tree.own, 'lazaret')))
+})
+
+test('in a folder tree, the counters are those of the documented keys', () => {
+  using tree = useTree()
+  const cell = openVersion2(tree.own, 'lazaret', tree.groups).create('cell-1', defaultLimits)
+  assert.deepEqual(
+    [cell.oomKills(), cell.forksRefused(), cell.cpuMs(), cell.memoryPeakBytes()],
+    [2, 4, 1.5, 12345],
+  )
+})
+
+test('in a folder tree, kernels without swap accounting and without memory.peak will do', () => {
+  using tree = useTree(['memory.swap.max', 'memory.peak'])
+  const cell = openVersion2(tree.own, 'lazaret', tree.groups).create('cell-1', defaultLimits)
+  assert.equal(cell.memoryPeakBytes(), 0)
+  assert.ok(!existsSync(join(tree.own, 'lazaret/cell-1/memory.swap.max')))
+})
+
+test('in a folder tree, a group that cannot be limited is removed again', () => {
+  using tree = useTree(['pids.max'])
+  const parent = openVersion2(tree.own, 'lazaret', tree.groups)
+  assert.throws(() => parent.create('cell-1', defaultLimits), { code: 'ENOENT' })
+  assert.ok(!existsSync(join(tree.own, 'lazaret/cell-1')))
+})

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import * as fc from 'fast-check'
+
+import { defaultLimits } from '../../src/core/limits.ts'
+import type { LimitName, Limits } from '../../src/core/limits.ts'
+import { resolveLimits } from '../../src/policy/resolve-limits.ts'
+
+const nothing = { defaults: {}, ceilings: {} }
+const names = Object.keys(defaultLimits) as LimitName[]
+
+test('a request that asks for nothing gets the defaults', () => {
+  assert.deepEqual(resolveLimits({}, nothing), { limits: defaultLimits, clamped: [] })
+})
+
+test('the operator’s defaults stand before ours, and the request before both', () => {
+  const { limits } = resolveLimits({ wallMs: 3 }, { defaults: { wallMs: 2, outputBytes: 20 }, ceilings: {} })
+  assert.deepEqual([limits.wallMs, limits.outputBytes, limits.processesMax], [3, 20, defaultLimits.processesMax])
+})
+
+test('a key that is there without a value asks for nothing', () => {
+  const asked = { wallMs: undefined, cpuMs: undefined } as unknown as Partial<Limits>
+  assert.deepEqual(resolveLimits(asked, { defaults: asked, ceilings: { wallMs: 40_000 } }), { limits: defaultLimits, clamped: [] })
+})
+
+test('a limit above its ceiling is lowered to it, and named when the request asked for it', () => {
+  const ceilings = { wallMs: 100, openFilesMax: 100 }
+  const { limits, clamped } = resolveLimits({ wallMs: 200 }, { defaults: {}, ceilings })
+  assert.deepEqual([limits.wallMs, limits.openFilesMax, clamped], [100, 100, ['wallMs']])
+})
+
+test('no limit on processor time is above every ceiling', () => {
+  const { limits, clamped } = resolveLimits({ cpuMs: null }, { defaults: {}, ceilings: { cpuMs: 50 } })
+  assert.deepEqual([limits.cpuMs, clamped], [50, ['cpuMs']])
+  assert.equal(resolveLimits({}, { defaults: {}, ceilings: { cpuMs: null } }).limits.cpuMs, null)
+})
+
+test('files leave half of the memory to run in', () => {
+  const { limits, clamped } = resolveLimits({ memoryBytes: 1000, diskBytes: 900 }, nothing)
+  assert.deepEqual([limits.diskBytes, clamped], [500, ['diskBytes']])
+})
+
+const someLimits = fc.record(
+  Object.fromEntries(names.map((name) => [name, name === 'cpuMs' ? fc.option(fc.nat(), { nil: null }) : fc.nat()])),
+  { requiredKeys: [] },
+) as fc.Arbitrary<Partial<Limits>>
+
+test('whatever is asked, no limit is above its ceiling, and what was lowered is named', () => {
+  fc.assert(
+    fc.property(someLimits, someLimits, someLimits, (asked, defaults, ceilings) => {
+      const { limits, clamped } = resolveLimits(asked, { defaults, ceilings })
+      assert.deepEqual(Object.keys(limits).toSorted(), names.toSorted())
+      for (const name of names) {
+        const value = limits[name]
+        const ceiling = ceilings[name] ?? null
+        assert.ok(ceiling === null || (value !== null && value <= ceiling), name)
+        assert.equal(clamped.includes(name), asked[name] !== undefined && asked[name] !== value, name)
+      }
+    }),
+  )
+})
