@@ -37,10 +37,20 @@ function copyPython(): void {
 
 /** Fewer and smaller files start faster: docs/decisions/0009-one-file-harness.md has the figures. */
 function bundleHarness(): void {
-  const bun = [`x64`, `aarch64`].map((cpu) => join(root, `node_modules/@oven/bun-linux-${cpu}/bin/bun`)).find(existsSync)
-  if (bun === undefined) fail('The build bundles the JavaScript harness with Bun: run `npm install` without `--omit=optional`.')
+  const bun = [`x64`, `aarch64`]
+    .map((cpu) => join(root, `node_modules/@oven/bun-linux-${cpu}/bin/bun`))
+    .find(existsSync)
+  if (bun === undefined)
+    fail('The build bundles the JavaScript harness with Bun: run `npm install` without `--omit=optional`.')
   const folder = join(fresh, 'runtimes/javascript')
-  const options = ['--target=node', '--format=esm', '--splitting', '--minify-whitespace', '--minify-syntax', '--external=acorn']
+  const options = [
+    '--target=node',
+    '--format=esm',
+    '--splitting',
+    '--minify-whitespace',
+    '--minify-syntax',
+    '--external=acorn',
+  ]
   const bundle = `${fresh}/harness`
   run(bun, ['build', join(folder, 'guest.js'), ...options, `--outdir=${bundle}`])
   for (const file of globSync('*.js', { cwd: bundle })) renameSync(join(bundle, file), join(folder, file))

@@ -6,7 +6,7 @@
 import { planPasses } from './testing/passes.ts'
 import type { PassResults } from './testing/results.ts'
 import { runChecks } from './testing/run-checks.ts'
-import { runPass } from './testing/run-pass.ts'
+import { Interrupted, runPass } from './testing/run-pass.ts'
 
 interface Part {
   readonly name: string
@@ -15,7 +15,12 @@ interface Part {
 }
 
 process.chdir(`${import.meta.dirname}/..`)
-process.exitCode = await main(process.argv.slice(2))
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  if (!(error instanceof Interrupted)) throw error
+  process.exitCode = 130
+}
 
 async function main(args: readonly string[]): Promise<number> {
   const deep = args.includes('--deep')

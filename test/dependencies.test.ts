@@ -63,7 +63,7 @@ test('nothing is imported that is not a dependency', () => {
   )
 })
 
-test('the lock file is of this manifest, so that `npm ci` takes it', () => {
+test('the lock file was made for this manifest', () => {
   const named: Partial<typeof manifest> = lock.packages[''] ?? {}
   for (const kind of ['dependencies', 'optionalDependencies', 'devDependencies'] as const) {
     assert.deepEqual(named[kind], manifest[kind], kind)

@@ -7,6 +7,7 @@ export default async function* reportToPerson(events: AsyncIterable<TestEvent>):
   for await (const event of events) {
     if (event.type === 'test:stderr') yield event.data.message
     else if (event.type === 'test:summary' && event.data.file !== undefined) yield describeFile(event.data)
+    else if (event.type === 'test:interrupted') yield describeUnfinished(event.data.tests)
     else if (isFailure(event)) yield describeFailure(event)
   }
 }
@@ -31,4 +32,9 @@ function describeFailure(event: TestEvent): string {
   const error: unknown = event.type === 'test:fail' ? event.data.details.error : undefined
   const shown = inspect(error instanceof Error ? (error.cause ?? error) : error, { depth: 6 })
   return `${heading}\n${shown.replace(/^/gm, '    ')}\n`
+}
+
+/** A file whose tests have all run and that is here nevertheless holds a timer, a descriptor or a child. */
+function describeUnfinished(tests: readonly { name: string; file?: string }[]): string {
+  return tests.map(({ name, file = '' }) => `✖ ${shortPath(file)}: ${name}: had not ended\n`).join('')
 }

@@ -18,6 +18,9 @@ export default async function* reportResults(events: AsyncIterable<TestEvent>): 
   let passed = 0
   let failed = 0
   for await (const event of events) {
+    // Nothing comes after it, not even the end: what has run until now is the result.
+    if (event.type === 'test:interrupted')
+      yield JSON.stringify({ passed, failed, skipped } satisfies PassResults)
     if (event.type !== 'test:pass' && event.type !== 'test:fail') continue
     const { name, skip, todo, details, file = '' } = event.data
     if (skip !== undefined || todo !== undefined) {

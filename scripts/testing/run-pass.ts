@@ -124,16 +124,21 @@ function environment({ userId }: Pass, { home, temporary }: Folders): NodeJS.Pro
   return { PATH: process.env['PATH'], LANG: 'C.UTF-8', HOME: home, TMPDIR: temporary }
 }
 
+/** Somebody wants the runner to end; no further pass should start. */
+export class Interrupted extends Error {}
+
 /** Whether it ended by itself within `wallMs`. */
 async function waitFor(child: ChildProcess, wallMs: number): Promise<boolean> {
-  const signal = AbortSignal.timeout(wallMs)
-  const end = () => child.kill('SIGTERM')
-  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, end)
-  signal.addEventListener('abort', end, { once: true })
+  const deadline = AbortSignal.timeout(wallMs)
+  const interruption = new AbortController()
+  const interrupt = () => interruption.abort()
+  const either = AbortSignal.any([deadline, interruption.signal])
+  either.addEventListener('abort', () => child.kill('SIGTERM'), { once: true })
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, interrupt)
   await once(child, 'exit')
-  for (const name of ['SIGTERM', 'SIGINT'] as const) process.off(name, end)
-  signal.removeEventListener('abort', end)
-  return !signal.aborted
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.off(name, interrupt)
+  if (interruption.signal.aborted) throw new Interrupted()
+  return !deadline.aborted
 }
 
 function readResults(file: string): PassResults | undefined {

@@ -40,7 +40,7 @@ export function signalName(number: number): string {
   return signalNames.get(number) ?? `SIG${number}`
 }
 
-/** The payload of an EXIT frame; the writing half is report_exit in native/cell/serve.c. */
+/** The payload of an EXIT frame; the writing half is report_exit in native/cell/guests.c. */
 export function decodeExit(payload: Buffer): ProcessReport {
   const number = payload.readUInt32LE(1)
   const end: ProcessEnd =

@@ -3,12 +3,14 @@
  * are cut, unknown messages are dropped, and nothing here says how the run ended.
  */
 import type { Duplex } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
 
 import type { Limits } from '../core/limits.ts'
 import type { GuestError } from '../core/outcome.ts'
 import type { LogEntry, MimeBundle, Truncatable } from '../core/result.ts'
 import type { GuestClaims } from '../result/exit.ts'
 import type { GuestRequest } from './channel-protocol.ts'
+import { fitsResult } from './claimed-value.ts'
 
 const textCharactersMax = 64 * 1024
 /** JSON writes a control character as six. */
@@ -125,18 +127,18 @@ export class Channel {
     }
     if (!isRecord(message)) return
     if (message['type'] === 'log') this.#takeLog(message)
-    else if (message['type'] === 'value') this.#takeValue(message)
+    else if (message['type'] === 'value') this.#takeValue(message, Buffer.byteLength(json))
     else if (message['type'] === 'display') this.#takeDisplay(message)
     else if (message['type'] === 'error') this.#takeError(message)
   }
 
   #takeLog({ level, text }: Record<string, unknown>): void {
     if (!isLevel(level) || typeof text !== 'string') return
-    if (this.#logs.length >= logsMax) {
+    if (this.#logs.length >= logsMax || this.#logBytesLeft === 0) {
       this.truncated.add('logs')
       return
     }
-    const kept = text.slice(0, Math.min(textCharactersMax, this.#logBytesLeft))
+    const kept = cutToBytes(text.slice(0, textCharactersMax), this.#logBytesLeft)
     this.#logBytesLeft -= Buffer.byteLength(kept)
     if (kept.length < text.length) this.truncated.add('logs')
     if (kept.length > 0 || text.length === 0)
@@ -145,7 +147,11 @@ export class Channel {
     if (text.length === 0) this.#logBytesLeft -= 1
   }
 
-  #takeValue(message: Record<string, unknown>): void {
+  #takeValue(message: Record<string, unknown>, frameBytes: number): void {
+    if (!fitsResult(message['value'], { frameBytes, maxBytes: this.#limits.resultBytes })) {
+      this.truncated.add('value')
+      return
+    }
     const text = typeof message['text'] === 'string' ? message['text'].slice(0, textCharactersMax) : ''
     this.#value = { tagged: message['value'], text }
     if (message['truncated'] === true) this.truncated.add('value')
@@ -196,6 +202,12 @@ function countContainers(json: Buffer): number {
 }
 
 const levels: readonly string[] = ['debug', 'log', 'info', 'warn', 'error']
+
+/** At most so many bytes of UTF-8, cut between characters. */
+function cutToBytes(text: string, most: number): string {
+  if (Buffer.byteLength(text) <= most) return text
+  return new StringDecoder('utf8').write(Buffer.from(text).subarray(0, most))
+}
 
 function isLevel(level: unknown): level is LogEntry['level'] {
   return typeof level === 'string' && levels.includes(level)

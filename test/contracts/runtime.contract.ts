@@ -16,7 +16,10 @@ import { contractOfReceipt } from './runtime/receipt.ts'
 import { contractOfSurroundings } from './runtime/surroundings.ts'
 
 /** Runs a program of the language under test. */
-export type RunProgram = (code: string, more?: Omit<RunRequest, 'code' | 'language' | 'runtime'>) => Promise<RunResult>
+export type RunProgram = (
+  code: string,
+  more?: Omit<RunRequest, 'code' | 'language' | 'runtime'>,
+) => Promise<RunResult>
 
 export interface ContractParts {
   readonly programs: RuntimePrograms

@@ -14,7 +14,10 @@ for (const code of codes) {
 
   test(`${code} maps to a status and an exit code of its kind`, () => {
     const { kind, httpStatus, exitCode } = errorTable[code]
-    assert.ok(kind === 'fault' ? httpStatus >= 500 : (httpStatus >= 400 && httpStatus < 500) || httpStatus === 503, String(httpStatus))
+    assert.ok(
+      kind === 'fault' ? httpStatus >= 500 : (httpStatus >= 400 && httpStatus < 500) || httpStatus === 503,
+      String(httpStatus),
+    )
     assert.ok([64, 65, 69, 70, 75].includes(exitCode), String(exitCode))
   })
 }
@@ -32,10 +35,15 @@ test('an error takes everything from its row, and its own detail and hint where 
 
 test('an error without details is its row alone', () => {
   const error = new LazaretError('DISPOSED')
-  assert.deepEqual([error.message, error.hint, 'cause' in error], [errorTable.DISPOSED.message, errorTable.DISPOSED.hint, false])
+  assert.deepEqual(
+    [error.message, error.hint, 'cause' in error],
+    [errorTable.DISPOSED.message, errorTable.DISPOSED.hint, false],
+  )
 })
 
 test('what doors show has no stack and no cause', () => {
-  const shown = JSON.parse(JSON.stringify(new LazaretError('INTERNAL', { cause: new Error('secret path') }))) as object
+  const shown = JSON.parse(
+    JSON.stringify(new LazaretError('INTERNAL', { cause: new Error('secret path') })),
+  ) as object
   assert.deepEqual(Object.keys(shown), ['code', 'kind', 'message', 'hint', 'retryable'])
 })

@@ -7,7 +7,10 @@ import { ownGround, planExample } from './example-cell.ts'
 
 const plan = planExample(ownGround)
 const failedAt = (name: string, errno: number) =>
-  explainFailure({ record: plan.records.findIndex((record) => record.do === name), errno, step: 'some step' }, plan)
+  explainFailure(
+    { record: plan.records.findIndex((record) => record.do === name), errno, step: 'some step' },
+    plan,
+  )
 const EPERM = 1
 const EIO = 5
 

@@ -8,11 +8,16 @@ export function readSource(name: string): string {
 /** Members of enums, by name: `NAME = 12` and `NAME = 1 << 20`. */
 export function readEnums(text: string): Readonly<Record<string, number>> {
   const members = text.matchAll(/^\s*([A-Z][A-Z0-9_]*) = (\d+)(?: << (\d+))?[,;]?/gm)
-  return Object.fromEntries([...members].map(([, name = '', value, shift = '0']) => [name, Number(value) * 2 ** Number(shift)]))
+  return Object.fromEntries(
+    [...members].map(([, name = '', value, shift = '0']) => [name, Number(value) * 2 ** Number(shift)]),
+  )
 }
 
 /** Members of an enum that stands in one line. */
 export function readEnumLine(text: string, containing: string): Readonly<Record<string, number>> {
-  const line = text.split('\n').find((candidate) => candidate.startsWith('enum') && candidate.includes(containing)) ?? ''
-  return Object.fromEntries([...line.matchAll(/(\w+) = (\d+)/g)].map(([, name = '', value]) => [name, Number(value)]))
+  const line =
+    text.split('\n').find((candidate) => candidate.startsWith('enum') && candidate.includes(containing)) ?? ''
+  return Object.fromEntries(
+    [...line.matchAll(/(\w+) = (\d+)/g)].map(([, name = '', value]) => [name, Number(value)]),
+  )
 }

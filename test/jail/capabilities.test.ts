@@ -5,7 +5,9 @@ import { capabilitiesOfPid1 } from '../../src/jail/capabilities.ts'
 
 /** Numbers of linux/capability.h. */
 function listCapabilities(mask: bigint): number[] {
-  return Array.from({ length: 64 }, (_, number) => number).filter((number) => (mask & (1n << BigInt(number))) !== 0n)
+  return Array.from({ length: 64 }, (_, number) => number).filter(
+    (number) => (mask & (1n << BigInt(number))) !== 0n,
+  )
 }
 
 test('pid 1 of an ordinary user’s cell keeps network, chroot and mounts, and nothing else', () => {

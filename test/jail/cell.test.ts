@@ -20,17 +20,32 @@ const EPROTO = 71
 const ENOENT = 2
 
 function spawnOf(file: string, ...argv: readonly string[]): SpawnSpec {
-  const ground = { identity: 'shared', memoryHeldByCgroup: true, runtimeDataBytes: 0, openFilesHard: 1024 } as const
+  const ground = {
+    identity: 'shared',
+    memoryHeldByCgroup: true,
+    runtimeDataBytes: 0,
+    openFilesHard: 1024,
+  } as const
   const watched = { memoryBytes: null, cpuMs: null }
   const rlimits = planRlimits({ ...defaultLimits, processesMax: 500 }, ground)
-  return { file, argv: [file, ...argv], env: {}, folder: '/workspace', rlimits, hasChannel: false, outputBytes: 1000, watched }
+  return {
+    file,
+    argv: [file, ...argv],
+    env: {},
+    folder: '/workspace',
+    rlimits,
+    hasChannel: false,
+    outputBytes: 1000,
+    watched,
+  }
 }
 
 /** Builds the cell; gives the host pid of its pid 1. */
 async function build(launcher: RawLauncher, records: readonly PlanRecord[]): Promise<number> {
   sendPlan(launcher, records)
   const ready = await launcher.frame(frameType.ready)
-  if (ready === undefined) assert.fail(`no cell: ${JSON.stringify(readFault(await launcher.frame(frameType.fault)))}`)
+  if (ready === undefined)
+    assert.fail(`no cell: ${JSON.stringify(readFault(await launcher.frame(frameType.fault)))}`)
   return Number((await launcher.frame(frameType.born))?.payload.readUInt32LE(0))
 }
 
@@ -54,7 +69,10 @@ describe('the launcher', () => {
     await build(launcher, plan.records)
     launcher.send(frameType.spawn, 7, encodeSpawn(spawnOf('/bin/sh', '-c', 'echo $PPID; exit 3')))
     const exit = await launcher.frame(frameType.exit)
-    assert.deepEqual({ id: exit?.id, signalled: exit?.payload[0], code: exit?.payload.readUInt32LE(1) }, { id: 7, signalled: 0, code: 3 })
+    assert.deepEqual(
+      { id: exit?.id, signalled: exit?.payload[0], code: exit?.payload.readUInt32LE(1) },
+      { id: 7, signalled: 0, code: 3 },
+    )
     const output = launcher.frames.find(({ type }) => type === frameType.output)
     assert.equal(output?.payload.toString('latin1'), '\u00011\n')
   })
@@ -71,9 +89,17 @@ describe('the launcher', () => {
       'a plan longer than its bound': header(0xffff_ffff, frameType.plan),
       'a plan that begins with zeros': encodeFrame(frameType.plan, 0, Buffer.alloc(8)),
       'a record that no launcher knows': encodeFrame(frameType.plan, 0, record(recordNames.length + 1)),
-      'a record longer than the plan': encodeFrame(frameType.plan, 0, record(recordNames.indexOf('hostname') + 1, 100)),
+      'a record longer than the plan': encodeFrame(
+        frameType.plan,
+        0,
+        record(recordNames.indexOf('hostname') + 1, 100),
+      ),
       'half the head of a record': encodeFrame(frameType.plan, 0, Buffer.from([1, 0])),
-      'a record with bytes to spare': encodeFrame(frameType.plan, 0, record(recordNames.indexOf('guest-ids') + 1, 12, 12)),
+      'a record with bytes to spare': encodeFrame(
+        frameType.plan,
+        0,
+        record(recordNames.indexOf('guest-ids') + 1, 12, 12),
+      ),
       'an empty plan': encodeFrame(frameType.plan, 0),
     }
     for (const [name, bytes] of Object.entries(nonsense)) {
@@ -102,7 +128,11 @@ describe('the launcher', () => {
       const failing: PlanRecord = { do: 'mount', type: 'tmpfs', path: 'not/there', flags: 0, options: '' }
       sendPlan(launcher, plan.records.toSpliced(at, 0, failing))
       launcher.send(frameType.spawn, 1, encodeSpawn(spawnOf('/bin/true')))
-      assert.deepEqual(readFault(await launcher.frame(frameType.fault)), { record: at, errno: ENOENT, step: 'mount a file system' })
+      assert.deepEqual(readFault(await launcher.frame(frameType.fault)), {
+        record: at,
+        errno: ENOENT,
+        step: 'mount a file system',
+      })
       await assertNothingLeft(launcher)
       const types = launcher.frames.map(({ type }) => type)
       assert.ok(!types.includes(frameType.ready) && !types.includes(frameType.spawned), types.join())
@@ -111,9 +141,16 @@ describe('the launcher', () => {
     it('refuses a plan without a system call filter when a guest is to start', async () => {
       await using cell = await useLauncher(machine)
       const { launcher, plan } = cell
-      await build(launcher, plan.records.filter((candidate) => candidate.do !== 'guest-filter'))
+      await build(
+        launcher,
+        plan.records.filter((candidate) => candidate.do !== 'guest-filter'),
+      )
       launcher.send(frameType.spawn, 1, encodeSpawn(spawnOf('/bin/true')))
-      assert.deepEqual(readFault(await launcher.frame(frameType.fault)), { record: null, errno: EPROTO, step: 'apply seccomp' })
+      assert.deepEqual(readFault(await launcher.frame(frameType.fault)), {
+        record: null,
+        errno: EPROTO,
+        step: 'apply seccomp',
+      })
     })
 
     it('ends a plan that does not end in serve', async () => {
@@ -130,11 +167,34 @@ describe('the launcher', () => {
       'a frame of an unknown type': encodeFrame(63, 0),
       'a frame that only it may send': encodeFrame(frameType.exit, 1, Buffer.alloc(46)),
       'a second plan': encodeFrame(frameType.plan, 0),
-      'a frame longer than its bound': Buffer.from([...new Uint8Array(new Uint32Array([frameBytesMax + 1]).buffer), frameType.put, 0, 0, 0, 0]),
-      'a spawn that is cut off': encodeFrame(frameType.spawn, 1, encodeSpawn(spawnOf('/bin/true')).subarray(0, 30)),
-      'a spawn with bytes to spare': encodeFrame(frameType.spawn, 1, Buffer.concat([encodeSpawn(spawnOf('/bin/true')), Buffer.alloc(1)])),
-      'a spawn with flags that nobody knows': encodeFrame(frameType.spawn, 1, withFlags(encodeSpawn(spawnOf('/bin/true')))),
-      'a file whose name has no end': encodeFrame(frameType.put, 0, Buffer.from([1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0x61])),
+      'a frame longer than its bound': Buffer.from([
+        ...new Uint8Array(new Uint32Array([frameBytesMax + 1]).buffer),
+        frameType.put,
+        0,
+        0,
+        0,
+        0,
+      ]),
+      'a spawn that is cut off': encodeFrame(
+        frameType.spawn,
+        1,
+        encodeSpawn(spawnOf('/bin/true')).subarray(0, 30),
+      ),
+      'a spawn with bytes to spare': encodeFrame(
+        frameType.spawn,
+        1,
+        Buffer.concat([encodeSpawn(spawnOf('/bin/true')), Buffer.alloc(1)]),
+      ),
+      'a spawn with flags that nobody knows': encodeFrame(
+        frameType.spawn,
+        1,
+        withFlags(encodeSpawn(spawnOf('/bin/true'))),
+      ),
+      'a file whose name has no end': encodeFrame(
+        frameType.put,
+        0,
+        Buffer.from([1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0x61]),
+      ),
       'an empty file frame': encodeFrame(frameType.put, 0),
     }
     for (const [name, bytes] of Object.entries(malformed)) {
@@ -159,13 +219,22 @@ describe('the launcher', () => {
       const { launcher, plan } = cell
       const pid1 = await build(launcher, plan.records)
       const sleep = encodeSpawn(spawnOf('/bin/sleep', 'infinity'))
-      launcher.control.write(Buffer.concat([encodeFrame(frameType.spawn, 1, sleep), encodeFrame(frameType.spawn, 1, sleep)]))
+      launcher.control.write(
+        Buffer.concat([encodeFrame(frameType.spawn, 1, sleep), encodeFrame(frameType.spawn, 1, sleep)]),
+      )
       assert.equal(readFault(await launcher.frame(frameType.fault))?.step, 'parse a frame')
       await assertNothingLeft(launcher, pid1)
     })
 
     it('does not put a file outside what guests can write, nor through `..`', async () => {
-      for (const path of ['/etc/passwd', '/usr/bin/sh', '/workspace/../etc/x', '/workspace//x', 'workspace/x', '/proc/sys/kernel/hostname']) {
+      for (const path of [
+        '/etc/passwd',
+        '/usr/bin/sh',
+        '/workspace/../etc/x',
+        '/workspace//x',
+        'workspace/x',
+        '/proc/sys/kernel/hostname',
+      ]) {
         await using cell = await useLauncher(machine)
         const { launcher, plan } = cell
         const pid1 = await build(launcher, plan.records)
@@ -180,7 +249,11 @@ describe('the launcher', () => {
       const { launcher, plan } = cell
       await build(launcher, plan.records)
       launcher.send(frameType.spawn, 1, encodeSpawn(spawnOf('/no/such/program')))
-      assert.deepEqual(readFault(await launcher.frame(frameType.fault)), { record: null, errno: ENOENT, step: 'execute the program' })
+      assert.deepEqual(readFault(await launcher.frame(frameType.fault)), {
+        record: null,
+        errno: ENOENT,
+        step: 'execute the program',
+      })
       launcher.send(frameType.spawn, 2, encodeSpawn(spawnOf('/bin/true')))
       assert.equal((await launcher.frame(frameType.spawned))?.id, 2)
     })
@@ -205,7 +278,11 @@ describe('the launcher', () => {
       launcher.stub.kill('SIGKILL')
       await launcher.ended
       // Nobody of ours is left to reap it, so no event tells of its end.
-      await eventually(() => (/^[ZX]$/.test(findProcess(pid1)?.state ?? 'X') ? undefined : `pid 1 is ${findProcess(pid1)?.state}`), 5000)
+      await eventually(
+        () =>
+          /^[ZX]$/.test(findProcess(pid1)?.state ?? 'X') ? undefined : `pid 1 is ${findProcess(pid1)?.state}`,
+        5000,
+      )
     })
 
     it('ends when the stub is told so by a single byte, and the stub says what it used', async () => {

@@ -8,7 +8,10 @@ import { exampleView, ownGround, planExample, recordsOf } from './example-cell.t
 const files = planEtcFiles('')
 
 test('guests find themselves, root and nobody, none of whom can log in as root', () => {
-  const users = String(files['/etc/passwd']).trim().split('\n').map((line) => line.split(':'))
+  const users = String(files['/etc/passwd'])
+    .trim()
+    .split('\n')
+    .map((line) => line.split(':'))
   assert.deepEqual(
     users.map(([name, , uid, gid]) => [name, uid, gid]),
     [
@@ -18,7 +21,10 @@ test('guests find themselves, root and nobody, none of whom can log in as root',
     ],
   )
   assert.ok(users.every((fields) => fields.length === 7))
-  const groups = String(files['/etc/group']).trim().split('\n').map((line) => line.split(':')[2])
+  const groups = String(files['/etc/group'])
+    .trim()
+    .split('\n')
+    .map((line) => line.split(':')[2])
   assert.deepEqual(groups, ['0', '1000', '65534'])
 })
 
@@ -36,7 +42,9 @@ test('services know the usual ports by both protocols', () => {
 
 test('the host’s name servers are shown only where its network is shared', () => {
   const resolvConf = (network: 'none' | 'host') =>
-    recordsOf(planExample(ownGround, { network }), 'file').find(({ path }) => path === 'etc/resolv.conf')?.content.toString()
+    recordsOf(planExample(ownGround, { network }), 'file')
+      .find(({ path }) => path === 'etc/resolv.conf')
+      ?.content.toString()
   assert.equal(resolvConf('none'), '')
   assert.equal(resolvConf('host'), exampleView.resolvConf)
 })

@@ -35,7 +35,10 @@ export const sharedGround: CellGround = {
   hostView: exampleView,
 }
 
-const files = new Set(['/etc/ld.so.cache', ...['null', 'zero', 'full', 'random', 'urandom'].map((name) => `/dev/${name}`)])
+const files = new Set([
+  '/etc/ld.so.cache',
+  ...['null', 'zero', 'full', 'random', 'urandom'].map((name) => `/dev/${name}`),
+])
 export const isFile = (path: string): boolean => files.has(path)
 
 export function planExample(ground: CellGround, shape: Partial<CellShape> = {}): CellPlan {
@@ -43,6 +46,9 @@ export function planExample(ground: CellGround, shape: Partial<CellShape> = {}):
 }
 
 /** The records of one kind. */
-export function recordsOf<Name extends PlanRecord['do']>(plan: CellPlan, name: Name): Extract<PlanRecord, { do: Name }>[] {
+export function recordsOf<Name extends PlanRecord['do']>(
+  plan: CellPlan,
+  name: Name,
+): Extract<PlanRecord, { do: Name }>[] {
   return plan.records.filter((record): record is Extract<PlanRecord, { do: Name }> => record.do === name)
 }

@@ -5,7 +5,19 @@ import { planLandlock } from '../../src/jail/landlock.ts'
 
 // Source: linux/landlock.h.
 const readFile = 1 << 2
-const changing = (1 << 1) | (1 << 4) | (1 << 5) | (1 << 6) | (1 << 7) | (1 << 8) | (1 << 9) | (1 << 10) | (1 << 11) | (1 << 12) | (1 << 13) | (1 << 14)
+const changing =
+  (1 << 1) |
+  (1 << 4) |
+  (1 << 5) |
+  (1 << 6) |
+  (1 << 7) |
+  (1 << 8) |
+  (1 << 9) |
+  (1 << 10) |
+  (1 << 11) |
+  (1 << 12) |
+  (1 << 13) |
+  (1 << 14)
 const { rules, rulesets } = planLandlock(['/usr', '/data'])
 const allowedAt = (path: string): number => rules.find((rule) => rule.path === path)?.allowed ?? 0
 
@@ -31,7 +43,10 @@ test('/dev/zero cannot be opened for writing, because shared it is memory that n
 
 test('rulesets go from the newest ABI to the first, and an older one handles no right that it does not know', () => {
   const abis = rulesets.map(({ abi }) => abi)
-  assert.deepEqual(abis, abis.toSorted((a, b) => b - a))
+  assert.deepEqual(
+    abis,
+    abis.toSorted((a, b) => b - a),
+  )
   assert.equal(abis.at(-1), 1)
   const newestRight = new Map([
     [1, 12],

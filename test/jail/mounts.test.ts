@@ -29,7 +29,10 @@ function assertOnOurTmpfs(plan: CellPlan): void {
   for (const record of plan.records) {
     const path = target(record)
     if (path === undefined) continue
-    assert.ok('path' in record && !record.path.startsWith('/') && !record.path.split('/').includes('..'), JSON.stringify(record))
+    assert.ok(
+      'path' in record && !record.path.startsWith('/') && !record.path.split('/').includes('..'),
+      JSON.stringify(record),
+    )
     const covered = mounted.find((point) => isBelow(path, point))
     assert.equal(covered, undefined, `${record.do} ${path} lies below the mount ${covered}`)
     if (record.do === 'bind' || record.do === 'mount') mounted.push(path)
@@ -42,7 +45,11 @@ for (const ground of [ownGround, sharedGround]) {
   test(`started ${who}, nothing is made or mounted below a folder that guests can write`, () => {
     const paths = planExample(ground).records.flatMap((record) => target(record) ?? [])
     for (const writable of ['/workspace', '/tmp', '/dev/shm']) {
-      assert.deepEqual(paths.filter((path) => isBelow(path, writable)), [], writable)
+      assert.deepEqual(
+        paths.filter((path) => isBelow(path, writable)),
+        [],
+        writable,
+      )
     }
   })
 
@@ -68,7 +75,10 @@ test('whatever is readable, nothing is ever made in a folder of the host: it is 
       const isNested = points.some((path) => points.some((other) => isBelow(path, other)))
       if (isNested) {
         refused++
-        assert.throws(() => planExample(ownGround, { binds }), (error) => error instanceof LazaretError && error.code === 'INVALID_REQUEST')
+        assert.throws(
+          () => planExample(ownGround, { binds }),
+          (error) => error instanceof LazaretError && error.code === 'INVALID_REQUEST',
+        )
         return
       }
       planned++
@@ -77,7 +87,22 @@ test('whatever is readable, nothing is ever made in a folder of the host: it is 
       for (const point of points) assert.ok(mountPoints(plan).includes(point))
     }),
     // A nest that random paths may not hit.
-    { examples: [[[{ host: '/a', guest: '/data/a' }, { host: '/b', guest: '/data/a/b' }]], [[{ host: '/b', guest: '/data/a/b/c' }, { host: '/a', guest: '/data/a' }]]] },
+    {
+      examples: [
+        [
+          [
+            { host: '/a', guest: '/data/a' },
+            { host: '/b', guest: '/data/a/b' },
+          ],
+        ],
+        [
+          [
+            { host: '/b', guest: '/data/a/b/c' },
+            { host: '/a', guest: '/data/a' },
+          ],
+        ],
+      ],
+    },
   )
   assert.ok(planned > 0 && refused > 0)
 })
@@ -91,13 +116,19 @@ test('binds of the host are read-only, without devices and without set-uid', () 
 })
 
 test('writable mounts are bounded in bytes and files, without devices and set-uid', () => {
-  const mounts = recordsOf(planExample(ownGround, { diskBytes: 16 * 1024 * 1024 }), 'mount').filter(({ type }) => type === 'tmpfs')
+  const mounts = recordsOf(planExample(ownGround, { diskBytes: 16 * 1024 * 1024 }), 'mount').filter(
+    ({ type }) => type === 'tmpfs',
+  )
   assert.deepEqual(
     mounts.map(({ path, options, flags }) => ({ path, options, isInert: (flags & 6) === 6 })),
     [
       { path: 'dev/shm', options: 'mode=1777,size=16777216,nr_inodes=2048', isInert: true },
       { path: 'tmp', options: 'mode=1777,size=16777216,nr_inodes=2048', isInert: true },
-      { path: 'workspace', options: 'mode=0755,uid=1000,gid=1000,size=16777216,nr_inodes=2048', isInert: true },
+      {
+        path: 'workspace',
+        options: 'mode=0755,uid=1000,gid=1000,size=16777216,nr_inodes=2048',
+        isInert: true,
+      },
     ],
   )
 })
@@ -108,11 +139,15 @@ test('the whole root is read-only in the end, and the parts of /proc that tell o
     recordsOf(plan, 'set-attributes').map(({ path, attributes }) => [path, attributes & 1]),
     [['/', 1]],
   )
-  const closed: string[] = [...recordsOf(plan, 'read-only'), ...recordsOf(plan, 'mask')].map(({ path }) => path)
-  for (const path of ['/proc/sys', '/proc/sysrq-trigger', '/proc/kcore', '/proc/keys', '/proc/timer_list']) assert.ok(closed.includes(path), path)
+  const closed: string[] = [...recordsOf(plan, 'read-only'), ...recordsOf(plan, 'mask')].map(
+    ({ path }) => path,
+  )
+  for (const path of ['/proc/sys', '/proc/sysrq-trigger', '/proc/kcore', '/proc/keys', '/proc/timer_list'])
+    assert.ok(closed.includes(path), path)
 })
 
 test('no mount shows the host’s /sys, /etc, /home or /root', () => {
   const shown = mountPoints(planExample(ownGround))
-  for (const path of ['/sys', '/etc', '/home', '/root', '/var', '/run']) assert.ok(!shown.includes(path), path)
+  for (const path of ['/sys', '/etc', '/home', '/root', '/var', '/run'])
+    assert.ok(!shown.includes(path), path)
 })

@@ -4,7 +4,15 @@ import { test } from 'node:test'
 import { cellNamespaces, cgroupNamespace } from '../../src/jail/namespaces.ts'
 
 // Source: linux/sched.h.
-const flags = { NEWNS: 0x20000, NEWCGROUP: 0x2000000, NEWUTS: 0x4000000, NEWIPC: 0x8000000, NEWUSER: 0x10000000, NEWPID: 0x20000000, NEWNET: 0x40000000 }
+const flags = {
+  NEWNS: 0x20000,
+  NEWCGROUP: 0x2000000,
+  NEWUTS: 0x4000000,
+  NEWIPC: 0x8000000,
+  NEWUSER: 0x10000000,
+  NEWPID: 0x20000000,
+  NEWNET: 0x40000000,
+}
 const { NEWCGROUP, ...atClone } = flags
 
 test('a cell has namespaces of its own for everything, the cgroup’s taken after it joined', () => {

@@ -7,7 +7,10 @@ import { ownGround, planExample, sharedGround } from './example-cell.ts'
 
 test('records have the order of the launcher’s table of steps', () => {
   const [, table = ''] = /steps\[\]\)\(struct reader \*\) = \{([^}]*)\}/.exec(readSource('plan.c')) ?? []
-  const [first, ...steps] = table.split(',').map((entry) => entry.trim()).filter((entry) => entry !== '')
+  const [first, ...steps] = table
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
   assert.equal(first, 'NULL')
   assert.deepEqual(
     steps,
@@ -16,7 +19,11 @@ test('records have the order of the launcher’s table of steps', () => {
 })
 
 test('a plan is a row of number, length and payload', () => {
-  const plan = encodePlan([{ do: 'hostname', name: 'cell' }, { do: 'set-ids', uid: 1, gid: 2 }, { do: 'serve' }])
+  const plan = encodePlan([
+    { do: 'hostname', name: 'cell' },
+    { do: 'set-ids', uid: 1, gid: 2 },
+    { do: 'serve' },
+  ])
   const number = (name: (typeof recordNames)[number]) => recordNames.indexOf(name) + 1
   const expected = [
     [number('hostname'), 9, ...[5, 0, 0, 0, 0x63, 0x65, 0x6c, 0x6c, 0]],

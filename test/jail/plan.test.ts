@@ -21,7 +21,17 @@ const guests = ['guest-landlock', 'guest-filter', 'keep-capabilities', 'serve']
 
 test('started by root, a cell takes hold of everything while it is root, then becomes its own uid', () => {
   const names = outline(planExample(ownGround).records)
-  const head = ['open-write', 'open-tree', 'id-maps', 'become', 'clone', 'join', 'set-ids', ...beforeMounts, 'root']
+  const head = [
+    'open-write',
+    'open-tree',
+    'id-maps',
+    'become',
+    'clone',
+    'join',
+    'set-ids',
+    ...beforeMounts,
+    'root',
+  ]
   assert.deepEqual(names.slice(0, head.length), head)
   const tail = [...afterPivot, 'guest-ids', ...guests]
   assert.deepEqual(names.slice(-tail.length), tail)
@@ -42,7 +52,16 @@ for (const [who, ground] of Object.entries(grounds)) {
 
   test(`started ${who}, a plan has every layer once and serves last`, () => {
     const plan = planExample(ground)
-    for (const name of ['clone', 'guard', 'pivot', 'root-guard', 'guest-landlock', 'guest-filter', 'keep-capabilities', 'serve'] as const) {
+    for (const name of [
+      'clone',
+      'guard',
+      'pivot',
+      'root-guard',
+      'guest-landlock',
+      'guest-filter',
+      'keep-capabilities',
+      'serve',
+    ] as const) {
       assert.equal(recordsOf(plan, name).length, 1, name)
     }
     assert.equal(plan.records.at(-1)?.do, 'serve')
@@ -68,14 +87,29 @@ for (const [who, ground] of Object.entries(grounds)) {
 
   test(`started ${who}, the largest set of readable folders that options allow fits the launcher’s tables`, () => {
     const bounds = readEnums(readSource('cell.h'))
-    const readable = Array.from({ length: 32 }, (_, index) => ({ host: `/srv/${index}`, guest: `/data/${index}` }))
+    const readable = Array.from({ length: 32 }, (_, index) => ({
+      host: `/srv/${index}`,
+      guest: `/data/${index}`,
+    }))
     // As many as TypeScript needs, beside the operator's.
-    const toolchain = Array.from({ length: 8 }, (_, index) => ({ host: `/pkg/${index}`, guest: `/opt/lazaret/node_modules/${index}` }))
+    const toolchain = Array.from({ length: 8 }, (_, index) => ({
+      host: `/pkg/${index}`,
+      guest: `/opt/lazaret/node_modules/${index}`,
+    }))
     const hostView = {
       ...exampleView,
       folders: ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/lib32', '/libx32'],
       links: [],
-      etc: ['alternatives', 'ld.so.cache', 'ssl/certs', 'ssl/openssl.cnf', 'mime.types', 'magic', 'python3', 'python3.12'].map((name) => `/etc/${name}`),
+      etc: [
+        'alternatives',
+        'ld.so.cache',
+        'ssl/certs',
+        'ssl/openssl.cnf',
+        'mime.types',
+        'magic',
+        'python3',
+        'python3.12',
+      ].map((name) => `/etc/${name}`),
     }
     const plan = planExample({ ...ground, hostView }, { binds: [...readable, ...toolchain] })
     const slots = recordsOf(plan, 'open-tree').length + recordsOf(plan, 'open-write').length
@@ -97,7 +131,9 @@ test('a cell of root’s has two host ids of its own and guests that are not its
     fc.property(fc.integer({ min: 1000, max: 4_000_000_000 }), (firstId) => {
       const plan = planExample({ ...ownGround, identity: { kind: 'own', firstId } })
       const map = `0 ${firstId} 1\n1000 ${firstId + 1} 1\n`
-      assert.deepEqual(recordsOf(plan, 'id-maps'), [{ do: 'id-maps', uidMap: map, gidMap: map, denySetgroups: false }])
+      assert.deepEqual(recordsOf(plan, 'id-maps'), [
+        { do: 'id-maps', uidMap: map, gidMap: map, denySetgroups: false },
+      ])
       assert.deepEqual(recordsOf(plan, 'become'), [{ do: 'become', uid: firstId, gid: firstId }])
       assert.deepEqual(recordsOf(plan, 'guest-ids'), [{ do: 'guest-ids', uid: 1000, gid: 1000 }])
     }),

@@ -33,7 +33,11 @@ export class RawLauncher {
   readonly #waiting: { readonly type: number; readonly found: (frame: RawFrame) => void }[] = []
 
   constructor() {
-    this.stub = spawn(requireLauncher(), [], { stdio: ['ignore', 'pipe', 'ignore', 'pipe', 'ignore'], env: {}, cwd: '/' })
+    this.stub = spawn(requireLauncher(), [], {
+      stdio: ['ignore', 'pipe', 'ignore', 'pipe', 'ignore'],
+      env: {},
+      cwd: '/',
+    })
     const [, report, , control] = this.stub.stdio as unknown as Duplex[]
     this.report = report as Duplex
     this.control = control as Duplex
@@ -78,11 +82,17 @@ export interface Fault {
 export function readFault(frame: RawFrame | undefined): Fault | undefined {
   if (frame === undefined) return undefined
   const record = frame.payload.readUInt32LE(0)
-  return { record: record === 0xffff_ffff ? null : record, errno: frame.payload.readUInt32LE(4), step: frame.payload.toString('utf8', 8) }
+  return {
+    record: record === 0xffff_ffff ? null : record,
+    errno: frame.payload.readUInt32LE(4),
+    step: frame.payload.toString('utf8', 8),
+  }
 }
 
 /** A launcher and ground for one cell of this machine, both given back at the end. */
-export async function useLauncher(machine: Machine): Promise<AsyncDisposable & { launcher: RawLauncher; ground: LeasedGround; plan: CellPlan }> {
+export async function useLauncher(
+  machine: Machine,
+): Promise<AsyncDisposable & { launcher: RawLauncher; ground: LeasedGround; plan: CellPlan }> {
   const ground = await machine.lease(defaultLimits)
   const launcher = new RawLauncher()
   const isFile = (path: string): boolean => !statSync(path).isDirectory()

@@ -9,9 +9,17 @@ import { readEnums, readSource } from './c-source.ts'
 
 // Source: asm-generic/resource.h.
 const numbers = { cpu: 0, fileSize: 1, data: 2, core: 4, processes: 6, openFiles: 7, addressSpace: 9 }
-const ground: RlimitGround = { identity: 'own', memoryHeldByCgroup: true, runtimeDataBytes: 1000, openFilesHard: 1_000_000 }
+const ground: RlimitGround = {
+  identity: 'own',
+  memoryHeldByCgroup: true,
+  runtimeDataBytes: 1000,
+  openFilesHard: 1_000_000,
+}
 
-function planned(limits: Partial<Limits>, more: Partial<RlimitGround> = {}): Map<number, { soft: number; hard: number }> {
+function planned(
+  limits: Partial<Limits>,
+  more: Partial<RlimitGround> = {},
+): Map<number, { soft: number; hard: number }> {
   const plan = planRlimits({ ...defaultLimits, ...limits }, { ...ground, ...more })
   return new Map(plan.map(({ resource, soft, hard }) => [resource, { soft, hard }]))
 }
@@ -28,7 +36,8 @@ test('no guest gets more descriptors than the host itself may have', () => {
 })
 
 test('address space is never limited, because engines reserve far more than they use', () => {
-  for (const memoryHeldByCgroup of [true, false]) assert.equal(planned({}, { memoryHeldByCgroup }).get(numbers.addressSpace), undefined)
+  for (const memoryHeldByCgroup of [true, false])
+    assert.equal(planned({}, { memoryHeldByCgroup }).get(numbers.addressSpace), undefined)
 })
 
 test('data is limited only where no cgroup holds memory, and above the runtime’s own needs', () => {
@@ -41,7 +50,11 @@ test('where a cgroup counts processes, the rlimit stands behind it', () => {
   assert.ok(Number(planned({ processesMax: 10 }).get(numbers.processes)?.hard) > 10)
   assert.equal(planned({ processesMax: 10 }, { memoryHeldByCgroup: false }).get(numbers.processes)?.hard, 10)
   // Pid 1 has the guests' uid there.
-  assert.equal(planned({ processesMax: 10 }, { memoryHeldByCgroup: false, identity: 'shared' }).get(numbers.processes)?.hard, 11)
+  assert.equal(
+    planned({ processesMax: 10 }, { memoryHeldByCgroup: false, identity: 'shared' }).get(numbers.processes)
+      ?.hard,
+    11,
+  )
 })
 
 test('processor time has a backstop above its limit, soft before hard, and none without a limit', () => {

@@ -15,7 +15,10 @@ const spec: SpawnSpec = {
   outputBytes: 10,
   watched: { memoryBytes: null, cpuMs: 20 },
 }
-const { SPAWN_HAS_STDIN, SPAWN_HAS_CHANNEL, SPAWN_ENDS_ON_OUTPUT } = readEnumLine(readSource('spawn.c'), 'SPAWN_HAS_STDIN')
+const { SPAWN_HAS_STDIN, SPAWN_HAS_CHANNEL, SPAWN_ENDS_ON_OUTPUT } = readEnumLine(
+  readSource('spawn.c'),
+  'SPAWN_HAS_STDIN',
+)
 
 test('a spawn frame has the launcher’s order', () => {
   const expected = [
@@ -39,7 +42,14 @@ test('an exit is read at the launcher’s offsets', () => {
   const payload = Buffer.alloc(46)
   payload.writeUInt8(1, 0)
   payload.writeUInt32LE(11, 1)
-  for (const [at, value] of [[5, 2000n], [13, 500n], [21, 3n], [29, 4n], [37, 5n]] as const) payload.writeBigUInt64LE(value, at)
+  for (const [at, value] of [
+    [5, 2000n],
+    [13, 500n],
+    [21, 3n],
+    [29, 4n],
+    [37, 5n],
+  ] as const)
+    payload.writeBigUInt64LE(value, at)
   payload.writeUInt8(1, 45)
   assert.deepEqual(decodeExit(payload), {
     end: { by: 'signal', signal: 'SIGSEGV' },
@@ -49,7 +59,9 @@ test('an exit is read at the launcher’s offsets', () => {
     watchdogPeakBytes: 5,
     diskFull: true,
   })
-  const writes = [...readSource('serve.c').matchAll(/put_u(?:32|64)\(payload \+ (\d+)/g)].map(([, at]) => Number(at))
+  const writes = [...readSource('guests.c').matchAll(/put_u(?:32|64)\(payload \+ (\d+)/g)].map(([, at]) =>
+    Number(at),
+  )
   for (const at of [1, 5, 13, 21, 29, 37]) assert.ok(writes.includes(at), `offset ${at}`)
 })
 

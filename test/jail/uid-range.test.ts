@@ -44,7 +44,9 @@ test('allocators in two processes never share an id, and an id is free again whe
     const ids = new UidAllocator(${JSON.stringify(range)})
     console.log(JSON.stringify(await Promise.all(Array.from({ length: 128 }, () => ids.take()))))
     process.stdin.resume()`
-  const other = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const other = spawn(process.execPath, ['--input-type=module', '-e', code], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   const ended = once(other, 'exit')
   const [line] = (await once(createInterface(other.stdout), 'line')) as [string]
   await using ids = new UidAllocator(range)

@@ -16,12 +16,18 @@ test('a request that asks for nothing gets the defaults', () => {
 
 test('the operator’s defaults stand before ours, and the request before both', () => {
   const { limits } = resolveLimits({ wallMs: 3 }, { defaults: { wallMs: 2, outputBytes: 20 }, ceilings: {} })
-  assert.deepEqual([limits.wallMs, limits.outputBytes, limits.processesMax], [3, 20, defaultLimits.processesMax])
+  assert.deepEqual(
+    [limits.wallMs, limits.outputBytes, limits.processesMax],
+    [3, 20, defaultLimits.processesMax],
+  )
 })
 
 test('a key that is there without a value asks for nothing', () => {
   const asked = { wallMs: undefined, cpuMs: undefined } as unknown as Partial<Limits>
-  assert.deepEqual(resolveLimits(asked, { defaults: asked, ceilings: { wallMs: 40_000 } }), { limits: defaultLimits, clamped: [] })
+  assert.deepEqual(resolveLimits(asked, { defaults: asked, ceilings: { wallMs: 40_000 } }), {
+    limits: defaultLimits,
+    clamped: [],
+  })
 })
 
 test('a limit above its ceiling is lowered to it, and named when the request asked for it', () => {
@@ -42,7 +48,9 @@ test('files leave half of the memory to run in', () => {
 })
 
 const someLimits = fc.record(
-  Object.fromEntries(names.map((name) => [name, name === 'cpuMs' ? fc.option(fc.nat(), { nil: null }) : fc.nat()])),
+  Object.fromEntries(
+    names.map((name) => [name, name === 'cpuMs' ? fc.option(fc.nat(), { nil: null }) : fc.nat()]),
+  ),
   { requiredKeys: [] },
 ) as fc.Arbitrary<Partial<Limits>>
 

@@ -43,7 +43,10 @@ test('nobody has to listen', () => {
 })
 
 test('however output is cut into pieces, the same text is kept', () => {
-  const piece = fc.record({ stream: fc.constantFrom('stdout', 'stderr'), bytes: fc.uint8Array({ maxLength: 3000 }) })
+  const piece = fc.record({
+    stream: fc.constantFrom('stdout', 'stderr'),
+    bytes: fc.uint8Array({ maxLength: 3000 }),
+  })
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
       const capture = new Capture(undefined)
@@ -52,7 +55,10 @@ test('however output is cut into pieces, the same text is kept', () => {
         const whole = Buffer.concat(pieces.filter((one) => one.stream === stream).map(({ bytes }) => bytes))
         assert.equal(capture.text(stream), whole.toString('utf8'))
       }
-      assert.equal(capture.bytes, pieces.reduce((sum, { bytes }) => sum + bytes.length, 0))
+      assert.equal(
+        capture.bytes,
+        pieces.reduce((sum, { bytes }) => sum + bytes.length, 0),
+      )
     }),
   )
 })

@@ -9,12 +9,24 @@ import type { Exit, GuestClaims } from '../../src/result/exit.ts'
 import { settle } from '../../src/result/settle.ts'
 import { goodExit } from './example-exit.ts'
 
-const limits = { ...defaultLimits, wallMs: 1000, cpuMs: 500, memoryBytes: 1_000_000, outputBytes: 70, processesMax: 9, diskBytes: 800 }
+const limits = {
+  ...defaultLimits,
+  wallMs: 1000,
+  cpuMs: 500,
+  memoryBytes: 1_000_000,
+  outputBytes: 70,
+  processesMax: 9,
+  diskBytes: 800,
+}
 
 const exit = (exitCode: number): Exit['end'] => ({ by: 'exit', exitCode })
 const signal = (name: string): Exit['end'] => ({ by: 'signal', signal: name })
 const error = { name: 'ValueError', message: 'no good', line: 2 }
-const claim = (phase: 'run' | 'syntax', name = error.name): GuestClaims => ({ error: { phase, error: { ...error, name } }, logs: [], displays: [] })
+const claim = (phase: 'run' | 'syntax', name = error.name): GuestClaims => ({
+  error: { phase, error: { ...error, name } },
+  logs: [],
+  displays: [],
+})
 
 const completed = (exitCode: number): Outcome => ({ kind: 'completed', exitCode })
 const killed = (name: string): Outcome => ({ kind: 'killed', signal: name })
@@ -26,41 +38,113 @@ const cpuOver: Outcome = { kind: 'timed-out', limit: 'cpu', limitMs: 500 }
 const table: readonly (readonly [title: string, evidence: Partial<Exit>, outcome: Outcome])[] = [
   ['exit code 0 completes', {}, completed(0)],
   ['exit code 3 completes', { end: exit(3) }, completed(3)],
-  ['an error that nobody caught fails with its exit code', { end: exit(1), claims: claim('run') }, { kind: 'failed', error, exitCode: 1 }],
-  ['code that does not compile is a syntax error', { end: exit(1), claims: claim('syntax') }, { kind: 'syntax-error', error }],
+  [
+    'an error that nobody caught fails with its exit code',
+    { end: exit(1), claims: claim('run') },
+    { kind: 'failed', error, exitCode: 1 },
+  ],
+  [
+    'code that does not compile is a syntax error',
+    { end: exit(1), claims: claim('syntax') },
+    { kind: 'syntax-error', error },
+  ],
   ['an error that the program claims and survives is not believed', { claims: claim('run') }, completed(0)],
-  ['a syntax error that the program claims and survives is not believed', { claims: claim('syntax') }, completed(0)],
+  [
+    'a syntax error that the program claims and survives is not believed',
+    { claims: claim('syntax') },
+    completed(0),
+  ],
   ['a signal of its own kills', { end: signal('SIGTERM') }, killed('SIGTERM')],
-  ['a signal kills, whatever error is claimed', { end: signal('SIGKILL'), claims: claim('run') }, killed('SIGKILL')],
+  [
+    'a signal kills, whatever error is claimed',
+    { end: signal('SIGKILL'), claims: claim('run') },
+    killed('SIGKILL'),
+  ],
   ['a cell that ended before its program was reaped was killed', { end: null }, killed('SIGKILL')],
 
-  ['our wall timer', { killReason: 'wall', end: signal('SIGKILL') }, { kind: 'timed-out', limit: 'wall', limitMs: 1000 }],
-  ['our wall timer, and nobody saw the end', { killReason: 'wall', end: null }, { kind: 'timed-out', limit: 'wall', limitMs: 1000 }],
+  [
+    'our wall timer',
+    { killReason: 'wall', end: signal('SIGKILL') },
+    { kind: 'timed-out', limit: 'wall', limitMs: 1000 },
+  ],
+  [
+    'our wall timer, and nobody saw the end',
+    { killReason: 'wall', end: null },
+    { kind: 'timed-out', limit: 'wall', limitMs: 1000 },
+  ],
   ['our watch on processor time', { killReason: 'cpu', end: signal('SIGKILL') }, cpuOver],
   ['our watch on memory', { killReason: 'memory', end: signal('SIGKILL') }, outOfMemory],
-  ['our budget of output', { killReason: 'output', end: signal('SIGKILL') }, { kind: 'limit-exceeded', limit: 'output', allowed: 70 }],
+  [
+    'our budget of output',
+    { killReason: 'output', end: signal('SIGKILL') },
+    { kind: 'limit-exceeded', limit: 'output', allowed: 70 },
+  ],
   ['the caller', { killReason: 'cancelled', end: signal('SIGKILL') }, { kind: 'cancelled' }],
-  ['our hand comes before what the kernel counted', { killReason: 'wall', oomKills: 1, end: signal('SIGKILL') }, { kind: 'timed-out', limit: 'wall', limitMs: 1000 }],
-  ['a program that ended well just as its time was up', { killReason: 'wall', end: exit(0) }, { kind: 'timed-out', limit: 'wall', limitMs: 1000 }],
+  [
+    'our hand comes before what the kernel counted',
+    { killReason: 'wall', oomKills: 1, end: signal('SIGKILL') },
+    { kind: 'timed-out', limit: 'wall', limitMs: 1000 },
+  ],
+  [
+    'a program that ended well just as its time was up',
+    { killReason: 'wall', end: exit(0) },
+    { kind: 'timed-out', limit: 'wall', limitMs: 1000 },
+  ],
 
   ['the kernel’s kill for memory', { oomKills: 1, end: signal('SIGKILL') }, outOfMemory],
   ['a child’s death for memory that the program died of', { oomKills: 1, end: exit(1) }, outOfMemory],
   ['a child’s death for memory that the program survived', { oomKills: 1 }, completed(0)],
   ['memory deaths that nobody was left to report', { oomKills: 1, end: null }, outOfMemory],
   ['an engine that aborts at the limit', { memoryPeakBytes: 950_000, end: signal('SIGABRT') }, outOfMemory],
-  ['an engine that aborts far below the limit', { memoryPeakBytes: 500_000, end: signal('SIGABRT') }, killed('SIGABRT')],
-  ['a signal that no allocation causes, at the limit', { memoryPeakBytes: 950_000, end: signal('SIGTERM') }, killed('SIGTERM')],
-  ['an allocation refused at the data limit', { dataLimited: true, memoryPeakBytes: 950_000, end: exit(1), claims: claim('run', 'MemoryError') }, outOfMemory],
-  ['an allocation that could never have fitted', { dataLimited: true, end: exit(1), claims: claim('run', 'MemoryError') }, { kind: 'failed', error: { ...error, name: 'MemoryError' }, exitCode: 1 }],
-  ['a MemoryError where a cgroup would have killed', { end: exit(1), claims: claim('run', 'MemoryError') }, { kind: 'failed', error: { ...error, name: 'MemoryError' }, exitCode: 1 }],
-  ['a RangeError at the data limit', { dataLimited: true, memoryPeakBytes: 950_000, end: exit(1), claims: claim('run', 'RangeError') }, outOfMemory],
-  ['a RangeError far below the data limit', { dataLimited: true, end: exit(1), claims: claim('run', 'RangeError') }, { kind: 'failed', error: { ...error, name: 'RangeError' }, exitCode: 1 }],
+  [
+    'an engine that aborts far below the limit',
+    { memoryPeakBytes: 500_000, end: signal('SIGABRT') },
+    killed('SIGABRT'),
+  ],
+  [
+    'a signal that no allocation causes, at the limit',
+    { memoryPeakBytes: 950_000, end: signal('SIGTERM') },
+    killed('SIGTERM'),
+  ],
+  [
+    'an allocation refused at the data limit',
+    { dataLimited: true, memoryPeakBytes: 950_000, end: exit(1), claims: claim('run', 'MemoryError') },
+    outOfMemory,
+  ],
+  [
+    'an allocation that could never have fitted',
+    { dataLimited: true, end: exit(1), claims: claim('run', 'MemoryError') },
+    { kind: 'failed', error: { ...error, name: 'MemoryError' }, exitCode: 1 },
+  ],
+  [
+    'a MemoryError where a cgroup would have killed',
+    { end: exit(1), claims: claim('run', 'MemoryError') },
+    { kind: 'failed', error: { ...error, name: 'MemoryError' }, exitCode: 1 },
+  ],
+  [
+    'a RangeError at the data limit',
+    { dataLimited: true, memoryPeakBytes: 950_000, end: exit(1), claims: claim('run', 'RangeError') },
+    outOfMemory,
+  ],
+  [
+    'a RangeError far below the data limit',
+    { dataLimited: true, end: exit(1), claims: claim('run', 'RangeError') },
+    { kind: 'failed', error: { ...error, name: 'RangeError' }, exitCode: 1 },
+  ],
 
   ['the kernel’s own end for processor time', { cpuMs: 600, end: signal('SIGXCPU') }, cpuOver],
   ['SIGXCPU that the program sent to itself', { cpuMs: 5, end: signal('SIGXCPU') }, killed('SIGXCPU')],
   ['a file above its size', { end: signal('SIGXFSZ') }, diskFull],
-  ['a call through a foreign gate', { end: signal('SIGSYS') }, { kind: 'denied', what: 'a system call of a foreign architecture' }],
-  ['forks refused, and the program failed', { forksRefused: 2, end: exit(1), claims: claim('run') }, tooManyProcesses],
+  [
+    'a call through a foreign gate',
+    { end: signal('SIGSYS') },
+    { kind: 'denied', what: 'a system call of a foreign architecture' },
+  ],
+  [
+    'forks refused, and the program failed',
+    { forksRefused: 2, end: exit(1), claims: claim('run') },
+    tooManyProcesses,
+  ],
   ['forks refused, and the program went on', { forksRefused: 2 }, completed(0)],
   ['a full disk, and the program failed', { diskFull: true, end: exit(1), claims: claim('run') }, diskFull],
   ['a full disk, and the program ended well', { diskFull: true }, completed(0)],
@@ -73,21 +157,38 @@ for (const [title, evidence, outcome] of table) {
 }
 
 test('without a limit on processor time SIGXCPU is a signal like any other', () => {
-  assert.deepEqual(settle({ ...limits, cpuMs: null }, { ...goodExit, end: signal('SIGXCPU') }), killed('SIGXCPU'))
+  assert.deepEqual(
+    settle({ ...limits, cpuMs: null }, { ...goodExit, end: signal('SIGXCPU') }),
+    killed('SIGXCPU'),
+  )
 })
 
 test('nothing that a guest says of itself makes a time-out, a cancellation, a limit or a death for memory', () => {
-  const words = fc.constantFrom('MemoryError', 'RangeError', 'TimeoutError', 'AbortError', 'out-of-memory', 'timed-out', 'SIGXCPU')
+  const words = fc.constantFrom(
+    'MemoryError',
+    'RangeError',
+    'TimeoutError',
+    'AbortError',
+    'out-of-memory',
+    'timed-out',
+    'SIGXCPU',
+  )
   const said: fc.Arbitrary<GuestClaims> = fc.record(
     {
-      error: fc.record({ phase: fc.constantFrom('run', 'syntax'), error: fc.record({ name: words, message: words }) }),
+      error: fc.record({
+        phase: fc.constantFrom('run', 'syntax'),
+        error: fc.record({ name: words, message: words }),
+      }),
       value: fc.record({ tagged: fc.jsonValue(), text: words }),
       logs: fc.constant([]),
       displays: fc.constant([]),
     },
     { requiredKeys: ['logs', 'displays'] },
   )
-  const ends = fc.oneof(fc.integer({ min: 0, max: 255 }).map(exit), fc.constantFrom('SIGTERM', 'SIGKILL', 'SIGABRT', 'SIGXCPU', 'SIGSEGV').map(signal))
+  const ends = fc.oneof(
+    fc.integer({ min: 0, max: 255 }).map(exit),
+    fc.constantFrom('SIGTERM', 'SIGKILL', 'SIGABRT', 'SIGXCPU', 'SIGSEGV').map(signal),
+  )
   fc.assert(
     fc.property(said, ends, fc.string(), (claims, end, stderr) => {
       const { kind } = settle(limits, { ...goodExit, claims, end, stderr })

@@ -1,3 +1,4 @@
+/** Reading and writing a cgroup's files, the same in both versions. */
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 
 /** The value after `key` in a flat keyed file such as memory.events; 0 where the key is missing. */

@@ -9,7 +9,10 @@ import type { ContractParts } from '../runtime.contract.ts'
 export function contractOfCancellation({ programs, run }: ContractParts): void {
   it('runs nothing when the signal is aborted already', async () => {
     const { outcome, stdout, usage } = await run(programs.print('too late'), { signal: AbortSignal.abort() })
-    assert.deepEqual({ outcome, stdout, wallMs: usage.wallMs }, { outcome: { kind: 'cancelled' }, stdout: '', wallMs: 0 })
+    assert.deepEqual(
+      { outcome, stdout, wallMs: usage.wallMs },
+      { outcome: { kind: 'cancelled' }, stdout: '', wallMs: 0 },
+    )
   })
 
   it('ends when the signal is aborted before the program has started', async () => {
@@ -22,7 +25,10 @@ export function contractOfCancellation({ programs, run }: ContractParts): void {
   it('ends a busy program when the signal is aborted and keeps its output', async () => {
     const controller = new AbortController()
     const onOutput = (): void => controller.abort()
-    const { outcome, stdout } = await run(programs.printThenLoop('busy'), { signal: controller.signal, onOutput })
+    const { outcome, stdout } = await run(programs.printThenLoop('busy'), {
+      signal: controller.signal,
+      onOutput,
+    })
     assert.deepEqual({ outcome, stdout }, { outcome: { kind: 'cancelled' }, stdout: 'busy' })
   })
 

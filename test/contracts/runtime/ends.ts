@@ -87,7 +87,10 @@ function contractOfValues({ programs, run }: ContractParts): void {
 
   it('gives back the value of the last expression, live and as text', async () => {
     const result = await run(value.code)
-    assert.deepEqual({ value: result.value, text: result.valueText }, { value: value.value, text: value.text })
+    assert.deepEqual(
+      { value: result.value, text: result.valueText },
+      { value: value.value, text: value.text },
+    )
   })
 
   it('prints nothing of the value', async () => {

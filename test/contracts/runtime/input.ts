@@ -31,19 +31,42 @@ function contractOfStdin({ programs, run }: ContractParts): void {
   })
 
   it('may leave five megabytes of stdin unread', async () => {
-    const { outcome, stdout } = await run(programs.print('not interested'), { stdin: Buffer.alloc(5 * MiB, 'x') })
-    assert.deepEqual({ outcome, stdout }, { outcome: { kind: 'completed', exitCode: 0 }, stdout: 'not interested' })
+    const { outcome, stdout } = await run(programs.print('not interested'), {
+      stdin: Buffer.alloc(5 * MiB, 'x'),
+    })
+    assert.deepEqual(
+      { outcome, stdout },
+      { outcome: { kind: 'completed', exitCode: 0 }, stdout: 'not interested' },
+    )
   })
 
   it('can be ended by its time limit while stdin is unread', async () => {
     const wallMs = programs.startMs
-    const { outcome, stdout } = await run(programs.printThenSleep('busy'), { stdin: Buffer.alloc(5 * MiB, 'x'), limits: { wallMs } })
-    assert.deepEqual({ outcome, stdout }, { outcome: { kind: 'timed-out', limit: 'wall', limitMs: wallMs }, stdout: 'busy' })
+    const { outcome, stdout } = await run(programs.printThenSleep('busy'), {
+      stdin: Buffer.alloc(5 * MiB, 'x'),
+      limits: { wallMs },
+    })
+    assert.deepEqual(
+      { outcome, stdout },
+      { outcome: { kind: 'timed-out', limit: 'wall', limitMs: wallMs }, stdout: 'busy' },
+    )
   })
 }
 
 function contractOfArguments({ programs, run }: ContractParts): void {
-  const args = ['plain', '', ' ', `"double" 'single'`, 'two\nlines', '$HOME `id` $(id) \\', '-c', '--help', '--', '日本語 ✓', '*']
+  const args = [
+    'plain',
+    '',
+    ' ',
+    `"double" 'single'`,
+    'two\nlines',
+    '$HOME `id` $(id) \\',
+    '-c',
+    '--help',
+    '--',
+    '日本語 ✓',
+    '*',
+  ]
 
   it('receives arguments exactly as they were given', async () => {
     const { stdout } = await run(programs.printArguments, { args })
@@ -93,7 +116,12 @@ function contractOfValues({ programs, run }: ContractParts): void {
     assert.deepEqual(programs.input.received(result, kinds), kinds)
   })
 
-  for (const [kind, sent] of Object.entries({ null: null, 'a number': 1, 'a text': 'text\0\n', bytes: new Uint8Array([0, 255]) })) {
+  for (const [kind, sent] of Object.entries({
+    null: null,
+    'a number': 1,
+    'a text': 'text\0\n',
+    bytes: new Uint8Array([0, 255]),
+  })) {
     it(`receives ${kind} as its whole input`, async () => {
       assert.deepEqual(programs.input.received(await receive(sent), sent), sent)
     })

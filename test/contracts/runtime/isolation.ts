@@ -25,12 +25,17 @@ export function contractOfIsolation({ programs, run }: ContractParts): void {
   it('finds nothing of a run before it', async () => {
     const files = { 'left-behind': 'by the first' }
     assert.match((await run(programs.printNames('/workspace'), { files })).stdout, /left-behind/)
-    assert.doesNotMatch((await run(programs.printNames('/workspace', '/tmp', '/dev/shm'))).stdout, /left-behind/)
+    assert.doesNotMatch(
+      (await run(programs.printNames('/workspace', '/tmp', '/dev/shm'))).stdout,
+      /left-behind/,
+    )
   })
 
   it('runs twenty at a time, each with its own arguments and output', async () => {
     const numbers = Array.from({ length: 20 }, (_, index) => `number ${index}`)
-    const results = await Promise.all(numbers.map((number) => run(programs.printArguments, { args: [number] })))
+    const results = await Promise.all(
+      numbers.map((number) => run(programs.printArguments, { args: [number] })),
+    )
     assert.deepEqual(
       results.map(({ stdout }) => stdout),
       numbers.map((number) => `${number}\0`),

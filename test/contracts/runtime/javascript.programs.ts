@@ -14,31 +14,35 @@ function javascriptPrograms(runtime: 'bun' | 'node', memoryBytes: number): Runti
     printToBoth: "for (const number of [1, 2]) { console.log('out', number); console.error('err', number) }",
     exitWith: (exitCode) => `process.exit(${exitCode})`,
     copyStdin: 'for await (const chunk of process.stdin) process.stdout.write(chunk)',
-    printArguments: "process.stdout.write(process.argv.slice(2).map((argument) => argument + '\\0').join('')); undefined",
+    printArguments:
+      "process.stdout.write(process.argv.slice(2).map((argument) => argument + '\\0').join('')); undefined",
     printEnvironment:
       "process.stdout.write(Object.entries(process.env).map(([name, value]) => `${name}=${value}\\0`).join('')); undefined",
-    printFiles: (...paths) => `${files}for (const path of ${JSON.stringify(paths)}) process.stdout.write(fs.readFileSync(path))\nundefined`,
+    printFiles: (...paths) =>
+      `${files}for (const path of ${JSON.stringify(paths)}) process.stdout.write(fs.readFileSync(path))\nundefined`,
     printOwnership: (...paths) =>
       `${files}for (const { mode, uid, gid } of ${JSON.stringify(paths)}.map((path) => fs.statSync(path)))` +
       '  console.log((mode & 0o7777).toString(8), uid, gid)',
-    printLinks: (...paths) => `${files}for (const path of ${JSON.stringify(paths)}) console.log(fs.readlinkSync(path))`,
-    printNames: (...paths) => `${files}for (const path of ${JSON.stringify(paths)}) console.log(fs.readdirSync(path).join('\\n'))`,
+    printLinks: (...paths) =>
+      `${files}for (const path of ${JSON.stringify(paths)}) console.log(fs.readlinkSync(path))`,
+    printNames: (...paths) =>
+      `${files}for (const path of ${JSON.stringify(paths)}) console.log(fs.readdirSync(path).join('\\n'))`,
     printBytes: (bytes) => `process.stdout.write(Uint8Array.of(${bytes.join(', ')})); undefined`,
     fill: (bytes) => `process.stdout.write('x'.repeat(${bytes})); undefined`,
     printThenLoop: (text) => `process.stdout.write(${quote(text)}); for (;;) {}`,
-    printThenSleep: (text) => `process.stdout.write(${quote(text)}); await new Promise((resolve) => setTimeout(resolve, 2 ** 30))`,
+    printThenSleep: (text) =>
+      `process.stdout.write(${quote(text)}); await new Promise((resolve) => setTimeout(resolve, 2 ** 30))`,
     loopInChildren: (children, text) =>
       `${processes}const loops = Array.from({ length: ${children} }, () => spawn('bash', ['-c', 'while :; do :; done']))\n` +
       `process.stdout.write(${quote(text)}); await new Promise((resolve) => loops[0].on('exit', resolve))`,
-    dieBy: (signal, text) => `process.stdout.write(${quote(text)}); process.kill(process.pid, '${signal}'); for (;;) {}`,
-    leaveProcessBehind:
-      `${processes}spawn('sleep', ['infinity'], { stdio: 'inherit', detached: true }).unref(); console.log('parent is done')`,
+    dieBy: (signal, text) =>
+      `process.stdout.write(${quote(text)}); process.kill(process.pid, '${signal}'); for (;;) {}`,
+    leaveProcessBehind: `${processes}spawn('sleep', ['infinity'], { stdio: 'inherit', detached: true }).unref(); console.log('parent is done')`,
     allocateForever: 'const pieces = []; for (;;) pieces.push(new Uint8Array(1048576).fill(1))',
     startMs: 500,
     memoryBytes,
     fillDisk: `${files}const file = fs.openSync('full', 'w'); for (;;) fs.writeSync(file, new Uint8Array(65536))`,
-    spawnForever:
-      `${processes}for (;;) await new Promise((resolve, reject) => spawn('sleep', ['infinity']).on('spawn', resolve).on('error', reject))`,
+    spawnForever: `${processes}for (;;) await new Promise((resolve, reject) => spawn('sleep', ['infinity']).on('spawn', resolve).on('error', reject))`,
     spy:
       `${files}for (const name of fs.readdirSync('/proc').filter((name) => /^\\d+$/.test(name)))` +
       "  try { console.log(fs.readFileSync(`/proc/${name}/environ`, 'utf8')) } catch {}\n" +

@@ -53,7 +53,14 @@ export function contractOfLimits({ programs, run }: ContractParts): void {
   contractOfProcesses({ programs, run })
 
   it('lets a program finish whose use is below every limit', async () => {
-    const limits = { wallMs: 20_000, cpuMs: 10_000, memoryBytes: 512 * MiB, processesMax: 40, openFilesMax: 100, diskBytes: MiB }
+    const limits = {
+      wallMs: 20_000,
+      cpuMs: 10_000,
+      memoryBytes: 512 * MiB,
+      processesMax: 40,
+      openFilesMax: 100,
+      diskBytes: MiB,
+    }
     const { outcome, stdout } = await run(programs.print('fine'), { limits })
     assert.deepEqual({ outcome, stdout }, { outcome: { kind: 'completed', exitCode: 0 }, stdout: 'fine' })
   })

@@ -22,7 +22,10 @@ export function contractOfOutput(parts: ContractParts): void {
       Buffer.concat(chunks.filter((chunk) => chunk.stream === stream).map(({ bytes }) => bytes)).toString()
     assert.deepEqual({ stdout: joined('stdout'), stderr: joined('stderr') }, { stdout, stderr })
     const times = chunks.map(({ atMs }) => atMs)
-    assert.deepEqual(times, times.toSorted((a, b) => a - b))
+    assert.deepEqual(
+      times,
+      times.toSorted((a, b) => a - b),
+    )
   })
 
   it('hands on output before the program ends', async () => {
@@ -65,13 +68,17 @@ export function contractOfOutput(parts: ContractParts): void {
 
 function contractOfBudget({ programs, run }: ContractParts): void {
   it('lets through output that fits its limit exactly', async () => {
-    const { outcome, stdout, truncated } = await run(programs.fill(70_000), { limits: { outputBytes: 70_000 } })
+    const { outcome, stdout, truncated } = await run(programs.fill(70_000), {
+      limits: { outputBytes: 70_000 },
+    })
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
     assert.deepEqual({ length: stdout.length, truncated }, { length: 70_000, truncated: [] })
   })
 
   it('ends a program that prints one byte too many and keeps what fits', async () => {
-    const { outcome, stdout, truncated, usage } = await run(programs.fill(70_001), { limits: { outputBytes: 70_000 } })
+    const { outcome, stdout, truncated, usage } = await run(programs.fill(70_001), {
+      limits: { outputBytes: 70_000 },
+    })
     assert.deepEqual(outcome, { kind: 'limit-exceeded', limit: 'output', allowed: 70_000 })
     assert.deepEqual({ length: stdout.length, bytes: usage.outputBytes }, { length: 70_000, bytes: 70_000 })
     assert.ok(truncated.includes('stdout'))

@@ -63,9 +63,15 @@ export interface RuntimePrograms {
   /** A program with a value; null where the language has none. */
   readonly value: { readonly code: string; readonly value: unknown; readonly text: string } | null
   /** A program that makes its input visible, and where to find it then. */
-  readonly input: { readonly code: string; readonly received: (result: ReceivedResult, sent: unknown) => unknown }
+  readonly input: {
+    readonly code: string
+    readonly received: (result: ReceivedResult, sent: unknown) => unknown
+  }
   /** Console calls, and what they say in the logs; null where the language has no console. */
-  readonly console: { readonly code: string; readonly logs: readonly { readonly level: string; readonly text: string }[] } | null
+  readonly console: {
+    readonly code: string
+    readonly logs: readonly { readonly level: string; readonly text: string }[]
+  } | null
   /** Where the toolchain lies, before `/usr/local/bin:/usr/bin:/bin` on PATH. */
   readonly toolchainOnPath: boolean
 }

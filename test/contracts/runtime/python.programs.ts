@@ -18,8 +18,10 @@ export const pythonPrograms: RuntimePrograms = {
   exitWith: (exitCode) => `import sys; sys.exit(${exitCode})`,
   copyStdin: 'import sys, shutil; shutil.copyfileobj(sys.stdin.buffer, sys.stdout.buffer)',
   printArguments: "import sys; sys.stdout.write(''.join(argument + '\\0' for argument in sys.argv[1:]))",
-  printEnvironment: "import os\nprint(''.join(f'{name}={value}\\0' for name, value in os.environ.items()), end='')",
-  printFiles: (...paths) => `import sys\nfor path in ${JSON.stringify(paths)}: sys.stdout.buffer.write(open(path, 'rb').read())`,
+  printEnvironment:
+    "import os\nprint(''.join(f'{name}={value}\\0' for name, value in os.environ.items()), end='')",
+  printFiles: (...paths) =>
+    `import sys\nfor path in ${JSON.stringify(paths)}: sys.stdout.buffer.write(open(path, 'rb').read())`,
   printOwnership: (...paths) =>
     lines(
       'import os',
@@ -27,11 +29,13 @@ export const pythonPrograms: RuntimePrograms = {
       "    print(f'{facts.st_mode & 0o7777:o} {facts.st_uid} {facts.st_gid}')",
     ),
   printLinks: (...paths) => `import os\nfor path in ${JSON.stringify(paths)}: print(os.readlink(path))`,
-  printNames: (...paths) => `import os\nfor path in ${JSON.stringify(paths)}: print('\\n'.join(os.listdir(path)))`,
+  printNames: (...paths) =>
+    `import os\nfor path in ${JSON.stringify(paths)}: print('\\n'.join(os.listdir(path)))`,
   printBytes: (bytes) => `import sys; sys.stdout.buffer.write(bytes([${bytes.join(', ')}]))\nNone`,
   fill: (bytes) => `import sys; sys.stdout.write('x' * ${bytes})\nNone`,
   printThenLoop: (text) => `print(${quote(text)}, end='', flush=True)\nwhile True: pass`,
-  printThenSleep: (text) => `import time\nprint(${quote(text)}, end='', flush=True)\nwhile True: time.sleep(1000)`,
+  printThenSleep: (text) =>
+    `import time\nprint(${quote(text)}, end='', flush=True)\nwhile True: time.sleep(1000)`,
   loopInChildren: (children, text) =>
     lines(
       'import os',
@@ -43,7 +47,8 @@ export const pythonPrograms: RuntimePrograms = {
     ),
   dieBy: (signal, text) =>
     `import os, signal; print(${quote(text)}, end='', flush=True); os.kill(os.getpid(), signal.${signal})`,
-  leaveProcessBehind: "import subprocess; child = subprocess.Popen(['sleep', 'infinity']); print('parent is done')",
+  leaveProcessBehind:
+    "import subprocess; child = subprocess.Popen(['sleep', 'infinity']); print('parent is done')",
   allocateForever: lines('pieces = []', 'while True:', "    pieces.append(b'x' * 1048576)"),
   startMs: 500,
   memoryBytes: 64 * MiB,

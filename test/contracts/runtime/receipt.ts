@@ -13,12 +13,27 @@ export function contractOfReceipt({ programs, run }: ContractParts): void {
   it('says what the kernel says to the guest itself about its ids, capabilities and filters', async () => {
     const { receipt, stdout } = await run(programs.printFiles('/proc/self/status'))
     const { observed } = receipt
-    for (const name of ['Uid', 'Gid', 'CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb', 'NoNewPrivs', 'Seccomp']) {
+    for (const name of [
+      'Uid',
+      'Gid',
+      'CapInh',
+      'CapPrm',
+      'CapEff',
+      'CapBnd',
+      'CapAmb',
+      'NoNewPrivs',
+      'Seccomp',
+    ]) {
       const [, seen = 'nothing'] = new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(stdout) ?? []
       assert.equal(observed[name], seen.replaceAll('\t', ' '), name)
     }
     assert.deepEqual(
-      { CapBnd: observed['CapBnd'], NoNewPrivs: observed['NoNewPrivs'], Seccomp: observed['Seccomp'], Uid: observed['Uid'] },
+      {
+        CapBnd: observed['CapBnd'],
+        NoNewPrivs: observed['NoNewPrivs'],
+        Seccomp: observed['Seccomp'],
+        Uid: observed['Uid'],
+      },
       { CapBnd: noCapabilities, NoNewPrivs: '1', Seccomp: '2', Uid: '1000 1000 1000 1000' },
     )
   })
@@ -31,7 +46,9 @@ export function contractOfReceipt({ programs, run }: ContractParts): void {
 
   it('names namespaces that the guest is in and the host is not', async () => {
     const names = ['user', 'pid', 'mnt', 'net', 'ipc', 'uts', 'cgroup']
-    const { receipt, stdout } = await run(programs.printLinks(...names.map((name) => `/proc/self/ns/${name}`)))
+    const { receipt, stdout } = await run(
+      programs.printLinks(...names.map((name) => `/proc/self/ns/${name}`)),
+    )
     const seen = stdout.trim().split('\n')
     assert.deepEqual(
       names.map((name) => receipt.observed[`ns_${name}`]),
@@ -75,7 +92,8 @@ export function contractOfReceipt({ programs, run }: ContractParts): void {
     const mechanisms = limitMechanisms(receipt.layers.includes('cgroup'))
     assert.deepEqual(receipt.limits.wallMs, { value: 9000, by: 'host-timer' })
     assert.deepEqual(receipt.limits.cpuMs, { value: 8000, by: mechanisms.cpuMs })
-    for (const [name, { by }] of Object.entries(receipt.limits)) assert.equal(by, mechanisms[name as 'wallMs'])
+    for (const [name, { by }] of Object.entries(receipt.limits))
+      assert.equal(by, mechanisms[name as 'wallMs'])
     assert.deepEqual(receipt.clamped, [])
   })
 
@@ -93,7 +111,10 @@ export function contractOfReceipt({ programs, run }: ContractParts): void {
     const { usage } = await run(programs.fill(1000))
     assert.ok(usage.wallMs > 0 && usage.wallMs < 20_000, `${usage.wallMs} ms`)
     assert.ok(usage.cpuMs > 0 && usage.cpuMs < 20_000, `${usage.cpuMs} ms of processor time`)
-    assert.ok(usage.memoryPeakBytes > 100_000 && usage.memoryPeakBytes < 512 * 1024 * 1024, `${usage.memoryPeakBytes} bytes`)
+    assert.ok(
+      usage.memoryPeakBytes > 100_000 && usage.memoryPeakBytes < 512 * 1024 * 1024,
+      `${usage.memoryPeakBytes} bytes`,
+    )
     assert.deepEqual({ queued: usage.queuedMs, output: usage.outputBytes }, { queued: 0, output: 1000 })
   })
 }

@@ -17,7 +17,8 @@ export const shellPrograms: RuntimePrograms = {
   printOwnership: (...paths) => `stat -c '%a %u %g' -- ${paths.map(quote).join(' ')}`,
   printLinks: (...paths) => `readlink -- ${paths.map(quote).join(' ')}`,
   printNames: (...paths) => paths.map((path) => `ls -A -- ${quote(path)}`).join('\n'),
-  printBytes: (bytes) => `printf '${bytes.map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('')}'`,
+  printBytes: (bytes) =>
+    `printf '${bytes.map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('')}'`,
   fill: (bytes) => `head -c ${bytes} /dev/zero | tr '\\0' x`,
   printThenLoop: (text) => `printf %s ${quote(text)}; while :; do :; done`,
   printThenSleep: (text) => `printf %s ${quote(text)}; exec sleep infinity`,

@@ -9,10 +9,24 @@ export function contractOfSurroundings({ programs, run }: ContractParts): void {
   it('finds the documented variables, those of the request, and nothing else', async () => {
     process.env['LAZARET_TEST_SECRET'] = 'of the host'
     try {
-      const seen = environmentOf(await run(programs.printEnvironment, { env: { MINE: 'a = b\nc', EMPTY: '' } }))
+      const seen = environmentOf(
+        await run(programs.printEnvironment, { env: { MINE: 'a = b\nc', EMPTY: '' } }),
+      )
       const { PATH, ...rest } = seen
-      assert.deepEqual(rest, { HOME: '/workspace', USER: 'guest', LANG: 'C.UTF-8', TZ: 'UTC', MINE: 'a = b\nc', EMPTY: '' })
-      assert.match(String(PATH), programs.toolchainOnPath ? /^\/[^:]+:\/usr\/local\/bin:\/usr\/bin:\/bin$/ : /^\/usr\/local\/bin:\/usr\/bin:\/bin$/)
+      assert.deepEqual(rest, {
+        HOME: '/workspace',
+        USER: 'guest',
+        LANG: 'C.UTF-8',
+        TZ: 'UTC',
+        MINE: 'a = b\nc',
+        EMPTY: '',
+      })
+      assert.match(
+        String(PATH),
+        programs.toolchainOnPath
+          ? /^\/[^:]+:\/usr\/local\/bin:\/usr\/bin:\/bin$/
+          : /^\/usr\/local\/bin:\/usr\/bin:\/bin$/,
+      )
     } finally {
       delete process.env['LAZARET_TEST_SECRET']
     }
@@ -33,8 +47,8 @@ export function contractOfSurroundings({ programs, run }: ContractParts): void {
     const files = {
       'plain.txt': 'plain',
       'one/two/three.txt': 'nested',
-      'empty': '',
-      'binary': new Uint8Array(256).map((_, index) => index),
+      empty: '',
+      binary: new Uint8Array(256).map((_, index) => index),
       "it's “odd” \n$name ✓": 'odd',
       '-n': 'dash',
       '...': 'dots',
@@ -61,5 +75,7 @@ export function contractOfSurroundings({ programs, run }: ContractParts): void {
 
 function environmentOf({ stdout }: RunResult): Record<string, string> {
   const entries = stdout.split('\0').filter((entry) => entry !== '')
-  return Object.fromEntries(entries.map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]))
+  return Object.fromEntries(
+    entries.map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]),
+  )
 }

@@ -12,7 +12,10 @@ import { eventually } from '../../support/eventually.ts'
 const MiB = 1024 * 1024
 const answer = openCgroups()
 answer.parent?.remove()
-const skip = answer.parent?.version === 1 ? false : `needs the cgroup layer, version 1, as root: ${answer.reason ?? 'this is version 2'}`
+const skip =
+  answer.parent?.version === 1
+    ? false
+    : `needs the cgroup layer, version 1, as root: ${answer.reason ?? 'this is version 2'}`
 
 /** A parent group of our own, gone at the end. */
 function useParent(): CgroupParent & Disposable {
@@ -22,9 +25,14 @@ function useParent(): CgroupParent & Disposable {
 }
 
 /** Runs a shell program inside the group and waits for its end, also for the kernel to let the group go. */
-async function runInside(cgroup: CellCgroup, program: string): Promise<{ exitCode: number | null; signal: string | null }> {
+async function runInside(
+  cgroup: CellCgroup,
+  program: string,
+): Promise<{ exitCode: number | null; signal: string | null }> {
   const joining = cgroup.joins.map((path) => `echo 0 > ${path}`).join(' && ')
-  const child = spawn('/bin/sh', ['-c', `${joining} && exec /bin/sh -c "$0"`, program], { stdio: ['ignore', 'ignore', 'ignore'] })
+  const child = spawn('/bin/sh', ['-c', `${joining} && exec /bin/sh -c "$0"`, program], {
+    stdio: ['ignore', 'ignore', 'ignore'],
+  })
   const [exitCode, signal] = (await once(child, 'exit')) as [number | null, string | null]
   return { exitCode, signal }
 }
@@ -45,7 +53,11 @@ describe('a cgroup of a cell, version 1', { skip }, () => {
     using parent = useParent()
     const cgroup = parent.create('a', { ...defaultLimits, memoryBytes: 64 * MiB, processesMax: 7 })
     const folders = cgroup.joins.map((path) => path.replace(/\/tasks$/, ''))
-    const read = (name: string) => folders.map((folder) => `${folder}/${name}`).filter((path) => existsSync(path)).map((path) => readFileSync(path, 'utf8').trim())
+    const read = (name: string) =>
+      folders
+        .map((folder) => `${folder}/${name}`)
+        .filter((path) => existsSync(path))
+        .map((path) => readFileSync(path, 'utf8').trim())
     assert.deepEqual([read('memory.limit_in_bytes'), read('pids.max')], [[String(64 * MiB)], ['8']])
     await remove(cgroup)
     assert.ok(folders.every((folder) => !existsSync(folder)))

@@ -50,7 +50,8 @@ function useTree(without: readonly (keyof typeof files)[] = []): Tree {
 test('in a folder tree, controllers are handed down to the parent group and to its cells', () => {
   using tree = useTree()
   openVersion2(tree.own, 'lazaret', tree.groups)
-  for (const folder of ['.', 'lazaret']) assert.equal(tree.read(`${folder}/cgroup.subtree_control`), '+memory +pids +cpu', folder)
+  for (const folder of ['.', 'lazaret'])
+    assert.equal(tree.read(`${folder}/cgroup.subtree_control`), '+memory +pids +cpu', folder)
 })
 
 test('in a folder tree, controllers that are handed down already are not asked for again', () => {

@@ -1,0 +1,29 @@
+/** Bounds on a value that a guest claims. Its harness keeps them; a guest that writes to the channel itself may not. */
+import { depthMax } from '../core/encode-value.ts'
+
+/** A tag takes up to four levels of JSON for one of values: a Map is an object, a list, a pair, a value. */
+const levelsMax = 4 * (depthMax + 1)
+
+/** Whether the value is small and flat enough for everything that the host does with it. */
+export function fitsResult(
+  value: unknown,
+  { frameBytes, maxBytes }: { frameBytes: number; maxBytes: number },
+): boolean {
+  // A level takes two bytes at least, so what is as short as this is neither too long nor too deep.
+  if (frameBytes <= Math.min(maxBytes, 2 * levelsMax)) return true
+  if (!isFlat(value)) return false
+  // The frame also holds the value as text; only the value counts.
+  return frameBytes <= maxBytes || Buffer.byteLength(JSON.stringify(value) ?? '') <= maxBytes
+}
+
+/** Level by level, because a recursion as deep as a guest likes would overflow the stack; so would JSON.stringify. */
+function isFlat(value: unknown): boolean {
+  let level = [value]
+  for (let depth = 0; depth <= levelsMax; depth++) {
+    if (level.length === 0) return true
+    level = level
+      .filter((node) => typeof node === 'object' && node !== null)
+      .flatMap((node) => Object.values(node))
+  }
+  return false
+}

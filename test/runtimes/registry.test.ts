@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { languages, runtimeNames } from '../../src/core/request.ts'
+import { chooseRuntime } from '../../src/runtimes/registry.ts'
+import { Toolchains } from '../../src/runtimes/toolchains.ts'
+
+const missing = '/no/such/toolchain'
+const all = new Toolchains()
+const chosen = (request: object, toolchains = all): string =>
+  chooseRuntime({ code: '', ...request } as Parameters<typeof chooseRuntime>[0], toolchains).name
+
+test('each language has a runtime of its own that runs it', () => {
+  for (const language of languages)
+    assert.ok(chooseRuntime({ code: '', language }, all).languages.includes(language), language)
+  assert.deepEqual([chosen({ language: 'python' }), chosen({ language: 'shell' })], ['python', 'shell'])
+})
+
+test('without Bun JavaScript runs on Node; with neither, the one to install is named', () => {
+  assert.equal(
+    chosen({ language: 'typescript' }, new Toolchains({ bun: missing, node: process.execPath })),
+    'node',
+  )
+  assert.equal(chosen({ language: 'typescript' }, new Toolchains({ bun: missing, node: missing })), 'bun')
+})
+
+test('a runtime that is named is taken, whatever else there is', () => {
+  assert.equal(chosen({ language: 'javascript', runtime: 'node' }), 'node')
+  assert.equal(chosen({ language: 'javascript', runtime: 'bun' }, new Toolchains({ bun: missing })), 'bun')
+})
+
+test('every pair of runtime and language is either run or refused by name', () => {
+  const runs = {
+    bun: ['javascript', 'typescript'],
+    node: ['javascript', 'typescript'],
+    python: ['python'],
+    shell: ['shell'],
+  }
+  for (const runtime of runtimeNames) {
+    for (const language of languages) {
+      if (runs[runtime].includes(language)) assert.equal(chosen({ language, runtime }), runtime)
+      else
+        assert.throws(() => chosen({ language, runtime }), {
+          code: 'INVALID_REQUEST',
+          message: new RegExp(`${runtime} does not run ${language}`),
+        })
+    }
+  }
+})
