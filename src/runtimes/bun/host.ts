@@ -18,8 +18,8 @@ export const bunRuntime: Runtime = {
       name: 'bun',
       binary,
       flags: ['--no-install'],
-      // No cache of compiled code: a file that one run leaves for the next would be state between runs.
-      env: { BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0', DO_NOT_TRACK: '1' },
+      // No cache of compiled code, which would be files of ours in the guest's home. The harness removes the variable.
+      env: { BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0' },
       baseDataBytes: 264 * 1024 * 1024,
     })
   },

@@ -7,6 +7,9 @@ import { guestBind, guestFolder } from '../package-files.ts'
 import { guestEnvironment, workspaceFiles } from '../runtime.ts'
 import type { Program, Runtime } from '../runtime.ts'
 
+/** An interpreter appears at its own path inside, and there these are the guest's. */
+const guestOwnFolders = ['/tmp/', '/workspace/', '/dev/', '/proc/', '/run/']
+
 export const pythonRuntime: Runtime = {
   name: 'python',
   languages: ['python'],
@@ -16,6 +19,13 @@ export const pythonRuntime: Runtime = {
       throw new LazaretError('RUNTIME_UNAVAILABLE', {
         detail: 'No Python 3 was found.',
         hint: 'Install python3 (3.9 or later), or name one in `toolchains.python`.',
+      })
+    }
+    const hidden = python.folders.find((folder) => guestOwnFolders.some((own) => `${folder}/`.startsWith(own)))
+    if (hidden !== undefined) {
+      throw new LazaretError('RUNTIME_UNAVAILABLE', {
+        detail: `This Python lies in ${hidden}, which every guest has for itself.`,
+        hint: 'Install it elsewhere, or name another one in `toolchains.python`.',
       })
     }
     return {
