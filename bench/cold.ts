@@ -74,7 +74,13 @@ async function useCell(machine: Machine, moment: 'ready' | 'exit'): Promise<numb
       outputBytes: 1024,
       watched: { memoryBytes: null, cpuMs: null },
     }
-    const listener = { onSpawned() {}, onOutput() {}, onExceeded() {}, onUsage() {}, onExit: () => exit.resolve() }
+    const listener = {
+      onSpawned() {},
+      onOutput() {},
+      onExceeded() {},
+      onUsage() {},
+      onExit: () => exit.resolve(),
+    }
     cell.spawn(spec, listener, (failure) => exit.reject(new Error(failure.step)))
     await exit.promise
   }

@@ -190,7 +190,8 @@ export class Cell {
     const { type, id, payload } = frame
     // The watchdog counts the whole cell and names no process.
     if (type === frameType.exceeded || type === frameType.usage) {
-      for (const [guestId, { listener }] of this.#guests) if (id === 0 || id === guestId) tell(listener, frame)
+      for (const [guestId, { listener }] of this.#guests)
+        if (id === 0 || id === guestId) tell(listener, frame)
       return
     }
     const guest = this.#guests.get(id)
@@ -222,14 +223,18 @@ export class Cell {
 
 function tell(listener: ProcessListener, { type, payload }: Frame): void {
   if (type === frameType.spawned) listener.onSpawned(payload.toString('latin1', 4))
-  else if (type === frameType.output) listener.onOutput(payload[0] === 1 ? 'stdout' : 'stderr', payload.subarray(1))
+  else if (type === frameType.output)
+    listener.onOutput(payload[0] === 1 ? 'stdout' : 'stderr', payload.subarray(1))
   else if (type === frameType.exceeded) listener.onExceeded(exceeded[payload.readUInt32LE(0)] ?? 'stdout')
   else if (type === frameType.usage) listener.onUsage(decodeUsage(payload))
   else if (type === frameType.exit) listener.onExit(decodeExit(payload))
 }
 
 function decodeUsage(payload: Buffer): CellUsage {
-  return { cpuMs: Number(payload.readBigUInt64LE(0)) / 1000, memoryPeakBytes: Number(payload.readBigUInt64LE(8)) }
+  return {
+    cpuMs: Number(payload.readBigUInt64LE(0)) / 1000,
+    memoryPeakBytes: Number(payload.readBigUInt64LE(8)),
+  }
 }
 
 function parseFacts(text: string): Record<string, string> {

@@ -13,11 +13,17 @@ test('limits that something holds pass', () => {
 })
 
 test('a limit that nothing holds is refused by name', () => {
-  assert.throws(() => requireEnforced(defaultLimits, unheld, []), { code: 'LIMIT_UNENFORCEABLE', message: /processesMax\.$/ })
+  assert.throws(() => requireEnforced(defaultLimits, unheld, []), {
+    code: 'LIMIT_UNENFORCEABLE',
+    message: /processesMax\.$/,
+  })
 })
 
 test('a limit that the run does not set needs nobody to hold it', () => {
-  assert.throws(() => requireEnforced(defaultLimits, unheld, []), (error: Error) => !error.message.includes('cpuMs'))
+  assert.throws(
+    () => requireEnforced(defaultLimits, unheld, []),
+    (error: Error) => !error.message.includes('cpuMs'),
+  )
   assert.throws(() => requireEnforced({ ...defaultLimits, cpuMs: 1 }, unheld, []), { message: /cpuMs/ })
 })
 

@@ -9,7 +9,9 @@ test('doctor names every layer and toolchain with its state, and the level', asy
   assert.equal(plain.exitCode, report.meetsMinimum ? 0 : 69)
   assert.equal(machine.exitCode, plain.exitCode)
   for (const { state, name, observed } of report.layers) {
-    const line = plain.stdout.split('\n').find((text) => text.slice(state.length).trimStart().startsWith(`${name} `) && text.includes(observed))
+    const line = plain.stdout
+      .split('\n')
+      .find((text) => text.slice(state.length).trimStart().startsWith(`${name} `) && text.includes(observed))
     assert.ok(line?.startsWith(state), `${name}: ${line}`)
   }
   for (const { state, name } of report.toolchains) {
