@@ -49,7 +49,7 @@ enum frame_type {
   FRAME_EXCEEDED = 69,
   FRAME_STDIN_TAKEN = 70,
   FRAME_USAGE = 71,
-  /* stub to host, on the report socket */
+  /* stub to host, on the report socket, where faults of the whole cell go too */
   FRAME_BORN = 80,
   FRAME_GONE = 81,
 };
@@ -86,7 +86,6 @@ bool write_frame(int fd, struct frame frame, const void *payload);
 
 /* Everything the plan says that later steps need. One cell per process. */
 struct cell {
-  int fault_fd;             /* where this process reports a failure */
   uint32_t record;          /* index of the record being applied, for reports */
   int slots[SLOTS_MAX];
   /* id maps, to be written from outside the new user namespace */
@@ -108,7 +107,10 @@ struct cell {
 };
 extern struct cell cell;
 
-/* Reports step name + errno and ends this process. Nothing runs afterwards. */
+/*
+ * Reports step name + errno and ends this process. Nothing runs afterwards. On the report socket, also from pid 1: the
+ * host hardly ever writes to that one, so its reading end is never closed over a report that waits in it.
+ */
 _Noreturn void fail(const char *what);
 void check(long result, const char *what); /* fails when result is negative */
 

@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct cell cell = {.fault_fd = REPORT_FD, .record = UINT32_MAX, .helper_fd = -1, .sync_fd = -1};
+struct cell cell = {.record = UINT32_MAX, .helper_fd = -1, .sync_fd = -1};
 
 _Noreturn void fail(const char *what) {
   int error = errno;
@@ -26,7 +26,7 @@ _Noreturn void fail(const char *what) {
   put_u32(payload + 4, (uint32_t)error);
   memcpy(payload + 8, what, length);
   /* When this write fails too, the host learns of the failure from the end of the socket. */
-  (void)write_frame(cell.fault_fd, (struct frame){.length = (uint32_t)(8 + length), .type = FRAME_FAULT}, payload);
+  (void)write_frame(REPORT_FD, (struct frame){.length = (uint32_t)(8 + length), .type = FRAME_FAULT}, payload);
   _exit(1);
 }
 

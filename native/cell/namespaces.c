@@ -5,7 +5,6 @@
 #include "cell.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/sched.h>
 #include <net/if.h>
 #include <sched.h>
@@ -35,12 +34,6 @@ void step_clone(struct reader *record) {
   }
   close(sync[0]);
   cell.sync_fd = sync[1];
-  cell.fault_fd = CONTROL_FD;
-  /* The report socket is the stub's alone: pid 1 and the guests must not be able to write to it. */
-  int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-  check(null, "open /dev/null");
-  check(dup3(null, REPORT_FD, O_CLOEXEC), "let go of the report socket");
-  close(null);
   char mapped = 0;
   if (!read_exactly(cell.sync_fd, &mapped, 1)) _exit(1); /* the stub failed and has said why */
 }

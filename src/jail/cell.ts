@@ -53,6 +53,7 @@ export class Cell {
   readonly #guests = new Map<number, Guest>()
   #nextId = 1
   #isPlanned = false
+  #isEnding = false
   #failure: StepFailure | undefined
   #pid1: number | undefined
   #onFailure: ((failure: StepFailure) => void) | undefined
@@ -118,10 +119,12 @@ export class Cell {
 
   /** Kills everything in the cell. Returns at once; `gone` says when it is done. */
   end(): void {
-    if (this.#report.destroyed) return
+    if (this.#isEnding) return
+    this.#isEnding = true
     // A launcher that waits for its plan is no stub yet and reads only the control socket; the end of it ends it.
     if (!this.#isPlanned) this.#control.end()
-    this.#report.write('k')
+    // The end of our writing, never a byte: writing to a stub that has just ended would discard its last report unread.
+    this.#report.end()
     const calmDown = systemClock.after(obedienceMs, () => this.#stub.kill('SIGKILL'))
     void this.gone.then(calmDown)
   }

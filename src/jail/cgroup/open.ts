@@ -1,5 +1,6 @@
 /** Finds out, by doing, whether and where this process may make cgroups; sweeps what dead hosts left behind. */
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { dirname } from 'node:path'
 
 import type { CgroupController, CgroupParent } from './cgroup.ts'
 import { removeGroup } from './files.ts'
@@ -28,8 +29,14 @@ export function openCgroups(): CgroupAnswer {
     sweep(own.version2)
     return { parent: openVersion2(own.version2, name) }
   } catch (error) {
-    return { reason: (error as Error).message }
+    return { reason: describe(error as NodeJS.ErrnoException) }
   }
+}
+
+/** Without the name that only this process has for its group. */
+function describe({ code, path, message }: NodeJS.ErrnoException): string {
+  if (code === undefined || path === undefined) return message
+  return `${code}: no cgroups can be made in ${dirname(path)}`
 }
 
 /** A dead host's number can be taken anew, so its start time goes along; and a pid means nothing in another namespace. */
