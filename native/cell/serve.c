@@ -190,6 +190,8 @@ void step_serve(struct reader *record) {
   int signal_fd = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
   check(signal_fd, "open the signal descriptor");
   check(fcntl(CONTROL_FD, F_SETFL, O_NONBLOCK), "make the control socket non-blocking");
+  /* What the host has sent ahead starts first: while it comes up there is time to look at this cell. */
+  read_control();
   char facts[4096];
   size_t length = collect_facts(facts, sizeof facts);
   outbox_add((struct frame){.length = (uint32_t)length, .type = FRAME_READY}, facts);

@@ -26,7 +26,8 @@ export function installGlobals(request: GuestRequest, input: unknown): void {
   define(globalThis, 'input', input)
   process.argv = [process.execPath, programName, ...request.args]
   // Bun has read it at its start; it is the host's setting, not a variable of the guest's.
-  if (process.env['BUN_RUNTIME_TRANSPILER_CACHE_PATH'] === '0') delete process.env['BUN_RUNTIME_TRANSPILER_CACHE_PATH']
+  if (process.env['BUN_RUNTIME_TRANSPILER_CACHE_PATH'] === '0')
+    delete process.env['BUN_RUNTIME_TRANSPILER_CACHE_PATH']
 }
 
 function once<Result>(make: () => Result): () => Result {

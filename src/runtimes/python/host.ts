@@ -21,7 +21,9 @@ export const pythonRuntime: Runtime = {
         hint: 'Install python3 (3.9 or later), or name one in `toolchains.python`.',
       })
     }
-    const hidden = python.folders.find((folder) => guestOwnFolders.some((own) => `${folder}/`.startsWith(own)))
+    const hidden = python.folders.find((folder) =>
+      guestOwnFolders.some((own) => `${folder}/`.startsWith(own)),
+    )
     if (hidden !== undefined) {
       throw new LazaretError('RUNTIME_UNAVAILABLE', {
         detail: `This Python lies in ${hidden}, which every guest has for itself.`,
