@@ -48,7 +48,7 @@ export async function runInCell(program: Program, request: RunRequest, context: 
   const { cell, ground, plan } = built
   try {
     const run = new Run(cell, { request, limits, clock, ground, plan })
-    start(program, { request, limits, machine, built, run })
+    if (!run.isCancelled) start(program, { request, limits, machine, built, run })
     const tooLong = new LazaretError('CELL_FAILED', { detail: `The cell did not stand after ${buildMs} ms.` })
     const patience = clock.after(buildMs, () => run.fail(tooLong))
     await run.started.finally(patience)

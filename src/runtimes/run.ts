@@ -75,6 +75,11 @@ export class Run implements ProcessListener {
     this.#watchSignal(parts.request.signal)
   }
 
+  /** Whether it was cancelled before it began: then nothing may be started. */
+  get isCancelled(): boolean {
+    return this.#killReason === 'cancelled'
+  }
+
   onSpawned(status: string): void {
     this.#startedAt = this.#parts.clock.now()
     Object.assign(this.#observed, readStatus(status))
