@@ -72,6 +72,7 @@ async function useCell(machine: Machine, moment: 'ready' | 'exit'): Promise<numb
       rlimits: planRlimits(defaultLimits, rlimitGround),
       hasChannel: false,
       outputBytes: 1024,
+      wallMs: 0,
       watched: { memoryBytes: null, cpuMs: null },
     }
     const listener = {

@@ -54,7 +54,7 @@ enum frame_type {
   FRAME_GONE = 81,
 };
 
-enum exceeded { EXCEEDED_STDOUT = 1, EXCEEDED_MEMORY = 2, EXCEEDED_CPU = 3, EXCEEDED_STDERR = 4 };
+enum exceeded { EXCEEDED_STDOUT = 1, EXCEEDED_MEMORY = 2, EXCEEDED_CPU = 3, EXCEEDED_STDERR = 4, EXCEEDED_WALL = 5 };
 
 /* A view of received bytes. `bad` stays set once a read went past the end: check it once, after the last read. */
 struct reader {
@@ -165,6 +165,8 @@ struct spawn {
   int output_fds[2];            /* stdout, stderr; -1 when closed */
   int stdin_fd;                 /* -1 when closed */
   int exec_fd;                  /* end of file here means that execve worked; -1 afterwards */
+  uint64_t started_us;          /* on the monotonic clock */
+  uint64_t ended_us;
   bool exited;
   int status;
   struct rusage usage;
@@ -189,9 +191,6 @@ void read_output(struct spawn *spawn, int stream);
 void reap(struct spawn *spawns);
 void advance(struct spawn *spawn);
 
-/* The built-in program: lists or reads files of the working folder on stdout. */
-int read_files(char *const argv[]);
-
 /* Frames on their way to the host. */
 bool outbox_has_room(void);
 bool outbox_is_empty(void);
@@ -200,15 +199,25 @@ ssize_t outbox_add_output(uint32_t id, uint8_t stream, int fd, size_t most, bool
 bool outbox_flush(void); /* false when the host is gone */
 void outbox_fault(uint32_t id, int error, const char *what);
 
-/* Limits that no cgroup holds. Zero means none. */
-void watch(uint64_t memory_bytes, uint64_t cpu_ms);
+/* Limits that pid 1 holds. Zero means none, or held by something better. */
+struct watched {
+  uint64_t memory_bytes;
+  uint64_t cpu_us;
+  uint64_t wall_us;
+};
+void watch(struct watched limits);
 int watchdog_wait_ms(void); /* for poll: -1 when nothing is watched */
-uint64_t watchdog_memory_peak(void);
-uint64_t watchdog_measure_memory(void); /* looks now; returns the peak */
-bool watchdog_has_watched(void);
-uint64_t processor_us(void); /* of everything that ran in the cell but pid 1, as far as /proc tells */
+void watchdog_look(void);   /* when it is due; ends the guests and reports when a limit is passed */
+void report_usage(void);   /* to the host, where this program counts */
+bool watchdog_counts(void); /* memory and processor time are this program's to count */
+
+/* What the cell uses, as far as its own /proc tells. */
+uint64_t memory_bytes(uint64_t limit); /* dearer and more exact once the quick sum is above the limit; 0: always quick */
+uint64_t memory_peak_bytes(void);
+uint64_t processor_us(void); /* of everything that ran in the cell but pid 1 */
 bool disk_is_full(void);
-void watchdog_look(void);   /* looks when it is due; ends the guests and reports when a limit is passed */
+uint64_t now_us(void); /* monotonic */
+uint64_t time_us(struct timeval time);
 
 size_t collect_facts(char *text, size_t size);
 

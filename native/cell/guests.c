@@ -111,6 +111,10 @@ static void write_stdin(struct spawn *spawn) {
 }
 
 void reap(struct spawn *spawns) {
+  /* First whether they were executed at all: once reaped, /proc has nothing left to say of them. */
+  for (int i = 0; i < SPAWNS_MAX; i++) {
+    if (spawns[i].used && spawns[i].exec_fd >= 0) read_exec_report(&spawns[i]);
+  }
   int status = 0;
   struct rusage usage;
   for (pid_t pid; (pid = wait4(-1, &status, WNOHANG | __WALL, &usage)) > 0;) {
@@ -118,6 +122,7 @@ void reap(struct spawn *spawns) {
       struct spawn *spawn = &spawns[i];
       if (!spawn->used || spawn->exited || spawn->pid != pid) continue;
       spawn->exited = true;
+      spawn->ended_us = now_us();
       spawn->status = status;
       spawn->usage = usage;
       /* What it wrote is still to come; what its descendants go on writing is not waited for. */
@@ -130,24 +135,23 @@ void reap(struct spawn *spawns) {
   }
 }
 
-static uint64_t microseconds(struct timeval time) { return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_usec; }
-
 static void report_exit(struct spawn *spawn) {
-  uint8_t payload[46];
+  uint8_t payload[54];
   bool signalled = WIFSIGNALED(spawn->status);
   payload[0] = signalled;
   put_u32(payload + 1, (uint32_t)(signalled ? WTERMSIG(spawn->status) : WEXITSTATUS(spawn->status)));
-  uint64_t user = microseconds(spawn->usage.ru_utime);
-  uint64_t system = microseconds(spawn->usage.ru_stime);
+  uint64_t user = time_us(spawn->usage.ru_utime);
+  uint64_t system = time_us(spawn->usage.ru_stime);
   /* Without a cgroup nobody else knows what its descendants used. */
-  uint64_t whole_cell = watchdog_has_watched() ? processor_us() : 0;
+  uint64_t whole_cell = watchdog_counts() ? processor_us() : 0;
   if (whole_cell > user + system) user = whole_cell - system;
   put_u64(payload + 5, user);
   put_u64(payload + 13, system);
   put_u64(payload + 21, (uint64_t)spawn->usage.ru_maxrss);
   put_u64(payload + 29, spawn->output_dropped);
-  put_u64(payload + 37, watchdog_memory_peak());
+  put_u64(payload + 37, memory_peak_bytes());
   payload[45] = disk_is_full();
+  put_u64(payload + 46, spawn->ended_us - spawn->started_us);
   outbox_add((struct frame){.length = sizeof payload, .type = FRAME_EXIT, .id = spawn->id}, payload);
   for (int stream = 0; stream < 2; stream++) close_and_forget(&spawn->output_fds[stream]);
   close_and_forget(&spawn->stdin_fd);

@@ -33,6 +33,7 @@ void step_clone(struct reader *record) {
     run_stub((pid_t)pid, pidfd, sync[0]);
   }
   close(sync[0]);
+  if (cell.helper_fd >= 0) close(cell.helper_fd);
   cell.sync_fd = sync[1];
   char mapped = 0;
   if (!read_exactly(cell.sync_fd, &mapped, 1)) _exit(1); /* the stub failed and has said why */

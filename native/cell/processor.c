@@ -26,7 +26,7 @@ static struct times remembered[REMEMBERED_MAX];
 static size_t remembered_count;
 static uint64_t gone_us;
 
-static uint64_t microseconds(uint64_t ticks) { return ticks * 1000000 / (uint64_t)sysconf(_SC_CLK_TCK); }
+static uint64_t ticks_to_us(uint64_t ticks) { return ticks * 1000000 / (uint64_t)sysconf(_SC_CLK_TCK); }
 
 static bool read_times(const char *pid, struct times *times) {
   char path[64];
@@ -48,8 +48,8 @@ static bool read_times(const char *pid, struct times *times) {
   *times = (struct times){
       .pid = strtol(pid, NULL, 10),
       .start = fields[START],
-      .own_us = microseconds(fields[USER] + fields[SYSTEM]),
-      .waited_us = microseconds(fields[WAITED_USER] + fields[WAITED_SYSTEM]),
+      .own_us = ticks_to_us(fields[USER] + fields[SYSTEM]),
+      .waited_us = ticks_to_us(fields[WAITED_USER] + fields[WAITED_SYSTEM]),
   };
   return true;
 }
@@ -66,11 +66,12 @@ static void count_the_gone(const struct times *now, size_t count) {
   remembered_count = count;
 }
 
+uint64_t time_us(struct timeval time) { return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_usec; }
+
 static uint64_t waited_for_us(void) {
   struct rusage usage = {0};
   getrusage(RUSAGE_CHILDREN, &usage);
-  return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
-         (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+  return time_us(usage.ru_utime) + time_us(usage.ru_stime);
 }
 
 /* Two counts that each miss something and add nothing: what was waited for, and what was seen. */

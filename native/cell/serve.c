@@ -64,15 +64,6 @@ static void handle_signal(uint32_t id, struct reader *payload) {
   if (spawn && !spawn->exited) (void)kill(spawn->pid, (int)number); /* not reaped yet, so it is still that process */
 }
 
-/* Where no cgroup counts. Before the kill: a guest with much memory may be longer in dying than the host can wait. */
-static void report_usage(void) {
-  if (!watchdog_has_watched()) return;
-  uint8_t payload[16];
-  put_u64(payload, processor_us());
-  put_u64(payload + 8, watchdog_measure_memory());
-  outbox_add((struct frame){.length = sizeof payload, .type = FRAME_USAGE}, payload);
-}
-
 static void handle_frame(struct frame frame, struct reader payload) {
   struct spawn *spawn = NULL;
   switch (frame.type) {

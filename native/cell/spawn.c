@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { SPAWN_HAS_STDIN = 1, SPAWN_HAS_CHANNEL = 2, SPAWN_ENDS_ON_OUTPUT = 4, SPAWN_READS_FILES = 8, SPAWN_FLAGS = 15 };
+enum { SPAWN_HAS_STDIN = 1, SPAWN_HAS_CHANNEL = 2, SPAWN_ENDS_ON_OUTPUT = 4, SPAWN_FLAGS = 7 };
 
 /* First descriptor above the ones a guest may have; everything from here on is closed. */
 enum { GUEST_CHANNEL_FD = 3, EXEC_FD = 4 };
@@ -64,6 +64,7 @@ static bool take_program(struct program *program, struct spawn *spawn, struct re
   spawn->output_left = take_u64(request);
   uint64_t memory_bytes = take_u64(request);
   uint64_t cpu_ms = take_u64(request);
+  uint64_t wall_ms = take_u64(request);
   program->folder = take_string(request);
   program->file = take_string(request);
   if (request->bad || program->flags > SPAWN_FLAGS || !take_rlimits(program, request)) return false;
@@ -71,7 +72,7 @@ static bool take_program(struct program *program, struct spawn *spawn, struct re
   program->environment = take_strings(program->arguments, end, request);
   if (!program->environment || !take_strings(program->environment, end, request) || !reader_done(request)) return false;
   spawn->ends_on_output = (program->flags & SPAWN_ENDS_ON_OUTPUT) != 0;
-  watch(memory_bytes, cpu_ms);
+  watch((struct watched){.memory_bytes = memory_bytes, .cpu_us = cpu_ms * 1000, .wall_us = wall_ms * 1000});
   return true;
 }
 
@@ -132,11 +133,6 @@ static const char *become_guest(const struct program *program, const struct pipe
   if (chdir(program->folder) < 0) return "enter the working folder";
   if (!restrict_with_landlock()) return "apply Landlock";
   if (!restrict_with_seccomp()) return "apply seccomp";
-  /* One program is built in. It stays a fork of pid 1, but with all that a guest has to lose already lost. */
-  if (program->flags & SPAWN_READS_FILES) {
-    close(EXEC_FD); /* as execve would */
-    _exit(read_files(program->arguments));
-  }
   execve(program->file, program->arguments, program->environment);
   return "execute the program";
 }
@@ -170,6 +166,7 @@ bool start_spawn(struct spawn *spawn, struct reader *request) {
   if (!take_program(&program, spawn, request)) return false;
   struct pipes pipes;
   if (!open_pipes(&pipes)) fail("make the guest's pipes");
+  spawn->started_us = now_us();
   spawn->pid = fork();
   check(spawn->pid, "fork the guest");
   if (spawn->pid == 0) run_child(&program, &pipes);

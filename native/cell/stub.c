@@ -14,10 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static uint64_t microseconds(struct timeval time) {
-  return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_usec;
-}
-
 static bool report_born(pid_t pid1) {
   uint8_t payload[4];
   put_u32(payload, (uint32_t)pid1);
@@ -31,8 +27,8 @@ static _Noreturn void report_gone(pid_t pid1) {
   while (wait4(pid1, &status, 0, &usage) < 0 && errno == EINTR) continue;
   uint8_t payload[28];
   put_u32(payload, (uint32_t)status);
-  put_u64(payload + 4, microseconds(usage.ru_utime));
-  put_u64(payload + 12, microseconds(usage.ru_stime));
+  put_u64(payload + 4, time_us(usage.ru_utime));
+  put_u64(payload + 12, time_us(usage.ru_stime));
   put_u64(payload + 20, (uint64_t)usage.ru_maxrss);
   /* A host that is gone needs no report. */
   (void)write_frame(REPORT_FD, (struct frame){.length = sizeof payload, .type = FRAME_GONE}, payload);
@@ -42,6 +38,9 @@ static _Noreturn void report_gone(pid_t pid1) {
 _Noreturn void run_stub(pid_t pid1, int pidfd, int sync_fd) {
   close(CONTROL_FD);
   close(CHANNEL_FD);
+  for (int slot = 0; slot < SLOTS_MAX; slot++) {
+    if (cell.slots[slot] != 0) close(cell.slots[slot]);
+  }
   char byte = 'm';
   write_id_maps(pid1);
   check(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "hide the stub");

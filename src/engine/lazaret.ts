@@ -21,7 +21,7 @@ import { Toolchains } from '../runtimes/toolchains.ts'
 import { checkSizes } from './check-sizes.ts'
 import { parseRequest } from './parse-request.ts'
 import { parseOptions } from './options.ts'
-import type { LazaretOptions, ParsedOptions } from './options.ts'
+import type { LazaretEvent, LazaretOptions, ParsedOptions } from './options.ts'
 import { probeMachine } from './probe.ts'
 import { writeResult } from './write-result.ts'
 
@@ -55,7 +55,20 @@ export interface Lazaret extends AsyncDisposable {
  * ```
  */
 export function createLazaret(options: LazaretOptions = {}): Lazaret {
+  requireNode()
   return new Engine(parseOptions(options))
+}
+
+const nodeMin = [22, 12] as const
+
+/** npm only warns of a Node that is too old. */
+function requireNode(): void {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  if (major > nodeMin[0] || (major === nodeMin[0] && minor >= nodeMin[1])) return
+  throw new LazaretError('RUNTIME_UNAVAILABLE', {
+    detail: `Lazaret needs Node ${nodeMin.join('.')} or newer, and this is ${process.versions.node}.`,
+    hint: 'Install a newer Node.',
+  })
 }
 
 class Engine implements Lazaret {
@@ -107,7 +120,7 @@ class Engine implements Lazaret {
     }
     const result = writeResult(facts, end)
     await this.#audit.record(request, result)
-    this.#options.onEvent?.({
+    this.#announce({
       type: 'run-ended',
       id: result.id,
       outcome: result.outcome.kind,
@@ -124,6 +137,15 @@ class Engine implements Lazaret {
     this.#disposal.abort()
     while (this.#unfinished.size > 0) await Promise.allSettled(this.#unfinished)
     await this.#machine[Symbol.asyncDispose]()
+  }
+
+  /** Observers never decide: one that throws does not take the result away. */
+  #announce(event: LazaretEvent): void {
+    try {
+      this.#options.onEvent?.(event)
+    } catch {
+      // The observer's own mistake; there is nobody else to tell.
+    }
   }
 
   #requireUsable(): void {

@@ -187,6 +187,10 @@ async function describe(
   fix: string,
 ): Promise<ProbeToolchain> {
   if (path === null) return { name, state: 'missing', fix }
-  const { stdout } = await execute(path, ['--version'], { timeout: versionMs })
-  return { name, state: 'ok', path, version: stdout.split('\n')[0] ?? '' }
+  try {
+    const { stdout } = await execute(path, ['--version'], { timeout: versionMs })
+    return { name, state: 'ok', path, version: stdout.split('\n')[0] ?? '' }
+  } catch {
+    return { name, state: 'missing', path, fix: `${path} does not answer to --version. ${fix}` }
+  }
 }

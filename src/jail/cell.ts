@@ -37,7 +37,7 @@ interface Guest {
 const obedienceMs = 1000
 const putChunkBytes = 256 * 1024
 const putCreates = 1
-const exceeded: Record<number, Exceeded> = { 1: 'stdout', 2: 'memory', 3: 'cpu', 4: 'stderr' }
+const exceeded: Record<number, Exceeded> = { 1: 'stdout', 2: 'memory', 3: 'cpu', 4: 'stderr', 5: 'wall' }
 
 export class Cell {
   /** The guest's private channel, when it was asked for. */

@@ -13,6 +13,8 @@ export interface SpawnSpec {
   readonly hasChannel: boolean
   /** Bytes of stdout and stderr together. */
   readonly outputBytes: number
+  /** Real time until pid 1 ends everything; 0 for none. */
+  readonly wallMs: number
   /** For the watchdog; null where something better holds the limit. */
   readonly watched: { readonly memoryBytes: number | null; readonly cpuMs: number | null }
 }
@@ -31,10 +33,12 @@ export interface ProcessReport {
   readonly watchdogPeakBytes: number
   readonly outputDroppedBytes: number
   readonly diskFull: boolean
+  /** From its start to its end, by the cell's own clock. */
+  readonly elapsedMs: number
 }
 
 /** A stream's name stands for the output budget that it passed. */
-export type Exceeded = 'stdout' | 'stderr' | 'memory' | 'cpu'
+export type Exceeded = 'stdout' | 'stderr' | 'memory' | 'cpu' | 'wall'
 
 /** What the guests had used when they were told to end, where no cgroup counts it. */
 export interface CellUsage {

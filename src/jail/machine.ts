@@ -96,8 +96,11 @@ export class Machine {
 
   /** Call when every cell is gone. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#cgroups?.remove()
-    await this.#ids[Symbol.asyncDispose]()
+    try {
+      this.#cgroups?.remove()
+    } finally {
+      await this.#ids[Symbol.asyncDispose]()
+    }
   }
 }
 

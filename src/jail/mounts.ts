@@ -106,7 +106,7 @@ function planDevices(site: ConstructionSite, shape: CellShape): PlanRecord[] {
       type: 'devpts',
       path: 'dev/pts',
       flags: noSuid | noExecute,
-      options: 'newinstance,ptmxmode=0666,mode=0620',
+      options: 'newinstance,ptmxmode=0666,mode=0620,max=64',
     },
     ...Object.entries(links).map(([name, target]): PlanRecord => ({
       do: 'symlink',

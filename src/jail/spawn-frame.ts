@@ -17,6 +17,7 @@ export function encodeSpawn(spec: SpawnSpec): Buffer {
     .u64(spec.outputBytes)
     .u64(spec.watched.memoryBytes ?? 0)
     .u64(spec.watched.cpuMs ?? 0)
+    .u64(spec.wallMs)
     .string(spec.folder)
     .string(spec.file)
     .u32(spec.rlimits.length)
@@ -55,5 +56,6 @@ export function decodeExit(payload: Buffer): ProcessReport {
     outputDroppedBytes: u64(29),
     watchdogPeakBytes: u64(37),
     diskFull: payload.readUInt8(45) === 1,
+    elapsedMs: u64(46) / 1000,
   }
 }

@@ -2,6 +2,7 @@
 import { StringDecoder } from 'node:string_decoder'
 
 import type { OutputChunk } from '../core/request.ts'
+import { Blocks } from './blocks.ts'
 
 export type Stream = OutputChunk['stream']
 
@@ -33,31 +34,5 @@ export class Capture {
 
   text(stream: Stream): string {
     return this.#kept[stream].join().toString('utf8')
-  }
-}
-
-const blockBytesMin = 1024
-const blockBytesMax = 1024 * 1024
-
-/** Bytes in a few large blocks: a guest that writes one byte at a time must not cost the host an object for each. */
-class Blocks {
-  readonly #full: Buffer[] = []
-  #last = Buffer.alloc(0)
-  #used = 0
-
-  add(view: Buffer): void {
-    const fits = view.copy(this.#last, this.#used)
-    this.#used += fits
-    if (fits === view.length) return
-    if (this.#used > 0) this.#full.push(this.#last.subarray(0, this.#used))
-    const rest = view.subarray(fits)
-    this.#last = Buffer.allocUnsafeSlow(
-      Math.max(rest.length, blockBytesMin, Math.min(2 * this.#last.length, blockBytesMax)),
-    )
-    this.#used = rest.copy(this.#last)
-  }
-
-  join(): Buffer {
-    return Buffer.concat([...this.#full, this.#last.subarray(0, this.#used)])
   }
 }

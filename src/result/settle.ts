@@ -48,14 +48,20 @@ function byTheKernel(limits: Limits, exit: Exit): Outcome | undefined {
   ) {
     return { kind: 'timed-out', limit: 'cpu', limitMs: limits.cpuMs }
   }
-  if (end?.by === 'signal' && end.signal === 'SIGXFSZ')
-    return { kind: 'limit-exceeded', limit: 'disk', allowed: limits.diskBytes }
   if (end?.by === 'signal' && end.signal === 'SIGSYS')
     return { kind: 'denied', what: 'a system call of a foreign architecture' }
-  if (exit.forksRefused > 0)
+  if (exit.forksRefused > 0 && diedOfRefusedFork(exit))
     return { kind: 'limit-exceeded', limit: 'processes', allowed: limits.processesMax }
   if (exit.diskFull) return { kind: 'limit-exceeded', limit: 'disk', allowed: limits.diskBytes }
   return undefined
+}
+
+/** What bash exits with when it gives up forking; other programs die of an error that nobody caught, or of a signal. */
+const bashForkFailure = 254
+
+/** A program that lived on after a refused fork and then chose its exit code did not die of it. */
+function diedOfRefusedFork({ end, claims }: Exit): boolean {
+  return end?.by !== 'exit' || claims.error !== undefined || end.exitCode === bashForkFailure
 }
 
 function ranOutOfMemory(
@@ -63,11 +69,11 @@ function ranOutOfMemory(
   { end, oomKills, memoryPeakBytes, dataLimited, claims }: Exit,
 ): boolean {
   if (oomKills > 0) return true
-  // Without having come near the limit, a failed allocation was one that could never have fitted: the guest's own error.
-  if (memoryPeakBytes < limits.memoryBytes * nearLimit) return false
+  // A cgroup counts its kills exactly. Without one an allocation may have failed before the watchdog looked: then the
+  // program came near the limit and died as programs without memory do.
+  if (!dataLimited || memoryPeakBytes < limits.memoryBytes * nearLimit) return false
   if (end?.by === 'signal') return memorySignals.has(end.signal)
-  // Where data is limited per process the kernel answers an allocation with an error and the language raises its own.
-  return dataLimited && memoryErrors.has(claims.error?.error.name ?? '')
+  return memoryErrors.has(claims.error?.error.name ?? '')
 }
 
 function byItself({ end, claims }: Exit): Outcome {

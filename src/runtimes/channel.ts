@@ -8,6 +8,7 @@ import { StringDecoder } from 'node:string_decoder'
 import type { Limits } from '../core/limits.ts'
 import type { GuestError } from '../core/outcome.ts'
 import type { LogEntry, MimeBundle, Truncatable } from '../core/result.ts'
+import { Blocks } from '../result/blocks.ts'
 import type { GuestClaims } from '../result/exit.ts'
 import type { GuestRequest } from './channel-protocol.ts'
 import { fitsResult } from './claimed-value.ts'
@@ -41,8 +42,11 @@ export class Channel {
   readonly #displays: MimeBundle[] = []
   #value: GuestClaims['value']
   #error: GuestClaims['error']
-  #pending: Buffer[] = []
-  #pendingBytes = 0
+  /** The message that is being received: its length, then its bytes. */
+  readonly #head = Buffer.alloc(4)
+  #headBytes = 0
+  #body = new Blocks()
+  #bodyBytesLeft = 0
   #receivedBytes = 0
   #logBytesLeft: number
   #displayBytesLeft: number
@@ -75,42 +79,41 @@ export class Channel {
       this.#break()
       this.#listener.onFlood()
     }
-    if (this.#isBroken) return
-    this.#pending.push(chunk)
-    this.#pendingBytes += chunk.length
-    while (!this.#isBroken && this.#takeMessage()) continue
+    let rest = chunk
+    while (rest.length > 0 && !this.#isBroken) rest = rest.subarray(this.#take(rest))
   }
 
-  #takeMessage(): boolean {
-    if (this.#pendingBytes < 4) return false
-    const head = this.#join(4)
-    const length = head.readUInt32LE(0)
-    if (length > this.#limits.resultBytes + envelopeBytes) {
-      this.#break()
-      return false
+  /** Takes what belongs to the message that is being received; answers how many bytes that was. */
+  #take(bytes: Buffer): number {
+    if (this.#headBytes < this.#head.length) {
+      const taken = bytes.copy(this.#head, this.#headBytes)
+      this.#headBytes += taken
+      if (this.#headBytes === this.#head.length) this.#begin(this.#head.readUInt32LE(0))
+      return taken
     }
-    if (this.#pendingBytes < 4 + length) return false
-    const all = this.#join(4 + length)
-    this.#pending = all.length > 4 + length ? [all.subarray(4 + length)] : []
-    this.#pendingBytes = all.length - 4 - length
-    this.#understand(all.subarray(4, 4 + length))
-    return true
+    const part = bytes.subarray(0, this.#bodyBytesLeft)
+    this.#body.add(part)
+    this.#bodyBytesLeft -= part.length
+    if (this.#bodyBytesLeft === 0) this.#complete()
+    return part.length
   }
 
-  /** The pending bytes as one buffer once there are `enough`; joined at most twice a message. */
-  #join(enough: number): Buffer {
-    const first = this.#pending[0]
-    if (first !== undefined && first.length >= enough) return first
-    const joined = Buffer.concat(this.#pending)
-    this.#pending = [joined]
-    return joined
+  #begin(length: number): void {
+    if (length === 0 || length > this.#limits.resultBytes + envelopeBytes) this.#break()
+    this.#bodyBytesLeft = length
+  }
+
+  #complete(): void {
+    const message = this.#body.join()
+    this.#body = new Blocks()
+    this.#headBytes = 0
+    this.#understand(message)
   }
 
   /** Not our protocol any more: the guest wrote to the descriptor itself. What came before stays. */
   #break(): void {
     this.#isBroken = true
-    this.#pending = []
-    this.#pendingBytes = 0
+    this.#body = new Blocks()
   }
 
   #understand(json: Buffer): void {

@@ -56,7 +56,8 @@ export async function runInCell(program: Program, request: RunRequest, context: 
     // Answer first; the end of the cell is not waited for.
     return { exit, heldByCgroup: ground.cgroup !== null, cleaned: built.clean() }
   } catch (error) {
-    await built.clean()
+    // Should cleaning up fail too, the first reason is the one to know; the next start sweeps the rest.
+    await built.clean().catch(() => undefined)
     throw error
   }
 }
@@ -90,6 +91,7 @@ function start(program: Program, { request, limits, machine, built, run }: Start
     ...(stdin === undefined ? {} : { stdin }),
     hasChannel: program.guestRequest !== undefined,
     outputBytes: limits.outputBytes,
+    wallMs: limits.wallMs,
     watched: heldByCgroup
       ? { memoryBytes: null, cpuMs: null }
       : { memoryBytes: limits.memoryBytes, cpuMs: limits.cpuMs },

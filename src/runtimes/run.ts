@@ -32,6 +32,8 @@ const cellEndMs = 15
 /** How long the channel may take to close once the main process is gone; a descendant may hold it open. */
 const channelEndMs = 10
 const cpuCheckMs = 10
+/** By how much our timer comes after the cell's. */
+const wallGraceMs = 10
 
 export class Run implements ProcessListener {
   /** Resolves when the guest executes; rejects when the cell could not be built. */
@@ -46,12 +48,13 @@ export class Run implements ProcessListener {
   readonly #channel: Channel | null
   readonly #start = Promise.withResolvers<void>()
   readonly #end = Promise.withResolvers<Exit>()
-  readonly #stops: (() => void)[] = []
+  readonly #cancels: (() => void)[] = []
   /** For a run whose end the host cannot wait for. */
   #usage: CellUsage = { cpuMs: 0, memoryPeakBytes: 0 }
   #startedAt: number | undefined
   readonly #truncated = new Set<Truncatable>()
   #killReason: KillReason | null = null
+  #report: ProcessReport | null = null
   #observed: Record<string, string> = {}
   #landlockAbi = ''
   #isOver = false
@@ -71,7 +74,7 @@ export class Run implements ProcessListener {
       (facts) => this.#observe(facts),
       (error: unknown) => this.#failToBuild(error),
     )
-    void cell.gone.then(() => this.#finish(null))
+    void cell.gone.then(() => this.#finish())
     this.#watchSignal(parts.request.signal)
   }
 
@@ -81,6 +84,7 @@ export class Run implements ProcessListener {
   }
 
   onSpawned(status: string): void {
+    if (this.#isOver) return
     this.#startedAt = this.#parts.clock.now()
     Object.assign(this.#observed, readStatus(status))
     try {
@@ -89,17 +93,15 @@ export class Run implements ProcessListener {
       this.fail(error)
       return
     }
-    const { clock, limits, ground } = this.#parts
-    this.#stops.push(clock.after(limits.wallMs, () => this.#kill('wall')))
-    const { cgroup } = ground
-    const { cpuMs } = limits
-    if (cgroup !== null && cpuMs !== null) {
-      this.#stops.push(clock.every(cpuCheckMs, () => cgroup.cpuMs() > cpuMs && this.#kill('cpu')))
-    }
+    const { clock, limits } = this.#parts
+    // The cell's own pid 1 holds the limit; this is for a pid 1 that cannot.
+    this.#until(clock.after(limits.wallMs + wallGraceMs, () => this.#kill('wall')))
+    if (limits.cpuMs !== null) this.#until(clock.every(cpuCheckMs, () => this.#checkCpu()))
     this.#start.resolve()
   }
 
   onOutput(stream: Stream, bytes: Buffer): void {
+    if (this.#isOver) return
     try {
       this.#capture.add(stream, bytes, this.#elapsed())
     } catch (error) {
@@ -109,9 +111,12 @@ export class Run implements ProcessListener {
 
   /** The cell has killed the guests already; their end follows. */
   onExceeded(what: Exceeded): void {
+    if (this.#isOver) return
     const isStream = what === 'stdout' || what === 'stderr'
     if (isStream) this.#truncated.add(what)
-    this.#killReason ??= isStream ? 'output' : what
+    if (this.#killReason !== null) return
+    this.#killReason = isStream ? 'output' : what
+    this.#expectEnd()
   }
 
   onUsage(usage: CellUsage): void {
@@ -119,8 +124,13 @@ export class Run implements ProcessListener {
   }
 
   onExit(report: ProcessReport): void {
+    if (this.#isOver) return
+    this.#report = report
+    this.#cancelTimers()
+    // Our timer may have come late because this process was busy: the cell's clock knows better.
+    if (this.#killReason === 'wall' && report.elapsedMs < this.#parts.limits.wallMs) this.#killReason = null
     const settled = this.#channel === null ? Promise.resolve() : this.#race(this.#channel.ended, channelEndMs)
-    void settled.then(() => this.#finish(report))
+    void settled.then(() => this.#finish())
   }
 
   /** A cell that we ended before it stood did not fail. */
@@ -131,7 +141,8 @@ export class Run implements ProcessListener {
 
   /** Our fault or the machine's: the run has no outcome. */
   fail(error: unknown): void {
-    this.#stop()
+    this.#isOver = true
+    this.#cancelTimers()
     this.#start.reject(error)
     this.#end.reject(error)
     this.#cell.end()
@@ -152,12 +163,28 @@ export class Run implements ProcessListener {
     const cancel = () => this.#kill('cancelled')
     if (signal.aborted) cancel()
     else signal.addEventListener('abort', cancel, { once: true })
-    this.#stops.push(() => signal.removeEventListener('abort', cancel))
+    this.#until(() => signal.removeEventListener('abort', cancel))
+  }
+
+  /** Only a cgroup counts here; without one the cell's watchdog does. */
+  #checkCpu(): void {
+    const { ground, limits } = this.#parts
+    try {
+      if (ground.cgroup !== null && ground.cgroup.cpuMs() > (limits.cpuMs ?? Number.MAX_VALUE))
+        this.#kill('cpu')
+    } catch (cause) {
+      this.fail(
+        new LazaretError('WORKER_LOST', {
+          detail: 'The processor time of the run could not be read.',
+          cause,
+        }),
+      )
+    }
   }
 
   /** Guests first, so that what they printed still arrives; then, if that takes too long, the cell under them. */
   #kill(reason: KillReason): void {
-    if (this.#killReason !== null || this.#isOver) return
+    if (this.#killReason !== null || this.#report !== null || this.#isOver) return
     this.#killReason = reason
     this.#start.resolve()
     if (this.#startedAt === undefined) {
@@ -165,29 +192,38 @@ export class Run implements ProcessListener {
       return
     }
     this.#cell.killGuests()
+    this.#expectEnd()
+  }
+
+  #expectEnd(): void {
     const { clock } = this.#parts
-    this.#stops.push(clock.after(lastWordsMs, () => this.#cell.end()))
-    this.#stops.push(clock.after(lastWordsMs + cellEndMs, () => this.#finish(null)))
+    this.#until(clock.after(lastWordsMs, () => this.#cell.end()))
+    this.#until(clock.after(lastWordsMs + cellEndMs, () => this.#finish()))
   }
 
-  #stop(): void {
-    this.#isOver = true
-    for (const stop of this.#stops.splice(0)) stop()
+  /** Keeps what has to be cancelled when the run ends. */
+  #until(cancel: () => void): void {
+    this.#cancels.push(cancel)
   }
 
-  #finish(report: ProcessReport | null): void {
+  #cancelTimers(): void {
+    for (const cancel of this.#cancels.splice(0)) cancel()
+  }
+
+  #finish(): void {
     if (this.#isOver) return
-    this.#stop()
+    this.#isOver = true
+    this.#cancelTimers()
     let exit: Exit
     try {
-      exit = this.#collect(report)
+      exit = this.#collect(this.#report)
     } catch (cause) {
       this.fail(
         new LazaretError('WORKER_LOST', { detail: 'The evidence of the run could not be read.', cause }),
       )
       return
     }
-    if (report === null && exit.killReason === null && exit.oomKills === 0) {
+    if (this.#report === null && exit.killReason === null && exit.oomKills === 0) {
       this.fail(
         new LazaretError(this.#startedAt === undefined ? 'CELL_FAILED' : 'WORKER_LOST', {
           detail: 'The cell ended by itself.',
@@ -214,7 +250,7 @@ export class Run implements ProcessListener {
         cgroup?.memoryPeakBytes() ??
         Math.max(report?.residentPeakBytes ?? 0, report?.watchdogPeakBytes ?? 0, this.#usage.memoryPeakBytes),
       cpuMs: cgroup?.cpuMs() ?? report?.cpuMs ?? this.#usage.cpuMs,
-      wallMs: this.#elapsed(),
+      wallMs: report?.elapsedMs ?? this.#elapsed(),
       outputBytes: this.#capture.bytes,
       stdout: this.#capture.text('stdout'),
       stderr: this.#capture.text('stderr'),

@@ -35,6 +35,7 @@ function spawnOf(file: string, ...argv: readonly string[]): SpawnSpec {
     folder: '/workspace',
     rlimits,
     hasChannel: false,
+    wallMs: 0,
     outputBytes: 1000,
     watched,
   }

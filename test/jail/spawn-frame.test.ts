@@ -12,6 +12,7 @@ const spec: SpawnSpec = {
   folder: '/',
   rlimits: [{ resource: 7, soft: 1, hard: 2 }],
   hasChannel: false,
+  wallMs: 30,
   outputBytes: 10,
   watched: { memoryBytes: null, cpuMs: 20 },
 }
@@ -22,7 +23,7 @@ const { SPAWN_HAS_STDIN, SPAWN_HAS_CHANNEL, SPAWN_ENDS_ON_OUTPUT } = readEnumLin
 
 test('a spawn frame has the launcher’s order', () => {
   const expected = [
-    '04000000 0a00000000000000 0000000000000000 1400000000000000', // flags, output, memory, cpu
+    '04000000 0a00000000000000 0000000000000000 1400000000000000 1e00000000000000', // flags, output, memory, cpu, wall
     '02000000 2f00 03000000 2f6600', // folder, file
     '01000000 07000000 0100000000000000 0200000000000000', // rlimits
     '02000000 02000000 6100 01000000 00', // argv
@@ -39,7 +40,7 @@ test('flags have the launcher’s bits', () => {
 })
 
 test('an exit is read at the launcher’s offsets', () => {
-  const payload = Buffer.alloc(46)
+  const payload = Buffer.alloc(54)
   payload.writeUInt8(1, 0)
   payload.writeUInt32LE(11, 1)
   for (const [at, value] of [
@@ -48,6 +49,7 @@ test('an exit is read at the launcher’s offsets', () => {
     [21, 3n],
     [29, 4n],
     [37, 5n],
+    [46, 6000n],
   ] as const)
     payload.writeBigUInt64LE(value, at)
   payload.writeUInt8(1, 45)
@@ -58,11 +60,12 @@ test('an exit is read at the launcher’s offsets', () => {
     outputDroppedBytes: 4,
     watchdogPeakBytes: 5,
     diskFull: true,
+    elapsedMs: 6,
   })
   const writes = [...readSource('guests.c').matchAll(/put_u(?:32|64)\(payload \+ (\d+)/g)].map(([, at]) =>
     Number(at),
   )
-  for (const at of [1, 5, 13, 21, 29, 37]) assert.ok(writes.includes(at), `offset ${at}`)
+  for (const at of [1, 5, 13, 21, 29, 37, 46]) assert.ok(writes.includes(at), `offset ${at}`)
 })
 
 test('signals have their usual names, also the real-time ones that have none of their own', () => {

@@ -95,7 +95,16 @@ const table: readonly (readonly [title: string, evidence: Partial<Exit>, outcome
   ['a child’s death for memory that the program died of', { oomKills: 1, end: exit(1) }, outOfMemory],
   ['a child’s death for memory that the program survived', { oomKills: 1 }, completed(0)],
   ['memory deaths that nobody was left to report', { oomKills: 1, end: null }, outOfMemory],
-  ['an engine that aborts at the limit', { memoryPeakBytes: 950_000, end: signal('SIGABRT') }, outOfMemory],
+  [
+    'an engine that aborts at the limit, where no cgroup counts',
+    { dataLimited: true, memoryPeakBytes: 950_000, end: signal('SIGABRT') },
+    outOfMemory,
+  ],
+  [
+    'an engine that aborts at the limit, and no kill was counted',
+    { memoryPeakBytes: 950_000, end: signal('SIGABRT') },
+    killed('SIGABRT'),
+  ],
   [
     'an engine that aborts far below the limit',
     { memoryPeakBytes: 500_000, end: signal('SIGABRT') },
@@ -134,7 +143,8 @@ const table: readonly (readonly [title: string, evidence: Partial<Exit>, outcome
 
   ['the kernel’s own end for processor time', { cpuMs: 600, end: signal('SIGXCPU') }, cpuOver],
   ['SIGXCPU that the program sent to itself', { cpuMs: 5, end: signal('SIGXCPU') }, killed('SIGXCPU')],
-  ['a file above its size', { end: signal('SIGXFSZ') }, diskFull],
+  ['a file above its size, with the disk full', { end: signal('SIGXFSZ'), diskFull: true }, diskFull],
+  ['a signal of the guest’s own that means the same', { end: signal('SIGXFSZ') }, killed('SIGXFSZ')],
   [
     'a call through a foreign gate',
     { end: signal('SIGSYS') },
@@ -146,6 +156,7 @@ const table: readonly (readonly [title: string, evidence: Partial<Exit>, outcome
     tooManyProcesses,
   ],
   ['forks refused, and the program went on', { forksRefused: 2 }, completed(0)],
+  ['forks refused, and the program chose its exit code', { forksRefused: 2, end: exit(3) }, completed(3)],
   ['a full disk, and the program failed', { diskFull: true, end: exit(1), claims: claim('run') }, diskFull],
   ['a full disk, and the program ended well', { diskFull: true }, completed(0)],
 ]

@@ -12,6 +12,9 @@ if (major < 22 || (major === 22 && minor < 12)) {
   // The exit code of an unavailable runtime; the error table cannot be imported yet.
   process.exitCode = 69
 } else {
+  // `npm run` moves to the package's folder; the paths that a person writes are meant from where they are.
+  if (process.env['npm_lifecycle_event'] === 'lazaret' && process.env['INIT_CWD'])
+    process.chdir(process.env['INIT_CWD'])
   const { runProgram } = await import('./program.ts')
   process.exitCode = await runProgram(process.argv.slice(2))
 }
