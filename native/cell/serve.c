@@ -116,31 +116,39 @@ static void read_control(void) {
 
 enum { POLLS_PER_SPAWN = 4, POLLS_MAX = 2 + SPAWNS_MAX * POLLS_PER_SPAWN };
 
+/* Where a spawn's descriptors stand among the polled ones; only used ones do, or poll refuses more than RLIMIT_NOFILE. */
+static struct pollfd *polled_of[SPAWNS_MAX];
+
 static void wait_for_something(struct pollfd *polled, int signal_fd) {
   polled[0] = (struct pollfd){.fd = CONTROL_FD, .events = (short)(POLLIN | (outbox_is_empty() ? 0 : POLLOUT))};
   polled[1] = (struct pollfd){.fd = signal_fd, .events = POLLIN};
+  nfds_t count = 2;
   bool room = outbox_has_room();
   for (int i = 0; i < SPAWNS_MAX; i++) {
     struct spawn *spawn = &spawns[i];
-    struct pollfd *own = polled + 2 + i * POLLS_PER_SPAWN;
-    bool used = spawn->used;
+    struct pollfd *own = polled + count;
+    polled_of[i] = spawn->used ? own : NULL;
+    if (!spawn->used) continue;
     for (int stream = 0; stream < 2; stream++) {
-      int fd = used && room && !spawn->exited ? spawn->output_fds[stream] : -1;
+      int fd = room && !spawn->exited ? spawn->output_fds[stream] : -1;
       own[stream] = (struct pollfd){.fd = fd, .events = POLLIN};
     }
-    own[2] = (struct pollfd){.fd = used ? spawn->exec_fd : -1, .events = POLLIN};
-    own[3] = (struct pollfd){.fd = used && spawn->stdin_count > 0 ? spawn->stdin_fd : -1, .events = POLLOUT};
+    own[2] = (struct pollfd){.fd = spawn->exec_fd, .events = POLLIN};
+    own[3] = (struct pollfd){.fd = spawn->stdin_count > 0 ? spawn->stdin_fd : -1, .events = POLLOUT};
+    count += POLLS_PER_SPAWN;
   }
-  if (poll(polled, POLLS_MAX, watchdog_wait_ms()) < 0 && errno != EINTR) fail("wait");
+  if (poll(polled, count, watchdog_wait_ms()) < 0 && errno != EINTR) fail("wait");
 }
 
 static void serve_once(int signal_fd) {
   struct pollfd polled[POLLS_MAX];
+  memset(polled, 0, sizeof polled);
   wait_for_something(polled, signal_fd);
   /* Guests before the host's frames: a slot that is taken anew meanwhile must not see an older event. */
   for (int i = 0; i < SPAWNS_MAX; i++) {
-    struct pollfd *own = polled + 2 + i * POLLS_PER_SPAWN;
-    if (spawns[i].used && own[2].revents) read_exec_report(&spawns[i]);
+    const struct pollfd *own = polled_of[i];
+    if (!own) continue;
+    if (own[2].revents) read_exec_report(&spawns[i]);
     for (int stream = 0; stream < 2; stream++) {
       if (spawns[i].used && own[stream].revents && outbox_has_room()) read_output(&spawns[i], stream);
     }

@@ -18,7 +18,7 @@ export type LimitMechanisms = Readonly<Record<LimitName, LimitMechanism>>
 /** What enforces each limit, with or without cgroups. */
 export function limitMechanisms(heldByCgroup: boolean): LimitMechanisms {
   return {
-    wallMs: 'host-timer',
+    wallMs: 'cell',
     cpuMs: heldByCgroup ? 'cgroup' : 'watchdog',
     memoryBytes: heldByCgroup ? 'cgroup' : 'watchdog',
     processesMax: heldByCgroup ? 'cgroup' : 'rlimit',

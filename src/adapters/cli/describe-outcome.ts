@@ -26,8 +26,14 @@ export function describeOutcome(outcome: Outcome): string | undefined {
     case 'denied':
       return `denied: the program tried to use ${toSingleLine(outcome.what)}, which is not allowed.`
     case 'killed':
-      return `killed by ${toSingleLine(outcome.signal)}, exit ${exitCodeOf(outcome)}`
+      return `killed by ${toSingleLine(outcome.signal)}${explain[outcome.signal] ?? ''}, exit ${exitCodeOf(outcome)}`
   }
+}
+
+/** Signals with which the kernel answers a limit, when nothing else proves that it did. */
+const explain: Readonly<Record<string, string>> = {
+  SIGXFSZ: ' (a file above the disk limit, see --disk)',
+  SIGXCPU: ' (processor time, see --cpu)',
 }
 
 function describeLimit({ limit, allowed }: Extract<Outcome, { kind: 'limit-exceeded' }>): string {

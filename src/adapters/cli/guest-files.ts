@@ -1,7 +1,7 @@
 /** `--file path[:guest path]`: host files and folders as the files of a request. */
 import { readdir, stat } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
-import { basename, join, posix, resolve } from 'node:path'
+import { basename, isAbsolute, join, posix, relative, resolve } from 'node:path'
 import { LazaretError } from '../../core/errors.ts'
 import { readFileBounded, type ReadBound } from './bounded-read.ts'
 import { describeSystemError } from './system-error.ts'
@@ -59,21 +59,26 @@ export function parsePlacement(option: string): Placement {
   return { host, guest: normalizeGuestPath(option.slice(colon + 1), option) }
 }
 
-/** The last part of the path; `.` and `..` stand for their contents, which land in /workspace itself. */
+/**
+ * A path below the current folder keeps its folders, so that a script finds its data where it does outside. Of any
+ * other path the last part is taken; `.` and `..` stand for their contents, which land in /workspace itself.
+ */
 function defaultGuestPath(host: string): string {
   const name = basename(host)
-  return name === '.' || name === '..' || name === '' ? '' : basename(resolve(host))
+  if (name === '.' || name === '..' || name === '') return ''
+  const below = relative(process.cwd(), resolve(host))
+  return isAbsolute(host) || below.startsWith('..') ? basename(resolve(host)) : below
 }
 
 function normalizeGuestPath(path: string, option: string): string {
-  const relative = posix.normalize(path.replace(/^\/workspace(?=\/|$)\/*/, '') || '.')
-  if (posix.isAbsolute(relative) || relative === '..' || relative.startsWith('../')) {
+  const inside = posix.normalize(path.replace(/^\/workspace(?=\/|$)\/*/, '') || '.')
+  if (posix.isAbsolute(inside) || inside === '..' || inside.startsWith('../')) {
     throw new UsageError(
       `--file ${option}: the guest path ${path} is outside /workspace.`,
       'Give a path relative to /workspace, such as data.csv:input/data.csv.',
     )
   }
-  return relative === '.' ? '' : relative.replace(/\/$/, '')
+  return inside === '.' ? '' : inside.replace(/\/$/, '')
 }
 
 async function findKind({ host, guest }: Placement, options: readonly string[]): Promise<'file' | 'folder'> {

@@ -90,7 +90,7 @@ export function contractOfReceipt({ programs, run }: ContractParts): void {
     const { receipt } = await run(programs.print(''), { limits: { wallMs: 9000, cpuMs: 8000 } })
     assert.equal(receipt.runtime, programs.runtime)
     const mechanisms = limitMechanisms(receipt.layers.includes('cgroup'))
-    assert.deepEqual(receipt.limits.wallMs, { value: 9000, by: 'host-timer' })
+    assert.deepEqual(receipt.limits.wallMs, { value: 9000, by: 'cell' })
     assert.deepEqual(receipt.limits.cpuMs, { value: 8000, by: mechanisms.cpuMs })
     for (const [name, { by }] of Object.entries(receipt.limits))
       assert.equal(by, mechanisms[name as 'wallMs'])

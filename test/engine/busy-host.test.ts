@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { createLazaret } from '../../src/index.ts'
+
+/** Holds this thread, and with it every timer and socket of the host. */
+function block(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
+
+test('a program that ended in time is completed, however late the host looks', async () => {
+  await using lazaret = createLazaret()
+  const { outcome, stdout, usage } = await lazaret.run({
+    language: 'shell',
+    code: 'echo begun; sleep 0.2; echo done',
+    limits: { wallMs: 1000 },
+    onOutput: ({ text }) => text.startsWith('begun') && block(1400),
+  })
+  assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
+  assert.equal(stdout, 'begun\ndone\n')
+  assert.ok(usage.wallMs < 1000)
+})
+
+test('a program is stopped at its wall limit while the host is busy', async () => {
+  await using lazaret = createLazaret()
+  const { outcome, stdout, usage } = await lazaret.run({
+    language: 'shell',
+    code: 'echo begun; sleep 1; echo too late; sleep 60',
+    limits: { wallMs: 300 },
+    onOutput: ({ text }) => text.startsWith('begun') && block(1500),
+  })
+  assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: 300 })
+  assert.equal(stdout, 'begun\n')
+  assert.ok(usage.wallMs >= 300 && usage.wallMs < 1000, `${usage.wallMs} ms`)
+})
+
+test('an observer that throws does not take the result away', async () => {
+  await using lazaret = createLazaret({
+    onEvent: () => {
+      throw new Error('the observer failed')
+    },
+  })
+  const { outcome } = await lazaret.run({ language: 'shell', code: 'exit 3' })
+  assert.deepEqual(outcome, { kind: 'completed', exitCode: 3 })
+})
+
+test('a toolchain that does not answer is missing, and nothing else is wrong', async () => {
+  await using lazaret = createLazaret({ toolchains: { bun: '/bin/false' } })
+  const { level, toolchains } = await lazaret.probe()
+  assert.notEqual(level, 'none')
+  const bun = toolchains.find(({ name }) => name === 'bun')
+  assert.equal(bun?.state, 'missing')
+  assert.match(bun?.fix ?? '', /--version/)
+})
