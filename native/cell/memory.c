@@ -1,6 +1,6 @@
 /*
  * Memory and disk of the whole cell, where no cgroup counts them: private pages of every process and the files that
- * live in memory. Kernel memory behind sockets, pipes and page tables is not seen; THREAT_MODEL.md says so.
+ * live in memory. Kernel memory behind sockets and pipes is not seen; THREAT_MODEL.md says so.
  */
 #include "cell.h"
 
@@ -25,16 +25,21 @@ static size_t read_text(const char *path, char *text, size_t size) {
   return (size_t)count;
 }
 
-/* False where there is no memory: the process has ended, or its first thread has. */
-static bool read_statm(const char *path, uint64_t *bytes) {
-  char text[256];
-  if (read_text(path, text, sizeof text) == 0) return false;
-  char *next = NULL;
-  uint64_t size = strtoull(text, &next, 10);
-  uint64_t resident = strtoull(next, &next, 10);
-  uint64_t shared = strtoull(next, &next, 10);
-  *bytes = resident > shared ? (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
-  return size > 0;
+static uint64_t field_bytes(const char *text, const char *name) {
+  const char *line = strstr(text, name);
+  return line ? strtoull(line + strlen(name), NULL, 10) * 1024 : 0;
+}
+
+/*
+ * Pages that are the process's own, what of them was swapped out, and its page tables, which a sparse read-only mapping
+ * makes large. Shared memory is tmpfs and counted once, below. False where there is no memory: the process has ended, or
+ * its first thread has. The name, which the guest chooses, is one escaped line: it cannot forge another.
+ */
+static bool read_status(const char *path, uint64_t *bytes) {
+  char text[4096];
+  if (read_text(path, text, sizeof text) == 0 || !strstr(text, "\nVmSize:")) return false;
+  *bytes = field_bytes(text, "\nRssAnon:") + field_bytes(text, "\nVmSwap:") + field_bytes(text, "\nVmPTE:");
+  return true;
 }
 
 /* Threads share their memory, so the first that is alive tells all of it. */
@@ -45,19 +50,18 @@ static uint64_t private_bytes_of_threads(const char *pid) {
   if (!folder) return 0;
   uint64_t bytes = 0;
   for (struct dirent *entry; (entry = readdir(folder));) {
-    snprintf(path, sizeof path, "/proc/%.10s/task/%.10s/statm", pid, entry->d_name);
-    if (isdigit((unsigned char)entry->d_name[0]) && read_statm(path, &bytes)) break;
+    snprintf(path, sizeof path, "/proc/%.10s/task/%.10s/status", pid, entry->d_name);
+    if (isdigit((unsigned char)entry->d_name[0]) && read_status(path, &bytes)) break;
   }
   closedir(folder);
   return bytes;
 }
 
-/* Pages that are the process's own: resident minus file and shared memory (tmpfs is counted once, below). */
 static uint64_t private_bytes(const char *pid) {
   char path[64];
   uint64_t bytes = 0;
-  snprintf(path, sizeof path, "/proc/%.10s/statm", pid);
-  return read_statm(path, &bytes) ? bytes : private_bytes_of_threads(pid);
+  snprintf(path, sizeof path, "/proc/%.10s/status", pid);
+  return read_status(path, &bytes) ? bytes : private_bytes_of_threads(pid);
 }
 
 /* The same, with pages that forked processes share counted once. Dear (0.4 ms), so only to confirm. */
@@ -65,9 +69,10 @@ static uint64_t proportional_bytes(const char *pid) {
   char path[64];
   char text[2048];
   snprintf(path, sizeof path, "/proc/%.10s/smaps_rollup", pid);
-  if (read_text(path, text, sizeof text) == 0) return private_bytes(pid);
-  const char *line = strstr(text, "\nPss_Anon:");
-  return line ? strtoull(line + sizeof "\nPss_Anon:" - 1, NULL, 10) * 1024 : private_bytes(pid);
+  if (read_text(path, text, sizeof text) == 0 || !strstr(text, "\nPss_Anon:")) return private_bytes(pid);
+  uint64_t shared_out = field_bytes(text, "\nPss_Anon:");
+  if (snprintf(path, sizeof path, "/proc/%.10s/status", pid) < 0 || read_text(path, text, sizeof text) == 0) return shared_out;
+  return shared_out + field_bytes(text, "\nVmSwap:") + field_bytes(text, "\nVmPTE:");
 }
 
 static uint64_t sum_over_processes(uint64_t (*measure)(const char *pid)) {

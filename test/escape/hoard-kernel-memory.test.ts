@@ -50,3 +50,21 @@ for (const [name, code] of Object.entries(hoards)) {
     assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: limits.memoryBytes })
   })
 }
+
+/** One page read in every two MiB of 96 GiB: nothing resident, nothing that RLIMIT_DATA counts, 192 MiB of page tables. */
+const pageTables = `
+import ctypes, time
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+size, readable, private_anonymous_unreserved, no_huge_pages = 96 << 30, 1, 0x2 | 0x20 | 0x4000, 15
+start = libc.mmap(None, size, readable, private_anonymous_unreserved, -1, 0)
+libc.madvise(start, size, no_huge_pages)
+for at in range(start, start + size, 2 << 20): ctypes.c_char.from_address(at).value
+time.sleep(5)`
+
+test('page tables count as memory: out-of-memory', async () => {
+  const { outcome } = await keepMemoryFlat(() => guests.run({ ...python, code: pageTables, limits }))
+  assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: limits.memoryBytes })
+})
