@@ -35,26 +35,38 @@ function copyPython(): void {
   }
 }
 
-/** Fewer and smaller files start faster: docs/decisions/0009-one-file-harness.md has the figures. */
+/** Fewer, smaller and, for Bun, compiled files start faster: docs/decisions/0009-one-file-harness.md has the figures. */
 function bundleHarness(): void {
-  const bun = [`x64`, `aarch64`]
+  const bun = ['x64', 'aarch64']
     .map((cpu) => join(root, `node_modules/@oven/bun-linux-${cpu}/bin/bun`))
-    .find(existsSync)
-  if (bun === undefined)
+    .find((path) => existsSync(path))
+  if (bun === undefined) {
     fail('The build bundles the JavaScript harness with Bun: run `npm install` without `--omit=optional`.')
+  }
   const folder = join(fresh, 'runtimes/javascript')
-  const options = [
-    '--target=node',
-    '--format=esm',
-    '--splitting',
+  const shared = [
+    'build',
+    join(folder, 'guest.js'),
     '--minify-whitespace',
     '--minify-syntax',
     '--external=acorn',
   ]
-  const bundle = `${fresh}/harness`
-  run(bun, ['build', join(folder, 'guest.js'), ...options, `--outdir=${bundle}`])
-  for (const file of globSync('*.js', { cwd: bundle })) renameSync(join(bundle, file), join(folder, file))
-  rmSync(bundle, { recursive: true })
+  const forNode = `${fresh}/harness-node`
+  const forBun = `${fresh}/harness-bun`
+  run(bun, [...shared, '--target=node', '--format=esm', '--splitting', `--outdir=${forNode}`])
+  // Bytecode of one version of Bun; another one ignores it and reads the source beside it.
+  run(bun, [
+    ...shared,
+    '--target=bun',
+    '--format=cjs',
+    '--bytecode',
+    '--entry-naming=guest-bun.[ext]',
+    `--outdir=${forBun}`,
+  ])
+  for (const bundle of [forNode, forBun]) {
+    for (const file of globSync('*', { cwd: bundle })) renameSync(join(bundle, file), join(folder, file))
+    rmSync(bundle, { recursive: true })
+  }
 }
 
 function run(file: string, args: readonly string[]): void {

@@ -19,13 +19,17 @@ export interface Engine {
 }
 
 const engineFolder = '/opt/lazaret/bin'
-const harness = `${guestFolder}/runtimes/javascript/guest.js`
+/** The same harness, bundled for each engine. */
+const harnesses = {
+  bun: `${guestFolder}/runtimes/javascript/guest-bun.js`,
+  node: `${guestFolder}/runtimes/javascript/guest.js`,
+}
 
 export function prepareJavaScript(request: RunRequest, limits: Limits, engine: Engine): Program {
   const file = `${engineFolder}/${engine.name}`
   return {
     file,
-    argv: [file, ...engine.flags, harness],
+    argv: [file, ...engine.flags, harnesses[engine.name]],
     env: { ...engine.env, ...guestEnvironment(request, [engineFolder]) },
     binds: [{ host: engine.binary, guest: file }, guestBind(), ...compilerBinds(request)],
     files: workspaceFiles(request),

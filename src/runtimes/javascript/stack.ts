@@ -2,11 +2,12 @@
  * Stack traces in the guest's own lines: engines call `Error.prepareStackTrace` when a stack is first read, so guest
  * code that prints `error.stack` sees the same places as the host does. Our own frames and the engine's are left out.
  */
+import { harnessPath } from './harness-path.ts'
 import { stringIncludes, stringIndexOf, stringSlice, stringStartsWith } from '../../core/primordials.ts'
 import { findPosition, type MapPosition } from './positions.ts'
 
 // dist/runtimes/javascript/stack.js → dist
-const harnessFolder = import.meta.dirname.slice(0, -'/runtimes/javascript'.length)
+const harnessFolder = harnessPath.slice(0, harnessPath.lastIndexOf('/runtimes/javascript/'))
 // The default of both engines.
 const framesMax = 10
 // Room for our own frames below the guest's, which are captured first and then left out.

@@ -6,6 +6,7 @@ import { createRequire } from 'node:module'
 import type * as oxc from 'oxc-transform'
 import { installDecoratorHelpers } from './decorators.ts'
 import { CompileError } from './errors.ts'
+import { harnessPath } from './harness-path.ts'
 import { type MapPosition, positionAt } from './positions.ts'
 import { createSourceMapReader } from './source-map.ts'
 
@@ -44,7 +45,7 @@ export function compileTypeScript(code: string): JavaScriptCode {
 
 /** The platform's own binding loads in a quarter of the time that the package's search for it takes. */
 function loadOxc(): Oxc {
-  const require = createRequire(import.meta.url)
+  const require = createRequire(harnessPath)
   try {
     return require(`@oxc-transform/binding-${process.platform}-${process.arch}-gnu`) as Oxc
   } catch {

@@ -1,4 +1,4 @@
-/** Runs the built guest harness as the cell would, without the cell: the private descriptor is a socket pair. */
+/** Runs the built harness as the cell would, without the cell: the private descriptor is a socket pair. */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { decodeValue, encodeValue } from '../../../src/core/values.ts'
 import type { GuestMessage } from '../../../src/runtimes/channel-protocol.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const harness = join(root, 'dist/runtimes/javascript/guest.js')
+const harnesses = { bun: 'guest-bun.js', node: 'guest.js' }
 const bun = join(root, `node_modules/@oven/bun-linux-${process.arch}/bin/bun`)
 // A guest that hangs is ended, and its test fails on the missing exit code.
 const deadlineMs = 30_000
@@ -62,7 +62,7 @@ export async function runGuest(engine: EngineName, program: GuestProgram): Promi
   const workspace = await mkdtemp(join(tmpdir(), 'lazaret-guest-'))
   try {
     await writeFiles(workspace, program.files ?? {})
-    const guest = spawn(engines[engine], [harness], {
+    const guest = spawn(engines[engine], [join(root, 'dist/runtimes/javascript', harnesses[engine])], {
       cwd: workspace,
       env: { PATH: '/usr/bin:/bin', HOME: workspace, TZ: 'UTC', LANG: 'C.UTF-8' },
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
