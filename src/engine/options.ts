@@ -31,7 +31,7 @@ export interface LazaretOptions {
   readonly ceilings?: Partial<Limits>
   /** Interpreters to use instead of those that are found. */
   readonly toolchains?: ToolchainPaths
-  /** Host folders that every guest may read, and where they appear. Not inside /workspace, /tmp, /usr, /proc or /dev. */
+  /** Host folders that every guest may read, and where they appear. Not where the guest's own folders or the system are. */
   readonly readable?: readonly { readonly host: string; readonly guest: string }[]
   /** Host ids for cells, when started by root. Default 65 536 ids from 2 000 000 000. */
   readonly uidRange?: UidRange
