@@ -39,12 +39,28 @@ export function listSources(shape: CellShape, view: HostView): Bind[] {
   return [...same.map((path) => ({ host: path, guest: path })), ...shape.binds]
 }
 
+/** Cells come in few shapes and by the thousand: a plan that was made once is used again. */
+const shapesMax = 32
+const madeBefore = new WeakMap<HostView, Map<string, PlanRecord[]>>()
+
+/** How the mounts of a plan are found: the slots of their sources, and which sources are not folders. */
+interface Place {
+  readonly firstSlot: number
+  readonly isFile: (path: string) => boolean
+}
+
 /** From the new root to its being read-only. `isFile` tells which sources are not folders. */
-export function planMounts(
-  shape: CellShape,
-  view: HostView,
-  place: { firstSlot: number; isFile: (path: string) => boolean },
-): PlanRecord[] {
+export function planMounts(shape: CellShape, view: HostView, place: Place): PlanRecord[] {
+  const known = madeBefore.get(view) ?? new Map<string, PlanRecord[]>()
+  madeBefore.set(view, known)
+  const key = JSON.stringify([shape, place.firstSlot])
+  const records = known.get(key) ?? makeMounts(shape, view, place)
+  if (known.size >= shapesMax) known.clear()
+  known.set(key, records)
+  return records
+}
+
+function makeMounts(shape: CellShape, view: HostView, place: Place): PlanRecord[] {
   const site = new ConstructionSite()
   const sources = listSources(shape, view)
   requireApart(sources.map(({ guest }) => guest))

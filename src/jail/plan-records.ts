@@ -69,12 +69,20 @@ export type PlanRecord =
   | { readonly do: 'guest-landlock'; readonly policy: LandlockPolicy }
   | { readonly do: 'keep-capabilities'; readonly mask: bigint }
 
+/** Most records of a plan are those of the plan before it. */
+const encodedBefore = new WeakMap<PlanRecord, Buffer>()
+
 export function encodePlan(records: readonly PlanRecord[]): Buffer {
-  const plan = new PayloadWriter()
-  for (const record of records) {
-    plan.u32(recordNames.indexOf(record.do) + 1).bytes(encodeRecord(record))
-  }
-  return plan.finish()
+  return Buffer.concat(records.map(encodeOnce))
+}
+
+function encodeOnce(record: PlanRecord): Buffer {
+  const known = encodedBefore.get(record)
+  if (known !== undefined) return known
+  const operation = recordNames.indexOf(record.do) + 1
+  const encoded = new PayloadWriter().u32(operation).bytes(encodeRecord(record)).finish()
+  encodedBefore.set(record, encoded)
+  return encoded
 }
 
 /** For messages: what a record was about to touch. */
