@@ -215,6 +215,33 @@ test('a forged value that is nested deeper than any stack is dropped', () => {
   assert.notEqual(channel.claims.value, undefined)
 })
 
+test('a forged value of more lists than are worth their memory is not parsed, and it is said', () => {
+  const { channel, send } = listen()
+  const value = (lists: number) => `{"type":"value","text":"","value":[${'[],'.repeat(lists)}1]}`
+  send(value(1_000_001))
+  assert.deepEqual(channel.claims, nothing)
+  assert.deepEqual([...channel.truncated], ['value'])
+  // The channel is not broken by it: what follows is still understood.
+  send(log('after'), value(400_000))
+  assert.equal(channel.claims.logs.length, 1)
+  assert.equal((channel.claims.value?.tagged as unknown[]).length, 400_001)
+})
+
+test('brackets in a text are text', () => {
+  const { channel, send } = listen()
+  const text = '[{"\\'.repeat(600_000)
+  send({ type: 'value', text: '', value: [text] })
+  assert.deepEqual(channel.claims.value?.tagged, [text])
+  assert.deepEqual([...channel.truncated], [])
+})
+
+test('displays that the guest left out are said to be cut', () => {
+  const { channel, send } = listen()
+  send({ type: 'display', bundle: { 'text/plain': 'kept' }, truncated: true })
+  assert.deepEqual(channel.claims.displays, [{ 'text/plain': 'kept' }])
+  assert.deepEqual([...channel.truncated], ['displays'])
+})
+
 test('empty logs are not free', () => {
   const { channel, send } = listen({ outputBytes: 100 })
   for (let count = 0; count < 1000; count++) send(log(''))
