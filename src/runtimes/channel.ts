@@ -46,6 +46,7 @@ export class Channel {
   readonly #head = Buffer.alloc(4)
   #headBytes = 0
   #body = new Blocks()
+  #isBodyEmpty = true
   #bodyBytesLeft = 0
   #receivedBytes = 0
   #logBytesLeft: number
@@ -92,9 +93,14 @@ export class Channel {
       return taken
     }
     const part = bytes.subarray(0, this.#bodyBytesLeft)
-    this.#body.add(part)
     this.#bodyBytesLeft -= part.length
-    if (this.#bodyBytesLeft === 0) this.#complete()
+    // Most messages are small and come whole: they need no block of their own.
+    if (this.#bodyBytesLeft === 0 && this.#isBodyEmpty) this.#complete(part)
+    else {
+      this.#body.add(part)
+      this.#isBodyEmpty = false
+      if (this.#bodyBytesLeft === 0) this.#complete(this.#body.join())
+    }
     return part.length
   }
 
@@ -103,10 +109,10 @@ export class Channel {
     this.#bodyBytesLeft = length
   }
 
-  #complete(): void {
-    const message = this.#body.join()
-    this.#body = new Blocks()
+  #complete(message: Buffer): void {
     this.#headBytes = 0
+    if (!this.#isBodyEmpty) this.#body = new Blocks()
+    this.#isBodyEmpty = true
     this.#understand(message)
   }
 

@@ -219,12 +219,13 @@ test('a forged value of more lists than are worth their memory is not parsed, an
   const { channel, send } = listen()
   const value = (lists: number) => `{"type":"value","text":"","value":[${'[],'.repeat(lists)}1]}`
   send(value(1_000_001))
-  assert.deepEqual(channel.claims, nothing)
+  assert.equal('value' in channel.claims, false)
   assert.deepEqual([...channel.truncated], ['value'])
   // The channel is not broken by it: what follows is still understood.
   send(log('after'), value(400_000))
   assert.equal(channel.claims.logs.length, 1)
-  assert.equal((channel.claims.value?.tagged as unknown[]).length, 400_001)
+  assert.ok(Array.isArray(channel.claims.value?.tagged))
+  assert.equal(channel.claims.value.tagged.length, 400_001)
 })
 
 test('brackets in a text are text', () => {
