@@ -6,10 +6,10 @@ import { runInNewContext } from 'node:vm'
 import type { RunRequest, RunResult } from '../src/index.ts'
 import { bun, python, shell, useLazaret } from '../test/support/use-lazaret.ts'
 
-const runs = 300
+const runs = 600
 const inFlight = 8
-/** Warms up what is made once: compiled code, pools of buffers, the heap's own size. */
-const warmUpRuns = 60
+/** Warms up what is made once: compiled code, pools of buffers, and the 50 MiB that V8 keeps for young objects. */
+const warmUpRuns = 600
 const residentGrowthMax = 20 * 1024 * 1024
 
 const outputBytes = 64 * 1024
