@@ -1,8 +1,8 @@
 /**
- * Turns the guest's code into something that can be started. Most code is run as a strict script, whose completion value
+ * Turns the guest's code into something that can be started. Most code is run as a strict block, whose completion value
  * the engine itself gives; code that only a module may hold takes the slow road of `module-code.ts`.
  */
-import { constants, Script } from 'node:vm'
+import type { Script } from 'node:vm'
 import type { GuestRequest } from '../channel-protocol.ts'
 import { CompileError, toCompileError } from './errors.ts'
 import { type MapPosition, programName, skipOnFirstLine, strictPrefix } from './positions.ts'
@@ -19,6 +19,9 @@ interface Source {
   readonly hasAddedStatements: boolean
 }
 
+/** What a program declares is its own, as in a module, and engines are faster at it than at what is global. */
+const blockPrefix = `${strictPrefix}{`
+
 // Cheap, and wrong only in the safe direction: the words may stand in a string or a comment.
 const moduleWord = /\b(?:await|import|export)\b/
 
@@ -28,7 +31,12 @@ export async function compileProgram({ language, code }: GuestRequest): Promise<
   if (source.hasAddedStatements || (moduleWord.test(source.text) && !isScript(source.text)))
     return compileSlowly(source)
   try {
-    return createProgram(`${strictPrefix}${source.text}`, skipOnFirstLine(strictPrefix.length), source)
+    const text = `${blockPrefix}${source.text}\n}`
+    const skipPrefix = skipOnFirstLine(blockPrefix.length)
+    return {
+      start: createStart(text),
+      toWritten: (position) => source.toWritten(skipPrefix(position)),
+    }
   } catch (thrown) {
     // Either it does not compile, and acorn knows where, or it is for modules only, as `using` at the top level is.
     return await compileSlowly(source, thrown)
@@ -52,9 +60,13 @@ const withoutHashbang = (text: string): string => (text.startsWith('#!') ? `//${
 
 /** Whether the engine takes it as a script and no `await` stands outside of a function. */
 function isScript(text: string): boolean {
+  // A static block allows what a script allows, but neither an `await` of its own nor a variable of that name.
+  return canCompile(`${strictPrefix}(class{static{${text}\n}})`)
+}
+
+function canCompile(functionBody: string): boolean {
   try {
-    // A static block allows what a script allows, but neither an `await` of its own nor a variable of that name.
-    createScript(`${strictPrefix}(class{static{${text}\n}})`)
+    createFunction(functionBody)
     return true
   } catch {
     return false
@@ -82,35 +94,56 @@ async function compileSlowly(source: Source, engineError?: unknown): Promise<Pro
   }
 }
 
-function createProgram(text: string, toBefore: MapPosition, source: Source): Program {
+function createStart(text: string): () => unknown {
+  if (isFastInEval(text)) return () => evaluate(`${text}\n//# sourceURL=${programName}`)
   const script = createScript(text)
-  return { start: () => runScript(script), toWritten: (position) => source.toWritten(toBefore(position)) }
+  return () => runScript(script)
 }
 
+/**
+ * Bun needs more than a millisecond to load `node:vm`, and `eval` gives the same value. But its engine looks a `var`
+ * of evaluated code up by name each time, a hundred times slower, and `import()` there would start from the harness.
+ */
+function isFastInEval(text: string): boolean {
+  if (!isBun || text.length > evalCharactersMax || slowInEval.test(text)) return false
+  // What does not compile must be known before it runs. A function's body allows `return`, a static block `super`.
+  return canCompile(text) && isScript(text)
+}
+
+const isBun = process.versions['bun'] !== undefined
+const slowInEval = /\b(?:var|import|new\s*\.\s*target)\b/
+/** Parsing more than this three times takes as long as loading `node:vm`. */
+const evalCharactersMax = 32 * 1024
+// Called by another name than `eval`, it evaluates in the global scope.
+const evaluate = eval
+const createFunction = Function
+
+const getBuiltinModule = process.getBuiltinModule.bind(process)
 const runScript = (script: Script): unknown => script.runInThisContext({ displayErrors: false })
 
 /** Only where `import()` may occur does the engine need to know how to resolve it. */
 function createScript(text: string): Script {
+  const { Script, constants } = getBuiltinModule('node:vm')
   if (!text.includes('import')) return new Script(text, { filename: programName })
-  silenceLoaderWarning()
-  return new Script(text, importingScript)
+  const importing = {
+    filename: programName,
+    // Resolves as a module in the working directory would.
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  }
+  silenceLoaderWarning(() => new Script('import("node:vm")', importing).runInThisContext())
+  return new Script(text, importing)
 }
 
-// Resolves as a module in the working directory would.
-const importingScript = {
-  filename: programName,
-  importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-}
-let isLoaderSilent = process.versions['bun'] !== undefined
+let isLoaderSilent = isBun
 
 /** Node says once, when such a script first imports, that the loader is experimental; stderr is the guest's. */
-function silenceLoaderWarning(): void {
+function silenceLoaderWarning(warn: () => void): void {
   if (isLoaderSilent) return
   isLoaderSilent = true
   const { emitWarning } = process
   process.emitWarning = () => {}
   try {
-    new Script('import("node:vm")', importingScript).runInThisContext()
+    warn()
   } finally {
     process.emitWarning = emitWarning
   }

@@ -4,7 +4,7 @@
  */
 import { harnessPath } from './harness-path.ts'
 import { stringIncludes, stringIndexOf, stringSlice, stringStartsWith } from '../../core/primordials.ts'
-import { findPosition, type MapPosition } from './positions.ts'
+import { findPosition, type MapPosition, programName } from './positions.ts'
 
 // dist/runtimes/javascript/stack.js → dist
 const harnessFolder = harnessPath.slice(0, harnessPath.lastIndexOf('/runtimes/javascript/'))
@@ -54,13 +54,23 @@ function headerOf(error: unknown): string {
 /** `undefined` for frames that are not the guest's business. */
 function frameText(frame: unknown): string | undefined {
   const text = `${frame as string}`
-  const isOurs = stringIncludes(text, harnessFolder) || stringStartsWith(text, 'runInThisContext (')
+  const isOurs =
+    stringIncludes(text, harnessFolder) ||
+    stringStartsWith(text, 'runInThisContext (') ||
+    text === 'eval (native)'
   const isEngine =
     stringIncludes(text, 'node:internal/') ||
     stringIncludes(text, '(node:vm:') ||
     stringIncludes(text, '(node:diagnostics_channel:')
-  return isOurs || isEngine ? undefined : mapPositions(text)
+  if (isOurs || isEngine) return undefined
+  // Bun's way to name code without a name; Node gives the place alone.
+  const place = stringStartsWith(text, unnamedStart)
+    ? programName + stringSlice(text, unnamedStart.length - 1, -1)
+    : text
+  return mapPositions(place)
 }
+
+const unnamedStart = `<anonymous> (${programName}:`
 
 /** Where a stack first mentions the guest's code, after its header. */
 export function topPosition(stack: string, header: string): { line: number; column: number } | undefined {
