@@ -2,12 +2,9 @@
  * How single values look in the tagged format of `values.ts`: numbers, integers, dates, and what cannot cross.
  * Runs after guest code, so it uses captured built-ins only.
  */
-import types from 'node:util/types'
+import { isDate, isRegExp } from './built-in-kinds.ts'
 import { bigIntText, isFiniteNumber, jsonString, stringSlice, uncurryThis } from './primordials.ts'
 import { readProperty, textOr, unboxed } from './read-value.ts'
-
-// Taken now: named imports of built-ins change when guest code calls syncBuiltinESMExports().
-const { isDate, isRegExp } = types
 
 // A person reads these texts; what cannot cross is not worth more.
 const descriptionMax = 1024

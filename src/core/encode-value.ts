@@ -2,7 +2,7 @@
  * The writing half of `values.ts`. It runs inside the guest process, after guest code: no getter, proxy or patched
  * built-in may make it throw or call anything but what the value itself holds, and its work is bounded by `maxBytes`.
  */
-import types from 'node:util/types'
+import { isMap, isSet } from './built-in-kinds.ts'
 import { encodeInteger, encodeLeaf, encodeNumber, encodeUnserializable } from './encode-leaf.ts'
 import { bytesLength, jsonString, messageOf, uncurryThis, utf8 } from './primordials.ts'
 import {
@@ -19,9 +19,6 @@ import {
   textOr,
   Unreadable,
 } from './read-value.ts'
-
-// Taken now: named imports of built-ins change when guest code calls syncBuiltinESMExports().
-const { isMap, isSet } = types
 
 /** Levels of values inside values that cross; deeper ones become `Unserializable`. */
 export const depthMax = 1000

@@ -2,7 +2,16 @@
  * Looks into objects of guest code without trusting them: a getter, proxy trap or patched built-in that throws gives an
  * `Unreadable`, never an exception. Used by the encoder.
  */
-import types from 'node:util/types'
+import {
+  isAnyArrayBuffer,
+  isBigIntObject,
+  isBooleanObject,
+  isDataView,
+  isNativeError,
+  isNumberObject,
+  isStringObject,
+  isTypedArray,
+} from './built-in-kinds.ts'
 import {
   getOwnPropertyDescriptor,
   getPrototypeOf,
@@ -12,18 +21,6 @@ import {
   hasOwn,
   isArray,
 } from './primordials.ts'
-
-// Taken now: named imports of built-ins change when guest code calls syncBuiltinESMExports().
-const {
-  isAnyArrayBuffer,
-  isBigIntObject,
-  isBooleanObject,
-  isDataView,
-  isNativeError,
-  isNumberObject,
-  isStringObject,
-  isTypedArray,
-} = types
 
 /** What reading gave instead of a value: an exception's message. */
 export class Unreadable {

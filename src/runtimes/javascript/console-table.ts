@@ -1,5 +1,5 @@
 /** `console.table` as Node draws it. (Bun's own port of Node's Console fails on arrays and maps.) */
-import { isMap, isSet } from 'node:util/types'
+import { isMap, isSet } from '../../core/built-in-kinds.ts'
 import { inspectWith } from './inspect.ts'
 
 type Column = Record<number, string>
