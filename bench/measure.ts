@@ -50,7 +50,7 @@ export function timed(action: () => Promise<unknown>): () => Promise<number> {
   }
 }
 
-function summarize(name: string, times: number[]): Row {
+export function summarize(name: string, times: readonly number[]): Row {
   const sorted = times.toSorted((a, b) => a - b)
   const at = (share: number) =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN

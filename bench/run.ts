@@ -6,13 +6,20 @@ import { cpus, release } from 'node:os'
 import { parseArgs } from 'node:util'
 
 import { benchCold } from './cold.ts'
+import { benchFunctions } from './functions.ts'
 import { verdict } from './measure.ts'
 import type { Comparison } from './measure.ts'
+import { benchStreaming } from './streaming.ts'
 
 const { values } = parseArgs({
   options: { turns: { type: 'string', default: '60' }, json: { type: 'boolean', default: false } },
 })
-const comparisons = await benchCold(Number(values.turns))
+const turnCount = Number(values.turns)
+const comparisons = [
+  ...(await benchCold(turnCount)),
+  await benchStreaming(turnCount),
+  ...(await benchFunctions(turnCount)),
+]
 const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Linux ${release()}, Node ${process.versions.node}`
 
 if (values.json) {

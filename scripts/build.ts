@@ -1,6 +1,6 @@
 /**
- * Compiles src/ to dist/, puts the Python harness beside it and bundles the JavaScript one. Everything is made in a
- * folder of its own and then takes dist/'s place, so that nothing old stays and nobody sees half a build.
+ * Compiles src/ to dist/, puts beside it what guests read as it is, and bundles the JavaScript harness. Everything is
+ * made in a folder of its own and then takes dist/'s place, so that nothing old stays and nobody sees half a build.
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, existsSync, globSync, mkdirSync, renameSync, rmSync } from 'node:fs'
@@ -13,7 +13,7 @@ const stale = `${target}.${process.pid}.old`
 
 try {
   compile()
-  copyPython()
+  copyAsTheyAre()
   bundleHarness()
   chmodSync(join(fresh, 'adapters/cli/main.js'), 0o755)
   if (existsSync(target)) renameSync(target, stale)
@@ -27,8 +27,9 @@ function compile(): void {
   run(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json'), '--outDir', fresh])
 }
 
-function copyPython(): void {
-  for (const file of globSync('src/runtimes/**/*.py', { cwd: root })) {
+/** What guests read that is no TypeScript. */
+function copyAsTheyAre(): void {
+  for (const file of globSync('src/runtimes/**/*.{py,json}', { cwd: root })) {
     const copy = join(fresh, file.replace(/^src/, '.'))
     mkdirSync(dirname(copy), { recursive: true })
     copyFileSync(join(root, file), copy)
@@ -44,18 +45,22 @@ function bundleHarness(): void {
     fail('The build bundles the JavaScript harness with Bun: run `npm install` without `--omit=optional`.')
   }
   const folder = join(fresh, 'runtimes/javascript')
-  const shared = [
-    'build',
-    join(folder, 'guest.js'),
-    '--minify-whitespace',
-    '--minify-syntax',
-    '--external=acorn',
-  ]
+  const shared = ['--minify-whitespace', '--minify-syntax', '--external=acorn']
   const forNode = `${fresh}/harness-node`
   const forBun = `${fresh}/harness-bun`
-  run(bun, [...shared, '--target=node', '--format=esm', '--splitting', `--outdir=${forNode}`])
+  run(bun, [
+    'build',
+    join(folder, 'guest-node.js'),
+    ...shared,
+    '--target=node',
+    '--format=esm',
+    '--splitting',
+    `--outdir=${forNode}`,
+  ])
   // Bytecode of one version of Bun; another one ignores it and reads the source beside it.
   run(bun, [
+    'build',
+    join(folder, 'guest.js'),
     ...shared,
     '--target=bun',
     '--format=cjs',

@@ -2,7 +2,15 @@
 export { createLazaret } from './engine/lazaret.ts'
 export type { Lazaret } from './engine/lazaret.ts'
 export type { LazaretEvent, LazaretOptions } from './engine/options.ts'
-export type { Language, NetworkMode, OutputChunk, RunRequest, RuntimeName } from './core/request.ts'
+export type {
+  FunctionCall,
+  HostFunction,
+  Language,
+  NetworkMode,
+  OutputChunk,
+  RunRequest,
+  RuntimeName,
+} from './core/request.ts'
 export type { LimitMechanism, LimitName, Limits } from './core/limits.ts'
 export type { GuestError, Outcome } from './core/outcome.ts'
 export type { LogEntry, MimeBundle, Receipt, RunResult, Truncatable, Usage } from './core/result.ts'

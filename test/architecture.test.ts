@@ -117,7 +117,7 @@ test('time and randomness come from the clock alone', () => {
 test('nothing is unbounded by default', () => {
   /** The reason why the word may stand there. */
   const exceptions: Readonly<Record<string, string>> = {
-    'src/core/decode-tags.ts': 'a value of a guest can be Infinity',
+    'src/core/decode-leaf.ts': 'a value of a guest can be Infinity',
     'src/runtimes/javascript/console-table.ts':
       'the cells of console.table are one line each; their number is bounded',
   }

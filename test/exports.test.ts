@@ -11,7 +11,9 @@ import { checkoutRoot, readText } from './support/checkout.ts'
 const values = ['LazaretError', 'createLazaret']
 const types = [
   'ErrorCode',
+  'FunctionCall',
   'GuestError',
+  'HostFunction',
   'Language',
   'Lazaret',
   'LazaretEvent',

@@ -49,6 +49,7 @@ enum frame_type {
   FRAME_EXCEEDED = 69,
   FRAME_STDIN_TAKEN = 70,
   FRAME_USAGE = 71,
+  FRAME_ALONE = 72, /* after KILL_ALL: nothing but pid 1 is alive */
   /* stub to host, on the report socket, where faults of the whole cell go too */
   FRAME_BORN = 80,
   FRAME_GONE = 81,
@@ -184,6 +185,9 @@ struct spawn {
 /* Starts a process from a SPAWN frame. False when the frame is malformed; a failed step is reported as a fault. */
 bool start_spawn(struct spawn *spawn, struct reader *request);
 bool put_file(struct reader *request);
+
+/* What a spawn with SPAWN_COLLECTS does instead of executing a program. Returns the exit code. */
+int collect_files(const char *what, char *const arguments[]);
 
 /* What happens to the processes that were started. `spawns` is all SPAWNS_MAX of them. */
 void read_exec_report(struct spawn *spawn);

@@ -21,6 +21,7 @@
 static struct spawn spawns[SPAWNS_MAX];
 static uint8_t inbox[FRAME_HEADER_BYTES + FRAME_BYTES_MAX];
 static size_t inbox_bytes;
+static bool announces_alone;
 
 static struct spawn *spawn_of(uint32_t id) {
   for (int i = 0; i < SPAWNS_MAX; i++) {
@@ -86,6 +87,7 @@ static void handle_frame(struct frame frame, struct reader payload) {
     case FRAME_KILL_ALL: /* and then drain, so that what was printed before is not lost */
       report_usage();
       (void)kill(-1, SIGKILL);
+      announces_alone = true;
       return;
     case FRAME_END:
       _exit(0);
@@ -110,6 +112,16 @@ static void read_control(void) {
   }
   memmove(inbox, inbox + used, inbox_bytes - used);
   inbox_bytes -= used;
+}
+
+/*
+ * Every process of the cell has one of our children above it, or is one: whoever loses its parent becomes ours. So
+ * when there is no child left to wait for, nothing is alive.
+ */
+static void announce_alone(void) {
+  if (waitid(P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 || errno != ECHILD) return;
+  announces_alone = false;
+  outbox_add((struct frame){.type = FRAME_ALONE}, NULL);
 }
 
 /* ---- the loop ---- */
@@ -163,6 +175,7 @@ static void serve_once(int signal_fd) {
   for (int i = 0; i < SPAWNS_MAX; i++) {
     if (spawns[i].used) advance(&spawns[i]);
   }
+  if (announces_alone) announce_alone();
   if (!outbox_flush()) _exit(0);
 }
 

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { SPAWN_HAS_STDIN = 1, SPAWN_HAS_CHANNEL = 2, SPAWN_ENDS_ON_OUTPUT = 4, SPAWN_FLAGS = 7 };
+enum { SPAWN_HAS_STDIN = 1, SPAWN_HAS_CHANNEL = 2, SPAWN_ENDS_ON_OUTPUT = 4, SPAWN_COLLECTS = 8, SPAWN_FLAGS = 15 };
 
 /* First descriptor above the ones a guest may have; everything from here on is closed. */
 enum { GUEST_CHANNEL_FD = 3, EXEC_FD = 4 };
@@ -133,6 +133,10 @@ static const char *become_guest(const struct program *program, const struct pipe
   if (chdir(program->folder) < 0) return "enter the working folder";
   if (!restrict_with_landlock()) return "apply Landlock";
   if (!restrict_with_seccomp()) return "apply seccomp";
+  if (program->flags & SPAWN_COLLECTS) {
+    close(exec_report_fd);
+    _exit(collect_files(program->file, program->arguments));
+  }
   execve(program->file, program->arguments, program->environment);
   return "execute the program";
 }

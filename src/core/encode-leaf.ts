@@ -43,15 +43,20 @@ export function encodeInteger(value: bigint): string {
   return `{"$type":"BigInt","value":"${integerText(value)}"}`
 }
 
-function integerText(value: bigint): string {
+/** Decimal, or hexadecimal where that would take time that grows with the square. */
+export function integerText(value: bigint): string {
   if (value < hugeInteger && value > -hugeInteger) return bigIntText(value)
   return value < 0n ? `-0x${bigIntText(-value, 16)}` : `0x${bigIntText(value, 16)}`
 }
 
-/** Objects without anything inside them: dates, regular expressions, boxed primitives. `undefined` for all others. */
-export function encodeLeaf(value: object): string | undefined {
+/** Dates and regular expressions: objects that can be told apart, without others in them. Else `undefined`. */
+export function encodeDateOrPattern(value: object): string | undefined {
   if (isDate(value)) return encodeDate(value)
-  if (isRegExp(value)) return encodeRegExp(value)
+  return isRegExp(value) ? encodeRegExp(value) : undefined
+}
+
+/** Objects that stand for a primitive, whose identity tells nothing. `undefined` for all others. */
+export function encodePrimitiveObject(value: object): string | undefined {
   if (Unserializable.is(value)) return encodeUnserializable(value.text)
   const primitive = unboxed(value)
   switch (typeof primitive) {

@@ -3,7 +3,14 @@
  * built-in may make it throw or call anything but what the value itself holds, and its work is bounded by `maxBytes`.
  */
 import { isMap, isSet } from './built-in-kinds.ts'
-import { encodeInteger, encodeLeaf, encodeNumber, encodeUnserializable } from './encode-leaf.ts'
+import {
+  encodeInteger,
+  encodeDateOrPattern,
+  encodeNumber,
+  encodePrimitiveObject,
+  encodeUnserializable,
+} from './encode-leaf.ts'
+import { JsonText, tooLarge } from './json-text.ts'
 import { bytesLength, jsonString, messageOf, uncurryThis, utf8 } from './primordials.ts'
 import {
   type Binary,
@@ -38,12 +45,14 @@ export interface EncodedJson {
 /** Encodes `value` as JSON text in the tagged format of `values.ts`. Never throws. */
 export function encodeValueToJson(value: unknown, options: EncodeOptions = {}): EncodedJson {
   const maxBytes = options.maxBytes ?? bytesMaxDefault
-  const encoding = new Encoding(maxBytes)
+  const text = new JsonText(maxBytes)
+  const encoding = new Encoding(text)
   try {
     encoding.write(value, { parent: undefined, step: '', depth: 0 })
-    // While writing, UTF-16 units are counted, and there are never more of them than bytes.
-    if (bytesLength(utf8(encoding.text)) <= maxBytes)
-      return { json: encoding.text, truncated: encoding.isCut }
+    const json = text.whole
+    // No character takes more than three bytes for each of its UTF-16 units.
+    if (json.length * 3 <= maxBytes || bytesLength(utf8(json)) <= maxBytes)
+      return { json, truncated: encoding.isCut }
   } catch (thrown) {
     if (thrown !== tooLarge)
       return { json: encodeUnserializable(`[cannot be encoded: ${messageOf(thrown)}]`), truncated: true }
@@ -58,7 +67,6 @@ interface Place {
   readonly depth: number
 }
 
-const tooLarge = { message: 'too large' }
 const SeenMap = Map<object, Place>
 const seenGet = uncurryThis(SeenMap.prototype.get)
 const seenSet = uncurryThis(SeenMap.prototype.set)
@@ -71,19 +79,18 @@ const base64Slice = uncurryThis(
 )
 
 class Encoding {
-  text = ''
   isCut = false
-  readonly #lengthMax: number
+  readonly #text: JsonText
   readonly #seen = new SeenMap()
 
-  constructor(lengthMax: number) {
-    this.#lengthMax = lengthMax
+  constructor(text: JsonText) {
+    this.#text = text
   }
 
   write(value: unknown, place: Place): void {
     switch (typeof value) {
       case 'string':
-        return this.#string(value)
+        return this.#text.putString(value)
       case 'number':
         return this.#put(encodeNumber(value))
       case 'boolean':
@@ -102,42 +109,38 @@ class Encoding {
   }
 
   #put(piece: string): void {
-    this.text += piece
-    if (this.text.length > this.#lengthMax) throw tooLarge
-  }
-
-  #string(value: string): void {
-    // Escaping only makes it longer, so a string that cannot fit is not escaped first.
-    if (this.text.length + value.length > this.#lengthMax) throw tooLarge
-    this.#put(jsonString(value))
-  }
-
-  #key(key: string, before: string): void {
-    if (this.text.length + key.length > this.#lengthMax) throw tooLarge
-    this.#put(`${before}${jsonString(key)}:`)
+    this.#text.put(piece)
   }
 
   #object(value: object, place: Place): void {
     const first = seenGet(this.#seen, value)
     if (first !== undefined) return this.#put(`{"$type":"Ref","path":[${pathText(first)}]}`)
+    const isArray = isList(value)
+    const isContainer = isArray || isPlain(value)
+    if (!isContainer) {
+      const primitive = encodePrimitiveObject(value)
+      if (primitive !== undefined) return this.#put(primitive)
+    }
+    seenSet(this.#seen, value, place)
+    if (!isContainer && this.#leaf(value)) return
     if (place.depth > depthMax) {
       this.isCut = true
-      return this.#put(encodeUnserializable('[nested too deeply]'))
-    }
-    const isArray = isList(value)
-    if (isArray || isPlain(value)) {
-      seenSet(this.#seen, value, place)
-      return isArray ? this.#array(value, place) : this.#fields(value, place)
-    }
-    const leaf = encodeLeaf(value)
-    if (leaf !== undefined) return this.#put(leaf)
-    seenSet(this.#seen, value, place)
-    if (isMap(value)) return this.#map(value, place)
-    if (isSet(value)) return this.#set(value, place)
-    if (isError(value)) return this.#error(value, place)
-    const binary = readBinary(value)
-    if (binary === undefined) this.#fields(value, place)
-    else this.#binary(binary)
+      this.#put(encodeUnserializable('[nested too deeply]'))
+    } else if (isArray) this.#array(value, place)
+    else if (isContainer) this.#fields(value, place)
+    else if (isMap(value)) this.#map(value, place)
+    else if (isSet(value)) this.#set(value, place)
+    else if (isError(value)) this.#error(value, place)
+    else this.#fields(value, place)
+  }
+
+  /** Writes an object without anything inside it that is an object; answers whether it is one. */
+  #leaf(value: object): boolean {
+    const text = encodeDateOrPattern(value)
+    if (text !== undefined) this.#put(text)
+    const binary = text === undefined ? readBinary(value) : undefined
+    if (binary !== undefined) this.#binary(binary)
+    return text !== undefined || binary !== undefined
   }
 
   #array(value: readonly unknown[], place: Place): void {
@@ -171,7 +174,7 @@ class Encoding {
     this.#put('{')
     for (let index = 0; index < keys.length; index++) {
       const key = keys[index] as string
-      this.#key(key, index === 0 ? '' : ',')
+      this.#text.putKey(key, index === 0 ? '' : ',')
       this.#child(readProperty(value, key), place, key)
     }
     this.#put('}')
@@ -213,13 +216,13 @@ class Encoding {
 
   #error(value: Error, place: Place): void {
     this.#put(`{"$type":"Error","name":`)
-    this.#string(textOr(readProperty(value, 'name'), 'Error'))
+    this.#text.putString(textOr(readProperty(value, 'name'), 'Error'))
     this.#put(',"message":')
-    this.#string(textOr(readProperty(value, 'message'), ''))
+    this.#text.putString(textOr(readProperty(value, 'message'), ''))
     const stack = readProperty(value, 'stack')
     if (typeof stack === 'string') {
       this.#put(',"stack":')
-      this.#string(stack)
+      this.#text.putString(stack)
     }
     if (hasField(value, 'cause')) this.#member('cause', readProperty(value, 'cause'), place)
     const errors = hasField(value, 'errors') ? readProperty(value, 'errors') : undefined
@@ -240,7 +243,7 @@ class Encoding {
     for (let index = 0; index < keys.length; index++) {
       const key = keys[index] as string
       if (isErrorField(key)) continue
-      this.#key(key, count++ === 0 ? ',"properties":{' : ',')
+      this.#text.putKey(key, count++ === 0 ? ',"properties":{' : ',')
       this.#child(readProperty(value, key), place, key)
     }
     if (count > 0) this.#put('}')
@@ -249,7 +252,7 @@ class Encoding {
   #binary({ name, bytes }: Binary): void {
     const length = bytesLength(bytes)
     // Four characters for every three bytes.
-    if (this.text.length + (length / 3) * 4 > this.#lengthMax) throw tooLarge
+    this.#text.requireRoom((length / 3) * 4)
     this.#put(`{"$type":"${name}","value":"${base64Slice(bytes, 0, length)}"}`)
   }
 }

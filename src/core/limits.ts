@@ -16,10 +16,17 @@ export interface Limits {
   readonly outputBytes: number
   /** Bytes of `code`. Default 1 MiB. */
   readonly codeBytes: number
-  /** Bytes of `input`, `stdin` and `files` together. Default 16 MiB. */
+  /** Bytes of `input`, `stdin` and `files` together, and again of what one host function returns. Default 16 MiB. */
   readonly inputBytes: number
-  /** Bytes of the value, and again of the displays, that the guest may send back. Default 16 MiB. */
+  /**
+   * Bytes of the value, again of the displays, again of the collected files, and again of the arguments of one call
+   * of a host function. Default 16 MiB.
+   */
   readonly resultBytes: number
+  /** Calls of host functions in the whole run. Default 10 000. */
+  readonly functionCallsMax: number
+  /** How long one call of a host function may take. Default none (`null`). */
+  readonly functionMs: number | null
 }
 
 export type LimitName = keyof Limits
@@ -37,6 +44,8 @@ export const defaultLimits: Limits = {
   codeBytes: 1 * MiB,
   inputBytes: 16 * MiB,
   resultBytes: 16 * MiB,
+  functionCallsMax: 10_000,
+  functionMs: null,
 }
 
 /** What really enforces a limit in a run, as its receipt names it. */

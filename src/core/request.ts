@@ -24,10 +24,20 @@ export interface RunRequest {
   readonly args?: readonly string[]
   /** Files placed in /workspace before the run; keys are relative paths. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>
+  /**
+   * Globs of files to bring back from /workspace when the program has ended: `*`, `**`, `?`, `[a-z]`, `{a,b}`. Hidden
+   * names have to be named; the name of a folder brings all that is in it. Links, pipes and devices are left out.
+   */
+  readonly collect?: readonly string[]
   /** What the program reads from standard input. Default: empty. */
   readonly stdin?: string | Uint8Array
   /** Environment variables, added to the few that every guest finds. Nothing of the host's environment is passed on. */
   readonly env?: Readonly<Record<string, string>>
+  /**
+   * Functions of the host that the guest's code may call by name: in JavaScript they return promises; in Python they
+   * block, or are awaited where an event loop runs. Not for shell. Their arguments are the guest's: check them.
+   */
+  readonly functions?: Readonly<Record<string, HostFunction>>
   /** Clamped to the operator's ceilings; the receipt says so. */
   readonly limits?: Partial<Limits>
   /** Default `none`: an empty network namespace with a loopback of its own. */
@@ -36,8 +46,22 @@ export interface RunRequest {
   readonly client?: string
   /** Aborting it kills the run; the outcome is `cancelled`. */
   readonly signal?: AbortSignal
-  /** Called for each piece of output as it happens, in order. */
-  readonly onOutput?: (chunk: OutputChunk) => void
+  /**
+   * Called for each piece of output as it happens. The pieces of one stream come in order and none is lost; between
+   * stdout and stderr the order is that of writing, except for what was written at the same moment (two pipes cannot
+   * tell). While a promise that it returned is pending it is not called again: the guest waits when it goes on
+   * writing, and its time runs. `run()` answers after the last piece was taken. What it throws, `run()` throws.
+   */
+  readonly onOutput?: ((chunk: OutputChunk) => void) | ((chunk: OutputChunk) => Promise<void>)
+}
+
+/** What it returns, or resolves to, is the call's value; what it throws becomes an error of the guest's language. */
+export type HostFunction = (this: FunctionCall, ...args: unknown[]) => unknown
+
+/** What `this` is in a host function: one call of it. */
+export interface FunctionCall {
+  /** Aborts when the run ends, for whatever reason, or when the call has taken longer than `functionMs`. */
+  readonly signal: AbortSignal
 }
 
 /** A piece of what the guest wrote, as it happened. */

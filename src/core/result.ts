@@ -56,6 +56,7 @@ export interface RunResult {
   /** The value as the language's own REPL prints it. Guest text. */
   readonly valueText?: string
   readonly displays: readonly MimeBundle[]
+  /** What `collect` asked for, by path below /workspace. Together at most `resultBytes`; a path is guest text. */
   readonly files: Readonly<Record<string, Uint8Array>>
   readonly logs: readonly LogEntry[]
   /** Invalid UTF-8 is replaced. Kept up to the limit whatever the outcome. */

@@ -38,10 +38,10 @@
  *
  * An unknown or malformed tag is a plain object. Readers stop at `depthMax` levels of values.
  */
-import { decodeArray, decodeFields, decoders, type Fields, type Inner, malformed } from './decode-tags.ts'
-import { Unserializable } from './encode-leaf.ts'
-import { depthMax, encodeValueToJson, type EncodeOptions } from './encode-value.ts'
-import { findRefTarget, findRefTargets } from './value-refs.ts'
+import { systemClock } from './clock.ts'
+import { Pace } from './decode-pace.ts'
+import { type Decoded, decodeTagged } from './decode-value.ts'
+import { encodeValueToJson, type EncodeOptions } from './encode-value.ts'
 
 /** A value in the tagged encoding: plain JSON. */
 export type JsonTagged =
@@ -66,46 +66,10 @@ export function encodeValue(
  * never sets a prototype, and its work and memory are proportional to the size of the input.
  */
 export function decodeValue(tagged: unknown): unknown {
-  const { stackTraceLimit } = Error
-  // A million errors would otherwise each capture a stack of ours.
-  Error.stackTraceLimit = 0
-  try {
-    return new Decoding(tagged).decode(tagged, 0)
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit
-  }
+  return decodeUntrusted(tagged).value
 }
 
-class Decoding {
-  readonly #root: unknown
-  /** The nodes that some Ref names, with their live values as far as they exist. */
-  readonly #targets: Map<unknown, unknown>
-
-  constructor(root: unknown) {
-    this.#root = root
-    this.#targets = findRefTargets(root)
-  }
-
-  decode(node: unknown, depth: number): unknown {
-    if (typeof node !== 'object' || node === null) return node
-    if (depth > depthMax) return new Unserializable('[nested too deeply]')
-    const inner: Inner = {
-      decode: (child) => this.decode(child, depth + 1),
-      open: (live) => {
-        if (this.#targets.has(node)) this.#targets.set(node, live)
-        return live
-      },
-    }
-    if (Array.isArray(node)) return decodeArray(node, inner)
-    const live = this.#decodeTag(node as Fields, inner)
-    return live === malformed ? decodeFields(node as Fields, inner) : inner.open(live)
-  }
-
-  #decodeTag(fields: Fields, inner: Inner): unknown {
-    const tag = Object.hasOwn(fields, '$type') ? fields['$type'] : undefined
-    if (typeof tag !== 'string') return malformed
-    if (tag === 'Ref') return this.#targets.get(findRefTarget(this.#root, fields['path'])) ?? malformed
-    const decoder = decoders.get(tag)
-    return decoder === undefined ? malformed : decoder(fields, inner)
-  }
+/** The same, and whether something of it was left out. */
+export function decodeUntrusted(tagged: unknown): Decoded {
+  return decodeTagged(tagged, new Pace(systemClock.now))
 }

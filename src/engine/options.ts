@@ -31,7 +31,11 @@ export interface LazaretOptions {
   readonly ceilings?: Partial<Limits>
   /** Interpreters to use instead of those that are found. */
   readonly toolchains?: ToolchainPaths
-  /** Host folders that every guest may read, and where they appear. Not where the guest's own folders or the system are. */
+  /**
+   * Host folders that every guest may read, and where they appear. Not where the guest's own folders or the system are.
+   * Packages of JavaScript are found from /workspace when their `node_modules` appears as `/node_modules`:
+   * `{ host: '/srv/app/node_modules', guest: '/node_modules' }`.
+   */
   readonly readable?: readonly { readonly host: string; readonly guest: string }[]
   /** Host ids for cells, when started by root. Default 65 536 ids from 2 000 000 000. */
   readonly uidRange?: UidRange

@@ -4,7 +4,9 @@ import { z } from 'zod'
 import { LazaretError } from '../core/errors.ts'
 import { languages, networkModes, runtimeNames } from '../core/request.ts'
 import type { RunRequest } from '../core/request.ts'
+import { explainBadPattern } from '../runtimes/collect/pattern.ts'
 import { listFolders } from './check-sizes.ts'
+import { checkFunctions, functionsSchema } from './function-names.ts'
 import { describeIssues, limitsSchema } from './schemas.ts'
 
 /** The kernel takes no longer argument or variable (MAX_ARG_STRLEN, execve(2)). */
@@ -13,6 +15,7 @@ const nameBytesMax = 255
 const filesMax = 10_000
 const pathDepthMax = 64
 const variablesMax = 1000
+const globsMax = 64
 
 const text = z.string().refine((value) => !value.includes('\0'), { error: 'must not contain NUL' })
 const argument = text.refine((value) => Buffer.byteLength(value) <= argumentBytesMax, {
@@ -35,40 +38,48 @@ const workspacePath = text.refine(isWorkspacePath, {
   error: 'must be a relative path without `.`, `..`, empty or over-long parts',
 })
 
-const schema = z.strictObject({
-  code: text,
-  language: z.enum(languages),
-  runtime: z.enum(runtimeNames).optional(),
-  input: z.unknown().optional(),
-  args: z.array(argument).max(1000).optional(),
-  files: named
-    .pipe(z.record(workspacePath, bytes))
-    .refine((files) => Object.keys(files).length <= filesMax, { error: `more than ${filesMax} files` })
-    .refine((files) => findFileInFile(files) === undefined, {
-      error: (issue) => `${findFileInFile(issue.input as object)} is a file and a folder`,
-    })
-    .optional(),
-  stdin: bytes.optional(),
-  env: named
-    .pipe(
-      z.record(
-        z
-          .string()
-          .max(nameBytesMax)
-          .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not a variable name'),
-        variable,
-      ),
-    )
-    .refine((env) => Object.keys(env).length <= variablesMax, {
-      error: `more than ${variablesMax} variables`,
-    })
-    .optional(),
-  limits: limitsSchema.optional(),
-  network: z.enum(networkModes).optional(),
-  client: text.max(256).optional(),
-  signal: z.instanceof(AbortSignal).optional(),
-  onOutput: z.custom<RunRequest['onOutput']>((value) => typeof value === 'function').optional(),
+const glob = text.refine((value) => explainBadPattern(value) === undefined, {
+  error: (issue) => explainBadPattern(issue.input as string),
 })
+
+const schema = z
+  .strictObject({
+    code: text,
+    language: z.enum(languages),
+    runtime: z.enum(runtimeNames).optional(),
+    input: z.unknown().optional(),
+    args: z.array(argument).max(1000).optional(),
+    files: named
+      .pipe(z.record(workspacePath, bytes))
+      .refine((files) => Object.keys(files).length <= filesMax, { error: `more than ${filesMax} files` })
+      .refine((files) => findFileInFile(files) === undefined, {
+        error: (issue) => `${findFileInFile(issue.input as object)} is a file and a folder`,
+      })
+      .optional(),
+    collect: z.array(glob).max(globsMax).optional(),
+    stdin: bytes.optional(),
+    env: named
+      .pipe(
+        z.record(
+          z
+            .string()
+            .max(nameBytesMax)
+            .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not a variable name'),
+          variable,
+        ),
+      )
+      .refine((env) => Object.keys(env).length <= variablesMax, {
+        error: `more than ${variablesMax} variables`,
+      })
+      .optional(),
+    functions: named.pipe(functionsSchema).optional(),
+    limits: limitsSchema.optional(),
+    network: z.enum(networkModes).optional(),
+    client: text.max(256).optional(),
+    signal: z.instanceof(AbortSignal).optional(),
+    onOutput: z.custom<RunRequest['onOutput']>((value) => typeof value === 'function').optional(),
+  })
+  .superRefine(checkFunctions)
 
 /** Throws INVALID_REQUEST. */
 export function parseRequest(input: RunRequest): RunRequest {

@@ -37,6 +37,8 @@ export const limitsSchema = z
       .int()
       .min(64)
       .max(256 * MiB),
+    functionCallsMax: z.int().min(1).max(1_000_000_000),
+    functionMs: z.int().min(1).max(timeMsMax).nullable(),
   })
   .partial()
 

@@ -2,8 +2,8 @@
 import type { LimitName, Limits } from '../core/limits.ts'
 import type { ProtectionLevel } from '../core/protection.ts'
 import type { RuntimeName } from '../core/request.ts'
-import type { RunResult } from '../core/result.ts'
-import { decodeValue } from '../core/values.ts'
+import type { RunResult, Truncatable } from '../core/result.ts'
+import { decodeUntrusted } from '../core/values.ts'
 import { writeReceipt } from '../result/receipt.ts'
 import { settle } from '../result/settle.ts'
 import type { RunEnd } from '../runtimes/run-in-cell.ts'
@@ -17,24 +17,28 @@ export interface RunFacts {
   readonly clamped: readonly LimitName[]
 }
 
-export function writeResult(facts: RunFacts, { exit, heldByCgroup }: RunEnd): RunResult {
+export function writeResult(facts: RunFacts, { exit, heldByCgroup, collected }: RunEnd): RunResult {
   const { claims } = exit
+  const decoded = claims.value === undefined ? undefined : decodeUntrusted(claims.value.tagged)
   return {
     id: facts.id,
     outcome: settle(facts.limits, exit),
     ...(claims.value === undefined
       ? {}
       : {
-          value: decodeValue(claims.value.tagged),
+          value: decoded?.value,
           valueTagged: claims.value.tagged,
           valueText: claims.value.text,
         }),
     displays: claims.displays,
-    files: {},
+    files: collected.files,
     logs: claims.logs,
     stdout: exit.stdout,
     stderr: exit.stderr,
-    truncated: exit.truncated,
+    truncated: listTruncated(exit.truncated, {
+      value: decoded?.truncated ?? false,
+      files: !collected.isComplete,
+    }),
     usage: {
       wallMs: exit.wallMs,
       cpuMs: exit.cpuMs,
@@ -44,4 +48,13 @@ export function writeResult(facts: RunFacts, { exit, heldByCgroup }: RunEnd): Ru
     },
     receipt: writeReceipt({ ...facts, heldByCgroup }, exit),
   }
+}
+
+/** What was cut on the way, and what was cut here. */
+function listTruncated(
+  before: readonly Truncatable[],
+  here: Readonly<Partial<Record<Truncatable, boolean>>>,
+): readonly Truncatable[] {
+  const isCut = (what: Truncatable) => here[what] === true && !before.includes(what)
+  return [...before, ...(Object.keys(here) as Truncatable[]).filter(isCut)]
 }

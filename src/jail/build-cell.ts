@@ -23,7 +23,7 @@ export interface BuiltCell {
   readonly cell: Cell
   readonly ground: LeasedGround
   readonly plan: CellPlan
-  /** Ends the cell, waits until it is gone and gives its ground back. What the cgroup counted is lost then. */
+  /** Ends the cell, waits until it is gone and gives its ground back. What the cgroup counted is lost then. Once. */
   clean(): Promise<void>
 }
 
@@ -41,7 +41,8 @@ export async function buildCell(
     const plan = planCell(shape, ground, isFile)
     cell.sendPlan(encodePlan(plan.records))
     const leased = ground
-    return { cell, ground, plan, clean: () => cleanUp(cell, leased, clock) }
+    let cleaned: Promise<void> | undefined
+    return { cell, ground, plan, clean: () => (cleaned ??= cleanUp(cell, leased, clock)) }
   } catch (error) {
     cell.end()
     await cell.gone

@@ -57,6 +57,7 @@ export class Cell {
   #failure: StepFailure | undefined
   #pid1: number | undefined
   #onFailure: ((failure: StepFailure) => void) | undefined
+  #alone: PromiseWithResolvers<void> | undefined
 
   constructor(stub: ChildProcess, { hasChannel }: { hasChannel: boolean }) {
     this.#stub = stub
@@ -112,15 +113,31 @@ export class Cell {
     if (spec.stdin !== undefined) this.#feed(id)
   }
 
-  /** Kills every guest but not the cell, which then reports their ends and what they had printed. */
-  killGuests(): void {
+  /**
+   * Kills every guest but not the cell, which then reports their ends and what they had printed. Resolves when none of
+   * them is alive any more, or when the cell is gone with them. Never rejects.
+   */
+  killGuests(): Promise<unknown> {
     this.#send(frameType.killAll, 0)
+    this.#alone ??= Promise.withResolvers<void>()
+    return Promise.race([this.#alone.promise, this.gone])
+  }
+
+  /** Leaves what the cell sends unread, so that its guests come to wait when they go on writing. */
+  pause(): void {
+    if (!this.#isEnding) this.#control.pause()
+  }
+
+  /** Reads on. */
+  resume(): void {
+    this.#control.resume()
   }
 
   /** Kills everything in the cell. Returns at once; `gone` says when it is done. */
   end(): void {
     if (this.#isEnding) return
     this.#isEnding = true
+    this.resume() // or its end would stay unread
     // A launcher that waits for its plan is no stub yet and reads only the control socket; the end of it ends it.
     if (!this.#isPlanned) this.#control.end()
     // The end of our writing, never a byte: writing to a stub that has just ended would discard its last report unread.
@@ -159,6 +176,7 @@ export class Cell {
       if (frame.type === frameType.ready) ready.resolve(parseFacts(frame.payload.toString()))
       else if (frame.type === frameType.gone) gone(decodeGone(frame.payload))
       else if (frame.type === frameType.born) this.#pid1 = frame.payload.readUInt32LE(0)
+      else if (frame.type === frameType.alone) this.#becomeAlone()
       else if (frame.type === frameType.fault) this.#fail(decodeFault(frame.payload), failed)
       else this.#handle(frame)
     }
@@ -187,6 +205,11 @@ export class Cell {
     this.#failure = failure
     failed(failure)
     this.#onFailure?.(failure)
+  }
+
+  #becomeAlone(): void {
+    this.#alone?.resolve()
+    this.#alone = undefined
   }
 
   #handle(frame: Frame): void {

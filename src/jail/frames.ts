@@ -24,6 +24,7 @@ export const frameType = {
   exceeded: 69,
   stdinTaken: 70,
   usage: 71,
+  alone: 72,
   born: 80,
   gone: 81,
 } as const

@@ -2,6 +2,7 @@
 import type { Rlimit } from './rlimits.ts'
 
 export interface SpawnSpec {
+  /** A program; for a collector its task, `list` or `read`. */
   readonly file: string
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
@@ -11,6 +12,8 @@ export interface SpawnSpec {
   readonly stdin?: Uint8Array
   /** Whether this process gets the cell's private channel as descriptor 3. */
   readonly hasChannel: boolean
+  /** The launcher's own confined reader of files (native/cell/collect.c) instead of a program. */
+  readonly isCollector?: boolean
   /** Bytes of stdout and stderr together. */
   readonly outputBytes: number
   /** Real time until pid 1 ends everything; 0 for none. */

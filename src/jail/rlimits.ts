@@ -35,6 +35,16 @@ export interface RlimitGround {
   readonly openFilesHard: number
 }
 
+const both = (number: number, value: number): Rlimit => ({ resource: number, soft: value, hard: value })
+
+/** For our own reader of files in a cell: it opens one folder below another and starts nothing. */
+export const collectorRlimits: readonly Rlimit[] = [
+  both(resource.core, 0),
+  both(resource.fileSize, 0),
+  both(resource.openFiles, 128),
+  both(resource.processes, 0),
+]
+
 /**
  * Engines ask for the double of what they hold when a table grows, and use it later or never. The watchdog, which
  * counts what is used, should step in first, because then it is known what happened; this is what stops a process
@@ -43,7 +53,6 @@ export interface RlimitGround {
 const dataFactor = 2
 
 export function planRlimits(limits: Limits, ground: RlimitGround): Rlimit[] {
-  const both = (number: number, value: number): Rlimit => ({ resource: number, soft: value, hard: value })
   const plan = [
     both(resource.core, 0),
     both(resource.fileSize, limits.diskBytes),

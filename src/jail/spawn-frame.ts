@@ -4,7 +4,7 @@ import { constants } from 'node:os'
 import { PayloadWriter } from './frames.ts'
 import type { ProcessEnd, ProcessReport, SpawnSpec } from './guest-process.ts'
 
-const flags = { hasStdin: 1, hasChannel: 2, endsOnOutput: 4 }
+const flags = { hasStdin: 1, hasChannel: 2, endsOnOutput: 4, collects: 8 }
 
 /** The payload of a SPAWN frame; the reading half is take_program in native/cell/spawn.c. */
 export function encodeSpawn(spec: SpawnSpec): Buffer {
@@ -12,7 +12,7 @@ export function encodeSpawn(spec: SpawnSpec): Buffer {
     .u32(
       (spec.stdin === undefined ? 0 : flags.hasStdin) |
         (spec.hasChannel ? flags.hasChannel : 0) |
-        flags.endsOnOutput,
+        (spec.isCollector === true ? flags.collects : flags.endsOnOutput),
     )
     .u64(spec.outputBytes)
     .u64(spec.watched.memoryBytes ?? 0)

@@ -1,8 +1,10 @@
 /** Output as it arrives: kept up to the run's budget, decoded without splitting characters, handed on as it comes. */
 import { StringDecoder } from 'node:string_decoder'
 
-import type { OutputChunk } from '../core/request.ts'
+import type { OutputChunk, RunRequest } from '../core/request.ts'
 import { Blocks } from './blocks.ts'
+import { Delivery } from './delivery.ts'
+import type { DeliveryListener } from './delivery.ts'
 
 export type Stream = OutputChunk['stream']
 
@@ -12,12 +14,12 @@ export class Capture {
     stdout: new StringDecoder('utf8'),
     stderr: new StringDecoder('utf8'),
   }
-  readonly #onOutput: ((chunk: OutputChunk) => void) | undefined
+  readonly #delivery: Delivery | undefined
   #bytes = 0
 
   /** The cell counts the budget at the source, so nothing beyond it ever arrives here. */
-  constructor(onOutput: ((chunk: OutputChunk) => void) | undefined) {
-    this.#onOutput = onOutput
+  constructor(onOutput: RunRequest['onOutput'], listener: DeliveryListener) {
+    this.#delivery = onOutput === undefined ? undefined : new Delivery(onOutput, listener)
   }
 
   get bytes(): number {
@@ -27,9 +29,14 @@ export class Capture {
   add(stream: Stream, view: Buffer, atMs: number): void {
     this.#kept[stream].add(view)
     this.#bytes += view.length
-    if (this.#onOutput === undefined) return
+    if (this.#delivery === undefined) return
     const bytes = Buffer.from(view)
-    this.#onOutput({ stream, bytes, text: this.#decoders[stream].write(bytes), atMs })
+    this.#delivery.push({ stream, bytes, text: this.#decoders[stream].write(bytes), atMs })
+  }
+
+  /** Resolves when the caller has taken all of it, or wants no more. Rejects with what its `onOutput` threw. */
+  async delivered(signal: AbortSignal | undefined): Promise<void> {
+    await this.#delivery?.finish(signal)
   }
 
   text(stream: Stream): string {

@@ -28,6 +28,8 @@ export function limitMechanisms(heldByCgroup: boolean): LimitMechanisms {
     codeBytes: 'host',
     inputBytes: 'host',
     resultBytes: 'host',
+    functionCallsMax: 'host',
+    functionMs: 'host',
   }
 }
 

@@ -2,7 +2,8 @@
  * What host and guest harness say to each other on the private descriptor (3 inside the cell, a stream socket).
  *
  * Each message is `u32 length` (little-endian, of the JSON alone), then that many bytes of UTF-8 JSON.
- * The host sends one `GuestRequest` and nothing else. The harness answers with any number of `GuestMessage`s.
+ * The host sends one `GuestRequest`; the harness answers with any number of `GuestMessage`s. Where the request has
+ * functions, the host answers each `call` with one `HostMessage` of the same id, in whatever order they are done.
  * The guest's own code can find this descriptor and write to it too: a message is a claim about the guest's
  * own value, logs and errors, never evidence of how the run ended.
  */
@@ -20,7 +21,30 @@ export interface GuestRequest {
   readonly args: readonly string[]
   /** The encoded value may not be longer than this many bytes of JSON; a longer one is replaced and marked. */
   readonly resultBytes: number
+  /** Absent when there are none. */
+  readonly functions?: GuestFunctions
 }
+
+export interface GuestFunctions {
+  readonly names: readonly string[]
+  /** More calls than this are refused, by the harness and by the host. */
+  readonly callsMax: number
+}
+
+/**
+ * How many calls a harness sends before the first of them is answered, and after how many bytes of them it waits; the
+ * rest stays with the guest, in order. A host that gets more stops reading, so a harness that kept to this never blocks.
+ */
+export const callsAtOnceMax = 1024
+export const callBytesAtOnce = 4 * 1024 * 1024
+
+export type HostMessage =
+  | { readonly type: 'return'; readonly id: number; readonly value: unknown }
+  | {
+      readonly type: 'throw'
+      readonly id: number
+      readonly error: { readonly name: string; readonly message: string }
+    }
 
 export type GuestMessage =
   /** One console call, sent before the same text goes to stdout or stderr. `text` is at most 64 KiB. */
@@ -34,3 +58,5 @@ export type GuestMessage =
    * into `resultBytes` for all of them together; what did not fit is left out.
    */
   | { readonly type: 'display'; readonly bundle: MimeBundle; readonly truncated?: true }
+  /** A call of a host function. `args` is one array in the tagged encoding, of at most `resultBytes`. */
+  | { readonly type: 'call'; readonly id: number; readonly name: string; readonly args: readonly unknown[] }

@@ -12,6 +12,8 @@ import { Blocks } from '../result/blocks.ts'
 import type { GuestClaims } from '../result/exit.ts'
 import type { GuestRequest } from './channel-protocol.ts'
 import { fitsResult } from './claimed-value.ts'
+import type { FunctionCalls } from './function-calls.ts'
+import { frameMessage } from './message-frame.ts'
 
 const textCharactersMax = 64 * 1024
 /** JSON writes a control character as six. */
@@ -21,6 +23,9 @@ const envelopeBytes = textCharactersMax * escapeFactor + 1024
 /** Parsed, `[]` takes twenty times what it takes as text: more of these than a person would send are not parsed. */
 const containersMax = 1_000_000
 const containersUncountedBytes = 1024 * 1024
+/** How a harness begins a call; what another guest begins otherwise is a value like any. */
+const callStart = /^\{"type":"call","id":(\d{1,15}),/
+const callStartBytes = 64
 /** An entry costs the host some 100 bytes beside its text, so many empty ones are not free. */
 const logsMax = 65_536
 const displaysMax = 4096
@@ -30,13 +35,17 @@ export interface ChannelListener {
   readonly elapsed: () => number
   /** The guest has sent more than all its logs and results together may take. */
   readonly onFlood: () => void
+  /** Where calls of host functions go, when the request has any. */
+  readonly calls?: FunctionCalls | null
 }
 
 export class Channel {
   /** Resolves when the guest's end is closed. */
   readonly ended: Promise<void>
   readonly truncated = new Set<Truncatable>()
+  readonly #stream: Duplex
   readonly #listener: ChannelListener
+  readonly #calls: FunctionCalls | null
   readonly #limits: Limits
   readonly #logs: LogEntry[] = []
   readonly #displays: MimeBundle[] = []
@@ -48,14 +57,24 @@ export class Channel {
   #body = new Blocks()
   #isBodyEmpty = true
   #bodyBytesLeft = 0
+  /** Calls that the guest is entitled to are not counted: they have limits of their own. */
   #receivedBytes = 0
+  readonly #receivedBytesMax: number
+  /** What has been read while there were too many calls to answer; `null` while there are not. */
+  #held: Buffer | null = null
   #logBytesLeft: number
   #displayBytesLeft: number
   #isBroken = false
 
   constructor(stream: Duplex, limits: Limits, listener: ChannelListener) {
+    this.#stream = stream
     this.#limits = limits
     this.#listener = listener
+    this.#calls = listener.calls ?? null
+    if (this.#calls !== null) this.#calls.onRoom = () => this.#resume()
+    const messageBytes = limits.resultBytes + envelopeBytes
+    // Logs are counted as text, the value, the displays and a call that is on its way as JSON.
+    this.#receivedBytesMax = limits.outputBytes * escapeFactor + (this.#calls === null ? 2 : 3) * messageBytes
     this.#logBytesLeft = limits.outputBytes
     this.#displayBytesLeft = limits.resultBytes
     this.ended = new Promise((resolve) => stream.once('close', resolve))
@@ -72,16 +91,36 @@ export class Channel {
     }
   }
 
+  /** The run is over, or about to be: nothing more is called, and what else there is can be read to its end. */
+  endCalls(): void {
+    this.#calls?.end()
+  }
+
   #receive(chunk: Buffer): void {
     this.#receivedBytes += chunk.length
-    // Logs are counted as text, the value and the displays as JSON.
-    const { outputBytes, resultBytes } = this.#limits
-    if (this.#receivedBytes > outputBytes * escapeFactor + 2 * (resultBytes + envelopeBytes)) {
+    if (this.#receivedBytes > this.#receivedBytesMax) {
       this.#break()
       this.#listener.onFlood()
     }
-    let rest = chunk
-    while (rest.length > 0 && !this.#isBroken) rest = rest.subarray(this.#take(rest))
+    if (this.#held === null) this.#takeAll(chunk)
+    else this.#held = Buffer.concat([this.#held, chunk])
+  }
+
+  #takeAll(bytes: Buffer): void {
+    let rest = bytes
+    const isFull = () => this.#calls?.isFull ?? false
+    while (rest.length > 0 && !this.#isBroken && !isFull()) rest = rest.subarray(this.#take(rest))
+    if (this.#isBroken || !isFull()) return
+    this.#held = rest
+    this.#stream.pause()
+  }
+
+  #resume(): void {
+    const held = this.#held
+    if (held === null) return
+    this.#held = null
+    this.#takeAll(held)
+    if (this.#held === null) this.#stream.resume()
   }
 
   /** Takes what belongs to the message that is being received; answers how many bytes that was. */
@@ -124,7 +163,10 @@ export class Channel {
 
   #understand(json: Buffer): void {
     if (json.length > containersUncountedBytes && countContainers(json) > containersMax) {
-      this.truncated.add('value')
+      const id =
+        this.#calls === null ? undefined : callStart.exec(json.toString('latin1', 0, callStartBytes))?.[1]
+      if (id === undefined) this.truncated.add('value')
+      else this.#calls?.refuse(Number(id), `The arguments hold more than ${containersMax} lists and objects.`)
       return
     }
     let message: unknown
@@ -139,6 +181,7 @@ export class Channel {
     else if (message['type'] === 'value') this.#takeValue(message, Buffer.byteLength(json))
     else if (message['type'] === 'display') this.#takeDisplay(message)
     else if (message['type'] === 'error') this.#takeError(message)
+    else if (message['type'] === 'call') this.#takeCall(message, json.length)
   }
 
   #takeLog({ level, text }: Record<string, unknown>): void {
@@ -181,6 +224,10 @@ export class Channel {
     this.#displays.push(Object.fromEntries(entries))
   }
 
+  #takeCall(message: Record<string, unknown>, bytes: number): void {
+    if (this.#calls?.take(message, bytes) === true) this.#receivedBytes -= bytes + this.#head.length
+  }
+
   #takeError({ phase, error }: Record<string, unknown>): void {
     if ((phase !== 'syntax' && phase !== 'run') || !isRecord(error)) return
     this.#error = { phase, error: takeGuestError(error) }
@@ -188,10 +235,7 @@ export class Channel {
 }
 
 export function encodeGuestRequest(request: GuestRequest): Buffer {
-  const json = Buffer.from(JSON.stringify(request))
-  const length = Buffer.alloc(4)
-  length.writeUInt32LE(json.length)
-  return Buffer.concat([length, json])
+  return frameMessage(JSON.stringify(request))
 }
 
 /** Opening brackets and braces outside strings. */

@@ -18,12 +18,19 @@ export function fitsResult(
 
 /** Level by level, because a recursion as deep as a guest likes would overflow the stack; so would JSON.stringify. */
 function isFlat(value: unknown): boolean {
-  let level = [value]
+  let level: readonly unknown[] = [value]
   for (let depth = 0; depth <= levelsMax; depth++) {
-    if (level.length === 0) return true
-    level = level
-      .filter((node) => typeof node === 'object' && node !== null)
-      .flatMap((node) => Object.values(node))
+    const next: unknown[] = []
+    for (const node of level) addContainers(node, next)
+    if (next.length === 0) return true
+    level = next
   }
   return false
+}
+
+/** Of millions of members most are no containers, so the others alone are kept. */
+function addContainers(node: unknown, found: unknown[]): void {
+  if (typeof node !== 'object' || node === null) return
+  for (const child of Array.isArray(node) ? (node as unknown[]) : Object.values(node))
+    if (typeof child === 'object' && child !== null) found.push(child)
 }

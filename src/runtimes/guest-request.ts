@@ -13,7 +13,15 @@ export function writeGuestRequest(
   limits: Limits,
 ): GuestRequest {
   const input = request.input === undefined ? {} : { input: encodeInput(request, limits) }
-  return { language, code: request.code, ...input, args: request.args ?? [], resultBytes: limits.resultBytes }
+  const names = Object.keys(request.functions ?? {})
+  return {
+    language,
+    code: request.code,
+    ...input,
+    args: request.args ?? [],
+    resultBytes: limits.resultBytes,
+    ...(names.length === 0 ? {} : { functions: { names, callsMax: limits.functionCallsMax } }),
+  }
 }
 
 /** The input in the tagged encoding. Throws INPUT_TOO_LARGE; a guest never gets half of its input. */

@@ -5,11 +5,14 @@ import type { Limits } from '../core/limits.ts'
 import type { RunRequest } from '../core/request.ts'
 import { buildCell } from '../jail/build-cell.ts'
 import type { BuiltCell } from '../jail/build-cell.ts'
+import type { Cell } from '../jail/cell.ts'
 import { explainFailure } from '../jail/launch.ts'
 import type { Machine } from '../jail/machine.ts'
 import { planRlimits } from '../jail/rlimits.ts'
 import type { Bind } from '../jail/shape.ts'
 import type { Exit } from '../result/exit.ts'
+import { collectFiles, lostFiles, noFiles } from './collect/collect-files.ts'
+import type { CollectedFiles } from './collect/collect-files.ts'
 import { encodeGuestRequest } from './channel.ts'
 import { Run } from './run.ts'
 import { workspace } from './runtime.ts'
@@ -26,6 +29,7 @@ export interface RunContext {
 export interface RunEnd {
   readonly exit: Exit
   readonly heldByCgroup: boolean
+  readonly collected: CollectedFiles
   /** Resolves when nothing of the run is left on this machine. */
   readonly cleaned: Promise<void>
 }
@@ -53,13 +57,34 @@ export async function runInCell(program: Program, request: RunRequest, context: 
     const patience = clock.after(buildMs, () => run.fail(tooLong))
     await run.started.finally(patience)
     const exit = await run.ended
+    const collected = await collect(cell, exit, { request, limits, clock })
     // Answer first; the end of the cell is not waited for.
-    return { exit, heldByCgroup: ground.cgroup !== null, cleaned: built.clean() }
+    const cleaned = built.clean()
+    cleaned.catch(() => undefined) // who gets the end looks at it; until then nobody does
+    await run.delivered()
+    return { exit, heldByCgroup: ground.cgroup !== null, collected, cleaned }
   } catch (error) {
     // Should cleaning up fail too, the first reason is the one to know; the next start sweeps the rest.
     await built.clean().catch(() => undefined)
     throw error
   }
+}
+
+interface CollectContext {
+  readonly request: RunRequest
+  readonly limits: Limits
+  readonly clock: Clock
+}
+
+/** Only a cell whose main process was seen to end still stands; who cancelled a run wants nothing of it. */
+async function collect(
+  cell: Cell,
+  exit: Exit,
+  { request, limits, clock }: CollectContext,
+): Promise<CollectedFiles> {
+  if (request.collect === undefined || request.collect.length === 0) return noFiles
+  if (exit.end === null || exit.killReason === 'cancelled') return lostFiles
+  return await collectFiles(cell, request.collect, { limits, clock, signal: request.signal })
 }
 
 interface StartContext {

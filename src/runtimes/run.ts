@@ -16,6 +16,7 @@ import { Capture } from '../result/capture.ts'
 import type { Stream } from '../result/capture.ts'
 import type { Exit, KillReason } from '../result/exit.ts'
 import { Channel } from './channel.ts'
+import { openCalls } from './function-calls.ts'
 import { readStatus, requirePromises } from './observed.ts'
 
 export interface RunParts {
@@ -29,6 +30,8 @@ export interface RunParts {
 /** After a kill: how long the guests' last words may take, and then the cell's own end. Together below 50 ms. */
 const lastWordsMs = 25
 const cellEndMs = 15
+/** Files can be brought back from a cell whose guests are known to have ended, which takes longer on a busy machine. */
+const lastWordsBeforeFilesMs = 500
 /** How long the channel may take to close once the main process is gone; a descendant may hold it open. */
 const channelEndMs = 10
 const cpuCheckMs = 10
@@ -57,6 +60,8 @@ export class Run implements ProcessListener {
   #report: ProcessReport | null = null
   #observed: Record<string, string> = {}
   #landlockAbi = ''
+  /** No guest is alive, or will be in a moment. */
+  #isEnding = false
   #isOver = false
 
   constructor(cell: Cell, parts: RunParts) {
@@ -67,8 +72,14 @@ export class Run implements ProcessListener {
     this.ended = this.#end.promise
     this.started.catch(() => undefined)
     this.ended.catch(() => undefined)
-    this.#capture = new Capture(parts.request.onOutput)
-    const listener = { elapsed: () => this.#elapsed(), onFlood: () => this.#kill('output') }
+    this.#capture = new Capture(parts.request.onOutput, {
+      onFull: () => this.#isEnding || cell.pause(),
+      onEmpty: () => cell.resume(),
+      onFailure: (error) => this.fail(error), // the caller's own, so it is the caller's to see
+    })
+    const calls = openCalls(cell.channel, parts)
+    this.#until(() => calls?.end())
+    const listener = { elapsed: () => this.#elapsed(), onFlood: () => this.#kill('output'), calls }
     this.#channel = cell.channel === null ? null : new Channel(cell.channel, parts.limits, listener)
     cell.ready.then(
       (facts) => this.#observe(facts),
@@ -102,11 +113,7 @@ export class Run implements ProcessListener {
 
   onOutput(stream: Stream, bytes: Buffer): void {
     if (this.#isOver) return
-    try {
-      this.#capture.add(stream, bytes, this.#elapsed())
-    } catch (error) {
-      this.fail(error) // thrown by the caller's own onOutput, so it is the caller's to see
-    }
+    this.#capture.add(stream, bytes, this.#elapsed())
   }
 
   /** The cell has killed the guests already; their end follows. */
@@ -127,6 +134,7 @@ export class Run implements ProcessListener {
     if (this.#isOver) return
     this.#report = report
     this.#cancelTimers()
+    this.#readAll()
     // Our timer may have come late because this process was busy: the cell's clock knows better.
     if (this.#killReason === 'wall' && report.elapsedMs < this.#parts.limits.wallMs) this.#killReason = null
     const settled = this.#channel === null ? Promise.resolve() : this.#race(this.#channel.ended, channelEndMs)
@@ -146,6 +154,18 @@ export class Run implements ProcessListener {
     this.#start.reject(error)
     this.#end.reject(error)
     this.#cell.end()
+  }
+
+  /** Resolves when the caller has taken all output. Rejects with what its `onOutput` threw. */
+  delivered(): Promise<void> {
+    return this.#capture.delivered(this.#parts.request.signal)
+  }
+
+  /** No guest goes on writing: what is under way is little, and the news of the end is behind it. */
+  #readAll(): void {
+    this.#isEnding = true
+    this.#channel?.endCalls()
+    this.#cell.resume()
   }
 
   #elapsed(): number {
@@ -191,14 +211,16 @@ export class Run implements ProcessListener {
       this.#cell.end()
       return
     }
-    this.#cell.killGuests()
+    void this.#cell.killGuests()
     this.#expectEnd()
   }
 
   #expectEnd(): void {
-    const { clock } = this.#parts
-    this.#until(clock.after(lastWordsMs, () => this.#cell.end()))
-    this.#until(clock.after(lastWordsMs + cellEndMs, () => this.#finish()))
+    const { clock, request } = this.#parts
+    this.#readAll()
+    const wordsMs = request.collect === undefined ? lastWordsMs : lastWordsBeforeFilesMs
+    this.#until(clock.after(wordsMs, () => this.#cell.end()))
+    this.#until(clock.after(wordsMs + cellEndMs, () => this.#finish()))
   }
 
   /** Keeps what has to be cancelled when the run ends. */
@@ -263,7 +285,9 @@ export class Run implements ProcessListener {
 
   async #race(event: Promise<void>, ms: number): Promise<void> {
     const late = Promise.withResolvers<void>()
-    const cancel = this.#parts.clock.after(ms, late.resolve)
+    const { clock } = this.#parts
+    // Timers come before reading: a host that was busy reads what has arrived meanwhile before it is too late.
+    let cancel = clock.after(ms, () => (cancel = clock.after(0, late.resolve)))
     await Promise.race([event, late.promise])
     cancel()
   }

@@ -11,7 +11,7 @@ export interface ToolchainPaths {
 }
 
 export interface PythonToolchain {
-  /** The real interpreter, never a shim. */
+  /** The real interpreter, never a shim; of a virtual environment its own entry, which makes its packages visible. */
   readonly path: string
   readonly version: string
   /** Folders outside /usr that it needs, at their own paths. */
@@ -104,10 +104,13 @@ function isExecutable(path: string): boolean {
 const pythonQuestion = `
 import sys, sysconfig, os
 real = os.path.realpath(sys.executable)
-print(real)
+# An environment's interpreter is a link, and finds the environment by the place of the link.
+folder, name = os.path.split(sys.executable)
+print(real if sys.prefix == sys.base_prefix else os.path.join(os.path.realpath(folder), name))
 print('.'.join(map(str, sys.version_info[:3])))
 packages = (sysconfig.get_path(name) for name in ('purelib', 'platlib'))
-for path in sorted({sys.base_prefix, sys.base_exec_prefix, *filter(None, packages)}):
+folders = {sys.prefix, sys.base_prefix, sys.base_exec_prefix, os.path.dirname(real), *filter(None, packages)}
+for path in sorted(folders):
     print(path)
 `
 
@@ -120,13 +123,13 @@ function askPython(path: string | null | undefined): PythonToolchain | null {
       timeout: probeMs,
       stdio: ['ignore', 'pipe', 'ignore'],
     })
-    const [real = '', version = '', ...folders] = answer.trim().split('\n')
-    if (!isAbsolute(real)) return null
+    const [file = '', version = '', ...folders] = answer.trim().split('\n')
+    if (!isAbsolute(file)) return null
     return {
-      path: real,
+      path: file,
       version,
       folders: outermost(
-        [...folders, dirname(real)].filter(existsSync).map((folder) => realpathSync(folder)),
+        [...folders, dirname(file)].filter(existsSync).map((folder) => realpathSync(folder)),
       ),
     }
   } catch {

@@ -1,5 +1,6 @@
 /** The launcher, spoken to directly: nothing that a host can send leaves a process behind or a step undone. */
 import assert from 'node:assert/strict'
+import { constants } from 'node:os'
 import { after, before, describe, it } from 'node:test'
 
 import { defaultLimits } from '../../src/core/limits.ts'
@@ -8,16 +9,18 @@ import type { SpawnSpec } from '../../src/jail/guest-process.ts'
 import { Machine } from '../../src/jail/machine.ts'
 import { recordNames } from '../../src/jail/plan-records.ts'
 import type { PlanRecord } from '../../src/jail/plan-records.ts'
-import { planRlimits } from '../../src/jail/rlimits.ts'
+import { collectorRlimits, planRlimits } from '../../src/jail/rlimits.ts'
 import { encodeSpawn } from '../../src/jail/spawn-frame.ts'
 import { defaultUidRange } from '../../src/jail/uid-range.ts'
+import { encodeWanted } from '../../src/runtimes/collect/listing.ts'
+import { readStatus, requirePromises } from '../../src/runtimes/observed.ts'
 import { eventually } from '../support/eventually.ts'
-import { findProcess } from '../support/processes.ts'
+import { findProcess, listDescendants } from '../support/processes.ts'
 import { readFault, sendPlan, useLauncher } from './raw-launcher.ts'
 import type { RawLauncher } from './raw-launcher.ts'
 
-const EPROTO = 71
-const ENOENT = 2
+const { errno } = constants
+const { EPROTO, ENOENT } = errno
 
 function spawnOf(file: string, ...argv: readonly string[]): SpawnSpec {
   const ground = {
@@ -257,6 +260,50 @@ describe('the launcher', () => {
       })
       launcher.send(frameType.spawn, 2, encodeSpawn(spawnOf('/bin/true')))
       assert.equal((await launcher.frame(frameType.spawned))?.id, 2)
+    })
+
+    it('kills all guests on request, and says so when none of them is alive', async () => {
+      await using cell = await useLauncher(machine)
+      const { launcher, plan } = cell
+      const pid1 = await build(launcher, plan.records)
+      const stubborn = 'trap "" TERM HUP INT; sleep infinity'
+      const tree = `for i in 1 2 3; do (setsid sh -c '${stubborn} & ${stubborn}' &); done; echo up; ${stubborn}`
+      launcher.send(frameType.spawn, 1, encodeSpawn(spawnOf('/bin/sh', '-c', tree)))
+      await launcher.frame(frameType.output)
+      assert.ok(listDescendants(pid1).length > 0)
+      launcher.send(frameType.killAll)
+      assert.ok(await launcher.frame(frameType.alone))
+      assert.deepEqual(listDescendants(pid1), [])
+      // And at once where nobody is left to wait for.
+      launcher.frames.length = 0
+      launcher.send(frameType.killAll)
+      assert.ok(await launcher.frame(frameType.alone))
+    })
+
+    it('reads files for the host as a process without rights, and nothing but regular files', async () => {
+      await using cell = await useLauncher(machine)
+      const { launcher, plan } = cell
+      await build(launcher, plan.records)
+      const make = 'cd /workspace; printf 12345 > file; ln -s file link; mkfifo pipe; mkdir folder'
+      launcher.send(frameType.spawn, 1, encodeSpawn(spawnOf('/bin/sh', '-c', make)))
+      await launcher.frame(frameType.exit)
+      launcher.frames.length = 0
+      const names = ['file', 'link', 'pipe', 'folder', '/etc/passwd', '../etc/passwd', 'none']
+      const stdin = encodeWanted(names.map((path) => ({ path, bytes: 3 })))
+      const collector = { ...spawnOf('read'), argv: [], stdin, isCollector: true, rlimits: collectorRlimits }
+      launcher.send(frameType.spawn, 2, encodeSpawn(collector))
+      launcher.send(frameType.stdin, 2, stdin)
+      launcher.send(frameType.stdinEnd, 2)
+      const spawned = await launcher.frame(frameType.spawned)
+      requirePromises(readStatus(spawned?.payload.toString('latin1', 4) ?? ''))
+      await launcher.frame(frameType.exit)
+      const output = launcher.frames
+        .filter(({ type }) => type === frameType.output)
+        .map(({ payload }) => payload.subarray(1))
+      const word = (value: number) => Buffer.from(Uint32Array.of(value).buffer)
+      const content = [word(0), word(3), Buffer.from('123'), word(0)]
+      const refusals = [errno.ELOOP, errno.EINVAL, errno.EINVAL, errno.EXDEV, errno.EXDEV, errno.ENOENT]
+      assert.deepEqual(Buffer.concat(output), Buffer.concat([...content, ...refusals.map(word)]))
     })
 
     it('ends with its guests when the host’s control socket ends', async () => {

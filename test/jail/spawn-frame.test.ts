@@ -16,7 +16,7 @@ const spec: SpawnSpec = {
   outputBytes: 10,
   watched: { memoryBytes: null, cpuMs: 20 },
 }
-const { SPAWN_HAS_STDIN, SPAWN_HAS_CHANNEL, SPAWN_ENDS_ON_OUTPUT } = readEnumLine(
+const { SPAWN_HAS_STDIN, SPAWN_HAS_CHANNEL, SPAWN_ENDS_ON_OUTPUT, SPAWN_COLLECTS } = readEnumLine(
   readSource('spawn.c'),
   'SPAWN_HAS_STDIN',
 )
@@ -36,6 +36,7 @@ test('flags have the launcher’s bits', () => {
   const flagsOf = (more: Partial<SpawnSpec>) => encodeSpawn({ ...spec, ...more }).readUInt32LE(0)
   assert.equal(flagsOf({}), SPAWN_ENDS_ON_OUTPUT)
   assert.equal(flagsOf({ stdin: Buffer.alloc(0) }), Number(SPAWN_ENDS_ON_OUTPUT) + Number(SPAWN_HAS_STDIN))
+  assert.equal(flagsOf({ isCollector: true }), SPAWN_COLLECTS)
   assert.equal(flagsOf({ hasChannel: true }), Number(SPAWN_ENDS_ON_OUTPUT) + Number(SPAWN_HAS_CHANNEL))
 })
 

@@ -6,9 +6,11 @@ import * as fc from 'fast-check'
 import type { OutputChunk } from '../../src/core/request.ts'
 import { Capture } from '../../src/result/capture.ts'
 
+const listener = { onFull: () => undefined, onEmpty: () => undefined, onFailure: assert.fail }
+
 test('a character cut between two pieces comes whole with the second, on each stream for itself', () => {
   const chunks: OutputChunk[] = []
-  const capture = new Capture((chunk) => chunks.push(chunk))
+  const capture = new Capture((chunk) => chunks.push(chunk), listener)
   const euro = Buffer.from('€')
   capture.add('stdout', euro.subarray(0, 1), 1)
   capture.add('stderr', euro.subarray(0, 2), 2)
@@ -28,7 +30,7 @@ test('a character cut between two pieces comes whole with the second, on each st
 
 test('what is kept does not change with the buffer it came in', () => {
   const chunks: OutputChunk[] = []
-  const capture = new Capture((chunk) => chunks.push(chunk))
+  const capture = new Capture((chunk) => chunks.push(chunk), listener)
   const buffer = Buffer.from('first')
   capture.add('stdout', buffer, 0)
   buffer.fill('x')
@@ -37,7 +39,7 @@ test('what is kept does not change with the buffer it came in', () => {
 })
 
 test('nobody has to listen', () => {
-  const capture = new Capture(undefined)
+  const capture = new Capture(undefined, listener)
   capture.add('stderr', Buffer.from('text'), 0)
   assert.equal(capture.text('stderr'), 'text')
 })
@@ -49,7 +51,7 @@ test('however output is cut into pieces, the same text is kept', () => {
   })
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
-      const capture = new Capture(undefined)
+      const capture = new Capture(undefined, listener)
       for (const { stream, bytes } of pieces) capture.add(stream, Buffer.from(bytes), 0)
       for (const stream of ['stdout', 'stderr'] as const) {
         const whole = Buffer.concat(pieces.filter((one) => one.stream === stream).map(({ bytes }) => bytes))

@@ -29,7 +29,7 @@ test('a limit that nobody set is held by nothing, and every other by something',
     Object.entries(limits)
       .filter(([, { by }]) => by === 'none')
       .map(([name]) => name),
-    ['cpuMs'],
+    ['cpuMs', 'functionMs'],
   )
   assert.equal(
     writeReceipt({ ...facts, limits: { ...defaultLimits, cpuMs: 1 } }, seen).limits.cpuMs.by,

@@ -14,10 +14,11 @@ const limitNames = Object.keys(defaultLimits) as [LimitName, ...LimitName[]]
 
 const limitsSchema = z.strictObject({
   ...(Object.fromEntries(limitNames.map((name) => [name, z.int().positive().optional()])) as Record<
-    Exclude<LimitName, 'cpuMs'>,
+    Exclude<LimitName, 'cpuMs' | 'functionMs'>,
     z.ZodOptional<z.ZodInt>
   >),
   cpuMs: z.int().positive().nullable().optional(),
+  functionMs: z.int().positive().nullable().optional(),
 })
 
 /** Only what a file can say: no functions, no clock. A key that is not here is an error, since a misspelt limit is no limit. */

@@ -31,5 +31,5 @@ async function exec(words: readonly string[], flags: RunFlags, context: CommandC
   const source: ProgramSource = { code: toShellCode(words), language: 'shell', args: [] }
   const engineOptions = await resolveEngineOptions(flags)
   const request = await createRequest(source, flags, { signal, limits: engineOptions.defaults ?? {}, warn })
-  return runOnce({ engineOptions, request, json: flags.json === true })
+  return runOnce({ engineOptions, request, flags })
 }

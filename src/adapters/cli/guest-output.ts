@@ -1,4 +1,6 @@
 /** Passes on what the guest prints, as it comes: unchanged into a pipe or file, made safe on a terminal. */
+import { once } from 'node:events'
+
 import type { OutputChunk } from '../../core/request.ts'
 import { TerminalFilter } from './terminal-text.ts'
 
@@ -11,9 +13,14 @@ export class GuestOutput {
   }
   readonly #isInsideLine = { stdout: false, stderr: false }
 
-  /** The request's `onOutput`. */
-  readonly write = ({ stream, bytes, text }: OutputChunk): void => {
-    process[stream].write(this.#filters[stream]?.push(text) ?? bytes)
+  /** The request's `onOutput`: while whoever reads our output takes its time, so does the guest. */
+  readonly write = async ({ stream, bytes, text }: OutputChunk): Promise<void> => {
+    const isTaken = process[stream].write(this.#filters[stream]?.push(text) ?? bytes)
+    this.#noteLine(stream, bytes)
+    if (!isTaken) await once(process[stream], 'drain').catch(() => undefined)
+  }
+
+  #noteLine(stream: StreamName, bytes: Uint8Array): void {
     if (bytes.length === 0) return
     this.#isInsideLine[stream] = bytes.at(-1) !== 0x0a
     // A terminal shows both streams on one screen, so the newest output alone decides where the cursor is.

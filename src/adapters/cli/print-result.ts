@@ -5,14 +5,20 @@ import type { RunResult } from '../../core/result.ts'
 import { paint } from './colour.ts'
 import { describeOutcome } from './describe-outcome.ts'
 import type { GuestOutput } from './guest-output.ts'
-import { showControls } from './terminal-text.ts'
+import { showControls, toSingleLine } from './terminal-text.ts'
+import { pictureTypes } from './write-outputs.ts'
 
-export function printResult(result: RunResult, output: GuestOutput): void {
+export interface PrintOptions {
+  /** Whether pictures are written to a folder, so that only other rich displays would be missed. */
+  readonly arePicturesWritten: boolean
+}
+
+export function printResult(result: RunResult, output: GuestOutput, options: PrintOptions): void {
   output.end()
   for (const text of shownTexts(result)) {
     output.printLine('stdout', process.stdout.isTTY ? showControls(text) : text)
   }
-  for (const line of describeExtras(result)) output.printLine('stderr', `lazaret: ${line}`)
+  for (const line of describeExtras(result, options)) output.printLine('stderr', `lazaret: ${line}`)
   const ending = describeOutcome(result.outcome)
   if (ending === undefined) return
   // A guest that fails has normally printed its own traceback; it is shown here only where it has not.
@@ -32,12 +38,17 @@ export function shownTexts({ displays, value, valueText, receipt, truncated }: R
 }
 
 /** What a person would miss otherwise, one line each. */
-export function describeExtras({ displays, truncated, receipt }: RunResult): string[] {
-  const rich = new Set(
-    displays.flatMap((bundle) => Object.keys(bundle)).filter((type) => type !== 'text/plain'),
-  )
+export function describeExtras(
+  { displays, truncated, receipt }: RunResult,
+  { arePicturesWritten }: PrintOptions,
+): string[] {
+  const types = displays.flatMap((bundle) => Object.keys(bundle)).filter((type) => type !== 'text/plain')
+  const rich = new Set(types.filter((type) => !arePicturesWritten || !pictureTypes.has(type)))
+  const places = [...rich].some((type) => pictureTypes.has(type)) ? '--output-dir or --json' : '--json'
   return [
-    ...(rich.size > 0 ? [`the program displayed ${[...rich].join(', ')}; --json has it.`] : []),
+    ...(rich.size > 0
+      ? [`the program displayed ${toSingleLine([...rich].join(', '))}; ${places} brings it.`]
+      : []),
     ...(truncated.length > 0 ? [`cut short at its limit: ${truncated.join(', ')}.`] : []),
     ...(receipt.clamped.length > 0
       ? [`lowered to the configured ceiling: ${receipt.clamped.join(', ')}.`]

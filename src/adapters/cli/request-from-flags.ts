@@ -26,6 +26,12 @@ export async function createRequest(
   flags: RunFlags,
   { signal, limits, warn }: RequestContext,
 ): Promise<RunRequest> {
+  if (flags.collect !== undefined && flags.outputDir === undefined && flags.json !== true) {
+    throw new UsageError(
+      '--collect has no place to put files.',
+      'Add --output-dir <dir> to write them there, or --json to have them in the document.',
+    )
+  }
   const bound: ReadBound = { bytesMax: limits?.inputBytes ?? defaultLimits.inputBytes, signal }
   const { files, skipped } = await collectFiles(flags.file ?? [], bound)
   warnOfSkipped(skipped, warn)
@@ -37,6 +43,7 @@ export async function createRequest(
     signal,
     ...(flags.input !== undefined && { input: await readInput(flags.input, bound) }),
     ...(flags.stdin !== undefined && { stdin: await readStdin(flags.stdin, bound) }),
+    ...(flags.collect !== undefined && { collect: flags.collect }),
     ...(flags.network !== undefined && { network: flags.network }),
     ...(flags.client !== undefined && { client: flags.client }),
   }

@@ -50,5 +50,5 @@ async function run(
   const limits = engineOptions.defaults ?? {}
   const source = await readProgram(operands, flags, { ...limits, signal })
   const request = await createRequest(source, flags, { signal, limits, warn })
-  return runOnce({ engineOptions, request, json: flags.json === true })
+  return runOnce({ engineOptions, request, flags })
 }

@@ -19,6 +19,8 @@ export interface RunFlags extends LimitFlags, EngineFlags {
   readonly stdin?: string
   readonly env?: readonly string[]
   readonly file?: readonly string[]
+  readonly collect?: readonly string[]
+  readonly outputDir?: string
   readonly network?: NetworkMode
   readonly client?: string
 }
@@ -35,6 +37,12 @@ export function addRunOptions(command: Command): Command {
     )
     .option('--env <KEY=VALUE>', 'an environment variable (repeatable)', append)
     .option('--file <path[:guest]>', 'a file or folder to place in /workspace (repeatable)', append)
+    .option(
+      '--collect <glob>',
+      'files to bring back from /workspace, e.g. out or "*.csv" (repeatable)',
+      append,
+    )
+    .option('--output-dir <dir>', 'where collected files and displayed pictures are written')
     .addOption(
       new Option('--network <mode>', 'none, or the network of the host (default none)').choices(networkModes),
     )

@@ -1,7 +1,16 @@
 /** Bun: JavaScript and TypeScript in one Bun process. Guest memory is JavaScriptCore's; the cell's limit holds it. */
 import { LazaretError } from '../../core/errors.ts'
+import { guestFolder } from '../package-files.ts'
 import { prepareJavaScript } from '../javascript/host.ts'
 import type { Program, Runtime } from '../runtime.ts'
+
+const MiB = 1024 * 1024
+
+/**
+ * Room for compiled code. Bun reserves 1 GiB of data for it, and where a limit on data refuses that it says nothing,
+ * interprets everything, twenty times slower, and has no `bun:ffi`.
+ */
+const jitBytes = 128 * MiB
 
 export const bunRuntime: Runtime = {
   name: 'bun',
@@ -17,10 +26,13 @@ export const bunRuntime: Runtime = {
     return prepareJavaScript(request, limits, {
       name: 'bun',
       binary,
-      flags: ['--no-install'],
-      // No cache of compiled code, which would be files of ours in the guest's home. The harness removes the variable.
-      env: { BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0' },
-      baseDataBytes: 264 * 1024 * 1024,
+      flags: ['--no-install', `--tsconfig-override=${guestFolder}/runtimes/javascript/bun-tsconfig.json`],
+      // No cache of compiled code, which would be files of ours in the guest's home. The harness removes both variables.
+      env: {
+        BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0',
+        BUN_JSC_jitMemoryReservationSize: `${jitBytes}`,
+      },
+      baseDataBytes: 264 * MiB + jitBytes,
     })
   },
 }

@@ -54,9 +54,11 @@ export function boundText(text: string): string {
   }
 }
 
-function send(json: string): void {
+/** Answers how many bytes the message has. */
+export function send(json: string): number {
   const bytes = utf8(headerPlaceholder + json)
   const length = bytesLength(bytes) - headerBytes
   for (let index = 0; index < headerBytes; index++) bytes[index] = (length >>> (8 * index)) & 0xff
   writeAll(channelDescriptor, bytes)
+  return length
 }

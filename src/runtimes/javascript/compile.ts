@@ -5,7 +5,7 @@
 import type { Script } from 'node:vm'
 import type { GuestRequest } from '../channel-protocol.ts'
 import { CompileError, toCompileError } from './errors.ts'
-import { type MapPosition, programName, skipOnFirstLine, strictPrefix } from './positions.ts'
+import { type MapPosition, programName, programPath, skipOnFirstLine, strictPrefix } from './positions.ts'
 
 export interface Program {
   /** Runs the program; gives its completion value, or a promise of it. */
@@ -115,6 +115,7 @@ const slowInEval = /\b(?:var|import|new\s*\.\s*target)\b/
 /** Parsing more than this three times takes as long as loading `node:vm`. */
 const evalCharactersMax = 32 * 1024
 // Called by another name than `eval`, it evaluates in the global scope.
+// oxlint-disable-next-line no-eval -- this is the inside of a cell: running the guest's code is its purpose.
 const evaluate = eval
 const createFunction = Function
 
@@ -126,8 +127,8 @@ function createScript(text: string): Script {
   const { Script, constants } = getBuiltinModule('node:vm')
   if (!text.includes('import')) return new Script(text, { filename: programName })
   const importing = {
-    filename: programName,
-    // Resolves as a module in the working directory would.
+    // Resolves as a module in the working directory would: not as the main one, and not from the root.
+    filename: programPath,
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   }
   silenceLoaderWarning(() => new Script('import("node:vm")', importing).runInThisContext())

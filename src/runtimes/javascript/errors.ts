@@ -5,6 +5,7 @@
 import type { GuestError } from '../../core/outcome.ts'
 import { messageOf, stringIndexOf, stringRepeat, stringSlice, utf8 } from '../../core/primordials.ts'
 import { hasField, isError, readProperty, textOr } from '../../core/read-value.ts'
+import { brokenPlace, importPosition, languageName, languageStack } from './broken-files.ts'
 import { boundText, sendError } from './channel.ts'
 import { inspectValue } from './inspect.ts'
 import { writeAll } from './output.ts'
@@ -39,12 +40,12 @@ export function reportSyntaxError(code: string, { name, message, position }: Com
 export function reportError(code: string, thrown: unknown): void {
   const error = describeError(thrown)
   sendError('run', error)
-  const { name, message, stack, line, column } = error
+  const { line, column } = error
   const position = line === undefined || column === undefined ? undefined : { line, column }
-  const isOfError = typeof thrown === 'object' && thrown !== null && isError(thrown)
-  const text = isOfError
-    ? inspectValue(thrown, stack ?? `${name}: ${message}`)
-    : `Uncaught ${inspectValue(thrown)}`
+  const text =
+    typeof thrown === 'object' && thrown !== null && isError(thrown)
+      ? errorText(thrown, error)
+      : `Uncaught ${inspectValue(thrown)}`
   writeText(`${codeFrame(code, position)}${text}\n`)
 }
 
@@ -55,11 +56,24 @@ function describeError(thrown: unknown): GuestError {
       message: boundText(typeof thrown === 'string' ? thrown : inspectValue(thrown)),
     }
   }
-  const name = textOr(readProperty(thrown, 'name'), 'Error')
+  const engineName = textOr(readProperty(thrown, 'name'), 'Error')
+  const name = languageName(engineName)
   const message = textOr(readProperty(thrown, 'message'), '')
-  const stack = readProperty(thrown, 'stack')
-  if (typeof stack !== 'string') return { name, message }
-  return { name, message, stack, ...topPosition(stack, `${name}: ${message}`) }
+  const header = `${name}: ${message}`
+  const stack = languageStack(readProperty(thrown, 'stack'), {
+    engineName,
+    message,
+    place: brokenPlace(thrown, engineName),
+  })
+  if (typeof stack !== 'string') return { name, message, ...importPosition(thrown) }
+  return { name, message, stack, ...(topPosition(stack, header) ?? importPosition(thrown)) }
+}
+
+/** For a person: with causes and fields, where the engine shows them. */
+function errorText(thrown: Error, { name, message, stack }: GuestError): string {
+  const text = stack ?? `${name}: ${message}`
+  const isEngines = stack === undefined || stack !== readProperty(thrown, 'stack')
+  return isEngines ? text : inspectValue(thrown, text)
 }
 
 /** The line of the error with a mark below it, as Node shows it. */

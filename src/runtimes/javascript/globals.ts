@@ -25,10 +25,11 @@ export function installGlobals(request: GuestRequest, input: unknown): void {
   define(globalThis, '__dirname', folder)
   define(globalThis, 'input', input)
   process.argv = [process.execPath, programName, ...request.args]
-  // Bun has read it at its start; it is the host's setting, not a variable of the guest's.
-  if (process.env['BUN_RUNTIME_TRANSPILER_CACHE_PATH'] === '0')
-    delete process.env['BUN_RUNTIME_TRANSPILER_CACHE_PATH']
+  for (const name of hostSettings) delete process.env[name]
 }
+
+/** Bun has read them at its start; they are the host's, not variables of the guest's. */
+const hostSettings = ['BUN_RUNTIME_TRANSPILER_CACHE_PATH', 'BUN_JSC_jitMemoryReservationSize']
 
 function once<Result>(make: () => Result): () => Result {
   let made: { readonly result: Result } | undefined

@@ -3,7 +3,7 @@
  * unchanged in both. Modules that not every run needs are loaded when a run needs them: each costs start time.
  */
 import { encodeValueToJson } from '../../core/encode-value.ts'
-import type { GuestRequest } from '../channel-protocol.ts'
+import type { GuestFunctions, GuestRequest } from '../channel-protocol.ts'
 import { readRequest, sendValue } from './channel.ts'
 import { compileProgram, type Program } from './compile.ts'
 import { installConsole } from './console.ts'
@@ -17,6 +17,7 @@ async function run(request: GuestRequest): Promise<void> {
   const program = await compileOrExit(request)
   installStackTraces(program.toWritten)
   installGlobals(request, await decodeInput(request))
+  if (request.functions !== undefined) await installFunctions(request, request.functions)
   installConsole()
   const failures = watchFailures(request.code)
   try {
@@ -44,10 +45,15 @@ async function compileOrExit(request: GuestRequest): Promise<Program> {
   }
 }
 
+async function installFunctions(request: GuestRequest, functions: GuestFunctions): Promise<void> {
+  const { createFunctions } = await import('./functions.ts')
+  createFunctions(functions, request.resultBytes)
+}
+
 async function decodeInput(request: GuestRequest): Promise<unknown> {
   if (!('input' in request)) return undefined
-  const { decodeValue } = await import('../../core/values.ts')
-  return decodeValue(request.input)
+  const { decodeTagged } = await import('../../core/decode-value.ts')
+  return decodeTagged(request.input).value
 }
 
 /** Only these can be thenable. */

@@ -22,7 +22,7 @@ const engineFolder = '/opt/lazaret/bin'
 /** The same harness, bundled for each engine. */
 const harnesses = {
   bun: `${guestFolder}/runtimes/javascript/guest-bun.js`,
-  node: `${guestFolder}/runtimes/javascript/guest.js`,
+  node: `${guestFolder}/runtimes/javascript/guest-node.js`,
 }
 
 export function prepareJavaScript(request: RunRequest, limits: Limits, engine: Engine): Program {
@@ -31,7 +31,7 @@ export function prepareJavaScript(request: RunRequest, limits: Limits, engine: E
     file,
     argv: [file, ...engine.flags, harnesses[engine.name]],
     env: { ...engine.env, ...guestEnvironment(request, [engineFolder]) },
-    binds: [{ host: engine.binary, guest: file }, guestBind(), ...compilerBinds(request)],
+    binds: [{ host: engine.binary, guest: file }, guestBind(), ...compilerBinds(request, engine)],
     files: workspaceFiles(request),
     guestRequest: writeGuestRequest(
       request.language === 'typescript' ? 'typescript' : 'javascript',
@@ -42,10 +42,14 @@ export function prepareJavaScript(request: RunRequest, limits: Limits, engine: E
   }
 }
 
-/** The compilers. They run inside: a native parser that a guest's source can crash has no place on the host. */
-function compilerBinds({ language }: RunRequest): Bind[] {
+/**
+ * The compilers. They run inside: a native parser that a guest's source can crash has no place on the host. In Node a
+ * program in JavaScript may import TypeScript too.
+ */
+function compilerBinds({ language }: RunRequest, { name }: Engine): Bind[] {
   const acorn = packageBind('acorn')
-  return language === 'javascript' ? [acorn] : [acorn, packageBind('oxc-transform'), nativeTransform()]
+  const isNeeded = language === 'typescript' || name === 'node'
+  return isNeeded ? [acorn, packageBind('oxc-transform'), nativeTransform()] : [acorn]
 }
 
 function nativeTransform(): Bind {

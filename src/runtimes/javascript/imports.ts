@@ -2,10 +2,33 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { noteFailedImport } from './broken-files.ts'
 import { programName } from './positions.ts'
+import { topPosition } from './stack.ts'
+
+/** What the program's code calls for its imports. */
+export interface Imports {
+  readonly meta: object
+  readonly load: typeof load
+  readonly check: typeof check
+}
+
+export const createImports = (): Imports => ({ meta: createImportMeta(), load, check })
+
+/** Awaits a module, and remembers the place of the import that failed. */
+async function load(module: Promise<object>): Promise<object> {
+  const here = new Error()
+  try {
+    return await module
+  } catch (thrown) {
+    const position = topPosition(here.stack ?? '', 'Error: ')
+    if (position !== undefined) noteFailedImport(thrown, position)
+    throw thrown
+  }
+}
 
 /** Throws what the engine throws when a module lacks a name that is imported from it. */
-export function checkImport(module: object, source: string, names: readonly string[]): void {
+function check(module: object, source: string, names: readonly string[]): void {
   for (let index = 0; index < names.length; index++) {
     const name = names[index] as string
     if (!(name in module))
@@ -13,7 +36,7 @@ export function checkImport(module: object, source: string, names: readonly stri
   }
 }
 
-export function createImportMeta(): object {
+function createImportMeta(): object {
   const dirname = process.cwd()
   const filename = join(dirname, programName)
   const require = createRequire(filename)

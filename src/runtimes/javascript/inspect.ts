@@ -3,7 +3,8 @@
  * when something is printed that is more than a plain primitive; guest code that patched the realm by then can only
  * spoil its own texts.
  */
-import { apply, bigIntText, messageOf, stringCodeAt, stringIncludes } from '../../core/primordials.ts'
+import { integerText } from '../../core/encode-leaf.ts'
+import { apply, messageOf, stringCodeAt, stringIncludes } from '../../core/primordials.ts'
 
 interface Util {
   readonly inspect: (value: unknown, options?: object) => string
@@ -66,7 +67,7 @@ function primitiveText(value: unknown, stringText: (text: string) => string | un
     case 'undefined':
       return `${value}`
     case 'bigint':
-      return `${bigIntText(value)}n`
+      return `${integerText(value)}n`
     default:
       return value === null ? 'null' : undefined
   }

@@ -6,20 +6,20 @@ import * as acorn from 'acorn'
 import { recordCompletion, type Rewrite } from './completion.ts'
 import { Edits } from './edits.ts'
 import { CompileError, toCompileError, tooDeep } from './errors.ts'
-import { checkImport, createImportMeta } from './imports.ts'
+import { createImports, type Imports } from './imports.ts'
+import { readLive } from './live-bindings.ts'
 import { type MapPosition, type Position, positionAt, skipOnFirstLine, strictPrefix } from './positions.ts'
 
 export interface FunctionCode {
-  /** An expression: an async function of `(importMeta, checkImport)`. */
+  /** An expression: an async function of its `Imports`. */
   readonly text: string
   readonly toBefore: MapPosition
 }
 
 interface ModuleRewrite extends Rewrite {
   readonly names: Rewrite['names'] & {
-    /** The parameters of the function. */
-    readonly meta: string
-    readonly check: string
+    /** The parameter of the function. */
+    readonly imports: string
     /** How the names of imported modules begin. */
     readonly module: string
   }
@@ -36,17 +36,19 @@ export function compileModule(code: string): FunctionCode {
   const program = parseModule(code)
   const rewrite = { code, edits: new Edits(code), names: createNames(code) }
   const { edits, names } = rewrite
-  const imports = rewriteDeclarations(program.body, rewrite)
-  if (code.includes('import')) replaceImportMeta(program, edits, names.meta)
+  const { statements, live } = rewriteDeclarations(program.body, rewrite)
   recordCompletion(
     program.body.filter((statement) => !isModuleDeclaration(statement)),
     rewrite,
   )
+  // Last: what stands at the start of a statement comes after what records its value.
+  if (code.includes('import')) replaceImportMeta(program, edits, `${names.imports}.meta`)
+  if (live.size > 0) readLive(program, live, edits)
   const { text, toBefore } = edits.apply()
-  const head = `(async(${names.meta},${names.check})=>{${strictPrefix}let ${names.value};`
-  const prefix = head + imports.map((statement) => statement.text).join('')
+  const head = `(async(${names.imports})=>{${strictPrefix}let ${names.value};`
+  const prefix = head + statements.map((statement) => statement.text).join('')
   const skipPrefix = skipOnFirstLine(prefix.length)
-  const findImport = createImportFinder(head.length, imports)
+  const findImport = createImportFinder(head.length, statements)
   return {
     text: `${prefix}${text}\n;return ${names.value}})`,
     toBefore: (position) => findImport(position) ?? toBefore(skipPrefix(position)),
@@ -55,10 +57,7 @@ export function compileModule(code: string): FunctionCode {
 
 /** Runs what the compiled expression gave. */
 export function startModule(main: unknown): Promise<unknown> {
-  return (main as (meta: object, check: typeof checkImport) => Promise<unknown>)(
-    createImportMeta(),
-    checkImport,
-  )
+  return (main as (imports: Imports) => Promise<unknown>)(createImports())
 }
 
 function parseModule(code: string): acorn.Program {
@@ -78,7 +77,7 @@ function parseModule(code: string): acorn.Program {
 function createNames(code: string): ModuleRewrite['names'] {
   let base = '$lazaret'
   while (code.includes(base)) base += '_'
-  return { value: base, saved: `${base}1`, meta: `${base}2`, check: `${base}3`, module: `${base}4` }
+  return { value: base, saved: `${base}1`, imports: `${base}2`, module: `${base}3` }
 }
 
 /** A statement for the start of the function, and the place of the import that it stands for. */
@@ -91,10 +90,15 @@ interface ImportStatement {
 function rewriteDeclarations(
   body: acorn.Program['body'],
   rewrite: ModuleRewrite,
-): readonly ImportStatement[] {
+): {
+  readonly statements: readonly ImportStatement[]
+  /** How to read the names that may change after they were imported. */
+  readonly live: ReadonlyMap<string, string>
+} {
   const { code, names } = rewrite
   const loads: ImportStatement[] = []
   const bindings: ImportStatement[] = []
+  const live = new Map<string, string>()
   for (const statement of body) {
     if (!isModuleDeclaration(statement)) continue
     const source = sourceOf(statement)
@@ -102,15 +106,22 @@ function rewriteDeclarations(
       const module = `${names.module}${loads.length}`
       const position = positionAt(code, statement.start)
       const attributes = 'attributes' in statement ? attributesText(statement.attributes) : ''
-      loads.push({ text: `const ${module}=await import(${JSON.stringify(source)}${attributes});`, position })
+      loads.push({
+        text: `const ${module}=await ${names.imports}.load(import(${JSON.stringify(source)}${attributes}));`,
+        position,
+      })
       const { wanted, text } = bindingsOf(statement, module)
       const check =
-        wanted.length === 0 ? '' : `${names.check}(${module},${JSON.stringify(source)},[${wanted.join()}]);`
+        wanted.length === 0
+          ? ''
+          : `${names.imports}.check(${module},${JSON.stringify(source)},[${wanted.join()}]);`
       bindings.push({ text: check + text, position })
+      // What comes with the engine or in a package hardly ever changes after it was loaded.
+      if (/^\.{0,2}\//.test(source)) addReads(statement, module, live)
     }
     takeOut(statement, rewrite)
   }
-  return [...loads, ...bindings]
+  return { statements: [...loads, ...bindings], live }
 }
 
 /** Finds the import that a place in the function's first line belongs to. Runs after guest code: index loops only. */
@@ -164,6 +175,15 @@ function bindingsOf(
     if (specifier.type !== 'ExportSpecifier') text += `const ${specifier.local.name}=${module}[${exported}];`
   }
   return { wanted, text }
+}
+
+/** How to read the names that an import declares from their module. */
+function addReads(statement: ModuleDeclaration, module: string, live: Map<string, string>): void {
+  if (statement.type !== 'ImportDeclaration') return
+  for (const specifier of statement.specifiers) {
+    if (specifier.type === 'ImportNamespaceSpecifier') continue
+    live.set(specifier.local.name, `${module}[${JSON.stringify(importedName(specifier))}]`)
+  }
 }
 
 function importedName(

@@ -11,6 +11,8 @@ export type MapPosition = (position: Position) => Position
 
 /** The name of the guest's program in stack traces. */
 export const programName = '<code>'
+/** What the engines are told: they resolve imports from where the program seems to lie. */
+export const programPath = `${process.cwd()}/${programName}`
 /**
  * Makes a script strict; the second statement keeps the first from being the value of a program that has none. On the
  * guest's first line, so that lines keep their numbers.
@@ -45,11 +47,19 @@ export function findPosition(
   for (let start = stringIndexOf(text, programName, from); start !== -1;) {
     const line = readNumber(text, start + programName.length)
     const column = line === undefined ? undefined : readNumber(text, line.end)
-    if (line !== undefined && column !== undefined)
-      return { position: { line: line.value, column: column.value }, start, end: column.end }
+    if (line !== undefined && column !== undefined) {
+      const position = { line: line.value, column: column.value }
+      return { position, start: startOfPath(text, start), end: column.end }
+    }
     start = stringIndexOf(text, programName, start + 1)
   }
   return undefined
+}
+
+/** Where the path begins whose last part, the program's name, stands at `nameStart`. */
+function startOfPath(text: string, nameStart: number): number {
+  const start = nameStart + programName.length - programPath.length
+  return start >= 0 && stringIndexOf(text, programPath, start) === start ? start : nameStart
 }
 
 /** Reads `:digits` at `index`. */

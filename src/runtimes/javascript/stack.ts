@@ -4,7 +4,10 @@
  */
 import { harnessPath } from './harness-path.ts'
 import { stringIncludes, stringIndexOf, stringSlice, stringStartsWith } from '../../core/primordials.ts'
-import { findPosition, type MapPosition, programName } from './positions.ts'
+import { compiledFile } from './compiled-files.ts'
+import { findPosition, type MapPosition } from './positions.ts'
+
+type CallSite = NodeJS.CallSite
 
 // dist/runtimes/javascript/stack.js → dist
 const harnessFolder = harnessPath.slice(0, harnessPath.lastIndexOf('/runtimes/javascript/'))
@@ -12,6 +15,8 @@ const harnessFolder = harnessPath.slice(0, harnessPath.lastIndexOf('/runtimes/ja
 const framesMax = 10
 // Room for our own frames below the guest's, which are captured first and then left out.
 const harnessFramesMax = 6
+
+const anonymous = '<anonymous> ('
 
 let toWritten: MapPosition = (position) => position
 
@@ -62,15 +67,33 @@ function frameText(frame: unknown): string | undefined {
     stringIncludes(text, 'node:internal/') ||
     stringIncludes(text, '(node:vm:') ||
     stringIncludes(text, '(node:diagnostics_channel:')
-  if (isOurs || isEngine) return undefined
-  // Bun's way to name code without a name; Node gives the place alone.
-  const place = stringStartsWith(text, unnamedStart)
-    ? programName + stringSlice(text, unnamedStart.length - 1, -1)
-    : text
-  return mapPositions(place)
+  // Bun shows an engine's function without a name as nothing but this.
+  if (isOurs || isEngine || text === 'native') return undefined
+  return mapFile(mapPositions(withoutAnonymous(text)), frame as CallSite)
 }
 
-const unnamedStart = `<anonymous> (${programName}:`
+/** Bun's way to name code without a name; Node gives the place alone. */
+function withoutAnonymous(text: string): string {
+  const isNamed = stringStartsWith(text, anonymous) && stringSlice(text, -1) === ')'
+  return isNamed ? stringSlice(text, anonymous.length, -1) : text
+}
+
+/** A place in a compiled file as it was written, and a module's address as the path that everything else shows. */
+function mapFile(text: string, frame: CallSite): string {
+  const name: unknown = frame.getScriptNameOrSourceURL()
+  if (typeof name !== 'string') return text
+  const file = compiledFile(name)
+  const path = file?.path ?? (stringStartsWith(name, 'file:///') ? stringSlice(name, 'file://'.length) : name)
+  const line = frame.getLineNumber()
+  const column = frame.getColumnNumber()
+  if (path === name && file === undefined) return text
+  const place = `${name}:${line}:${column}`
+  const start = stringIndexOf(text, place)
+  if (start === -1 || line === null || column === null) return text
+  const written = file?.toWritten({ line, column }) ?? { line, column }
+  const end = stringSlice(text, start + place.length)
+  return `${stringSlice(text, 0, start)}${path}:${written.line}:${written.column}${end}`
+}
 
 /** Where a stack first mentions the guest's code, after its header. */
 export function topPosition(stack: string, header: string): { line: number; column: number } | undefined {

@@ -16,7 +16,16 @@ interface SystemCalls {
 }
 
 // Taken now: guest code may patch what these modules export.
-export const systemCalls = process.versions['bun'] === undefined ? throughNode() : throughLibc()
+export const systemCalls = process.versions['bun'] === undefined ? throughNode() : throughLibcOrNode()
+
+/** Without room for compiled code, Bun has no `bun:ffi`. */
+function throughLibcOrNode(): SystemCalls {
+  try {
+    return throughLibc()
+  } catch {
+    return throughNode()
+  }
+}
 
 function throughNode(): SystemCalls {
   const { readSync, writeSync } = process.getBuiltinModule('node:fs')

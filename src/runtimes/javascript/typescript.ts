@@ -19,13 +19,22 @@ export interface JavaScriptCode {
   readonly hasAddedStatements: boolean
 }
 
+let oxcLoaded: Oxc | undefined
+
 // What oxc leaves of a module whose imports were all types.
 const emptyExport = 'export {};'
 
-export function compileTypeScript(code: string): JavaScriptCode {
-  const result = loadOxc().transformSync('code.ts', code, {
-    lang: 'ts',
-    sourceType: 'module',
+/** The program, whose language the file name cannot tell. */
+export const compileTypeScript = (code: string): JavaScriptCode =>
+  compile('code.ts', code, { lang: 'ts', sourceType: 'module' })
+
+/** A file of the workspace or a package, in the language that its name says. Throws a `CompileError`. */
+export const compileFile = (path: string, code: string): JavaScriptCode => compile(path, code, {})
+
+function compile(name: string, code: string, options: oxc.TransformOptions): JavaScriptCode {
+  oxcLoaded ??= loadOxc()
+  const result = oxcLoaded.transformSync(name, code, {
+    ...options,
     sourcemap: true,
     decorator: { legacy: true },
     // Without this, a decorator becomes a require() of a package that the guest does not have.

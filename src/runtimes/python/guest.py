@@ -5,12 +5,21 @@ in `channel-protocol.ts`, the value encoding in `core/values.ts`. Nothing here i
 it through frames and `gc`, and may change what it claims about itself, no more. The kernel is the wall.
 """
 
+import sys
+
+# What the request put on PYTHONPATH is for its program: nothing there may stand in for a module that the harness needs.
+program_path = sys.path[:]
+if __name__ == "__main__" and not sys.flags.isolated:
+    sys.path[:] = [folder for folder in sys.path if folder.startswith((sys.base_prefix, sys.base_exec_prefix))]
+
 import binascii
 import builtins
 import os
-import sys
 
-PARTS = ("channel", "run", "errors", "values", "leaves", "inputs", "text", "display")
+PARTS = (
+    *("channel", "run", "watch", "errors", "values", "leaves", "arrays", "inputs", "text", "display"),
+    *("imports", "hooks", "figures", "spawned", "suggestions", "kinds", "origins", "singles"),
+)
 
 
 def create_loader():
@@ -18,11 +27,7 @@ def create_loader():
     folder = os.path.dirname(os.path.abspath(__file__))
     # Read at once, compiled when needed: compiling all of them costs milliseconds of every start, and a file that
     # is first opened after the guest has used up its descriptors cannot be opened at all.
-    sources = {}
-    for part in PARTS:
-        path = folder + "/guest_" + part + ".py"
-        with open(path, "rb") as file:
-            sources[part] = path, file.read()
+    sources = {part: read_part(folder, part) for part in PARTS}
     run_code, compile_source, module_type, import_any = exec, compile, type(sys), __import__
     # `sys` stays the live one: its streams and hooks are the guest's to replace.
     modules = {"binascii": copy_module(binascii), "os": copy_module(os), "sys": sys, "builtins": builtins}
@@ -36,15 +41,22 @@ def create_loader():
 
     def load(part):
         if part not in loaded:
-            path, source = sources[part]
+            # The rest is for requests that need it, and loaded before guest code runs.
+            path, source = sources.get(part) or read_part(folder, part)
             module = module_type("guest_" + part)
             names = module.__dict__
-            names.update(__builtins__=own_builtins, load=load, harness_folder=folder)
+            names.update(__builtins__=own_builtins, load=load, harness_folder=folder, program_path=program_path)
             run_code(compile_source(source, path, "exec", dont_inherit=True), names)
             loaded[part] = module
         return loaded[part]
 
     return load
+
+
+def read_part(folder, part):
+    path = folder + "/guest_" + part + ".py"
+    with open(path, "rb") as file:
+        return path, file.read()
 
 
 def copy_module(module):
@@ -53,4 +65,8 @@ def copy_module(module):
     return copied
 
 
-create_loader()("run").main()
+if __name__ == "__main__":
+    create_loader()("run").main()
+else:
+    # `multiprocessing` starts the program anew in a process of its own, from a file that `guest_spawned.py` wrote.
+    create_loader()("spawned").run_again(*spawned_program)

@@ -19,6 +19,9 @@ REQUEST_BYTES_MAX = 256 * 1024 * 1024
 READ_BYTES_MAX = 1024 * 1024
 # An input has up to 1,000 levels of values, each up to three levels of JSON and two calls of the decoder.
 RECEIVE_RECURSION_LIMIT = 10_000
+# As long as 2**53, the first integer that a float does not tell from its neighbour.
+LONG_NUMBER = b"0" * 16
+DIGITS_ALIKE = bytes(48 if 48 <= byte <= 57 else byte for byte in range(256))
 
 
 class ScannerOptions:
@@ -28,22 +31,30 @@ class ScannerOptions:
     object_hook = None
     object_pairs_hook = None
     parse_float = float
-    parse_int = int
     parse_constant = float
 
-    def __init__(self):
+    def __init__(self, parse_int):
         self.memo = {}
+        self.parse_int = parse_int
 
 
 def parse_json(text):
+    # A function of ours for each number takes its time, so only a text that may need it gets it.
+    has_long_number = LONG_NUMBER in text.encode("utf-8", "replace").translate(DIGITS_ALIKE)
+    parse_int = parse_integer if has_long_number else int
     try:
-        return make_scanner(ScannerOptions())(text, 0)[0]
+        return make_scanner(ScannerOptions(parse_int))(text, 0)[0]
     except RecursionError:
         # Python 3.12 bounds recursion in C by itself, below the depth of inputs; that in Python follows our limit.
         from json import JSONDecoder
         from json.scanner import py_make_scanner
 
-        return py_make_scanner(JSONDecoder(strict=False))(text, 0)[0]
+        return py_make_scanner(JSONDecoder(strict=False, parse_int=parse_int))(text, 0)[0]
+
+
+def parse_integer(text):
+    """The host writes integers that it knows exactly as BigInt; a number as large as these is its only kind, a float."""
+    return int(text) if len(text) < len(LONG_NUMBER) or abs(int(text)) < 2**53 else float(text)
 
 
 def quote(text):

@@ -7,10 +7,17 @@ METHODS = (
     ("text/markdown", "_repr_markdown_"),
     ("image/svg+xml", "_repr_svg_"),
     ("image/png", "_repr_png_"),
+    ("application/pdf", "_repr_pdf_"),
     ("image/jpeg", "_repr_jpeg_"),
     ("text/latex", "_repr_latex_"),
     ("application/json", "_repr_json_"),
+    ("application/javascript", "_repr_javascript_"),
 )
+# What IPython takes from these methods; from `_repr_mimebundle_` it takes anything.
+BINARY_TYPES = frozenset(("image/png", "application/pdf", "image/jpeg"))
+
+# No object has it, but those that make up every attribute they are asked for.
+CANARY = "_ipython_canary_method_should_not_exist_"
 
 quote = load("channel").quote
 text_part = load("text")
@@ -24,11 +31,17 @@ class Displays:
         self.room = bytes_max
         self.is_full = False
 
-    def show(self, value):
+    def show(self, value, include=None, exclude=None, raw=False):
         if self.is_full:
             return
+        wanted = Wanted(include, exclude)
+        bundle = create_raw_bundle(value, wanted) if raw else create_bundle(value, wanted)
+        if bundle is not None:
+            self.send(bundle)
+
+    def send(self, bundle):
         fields = []
-        for mime, content in create_bundle(value).items():
+        for mime, content in bundle.items():
             field = f"{quote(mime)}:{quote(content)}"
             length = len(field.encode("utf-8", "backslashreplace"))
             if length > self.room:
@@ -41,34 +54,91 @@ class Displays:
         self.channel.send(f'{{"type":"display","bundle":{{{",".join(fields)}}}{mark}}}')
 
 
-def create_bundle(value):
-    """MIME type → text (base64 for binary types). The plain text is always there, and first."""
-    bundle = {"text/plain": text_part.describe(value)}
+class Wanted:
+    """The formats that a call of `display` asks for."""
+
+    def __init__(self, include, exclude):
+        self.include, self.exclude = include, exclude
+
+    def __contains__(self, mime):
+        return (not self.include or mime in self.include) and not (self.exclude and mime in self.exclude)
+
+
+def create_bundle(value, wanted):
+    """MIME type → text (base64 for binary types); None of an object that shows itself. Plain text comes first."""
+    plain = {"text/plain": text_part.describe(value)} if "text/plain" in wanted else {}
     if not text_part.is_rich(value):
-        return bundle
-    given = without_metadata(call_method(value, "_repr_mimebundle_", include=None, exclude=None))
+        return plain
+    if has_shown_itself(value):
+        return None
+    bundle = dict(plain)
+    given = call_method(value, "_repr_mimebundle_", include=wanted.include, exclude=wanted.exclude)
+    given = without_metadata(given)
     if isinstance(given, dict):
         for mime, content in list(given.items()):
-            add_format(bundle, mime, content)
+            if mime in wanted:
+                add_format(bundle, mime, content)
     for mime, method in METHODS:
-        if mime not in bundle:
-            add_format(bundle, mime, without_metadata(call_method(value, method)))
+        if mime in wanted and mime not in bundle:
+            content = without_metadata(call_method(value, method))
+            if is_expected(mime, content):
+                add_format(bundle, mime, content)
+    if text_part.is_figure(value) and "image/png" in wanted:
+        bundle["image/png"] = write_content("image/png", load("figures").draw(value))
     return bundle
 
 
+def create_raw_bundle(value, wanted):
+    bundle = {}
+    for mime, content in list(value.items()):
+        if mime in wanted:
+            add_format(bundle, mime, content)
+    return bundle
+
+
+def has_shown_itself(value):
+    method = find_method(value, "_ipython_display_")
+    if method is None:
+        return False
+    try:
+        method()
+        return True
+    except Exception:
+        # NotImplementedError is how an object says that it does not want to this time.
+        return False
+
+
 def call_method(value, name, **options):
-    method = getattr(type(value), name, None)
-    if not callable(method):
+    method = find_method(value, name)
+    if method is None:
         return None
     try:
-        return method(value, **options)
+        return method(**options)
     except Exception:
         # The same as if the object did not offer this format, as in a notebook.
         return None
 
 
+def find_method(value, name):
+    """The object's method, own or of its class; None of a class, and of an object that answers to every name."""
+    try:
+        if isinstance(value, type) or getattr(value, CANARY, None) is not None:
+            return None
+        method = getattr(value, name, None)
+        return method if callable(method) else None
+    except Exception:
+        return None
+
+
 def without_metadata(content):
     return content[0] if isinstance(content, tuple) and content else content
+
+
+def is_expected(mime, content):
+    kind = type(content)
+    if mime == "application/json":
+        return issubclass(kind, (list, dict, str))
+    return issubclass(kind, (str, bytes) if mime in BINARY_TYPES or mime == "image/svg+xml" else str)
 
 
 def add_format(bundle, mime, content):

@@ -11,30 +11,22 @@ from os import write
 STACK_LENGTH_MAX = 64 * 1024
 MESSAGE_LENGTH_MAX = 16 * 1024
 FRAMES_MAX = 50
+# Python 3.10 and 3.11 offer other spellings for these, but only when the interpreter itself prints them.
+SUGGESTED_FOR = (NameError, AttributeError)
 
-run_part, text_part = load("run"), load("text")
+run_part, text_part, watch_part = load("run"), load("text"), load("watch")
 CODE_NAME = run_part.CODE_NAME
 quote, type_name = load("channel").quote, text_part.type_name
 traceback_of = BaseException.__dict__["__traceback__"].__get__
 source_lines = []
 
 
-def remember_source(source):
-    """Let `traceback`, `inspect` and their like find the lines of the guest's code."""
-    import linecache
-
-    lines = [line + "\n" for line in source.split("\n")]
-    # Without a modification time an entry is never checked against a file.
-    linecache.cache[CODE_NAME] = len(source), None, lines, CODE_NAME
-
-
-def report(channel, source, phase, error):
+def report(channel, phase, error):
     """Tell the host, then print. Whatever goes wrong on the way, the host gets an answer."""
     try:
         if type(error) is MemoryError:
             release_locals(error)
-        source_lines[:] = source.split("\n")
-        text = format_safely(source, error)
+        text = format_safely(error, traceback_of(error))
         channel.send(write_message(phase, error, text))
     except BaseException:
         text = f"{type_name(error)}\n"
@@ -111,47 +103,66 @@ def describe_error(error):
     """(name, message, stack or None) of an exception that is a value."""
     if traceback_of(error) is None:
         return type_name(error), message_of(error), None
-    return type_name(error), message_of(error), cut(format_safely(None, error))
+    return type_name(error), message_of(error), cut(format_safely(error, traceback_of(error)))
 
 
-def format_safely(source, error):
+def format_safely(error, trace, chain=True):
+    """What the interpreter would print, of the guest's own frames alone."""
     try:
-        return format_error(source, error)
+        source_lines[:] = watch_part.running.source.split("\n")
+        return format_error(error, trace, chain)
     except BaseException:
         # Out of descriptors, memory or stack, or the guest patched what we import.
-        return format_plainly(error)
+        return format_plainly(error, trace)
 
 
-def format_error(source, error):
+def format_error(error, trace, chain):
     from traceback import StackSummary, TracebackException
 
-    if source is not None:
-        remember_source(source)
-    formatted = TracebackException(type(error), error, traceback_of(error))
-    pending, done = [formatted], set()
-    while pending:
-        each = pending.pop()
-        if each is None or id(each) in done:
-            continue
-        done.add(id(each))
-        frames = [frame for frame in each.stack or () if is_guest_file(frame.filename)]
+    # The lines are there since `linecache` was imported, unless the guest cleared its cache.
+    load("imports").tell("linecache", sys.modules["linecache"])
+    formatted = TracebackException(type(error), error, trace)
+    parts = list_parts(formatted)
+    # Of an error that never came near the guest's code everything is shown, or nothing would be.
+    is_shown = is_guest_file if any(list_frames(each, is_guest_file) for each in parts) else is_not_harness
+    for each in parts:
+        frames = list_frames(each, is_shown)
         each.stack = StackSummary.from_list(frames) if frames else None
         # The compiler's later stages look for the line in a file of that name.
         line = getattr(each, "lineno", None)
-        if source is not None and getattr(each, "filename", None) == CODE_NAME and not each.text and line:
-            each.text = source.split("\n")[int(line) - 1] + "\n"
-        pending += [each.__cause__, each.__context__, *(getattr(each, "exceptions", None) or ())]
-    return "".join(formatted.format())
+        if getattr(each, "filename", None) == CODE_NAME and not each.text and line and int(line) <= len(source_lines):
+            each.text = source_lines[int(line) - 1] + "\n"
+    if (3, 10) <= sys.version_info < (3, 12) and any(issubclass(each.exc_type, SUGGESTED_FOR) for each in parts):
+        load("suggestions").suggest(error, trace, parts)
+    return "".join(formatted.format(chain=chain))
+
+
+def list_parts(formatted):
+    """The exception, its causes and the members of its groups."""
+    parts, pending = {}, [formatted]
+    while pending:
+        each = pending.pop()
+        if each is not None and id(each) not in parts:
+            parts[id(each)] = each
+            pending += [each.__cause__, each.__context__, *(getattr(each, "exceptions", None) or ())]
+    return list(parts.values())
+
+
+def list_frames(part, is_shown):
+    return [frame for frame in part.stack or () if is_shown(frame.filename)]
 
 
 def is_guest_file(name):
     return not name.startswith((harness_folder, "<frozen ", *run_part.library_folders))
 
 
-def format_plainly(error):
+def is_not_harness(name):
+    return not name.startswith(harness_folder)
+
+
+def format_plainly(error, trace):
     """Nearly the same with nothing but what is at hand: no imports, no causes."""
     frames = []
-    trace = traceback_of(error)
     while trace is not None:
         code, line = trace.tb_frame.f_code, trace.tb_lineno
         if is_guest_file(code.co_filename):
@@ -173,7 +184,7 @@ def print_error(error, text):
         # The guest's own stdout may refuse.
         pass
     try:
-        if sys.excepthook is not run_part.initial_excepthook:
+        if sys.excepthook is not watch_part.show_exception:
             sys.excepthook(type(error), error, strip_harness(traceback_of(error)))
             return
     except SystemExit:

@@ -1,26 +1,13 @@
 """JSON with tags → values: how `input_data` comes in. The format is `core/values.ts`, the writer `guest_values.py`."""
 
-from binascii import a2b_base64
-
-FLOATS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf"), "-0": -0.0}
-BYTES = ("bytes", "ArrayBuffer", "DataView", "Uint8Array", "Uint8ClampedArray")
-# The letters of `struct`, by the name of the typed array.
-ELEMENTS = {
-    "Int8Array": "b",
-    "Int16Array": "h",
-    "Uint16Array": "H",
-    "Int32Array": "i",
-    "Uint32Array": "I",
-    "Float16Array": "e",
-    "Float32Array": "f",
-    "Float64Array": "d",
-    "BigInt64Array": "q",
-    "BigUint64Array": "Q",
-}
-
-
-class Malformed(Exception):
-    """Not what the format says: the tag is a plain object then."""
+singles, origins = load("singles"), load("origins")
+SINGLES, Malformed, expect = singles.SINGLES, singles.Malformed, singles.expect
+remember, remember_blank = origins.remember, origins.remember_blank
+quote = load("channel").quote
+# What a tag's own content can raise. It is a plain object then.
+UNFIT = (Malformed, ValueError, TypeError, KeyError, IndexError, ArithmeticError, AttributeError)
+# Fields of an error that are no properties of it.
+ERROR_FIELDS = ("name", "message", "stack", "cause", "errors")
 
 
 def decode(document):
@@ -41,64 +28,76 @@ class Decoder:
         if type(node.get("$type")) is str:
             try:
                 return self.keep(node, self.decode_tag(node, node["$type"]))
-            except (Malformed, ValueError, TypeError, KeyError, IndexError, ArithmeticError, AttributeError):
+            except UNFIT:
                 pass
-        return self.fill_dict(node, self.keep(node, {}))
+        return self.fill_dict(node.items(), self.keep(node, {}))
 
     def keep(self, node, value):
         self.decoded[id(node)] = value
         return value
 
-    def fill_list(self, node, target):
-        for item in node:
-            target.append(self.decode(item))
+    def fill_list(self, items, target):
+        for item in items:
+            value = self.decode(item)
+            if value is None and item is not None:
+                remember_blank(target, len(target), item["$type"])
+            target.append(value)
         return target
 
-    def fill_dict(self, node, target):
-        for key, item in node.items():
-            target[key] = self.decode(item)
+    def fill_dict(self, fields, target):
+        for key, item in fields:
+            target[key] = value = self.decode(item)
+            if value is None and item is not None:
+                remember_blank(target, key, item["$type"])
         return target
 
     def decode_tag(self, node, name):
-        if name in ("undefined", "hole"):
-            return None
-        if name in FLOATS:
-            return FLOATS[name]
-        if name in BYTES:
-            return a2b_base64(node["value"])
-        if name == "bytearray":
-            return bytearray(a2b_base64(node["value"]))
-        if name in ELEMENTS:
-            return decode_elements(ELEMENTS[name], a2b_base64(node["value"]))
-        if name in CONTAINERS:
-            return CONTAINERS[name](self, node, expect(node.get("value"), dict if name == "Object" else list))
-        decoder = OTHERS.get(name)
-        if decoder is None:
+        single = SINGLES.get(name)
+        if single is not None:
+            return single(node)
+        container = CONTAINERS.get(name)
+        if container is not None:
+            return container(self, node, expect(node.get("value"), dict if name == "Object" else list))
+        other = OTHERS.get(name)
+        if other is None:
             raise Malformed
-        return decoder(self, node)
+        return other(self, node)
 
     def decode_object(self, node, inside):
-        return self.fill_dict(inside, self.keep(inside, self.keep(node, {})))
+        return self.fill_dict(inside.items(), self.keep(node, {}))
 
     def decode_map(self, node, pairs):
         if not all(type(pair) is list and len(pair) == 2 for pair in pairs):
             raise Malformed
-        target = self.keep(node, {})
-        for key, item in pairs:
-            target[freeze(self.decode(key))] = self.decode(item)
-        return target
+        keys = self.decode_keys([key for key, _item in pairs])
+        if keys is None:
+            return self.fill_list(pairs, self.keep(node, remember([], "Map")))
+        target = self.keep(node, remember({}, "Map"))
+        return self.fill_dict(zip(keys, [item for _key, item in pairs]), target)
 
     def decode_set(self, node, items):
-        target = self.keep(node, set())
-        for item in items:
-            target.add(freeze(self.decode(item)))
+        keys = self.decode_keys(items)
+        if keys is None:
+            return self.fill_list(items, self.keep(node, remember([], node["$type"])))
+        target = remember(set(keys), node["$type"])
+        origins.origins[id(target)].order = keys
         return target
+
+    def decode_keys(self, nodes):
+        """Keys for a dict or a set; None where Python cannot hash one, or cannot tell it from another (1 and true)."""
+        if not all(map(is_key, nodes)):
+            return None
+        keys = [self.decode(node) for node in nodes]
+        try:
+            return keys if len(set(keys)) == len(keys) else None
+        except TypeError:
+            return None
 
     def decode_tuple(self, _node, items):
         return tuple(self.fill_list(items, []))
 
     def decode_frozenset(self, _node, items):
-        return frozenset(freeze(item) for item in self.fill_list(items, []))
+        return frozenset(self.fill_list(items, []))
 
     def decode_reference(self, node):
         place = self.document
@@ -110,18 +109,26 @@ class Decoder:
 
     def decode_error(self, node):
         name, message = expect(node.get("name"), str), expect(node.get("message"), str)
-        kind = __builtins__.get(name)
-        if type(kind) is not type or not issubclass(kind, Exception) or issubclass(kind, UnicodeError):
-            kind = Exception
-        error = self.keep(node, kind(message))
-        fields = self.fill_dict(expect(node.get("properties", {}), dict), {})
-        for key in ("stack", "errors"):
-            if key in node:
-                fields[key] = self.decode(node[key])
-        vars(error).update(fields, name=name)
-        cause = self.decode(node.get("cause"))
-        error.__cause__ = cause if isinstance(cause, BaseException) else None
+        head = f'{{"$type":"Error","name":{quote(name)},"message":{quote(message)}'
+        if type(node.get("stack")) is str:
+            head += f',"stack":{quote(node["stack"])}'
+        error = self.keep(node, remember(create_error(name, message), "Error", head))
+        fields = [(key, item) for key, item in expect(node.get("properties", {}), dict).items() if key not in ERROR_FIELDS]
+        fields += [(key, node[key]) for key in ("cause", "errors", "stack") if key in node]
+        own = self.fill_dict(fields, {})
+        if id(own) in origins.origins:
+            origins.origins[id(error)].blanks = origins.origins[id(own)].blanks
+        vars(error).update(own, name=name)
+        error.__cause__ = own["cause"] if isinstance(own.get("cause"), BaseException) else None
         return error
+
+    def decode_duration(self, node):
+        from datetime import timedelta
+
+        return timedelta(seconds=self.decode(node["value"]))
+
+    def decode_complex(self, node):
+        return complex(self.decode(node["real"]), self.decode(node["imag"]))
 
 
 CONTAINERS = {
@@ -132,92 +139,30 @@ CONTAINERS = {
     "tuple": Decoder.decode_tuple,
     "frozenset": Decoder.decode_frozenset,
 }
-
-
-def expect(value, kind):
-    if type(value) is not kind:
-        raise Malformed
-    return value
-
-
-def freeze(key):
-    """A key or member: what Python cannot hash becomes its nearest hashable kin."""
-    if type(key) is list:
-        return tuple(freeze(item) for item in key)
-    if type(key) is set:
-        return frozenset(key)
-    if type(key) is dict:
-        return tuple((name, freeze(item)) for name, item in key.items())
-    return bytes(key) if type(key) is bytearray else key
-
-
-def decode_elements(letter, data):
-    from struct import calcsize, unpack
-
-    return list(unpack(f"<{len(data) // calcsize(letter)}{letter}", data))
-
-
-def decode_integer(_decoder, node):
-    text = expect(node.get("value"), str)
-    return int(text, 16) if "x" in text else int(text)
-
-
-def decode_datetime(_decoder, node):
-    from datetime import datetime
-
-    text = node["value"]
-    # Before Python 3.11 the letter is unknown. An invalid date of JavaScript has no text at all.
-    return None if text is None else datetime.fromisoformat(text[:-1] + "+00:00" if text.endswith("Z") else text)
-
-
-def decode_moment(name):
-    def decode_named(_decoder, node):
-        import datetime
-
-        return getattr(datetime, name).fromisoformat(node["value"])
-
-    return decode_named
-
-
-def decode_duration(decoder, node):
-    from datetime import timedelta
-
-    return timedelta(seconds=decoder.decode(node["value"]))
-
-
-def decode_decimal(_decoder, node):
-    from decimal import Decimal
-
-    return Decimal(expect(node.get("value"), str))
-
-
-def decode_complex(decoder, node):
-    return complex(decoder.decode(node["real"]), decoder.decode(node["imag"]))
-
-
-def decode_pattern(_decoder, node):
-    import re
-
-    flags = 0
-    for letter in expect(node.get("flags"), str):
-        flags |= {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}.get(letter, 0)
-    # A syntax that Python does not share is a ValueError's kin and leaves the plain object.
-    try:
-        return re.compile(expect(node.get("source"), str), flags)
-    except re.error:
-        raise Malformed from None
-
-
 OTHERS = {
     "Ref": Decoder.decode_reference,
     "Error": Decoder.decode_error,
-    "BigInt": decode_integer,
-    "Date": decode_datetime,
-    "datetime": decode_datetime,
-    "date": decode_moment("date"),
-    "time": decode_moment("time"),
-    "timedelta": decode_duration,
-    "Decimal": decode_decimal,
-    "complex": decode_complex,
-    "RegExp": decode_pattern,
+    "timedelta": Decoder.decode_duration,
+    "complex": Decoder.decode_complex,
 }
+
+
+def is_key(node):
+    if type(node) is list:
+        return False
+    if type(node) is not dict:
+        return True
+    if node.get("$type") in ("tuple", "frozenset"):
+        return type(node.get("value")) is list and all(map(is_key, node["value"]))
+    return node.get("$type") in singles.KEYS
+
+
+def create_error(name, message):
+    """An exception of the class of that name, where Python has one that takes a message."""
+    kind = __builtins__.get(name)
+    try:
+        if type(kind) is type and issubclass(kind, Exception):
+            return kind(message)
+    except TypeError:
+        pass
+    return Exception(message)

@@ -67,6 +67,7 @@ BUILT_IN = (
     (float, lambda value: write_float(float.__pos__(value))),
     (bytes, lambda value: write_bytes("bytes", bytes.__getitem__(value, slice(None)))),
     (bytearray, lambda value: write_bytes("bytearray", bytearray.__getitem__(value, slice(None)))),
+    (memoryview, lambda value: write_bytes("bytes", memoryview.tobytes(value))),
     (complex, write_complex),
 )
 IMPORTED = (
@@ -75,6 +76,11 @@ IMPORTED = (
     ("datetime", "time", lambda base, value: tag("time", quote(base.isoformat(value)))),
     ("datetime", "timedelta", lambda base, value: tag("timedelta", write_float(base.total_seconds(value)))),
     ("decimal", "Decimal", lambda base, value: tag("Decimal", quote(base.__str__(value)))),
+    # What other languages would have as a text is one.
+    ("fractions", "Fraction", lambda base, value: quote(base.__str__(value))),
+    ("uuid", "UUID", lambda base, value: quote(base.__str__(value))),
+    ("pathlib", "PurePath", lambda base, value: quote(base.__str__(value))),
+    ("array", "array", lambda base, value: write_array(base, value)),
 )
 
 
@@ -83,10 +89,44 @@ def find_writer(kind):
     for base, write in BUILT_IN:
         if issubclass(kind, base):
             return write
+    has_base = load("kinds").has_base
     for module, name, write in IMPORTED:
-        # A module that nobody imported has no instances.
-        base = getattr(sys.modules.get(module), name, None)
-        # A plain class, not something whose metaclass would answer in its place.
-        if type(base) is type and issubclass(kind, base):
+        if has_base(kind, module, name):
+            base = getattr(sys.modules[module], name)
             return lambda value, base=base, write=write: write(base, value)
     return None
+
+
+def write_array(base, value):
+    letter, size = base.typecode.__get__(value), base.itemsize.__get__(value)
+    if letter in "uw":
+        return quote(base.tounicode(value))
+    kind = "Float" if letter in "fd" else "Int" if letter.islower() else "Uint"
+    name = ("Big" if size == 8 and kind != "Float" else "") + f"{kind}{8 * size}Array"
+    return write_bytes(name, base.tobytes(value))
+
+
+def write_remembered(name, value):
+    """A value of the input that may have changed, under the name that it came with."""
+    if name != "Float16Array":
+        return write_bytes(name, value)
+    from struct import pack
+
+    try:
+        return write_bytes(name, pack(f"<{len(value)}e", *value))
+    except OverflowError:
+        # No half any more, since the guest put something larger in.
+        return write_array(type(value), value)
+
+
+def is_mutable(kind):
+    return issubclass(kind, bytearray) or load("kinds").has_base(kind, "array", "array")
+
+
+def count_bytes(value, kind):
+    """How many bytes a copy of it would have."""
+    if issubclass(kind, bytes):
+        return bytes.__len__(value)
+    if issubclass(kind, bytearray):
+        return bytearray.__len__(value)
+    return 0

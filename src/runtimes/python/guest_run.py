@@ -15,8 +15,6 @@ CHANNEL_DESCRIPTOR = 3
 COROUTINE_FLAG = 0x80
 # Every compiler_flag of `__future__` that can stand among a code object's flags.
 FUTURE_FLAGS = 0x1FE0000
-# Modules that show source lines. They find the guest's in `linecache`, which is too slow to fill for everybody.
-SOURCE_READERS = ("traceback", "logging", "linecache", "inspect", "warnings", "pdb", "doctest")
 # What a shell reports for a program that Ctrl-C ended.
 INTERRUPTED_EXIT_CODE = 130
 # Numbers up to this size and texts up to this length need none of the encoder's care.
@@ -29,18 +27,21 @@ get_recursion_limit, set_recursion_limit = sys.getrecursionlimit, sys.setrecursi
 set_trace, set_profile = sys.settrace, sys.setprofile
 initial_recursion_limit = get_recursion_limit()
 type_name_of = type.__dict__["__name__"].__get__
-initial_excepthook = sys.excepthook
-library_folders = tuple(folder + os.sep for folder in sys.path)
+workspace = os.getcwd()
+# The program's `__file__`. Nothing is there: the workspace holds the request's files alone.
+code_file = workspace + os.sep + CODE_NAME
+# What lies in the workspace is the guest's own, also where `PYTHONPATH` names it.
+library_folders = tuple(folder + os.sep for folder in program_path if not (folder + os.sep).startswith(workspace + os.sep))
 
 
 def main():
     channel = load("channel").Channel(CHANNEL_DESCRIPTOR)
     request = channel.receive()
     source = normalize(request["code"])
-    reporter = Reporter(channel, source, request["resultBytes"])
+    reporter = Reporter(channel, source, request)
     guest_names = prepare_interpreter(request, source, reporter)
     try:
-        program = compile_program(source)
+        program = load("watch").compile_watched(compile_program, source)
     except BaseException as error:
         reporter.end_with_error("syntax", error)
     try:
@@ -62,7 +63,7 @@ def prepare_interpreter(request, source, reporter):
     guest_main = type(sys)("__main__")
     sys.modules["__main__"] = guest_main
     sys.argv = [CODE_NAME, *request["args"]]
-    sys.path.insert(0, "")
+    prepare_path()
     # A run's workspace is new: bytecode files would only cost time and appear among the collected files.
     sys.dont_write_bytecode = True
     # stdout is a pipe, which Python fills by 8 KiB blocks: what a program printed before it was killed would be lost,
@@ -71,15 +72,30 @@ def prepare_interpreter(request, source, reporter):
     if sys.stdout is not None:
         sys.stdout.reconfigure(line_buffering=True)
 
-    def display(*objects):
-        """Show objects in the run's result, each in the richest formats that it offers."""
-        reporter.show(objects)
+    builtins.display = reporter.display = create_display(reporter)
+    names = guest_main.__dict__
+    names.update(__builtins__=builtins, __file__=code_file, __cached__=None)
+    names.update(__annotations__={}, input_data=request.get("input"))
+    load("watch").watch(reporter)
+    if "functions" in request:
+        load("functions").install(request, reporter.channel, names)
+    return names
 
-    builtins.display = display
-    if any(name in source for name in SOURCE_READERS):
-        load("errors").remember_source(source)
-    guest_main.__dict__.update(__builtins__=builtins, input_data=request.get("input"))
-    return guest_main.__dict__
+
+def create_display(reporter):
+    def display(*objects, include=None, exclude=None, raw=False, **_others):
+        """Show objects in the run's result, each in the formats that it offers. With `raw`, they are MIME bundles."""
+        reporter.show(objects, include, exclude, raw)
+
+    return display
+
+
+def prepare_path():
+    """The program's own folder comes first, as after `python3 program.py`."""
+    # Python itself put the harness's there when it was not started in isolated mode.
+    sys.path[:] = program_path[1:] if program_path[:1] == [harness_folder] else program_path
+    if sys.flags.isolated or not getattr(sys.flags, "safe_path", False):
+        sys.path.insert(0, workspace)
 
 
 def compile_program(source):
@@ -133,10 +149,12 @@ async def run_awaiting(program, guest_names, report):
 class Reporter:
     """Tells the host what came of the program."""
 
-    def __init__(self, channel, source, result_bytes):
+    def __init__(self, channel, source, request):
         self.channel = channel
         self.source = source
-        self.result_bytes = result_bytes
+        # For processes that run the same program, as `multiprocessing` starts them.
+        self.input = request.get("input")
+        self.result_bytes = request["resultBytes"]
         self.displays = None
         # Given back when memory has run out, to tell of it. `bytes` does not touch it (`bytearray` would), so that it
         # costs address space alone.
@@ -146,9 +164,9 @@ class Reporter:
         regain_interpreter()
         if value is None:
             return
-        if is_small(value) and self.result_bytes > 8 * SMALL_MAX:
-            # Most values, without the milliseconds that compiling the rest of the encoder takes.
-            self.send_value(load("leaves").SCALARS[type(value)](value), repr(value), False)
+        small = write_small(value) if self.result_bytes > 8 * SMALL_MAX else None
+        if small is not None:
+            self.send_value(small, repr(value), False)
             return
         text = load("text").describe(value)
         encoded, truncated = load("values").encode(value, text, self.result_bytes)
@@ -161,11 +179,11 @@ class Reporter:
         text = load("channel").quote(text)
         self.channel.send(f'{{"type":"value","value":{encoded},"text":{text},"truncated":{flag}}}')
 
-    def show(self, objects):
+    def show(self, objects, include=None, exclude=None, raw=False):
         if self.displays is None:
             self.displays = load("display").Displays(self.channel, self.result_bytes)
         for each in objects:
-            self.displays.show(each)
+            self.displays.show(each, include, exclude, raw)
 
     def end_with_error(self, phase, error):
         """Tell the host and the reader of stderr; end as Python would."""
@@ -173,7 +191,7 @@ class Reporter:
         regain_interpreter()
         exit_code = INTERRUPTED_EXIT_CODE if type(error) is KeyboardInterrupt else 1
         try:
-            load("errors").report(self.channel, self.source, phase, error)
+            load("errors").report(self.channel, phase, error)
         except SystemExit:
             raise
         except BaseException:
@@ -183,9 +201,17 @@ class Reporter:
         raise SystemExit(exit_code) from None
 
 
-def is_small(value):
+def write_small(value):
+    """The JSON of most values, without the milliseconds that compiling the encoder takes; None for all others."""
     kind = type(value)
-    return kind in (int, float, bool) and -SMALL_MAX <= value <= SMALL_MAX or kind is str and len(value) <= SMALL_MAX
+    if kind is str and len(value) <= SMALL_MAX:
+        return load("channel").quote(value)
+    if kind is bool:
+        return "true" if value else "false"
+    # Zero may be negative, which JSON does not say.
+    if kind is int or kind is float and value != 0:
+        return repr(value) if -SMALL_MAX <= value <= SMALL_MAX else None
+    return None
 
 
 def regain_interpreter():

@@ -1,5 +1,7 @@
 """How a value looks to a person: the text that the REPL would print, but bounded in size, depth and time."""
 
+import sys
+
 # The protocol's bound for texts.
 TEXT_BYTES_MAX = 64 * 1024
 # Far beyond what anybody reads, and well inside the interpreter's recursion limit.
@@ -9,9 +11,8 @@ ELLIPSIS = "…"
 type_name_of = type.__dict__["__name__"].__get__
 class_order_of = type.__dict__["__mro__"].__get__
 SCALARS = frozenset((int, float, bool, str, bytes, type(None)))
-RICH_METHODS = frozenset(
-    f"_repr_{name}_" for name in ("mimebundle", "html", "markdown", "svg", "png", "jpeg", "latex", "json")
-)
+FORMATS = ("mimebundle", "html", "markdown", "svg", "png", "pdf", "jpeg", "latex", "json", "javascript")
+RICH_METHODS = frozenset(("_ipython_display_", *(f"_repr_{name}_" for name in FORMATS)))
 
 
 class Full(Exception):
@@ -44,10 +45,22 @@ def type_name(value):
 
 
 def is_rich(value):
-    """Whether the value's class says that it can be shown as more than text."""
+    """Whether the value says, or its class does, that it can be shown as more than text."""
     kind = type(value)
-    # The class alone is asked: an instance that answers to every attribute (a mock, a proxy) is not rich.
-    return kind not in SCALARS and any(not RICH_METHODS.isdisjoint(vars_of(each)) for each in class_order_of(kind))
+    if kind in SCALARS or issubclass(kind, type):
+        return False
+    if any(not RICH_METHODS.isdisjoint(vars_of(each)) for each in class_order_of(kind)) or is_figure(value):
+        return True
+    try:
+        return not RICH_METHODS.isdisjoint(object.__getattribute__(value, "__dict__"))
+    except Exception:
+        return False
+
+
+def is_figure(value):
+    """Whether it is a figure of matplotlib, which has no such methods; notebooks know it by its class."""
+    figure_class = getattr(sys.modules.get("matplotlib.figure"), "Figure", None)
+    return type(figure_class) is type and issubclass(type(value), figure_class)
 
 
 vars_of = type.__dict__["__dict__"].__get__

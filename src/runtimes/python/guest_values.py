@@ -4,17 +4,21 @@ Reads every object through the methods of the built-in class that it derives fro
 a `__class__` that lies or a property that raises cannot mislead it. Works without recursion, within a budget.
 """
 
+import sys
+
 # The `depthMax` of the format: deeper values are left out.
 DEPTH_MAX = 1000
 
 quote = load("channel").quote
 describe = load("text").describe
-leaves = load("leaves")
+leaves, kinds, memory = load("leaves"), load("kinds"), load("origins")
 SCALARS, find_writer, unserializable = leaves.SCALARS, leaves.find_writer, leaves.unserializable
+origins, restore_items, restore_fields = memory.origins, memory.restore_items, memory.restore_fields
 BaseGroup = __builtins__.get("BaseExceptionGroup")
 dict_of_error = BaseException.__dict__["__dict__"].__get__
 cause_of_error = BaseException.__dict__["__cause__"].__get__
-BYTES_KINDS = (bytes, bytearray)
+# Fields of an error of the input that have a place of their own.
+ERROR_FIELDS = ("name", "stack", "cause", "errors")
 
 
 class TooLong(Exception):
@@ -85,8 +89,32 @@ class Encoder:
                 if kind not in (tuple, frozenset) or value:
                     self.seen[id(value)] = value, link
                 return container(self, value, link)
-        self.put(self.write_leaf(value, kind))
-        return None
+        plain = self.make_plain(value, kind)
+        if plain is value:
+            # What cannot change, and does not come from where it could, is told apart by nobody.
+            if id(value) in origins or leaves.is_mutable(kind):
+                self.seen[id(value)] = value, link
+            self.put(self.write_leaf(value, kind))
+            return None
+        if type(plain) in (list, dict):
+            self.seen[id(value)] = value, link
+        return self.begin(plain, link, depth)
+
+    def make_plain(self, value, kind):
+        """A value of the library, of numpy or pandas as one of the language; every other value as it is."""
+        try:
+            plain = kinds.make_plain(value, kind)
+        except Exception:
+            plain = value
+        if plain is not value or "numpy" not in sys.modules:
+            return plain
+        arrays = load("arrays")
+        try:
+            return arrays.make_plain(value, kind, self.room)
+        except arrays.TooManyElements:
+            raise TooLong from None
+        except Exception:
+            return value
 
     def put_scalar(self, scalar, value, before):
         # Asked before the copies are made. A hexadecimal digit holds four bits.
@@ -96,10 +124,17 @@ class Encoder:
         self.put(before + scalar(value))
 
     def write_leaf(self, value, kind):
+        origin = origins.get(id(value))
+        if origin is not None and origin.json is not None:
+            return origin.json
         # Asked before the copies are made.
-        if kind in BYTES_KINDS and len(value) > self.room:
+        if leaves.count_bytes(value, kind) > self.room:
             raise TooLong
         try:
+            if kind is memory.Integer:
+                return leaves.tag("BigInt", f'"{int.__add__(value, 0)}"')
+            if origin is not None:
+                return leaves.write_remembered(origin.name, value)
             if kind not in self.writers:
                 self.writers[kind] = find_writer(kind)
             write = self.writers[kind]
@@ -141,25 +176,39 @@ class Encoder:
         self.put("}")
 
     def write_list(self, value, link):
-        return self.write_items(list.__iter__(value), link)
+        name = origins[id(value)].name if id(value) in origins else None
+        items = list.__iter__(value)
+        if name is None:
+            return self.write_items(restore_items(items, value), link)
+        # A Map or a Set with members that Python cannot hash or cannot tell apart.
+        items = list(items)
+        if name != "Map":
+            return self.write_tagged(name, self.write_items(restore_items(items, value), (link, "value")))
+        if all(issubclass(type(pair), list) and list.__len__(pair) == 2 for pair in items):
+            pairs = [restore_items(list.__iter__(pair), pair) for pair in items]
+            return self.write_tagged("Map", self.write_pairs(pairs, (link, "value")))
+        return self.write_items(items, link)
 
     def write_tuple(self, value, link):
         return self.write_tagged("tuple", self.write_items(tuple.__iter__(value), (link, "value")))
 
     def write_set(self, value, link):
+        name = origins[id(value)].name if id(value) in origins else "set"
         # Copied in one step: a set that another thread changes cannot be iterated.
-        return self.write_tagged("set", self.write_items(list(set.__iter__(value)), (link, "value")))
+        members = memory.restore_order(list(set.__iter__(value)), value)
+        return self.write_tagged(name, self.write_items(members, (link, "value")))
 
     def write_frozenset(self, value, link):
         return self.write_tagged("frozenset", self.write_items(frozenset.__iter__(value), (link, "value")))
 
     def write_dict(self, value, link):
         fields = list(dict.items(value))
-        if not all(issubclass(type(key), str) for key, _item in fields):
-            return self.write_tagged("Map", self.write_pairs(fields, (link, "value")))
+        is_map = id(value) in origins and origins[id(value)].name == "Map"
+        if is_map or not all(issubclass(type(key), str) for key, _item in fields):
+            return self.write_tagged("Map", self.write_pairs(restore_fields(fields, value), (link, "value")))
         if any(str.__eq__(key, "$type") for key, _item in fields):
-            return self.write_tagged("Object", self.write_fields(fields, (link, "value")))
-        return self.write_fields(fields, link)
+            return self.write_tagged("Object", self.write_fields(restore_fields(fields, value), (link, "value")))
+        return self.write_fields(restore_fields(fields, value), link)
 
     def write_pairs(self, pairs, link):
         before = "["
@@ -170,6 +219,10 @@ class Encoder:
         self.put("[]" if before == "[" else "]")
 
     def write_error(self, error, link):
+        fields = [(key, item) for key, item in list(dict.items(dict_of_error(error))) if type(key) is str]
+        if id(error) in origins:
+            yield from self.write_remembered_error(error, dict(restore_fields(fields, error)), link)
+            return
         name, message, stack = load("errors").describe_error(error)
         self.put(f'{{"$type":"Error","name":{quote(name)},"message":{quote(message)}')
         if stack is not None:
@@ -181,7 +234,17 @@ class Encoder:
         if BaseGroup is not None and issubclass(type(error), BaseGroup):
             self.put(',"errors":')
             yield from self.write_items(BaseGroup.exceptions.__get__(error), (link, "errors"))
-        fields = [(key, item) for key, item in list(dict.items(dict_of_error(error))) if type(key) is str]
+        yield from self.write_properties(fields, link)
+
+    def write_remembered_error(self, error, fields, link):
+        self.put(origins[id(error)].json)
+        for name in ("cause", "errors"):
+            if name in fields and (name == "cause" or type(fields[name]) is list):
+                self.put(f',"{name}":')
+                yield fields[name], (link, name)
+        yield from self.write_properties([each for each in fields.items() if each[0] not in ERROR_FIELDS], link)
+
+    def write_properties(self, fields, link):
         if fields:
             self.put(',"properties":')
             yield from self.write_fields(fields, (link, "properties"))

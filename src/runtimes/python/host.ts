@@ -2,6 +2,7 @@
 import { dirname } from 'node:path'
 
 import { LazaretError } from '../../core/errors.ts'
+import type { RunRequest } from '../../core/request.ts'
 import { writeGuestRequest } from '../guest-request.ts'
 import { guestBind, guestFolder } from '../package-files.ts'
 import { guestEnvironment, workspaceFiles } from '../runtime.ts'
@@ -32,7 +33,7 @@ export const pythonRuntime: Runtime = {
     }
     return {
       file: python.path,
-      argv: [python.path, '-I', '-X', 'utf8', `${guestFolder}/runtimes/python/guest.py`],
+      argv: [python.path, ...isolation(request), '-X', 'utf8', `${guestFolder}/runtimes/python/guest.py`],
       env: guestEnvironment(request, [dirname(python.path)]),
       binds: [guestBind(), ...python.folders.map((folder) => ({ host: folder, guest: folder }))],
       files: workspaceFiles(request),
@@ -40,4 +41,13 @@ export const pythonRuntime: Runtime = {
       baseDataBytes: 16 * 1024 * 1024,
     }
   },
+}
+
+/**
+ * Isolated, the interpreter starts on nothing but itself. A request that sets variables of Python's own (PYTHONPATH for
+ * folders that `readable` shows, PYTHONHASHSEED, …) means them to count.
+ */
+function isolation(request: RunRequest): readonly string[] {
+  const asksPython = Object.keys(request.env ?? {}).some((name) => name.startsWith('PYTHON'))
+  return asksPython ? ['-s'] : ['-I']
 }

@@ -92,8 +92,8 @@ export function contractOfReceipt({ programs, run }: ContractParts): void {
     const mechanisms = limitMechanisms(receipt.layers.includes('cgroup'))
     assert.deepEqual(receipt.limits.wallMs, { value: 9000, by: 'cell' })
     assert.deepEqual(receipt.limits.cpuMs, { value: 8000, by: mechanisms.cpuMs })
-    for (const [name, { by }] of Object.entries(receipt.limits))
-      assert.equal(by, mechanisms[name as 'wallMs'])
+    for (const [name, { value, by }] of Object.entries(receipt.limits))
+      assert.equal(by, value === null ? 'none' : mechanisms[name as 'wallMs'])
     assert.deepEqual(receipt.clamped, [])
   })
 

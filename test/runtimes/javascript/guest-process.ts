@@ -12,7 +12,7 @@ import { decodeValue, encodeValue } from '../../../src/core/values.ts'
 import type { GuestMessage } from '../../../src/runtimes/channel-protocol.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const harnesses = { bun: 'guest-bun.js', node: 'guest.js' }
+const harnesses = { bun: 'guest-bun.js', node: 'guest-node.js' }
 const bun = join(root, `node_modules/@oven/bun-linux-${process.arch}/bin/bun`)
 // A guest that hangs is ended, and its test fails on the missing exit code.
 const deadlineMs = 30_000

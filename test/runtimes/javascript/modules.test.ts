@@ -8,6 +8,8 @@ const files = {
   'common.cjs': 'module.exports = { a: 1 }',
   'typed.ts': 'export const t: number = 9',
   'data.json': '{"k":5}',
+  'counter.mjs':
+    'export let n = 0\nexport let base = class {}\nexport const raise = () => { n++ }\nexport const tag = (s, v) => s.join("") + v\nexport const list = [1]',
   'order.mjs': 'globalThis.order = ["imported"]',
   'node_modules/package-of-mine/package.json': '{"name":"package-of-mine","main":"main.js"}',
   'node_modules/package-of-mine/main.js': 'exports.mine = true',
@@ -61,6 +63,26 @@ const programs: readonly (readonly [title: string, code: string, value: unknown]
   ['a default export, which is the value', 'export default 2 + 3', 5],
   ['default-exported declarations', 'export default function main() { return 4 }\nmain()', 4],
   ['anonymous default exports, which are no value', '1; export default class {}', 1],
+  [
+    'live imports as keys, labels, members, tags, defaults, and in classes',
+    `import { n, raise, tag, list, base as Base } from "./counter.mjs"
+raise()
+const o = { n, m: n, [n]: n, n() { return n }, get list() { return list.length } }
+class A extends Base { n = n; static [n] = n; #n = n; f(a = n, { b = n } = {}) { return [a, b, this.#n, this.n] } }
+n: for (;;) break n
+raise()
+;[o.n(), o.m, o[1], o.list, new A().f(), A[1], tag\`x\${n}\`, typeof n, -n, n ? [...list, n] : 0, ((x) => x.n)({ n })]`,
+    [2, 1, 1, 1, [2, 2, 2, 2], 1, 'x2', 'number', -2, [1, 2], 2],
+  ],
+  [
+    'imports beside declarations of the same name deeper down',
+    `import { n, raise } from "./counter.mjs"
+raise()
+const f = (n) => n, g = ({ n }) => n, h = () => { let n = 5; return n }
+const k = () => { try { throw 6 } catch (n) { return n } }
+;[f(3), g({ n: 4 }), h(), k(), (function n() { return typeof n })()]`,
+    [3, 4, 5, 6, 'function'],
+  ],
   ['the program as the main module', '[require.main === module, import.meta.main]', [true, true]],
   ['module.exports', 'module.exports.a = 1; exports.b = 2; module.exports', { a: 1, b: 2 }],
   [

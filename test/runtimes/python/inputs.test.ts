@@ -22,7 +22,7 @@ const inputs: readonly (readonly [what: string, input: unknown, text: string])[]
       { $type: 'Date', value: '2026-01-31T01:02:03.004Z' },
       { $type: 'Date', value: null },
     ],
-    '[datetime.datetime(2026, 1, 31, 1, 2, 3, 4000, tzinfo=datetime.timezone.utc), None]',
+    '[datetime.datetime(2026, 1, 31, 1, 2, 3, 4000, tzinfo=datetime.timezone.utc), <Date invalid>]',
   ],
   [
     'Map',
@@ -30,12 +30,53 @@ const inputs: readonly (readonly [what: string, input: unknown, text: string])[]
       $type: 'Map',
       value: [
         [1, 'a'],
-        [[2], { $type: 'Map', value: [] }],
+        ['b', { $type: 'Map', value: [] }],
       ],
     },
-    "{1: 'a', (2,): {}}",
+    "{1: 'a', 'b': {}}",
   ],
-  ['Set', { $type: 'Set', value: [[1, [2]]] }, '{(1, (2,))}'],
+  [
+    'a Map whose keys Python cannot hash, as pairs',
+    {
+      $type: 'Map',
+      value: [
+        [1, 'a'],
+        [[2], 'b'],
+      ],
+    },
+    "[[1, 'a'], [[2], 'b']]",
+  ],
+  ['Set', { $type: 'Set', value: [3, 'a'] }, "{3, 'a'}"],
+  [
+    'a Set whose members Python cannot tell apart, as a list',
+    { $type: 'Set', value: [1, true] },
+    '[1, True]',
+  ],
+  [
+    'numbers that no longer count one by one as floats',
+    [2 ** 53, -1e20, 2 ** 53 - 1],
+    '[9007199254740992.0, -1e+20, 9007199254740991]',
+  ],
+  [
+    'a date that Python has not',
+    { $type: 'Date', value: '+275760-09-13T00:00:00.000Z' },
+    "<Date '+275760-09-13T00:00:00.000Z'>",
+  ],
+  [
+    'a pattern that Python does not understand',
+    { $type: 'RegExp', source: '(?<!a+)b', flags: 'g' },
+    "<RegExp '(?<!a+)b' 'g'>",
+  ],
+  [
+    'a named group in its own spelling',
+    { $type: 'RegExp', source: '(?<x>a)\\k<x>', flags: '' },
+    "re.compile('(?P<x>a)(?P=x)')",
+  ],
+  [
+    'what could not cross before',
+    { $type: 'Unserializable', text: '[Function: f]' },
+    "<Unserializable '[Function: f]'>",
+  ],
   ['RegExp', { $type: 'RegExp', source: 'a+', flags: 'gi' }, "re.compile('a+', re.IGNORECASE)"],
   ['Uint8Array', { $type: 'Uint8Array', value: 'AQI=' }, "b'\\x01\\x02'"],
   [
@@ -44,7 +85,7 @@ const inputs: readonly (readonly [what: string, input: unknown, text: string])[]
       { $type: 'Int16Array', value: '//8CAA==' },
       { $type: 'Float32Array', value: 'AACAPw==' },
     ],
-    '[[-1, 2], [1.0]]',
+    "[array('h', [-1, 2]), array('f', [1.0])]",
   ],
   [
     'the escape',

@@ -9,8 +9,11 @@ suite('a Python program', { concurrency: 4 }, () => {
     const code =
       'import sys, __main__\n[__name__, sys.modules["__main__"].__dict__ is globals(), __main__.sys is sys, sorted(globals())]'
     const names = [
+      '__annotations__',
       '__builtins__',
+      '__cached__',
       '__doc__',
+      '__file__',
       '__loader__',
       '__main__',
       '__name__',
@@ -24,11 +27,11 @@ suite('a Python program', { concurrency: 4 }, () => {
 
   test('finds its arguments, the working folder first on the path, and no folder or module of the harness', async () => {
     const code = `
-import sys
+import os, sys
 folder = ${JSON.stringify(harnessFolder.replace(/\/$/, ''))}
-[sys.argv, sys.path[0], folder in sys.path, [name for name in sys.modules if "guest" in name]]`
+[sys.argv, sys.path[0] == os.getcwd(), folder in sys.path, [name for name in sys.modules if "guest" in name]]`
     const args = ['a b', '--x', 'é']
-    assert.deepEqual((await evaluate(code, { args })).value, [['<code>', ...args], '', false, []])
+    assert.deepEqual((await evaluate(code, { args })).value, [['<code>', ...args], true, false, []])
   })
 
   test('imports modules of its workspace and leaves no bytecode there', async () => {

@@ -64,10 +64,7 @@ const tagged: readonly (readonly [code: string, value: unknown])[] = [
   ['print', { $type: 'Unserializable', text: '<built-in function print>' }],
   ['range(3)', { $type: 'Unserializable', text: 'range(0, 3)' }],
   ['...', { $type: 'Unserializable', text: 'Ellipsis' }],
-  [
-    'from dataclasses import dataclass\n@dataclass\nclass Point:\n    x: int\n\nPoint(1)',
-    { $type: 'Unserializable', text: 'Point(x=1)' },
-  ],
+  ['from dataclasses import dataclass\n@dataclass\nclass Point:\n    x: int\n\nPoint(1)', { x: 1 }],
   ['import enum\nclass Color(enum.IntEnum):\n    red = 1\n\n[Color.red]', [1]],
   [
     'from collections import OrderedDict, namedtuple\n[OrderedDict(a=1), namedtuple("P", "x")(2)]',

@@ -1,0 +1,104 @@
+/**
+ * `--output-dir`: files of a guest, written to a folder of the host. Their paths are the guest's words, and other files
+ * may lie in the folder already. So every folder on the way is opened by itself, below the one before and never through
+ * a link, and a file appears whole under its name or not at all. A regular file of that name is replaced; anything
+ * else that stands there stays, and the file is not written.
+ */
+import { constants } from 'node:fs'
+import { lstat, mkdir, open, rename, rm } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { systemClock } from '../../core/clock.ts'
+import { describeSystemError } from './system-error.ts'
+import { UsageError } from './usage-error.ts'
+
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants
+
+export class OutputFolder implements AsyncDisposable {
+  /** As the user wrote it. */
+  readonly path: string
+  readonly #handle: FileHandle
+
+  private constructor(path: string, handle: FileHandle) {
+    this.path = path
+    this.#handle = handle
+  }
+
+  /** Makes the folder if need be. A link that the user names is followed: it is the user's own. */
+  static async open(path: string): Promise<OutputFolder> {
+    try {
+      await mkdir(path, { recursive: true })
+      return new OutputFolder(path, await open(path, O_RDONLY | O_DIRECTORY))
+    } catch (error) {
+      throw new UsageError(
+        `--output-dir ${path}: ${describeSystemError(error) ?? String(error)}.`,
+        'Name a folder that exists or can be made.',
+      )
+    }
+  }
+
+  /** Why the file could not be written, or undefined. */
+  async write(path: string, content: Uint8Array): Promise<string | undefined> {
+    const parts = path.split('/')
+    if (parts.some((part) => /^\.{0,2}$/.test(part) || part.includes('\0')))
+      return 'not a path below the folder'
+    const opened: FileHandle[] = []
+    try {
+      let folder = this.#handle
+      for (const name of parts.slice(0, -1)) {
+        folder = await openFolder(folder, name)
+        opened.push(folder)
+      }
+      return await replaceFile(below(folder, parts.at(-1) ?? ''), below(folder, temporaryName()), content)
+    } catch (error) {
+      return describeSystemError(error) ?? String(error)
+    } finally {
+      await Promise.all(opened.map((folder) => folder.close()))
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#handle.close()
+  }
+}
+
+/** A name in a folder that is open, whatever its own path leads to by now: Node has no `openat`. */
+function below(folder: FileHandle, name: string): string {
+  return join('/proc/self/fd', String(folder.fd), name)
+}
+
+async function openFolder(parent: FileHandle, name: string): Promise<FileHandle> {
+  const path = below(parent, name)
+  await mkdir(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+}
+
+function temporaryName(): string {
+  return `.lazaret-${systemClock.id()}`
+}
+
+/** Renaming replaces a name, never what a link of that name leads to. */
+async function replaceFile(
+  path: string,
+  temporary: string,
+  content: Uint8Array,
+): Promise<string | undefined> {
+  const existing = await lstat(path).catch(() => undefined)
+  if (existing !== undefined && !existing.isFile()) return 'something that is not a regular file is there'
+  try {
+    const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644)
+    try {
+      await file.writeFile(content)
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, path)
+    return undefined
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}

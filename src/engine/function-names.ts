@@ -1,0 +1,78 @@
+/** Under which names the guest's code may find functions of the host. */
+import { z } from 'zod'
+
+import type { HostFunction, Language } from '../core/request.ts'
+
+const functionsMax = 256
+const nameLengthMax = 64
+
+/** What every guest finds already, in one language or another: a set of functions serves all languages or none. */
+const ownNames = new Set([
+  'input',
+  'input_data',
+  'display',
+  'HostFunctionError',
+  'require',
+  'module',
+  'exports',
+  'console',
+  'process',
+  'globalThis',
+  'global',
+  'self',
+])
+
+/** Words that are no names, and what JavaScript does not let anyone define anew. */
+const javascriptWords = new Set([
+  ...(
+    'arguments async await break case catch class const continue debugger default delete do else enum eval export ' +
+    'extends false finally for function if implements import in instanceof interface let new null of package private ' +
+    'protected public return static super switch this throw true try typeof undefined var void while with yield'
+  ).split(' '),
+  'NaN',
+  'Infinity',
+])
+const pythonWords = new Set(
+  (
+    'False None True and as assert async await break class continue def del elif else except finally for from global ' +
+    'if import in is lambda nonlocal not or pass raise return try while with yield'
+  ).split(' '),
+)
+const words: Readonly<Record<Language, ReadonlySet<string>>> = {
+  javascript: javascriptWords,
+  typescript: javascriptWords,
+  python: pythonWords,
+  shell: new Set(),
+}
+
+const functionName = z
+  .string()
+  .max(nameLengthMax)
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not an identifier')
+  .refine((name) => !ownNames.has(name), { error: 'is a name that every guest has already' })
+  .refine((name) => !name.startsWith('__') && !(name in Object.prototype), {
+    error: 'is a name with a meaning of its own',
+  })
+
+export const functionsSchema = z
+  .record(
+    functionName,
+    z.custom<HostFunction>((value) => typeof value === 'function', { error: 'is not a function' }),
+  )
+  .refine((functions) => Object.keys(functions).length <= functionsMax, {
+    error: `more than ${functionsMax} functions`,
+  })
+
+/** Adds an issue for each name that the language of the request cannot use. */
+export function checkFunctions(
+  { functions = {}, language }: { readonly functions?: object | undefined; readonly language: Language },
+  context: z.RefinementCtx,
+): void {
+  const names = Object.keys(functions)
+  if (language === 'shell' && names.length > 0) {
+    context.addIssue({ code: 'custom', path: ['functions'], message: 'shell cannot call functions' })
+    return
+  }
+  for (const name of names.filter((each) => words[language].has(each)))
+    context.addIssue({ code: 'custom', path: ['functions', name], message: `is a word of ${language}` })
+}

@@ -1,0 +1,101 @@
+/**
+ * Output on its way to the caller, one piece at a time. While the caller is busy with one, the others wait here. Little
+ * may wait, so that the end of a program that prints a line is known while the line is being taken; then the listener
+ * stops the source.
+ */
+import type { OutputChunk, RunRequest } from '../core/request.ts'
+
+type TakeOutput = NonNullable<RunRequest['onOutput']>
+
+export interface DeliveryListener {
+  /** Enough waits here: send no more. */
+  onFull(): void
+  /** Everything has been taken: send on. */
+  onEmpty(): void
+  /** The caller's function threw or rejected; it is not called again. */
+  onFailure(error: unknown): void
+}
+
+/** About what one read from a socket brings. */
+const waitingBytesMax = 64 * 1024
+
+export class Delivery {
+  readonly #take: TakeOutput
+  readonly #listener: DeliveryListener
+  #waiting: OutputChunk[] = []
+  #waitingBytes = 0
+  #isBusy = false
+  #isFull = false
+  #isStopped = false
+  #failure: { readonly error: unknown } | undefined
+  #onRest: (() => void) | undefined
+
+  constructor(take: TakeOutput, listener: DeliveryListener) {
+    this.#take = take
+    this.#listener = listener
+  }
+
+  push(chunk: OutputChunk): void {
+    if (this.#isStopped) return
+    this.#waiting.push(chunk)
+    if (!this.#isBusy) {
+      this.#deliver()
+      return
+    }
+    this.#waitingBytes += chunk.bytes.length
+    if (this.#isFull || this.#waitingBytes < waitingBytesMax) return
+    this.#isFull = true
+    this.#listener.onFull()
+  }
+
+  /** Resolves when everything was taken, or nobody wants it any more. Rejects with what the caller's function threw. */
+  async finish(signal: AbortSignal | undefined): Promise<void> {
+    const stop = (): void => this.#stop()
+    if (signal?.aborted === true) stop()
+    signal?.addEventListener('abort', stop, { once: true })
+    if (this.#isBusy && !this.#isStopped) await new Promise<void>((resolve) => (this.#onRest = resolve))
+    signal?.removeEventListener('abort', stop)
+    if (this.#failure !== undefined) throw this.#failure.error
+  }
+
+  #deliver(): void {
+    for (const chunk of this.#shift()) {
+      try {
+        const taken = this.#take(chunk)
+        if (typeof taken?.then !== 'function') continue
+        this.#isBusy = true
+        taken.then(
+          () => this.#deliver(),
+          (error: unknown) => this.#fail(error),
+        )
+        return
+      } catch (error) {
+        this.#fail(error)
+        return
+      }
+    }
+    if (!this.#isBusy) return
+    this.#isBusy = false
+    this.#waitingBytes = 0
+    if (this.#isFull) this.#listener.onEmpty()
+    this.#isFull = false
+    this.#onRest?.()
+  }
+
+  *#shift(): Generator<OutputChunk> {
+    for (let chunk = this.#waiting.shift(); chunk !== undefined; chunk = this.#waiting.shift()) yield chunk
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isStopped) return
+    this.#failure = { error }
+    this.#stop()
+    this.#listener.onFailure(error)
+  }
+
+  #stop(): void {
+    this.#isStopped = true
+    this.#waiting = []
+    this.#onRest?.()
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * Brings files of the workspace back after a run. The main process has ended; whatever else the guest left alive is
+ * killed first, so nothing changes while we look. The cell lists, we choose, the cell reads: the host opens no path.
+ */
+import type { Clock } from '../../core/clock.ts'
+import type { Limits } from '../../core/limits.ts'
+import type { Cell } from '../../jail/cell.ts'
+import { Blocks } from '../../result/blocks.ts'
+import { Deadline } from './deadline.ts'
+import { FileReceiver, decodeListing, encodeWanted, isWholeListing } from './listing.ts'
+import type { ListedFile } from './listing.ts'
+import { parsePattern } from './pattern.ts'
+import type { Pattern } from './pattern.ts'
+import { runCollector } from './run-collector.ts'
+
+export interface CollectedFiles {
+  /** Paths relative to /workspace, in the order of their characters. Guest text. */
+  readonly files: Readonly<Record<string, Uint8Array>>
+  /** Whether nothing that matches was left out. */
+  readonly isComplete: boolean
+}
+
+export interface CollectContext {
+  readonly limits: Limits
+  readonly clock: Clock
+  readonly signal: AbortSignal | undefined
+}
+
+export const noFiles: CollectedFiles = { files: {}, isComplete: true }
+/** Asked for, and not to be had: the cell was gone before anything could be brought back. */
+export const lostFiles: CollectedFiles = { files: {}, isComplete: false }
+
+const collectMs = 2000
+const filesMax = 10_000
+const listingBytesMax = 8 * 1024 * 1024
+/** More folders to begin in than this, and everything is listed instead. */
+const basesMax = 256
+
+/** Never rejects for anything that a guest did: what could not be had is left out, and it says so. */
+export async function collectFiles(
+  cell: Cell,
+  texts: readonly string[],
+  { limits, clock, signal }: CollectContext,
+): Promise<CollectedFiles> {
+  const deadline = new Deadline(collectMs, clock, signal)
+  try {
+    await deadline.race(cell.killGuests())
+    if (await deadline.isOver()) return lostFiles
+    const patterns = texts.flatMap(parsePattern)
+    const choice = await choose(await listFiles(cell, patterns, deadline), patterns, deadline)
+    const { wanted, isComplete } = fitToLimits(choice, limits.resultBytes)
+    const receiver = new FileReceiver(wanted)
+    if (wanted.length > 0) await readFiles(cell, receiver, { wanted, deadline })
+    return {
+      files: Object.fromEntries(receiver.files),
+      isComplete: isComplete && receiver.files.length === wanted.length,
+    }
+  } finally {
+    deadline.cancel()
+  }
+}
+
+async function listFiles(cell: Cell, patterns: readonly Pattern[], deadline: Deadline): Promise<Buffer> {
+  const listed = new Blocks()
+  const collector = {
+    task: 'list',
+    arguments: findBases(patterns),
+    outputBytes: listingBytesMax,
+    wallMs: deadline.leftMs,
+    onBytes: (bytes: Buffer) => listed.add(bytes),
+  } as const
+  await deadline.race(runCollector(cell, collector))
+  return listed.join()
+}
+
+/** The fewest places below which everything lies that can match. */
+function findBases(patterns: readonly Pattern[]): string[] {
+  const all = new Set(patterns.map(({ base }) => base))
+  const isInside = (base: string) => all.has('.') || listParents(base).some((parent) => all.has(parent))
+  const bases = [...all].filter((base) => base === '.' || !isInside(base))
+  return bases.length > basesMax ? ['.'] : bases
+}
+
+function listParents(path: string): string[] {
+  const parts = path.split('/')
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'))
+}
+
+interface Choice {
+  readonly files: readonly ListedFile[]
+  readonly isComplete: boolean
+}
+
+/** Those that match, in order. Matching is bounded in time, and lets the host breathe. */
+async function choose(listed: Buffer, patterns: readonly Pattern[], deadline: Deadline): Promise<Choice> {
+  const files: ListedFile[] = []
+  let isComplete = isWholeListing(listed)
+  for (const { path, bytes, isNameable } of decodeListing(listed)) {
+    if (await deadline.isOver()) return { files: [], isComplete: false }
+    if (!patterns.some(({ matches }) => matches(path))) continue
+    if (isNameable) files.push({ path, bytes })
+    else isComplete = false
+  }
+  return { files: files.toSorted(byPath), isComplete }
+}
+
+function byPath(one: ListedFile, other: ListedFile): number {
+  if (one.path === other.path) return 0
+  return one.path < other.path ? -1 : 1
+}
+
+/** A file that does not fit is left out whole; a smaller one after it may still fit. */
+function fitToLimits(
+  { files, isComplete }: Choice,
+  bytesMax: number,
+): { readonly wanted: readonly ListedFile[]; readonly isComplete: boolean } {
+  let bytesLeft = bytesMax
+  const wanted: ListedFile[] = []
+  for (const file of files) {
+    if (file.bytes > bytesLeft || wanted.length === filesMax) continue
+    bytesLeft -= file.bytes
+    wanted.push(file)
+  }
+  return { wanted, isComplete: isComplete && wanted.length === files.length }
+}
+
+async function readFiles(
+  cell: Cell,
+  receiver: FileReceiver,
+  { wanted, deadline }: { readonly wanted: readonly ListedFile[]; readonly deadline: Deadline },
+): Promise<void> {
+  const collector = {
+    task: 'read',
+    arguments: [],
+    stdin: encodeWanted(wanted),
+    // The receiver counts; this is the same with room for what surrounds the pieces.
+    outputBytes: wanted.reduce((sum, { bytes }) => sum + 2 * bytes + 64, 0),
+    wallMs: deadline.leftMs,
+    onBytes: (bytes: Buffer) => receiver.push(bytes),
+  } as const
+  await deadline.race(runCollector(cell, collector))
+}

@@ -1,0 +1,51 @@
+/** How long something may take as a whole, and how long at a stretch. */
+import type { Clock } from '../../core/clock.ts'
+
+/** How long work may keep the host from everything else at one time. */
+const sliceMs = 8
+
+/** The end of all patience: the time is up, or the caller wants no more. */
+export class Deadline {
+  readonly #clock: Clock
+  readonly #end: number
+  readonly #over = Promise.withResolvers<void>()
+  readonly #signal: AbortSignal | undefined
+  readonly #cancelTimer: () => void
+  #sliceEnd: number
+
+  constructor(ms: number, clock: Clock, signal: AbortSignal | undefined) {
+    this.#clock = clock
+    this.#signal = signal
+    this.#end = clock.now() + ms
+    this.#sliceEnd = clock.now() + sliceMs
+    this.#cancelTimer = clock.after(ms, this.#over.resolve)
+    signal?.addEventListener('abort', this.#abort, { once: true })
+    if (signal?.aborted === true) this.#abort()
+  }
+
+  get leftMs(): number {
+    return Math.max(1, Math.ceil(this.#end - this.#clock.now()))
+  }
+
+  /** The result of the work, or undefined when it took too long. */
+  race<T>(work: Promise<T>): Promise<T | undefined> {
+    return Promise.race([work, this.#over.promise.then(() => undefined)])
+  }
+
+  /** Asked often, it lets other work of the host go first now and then. */
+  async isOver(): Promise<boolean> {
+    const now = this.#clock.now()
+    if (now >= this.#sliceEnd) {
+      await new Promise<void>((resolve) => this.#clock.after(0, resolve))
+      this.#sliceEnd = this.#clock.now() + sliceMs
+    }
+    return now >= this.#end || this.#signal?.aborted === true
+  }
+
+  cancel(): void {
+    this.#cancelTimer()
+    this.#signal?.removeEventListener('abort', this.#abort)
+  }
+
+  readonly #abort = (): void => this.#over.resolve()
+}

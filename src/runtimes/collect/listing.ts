@@ -1,0 +1,107 @@
+/** What the collector in the cell writes (native/cell/collect.c), read with the same distrust as a guest's words. */
+import { isUtf8 } from 'node:buffer'
+
+import { PayloadWriter } from '../../jail/frames.ts'
+
+export interface ListedFile {
+  readonly path: string
+  readonly bytes: number
+}
+
+/** A file with a name that is not UTF-8 cannot be named in a result; its path is as close as text comes to it. */
+export interface ListedEntry extends ListedFile {
+  readonly isNameable: boolean
+}
+
+const headBytes = 12
+const depthMax = 64
+const pathBytesMax = 4096
+
+/** One after the other, so that whoever reads a long listing can do other work meanwhile. */
+export function* decodeListing(listed: Buffer): Generator<ListedEntry> {
+  for (let at = 0; at + headBytes <= listed.length;) {
+    const bytes = Number(listed.readBigUInt64LE(at))
+    const length = listed.readUInt32LE(at + 8)
+    const name = listed.subarray(at + headBytes, at + headBytes + length)
+    if (length === 0 || length >= pathBytesMax || name.length < length) return
+    const path = name.toString()
+    if (isInside(path)) yield { path, bytes, isNameable: isUtf8(name) }
+    at += headBytes + length
+  }
+}
+
+/** Whether everything there was looked at: then the last entry is an empty one. */
+export function isWholeListing(listed: Buffer): boolean {
+  const end = listed.subarray(-headBytes)
+  return end.length === headBytes && end.every((byte) => byte === 0)
+}
+
+/** No collector of ours writes another one. */
+function isInside(path: string): boolean {
+  const parts = path.split('/')
+  return parts.length <= depthMax && parts.every((part) => part !== '' && part !== '.' && part !== '..')
+}
+
+/** What the collector is to read: the input of its task `read`. */
+export function encodeWanted(files: readonly ListedFile[]): Buffer {
+  const payload = new PayloadWriter()
+  for (const { path, bytes } of files) payload.u64(bytes).bytes(Buffer.from(path))
+  return payload.finish()
+}
+
+/** Receives the contents, in the order in which they were asked for, into as much memory as was listed. */
+export class FileReceiver {
+  readonly files: [path: string, content: Uint8Array][] = []
+  readonly #wanted: readonly ListedFile[]
+  #index = 0
+  readonly #word = Buffer.alloc(4)
+  #wordBytes = 0
+  /** The file that is being received: none between two of them. */
+  #content: Buffer | undefined
+  #used = 0
+  #pieceBytesLeft = 0
+
+  constructor(wanted: readonly ListedFile[]) {
+    this.#wanted = wanted
+  }
+
+  push(bytes: Buffer): void {
+    for (let rest = bytes; rest.length > 0;)
+      rest = rest.subarray(this.#pieceBytesLeft > 0 ? this.#takePiece(rest) : this.#takeWord(rest))
+  }
+
+  #takePiece(bytes: Buffer): number {
+    const piece = bytes.subarray(0, this.#pieceBytesLeft)
+    piece.copy(this.#content ?? piece, this.#used)
+    this.#used += piece.length
+    this.#pieceBytesLeft -= piece.length
+    return piece.length
+  }
+
+  #takeWord(bytes: Buffer): number {
+    const taken = bytes.copy(this.#word, this.#wordBytes)
+    this.#wordBytes += taken
+    if (this.#wordBytes === this.#word.length) {
+      this.#wordBytes = 0
+      this.#understand(this.#word.readUInt32LE(0))
+    }
+    return taken
+  }
+
+  /** Before a file its errno, then the length of each piece. */
+  #understand(word: number): void {
+    const file = this.#wanted[this.#index]
+    if (file === undefined) return
+    if (this.#content === undefined) {
+      if (word === 0) this.#content = Buffer.allocUnsafeSlow(file.bytes)
+      else this.#index++
+      this.#used = 0
+    } else if (word > 0) this.#pieceBytesLeft = word
+    else {
+      // One that got shorter is not the file that was listed.
+      if (this.#used === file.bytes) this.files.push([file.path, this.#content])
+      this.#content = undefined
+      this.#index++
+    }
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * Globs under /workspace: `*`, `**`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, and `\` before a character that is meant as it is.
+ * Names starting with a dot are matched where the pattern has that dot; a name alone also stands for all that is in the
+ * folder of that name. Guests choose the names, so nothing here goes back over more than one star: regular expressions
+ * made from globs take minutes over a name that was made for them.
+ */
+import { matchesSegment, parseSegment } from './segment.ts'
+import type { Segment } from './segment.ts'
+
+export interface Pattern {
+  /** The folder or file below which all matches lie; `.` for the workspace. */
+  readonly base: string
+  readonly matches: (path: string) => boolean
+}
+
+const patternCharactersMax = 1024
+const alternativesMax = 64
+const workspace = '/workspace'
+/** What gives a pattern a meaning beyond its letters. */
+const magic = /[*?[\]{}\\]/
+
+/** Why a text is no pattern, or undefined. */
+export function explainBadPattern(text: string): string | undefined {
+  if (text.length === 0) return 'must not be empty'
+  if (text.length > patternCharactersMax) return `is longer than ${patternCharactersMax} characters`
+  const alternatives = expandBraces(toRelative(text))
+  if (alternatives === undefined) return `has more than ${alternativesMax} alternatives in braces`
+  const isOutside = (path: string) => path !== '' && path.split('/').some((part) => /^\.{0,2}$/.test(part))
+  return alternatives.some(isOutside)
+    ? 'must be a path below /workspace, without `.`, `..` or empty parts'
+    : undefined
+}
+
+/** The alternatives that a valid pattern stands for. */
+export function parsePattern(text: string): Pattern[] {
+  return (expandBraces(toRelative(text)) ?? []).map(parseAlternative)
+}
+
+/** `/workspace/out/`, `./out` and `out` are the same; the workspace itself is the empty path. */
+function toRelative(text: string): string {
+  const isWorkspace = text === workspace || text.startsWith(`${workspace}/`)
+  const inside = isWorkspace ? text.slice(workspace.length + 1) : text
+  return inside.replace(/^\.(\/|$)/, '').replace(/(?<=[^/])\/$/, '')
+}
+
+function parseAlternative(text: string): Pattern {
+  const parts = text.split('/')
+  const magicAt = parts.findIndex((part) => magic.test(part))
+  if (magicAt === -1) {
+    const folder = text === '' ? '' : `${text}/`
+    return {
+      base: text === '' ? '.' : text,
+      matches: (path) => path === text || path.startsWith(folder),
+    }
+  }
+  // At the end `**` stands for every file in the folder before it, however deep.
+  const segments = [...parts, ...(parts.at(-1) === '**' ? ['*'] : [])]
+    .filter((part, index) => part !== '**' || parts[index - 1] !== '**')
+    .map((part) => (part === '**' ? ('**' as const) : parseSegment(part)))
+  return {
+    base: magicAt === 0 ? '.' : parts.slice(0, magicAt).join('/'),
+    matches: (path) => matchesSegments(segments, path),
+  }
+}
+
+/** Walks all ways through the pattern at once, so the time is that of the path by that of the pattern. */
+function matchesSegments(segments: readonly (Segment | '**')[], path: string): boolean {
+  let places = new Set<number>()
+  // `**` also stands for no folder at all.
+  const arrive = (set: Set<number>, place: number): void => {
+    set.add(place)
+    if (segments[place] === '**') set.add(place + 1)
+  }
+  arrive(places, 0)
+  for (const name of path.split('/')) {
+    const next = new Set<number>()
+    for (const place of places) {
+      const segment = segments[place]
+      if (segment === '**') {
+        if (!name.startsWith('.')) arrive(next, place)
+      } else if (segment !== undefined && matchesSegment(segment, name)) arrive(next, place + 1)
+    }
+    if (next.size === 0) return false
+    places = next
+  }
+  return places.has(segments.length)
+}
+
+/** `a{b,c}` → `ab`, `ac`; nested ones too. Undefined when there are too many. */
+function expandBraces(text: string): string[] | undefined {
+  const expanded: string[] = []
+  const waiting = [text]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const group = findBraces(next)
+    if (group === undefined) expanded.push(next)
+    else waiting.push(...group)
+    if (expanded.length + waiting.length > alternativesMax) return undefined
+  }
+  return expanded
+}
+
+/** The text once for each alternative of its first pair of braces that has a comma. */
+function findBraces(text: string): string[] | undefined {
+  for (let start = 0; start < text.length; start++) {
+    if (text[start] === '\\') start++
+    else if (text[start] === '{') {
+      const marks = findMarks(text, start)
+      const end = marks?.at(-1)
+      if (marks === undefined || end === undefined || marks.length < 3) continue
+      const options = marks.slice(1).map((mark, index) => text.slice((marks[index] ?? 0) + 1, mark))
+      return options.map((option) => text.slice(0, start) + option + text.slice(end + 1))
+    }
+  }
+  return undefined
+}
+
+/** Where the opening brace, its commas and its closing brace are. */
+function findMarks(text: string, start: number): number[] | undefined {
+  const marks = [start]
+  let depth = 0
+  for (let at = start; at < text.length; at++) {
+    const character = text[at]
+    if (character === '\\') at++
+    else if (character === '{') depth++
+    else if (character === ',' && depth === 1) marks.push(at)
+    else if (character === '}' && --depth === 0) return [...marks, at]
+  }
+  return undefined
+}

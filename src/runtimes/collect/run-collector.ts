@@ -1,0 +1,50 @@
+/** The launcher's collector as a process of the cell: confined like a guest, and checked like one. */
+import type { Cell } from '../../jail/cell.ts'
+import type { ProcessListener } from '../../jail/guest-process.ts'
+import { collectorRlimits } from '../../jail/rlimits.ts'
+import { readStatus, requirePromises } from '../observed.ts'
+import { workspace } from '../runtime.ts'
+
+export interface Collector {
+  readonly task: 'list' | 'read'
+  readonly arguments: readonly string[]
+  readonly stdin?: Uint8Array
+  readonly outputBytes: number
+  readonly wallMs: number
+  readonly onBytes: (bytes: Buffer) => void
+}
+
+/** Whether it did all of its task. Throws CELL_FAILED when it ran without a layer of the wall. */
+export function runCollector(cell: Cell, collector: Collector): Promise<boolean> {
+  const end = Promise.withResolvers<boolean>()
+  const listener: ProcessListener = {
+    onSpawned(status) {
+      try {
+        requirePromises(readStatus(status))
+      } catch (error) {
+        end.reject(error)
+        cell.end()
+      }
+    },
+    onOutput: (stream, bytes) => stream === 'stdout' && collector.onBytes(bytes),
+    onExceeded: () => end.resolve(false),
+    onUsage: () => undefined,
+    onExit: (report) => end.resolve(report.end.by === 'exit' && report.end.exitCode === 0),
+  }
+  const spec = {
+    file: collector.task,
+    argv: collector.arguments,
+    env: {},
+    folder: workspace,
+    rlimits: collectorRlimits,
+    ...(collector.stdin === undefined ? {} : { stdin: collector.stdin }),
+    hasChannel: false,
+    isCollector: true,
+    outputBytes: collector.outputBytes,
+    wallMs: collector.wallMs,
+    watched: { memoryBytes: null, cpuMs: null },
+  }
+  cell.spawn(spec, listener, () => end.resolve(false))
+  void cell.gone.then(() => end.resolve(false))
+  return end.promise
+}

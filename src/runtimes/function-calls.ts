@@ -1,0 +1,194 @@
+/**
+ * Calls of host functions by the guest, from the message to the answer. All of a message is the guest's to forge: names
+ * are looked up among the request's own, calls are counted, and only so many are open at one time.
+ */
+import type { Duplex } from 'node:stream'
+
+import type { Clock } from '../core/clock.ts'
+import { encodeValueToJson } from '../core/encode-value.ts'
+import type { Limits } from '../core/limits.ts'
+import type { HostFunction, RunRequest } from '../core/request.ts'
+import { decodeUntrusted } from '../core/values.ts'
+import { callBytesAtOnce, callsAtOnceMax } from './channel-protocol.ts'
+import { fitsResult } from './claimed-value.ts'
+import { findUnserializable } from '../core/find-unserializable.ts'
+import { FunctionError, writeThrow } from './function-error.ts'
+import { frameMessage } from './message-frame.ts'
+import { OpenCall } from './open-call.ts'
+
+/** What a harness that keeps to its window may have beyond it: the frame that filled it. */
+const frameMarginBytes = 64 * 1024
+
+export interface FunctionCallsParts {
+  readonly functions: Readonly<Record<string, HostFunction>>
+  readonly limits: Limits
+  readonly clock: Clock
+  /** Where the answers go. */
+  readonly stream: Duplex
+}
+
+/** How a call went, until there is room to say so. */
+type Answer = { readonly call: OpenCall } & ({ readonly value: unknown } | { readonly thrown: unknown })
+
+/** `null` for a guest without a harness, and where there is nothing to call. */
+export function openCalls(
+  stream: Duplex | null,
+  { request, ...rest }: Pick<FunctionCallsParts, 'limits' | 'clock'> & { readonly request: RunRequest },
+): FunctionCalls | null {
+  const { functions } = request
+  return stream === null || functions === undefined ? null : new FunctionCalls({ ...rest, functions, stream })
+}
+
+export class FunctionCalls {
+  /** Called when calls are taken again after `isFull`. */
+  onRoom: () => void = () => undefined
+  readonly #functions: ReadonlyMap<unknown, HostFunction>
+  readonly #parts: FunctionCallsParts
+  readonly #bytesMax: number
+  readonly #run = new AbortController()
+  readonly #open = new Set<OpenCall>()
+  #openBytes = 0
+  #callsLeft: number
+  /** Bounded by the open calls: one of these stays open until its answer is on its way. */
+  readonly #answers: Answer[] = []
+  #isAnswering = false
+
+  constructor(parts: FunctionCallsParts) {
+    this.#parts = parts
+    this.#functions = new Map(Object.entries(parts.functions))
+    this.#callsLeft = parts.limits.functionCallsMax
+    this.#bytesMax = callBytesAtOnce + parts.limits.resultBytes + frameMarginBytes
+    parts.stream.on('drain', () => this.#sendAnswers())
+  }
+
+  /** Whether the guest has sent more than it may before we answer. Until `onRoom`, nothing more is to be read. */
+  get isFull(): boolean {
+    return this.#open.size > callsAtOnceMax || this.#openBytes > this.#bytesMax
+  }
+
+  /** Takes a `call` message of so many bytes. Answers whether it was one that the guest is entitled to. */
+  take({ id, name, args }: Record<string, unknown>, bytes: number): boolean {
+    if (this.#run.signal.aborted || !isId(id)) return false
+    const call = this.#begin(id, bytes)
+    const refusal = this.#refuse(name, args, bytes)
+    if (typeof name !== 'string' || refusal !== undefined) {
+      this.#answer({ call, thrown: refusal })
+      return false
+    }
+    this.#callsLeft -= 1
+    const { value, truncated } = decodeUntrusted(args)
+    if (truncated) this.#answer({ call, thrown: new FunctionError('RangeError', tooMuch(name)) })
+    else this.#invoke(call, name, value as unknown[])
+    return true
+  }
+
+  /** Answers a call whose message was not worth being parsed as a whole. */
+  refuse(id: number, message: string): void {
+    if (this.#run.signal.aborted) return
+    this.#answer({ call: this.#begin(id, 0), thrown: new FunctionError('RangeError', message) })
+  }
+
+  /** The run is over: signals abort, and what still comes of the calls is nobody's business. */
+  end(): void {
+    if (this.#run.signal.aborted) return
+    for (const call of this.#open) call.close()
+    this.#open.clear()
+    this.#openBytes = 0
+    this.#answers.length = 0
+    this.#run.abort(new DOMException('The run has ended.', 'AbortError'))
+    this.onRoom()
+  }
+
+  #begin(id: number, bytes: number): OpenCall {
+    const call = new OpenCall(id, bytes, this.#run.signal)
+    this.#open.add(call)
+    this.#openBytes += bytes
+    return call
+  }
+
+  #refuse(name: unknown, args: unknown, bytes: number): FunctionError | undefined {
+    const { resultBytes, functionCallsMax } = this.#parts.limits
+    if (typeof name !== 'string' || !this.#functions.has(name))
+      return new FunctionError('ReferenceError', 'The host has no function of this name.')
+    if (!Array.isArray(args)) return new FunctionError('TypeError', 'The arguments are not a list.')
+    if (!fitsResult(args, { frameBytes: bytes, maxBytes: resultBytes })) {
+      return new FunctionError(
+        'RangeError',
+        `The arguments of '${name}' take more than ${resultBytes} bytes, or are nested too deeply.`,
+      )
+    }
+    if (this.#callsLeft > 0) return undefined
+    return new FunctionError(
+      'FunctionLimitError',
+      `A run may call host functions ${functionCallsMax} times (functionCallsMax).`,
+    )
+  }
+
+  #invoke(call: OpenCall, name: string, args: readonly unknown[]): void {
+    const { clock, limits } = this.#parts
+    const { functionMs } = limits
+    if (functionMs !== null) {
+      const message = `'${name}' took longer than ${functionMs} ms (functionMs).`
+      call.limit((expire) =>
+        clock.after(functionMs, () => {
+          this.#answer({ call, thrown: new FunctionError('TimeoutError', message) })
+          expire(new DOMException(message, 'TimeoutError'))
+        }),
+      )
+    }
+    const fail = (thrown: unknown) => this.#answer({ call, thrown })
+    try {
+      const result = this.#functions.get(name)?.apply(call, [...args])
+      if (typeof result !== 'object' && typeof result !== 'function') this.#answer({ call, value: result })
+      else Promise.resolve(result).then((value) => this.#answer({ call, value }), fail)
+    } catch (thrown) {
+      fail(thrown)
+    }
+  }
+
+  /** Once for each call; whatever comes later is dropped. */
+  #answer(answer: Answer): void {
+    if (this.#run.signal.aborted || !answer.call.close()) return
+    this.#answers.push(answer)
+    this.#sendAnswers()
+  }
+
+  /** As many as the guest reads: an answer is encoded only when the one before it has left, and until then is not copied. */
+  #sendAnswers(): void {
+    if (this.#isAnswering) return
+    this.#isAnswering = true
+    const { stream } = this.#parts
+    const wasFull = this.isFull
+    while (stream.writable && !stream.writableNeedDrain) {
+      const answer = this.#answers.shift()
+      if (answer === undefined) break
+      stream.write(frameMessage(this.#write(answer)))
+      if (this.#open.delete(answer.call)) this.#openBytes -= answer.call.bytes
+    }
+    this.#isAnswering = false
+    if (wasFull && !this.isFull) this.onRoom()
+  }
+
+  #write(answer: Answer): string {
+    const { id } = answer.call
+    if ('thrown' in answer) return writeThrow(id, answer.thrown)
+    const { inputBytes } = this.#parts.limits
+    const { json, truncated } = encodeValueToJson(answer.value, { maxBytes: inputBytes })
+    const lost = truncated ? undefined : findUnserializable(json)
+    if (truncated) {
+      const message = `The host's answer takes more than ${inputBytes} bytes, or is nested too deeply.`
+      return writeThrow(id, new FunctionError('RangeError', message))
+    }
+    if (lost !== undefined)
+      return writeThrow(id, new FunctionError('TypeError', `The host's answer cannot be sent: ${lost}`))
+    return `{"type":"return","id":${id},"value":${json}}`
+  }
+}
+
+function tooMuch(name: string): string {
+  return `The arguments of '${name}' are nested too deeply, or take too long to decode.`
+}
+
+function isId(id: unknown): id is number {
+  return typeof id === 'number' && Number.isSafeInteger(id) && id >= 0
+}

@@ -1,0 +1,116 @@
+"""The host's answers to calls, as they come in on the private descriptor: who reads them, and how they are put together.
+
+A signal handler may raise between any two steps of Python. So bytes and locks are taken by `extend` in the same step in
+which a system call gives them, and what is taken is only forgotten when it has been dealt with: nothing is lost, and
+what comes twice does not matter.
+"""
+
+import sys
+from _thread import allocate_lock, get_ident
+from errno import EBADF, ECONNRESET
+from os import read
+from select import POLLIN, poll
+
+channel_part = load("channel")
+parse_json = channel_part.parse_json
+get_recursion_limit, set_recursion_limit = sys.getrecursionlimit, sys.setrecursionlimit
+
+READ_BYTES_MAX = 1024 * 1024
+CLOSED = (EBADF, ECONNRESET)
+
+
+class Answers:
+    """One thread reads at a time, for everybody. `take` gets each answer, `close` hears of the end."""
+
+    def __init__(self, descriptor, take, close):
+        self.descriptor = descriptor
+        self.take = take
+        self.close = close
+        self.poller = poll()
+        self.poller.register(descriptor, POLLIN)
+        # Held by whoever reads, and who that is.
+        self.lock = allocate_lock()
+        self.reader = None
+        self.is_closed = False
+        self.pieces = []
+        self.inbox = []
+
+    def is_there(self):
+        return not self.is_closed and self.poller.poll(0)
+
+    def read_while(self, is_wanted):
+        """Read for everybody as long as it is wanted. False when somebody else does."""
+        taken = []
+        try:
+            taken.extend(map(self.lock.acquire, (False,)))
+            if not taken[0]:
+                return False
+            self.reader = get_ident()
+            while is_wanted():
+                self.read_some()
+        finally:
+            if True in taken:
+                self.reader = None
+                self.lock.release()
+        return True
+
+    def is_interrupted(self):
+        """Whether this is a signal handler, or a finalizer, in a thread that is reading: it must not read in between."""
+        return self.reader == get_ident()
+
+    def read_some(self):
+        pieces = self.pieces
+        try:
+            pieces.extend(map(read, (self.descriptor,), (READ_BYTES_MAX,)))
+        except OSError as error:
+            # A signal handler may raise one too, and TimeoutError is the one it likes best.
+            if error.errno not in CLOSED:
+                raise
+            pieces[:] = [b""]
+        if not pieces[-1]:
+            self.is_closed = True
+            self.close()
+            return
+        messages, rest = split_messages(pieces)
+        self.inbox += messages
+        pieces[:] = rest
+        while self.inbox:
+            self.take(parse_deep(self.inbox[0]))
+            del self.inbox[0]
+
+
+def split_messages(pieces):
+    """The whole messages among the bytes, and what is left."""
+    # A long message comes in many pieces, which are not put together each time.
+    if len(pieces[0]) >= 4 and sum(map(len, pieces)) < 4 + int.from_bytes(pieces[0][:4], "little"):
+        return [], pieces[:]
+    data = b"".join(pieces)
+    messages, at = [], 0
+    while len(data) - at >= 4:
+        end = at + 4 + int.from_bytes(data[at : at + 4], "little")
+        if end > len(data):
+            break
+        messages.append(data[at + 4 : end])
+        at = end
+    return messages, [data[at:]] if at < len(data) else []
+
+
+def parse_deep(message):
+    """An answer as plain data and values. It may be nested more deeply than the guest's own calls may be."""
+    text = str(message, "utf-8")
+    try:
+        return parse(text)
+    except RecursionError:
+        recursion_limit = get_recursion_limit()
+        set_recursion_limit(max(recursion_limit, channel_part.RECEIVE_RECURSION_LIMIT))
+        try:
+            return parse(text)
+        finally:
+            set_recursion_limit(recursion_limit)
+
+
+def parse(text):
+    answer = parse_json(text)
+    if '"$type"' in text and "value" in answer:
+        answer["value"] = load("inputs").decode(answer["value"])
+    return answer

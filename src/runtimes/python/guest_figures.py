@@ -1,0 +1,74 @@
+"""Figures of matplotlib become displays, as in a notebook: at `plt.show()`, and when the program ends those still open.
+
+What was shown is closed. A figure that the program displayed itself is not shown a second time at the end.
+"""
+
+import os
+
+FONTS = """<?xml version="1.0"?>
+<fontconfig>
+<dir>/usr/share/fonts</dir><dir>/usr/local/share/fonts</dir>
+<cachedir>{cache}</cachedir>
+</fontconfig>
+"""
+# The figures that were drawn, once there is one.
+drawn = None
+
+
+def prepare_settings():
+    """Before matplotlib looks for them; programs that this one starts draw in the same way."""
+    os.environ.setdefault("MPLBACKEND", "agg")
+    # Settings and lists of fonts would appear in the workspace, among the files that the program made.
+    folder = os.path.join(os.environ.get("TMPDIR") or "/tmp", "matplotlib")
+    if "MPLCONFIGDIR" not in os.environ:
+        os.environ["MPLCONFIGDIR"] = folder
+        # Debian's matplotlib insists on such a file and has its own in /etc, which a cell does not show. Without a
+        # line it leaves every setting at its default.
+        write_file(folder, "matplotlibrc", "")
+    # The same of the program that lists the fonts.
+    if "FONTCONFIG_FILE" not in os.environ and not os.path.exists("/etc/fonts/fonts.conf"):
+        os.environ["FONTCONFIG_FILE"] = write_file(folder, "fonts.conf", FONTS.format(cache=folder))
+
+
+def write_file(folder, name, text):
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, name)
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
+def capture(pyplot):
+    import atexit
+
+    def show(*_args, **_options):
+        """Show the figures that are open among the run's displays, and close them."""
+        show_open_figures(pyplot, lambda _figure: True)
+
+    pyplot.show = show
+    atexit.register(show_open_figures, pyplot, lambda figure: drawn is None or figure not in drawn)
+
+
+def show_open_figures(pyplot, is_wanted):
+    try:
+        for number in pyplot.get_fignums():
+            figure = pyplot.figure(number)
+            # Notebooks leave out what nothing was drawn on.
+            if is_wanted(figure) and (figure.axes or figure.lines or figure.texts or figure.images):
+                load("watch").running.show((figure,))
+    finally:
+        pyplot.close("all")
+
+
+def draw(figure):
+    """The figure as PNG, cut to what is drawn on it."""
+    global drawn
+    from io import BytesIO
+    from weakref import WeakSet
+
+    if drawn is None:
+        drawn = WeakSet()
+    drawn.add(figure)
+    picture = BytesIO()
+    figure.savefig(picture, format="png", bbox_inches="tight")
+    return picture.getvalue()

@@ -1,0 +1,88 @@
+"""Modules that have to know of the run, told when the guest imports them: nothing here costs a run that does not."""
+
+import sys
+
+watch_part, run_part = load("watch"), load("run")
+
+
+def find_spec(name, path, target):
+    """What the other finders find, with a loader that tells the module once it is there."""
+    for finder in sys.meta_path:
+        if finder is watch_part.ImportWatch or not hasattr(finder, "find_spec"):
+            continue
+        spec = finder.find_spec(name, path, target)
+        if spec is not None:
+            if hasattr(spec.loader, "exec_module"):
+                spec.loader = TellingLoader(spec.loader)
+            return spec
+    return None
+
+
+class TellingLoader:
+    """Stands in for a module's own loader until the module has run."""
+
+    def __init__(self, loader):
+        self.loader = loader
+
+    def create_module(self, spec):
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module):
+        module.__spec__.loader = module.__loader__ = self.loader
+        name = module.__name__
+        if name == "matplotlib":
+            prepare_matplotlib()
+        self.loader.exec_module(module)
+        tell(name, module)
+
+
+def tell(name, module):
+    try:
+        TELL[name](module)
+    except Exception:
+        # Another version, or a module of the guest's own under that name: it is imported all the same.
+        pass
+
+
+def prepare_matplotlib():
+    try:
+        load("figures").prepare_settings()
+    except OSError:
+        # No room for its settings: it says so itself.
+        pass
+
+
+def tell_linecache(module):
+    """Let `traceback`, `inspect` and their like find the lines of the guest's code."""
+    source = watch_part.running.source
+    lines = [line + "\n" for line in source.split("\n")]
+    # Without a modification time an entry is never checked against a file. Classes are looked for by `__file__`.
+    for name in run_part.CODE_NAME, run_part.code_file:
+        module.cache[name] = len(source), None, lines, name
+
+
+def tell_threading(module):
+    module.excepthook = module.__excepthook__ = watch_part.show_thread_exception
+
+
+def tell_pyplot(module):
+    load("figures").capture(module)
+
+
+def tell_spawn(module):
+    load("spawned").prepare_parent(module)
+
+
+def tell_display_functions(module):
+    # Without a notebook behind it, IPython's own only prints.
+    module.display = watch_part.running.display
+
+
+TELL = {
+    "linecache": tell_linecache,
+    "threading": tell_threading,
+    "matplotlib": lambda _module: None,
+    "matplotlib.pyplot": tell_pyplot,
+    "multiprocessing.spawn": tell_spawn,
+    "IPython.core.display_functions": tell_display_functions,
+}

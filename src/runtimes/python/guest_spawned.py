@@ -1,0 +1,68 @@
+"""Programs whose processes `multiprocessing` starts anew (`spawn`, `forkserver`) instead of forking them.
+
+Such a process runs the file of the main module once more under the name `__mp_main__`. Our program has no file, so one
+is written for it: it starts the harness, which runs the program with the names, lines and input it had before.
+"""
+
+import builtins
+import os
+import sys
+from _ast import PyCF_ONLY_AST
+
+watch_part, run_part = load("watch"), load("run")
+
+
+class Again:
+    """What `watch` needs to know of a run, in a process that does not speak for it."""
+
+    def __init__(self, source, input_data, file):
+        self.source, self.input, self.file = source, input_data, file
+        # As in forked processes, whose displays the channel leaves out.
+        self.display = lambda *_objects, **_options: None
+
+
+def prepare_parent(spawn):
+    """Name the file when a process is prepared; nobody needs it before."""
+    ask = spawn.get_preparation_data
+
+    def get_preparation_data(name):
+        data = ask(name)
+        if data.get("init_main_from_path") == run_part.code_file:
+            data["init_main_from_path"] = provide_file(watch_part.running)
+        return data
+
+    spawn.get_preparation_data = get_preparation_data
+
+
+def provide_file(run):
+    if getattr(run, "file", None) is None:
+        from tempfile import mkstemp
+
+        descriptor, run.file = mkstemp(prefix="program-", suffix=".py")
+        with open(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(write_program(run))
+    return run.file
+
+
+def write_program(run):
+    from pickle import dumps
+
+    harness = harness_folder + "/guest.py"
+    program = f"(globals(), __file__, {ascii(run.source)}, {dumps(run.input)!r})"
+    names = f'{{"__name__": "spawned", "__file__": {harness!r}, "spawned_program": {program}}}'
+    return f"exec(compile(open({harness!r}).read(), {harness!r}, 'exec'), {names})\n"
+
+
+def run_again(names, file, source, pickled_input):
+    """In the new process: run the program in `names`, the namespace of its main module."""
+    from pickle import loads
+
+    again = Again(source, loads(pickled_input), file)
+    builtins.display = again.display
+    sys.dont_write_bytecode = True
+    if sys.stdout is not None:
+        sys.stdout.reconfigure(line_buffering=True)
+    watch_part.watch(again)
+    names.update(__file__=run_part.code_file, __annotations__={}, input_data=again.input)
+    program = run_part.compile_part(run_part.compile_part(source, "exec", PyCF_ONLY_AST), "exec", 0)
+    run_part.run_program((program, None), names, None)

@@ -1,0 +1,44 @@
+"""`Did you mean: …?` in Python 3.10 and 3.11, which offer it only when the interpreter itself prints an error.
+
+So it is asked to print the error once more, to us, and the offers are taken from what it wrote.
+"""
+
+import sys
+from _thread import get_ident
+
+OFFER = ". Did you mean: "
+
+print_with_offers = load("watch").initial_excepthook
+
+
+class Listener:
+    """A stream that keeps what one thread writes; the others' goes on to the stream whose place it takes."""
+
+    def __init__(self, stream):
+        self.stream, self.thread, self.pieces = stream, get_ident(), []
+
+    def write(self, text):
+        if get_ident() == self.thread:
+            self.pieces.append(text)
+        elif self.stream is not None:
+            self.stream.write(text)
+
+    def flush(self):
+        if self.stream is not None and get_ident() != self.thread:
+            self.stream.flush()
+
+
+def suggest(error, trace, parts):
+    """Complete the messages of the `TracebackException`s of an error that it consists of."""
+    listener = Listener(sys.stderr)
+    sys.stderr = listener
+    try:
+        print_with_offers(type(error), error, trace)
+    finally:
+        sys.stderr = listener.stream
+    printed = "".join(listener.pieces).split("\n")
+    for each in parts:
+        end = f": {each._str}{OFFER}"
+        line = next((line for line in printed if end in line), None)
+        if line is not None:
+            each._str += OFFER + line.partition(OFFER)[2]

@@ -1,0 +1,76 @@
+"""What the interpreter and a few modules of its library have to know of the run, told without importing any of them.
+
+The work is done by `guest_imports.py` and `guest_hooks.py`, which are loaded when there is some.
+"""
+
+import _thread
+import sys
+
+# `threading` is missing: it takes its hook from `_thread`.
+WATCHED_MODULES = frozenset(
+    ("linecache", "matplotlib", "matplotlib.pyplot", "multiprocessing.spawn", "IPython.core.display_functions")
+)
+
+initial_excepthook = sys.excepthook
+# The run of this process: what has its `source`, its `input` and its `show`.
+running = None
+
+
+def watch(run):
+    global running
+    running = run
+    sys.meta_path.insert(0, ImportWatch)
+    # The interpreter's own hooks look for the program's lines in a file of its name.
+    sys.excepthook = sys.__excepthook__ = show_exception
+    sys.unraisablehook = sys.__unraisablehook__ = show_unraisable
+    _thread._excepthook = show_thread_exception
+    for name in WATCHED_MODULES.union(("threading",)).intersection(sys.modules):
+        load("imports").tell(name, sys.modules[name])
+
+
+class ImportWatch:
+    """A finder that finds nothing, but for the modules that are watched."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        return load("imports").find_spec(name, path, target) if name in WATCHED_MODULES else None
+
+
+def show_exception(kind, error, trace, /):
+    load("hooks").show_exception(error, trace)
+
+
+def show_unraisable(unraisable, /):
+    load("hooks").show_unraisable(unraisable)
+
+
+def show_thread_exception(args, /):
+    load("hooks").show_thread_exception(args)
+
+
+# It takes the place of a function of that module, and tells so.
+show_thread_exception.__module__ = "_thread"
+
+
+def compile_watched(compile_program, source):
+    """Compile; where nothing imported `warnings` yet, let it be imported for the first warning of the compiler.
+
+    The interpreter by itself would look for the line in a file of the program's name.
+    """
+    if "warnings" in sys.modules:
+        return compile_program(source)
+    stand_in = sys.modules["warnings"] = type(sys)("warnings")
+    stand_in.WarningMessage = lambda *details: details
+    stand_in._showwarnmsg = show_warning
+    try:
+        return compile_program(source)
+    finally:
+        if sys.modules.get("warnings") is stand_in:
+            del sys.modules["warnings"]
+
+
+def show_warning(details):
+    del sys.modules["warnings"]
+    import warnings
+
+    warnings._showwarnmsg(warnings.WarningMessage(*details))

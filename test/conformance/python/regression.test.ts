@@ -1,0 +1,28 @@
+/** The quicker ones of CPython's own tests, inside and outside a cell; the others are in `test-deep/`. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { useLazaret } from '../../support/use-lazaret.ts'
+import { findPythonWithTests, listDifferences, runInside, runOutside } from './regression.ts'
+
+const modules = [
+  ...['test_bisect', 'test_contextlib', 'test_coroutines', 'test_fractions', 'test_functools'],
+  ...['test_generators', 'test_linecache', 'test_string', 'test_textwrap', 'test_typing'],
+]
+
+const python = findPythonWithTests()
+const { lazaret } = await useLazaret(python === null ? {} : { toolchains: { python: python.path } })
+const skip = python === null && 'no interpreter here has the tests of CPython (libpython3-testsuite)'
+
+suite("CPython's own tests", { skip }, () => {
+  for (const module of modules) {
+    test(`${module} passes and skips in a cell what it does outside`, async () => {
+      const [inside, outside] = await Promise.all([
+        runInside(lazaret, module),
+        runOutside(python?.path ?? '', module),
+      ])
+      assert.deepEqual(listDifferences(inside, outside), new Map())
+      assert.ok([...inside.values()].filter((outcome) => outcome === 'passed').length > 20)
+    })
+  }
+})

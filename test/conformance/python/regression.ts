@@ -1,0 +1,121 @@
+/**
+ * CPython's own tests (the package `test`), a module at a time: run by the product, and by the same interpreter without
+ * it. Both run one program, as a user without privileges, in an empty folder, with the same variables.
+ */
+import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+import type { Lazaret } from '../../../src/index.ts'
+import type { PythonToolchain } from '../../../src/runtimes/toolchains.ts'
+import { findPythonWith } from '../../support/find-python.ts'
+
+/** What became of each test, by its id. */
+export type Outcomes = ReadonlyMap<string, string>
+
+const MiB = 1024 * 1024
+/** Everyone may have this id; nothing on a usual distribution does. */
+const plainUserId = 65_533
+const identity = process.getuid?.() === 0 ? { uid: plainUserId, gid: plainUserId } : {}
+/** The program outside may run as somebody else, who could not enter the folder that tests have for themselves. */
+const everybodysFolder = '/tmp'
+/** For the slowest of the modules on a busy machine. */
+const wallMs = 300_000
+
+const program = `
+import sys, unittest
+from test import support
+
+# Nothing that needs the network, a display or a lot of time and memory.
+support.use_resources = ()
+support.verbose = 0
+
+
+class Outcomes(unittest.TestResult):
+    def __init__(self):
+        super().__init__()
+        self.outcomes = {}
+
+    def put(self, test, outcome, error=None):
+        self.outcomes[test.id()] = outcome if error is None else f"{outcome}: {error[1]}"
+
+    def addSuccess(self, test):
+        self.outcomes.setdefault(test.id(), "passed")
+
+    def addSkip(self, test, reason):
+        self.put(test, "skipped")
+
+    def addFailure(self, test, error):
+        self.put(test, "failed", error)
+
+    addError = addFailure
+
+    def addSubTest(self, test, subtest, error):
+        if error is not None:
+            self.put(test, "failed", error)
+
+    def addExpectedFailure(self, test, error):
+        self.put(test, "failed as expected")
+
+    def addUnexpectedSuccess(self, test):
+        self.put(test, "passed unexpectedly")
+
+
+result = Outcomes()
+unittest.defaultTestLoader.loadTestsFromName("test." + sys.argv[1]).run(result)
+`
+
+/** An interpreter that has the tests and that a plain user may start, too. */
+export function findPythonWithTests(): PythonToolchain | null {
+  return findPythonWith(['test.test_json'], identity)
+}
+
+export async function runInside(lazaret: Lazaret, module: string): Promise<Outcomes> {
+  const { value, outcome, stderr } = await lazaret.run({
+    language: 'python',
+    code: `${program}\nresult.outcomes\n`,
+    args: [module],
+    limits: { wallMs, memoryBytes: 1024 * MiB, processesMax: 128, openFilesMax: 1024 },
+  })
+  if (typeof value === 'object' && value !== null) return new Map(Object.entries(value))
+  throw new Error(`no outcomes of ${module}: ${JSON.stringify(outcome)}\n${stderr}`)
+}
+
+export async function runOutside(python: string, module: string): Promise<Outcomes> {
+  const folder = await mkdtemp(join(everybodysFolder, 'lazaret-regression-'))
+  try {
+    // The program runs as somebody else.
+    await chmod(folder, 0o777)
+    const results = join(folder, 'outcomes.json')
+    const save = `import json\nwith open(${JSON.stringify(results)}, "w") as file:\n    json.dump(result.outcomes, file)\n`
+    await writeFile(join(folder, 'program.py'), program + save)
+    await execute(python, { module, folder })
+    return new Map(Object.entries(JSON.parse(await readFile(results, 'utf8')) as Record<string, string>))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Ids of tests that ended in different ways, with both. How exactly one failed does not matter. */
+export function listDifferences(inside: Outcomes, outside: Outcomes): ReadonlyMap<string, string> {
+  const kind = (outcome = 'missing') => outcome.replace(/^failed: .*/s, 'failed')
+  const ids = new Set([...outside.keys(), ...inside.keys()])
+  return new Map(
+    [...ids]
+      .filter((id) => kind(outside.get(id)) !== kind(inside.get(id)))
+      .map((id) => [id, `outside ${outside.get(id)}; inside ${inside.get(id)}`]),
+  )
+}
+
+function execute(
+  python: string,
+  { module, folder }: { readonly module: string; readonly folder: string },
+): Promise<void> {
+  const env = { PATH: `${dirname(python)}:/usr/bin:/bin`, HOME: folder, LANG: 'C.UTF-8', TZ: 'UTC' }
+  const options = { cwd: folder, env, timeout: wallMs, maxBuffer: 64 * MiB, ...identity }
+  return new Promise((resolve, reject) => {
+    execFile(python, ['-s', '-X', 'utf8', 'program.py', module], options, (error) =>
+      error === null ? resolve() : reject(error),
+    )
+  })
+}

@@ -1,0 +1,20 @@
+/** Forged values as large as a message may be. */
+import { anything, type HostileRow, nothing } from './hostile-value.ts'
+
+const cut = { isCut: true }
+const mostBytes = 16 * 1024 * 1024
+const repeat = (count: number, item: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => item(index)).join()
+
+export const heavyValues: readonly HostileRow[] = [
+  ['one million and one empty lists', `[${repeat(1_000_001, () => '[]')}]`, nothing, cut],
+  ['a million objects', `[${repeat(999_998, () => '{"a":1}')}]`, anything],
+  ['a million keys', `{${repeat(1_000_000, (index) => `"k${index}":0`)}}`, anything],
+  ['a million numeric keys', `{${repeat(1_000_000, (index) => `"${index * 7919}":0`)}}`, anything],
+  ['eight million numbers', `[${repeat(8_000_000, () => '1')}]`, anything],
+  ['three million texts', `[${repeat(3_000_000, () => '"ab"')}]`, anything],
+  ['900,000 holes', `[${repeat(900_000, () => '{"$type":"hole"}')}]`, anything],
+  ['400,000 buffers', `[${repeat(400_000, () => '{"$type":"DataView","value":""}')}]`, anything],
+  ['a text of the largest size', `"${'x'.repeat(mostBytes - 2)}"`, anything],
+  ['a text one byte longer', `"${'x'.repeat(mostBytes - 1)}"`, nothing, cut],
+]

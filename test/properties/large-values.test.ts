@@ -1,0 +1,100 @@
+/** Values at the limits of size pass whole, in both directions; one byte more does not pass, and is told. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+
+import { Unserializable } from '../../src/core/encode-leaf.ts'
+import { bun, node, python, useLazaret } from '../support/use-lazaret.ts'
+
+const guests = await useLazaret()
+
+const most = 16 * 1024 * 1024
+const limits = { memoryBytes: 1024 * 1024 * 1024 }
+const quotes = 2
+
+const languages = {
+  bun: {
+    request: bun,
+    length: 'input.length',
+    text: (length: number) => `'x'.repeat(${length})`,
+    bytes: (length: number) => `new Uint8Array(${length})`,
+  },
+  node: {
+    request: node,
+    length: 'input.length',
+    text: (length: number) => `'x'.repeat(${length})`,
+    bytes: (length: number) => `new Uint8Array(${length})`,
+  },
+  python: {
+    request: python,
+    length: 'len(input_data)',
+    text: (length: number) => `'x' * ${length}`,
+    bytes: (length: number) => `bytes(${length})`,
+  },
+}
+
+for (const [name, { request, length, text, bytes }] of Object.entries(languages)) {
+  describe(`values of 16 MiB in ${name}`, () => {
+    test('go in', async () => {
+      const { outcome, value } = await guests.run({
+        ...request,
+        code: length,
+        input: 'x'.repeat(most - quotes),
+        limits,
+      })
+      assert.deepEqual([outcome, value], [{ kind: 'completed', exitCode: 0 }, most - quotes])
+    })
+
+    test('with one byte more are refused', async () => {
+      const run = guests.run({ ...request, code: length, input: 'x'.repeat(most - quotes + 1), limits })
+      await assert.rejects(run, { code: 'INPUT_TOO_LARGE' })
+    })
+
+    test('come out', async () => {
+      const { value, truncated } = await guests.run({ ...request, code: text(most - quotes), limits })
+      assert.deepEqual([(value as string).length, truncated], [most - quotes, []])
+    })
+
+    test('with one byte more are cut', async () => {
+      const { outcome, value, truncated } = await guests.run({
+        ...request,
+        code: text(most - quotes + 1),
+        limits,
+      })
+      assert.ok(value instanceof Unserializable)
+      assert.deepEqual([outcome, truncated], [{ kind: 'completed', exitCode: 0 }, ['value']])
+    })
+
+    test('may be bytes, there and back', async () => {
+      const sent = new Uint8Array(12_000_000).fill(7)
+      const code = request.language === 'python' ? 'input_data' : 'input'
+      const { value } = await guests.run({ ...request, code, input: sent, limits })
+      assert.ok(value instanceof Uint8Array && Buffer.from(value).equals(sent))
+      assert.deepEqual((await guests.run({ ...request, code: bytes(13_000_000), limits })).truncated, [
+        'value',
+      ])
+    })
+  })
+}
+
+test('integers that a guest chose so that they collide do not hold the host up', async () => {
+  for (const code of [
+    '{2**64 * i for i in range(1, 250_000)}',
+    '{2**64 * i: 0 for i in range(1, 200_000)}',
+  ]) {
+    const { value, valueTagged, truncated } = await guests.run({ ...python, code, limits })
+    assert.deepEqual([value, truncated], [new Unserializable('[takes too long to decode]'), ['value']])
+    assert.ok((valueTagged as { value: unknown[] }).value.length > 100_000)
+  }
+})
+
+test('more than a million lists are no value', async () => {
+  const { outcome, truncated, ...rest } = await guests.run({
+    ...python,
+    code: '[[] for _ in range(1_000_001)]',
+    limits,
+  })
+  assert.deepEqual(
+    [outcome, truncated, 'value' in rest],
+    [{ kind: 'completed', exitCode: 0 }, ['value'], false],
+  )
+})

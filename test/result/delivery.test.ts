@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { OutputChunk, RunRequest } from '../../src/core/request.ts'
+import { Delivery } from '../../src/result/delivery.ts'
+
+function chunk(text: string): OutputChunk {
+  return { stream: 'stdout', bytes: Buffer.from(text), text, atMs: 0 }
+}
+
+/** A delivery to `take`, and what its listener hears. */
+function deliver(take: NonNullable<RunRequest['onOutput']>) {
+  const heard: string[] = []
+  const delivery = new Delivery(take, {
+    onFull: () => heard.push('full'),
+    onEmpty: () => heard.push('empty'),
+    onFailure: (error) => heard.push(`failed: ${(error as Error).message}`),
+  })
+  return { delivery, heard }
+}
+
+test('what is taken at once is handed on at once', async () => {
+  const taken: string[] = []
+  const { delivery, heard } = deliver(({ text }) => taken.push(text))
+  delivery.push(chunk('a'))
+  delivery.push(chunk('b'))
+  assert.deepEqual([taken, heard], [['a', 'b'], []])
+  await delivery.finish(undefined)
+})
+
+test('while a piece is being taken the next ones wait, in order', async () => {
+  const taken: string[] = []
+  const gates: PromiseWithResolvers<void>[] = []
+  const { delivery, heard } = deliver(({ text }) => {
+    taken.push(text)
+    gates.push(Promise.withResolvers<void>())
+    return gates.at(-1)?.promise ?? Promise.reject(new Error('no gate'))
+  })
+  for (const text of ['a', 'b', 'c']) delivery.push(chunk(text))
+  const finished = delivery.finish(undefined)
+  for (const expected of ['a', 'ab', 'abc']) {
+    assert.equal(taken.join(''), expected)
+    gates.at(-1)?.resolve()
+    await new Promise(setImmediate)
+  }
+  await finished
+  assert.deepEqual(heard, [])
+})
+
+test('the source is stopped when 64 KiB wait, and goes on when all of it has been taken', async () => {
+  const gate = Promise.withResolvers<void>()
+  let taken = 0
+  const { delivery, heard } = deliver(async ({ bytes }) => {
+    await gate.promise
+    taken += bytes.length
+  })
+  const piece = chunk('x'.repeat(16 * 1024))
+  for (let count = 0; count < 4; count++) delivery.push(piece)
+  assert.deepEqual(heard, [])
+  delivery.push(piece)
+  delivery.push(piece)
+  assert.deepEqual(heard, ['full'])
+  gate.resolve()
+  await delivery.finish(undefined)
+  assert.deepEqual([taken, heard], [6 * 16 * 1024, ['full', 'empty']])
+})
+
+for (const [how, take] of [
+  ['throws', () => assert.fail('mistake')],
+  ['rejects', () => Promise.reject(new Error('mistake'))],
+] as const) {
+  test(`a function that ${how} is told of once and not called again`, async () => {
+    let calls = 0
+    const { delivery, heard } = deliver(() => {
+      calls++
+      return take()
+    })
+    delivery.push(chunk('a'))
+    delivery.push(chunk('b'))
+    await new Promise(setImmediate)
+    delivery.push(chunk('c'))
+    assert.equal(calls, 1)
+    assert.deepEqual(heard, ['failed: mistake'])
+    await assert.rejects(delivery.finish(undefined), { message: 'mistake' })
+  })
+}
+
+test('nobody is waited for whose caller wants no more', async () => {
+  const taken: string[] = []
+  const { delivery } = deliver(({ text }) => {
+    taken.push(text)
+    return new Promise(() => undefined)
+  })
+  delivery.push(chunk('a'))
+  delivery.push(chunk('b'))
+  const controller = new AbortController()
+  const finished = delivery.finish(controller.signal)
+  controller.abort()
+  await finished
+  await delivery.finish(controller.signal)
+  assert.deepEqual(taken, ['a'])
+})

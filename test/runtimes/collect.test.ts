@@ -1,0 +1,160 @@
+/** Files of the workspace, there and back: what a run was asked to collect, whatever became of it. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+
+import type { RunRequest } from '../../src/index.ts'
+import { bun, node, python, shell, useLazaret } from '../support/use-lazaret.ts'
+
+const guests = await useLazaret()
+
+const MiB = 1024 * 1024
+const everyByte = Buffer.from(Array.from({ length: 256 }, (_, index) => index))
+const jsWrites = `const fs = await import('node:fs')
+fs.mkdirSync('out/deep', { recursive: true })
+fs.writeFileSync('out/deep/all.bin', Uint8Array.from({ length: 256 }, (_, index) => index))
+fs.writeFileSync('out/empty', '')
+fs.writeFileSync('other.txt', 'other')
+fs.writeFileSync('.hidden', 'hidden')`
+
+const writers = {
+  shell: {
+    ...shell,
+    files: { 'all.bin': everyByte },
+    code: 'mkdir -p out/deep; mv all.bin out/deep; : > out/empty; printf other > other.txt; printf hidden > .hidden',
+  },
+  python: {
+    ...python,
+    code: `import os
+os.makedirs('out/deep')
+open('out/deep/all.bin', 'wb').write(bytes(range(256)))
+open('out/empty', 'w').close()
+open('other.txt', 'w').write('other')
+open('.hidden', 'w').write('hidden')`,
+  },
+  bun: { ...bun, code: jsWrites },
+  node: { ...node, code: jsWrites },
+} satisfies Readonly<Record<string, RunRequest>>
+
+function texts(files: Readonly<Record<string, Uint8Array>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(files).map(([path, content]) => [path, Buffer.from(content).toString()]),
+  )
+}
+
+for (const [name, request] of Object.entries(writers)) {
+  test(`${name}: the files that match come back byte for byte, in order, and no others`, async () => {
+    const { files, truncated, outcome } = await guests.run({ ...request, collect: ['out', '*.txt'] })
+    assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
+    assert.deepEqual(Object.keys(files), ['other.txt', 'out/deep/all.bin', 'out/empty'])
+    assert.deepEqual(Buffer.from(files['out/deep/all.bin'] ?? []), everyByte)
+    assert.equal(files['out/empty']?.length, 0)
+    assert.deepEqual(truncated, [])
+  })
+}
+
+test('without being asked for, and when nothing matches, no file comes back and none counts as left out', async () => {
+  for (const collect of [undefined, [], ['nothing/*', 'nothing', 'other.txt/below']]) {
+    const { files, truncated } = await guests.run({
+      ...writers.shell,
+      ...(collect === undefined ? {} : { collect }),
+    })
+    assert.deepEqual(files, {})
+    assert.deepEqual(truncated, [])
+  }
+})
+
+describe('files come back whatever became of the run', () => {
+  const write = 'printf kept > kept.txt; '
+  const ends: Readonly<Record<string, RunRequest>> = {
+    completed: { ...shell, code: `${write} exit 3` },
+    failed: { ...python, code: "open('kept.txt', 'w').write('kept')\n1 / 0" },
+    'timed-out': { ...shell, code: `${write} sleep 60`, limits: { wallMs: 300 } },
+    'limit-exceeded': { ...shell, code: `${write} yes`, limits: { outputBytes: 1000 } },
+    killed: { ...shell, code: `${write} kill -SEGV $$` },
+  }
+  for (const [kind, request] of Object.entries(ends)) {
+    test(kind, async () => {
+      const { outcome, files, truncated } = await guests.run({ ...request, collect: ['kept.txt'] })
+      assert.equal(outcome.kind, kind)
+      assert.deepEqual(texts(files), { 'kept.txt': 'kept' })
+      assert.ok(!truncated.includes('files'), truncated.join())
+    })
+  }
+})
+
+test('a cancelled run brings nothing back, and says so', async () => {
+  const controller = new AbortController()
+  const { outcome, files, truncated } = await guests.run({
+    ...shell,
+    code: 'echo kept > kept.txt; echo ready; sleep 60',
+    collect: ['kept.txt'],
+    signal: controller.signal,
+    onOutput: () => controller.abort(),
+  })
+  assert.deepEqual(outcome, { kind: 'cancelled' })
+  assert.deepEqual(files, {})
+  assert.deepEqual(truncated, ['files'])
+})
+
+test('a file that does not fit into resultBytes is left out whole, and the others are not', async () => {
+  const { files, truncated } = await guests.run({
+    ...shell,
+    code: 'head -c 600 /dev/zero > a; head -c 600 /dev/zero > b; head -c 400 /dev/zero > c; : > d',
+    collect: ['?'],
+    limits: { resultBytes: 1000 },
+  })
+  assert.deepEqual(
+    Object.entries(files).map(([path, content]) => [path, content.length]),
+    [
+      ['a', 600],
+      ['c', 400],
+      ['d', 0],
+    ],
+  )
+  assert.deepEqual(truncated, ['files'])
+})
+
+test('of more than 10 000 files the first 10 000 come back', async () => {
+  const { files, truncated } = await guests.run({
+    ...python,
+    code: "for n in range(10_050): open(f'f{n:05}', 'w').close()",
+    collect: ['f*'],
+  })
+  const paths = Object.keys(files)
+  assert.deepEqual([paths.length, paths[0], paths.at(-1)], [10_000, 'f00000', 'f09999'])
+  assert.deepEqual(truncated, ['files'])
+})
+
+test('16 MiB placed in the workspace come back the same', async () => {
+  const large = Buffer.alloc(16 * MiB - 3, 'lazaret')
+  const { files, truncated } = await guests.run({
+    ...shell,
+    code: 'cat small >> copy',
+    files: { 'deep/large.bin': large, small: 'abc' },
+    collect: ['deep', 'copy'],
+  })
+  assert.equal(Buffer.compare(Buffer.from(files['deep/large.bin'] ?? []), large), 0)
+  assert.deepEqual(Buffer.from(files['copy'] ?? []).toString(), 'abc')
+  assert.deepEqual(truncated, [])
+})
+
+test('10 000 files placed in folders of the workspace come back the same', async () => {
+  const placed = Object.fromEntries(
+    Array.from({ length: 10_000 }, (_, index) => [`d${index % 100}/f${index}`, `content ${index}`]),
+  )
+  const { files, truncated } = await guests.run({ ...shell, code: ':', files: placed, collect: ['.'] })
+  assert.deepEqual(texts(files), placed)
+  assert.deepEqual(Object.keys(files), Object.keys(placed).toSorted())
+  assert.deepEqual(truncated, [])
+})
+
+test('a pattern that leads out of the workspace is refused before anything runs', async () => {
+  for (const pattern of ['../x', '/etc/passwd', 'a/../../b', '{a,/etc/*}', '', 'a'.repeat(2000)]) {
+    await assert.rejects(guests.run({ ...shell, code: ':', collect: [pattern] }), {
+      code: 'INVALID_REQUEST',
+      message: /collect/,
+    })
+  }
+  const many = Array.from({ length: 65 }, (_, index) => `f${index}`)
+  await assert.rejects(guests.run({ ...shell, code: ':', collect: many }), { code: 'INVALID_REQUEST' })
+})

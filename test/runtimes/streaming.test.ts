@@ -1,0 +1,145 @@
+/** Output as it happens: in order, whole, and no faster than the caller takes it. */
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+
+import type { OutputChunk } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { isDead, listDescendants } from '../support/processes.ts'
+import { keepMemoryFlat } from '../support/resident-memory.ts'
+import { bun, node, python, shell, useLazaret } from '../support/use-lazaret.ts'
+
+const guests = await useLazaret()
+
+const MiB = 1024 * 1024
+const breath = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+/** Fails when it is called before its last promise has settled. */
+class SlowReader {
+  readonly chunks: OutputChunk[] = []
+  #isReading = false
+
+  readonly take = async (chunk: OutputChunk): Promise<void> => {
+    assert.ok(!this.#isReading, 'called again while a promise was pending')
+    this.#isReading = true
+    for (let turn = 0; turn < 3; turn++) await breath()
+    this.chunks.push(chunk)
+    this.#isReading = false
+  }
+
+  text(stream: OutputChunk['stream']): string {
+    return this.chunks
+      .filter((chunk) => chunk.stream === stream)
+      .map(({ text }) => text)
+      .join('')
+  }
+}
+
+const talkers = {
+  shell: { ...shell, code: 'for i in 1 2 3 4 5; do echo out $i; echo err $i >&2; done' },
+  python: {
+    ...python,
+    code: "import sys\nfor i in range(1, 6):\n  print('out', i, flush=True)\n  print('err', i, file=sys.stderr, flush=True)",
+  },
+  bun: { ...bun, code: "for (let i = 1; i < 6; i++) { console.log('out', i); console.error('err', i) }" },
+  node: { ...node, code: "for (let i = 1; i < 6; i++) { console.log('out', i); console.error('err', i) }" },
+} as const
+
+for (const [name, request] of Object.entries(talkers)) {
+  test(`${name}: a reader that takes its time gets every piece once, in order, before run() answers`, async () => {
+    const reader = new SlowReader()
+    const { stdout, stderr } = await guests.run({ ...request, onOutput: reader.take })
+    const lines = (word: string) => [1, 2, 3, 4, 5].map((number) => `${word} ${number}\n`).join('')
+    assert.deepEqual([stdout, stderr], [lines('out'), lines('err')])
+    assert.deepEqual([reader.text('stdout'), reader.text('stderr')], [stdout, stderr])
+  })
+}
+
+test('what is written to one stream after the other was read arrives after it', async () => {
+  const order: string[] = []
+  await guests.run({
+    ...shell,
+    // Each line is written when the cell has passed the one before on: a pipe that is empty has been read.
+    code: `for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.02; echo $i >&2; sleep 0.02; done`,
+    onOutput: ({ stream, text }) => order.push(`${stream} ${text.trim()}`),
+  })
+  const numbers = [1, 2, 3, 4, 5, 6, 7, 8]
+  assert.deepEqual(
+    order,
+    numbers.flatMap((number) => [`stdout ${number}`, `stderr ${number}`]),
+  )
+})
+
+test('a flood into a slow reader arrives whole and in order, and the host stays small', async () => {
+  const [hash, limits] = [createHash('sha256'), { outputBytes: 8 * MiB, wallMs: 60_000 }]
+  const onOutput = async ({ bytes }: OutputChunk) => {
+    for (let turn = 0; turn < 10; turn++) await breath()
+    hash.update(bytes)
+  }
+  const { stdout, outcome } = await keepMemoryFlat(() =>
+    guests.run({ ...shell, code: 'seq 1 100000000', limits, onOutput }),
+  )
+  assert.deepEqual(outcome, { kind: 'limit-exceeded', limit: 'output', allowed: limits.outputBytes })
+  assert.equal(stdout.length, limits.outputBytes)
+  assert.equal(hash.digest('hex'), createHash('sha256').update(stdout).digest('hex'))
+})
+
+test('a reader that stands still makes the guest wait, until the wall limit ends it', async () => {
+  const [called, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let taken = 0
+  const run = guests.run({
+    ...shell,
+    code: 'head -c 200000000 /dev/zero',
+    limits: { outputBytes: 300 * MiB, wallMs: 1000 },
+    onOutput: async ({ bytes }) => {
+      called.resolve()
+      await gate.promise
+      taken += bytes.length
+    },
+  })
+  await called.promise
+  await eventually(() => (isAnythingAlive() ? 'the guest is alive' : undefined), 10_000)
+  gate.resolve()
+  const { outcome, stdout, usage } = await run
+  assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: 1000 })
+  // What fits into the pipe, the cell's outbox and the sockets was written; then the guest stood still.
+  assert.ok(usage.outputBytes > 0 && usage.outputBytes < 4 * MiB, `${usage.outputBytes} bytes were written`)
+  assert.equal(taken, usage.outputBytes)
+  assert.equal(stdout.length, usage.outputBytes)
+})
+
+test('what onOutput throws, run() throws, whether at once, later, or after the guest has ended', async () => {
+  const mistake = new Error('mistake')
+  const code = 'echo a; sleep 60'
+  const rejected = { message: 'mistake' }
+  await assert.rejects(guests.run({ ...shell, code, onOutput: () => assert.fail(mistake) }), rejected)
+  await assert.rejects(guests.run({ ...shell, code, onOutput: () => Promise.reject(mistake) }), rejected)
+  const late = async () => {
+    await eventually(() => (isAnythingAlive() ? 'the guest is alive' : undefined), 10_000)
+    throw mistake
+  }
+  await assert.rejects(guests.run({ ...shell, code: 'echo a', onOutput: late }), rejected)
+})
+
+test('a reader that never comes back is left alone when the run is cancelled', async () => {
+  const controller = new AbortController()
+  const called = Promise.withResolvers<void>()
+  const run = guests.run({
+    ...shell,
+    code: 'echo a',
+    signal: controller.signal,
+    onOutput: () => {
+      called.resolve()
+      return new Promise<void>(() => undefined)
+    },
+  })
+  await called.promise
+  await eventually(() => (isAnythingAlive() ? 'the guest is alive' : undefined), 10_000)
+  controller.abort()
+  const { outcome, stdout } = await run
+  assert.deepEqual([outcome, stdout], [{ kind: 'completed', exitCode: 0 }, 'a\n'])
+})
+
+function isAnythingAlive(): boolean {
+  return listDescendants(process.pid).some((one) => !isDead(one))
+}
