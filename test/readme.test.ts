@@ -117,7 +117,7 @@ function makeProject(): string {
   )
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   writeFileSync(join(folder, 'show.mjs'), showModule)
-  const main = join(checkoutRoot, 'src/adapters/cli/main.ts')
+  const main = join(checkoutRoot, 'dist/adapters/cli/main.js')
   writeFileSync(join(folder, 'bin/lazaret'), `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`, {
     mode: 0o755,
   })

@@ -2,7 +2,9 @@
  * What kind of built-in an object is, whatever its prototype says. Bun needs more than half a millisecond to load
  * `node:util/types`, so it is loaded when the first object is looked at.
  */
-type Types = typeof import('node:util/types')
+import type * as utilTypes from 'node:util/types'
+
+type Types = typeof utilTypes
 
 const getBuiltinModule = process.getBuiltinModule.bind(process)
 let loaded: Types | undefined

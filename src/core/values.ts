@@ -30,11 +30,16 @@
  *     {"$type":"timedelta","value":1.5} (total seconds)
  *     {"$type":"Decimal","value":"1.10"}  {"$type":"complex","real":1,"imag":-1} (real and imag encoded as values)
  *
+ * A JSON number is what JavaScript calls one; Python reads an integer of 2^53 or more as a float, as BigInt is for exact
+ * ones.
+ *
  * A `Ref` path walks the *encoded document* from its root, as a JSON Pointer would, in raw keys and indexes: the `value`
  * of a tag is a step too. It names an array or object that begins before the Ref in document order (an ancestor, for a
- * cycle). Strings are never shared. Live forms in JavaScript: tuple → array, set and frozenset → Set, bytes and
- * bytearray → Uint8Array, datetime → Date, complex → { real, imag }, timedelta → seconds, date, time and Decimal →
- * string, Unserializable → an `Unserializable` object, class instances → plain objects.
+ * cycle). Everything that can be told apart is written once: dates, patterns and bytes too. Strings, numbers and what
+ * Python cannot change (its own bytes, moments, Decimal, complex) are not. Live forms in JavaScript: tuple → array, set
+ * and frozenset → Set, bytes and bytearray → Uint8Array, datetime → Date, complex → { real, imag }, timedelta → seconds,
+ * date, time and Decimal → string, Unserializable → an `Unserializable` object, class instances → plain objects. What
+ * becomes what in each language stands in docs/values.md.
  *
  * An unknown or malformed tag is a plain object. Readers stop at `depthMax` levels of values.
  */

@@ -44,7 +44,7 @@ const leaf = fc.oneof(
 )
 const { value: anyValue } = fc.letrec((tie) => ({
   value: fc.oneof(
-    { depthSize: 'medium', withCrossShrink: true },
+    { depthSize: 'small', withCrossShrink: true },
     leaf,
     tie('array'),
     tie('object'),
@@ -264,7 +264,12 @@ describe('Decoding hostile input', () => {
     'real',
   )
   const { node } = fc.letrec((tie) => ({
-    node: fc.oneof({ depthSize: 'medium' }, fc.jsonValue(), fc.array(tie('node')), tie('tagged')),
+    node: fc.oneof(
+      { depthSize: 'small' },
+      fc.jsonValue({ maxDepth: 1 }),
+      fc.array(tie('node')),
+      tie('tagged'),
+    ),
     tagged: fc
       .tuple(tag, fc.dictionary(member, tie('node')))
       .map(([name, members]) => ({ $type: name, ...members })),

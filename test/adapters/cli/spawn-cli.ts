@@ -4,7 +4,8 @@ import type { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
-const main = fileURLToPath(new URL('../../../src/adapters/cli/main.ts', import.meta.url))
+// Built, as users have it, and in half the time that Node needs to start it from its sources.
+const main = fileURLToPath(new URL('../../../dist/adapters/cli/main.js', import.meta.url))
 
 export interface CliEnd {
   readonly exitCode: number | null

@@ -138,11 +138,7 @@ const getters: readonly HostileRow[] = [
     'Object.assign(new Error("m"), { $type: "Map", value: 1, properties: { a: 1 } })',
     anything,
   ],
-  [
-    'a thenable that resolves to itself',
-    'const t = { then(f) { f(t) } }; [t]',
-    [Object.fromEntries([['then', shown('[Function: then]')]])],
-  ],
+  ['a thenable that resolves to itself', 'const t = { then(f) { f(t) } }; [t]', anything],
   [
     'an own key __proto__',
     'JSON.parse(`{"__proto__":{"polluted":1}}`)',

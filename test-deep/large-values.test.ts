@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
-import { Unserializable } from '../../src/core/encode-leaf.ts'
-import { bun, node, python, useLazaret } from '../support/use-lazaret.ts'
+import { Unserializable } from '../src/core/encode-leaf.ts'
+import { bun, node, python, useLazaret } from '../test/support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
