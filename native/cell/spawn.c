@@ -167,10 +167,11 @@ static int keep(int fd) {
 bool start_spawn(struct spawn *spawn, struct reader *request) {
   static struct program program;
   program = (struct program){0};
+  /* Before its deadline is set: a guest that reaches it has run for no less, and so it was the deadline that ended it. */
+  spawn->started_us = now_us();
   if (!take_program(&program, spawn, request)) return false;
   struct pipes pipes;
   if (!open_pipes(&pipes)) fail("make the guest's pipes");
-  spawn->started_us = now_us();
   spawn->pid = fork();
   check(spawn->pid, "fork the guest");
   if (spawn->pid == 0) run_child(&program, &pipes);
