@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import * as entry from '../src/index.ts'
 import { checkoutRoot, readText } from './support/checkout.ts'
 
-const values = ['LazaretError', 'createLazaret']
+const values = ['LazaretError', 'Unserializable', 'createLazaret']
 const types = [
   'ErrorCode',
   'FunctionCall',

@@ -14,7 +14,10 @@ const hugeInteger = 10n ** 4000n
 const dateTime = uncurryThis(Date.prototype.getTime)
 const dateText = uncurryThis(Date.prototype.toISOString)
 
-/** Stands for a value of the guest that could not cross. */
+/**
+ * Stands for a value of the guest that could not cross, such as a function, and says how it looks. Tell it from others
+ * by `instanceof` or `Unserializable.is(value)`.
+ */
 export class Unserializable {
   readonly #isOurs = true
   /** How the value looks to a person, as the guest described it. */
