@@ -60,11 +60,22 @@ test('the tarball holds what was built, the launcher as a program, and no source
     assert.ok(modes.has(path), path)
   }
   assert.equal(modes.get('dist/adapters/cli/main.js'), 0o755)
-  const allowed = /^(dist\/|native\/bin\/cell-linux-(x64|arm64)$|package\.json$|LICENSE$|[A-Z_]+\.md$)/
+  const allowed = /^(dist\/|docs\/|native\/bin\/cell-linux-(x64|arm64)$|package\.json$|LICENSE$|[A-Z_]+\.md$)/
   assert.deepEqual(
     [...modes.keys()].filter((path) => !allowed.test(path)),
     [],
   )
+})
+
+test('what its README links to comes along', () => {
+  const paths = packed.files.map(({ path }) => path)
+  const links = [...readText('README.md').matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link = '']) => link)
+  assert.ok(links.includes('docs/python.md') && links.includes('docs/functions.md'), links.join(' '))
+  for (const link of links)
+    assert.ok(
+      paths.some((path) => path === link || path.startsWith(`${link}/`)),
+      link,
+    )
 })
 
 test('the tarball is small', (context) => {

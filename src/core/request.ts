@@ -15,6 +15,7 @@ export type NetworkMode = (typeof networkModes)[number]
 export interface RunRequest {
   /** The program's text. */
   readonly code: string
+  /** In TypeScript all syntax works and no type is checked; decorators are those of `experimentalDecorators`. */
   readonly language: Language
   /** Default: bun for javascript and typescript, else the language's own. */
   readonly runtime?: RuntimeName

@@ -31,6 +31,14 @@ const javascriptWords = new Set([
   ).split(' '),
   'NaN',
   'Infinity',
+  // What programs, libraries and the harness take for the language itself.
+  ...(
+    'AggregateError Array ArrayBuffer Atomics BigInt BigInt64Array BigUint64Array Boolean Buffer Bun DataView Date ' +
+    'Error EvalError FinalizationRegistry Float32Array Float64Array Function Int8Array Int16Array Int32Array Intl ' +
+    'Iterator JSON Map Math Number Object Promise Proxy RangeError ReferenceError Reflect RegExp Set ' +
+    'SharedArrayBuffer String Symbol SyntaxError TextDecoder TextEncoder TypeError URIError Uint8Array ' +
+    'Uint8ClampedArray Uint16Array Uint32Array WeakMap WeakRef WeakSet WebAssembly'
+  ).split(' '),
 ])
 const pythonWords = new Set(
   (
@@ -45,16 +53,30 @@ const words: Readonly<Record<Language, ReadonlySet<string>>> = {
   shell: new Set(),
 }
 
+const hasMeaning = 'is a name with a meaning of its own'
+
 const functionName = z
   .string()
   .max(nameLengthMax)
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not an identifier')
   .refine((name) => !ownNames.has(name), { error: 'is a name that every guest has already' })
   .refine((name) => !name.startsWith('__') && !(name in Object.prototype), {
-    error: 'is a name with a meaning of its own',
+    error: hasMeaning,
   })
 
-export const functionsSchema = z
+/** Zod takes an object with a function called `constructor` for one of a class, and does not look at its names. */
+const functionsObject = z.custom<Record<string, unknown>>().superRefine((value, context) => {
+  if (!isPlain(value))
+    context.addIssue({
+      code: 'custom',
+      message: 'must be a plain object whose values are functions',
+      continue: false,
+    })
+  else if (Object.hasOwn(value, 'constructor'))
+    context.addIssue({ code: 'custom', path: ['constructor'], message: hasMeaning, continue: false })
+})
+
+const functionsRecord = z
   .record(
     functionName,
     z.custom<HostFunction>((value) => typeof value === 'function', { error: 'is not a function' }),
@@ -62,6 +84,15 @@ export const functionsSchema = z
   .refine((functions) => Object.keys(functions).length <= functionsMax, {
     error: `more than ${functionsMax} functions`,
   })
+
+export const functionsSchema = functionsObject.pipe(functionsRecord)
+
+/** Of this realm or another. */
+function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
 
 /** Adds an issue for each name that the language of the request cannot use. */
 export function checkFunctions(

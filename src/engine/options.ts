@@ -12,7 +12,7 @@ import type { ProtectionLevel } from '../core/protection.ts'
 import { defaultUidRange } from '../jail/uid-range.ts'
 import type { UidRange } from '../jail/uid-range.ts'
 import type { ToolchainPaths } from '../runtimes/toolchains.ts'
-import { absolutePath, describeIssues, limitsSchema } from './schemas.ts'
+import { absolutePath, describeIssues, limitsSchema, wording } from './schemas.ts'
 
 /** What happens while Lazaret works; for logs and metrics. */
 export type LazaretEvent = {
@@ -93,8 +93,14 @@ const schema = z.strictObject({
     .refine(({ first, count }) => first + count <= idsEnd, { error: `must end below ${idsEnd}` })
     .default(defaultUidRange),
   allowUnenforced: z.array(z.enum(Object.keys(defaultLimits) as LimitName[])).default([]),
-  onEvent: z.custom<(event: LazaretEvent) => void>((value) => typeof value === 'function').optional(),
-  clock: z.custom<Clock>((value) => typeof value === 'object' && value !== null).optional(),
+  onEvent: z
+    .custom<(event: LazaretEvent) => void>((value) => typeof value === 'function', {
+      error: 'must be a function',
+    })
+    .optional(),
+  clock: z
+    .custom<Clock>((value) => typeof value === 'object' && value !== null, { error: 'must be a Clock' })
+    .optional(),
 })
 
 /** With every gap filled. */
@@ -103,7 +109,7 @@ export type ParsedOptions = Required<Omit<LazaretOptions, 'onEvent' | 'clock'>> 
 
 /** Throws INVALID_REQUEST that names the option. */
 export function parseOptions(options: LazaretOptions): ParsedOptions {
-  const parsed = schema.safeParse(options)
+  const parsed = schema.safeParse(options, { error: wording })
   if (parsed.success) return parsed.data as ParsedOptions
   throw new LazaretError('INVALID_REQUEST', {
     detail: `Options: ${describeIssues(parsed.error)}.`,

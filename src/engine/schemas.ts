@@ -56,6 +56,41 @@ export const absolutePath = z
     },
   )
 
+/** Zod speaks of records and of input that is invalid; this says what is wanted, in the words of whoever writes it. */
+export const wording: z.core.$ZodErrorMap = (issue) => {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${kinds[issue.expected] ?? issue.expected}`
+    case 'invalid_value':
+      return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map((value) => JSON.stringify(value)).join(', ')}`
+    case 'too_small':
+      return `must ${describeSize(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum)}`
+    case 'too_big':
+      return `must ${describeSize(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum)}`
+    case 'unrecognized_keys':
+      return `unknown key ${issue.keys.map((key) => JSON.stringify(key.slice(0, 100))).join(', ')}`
+    default:
+      return undefined
+  }
+}
+
+function describeSize(origin: string, comparison: string, bound: number | bigint): string {
+  const unit = units[origin]
+  return unit === undefined ? `be ${comparison} ${bound}` : `have ${comparison} ${bound} ${unit}`
+}
+
+const units: Readonly<Record<string, string>> = { string: 'characters', array: 'members' }
+
+const kinds: Readonly<Record<string, string>> = {
+  record: 'a plain object',
+  object: 'an object',
+  array: 'a list',
+  string: 'a string',
+  number: 'a finite number',
+  int: 'a whole number',
+  AbortSignal: 'an AbortSignal',
+}
+
 const issuesShown = 8
 
 /** `limits.wallMs: Too small: …; files["../x"]: must be a relative path …`. */

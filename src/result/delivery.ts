@@ -18,11 +18,21 @@ export interface DeliveryListener {
 
 /** About what one read from a socket brings. */
 const waitingBytesMax = 64 * 1024
+/** Of the same stream, later ones are joined: who takes long for each must not take long for each byte. */
+const waitingPiecesMax = 64
+
+/** A chunk that others of its stream may have been joined to. */
+interface Piece {
+  readonly stream: OutputChunk['stream']
+  readonly atMs: number
+  readonly bytes: Uint8Array[]
+  text: string
+}
 
 export class Delivery {
   readonly #take: TakeOutput
   readonly #listener: DeliveryListener
-  #waiting: OutputChunk[] = []
+  #waiting: Piece[] = []
   #waitingBytes = 0
   #isBusy = false
   #isFull = false
@@ -37,7 +47,7 @@ export class Delivery {
 
   push(chunk: OutputChunk): void {
     if (this.#isStopped) return
-    this.#waiting.push(chunk)
+    this.#add(chunk)
     if (!this.#isBusy) {
       this.#deliver()
       return
@@ -46,6 +56,17 @@ export class Delivery {
     if (this.#isFull || this.#waitingBytes < waitingBytesMax) return
     this.#isFull = true
     this.#listener.onFull()
+  }
+
+  #add({ stream, bytes, text, atMs }: OutputChunk): void {
+    const isCrowded = this.#waiting.length >= waitingPiecesMax
+    const last = isCrowded ? this.#waiting.findLast((piece) => piece.stream === stream) : undefined
+    if (last === undefined) {
+      this.#waiting.push({ stream, atMs, bytes: [bytes], text })
+      return
+    }
+    last.bytes.push(bytes)
+    last.text += text
   }
 
   /** Resolves when everything was taken, or nobody wants it any more. Rejects with what the caller's function threw. */
@@ -83,7 +104,10 @@ export class Delivery {
   }
 
   *#shift(): Generator<OutputChunk> {
-    for (let chunk = this.#waiting.shift(); chunk !== undefined; chunk = this.#waiting.shift()) yield chunk
+    for (let piece = this.#waiting.shift(); piece !== undefined; piece = this.#waiting.shift()) {
+      const [first = Buffer.alloc(0), ...others] = piece.bytes
+      yield { ...piece, bytes: others.length === 0 ? first : Buffer.concat(piece.bytes) }
+    }
   }
 
   #fail(error: unknown): void {

@@ -13,6 +13,7 @@ import type { GuestClaims } from '../result/exit.ts'
 import type { GuestRequest } from './channel-protocol.ts'
 import { fitsResult } from './claimed-value.ts'
 import type { FunctionCalls } from './function-calls.ts'
+import { measureMessage } from './message-cost.ts'
 import { frameMessage } from './message-frame.ts'
 
 const textCharactersMax = 64 * 1024
@@ -20,9 +21,10 @@ const textCharactersMax = 64 * 1024
 const escapeFactor = 6
 /** What surrounds a value in its message: its text, escaped, and the names of the fields. */
 const envelopeBytes = textCharactersMax * escapeFactor + 1024
-/** Parsed, `[]` takes twenty times what it takes as text: more of these than a person would send are not parsed. */
+/** More than a person would send, and about a second of the host's time. Shorter messages cannot hold so much. */
 const containersMax = 1_000_000
-const containersUncountedBytes = 1024 * 1024
+const keysMax = 250_000
+const unmeasuredBytes = 1024 * 1024
 /** How a harness begins a call; what another guest begins otherwise is a value like any. */
 const callStart = /^\{"type":"call","id":(\d{1,15}),/
 const callStartBytes = 64
@@ -162,11 +164,11 @@ export class Channel {
   }
 
   #understand(json: Buffer): void {
-    if (json.length > containersUncountedBytes && countContainers(json) > containersMax) {
+    if (json.length > unmeasuredBytes && isTooCostly(json)) {
       const id =
         this.#calls === null ? undefined : callStart.exec(json.toString('latin1', 0, callStartBytes))?.[1]
       if (id === undefined) this.truncated.add('value')
-      else this.#calls?.refuse(Number(id), `The arguments hold more than ${containersMax} lists and objects.`)
+      else this.#calls?.refuse(Number(id), `The arguments hold more than ${tooMuch}.`)
       return
     }
     let message: unknown
@@ -238,20 +240,11 @@ export function encodeGuestRequest(request: GuestRequest): Buffer {
   return frameMessage(JSON.stringify(request))
 }
 
-/** Opening brackets and braces outside strings. */
-function countContainers(json: Buffer): number {
-  const [quote, backslash, bracket, brace] = [0x22, 0x5c, 0x5b, 0x7b]
-  let count = 0
-  let isInString = false
-  for (let at = 0; at < json.length; at++) {
-    const byte = json[at]
-    if (isInString) {
-      if (byte === backslash) at++
-      else if (byte === quote) isInString = false
-    } else if (byte === quote) isInString = true
-    else if (byte === bracket || byte === brace) count++
-  }
-  return count
+const tooMuch = `${containersMax} lists and objects, or ${keysMax} different keys`
+
+function isTooCostly(json: Buffer): boolean {
+  const { containers, keys } = measureMessage(json)
+  return containers > containersMax || keys > keysMax
 }
 
 const levels: readonly string[] = ['debug', 'log', 'info', 'warn', 'error']

@@ -31,6 +31,13 @@ function isFlat(value: unknown): boolean {
 /** Of millions of members most are no containers, so the others alone are kept. */
 function addContainers(node: unknown, found: unknown[]): void {
   if (typeof node !== 'object' || node === null) return
-  for (const child of Array.isArray(node) ? (node as unknown[]) : Object.values(node))
+  if (Array.isArray(node)) {
+    for (const child of node as unknown[]) if (typeof child === 'object' && child !== null) found.push(child)
+    return
+  }
+  // Parsed from JSON: every key is its own, and a list of the values of a large object is slow to make.
+  for (const key in node) {
+    const child = (node as Record<string, unknown>)[key]
     if (typeof child === 'object' && child !== null) found.push(child)
+  }
 }

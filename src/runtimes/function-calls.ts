@@ -11,7 +11,7 @@ import type { HostFunction, RunRequest } from '../core/request.ts'
 import { decodeUntrusted } from '../core/values.ts'
 import { callBytesAtOnce, callsAtOnceMax } from './channel-protocol.ts'
 import { fitsResult } from './claimed-value.ts'
-import { findUnserializable } from '../core/find-unserializable.ts'
+import { describeUnsendable } from './function-answer.ts'
 import { FunctionError, writeThrow } from './function-error.ts'
 import { frameMessage } from './message-frame.ts'
 import { OpenCall } from './open-call.ts'
@@ -28,7 +28,10 @@ export interface FunctionCallsParts {
 }
 
 /** How a call went, until there is room to say so. */
-type Answer = { readonly call: OpenCall } & ({ readonly value: unknown } | { readonly thrown: unknown })
+type Answer = { readonly call: OpenCall } & (
+  | { readonly name: string; readonly value: unknown }
+  | { readonly thrown: unknown }
+)
 
 /** `null` for a guest without a harness, and where there is nothing to call. */
 export function openCalls(
@@ -139,8 +142,9 @@ export class FunctionCalls {
     const fail = (thrown: unknown) => this.#answer({ call, thrown })
     try {
       const result = this.#functions.get(name)?.apply(call, [...args])
-      if (typeof result !== 'object' && typeof result !== 'function') this.#answer({ call, value: result })
-      else Promise.resolve(result).then((value) => this.#answer({ call, value }), fail)
+      if (typeof result !== 'object' && typeof result !== 'function')
+        this.#answer({ call, name, value: result })
+      else Promise.resolve(result).then((value) => this.#answer({ call, name, value }), fail)
     } catch (thrown) {
       fail(thrown)
     }
@@ -169,18 +173,26 @@ export class FunctionCalls {
     if (wasFull && !this.isFull) this.onRoom()
   }
 
+  /** The values are the caller's own, and may be proxies that throw at whoever looks: that is an answer too. */
   #write(answer: Answer): string {
+    try {
+      return this.#encode(answer)
+    } catch {
+      return writeThrow(answer.call.id, new FunctionError('Error', 'What the function gave cannot be read.'))
+    }
+  }
+
+  #encode(answer: Answer): string {
     const { id } = answer.call
     if ('thrown' in answer) return writeThrow(id, answer.thrown)
     const { inputBytes } = this.#parts.limits
     const { json, truncated } = encodeValueToJson(answer.value, { maxBytes: inputBytes })
-    const lost = truncated ? undefined : findUnserializable(json)
+    const lost = truncated ? undefined : describeUnsendable(answer.name, json)
     if (truncated) {
-      const message = `The host's answer takes more than ${inputBytes} bytes, or is nested too deeply.`
+      const message = `What '${answer.name}' returned takes more than ${inputBytes} bytes, or is nested too deeply.`
       return writeThrow(id, new FunctionError('RangeError', message))
     }
-    if (lost !== undefined)
-      return writeThrow(id, new FunctionError('TypeError', `The host's answer cannot be sent: ${lost}`))
+    if (lost !== undefined) return writeThrow(id, new FunctionError('TypeError', lost))
     return `{"type":"return","id":${id},"value":${json}}`
   }
 }

@@ -7,11 +7,16 @@ const messageLengthMax = 16 * 1024
 
 /** An error of ours about a call, for the guest alone. */
 export class FunctionError {
+  readonly #isOurs = true
   readonly name: string
   readonly message: string
   constructor(name: string, message: string) {
     this.name = name
     this.message = message
+  }
+  /** Unlike `instanceof`, asks nothing of the value, which may be a proxy that throws. */
+  static is(value: object): value is FunctionError {
+    return #isOurs in value && value.#isOurs
   }
 }
 
@@ -25,7 +30,7 @@ export function writeThrow(id: number, thrown: unknown): string {
 }
 
 function nameOf(thrown: unknown): string {
-  if (thrown instanceof FunctionError) return thrown.name
-  const isNamed = typeof thrown === 'object' && thrown !== null && isError(thrown)
-  return isNamed ? textOr(readProperty(thrown, 'name'), 'Error') : 'Error'
+  if (typeof thrown !== 'object' || thrown === null) return 'Error'
+  if (FunctionError.is(thrown)) return thrown.name
+  return isError(thrown) ? textOr(readProperty(thrown, 'name'), 'Error') : 'Error'
 }

@@ -169,7 +169,9 @@ export class Run implements ProcessListener {
   }
 
   #elapsed(): number {
-    return this.#startedAt === undefined ? 0 : this.#parts.clock.now() - this.#startedAt
+    if (this.#startedAt === undefined) return 0
+    // In whole microseconds: what a difference of clock readings has beyond them is rounding of binary fractions.
+    return Math.round((this.#parts.clock.now() - this.#startedAt) * 1000) / 1000
   }
 
   #observe(facts: Readonly<Record<string, string>>): void {

@@ -1,8 +1,10 @@
 /** Finds the interpreters that guests run on. Looked for once; a missing one only makes its runtime unavailable. */
 import { execFileSync } from 'node:child_process'
-import { accessSync, constants, existsSync, realpathSync } from 'node:fs'
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, isAbsolute, join } from 'node:path'
+
+import { LazaretError } from '../core/errors.ts'
 
 export interface ToolchainPaths {
   readonly node?: string
@@ -69,6 +71,35 @@ export class Toolchains {
     return this.#python
   }
 
+  /** The refusal of a runtime that cannot be had: what is wrong with the path that was configured, else `otherwise`. */
+  refuse(
+    name: keyof ToolchainPaths,
+    otherwise: { readonly detail: string; readonly hint: string },
+  ): LazaretError {
+    const detail = this.explain(name)
+    return new LazaretError(
+      'RUNTIME_UNAVAILABLE',
+      detail === undefined
+        ? otherwise
+        : {
+            detail: `${detail}.`,
+            hint: `Name another one in \`toolchains.${name}\`, or leave that out to have one looked for.`,
+          },
+    )
+  }
+
+  /** Why the interpreter that was configured is none; undefined when none was. */
+  explain(name: keyof ToolchainPaths): string | undefined {
+    const path = this.#configured[name]
+    if (path === undefined) return undefined
+    const reason = !existsSync(path)
+      ? 'there is no such file'
+      : isExecutable(path)
+        ? 'it does not answer as a Python 3 does'
+        : 'it is not a file that this user may execute'
+    return `\`toolchains.${name}\`, ${path}, is not a usable interpreter: ${reason}`
+  }
+
   #find(name: string, look: () => string | null): string | null {
     const known = this.#found.get(name)
     if (known !== undefined) return known
@@ -95,7 +126,7 @@ function fromPath(name: string): string | null {
 function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK)
-    return true
+    return statSync(path).isFile()
   } catch {
     return false
   }

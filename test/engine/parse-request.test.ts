@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { runInNewContext } from 'node:vm'
 
 import type { RunRequest } from '../../src/core/request.ts'
 import { parseRequest } from '../../src/engine/parse-request.ts'
@@ -109,4 +110,45 @@ for (const nothing of [undefined, null, 'code', 5, []]) {
 test('odd names that harm nobody are allowed', () => {
   const files = { '...': '', '-rf': '', 'a b\n': '', 日本語: '', '.hidden': '', ['x'.repeat(255)]: '' }
   assert.deepEqual(parseRequest({ ...minimal, files }).files, files)
+})
+
+test('a refusal says what is wanted, not what the checker calls it', () => {
+  class Tools {
+    list = () => []
+  }
+  const wanted: readonly (readonly [object, string])[] = [
+    [{ files: { a: 5 } }, 'files.a: must be a string or bytes (a Uint8Array).'],
+    [{ files: [] }, 'files: must be a plain object.'],
+    [{ functions: new Tools() }, 'functions: must be a plain object whose values are functions.'],
+    [{ functions: null }, 'functions: must be a plain object whose values are functions.'],
+    [{ functions: { constructor: () => 1 } }, 'functions.constructor: is a name with a meaning of its own.'],
+    [{ functions: { toString: () => 1 } }, 'functions.toString: is a name with a meaning of its own.'],
+    [{ args: 'x' }, 'args: must be a list.'],
+    [{ code: 5 }, 'code: must be a string.'],
+    [{ language: 'ruby' }, 'language: must be one of "javascript", "typescript", "python", "shell".'],
+    [{ limits: { wallMs: 0.5 } }, 'limits.wallMs: must be a whole number.'],
+    [{ limits: { wallMs: 0 } }, 'limits.wallMs: must be at least 1.'],
+    [{ limits: { wallMs: 2 ** 31 } }, 'limits.wallMs: must be at most 2147483647.'],
+    [{ limits: { wall: 1 } }, 'limits: unknown key "wall".'],
+    [{ client: 'x'.repeat(257) }, 'client: must have at most 256 characters.'],
+    [{ args: Array.from({ length: 1001 }, () => '') }, 'args: must have at most 1000 members.'],
+    [{ signal: 5 }, 'signal: must be an AbortSignal.'],
+    [{ onOutput: 5 }, 'onOutput: must be a function.'],
+  ]
+  for (const [part, detail] of wanted) {
+    assert.throws(
+      () => parseRequest({ ...minimal, ...part }),
+      (error: Error) => error.message.endsWith(detail),
+      detail,
+    )
+  }
+})
+
+test('functions may come from an object without a prototype or of another realm', () => {
+  const add = () => 1
+  for (const functions of [
+    Object.assign(Object.create(null) as object, { add }),
+    Object.assign(runInNewContext('({})') as object, { add }),
+  ])
+    assert.deepEqual(Object.keys(parseRequest({ ...minimal, functions }).functions ?? {}), ['add'])
 })

@@ -87,7 +87,12 @@ test('a configured toolchain that is not there has no stand-in', async () => {
     ['typescript', 'bun'],
     ['python', 'python'],
   ] as const) {
-    const refused = { code: 'RUNTIME_UNAVAILABLE', kind: 'refusal', hint: /toolchains|runtime|PATH/ }
+    const refused = {
+      code: 'RUNTIME_UNAVAILABLE',
+      kind: 'refusal',
+      message: new RegExp(`toolchains.${runtime}.*${missing}.*there is no such file`),
+      hint: new RegExp(`toolchains.${runtime}`),
+    }
     await assert.rejects(lazaret.run({ code: '1', language, runtime }), refused, runtime)
   }
   assert.equal((await lazaret.run(hello)).stdout, 'hello\n')

@@ -47,6 +47,29 @@ test('while a piece is being taken the next ones wait, in order', async () => {
   assert.deepEqual(heard, [])
 })
 
+test('thousands of small pieces that wait are joined, each stream in its own order', async () => {
+  const gate = Promise.withResolvers<void>()
+  const taken: OutputChunk[] = []
+  const { delivery, heard } = deliver(async (piece) => {
+    taken.push(piece)
+    await gate.promise
+  })
+  for (let count = 0; count < 5000; count++) {
+    delivery.push(chunk(`${count},`))
+    delivery.push({ ...chunk(`${count};`), stream: 'stderr' })
+  }
+  gate.resolve()
+  await delivery.finish(undefined)
+  const textOf = (stream: string) =>
+    taken.map((piece) => (piece.stream === stream ? piece.text : '')).join('')
+  const numbers = Array.from({ length: 5000 }, (_, index) => index)
+  assert.equal(textOf('stdout'), numbers.map((number) => `${number},`).join(''))
+  assert.equal(textOf('stderr'), numbers.map((number) => `${number};`).join(''))
+  for (const { bytes, text } of taken) assert.equal(Buffer.from(bytes).toString(), text)
+  assert.ok(taken.length < 100, `${taken.length} pieces`)
+  assert.deepEqual(heard, [])
+})
+
 test('the source is stopped when 64 KiB wait, and goes on when all of it has been taken', async () => {
   const gate = Promise.withResolvers<void>()
   let taken = 0

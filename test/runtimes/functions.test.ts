@@ -132,7 +132,7 @@ for (const [name, guest] of Object.entries(runtimes)) {
         javascript: `const seen = []
           for (const fail of [failNow, failLater, failOddly]) {
             try { await fail() } catch (error) {
-              seen.push([error instanceof Error && Object.getPrototypeOf(error) === Error.prototype, error.name, error.message, error.stack.includes('node:')])
+              seen.push([Object.getPrototypeOf(error) === (globalThis[error.name] === TypeError ? TypeError : Error).prototype, error.name, error.message, error.stack.includes('node:')])
             }
           }
           seen`,
@@ -141,7 +141,7 @@ for fail in (failNow, failLater, failOddly):
     try:
         fail()
     except HostFunctionError as error:
-        seen.append([isinstance(error, RuntimeError), error.name, str(error), 'node:' in repr(error.__dict__)])
+        seen.append([isinstance(error, RuntimeError), error.name, error.message, 'node:' in repr(error.__dict__)])
 seen`,
       },
       {
@@ -175,7 +175,7 @@ seen`,
     assert.equal(outcome.kind, 'failed')
     assert.deepEqual(
       outcome.kind === 'failed' && [outcome.error.message, outcome.error.line, outcome.exitCode],
-      ['too far', 3, 1],
+      [guest.language === 'python' ? 'RangeError: too far' : 'too far', 3, 1],
     )
   })
 
@@ -183,7 +183,7 @@ seen`,
     const { value, stderr } = await call(
       {
         javascript: `await fail().catch((error) => [error.name.length, error.message.length])`,
-        python: `try:\n    fail()\nexcept HostFunctionError as error:\n    seen = [len(error.name), len(str(error))]\nseen`,
+        python: `try:\n    fail()\nexcept HostFunctionError as error:\n    seen = [len(error.name), len(error.message)]\nseen`,
       },
       {
         fail: () => {
@@ -227,8 +227,33 @@ seen`.replace('[named]', '[print]'),
           ]
     assert.match(first ?? stderr, expected[0] as RegExp)
     assert.match(second ?? stderr, expected[1] as RegExp)
-    assert.match(third ?? stderr, /^TypeError: .*answer cannot be sent: \[Function: named\]/)
+    assert.match(
+      third ?? stderr,
+      /^TypeError: .*What 'strange' returned cannot be sent: `\.callback` is \[Function: named\]/,
+    )
     assert.equal(calls, 0)
+  })
+
+  test(`${name}: an answer that cannot be sent is named, with the place in it`, async () => {
+    const returned: Record<string, unknown> = {
+      '': echo,
+      '`.rows[1].run` is ': { rows: [{ $type: 'mine' }, { run: echo }] },
+      '`["two words"]` is ': { 'two words': echo },
+      '`.inner` is ': { $type: 'mine', inner: echo },
+      // What lies in a Map has no simple path.
+      ' ': new Map([[1, echo]]),
+    }
+    const { value, stderr } = await call(
+      {
+        javascript: `const seen = []; for (const key of await keys()) await give(key).catch((error) => seen.push(error.message)); seen`,
+        python: `seen = []\nfor key in keys():\n    try:\n        give(key)\n    except TypeError as error:\n        seen.append(error.message)\nseen`,
+      },
+      { keys: () => Object.keys(returned), give: (key) => returned[String(key)] },
+    )
+    const expected = Object.keys(returned).map(
+      (place) => `What 'give' returned cannot be sent: ${place.trimStart()}[Function: echo]`,
+    )
+    assert.deepEqual(value, expected, stderr)
   })
 
   test(`${name}: a plain object that looks like a tag is none`, async () => {
@@ -305,7 +330,7 @@ seen`,
     const { value, receipt, stderr } = await call(
       {
         javascript: `await wait().catch((error) => [error.name, error.message])`,
-        python: `try:\n    wait()\nexcept HostFunctionError as error:\n    seen = [error.name, str(error)]\nseen`,
+        python: `try:\n    wait()\nexcept HostFunctionError as error:\n    seen = [error.name, error.message]\nseen`,
       },
       {
         wait() {
@@ -489,6 +514,44 @@ for (const [name, guest] of Object.entries(engines)) {
     assert.deepEqual([outcome.kind, value], ['completed', '1no'], stderr)
   })
 
+  test(`${name}: an error of the host with a built-in's name is an instance of that built-in`, async () => {
+    const throwing = Object.fromEntries(
+      ['EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError'].map((kind) => [
+        `fail${kind}`,
+        () => {
+          throw Object.assign(new Error('bad'), { name: kind })
+        },
+      ]),
+    )
+    const { outcome, stdout, stderr } = await javascript(
+      `const errors = await Promise.all([${Object.keys(throwing).join()}].map((fail) => fail().catch((error) => error)))
+      console.log(errors.every((error) => error.message === 'bad' && error.constructor === globalThis[error.name]))
+      console.log(await own().catch((error) => [error.constructor === Error, error.name, Object.keys(error).length]))
+      await failTypeError()`,
+      {
+        ...throwing,
+        own: () => {
+          throw Object.assign(new Error('mine'), { name: '__proto__' })
+        },
+      },
+    )
+    assert.equal(stdout, "true\n[ true, '__proto__', 0 ]\n")
+    assert.equal(outcome.kind === 'failed' && outcome.error.name, 'TypeError')
+    assert.match(stderr, /\n\nTypeError: bad\n {4}at <code>:4:/)
+  })
+
+  test(`${name}: a function shows no code of ours`, async () => {
+    const { value, stderr } = await javascript(
+      `let isConstructor = true
+      try { new echo() } catch { isConstructor = false }
+      [String(echo), echo.name, require('node:util').inspect(echo), isConstructor]`,
+      { echo },
+    )
+    const [text, ...rest] = value as unknown[]
+    assert.match(String(text), /^function \w*\(\) \{ \[native code\] \}$/, stderr)
+    assert.deepEqual(rest, ['echo', '[Function: echo]', false])
+  })
+
   test(`${name}: a function may have the name of one that the platform has`, async () => {
     const { value, stderr } = await javascript(`await fetch('https://example.org')`, {
       fetch: (address) => `got ${String(address)}`,
@@ -516,13 +579,14 @@ test('functions are refused for shell, and under names that a guest could not ca
   await refused({ functions: JSON.parse('{"__proto__": 1}') as object }, /functions: `__proto__`/)
   for (const name of ['input', 'input_data', 'require', 'display', 'console', 'process'])
     await refused({ functions: { [name]: echo } }, /a name that every guest has/)
-  await refused({ functions: { constructor: echo } }, /functions: /)
+  await refused({ functions: { constructor: echo } }, /functions\.constructor: is a name with a meaning/)
   for (const name of ['toString', '__init__', 'hasOwnProperty'])
     await refused({ functions: { [name]: echo } }, /meaning of its own/)
   for (const name of ['', 'a b', '1a', 'a-b', 'é', 'a.b', '$'])
     await refused({ functions: { [name]: echo } }, /not an identifier/)
   await refused({ functions: { lambda: echo } }, /functions\.lambda: is a word of python/)
-  await refused({ functions: { await: echo }, ...bun }, /is a word of javascript/)
+  for (const name of ['await', 'Object', 'Map', 'Promise', 'Bun'])
+    await refused({ functions: { [name]: echo }, ...bun }, /is a word of javascript/)
   await refused({ functions: { x: 5 } }, /functions\.x: is not a function/)
   const many = Object.fromEntries(Array.from({ length: 257 }, (_, index) => [`f${index}`, echo]))
   await refused({ functions: many }, /more than 256 functions/)

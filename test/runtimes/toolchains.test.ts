@@ -51,6 +51,24 @@ test('a Python that does not answer like one is none', () => {
   assert.equal(new Toolchains({ python: fake }).python(), null)
 })
 
+test('what is wrong with a configured interpreter is said, and nothing of one that was not configured', () => {
+  using folder = useFolder()
+  const plain = join(folder.path, 'plain')
+  writeFileSync(plain, 'text')
+  for (const [path, reason] of [
+    ['/nope', /`toolchains\.python`, \/nope, is not a usable interpreter: there is no such file/],
+    [plain, /not a file that this user may execute/],
+    [folder.path, /not a file that this user may execute/],
+    ['/bin/false', /does not answer as a Python 3 does/],
+  ] as const) {
+    const toolchains = new Toolchains({ python: path })
+    assert.equal(toolchains.python(), null)
+    assert.match(String(toolchains.explain('python')), reason)
+    assert.equal(toolchains.explain('bun'), undefined)
+  }
+  assert.equal(new Toolchains({ bun: folder.path }).bun(), null)
+})
+
 test('without configuration this Node is found, when it is new enough', () => {
   assert.equal(new Toolchains().node(), realpathSync(process.execPath))
 })

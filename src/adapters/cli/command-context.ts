@@ -4,6 +4,8 @@ import type { Command } from 'commander'
 export interface CommandContext {
   /** Aborts when the user or the system wants the command to end. */
   readonly signal: AbortSignal
+  /** Around a run: a signal aborts it, and does not end the process at once. */
+  readonly duringRun: <T>(work: () => Promise<T>) => Promise<T>
   /** Prints one line about something that the user may not expect. */
   readonly warn: (message: string) => void
   /** Performs the work of `command` and keeps its exit code. */

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { defaultLimits, type LimitName } from '../../core/limits.ts'
 import { protectionLevels } from '../../core/protection.ts'
 import type { LazaretOptions } from '../../engine/options.ts'
+import { wording } from '../../engine/schemas.ts'
 import { describeSystemError } from './system-error.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -93,7 +94,7 @@ function parseJson(text: string, path: string): unknown {
 }
 
 function checkConfig(value: unknown, path: string): z.infer<typeof configSchema> {
-  const parsed = configSchema.safeParse(value)
+  const parsed = configSchema.safeParse(value, { error: wording })
   if (parsed.success) return parsed.data
   const problems = parsed.error.issues.map(({ path: keys, message }) =>
     keys.length === 0 ? message : `${keys.join('.')}: ${message}`,

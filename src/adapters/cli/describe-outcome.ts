@@ -1,4 +1,5 @@
 /** One line that says how a run ended and what to do about it. */
+import type { LimitName, Limits } from '../../core/limits.ts'
 import type { GuestError, Outcome } from '../../core/outcome.ts'
 import { exitCodeOf } from './exit-code.ts'
 import { toSingleLine } from './terminal-text.ts'
@@ -8,7 +9,7 @@ import { formatDuration, formatSize } from './units.ts'
  * Nothing for a program that ended by itself: its exit code is its own message. Nothing for a cancelled run either:
  * a command can be cancelled before it has a run, so that is announced in program.ts.
  */
-export function describeOutcome(outcome: Outcome): string | undefined {
+export function describeOutcome(outcome: Outcome, ceilings: Partial<Limits> = {}): string | undefined {
   switch (outcome.kind) {
     case 'completed':
     case 'cancelled':
@@ -18,11 +19,11 @@ export function describeOutcome(outcome: Outcome): string | undefined {
     case 'syntax-error':
       return `not valid code: ${describeError(outcome.error)}`
     case 'timed-out':
-      return `timed out after ${formatDuration(outcome.limitMs)} (${outcome.limit}). Raise --${outcome.limit === 'wall' ? 'timeout' : 'cpu'} if the program needs longer.`
+      return `timed out after ${formatDuration(outcome.limitMs)} (${outcome.limit}). ${adviseTime(outcome, ceilings)}`
     case 'out-of-memory':
-      return `out of memory at ${formatSize(outcome.limitBytes)}. Raise --memory if the program needs more.`
+      return `out of memory at ${formatSize(outcome.limitBytes)}. ${adviseMore('memory', outcome.limitBytes, ceilings)}`
     case 'limit-exceeded':
-      return describeLimit(outcome)
+      return describeLimit(outcome, ceilings)
     case 'denied':
       return `denied: the program tried to use ${toSingleLine(outcome.what)}, which is not allowed.`
     case 'killed':
@@ -36,10 +37,44 @@ const explain: Readonly<Record<string, string>> = {
   SIGXCPU: ' (processor time, see --cpu)',
 }
 
-function describeLimit({ limit, allowed }: Extract<Outcome, { kind: 'limit-exceeded' }>): string {
+function adviseTime(
+  { limit, limitMs }: Extract<Outcome, { kind: 'timed-out' }>,
+  ceilings: Partial<Limits>,
+): string {
+  return (
+    explainCeiling(limit === 'wall' ? 'wallMs' : 'cpuMs', limitMs, ceilings) ??
+    `Raise --${limit === 'wall' ? 'timeout' : 'cpu'} if the program needs longer.`
+  )
+}
+
+/** By the option that raises them. */
+const limitNames = {
+  memory: 'memoryBytes',
+  output: 'outputBytes',
+  processes: 'processesMax',
+  disk: 'diskBytes',
+} as const
+
+function adviseMore(option: keyof typeof limitNames, allowed: number, ceilings: Partial<Limits>): string {
+  return (
+    explainCeiling(limitNames[option], allowed, ceilings) ?? `Raise --${option} if the program needs more.`
+  )
+}
+
+/** No option raises a limit above the operator's ceiling. */
+function explainCeiling(name: LimitName, value: number, ceilings: Partial<Limits>): string | undefined {
+  const ceiling = ceilings[name]
+  if (ceiling === undefined || ceiling === null || value < ceiling) return undefined
+  return `That is the operator's ceiling, \`ceilings.${name}\`.`
+}
+
+function describeLimit(
+  { limit, allowed }: Extract<Outcome, { kind: 'limit-exceeded' }>,
+  ceilings: Partial<Limits>,
+): string {
   const bound =
     limit === 'processes' ? `${allowed} processes and threads` : `${formatSize(allowed)} of ${limit}`
-  return `over its limit of ${bound}. Raise --${limit} if the program needs more.`
+  return `over its limit of ${bound}. ${adviseMore(limit, allowed, ceilings)}`
 }
 
 function describeError({ name, message, line, column }: GuestError): string {

@@ -1,3 +1,4 @@
+/** `lazaret doctor`: looks at the machine, and answers with whether it meets the minimum. */
 import type { Command } from 'commander'
 import { errorTable } from '../../core/errors.ts'
 import type { ProbeReport } from '../../jail/probe-report.ts'
@@ -22,9 +23,12 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     .action(() => context.perform(command, () => doctor(command.opts<EngineFlags>(), context)))
 }
 
-async function doctor(flags: EngineFlags, { signal }: CommandContext): Promise<number> {
-  await using lazaret = createLazaret(await resolveEngineOptions(flags))
-  const report = await orAbort(lazaret.probe(), signal)
+async function doctor(flags: EngineFlags, { signal, duringRun }: CommandContext): Promise<number> {
+  const options = await resolveEngineOptions(flags)
+  const report = await duringRun(async () => {
+    await using lazaret = createLazaret(options)
+    return await orAbort(lazaret.probe(), signal)
+  })
   if (flags.json === true) printJson(report)
   else printDoctor(report)
   return report.meetsMinimum ? 0 : errorTable.JAIL_UNAVAILABLE.exitCode

@@ -27,9 +27,9 @@ export function addExecCommand(program: Command, context: CommandContext): void 
 }
 
 async function exec(words: readonly string[], flags: RunFlags, context: CommandContext): Promise<number> {
-  const { signal, warn } = context
+  const { signal, warn, duringRun } = context
   const source: ProgramSource = { code: toShellCode(words), language: 'shell', args: [] }
   const engineOptions = await resolveEngineOptions(flags)
   const request = await createRequest(source, flags, { signal, limits: engineOptions.defaults ?? {}, warn })
-  return runOnce({ engineOptions, request, flags })
+  return runOnce({ engineOptions, request, flags, duringRun })
 }

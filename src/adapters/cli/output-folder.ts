@@ -5,9 +5,9 @@
  * else that stands there stays, and the file is not written.
  */
 import { constants } from 'node:fs'
-import { lstat, mkdir, open, rename, rm } from 'node:fs/promises'
+import { lstat, mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { systemClock } from '../../core/clock.ts'
 import { describeSystemError } from './system-error.ts'
@@ -28,7 +28,7 @@ export class OutputFolder implements AsyncDisposable {
   /** Makes the folder if need be. A link that the user names is followed: it is the user's own. */
   static async open(path: string): Promise<OutputFolder> {
     try {
-      await mkdir(path, { recursive: true })
+      await makeFolders(path)
       return new OutputFolder(path, await open(path, O_RDONLY | O_DIRECTORY))
     } catch (error) {
       throw new UsageError(
@@ -68,11 +68,32 @@ function below(folder: FileHandle, name: string): string {
   return join('/proc/self/fd', String(folder.fd), name)
 }
 
-async function openFolder(parent: FileHandle, name: string): Promise<FileHandle> {
-  const path = below(parent, name)
+/** One after the other: Node's own recursive `mkdir` never ends in folders that take no new ones, such as `/proc`. */
+async function makeFolders(path: string): Promise<void> {
+  const missing: string[] = []
+  for (let current = path; !(await isThere(current)); current = dirname(current)) missing.unshift(current)
+  for (const folder of missing) await makeFolder(folder)
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await stat(path)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && dirname(path) !== path) return false
+    throw error
+  }
+}
+
+async function makeFolder(path: string): Promise<void> {
   await mkdir(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })
+}
+
+async function openFolder(parent: FileHandle, name: string): Promise<FileHandle> {
+  const path = below(parent, name)
+  await makeFolder(path)
   return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
 }
 

@@ -1,7 +1,8 @@
 /** Shows a result to a person: the value on standard output, everything else on standard error. */
 import { inspect } from 'node:util'
 import { isAtLeast } from '../../core/protection.ts'
-import type { RunResult } from '../../core/result.ts'
+import type { Limits } from '../../core/limits.ts'
+import type { MimeBundle, RunResult } from '../../core/result.ts'
 import { paint } from './colour.ts'
 import { describeOutcome } from './describe-outcome.ts'
 import type { GuestOutput } from './guest-output.ts'
@@ -11,6 +12,8 @@ import { pictureTypes } from './write-outputs.ts'
 export interface PrintOptions {
   /** Whether pictures are written to a folder, so that only other rich displays would be missed. */
   readonly arePicturesWritten: boolean
+  /** The operator's. */
+  readonly ceilings: Partial<Limits>
 }
 
 export function printResult(result: RunResult, output: GuestOutput, options: PrintOptions): void {
@@ -19,7 +22,7 @@ export function printResult(result: RunResult, output: GuestOutput, options: Pri
     output.printLine('stdout', process.stdout.isTTY ? showControls(text) : text)
   }
   for (const line of describeExtras(result, options)) output.printLine('stderr', `lazaret: ${line}`)
-  const ending = describeOutcome(result.outcome)
+  const ending = describeOutcome(result.outcome, options.ceilings)
   if (ending === undefined) return
   // A guest that fails has normally printed its own traceback; it is shown here only where it has not.
   const stack = result.stderr === '' ? guestStack(result) : undefined
@@ -34,13 +37,20 @@ export function shownTexts({ displays, value, valueText, receipt, truncated }: R
   const isEmpty = value === undefined && !truncated.includes('value')
   const isNone = receipt.runtime === 'python' && value === null
   if (isEmpty || isNone) return texts
-  return [...texts, valueText ?? inspect(value)]
+  // A value that offers more than text was displayed, too, when the program ended.
+  return displays.some((bundle) => isRich(bundle) && bundle['text/plain'] === valueText)
+    ? texts
+    : [...texts, valueText ?? inspect(value)]
+}
+
+function isRich(bundle: MimeBundle): boolean {
+  return Object.keys(bundle).some((type) => type !== 'text/plain')
 }
 
 /** What a person would miss otherwise, one line each. */
 export function describeExtras(
   { displays, truncated, receipt }: RunResult,
-  { arePicturesWritten }: PrintOptions,
+  { arePicturesWritten }: Pick<PrintOptions, 'arePicturesWritten'>,
 ): string[] {
   const types = displays.flatMap((bundle) => Object.keys(bundle)).filter((type) => type !== 'text/plain')
   const rich = new Set(types.filter((type) => !arePicturesWritten || !pictureTypes.has(type)))

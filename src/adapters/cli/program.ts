@@ -34,6 +34,7 @@ async function parseAndPerform(args: readonly string[], interruption: Interrupti
   let exitCode = 0
   const context: CommandContext = {
     signal,
+    duringRun: interruption.duringRun,
     warn: (message) => process.stderr.write(`lazaret: ${toSingleLine(message)}\n`),
     async perform(command, work) {
       json = command.opts<{ json?: boolean }>().json === true

@@ -45,10 +45,10 @@ async function run(
   flags: ProgramFlags,
   context: CommandContext,
 ): Promise<number> {
-  const { signal, warn } = context
+  const { signal, warn, duringRun } = context
   const engineOptions = await resolveEngineOptions(flags)
   const limits = engineOptions.defaults ?? {}
   const source = await readProgram(operands, flags, { ...limits, signal })
   const request = await createRequest(source, flags, { signal, limits, warn })
-  return runOnce({ engineOptions, request, flags })
+  return runOnce({ engineOptions, request, flags, duringRun })
 }

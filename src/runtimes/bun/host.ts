@@ -1,5 +1,4 @@
 /** Bun: JavaScript and TypeScript in one Bun process. Guest memory is JavaScriptCore's; the cell's limit holds it. */
-import { LazaretError } from '../../core/errors.ts'
 import { guestFolder } from '../package-files.ts'
 import { prepareJavaScript } from '../javascript/host.ts'
 import type { Program, Runtime } from '../runtime.ts'
@@ -18,7 +17,7 @@ export const bunRuntime: Runtime = {
   prepare(request, limits, toolchains): Program {
     const binary = toolchains.bun()
     if (binary === null) {
-      throw new LazaretError('RUNTIME_UNAVAILABLE', {
+      throw toolchains.refuse('bun', {
         detail: 'No Bun was found.',
         hint: 'Install the package @oven/bun-linux-x64, put `bun` on PATH, or choose `runtime: "node"`.',
       })

@@ -25,21 +25,55 @@ const blockPrefix = `${strictPrefix}{`
 // Cheap, and wrong only in the safe direction: the words may stand in a string or a comment.
 const moduleWord = /\b(?:await|import|export)\b/
 
+/** In a block it would be a property of the global object, and a loop over it up to ten times slower. */
+const varWord = /\bvar\b/
+
 /** Throws a `CompileError` with the place in the code as written. */
 export async function compileProgram({ language, code }: GuestRequest): Promise<Program> {
   const source = language === 'typescript' ? await compileTypeScript(code) : asWritten(code)
-  if (source.hasAddedStatements || (moduleWord.test(source.text) && !isScript(source.text)))
-    return compileSlowly(source)
+  if (source.hasAddedStatements) return compileFunction(source, { isAsync: true })
+  if (!isScript(source.text)) {
+    const engineError = moduleWord.test(source.text)
+      ? undefined
+      : errorOf(() => createScript(inBlock(source)))
+    return compileFunction(source, { isAsync: true, engineError })
+  }
+  if (varWord.test(code)) {
+    const program = await compileFunction(source, { isAsync: false }).catch(() => undefined)
+    if (program !== undefined) return program
+  }
+  return compileScript(source)
+}
+
+function inBlock({ text }: Source): string {
+  return `${blockPrefix}${text}\n}`
+}
+
+function compileScript(source: Source): Promise<Program> | Program {
   try {
-    const text = `${blockPrefix}${source.text}\n}`
-    const skipPrefix = skipOnFirstLine(blockPrefix.length)
-    return {
-      start: createStart(text),
-      toWritten: (position) => source.toWritten(skipPrefix(position)),
-    }
+    return { start: createStart(inBlock(source)), toWritten: mapAfter(blockPrefix, source) }
+  } catch {
+    // Two functions of one name, say, may stand in a script and in no block.
+  }
+  try {
+    const script = createScript(`${strictPrefix}${source.text}`)
+    return { start: () => runScript(script), toWritten: mapAfter(strictPrefix, source) }
+  } catch (engineError) {
+    return compileFunction(source, { isAsync: true, engineError })
+  }
+}
+
+function mapAfter(prefix: string, source: Source): MapPosition {
+  const skipPrefix = skipOnFirstLine(prefix.length)
+  return (position) => source.toWritten(skipPrefix(position))
+}
+
+function errorOf(compile: () => void): unknown {
+  try {
+    compile()
+    return undefined
   } catch (thrown) {
-    // Either it does not compile, and acorn knows where, or it is for modules only, as `using` at the top level is.
-    return await compileSlowly(source, thrown)
+    return thrown
   }
 }
 
@@ -73,10 +107,14 @@ function canCompile(functionBody: string): boolean {
   }
 }
 
-async function compileSlowly(source: Source, engineError?: unknown): Promise<Program> {
+/** The slow road: the program becomes the body of a function. */
+async function compileFunction(
+  source: Source,
+  { isAsync, engineError }: { readonly isAsync: boolean; readonly engineError?: unknown },
+): Promise<Program> {
   const { compileModule, startModule } = await import('./module-code.ts')
   try {
-    const { text, toBefore } = compileModule(source.text)
+    const { text, toBefore } = compileModule(source.text, { isAsync })
     const main = createScript(text)
     return {
       start: () => startModule(runScript(main)),
@@ -102,17 +140,18 @@ function createStart(text: string): () => unknown {
 
 /**
  * Bun needs more than a millisecond to load `node:vm`, and `eval` gives the same value. But its engine looks a `var`
- * of evaluated code up by name each time, a hundred times slower, and `import()` there would start from the harness.
+ * of evaluated code up by name each time, a hundred times slower, takes lists apart in its slowest tier, and `import()`
+ * there would start from the harness.
  */
 function isFastInEval(text: string): boolean {
   if (!isBun || text.length > evalCharactersMax || slowInEval.test(text)) return false
-  // What does not compile must be known before it runs. A function's body allows `return`, a static block `super`.
-  return canCompile(text) && isScript(text)
+  // What does not compile must be known before it runs; a static block, tried before, allows `super`.
+  return canCompile(text)
 }
 
 const isBun = process.versions['bun'] !== undefined
-const slowInEval = /\b(?:var|import|new\s*\.\s*target)\b/
-/** Parsing more than this three times takes as long as loading `node:vm`. */
+const slowInEval = /\b(?:var|import|target)\b|\]\s*=[^=>]/
+/** Parsing more than this once again takes as long as loading `node:vm`. */
 const evalCharactersMax = 32 * 1024
 // Called by another name than `eval`, it evaluates in the global scope.
 // oxlint-disable-next-line no-eval -- this is the inside of a cell: running the guest's code is its purpose.

@@ -1,20 +1,18 @@
 /**
- * The guest's console. Every call becomes one log message and the same text on stdout or stderr, written before the
- * call returns. Texts are Node's in every runtime. What a method throws, it throws at the guest that called it.
+ * The guest's console. Every call becomes one log message and the same text on stdout or stderr, as a rule written
+ * before the call returns. Texts are Node's in every runtime. What a method throws, it throws at the guest that called it.
  */
-import { uncurryThis, utf8 } from '../../core/primordials.ts'
+import { uncurryThis } from '../../core/primordials.ts'
 import type { LogEntry } from '../../core/result.ts'
 import { sendLog } from './channel.ts'
+import { createWrite } from './console-streams.ts'
 import { tableText } from './console-table.ts'
 import { formatAll, inspectWith } from './inspect.ts'
-import { writeAll } from './output.ts'
 
 type Level = LogEntry['level']
 type Print = (level: Level, text: string) => void
 type Methods = Record<string, (...values: never[]) => void>
 
-const stdout = 1
-const stderr = 2
 const groupIndent = '  '
 
 const now = performance.now.bind(performance)
@@ -28,10 +26,13 @@ const replaceAll = uncurryThis(String.prototype.replaceAll as (from: string, to:
 /** Replaces every method of the global console; what else it carries stays. */
 export function installConsole(): void {
   let indent = ''
+  const writeOut = createWrite('stdout')
+  const writeError = createWrite('stderr')
   const print: Print = (level, text) => {
     const shown = indent === '' ? text : indent + replaceAll(text, '\n', `\n${indent}`)
     sendLog(level, shown)
-    writeAll(level === 'warn' || level === 'error' ? stderr : stdout, utf8(`${shown}\n`))
+    const write = level === 'warn' || level === 'error' ? writeError : writeOut
+    write(`${shown}\n`)
   }
   const group = (...values: unknown[]): void => {
     if (values.length > 0) print('log', formatAll(values))
@@ -59,8 +60,7 @@ function printers(print: Print): Methods {
     table: (data: unknown, properties?: readonly string[]) =>
       print('log', tableText(data, properties) ?? formatAll([data])),
     trace: function trace(...values: unknown[]) {
-      const message = formatAll(values)
-      const origin = { stack: '', toString: () => (message === '' ? 'Trace' : `Trace: ${message}`) }
+      const origin = { stack: '', name: 'Trace', message: formatAll(values) }
       captureStackTrace(origin, trace)
       print('error', origin.stack)
     },

@@ -20,7 +20,7 @@ function decorate(
   const [key, found] = member
   if (key === undefined) return apply(decorators, (decorator, result) => decorator(result), target)
   const before = found === null ? getOwnPropertyDescriptor(target, key) : found
-  const after = apply(decorators, (decorator, result) => decorator(target, key, result), before)
+  const after = apply(decorators, (decorator, result) => checked(decorator(target, key, result), key), before)
   if (after) defineProperty(target, key, after)
   return after
 }
@@ -31,13 +31,25 @@ function apply(
   call: (decorator: Decorator, result: unknown) => unknown,
   start: unknown,
 ): unknown {
-  return decorators.reduceRight((result, decorator) => call(decorator, result) || result, start)
+  let result = start
+  for (let index = decorators.length - 1; index >= 0; index--)
+    result = call(decorators[index] as Decorator, result) || result
+  return result
 }
 
+/** A function is what decorators of the ECMAScript proposal return. TypeScript would ignore it without a word. */
+function checked(returned: unknown, key: PropertyKey): unknown {
+  if (typeof returned !== 'function') return returned
+  throw new TypeError(
+    `The decorator of '${String(key)}' returned a function. Decorators have TypeScript's experimentalDecorators meaning here: they are called with (target, key, descriptor), and return a property descriptor or nothing.`,
+  )
+}
+
+/** What it returns counts for nothing. */
 const decorateParam =
   (index: number, decorator: Decorator): Decorator =>
   (target, key) =>
-    decorator(target, key, index)
+    void decorator(target, key, index)
 
 /** Does something only where the guest has loaded a metadata library such as reflect-metadata. */
 function decorateMetadata(key: unknown, value: unknown): Decorator | undefined {

@@ -5,6 +5,7 @@
 import { defineProperty, uncurryThis, utf8 } from '../../core/primordials.ts'
 import { reportError } from './errors.ts'
 import { writeAll } from './output.ts'
+import { unquote } from './quoted-names.ts'
 
 const stderr = 2
 const failureExitCode = 1
@@ -31,6 +32,7 @@ export function watchFailures(code: string): Failures {
   let isWaiting = false
   let isDrained = false
   const fail = (thrown: unknown, origin: string): void => {
+    unquote(thrown)
     if (isListening('uncaughtException')) return void emit(program, 'uncaughtException', thrown, origin)
     reportError(code, thrown)
     exitNow()

@@ -42,8 +42,18 @@ interface Call {
 const gone = 'The host no longer answers.'
 
 const NativePromise = Promise
+/** Those that a name and a message make. Without a prototype: the host names them. */
+const errorClasses = {
+  __proto__: null,
+  Error,
+  EvalError,
+  RangeError,
+  ReferenceError,
+  SyntaxError,
+  TypeError,
+  URIError,
+} as unknown as Readonly<Partial<Record<string, ErrorConstructor>>>
 const NativeError = Error
-const { RangeError: NativeRangeError, TypeError: NativeTypeError } = globalThis
 const { captureStackTrace } = Error
 const parse = JSON.parse as (json: string) => unknown
 const CallMap = Map<number, Call>
@@ -56,10 +66,10 @@ const mapForEach = uncurryThis(CallMap.prototype.forEach)
 export function createFunctions({ names, callsMax }: GuestFunctions, argumentBytesMax: number): void {
   const caller = new Caller(callsMax, argumentBytesMax)
   for (const name of names) {
-    const { [name]: call } = { [name]: (...args: unknown[]) => caller.call(name, args) }
+    // Bound functions show no source to whoever prints them.
+    const call = caller.call.bind(caller, name)
+    define(call, 'name', name)
     define(globalThis, name, call)
-    const rename = call as unknown as object
-    define(rename, 'name', name)
   }
 }
 
@@ -82,7 +92,7 @@ class Caller {
     this.#argumentBytesMax = argumentBytesMax
   }
 
-  call(name: string, args: readonly unknown[]): Promise<unknown> {
+  call(name: string, ...args: readonly unknown[]): Promise<unknown> {
     const encoded = this.#refuse() ?? this.#encode(name, args)
     const origin = captureOrigin()
     return new NativePromise((resolve, reject) => {
@@ -102,13 +112,14 @@ class Caller {
   #encode(name: string, args: readonly unknown[]): string | Error {
     const { json, truncated } = encodeValueToJson(args, { maxBytes: this.#argumentBytesMax })
     if (truncated)
-      return new NativeRangeError(
+      return createError(
+        'RangeError',
         `The arguments of '${name}' take more than ${this.#argumentBytesMax} bytes, or are nested too deeply.`,
       )
     const lost = findUnserializable(json)
     if (lost === undefined) return json
     const hint = lost === '[object Promise]' ? ' (write `await` before what made it)' : ''
-    return new NativeTypeError(`An argument of '${name}' cannot be sent to the host: ${lost}${hint}`)
+    return createError('TypeError', `An argument of '${name}' cannot be sent to the host: ${lost}${hint}`)
   }
 
   #begin(name: string, args: string, by: Caused): void {
@@ -191,8 +202,9 @@ function captureOrigin(): { readonly stack?: string } {
 
 /** An error of the guest's realm, at the place of the call. */
 function createError(name: string, message: string, origin?: { readonly stack?: string }): Error {
-  const error = new NativeError(message)
-  if (name !== 'Error') define(error, 'name', name)
+  const BuiltIn = errorClasses[name]
+  const error = new (BuiltIn ?? NativeError)(message)
+  if (BuiltIn === undefined) define(error, 'name', name)
   if (origin !== undefined) defineStack(error, message === '' ? name : `${name}: ${message}`, origin)
   return error
 }

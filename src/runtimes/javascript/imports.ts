@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { noteFailedImport } from './broken-files.ts'
 import { programName } from './positions.ts'
+import { unquote } from './quoted-names.ts'
 import { topPosition } from './stack.ts'
 
 /** What the program's code calls for its imports. */
@@ -11,9 +12,10 @@ export interface Imports {
   readonly meta: object
   readonly load: typeof load
   readonly check: typeof check
+  readonly caught: typeof unquote
 }
 
-export const createImports = (): Imports => ({ meta: createImportMeta(), load, check })
+export const createImports = (): Imports => ({ meta: createImportMeta(), load, check, caught: unquote })
 
 /** Awaits a module, and remembers the place of the import that failed. */
 async function load(module: Promise<object>): Promise<object> {

@@ -1,104 +1,54 @@
 /**
- * Imports are views of what a module exports, not copies: a counter that the module raises is raised for its importers
- * too. As a constant a name would keep its first value, so where it is read by itself it becomes a read of the module.
- * Where it is called, or a member of it is taken, it stays: engines quote that code in their messages, and functions and
- * objects are seldom replaced.
+ * Imports are views of what a module exports, not copies: what the module assigns, its importers see. So each place
+ * that refers to an imported name reads it anew, from an object that has a getter for each name.
  */
 import type * as acorn from 'acorn'
 import type { Edits } from './edits.ts'
+import { findReferences, type Reference } from './references.ts'
 
-interface Place {
-  readonly node: unknown
-  readonly parent: acorn.AnyNode | undefined
-  /** The property of the parent. */
-  readonly key: string
-  /** Whether names here are declared, or assigned by a pattern. */
-  readonly isPattern: boolean
+export interface LiveNames {
+  /** The variable that holds the object of getters. */
+  readonly live: string
+  /** The function that is called with what a `catch` caught. */
+  readonly caught: string
 }
 
-interface Use {
-  readonly node: acorn.Identifier
-  readonly isShorthand: boolean
+/** A declaration of the object, as a rule a class; `reads` says, for each name, the code that reads it from its module. */
+export function declareLive(reads: ReadonlyMap<string, string>, { live }: LiveNames): string {
+  const getters = [...reads].map(([name, read]) => `get ${name}(){return ${read}}`)
+  // The one name that a class cannot have for itself.
+  if (reads.has('prototype')) return `const ${live}={${getters.join()}};`
+  // V8 calls the getters of a class as fast as it reads a constant, and those of an object fifteen times slower.
+  return `class ${live}{${getters.map((getter) => `static ${getter}`).join('')}}`
 }
 
-/** `exports` says, for each name, the code that reads it from its module. */
-export function readLive(program: acorn.Program, exports: ReadonlyMap<string, string>, edits: Edits): void {
-  const uses: Use[] = []
-  const redeclared = new Set<string>()
-  const statements = program.body.filter(({ type }) => type !== 'ImportDeclaration')
-  // Iterative: the tree is as deep as the guest made it.
-  const waiting: Place[] = statements.map((node) => ({ node, parent: undefined, key: '', isPattern: false }))
-  for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
-    const { node, parent, key, isPattern } = place
-    if (!isNode(node)) continue
-    if (node.type === 'Identifier') {
-      if (!exports.has(node.name) || isOnlyName(parent, key)) continue
-      if (isPattern) redeclared.add(node.name)
-      else if (!isQuoted(parent, key)) uses.push({ node, isShorthand: isShorthand(parent) })
+/** Puts the object before each use of a name. */
+export function readLive(program: acorn.Program, names: ReadonlySet<string>, rewrite: LiveRewrite): void {
+  const { edits, names: own } = rewrite
+  const { references, statementStarts, catches } = findReferences(program, names)
+  for (const reference of references) {
+    const { start, end } = reference.node
+    if (!isCalled(reference)) {
+      edits.insert(start, `${isShorthand(reference) ? `${reference.node.name}:` : ''}${own.live}.`)
       continue
     }
-    for (const [name, child] of Object.entries(node)) {
-      const declares = isPattern ? isPatternPart(node, name) : startsPattern(node, name)
-      for (const part of Array.isArray(child) ? child : [child])
-        waiting.push({ node: part, parent: node, key: name, isPattern: declares })
-    }
+    // As a method it would get the object as its `this`. A statement must not begin with a parenthesis, which could
+    // call the end of the line before.
+    edits.insert(start, `${statementStarts.has(start) ? '0,' : ''}(0,${own.live}.`)
+    edits.insert(end, ')')
   }
-  for (const { node, isShorthand: isShort } of uses) {
-    // Which of the two is meant would take knowing every scope.
-    if (redeclared.has(node.name)) continue
-    const read = exports.get(node.name) ?? node.name
-    edits.blank(node.start, node.end, isShort ? `${node.name}:${read}` : read)
-  }
+  // Engines quote code in their messages; the guest shall read its own there.
+  for (const { param, body } of catches)
+    if (param?.type === 'Identifier') edits.insert(body.start + 1, `${own.caught}(${param.name});`)
 }
 
-const isNode = (value: unknown): value is acorn.AnyNode =>
-  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
-
-/** A key, a member's name or a label, and no variable. */
-function isOnlyName(parent: acorn.AnyNode | undefined, key: string): boolean {
-  switch (parent?.type) {
-    case 'MemberExpression':
-      return key === 'property' && !parent.computed
-    case 'Property':
-    case 'MethodDefinition':
-    case 'PropertyDefinition':
-      return key === 'key' && !parent.computed
-    case 'LabeledStatement':
-    case 'BreakStatement':
-    case 'ContinueStatement':
-      return key === 'label'
-    case 'ExportSpecifier':
-    case 'MetaProperty':
-      return true
-    default:
-      return false
-  }
+export interface LiveRewrite {
+  readonly edits: Edits
+  readonly names: LiveNames
 }
 
-const isQuoted = (parent: acorn.AnyNode | undefined, key: string): boolean =>
-  key === 'callee' || key === 'tag' || (parent?.type === 'MemberExpression' && key === 'object')
+const isCalled = ({ parent, key }: Reference): boolean =>
+  (parent?.type === 'CallExpression' && key === 'callee') || key === 'tag'
 
-const isShorthand = (parent: acorn.AnyNode | undefined): boolean =>
-  parent?.type === 'Property' && parent.shorthand
-
-function startsPattern(node: acorn.AnyNode, key: string): boolean {
-  if (key === 'params' || key === 'param') return true
-  if (key === 'id') return /Function|Class|VariableDeclarator/.test(node.type)
-  return isPatternPart(node, key) && /Pattern$|^RestElement$/.test(node.type)
-}
-
-/** Defaults and computed keys inside of patterns are ordinary expressions. */
-function isPatternPart(node: acorn.AnyNode, key: string): boolean {
-  switch (node.type) {
-    case 'ObjectPattern':
-    case 'ArrayPattern':
-    case 'RestElement':
-      return key === 'properties' || key === 'elements' || key === 'argument'
-    case 'AssignmentPattern':
-      return key === 'left'
-    case 'Property':
-      return key === 'value'
-    default:
-      return false
-  }
-}
+const isShorthand = ({ parent, key }: Reference): boolean =>
+  parent?.type === 'Property' && parent.shorthand && key === 'value'

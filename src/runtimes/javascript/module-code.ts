@@ -7,8 +7,9 @@ import { recordCompletion, type Rewrite } from './completion.ts'
 import { Edits } from './edits.ts'
 import { CompileError, toCompileError, tooDeep } from './errors.ts'
 import { createImports, type Imports } from './imports.ts'
-import { readLive } from './live-bindings.ts'
+import { declareLive, type LiveNames, readLive } from './live-bindings.ts'
 import { type MapPosition, type Position, positionAt, skipOnFirstLine, strictPrefix } from './positions.ts'
+import { setLiveName } from './quoted-names.ts'
 
 export interface FunctionCode {
   /** An expression: an async function of its `Imports`. */
@@ -17,12 +18,13 @@ export interface FunctionCode {
 }
 
 interface ModuleRewrite extends Rewrite {
-  readonly names: Rewrite['names'] & {
-    /** The parameter of the function. */
-    readonly imports: string
-    /** How the names of imported modules begin. */
-    readonly module: string
-  }
+  readonly names: Rewrite['names'] &
+    LiveNames & {
+      /** The parameter of the function. */
+      readonly imports: string
+      /** How the names of imported modules begin. */
+      readonly module: string
+    }
 }
 
 type ModuleDeclaration =
@@ -31,8 +33,8 @@ type ModuleDeclaration =
   | acorn.ExportDefaultDeclaration
   | acorn.ExportAllDeclaration
 
-/** Throws a `CompileError` that says where. */
-export function compileModule(code: string): FunctionCode {
+/** Throws a `CompileError` that says where. Only code without `await` of its own can be a plain function. */
+export function compileModule(code: string, { isAsync }: { readonly isAsync: boolean }): FunctionCode {
   const program = parseModule(code)
   const rewrite = { code, edits: new Edits(code), names: createNames(code) }
   const { edits, names } = rewrite
@@ -43,9 +45,12 @@ export function compileModule(code: string): FunctionCode {
   )
   // Last: what stands at the start of a statement comes after what records its value.
   if (code.includes('import')) replaceImportMeta(program, edits, `${names.imports}.meta`)
-  if (live.size > 0) readLive(program, live, edits)
+  if (live.size > 0) {
+    readLive(program, new Set(live.keys()), rewrite)
+    setLiveName(names.live)
+  }
   const { text, toBefore } = edits.apply()
-  const head = `(async(${names.imports})=>{${strictPrefix}let ${names.value};`
+  const head = `(${isAsync ? 'async' : ''}(${names.imports})=>{${strictPrefix}let ${names.value};`
   const prefix = head + statements.map((statement) => statement.text).join('')
   const skipPrefix = skipOnFirstLine(prefix.length)
   const findImport = createImportFinder(head.length, statements)
@@ -56,8 +61,8 @@ export function compileModule(code: string): FunctionCode {
 }
 
 /** Runs what the compiled expression gave. */
-export function startModule(main: unknown): Promise<unknown> {
-  return (main as (imports: Imports) => Promise<unknown>)(createImports())
+export function startModule(main: unknown): unknown {
+  return (main as (imports: Imports) => unknown)(createImports())
 }
 
 function parseModule(code: string): acorn.Program {
@@ -77,7 +82,15 @@ function parseModule(code: string): acorn.Program {
 function createNames(code: string): ModuleRewrite['names'] {
   let base = '$lazaret'
   while (code.includes(base)) base += '_'
-  return { value: base, saved: `${base}1`, imports: `${base}2`, module: `${base}3` }
+  const imports = `${base}2`
+  return {
+    value: base,
+    saved: `${base}1`,
+    imports,
+    module: `${base}3`,
+    live: `${base}4`,
+    caught: `${imports}.caught`,
+  }
 }
 
 /** A statement for the start of the function, and the place of the import that it stands for. */
@@ -92,7 +105,7 @@ function rewriteDeclarations(
   rewrite: ModuleRewrite,
 ): {
   readonly statements: readonly ImportStatement[]
-  /** How to read the names that may change after they were imported. */
+  /** How to read the names, whose values may change after they were imported. */
   readonly live: ReadonlyMap<string, string>
 } {
   const { code, names } = rewrite
@@ -116,12 +129,13 @@ function rewriteDeclarations(
           ? ''
           : `${names.imports}.check(${module},${JSON.stringify(source)},[${wanted.join()}]);`
       bindings.push({ text: check + text, position })
-      // What comes with the engine or in a package hardly ever changes after it was loaded.
-      if (/^\.{0,2}\//.test(source)) addReads(statement, module, live)
+      addReads(statement, module, live)
     }
     takeOut(statement, rewrite)
   }
-  return { statements: [...loads, ...bindings], live }
+  const getters: ImportStatement[] =
+    live.size === 0 ? [] : [{ text: declareLive(live, names), position: { line: 1, column: 1 } }]
+  return { statements: [...loads, ...bindings, ...getters], live }
 }
 
 /** Finds the import that a place in the function's first line belongs to. Runs after guest code: index loops only. */

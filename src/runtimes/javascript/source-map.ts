@@ -72,7 +72,10 @@ function readDelta(mappings: string, state: { index: number }): number {
   return (value & 1) === 1 ? -(value >>> 1) : value >>> 1
 }
 
-/** The last row at or before the place, on its line; -1 if there is none. */
+/**
+ * The last row at or before the place, on its line, or else the first after it: what a compiler adds in front of
+ * written code has no row of its own. -1 if the line has none.
+ */
 function lastRowAt(
   rows: { readonly values: Int32Array; readonly count: number },
   line: number,
@@ -91,5 +94,7 @@ function lastRowAt(
       low = middle + 1
     } else high = middle - 1
   }
+  const next = low * rowWidth
+  if (found === -1 && next < rows.count && rows.values[next] === line) return next
   return found
 }

@@ -3,7 +3,13 @@
  * code that prints `error.stack` sees the same places as the host does. Our own frames and the engine's are left out.
  */
 import { harnessPath } from './harness-path.ts'
-import { stringIncludes, stringIndexOf, stringSlice, stringStartsWith } from '../../core/primordials.ts'
+import {
+  stringIncludes,
+  stringIndexOf,
+  stringSlice,
+  stringStartsWith,
+  uncurryThis,
+} from '../../core/primordials.ts'
 import { compiledFile } from './compiled-files.ts'
 import { findPosition, type MapPosition } from './positions.ts'
 
@@ -17,6 +23,7 @@ const framesMax = 10
 const harnessFramesMax = 6
 
 const anonymous = '<anonymous> ('
+const nameAndMessage = uncurryThis(Error.prototype.toString)
 
 let toWritten: MapPosition = (position) => position
 
@@ -48,9 +55,10 @@ export function mapPositions(text: string): string {
   return mapped + stringSlice(text, from)
 }
 
-function headerOf(error: unknown): string {
+/** What the engines begin a stack with, which is not the text of an error that has a `toString` of its own. */
+function headerOf(error: Error): string {
   try {
-    return `${error as string}`
+    return nameAndMessage(error)
   } catch {
     return 'Error'
   }

@@ -10,6 +10,7 @@ import { languageStack, noteLoading } from './broken-files.ts'
 import { keepCompiledFile } from './compiled-files.ts'
 import { CompileError } from './errors.ts'
 import { compileFile } from './typescript.ts'
+import { installWorkerHooks } from './worker-modules.ts'
 
 type Resolve = Parameters<typeof registerHooks>[0]['resolve'] & {}
 type Load = Parameters<typeof registerHooks>[0]['load'] & {}
@@ -29,10 +30,12 @@ const sourceExtensions: Readonly<Record<string, readonly string[]>> = {
   '.mjs': ['.mts'],
   '.cjs': ['.cts'],
 }
+const workerModule = /^(?:node:)?worker_threads$/
 const framesMax = 64
 const commonParameters = ['exports', 'require', 'module', '__filename', '__dirname']
 
 const resolve: Resolve = (specifier, context, next) => {
+  if (workerModule.test(specifier)) installWorkerHooks()
   const { stackTraceLimit } = Error
   try {
     // Enough for the frames of hooks, so that the guest's are among them.

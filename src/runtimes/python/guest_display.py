@@ -31,6 +31,12 @@ class Displays:
         self.room = bytes_max
         self.is_full = False
 
+    def show_value(self, value):
+        """Show the program's value, whose text is known already, when it offers more."""
+        bundle = None if self.is_full else create_bundle(value, Wanted(None, None))
+        if bundle is not None and list(bundle) != ["text/plain"]:
+            self.send(bundle)
+
     def show(self, value, include=None, exclude=None, raw=False):
         if self.is_full:
             return

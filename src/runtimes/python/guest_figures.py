@@ -64,11 +64,15 @@ def draw(figure):
     """The figure as PNG, cut to what is drawn on it."""
     global drawn
     from io import BytesIO
+    from warnings import catch_warnings, simplefilter
     from weakref import WeakSet
 
     if drawn is None:
         drawn = WeakSet()
     drawn.add(figure)
     picture = BytesIO()
-    figure.savefig(picture, format="png", bbox_inches="tight")
+    with catch_warnings():
+        # They would name a line of ours, and repeat what the program heard when it drew.
+        simplefilter("ignore")
+        figure.savefig(picture, format="png", bbox_inches="tight")
     return picture.getvalue()

@@ -1,4 +1,4 @@
-"""Functions of the host, by name in the program's globals. Loaded only for requests that have any.
+"""Functions of the host, by name in the program's globals and in its modules. Loaded only for requests that have any.
 
 Where an event loop runs in the calling thread, a call is an awaitable that is under way already; elsewhere it blocks
 and returns the value. No thread of ours reads the answers: of the threads that wait, one reads for all, and an event
@@ -12,8 +12,9 @@ from _thread import RLock, allocate_lock, get_ident
 from itertools import count
 from os import getpid
 
-leaves, Answers, HostCall = load("leaves"), load("answers").Answers, load("awaitable").HostCall
-channel_part = load("channel")
+leaves, unsendable = load("leaves"), load("unsendable")
+Answers, HostCall = load("answers").Answers, load("awaitable").HostCall
+channel_part, HostFunctionError = load("channel"), load("host_error").HostFunctionError
 quote, parse_json = channel_part.quote, channel_part.parse_json
 
 # `callsAtOnceMax` and `callBytesAtOnce` of the protocol.
@@ -27,18 +28,22 @@ LOST = '{"$type":"Unserializable","text":'
 ESCAPE = '{"$type":"Object","value":'
 
 
-class HostFunctionError(RuntimeError):
-    """A host function failed. `name` says what kind of error it was on its side."""
-
-    __module__ = "builtins"
-    name = "Error"
+# What the library needs under its own name; the program alone sees a function that is called as one of them.
+LIBRARY_NAMES = frozenset(vars(builtins))
 
 
 def install(request, channel, names):
-    caller = Caller(channel, request["functions"]["callsMax"], request["resultBytes"])
+    functions = request["functions"]
+    provide(functions["names"], Caller(channel, functions["callsMax"], request["resultBytes"]), names)
+
+
+def provide(function_names, caller, names):
+    """Define them for the program, and as built-ins for the modules that it imports."""
     builtins.HostFunctionError = HostFunctionError
-    for name in request["functions"]["names"]:
+    for name in function_names:
         names[name] = create_function(caller, name)
+        if name not in LIBRARY_NAMES:
+            setattr(builtins, name, names[name])
 
 
 def create_function(caller, name):
@@ -49,6 +54,15 @@ def create_function(caller, name):
     function.__module__ = "__main__"
     function.__doc__ = f"`{name}` of the host. Keyword arguments become one last argument."
     return function
+
+
+class Elsewhere:
+    """In place of a `Caller`, in a process that the program started."""
+
+    @staticmethod
+    def call(name, _args, _options):
+        text = "can only be called in the process that the run started, not in one that it started itself"
+        raise HostFunctionError(f"{name!r} {text}")
 
 
 class Call:
@@ -86,15 +100,14 @@ class Caller:
 
     def call(self, name, args, options):
         if getpid() != self.channel.process:
-            text = f"{name!r} can only be called in the process that the run started, not in one that it forked"
-            raise HostFunctionError(text)
+            Elsewhere.call(name, args, options)
         if self.answers.is_closed:
             raise HostFunctionError(GONE)
         encoded = self.encode(name, (*args, options) if options else args)
         call_id = next(self.ids)
         if call_id > self.calls_max:
             text = f"A run may call host functions {self.calls_max} times (functionCallsMax)."
-            raise create_error("FunctionLimitError", text)
+            raise HostFunctionError(text, "FunctionLimitError")
         call = Call(call_id, f'{{"type":"call","id":{call_id},"name":{quote(name)},"args":{encoded}}}')
         loop = running_loop()
         if loop is None:
@@ -118,7 +131,7 @@ class Caller:
         while lost >= 0:
             if not encoded.endswith(ESCAPE, 0, lost):
                 text = parse_json(encoded[lost + len(LOST) :])
-                raise TypeError(f"an argument of {name!r} cannot be sent to the host: {text}")
+                raise TypeError(unsendable.describe(name, text, args))
             lost = encoded.find(LOST, lost + 1)
         return encoded
 
@@ -192,7 +205,7 @@ class Caller:
         if call is None:
             return
         if answer["type"] == "throw":
-            call.error = create_error(answer["error"]["name"], answer["error"]["message"])
+            call.error = HostFunctionError(answer["error"]["message"], answer["error"]["name"])
         else:
             call.value = answer["value"]
         finish(call)
@@ -218,12 +231,6 @@ def is_small(value):
     if kind is str:
         return len(value) <= SMALL_MAX
     return kind in leaves.SCALARS and (kind is not int or -SMALL_MAX <= value <= SMALL_MAX)
-
-
-def create_error(name, message):
-    error = HostFunctionError(message)
-    error.name = name
-    return error
 
 
 def wake(call):

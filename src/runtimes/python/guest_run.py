@@ -154,6 +154,7 @@ class Reporter:
         self.source = source
         # For processes that run the same program, as `multiprocessing` starts them.
         self.input = request.get("input")
+        self.function_names = request.get("functions", {}).get("names", ())
         self.result_bytes = request["resultBytes"]
         self.displays = None
         # Given back when memory has run out, to tell of it. `bytes` does not touch it (`bytearray` would), so that it
@@ -172,7 +173,7 @@ class Reporter:
         encoded, truncated = load("values").encode(value, text, self.result_bytes)
         self.send_value(encoded, text, truncated)
         if load("text").is_rich(value):
-            self.show((value,))
+            self.open_displays().show_value(value)
 
     def send_value(self, encoded, text, truncated):
         flag = "true" if truncated else "false"
@@ -180,10 +181,13 @@ class Reporter:
         self.channel.send(f'{{"type":"value","value":{encoded},"text":{text},"truncated":{flag}}}')
 
     def show(self, objects, include=None, exclude=None, raw=False):
+        for each in objects:
+            self.open_displays().show(each, include, exclude, raw)
+
+    def open_displays(self):
         if self.displays is None:
             self.displays = load("display").Displays(self.channel, self.result_bytes)
-        for each in objects:
-            self.displays.show(each, include, exclude, raw)
+        return self.displays
 
     def end_with_error(self, phase, error):
         """Tell the host and the reader of stderr; end as Python would."""

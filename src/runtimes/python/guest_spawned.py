@@ -15,8 +15,8 @@ watch_part, run_part = load("watch"), load("run")
 class Again:
     """What `watch` needs to know of a run, in a process that does not speak for it."""
 
-    def __init__(self, source, input_data, file):
-        self.source, self.input, self.file = source, input_data, file
+    def __init__(self, source, given, file):
+        self.source, (self.input, self.function_names), self.file = source, given, file
         # As in forked processes, whose displays the channel leaves out.
         self.display = lambda *_objects, **_options: None
 
@@ -48,21 +48,24 @@ def write_program(run):
     from pickle import dumps
 
     harness = harness_folder + "/guest.py"
-    program = f"(globals(), __file__, {ascii(run.source)}, {dumps(run.input)!r})"
+    program = f"(globals(), __file__, {ascii(run.source)}, {dumps((run.input, run.function_names))!r})"
     names = f'{{"__name__": "spawned", "__file__": {harness!r}, "spawned_program": {program}}}'
     return f"exec(compile(open({harness!r}).read(), {harness!r}, 'exec'), {names})\n"
 
 
-def run_again(names, file, source, pickled_input):
+def run_again(names, file, source, pickled):
     """In the new process: run the program in `names`, the namespace of its main module."""
     from pickle import loads
 
-    again = Again(source, loads(pickled_input), file)
+    again = Again(source, loads(pickled), file)
     builtins.display = again.display
     sys.dont_write_bytecode = True
     if sys.stdout is not None:
         sys.stdout.reconfigure(line_buffering=True)
     watch_part.watch(again)
     names.update(__file__=run_part.code_file, __annotations__={}, input_data=again.input)
+    if again.function_names:
+        functions = load("functions")
+        functions.provide(again.function_names, functions.Elsewhere, names)
     program = run_part.compile_part(run_part.compile_part(source, "exec", PyCF_ONLY_AST), "exec", 0)
     run_part.run_program((program, None), names, None)

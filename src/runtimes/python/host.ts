@@ -17,7 +17,7 @@ export const pythonRuntime: Runtime = {
   prepare(request, limits, toolchains): Program {
     const python = toolchains.python()
     if (python === null) {
-      throw new LazaretError('RUNTIME_UNAVAILABLE', {
+      throw toolchains.refuse('python', {
         detail: 'No Python 3 was found.',
         hint: 'Install python3 (3.9 or later), or name one in `toolchains.python`.',
       })

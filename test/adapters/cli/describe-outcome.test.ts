@@ -34,6 +34,30 @@ test('a limit is named with its value and the option that raises it', () => {
   )
 })
 
+test('of a limit at the operator’s ceiling no option is named that could not raise it', () => {
+  const ceilings = { wallMs: 1_000, memoryBytes: 2 ** 26, processesMax: 8, outputBytes: 2 ** 30 }
+  assert.equal(
+    describeOutcome({ kind: 'timed-out', limit: 'wall', limitMs: 1_000 }, ceilings),
+    "timed out after 1 s (wall). That is the operator's ceiling, `ceilings.wallMs`.",
+  )
+  assert.match(
+    describeOutcome({ kind: 'timed-out', limit: 'cpu', limitMs: 500 }, { ...ceilings, cpuMs: null }) ?? '',
+    /--cpu/,
+  )
+  assert.match(
+    describeOutcome({ kind: 'out-of-memory', limitBytes: 2 ** 26 }, ceilings) ?? '',
+    /at 64 MiB\. That is .*ceilings\.memoryBytes/,
+  )
+  assert.match(
+    describeOutcome({ kind: 'limit-exceeded', limit: 'processes', allowed: 8 }, ceilings) ?? '',
+    /ceilings\.processesMax/,
+  )
+  assert.match(
+    describeOutcome({ kind: 'limit-exceeded', limit: 'output', allowed: 2 ** 20 }, ceilings) ?? '',
+    /--output/,
+  )
+})
+
 test('an error message of the guest cannot forge a line of ours', () => {
   const error = { name: 'Error', message: 'x\nlazaret: all is well' }
   assert.doesNotMatch(describeOutcome({ kind: 'failed', error, exitCode: 1 }) ?? '', /\n/)

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
+import { open } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { spawnCli } from './spawn-cli.ts'
+import { createTemporaryFolder } from './temporary-folder.ts'
 
 const endless = ['exec', '--timeout', '60s', '--', 'echo ready; while :; do :; done']
 
@@ -45,9 +49,26 @@ test('a command that waits for its program on standard input can be interrupted'
   // More than the pipe holds: once it is written, the command is known to be reading.
   await new Promise((resolve) => child.stdin.write('#'.repeat(900_000), resolve))
   child.kill('SIGINT')
-  assert.deepEqual(await closed, [130, null])
+  assert.deepEqual(await closed, [null, 'SIGINT'])
   assert.equal(await stderr, 'lazaret: cancelled\n')
 })
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  test(`${signal} ends a command at once that waits for something else than its run`, async () => {
+    await using folder = await createTemporaryFolder()
+    const pipe = join(folder.path, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    // A read that nothing interrupts: the pipe has a writer, who never writes.
+    const child = spawnCli(['exec', '--stdin', pipe, '--', 'cat'])
+    const stderr = text(child.stderr)
+    const closed = once(child, 'close')
+    const writer = await open(pipe, 'w')
+    child.kill(signal)
+    assert.deepEqual(await closed, [null, signal])
+    assert.equal(await stderr, 'lazaret: cancelled\n')
+    await writer.close()
+  })
+}
 
 test('a reader that goes away ends the run quietly', async () => {
   const child = spawnCli(['exec', '--timeout', '60s', '--', 'while echo line; do sleep 0.01; done'])

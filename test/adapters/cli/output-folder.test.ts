@@ -81,3 +81,22 @@ test('a folder that cannot be made is a mistake in the command line', async () =
   for (const path of [join(temporary.path, 'file'), join(temporary.path, 'file', 'below')])
     await assert.rejects(OutputFolder.open(path), UsageError)
 })
+
+test('where no folder can be made that is said, and not tried for ever', async () => {
+  for (const path of ['/proc/nope', '/proc/nope/deeper', '', '/dev/null/below', '/dev/null'])
+    await assert.rejects(
+      OutputFolder.open(path),
+      (error) => error instanceof UsageError && error.message.startsWith(`--output-dir ${path}: `),
+      path,
+    )
+})
+
+test('folders on the way are found where the kernel finds them, beyond links too', async () => {
+  await using temporary = await createTemporaryFolder()
+  await mkdir(join(temporary.path, 'far/away'), { recursive: true })
+  await symlink('far/away', join(temporary.path, 'link'))
+  await using folder = await OutputFolder.open(`${temporary.path}/link/../made/out/`)
+  assert.equal(await folder.write('own', own), undefined)
+  assert.deepEqual(await readdir(join(temporary.path, 'far')), ['away', 'made'])
+  assert.deepEqual(await readdir(join(temporary.path, 'far/made/out')), ['own'])
+})

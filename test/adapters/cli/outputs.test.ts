@@ -1,6 +1,6 @@
 /** `--collect` and `--output-dir`, from the command line to the files. */
 import assert from 'node:assert/strict'
-import { readFile, readdir, symlink } from 'node:fs/promises'
+import { readFile, readdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
@@ -101,4 +101,19 @@ test('files that were left out are said to be', async () => {
   const { stderr } = await runCli(args, { cwd: folder.path })
   assert.match(stderr, /cut short at its limit: files\./)
   assert.deepEqual(await readdir(join(folder.path, 'got')), ['small'])
+})
+
+test('patterns that match nothing are named, and the program still counts', async () => {
+  await using folder = await createTemporaryFolder()
+  const args = ['exec', '--collect', 'none', '--collect', 'o{1..3}', '--output-dir', 'got', '--', script]
+  const { exitCode, stderr } = await runCli(args, { cwd: folder.path })
+  assert.deepEqual([exitCode, stderr], [0, 'lazaret: nothing matched --collect none, o{1..3}.\n'])
+})
+
+test('files that were cut short are not said to be missing', async () => {
+  await using folder = await createTemporaryFolder()
+  await writeFile(join(folder.path, 'lazaret.config.json'), '{"defaults":{"resultBytes":64}}')
+  const args = ['exec', '--collect', 'big', '--output-dir', 'got', '--', 'head -c 65 /dev/zero > big']
+  const { exitCode, stderr } = await runCli(args, { cwd: folder.path })
+  assert.deepEqual([exitCode, stderr], [0, 'lazaret: cut short at its limit: files.\n'])
 })

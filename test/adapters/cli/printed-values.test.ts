@@ -140,3 +140,17 @@ function evaluate(code: string): unknown {
     `'use strict'; ${code.startsWith('class') || code.startsWith('const') ? `{ ${code} }` : code}`,
   )
 }
+
+test('what was displayed because it is the value is printed once', async () => {
+  const code = `
+class H:
+    def _repr_html_(self): return '<b>h</b>'
+    def __repr__(self): return 'an H'
+`
+  const show = async (program: string) => shownTexts(await guests.run({ ...python, code: code + program }))
+  assert.deepEqual(await show('H()'), ['an H'])
+  assert.deepEqual(await show('display(H())\nH()'), ['an H', 'an H'])
+  assert.deepEqual(await show('display(H())\n1'), ['an H', '1'])
+  assert.deepEqual(await show('display(1)\n1'), ['1', '1'])
+  assert.deepEqual(await show('import atexit\natexit.register(display, 2)\nH()'), ['an H', '2'])
+})

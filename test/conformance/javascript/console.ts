@@ -197,4 +197,16 @@ export const consoles: readonly ConformanceProgram[] = [
       ],
     },
   },
+  {
+    title: 'console text for a program that has replaced the write of process.stdout',
+    from: 'Node: Console',
+    code: 'const taken = []; const { write } = process.stdout; process.stdout.write = (text) => taken.push(text); console.log("a"); process.stdout.write = write; taken',
+    expected: { value: ['a\n'], logs: [['log', 'a']] },
+    differs: {
+      bun: {
+        reason: 'The console of Bun writes to the descriptor, and never asks the stream.',
+        expected: { value: [], stdout: 'a\n', logs: [['log', 'a']] },
+      },
+    },
+  },
 ]

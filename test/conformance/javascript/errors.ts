@@ -166,6 +166,16 @@ export const errors: readonly ConformanceProgram[] = [
       'Promise.reject(new TypeError("no"))\nundefined',
       { name: 'TypeError', message: 'no', line: 1, column: 16 },
     ],
+    [
+      'an error with a text of its own, whose stack begins with its name and message',
+      'class Z extends Error {\n  get name() { return "ZodError" }\n  get message() { return "[1]" }\n  toString() { return this.message }\n}\n  throw new Z()',
+      { name: 'ZodError', message: '[1]', line: 6, column: 9, stack: /^ZodError: \[1\]\n {4}at <code>:6:9$/ },
+    ],
+    [
+      'an error without a message',
+      'class Empty extends Error { toString() { return "text" } }\nthrow new Empty()',
+      { name: 'Error', message: '', line: 2, column: 7, stack: /^Error\n {4}at <code>:2:7$/ },
+    ],
     ['a value that is no error', 'throw { code: 5 }', { name: 'Uncaught', message: '{ code: 5 }' }],
     ['a rejection with a text', 'await Promise.reject("text")', { name: 'Uncaught', message: 'text' }],
     [

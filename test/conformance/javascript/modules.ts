@@ -4,6 +4,8 @@ import { type ConformanceProgram } from './program.ts'
 const files = {
   'math.js': 'export const pi = 3; export default (r) => pi * r * r; export * as self from "./math.js"',
   'counter.mjs': 'export let count = 0\nexport const raise = () => { count++ }',
+  'state.mjs':
+    'export let db = null\nexport let handler = () => "old"\nexport let items = [1]\nexport const connect = () => { db = { query: () => "rows" }; handler = () => "new"; items = [] }',
   'common.cjs': 'exports.a = 1; exports.where = __filename; exports.isMain = require.main === module',
   'plain.js': 'module.exports = function plain() { return "plain" }',
   'data.json': '{ "k": [1, 2] }',
@@ -54,6 +56,11 @@ export const modules: readonly ConformanceProgram[] = [
       'live bindings beside a parameter of the same name',
       'import { count, raise } from "./counter.mjs"\nraise(); ((count) => count)(9)',
       9,
+    ],
+    [
+      'live bindings that are called, and whose members are used',
+      'import { db, handler, items, connect } from "./state.mjs"\nconnect(); [1].map((db) => db); [db.query(), handler(), items.length, typeof db]',
+      ['rows', 'new', 0, 'object'],
     ],
     [
       'an import that is assigned to, which throws',

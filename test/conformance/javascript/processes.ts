@@ -203,12 +203,19 @@ export const processes: readonly ConformanceProgram[] = [
     },
     code: 'const w = new (require("worker_threads").Worker)("./worker.ts"); await new Promise((r) => { w.on("message", r); w.on("error", (e) => r(e.code)) })',
     expected: { value: 1 },
-    differs: {
-      node: {
-        reason: 'Workers of Node have loaders of their own, which only strip types.',
-        expected: { value: 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX' },
-      },
+  },
+  {
+    title: 'a worker at a URL, with imports as TypeScript writes them, flags and a worker of its own',
+    from: 'Node: Worker threads',
+    files: {
+      'outer.ts':
+        'import { parentPort, Worker } from "node:worker_threads"\nimport { E } from "./e"\nconst w = new Worker(new URL("./inner.ts", import.meta.url), { workerData: [E.A, process.execArgv] })\nw.on("message", (m) => parentPort?.postMessage(m))',
+      'inner.ts':
+        'import { parentPort, workerData } from "node:worker_threads"\nimport { E } from "./e"\nparentPort?.postMessage([...workerData, E.B])',
+      'e.ts': 'export enum E { A = 1, B }',
     },
+    code: 'import { Worker } from "node:worker_threads"\nclass Mine extends Worker {}\nconst w = new Mine(new URL("./outer.ts", import.meta.url), { execArgv: [] }); const m = await new Promise((r) => { w.on("message", r); w.on("error", (e) => r(String(e))) }); [m, w instanceof Worker, w instanceof Mine]',
+    expected: { value: [[1, [], 2], true, true] },
   },
   ...valueOf('Node: Global fetch, dns, net without a network', [
     [

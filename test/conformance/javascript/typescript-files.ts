@@ -16,6 +16,8 @@ export class Square extends Shape {
   @note area(): number { return this.side ** 2 }
 }
 `,
+  'standard.ts':
+    'export const log = (value: Function, context: ClassMethodDecoratorContext) => () => 2\nexport class A { @log m() { return 1 } }',
   'types.ts': "export type Unit = 'cm' | 'in'\nexport interface Named { readonly name: string }",
   'module.mts':
     "import { Colour } from './shapes.ts'\nexport const enum Level { Low = 1 }\nexport default [Colour.Red, Level.Low, import.meta.dirname] as const",
@@ -133,5 +135,28 @@ export const typescriptFiles: readonly ConformanceProgram[] = [
     },
     code: imported,
     expected: { value: shapes },
+  },
+  {
+    title: 'a file with a decorator in the standard form, which is an error',
+    from: 'TSConfig Reference: experimentalDecorators',
+    files,
+    code: 'import { A } from "./standard.ts"\nnew A().m()',
+    expected: {
+      outcome: 'failed',
+      exitCode: 1,
+      error: {
+        name: 'TypeError',
+        message: /experimentalDecorators/,
+        line: 1,
+        stack: /at \/workspace\/standard\.ts:2/,
+      },
+      stderr: /experimentalDecorators/,
+    },
+    differs: {
+      bun: {
+        reason: 'Bun compiles the files that a program imports, and ignores what such a decorator returns.',
+        expected: { value: 1 },
+      },
+    },
   },
 ]

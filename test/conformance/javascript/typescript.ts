@@ -109,6 +109,11 @@ export const typescript = inTypeScript([
       ],
     ],
     [
+      'decorators of parameters, whose values count for nothing',
+      'const d = (...a: any[]): any => () => 1\nclass A { constructor(@d a?: any) {} m(@d b: string) { return b } }\nnew A().m("kept")',
+      'kept',
+    ],
+    [
       'decorator factories, evaluated down and applied up',
       'const log: string[] = []; const f = (n: string) => { log.push("make " + n); return (...a: any[]): any => { log.push("call " + n) } }\nclass A { @f("1") @f("2") m() {} }\nlog',
       ['make 1', 'make 2', 'call 2', 'call 1'],

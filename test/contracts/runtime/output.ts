@@ -26,6 +26,8 @@ export function contractOfOutput(parts: ContractParts): void {
       times,
       times.toSorted((a, b) => a - b),
     )
+    // Whole microseconds, and no digits of binary fractions beyond them.
+    for (const atMs of times) assert.match(String(atMs), /^\d+(\.\d{1,3})?$/)
   })
 
   it('hands on output before the program ends', async () => {

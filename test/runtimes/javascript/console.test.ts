@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
-import { describeEngines, engines } from './guest-process.ts'
+import { describeEngines, engines, runGuest } from './guest-process.ts'
 
 /** One program that uses the console in every way whose text does not depend on time or place. */
 const everything = `
@@ -105,4 +105,43 @@ describeEngines('The console', (run) => {
     )
     assert.equal(value, 'mine')
   })
+})
+
+test('in Node, the console comes after what the streams still hold', async () => {
+  const { stdout, stderr, logs } = await runGuest('node', {
+    code: "process.stdout.write('x'.repeat(1e6)); console.log('END'); console.error('e'); process.stdout.once('drain', () => console.log('later'))",
+  })
+  assert.equal(stdout, `${'x'.repeat(1e6)}END\nlater\n`)
+  assert.equal(stderr, 'e\n')
+  assert.deepEqual(
+    logs.map(({ text }) => text),
+    ['END', 'e', 'later'],
+  )
+})
+
+test('in Node, a program that replaces the write of a stream gets what the console prints', async () => {
+  const { stdout, stderr, value } = await runGuest('node', {
+    code: `const taken = []
+const { write } = process.stdout, { write: writeError } = process.stderr
+process.stdout.write = (text) => taken.push(text)
+process.stderr.write = () => { throw new Error('not the business of the console') }
+console.log('a', 1); console.error('b'); console.table([])
+process.stdout.write = write; process.stderr.write = writeError
+console.log('after'); console.error('after')
+taken`,
+  })
+  assert.deepEqual(value, ['a 1\n', '┌─────────┐\n│ (index) │\n├─────────┤\n└─────────┘\n'])
+  assert.deepEqual([stdout, stderr], ['after\n', 'after\n'])
+})
+
+test('in Node, the streams that the console does not need are not made', async () => {
+  const { value } = await runGuest('node', {
+    code: `console.log('a')
+const made = () => process._getActiveHandles().length
+const before = made()
+const { enumerable, configurable, set } = Object.getOwnPropertyDescriptor(process, 'stdout')
+const same = process.stdout === process.stdout
+;[enumerable, configurable, set, same, process.stdout.fd, made() > before]`,
+  })
+  assert.deepEqual(value, [true, true, undefined, true, 1, true])
 })

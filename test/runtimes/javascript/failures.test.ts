@@ -107,6 +107,28 @@ throw e`
     assert.deepEqual([error?.phase, error?.name, exitCode], ['run', 'Error', 1])
   })
 
+  test('has stacks that begin as those of the language do, whatever their errors say as text', async () => {
+    const code = `const firstLine = (error) => error.stack.split('\\n')[0]
+const shown = (name, message) => firstLine(new (class extends Error {
+  get name() { return name() }
+  get message() { return message() }
+  toString() { return 'mine' }
+})())
+const broken = () => { throw 1 }
+const captured = { name: 'A', message: 'b', toString: broken }
+Error.captureStackTrace(captured)
+class Foo extends Error {}
+console.log(JSON.stringify([
+  shown(() => 'Z', () => 'm'), shown(() => 'Z', () => ''), shown(() => '', () => 'm'),
+  shown(() => 5, () => 6), shown(() => undefined, () => undefined),
+  shown(broken, () => 'm'), shown(() => Symbol('s'), () => 'm'),
+  firstLine(captured), firstLine(new Foo('m')),
+]))`
+    const { stdout, stderr } = await run(code)
+    const expected = ['Z: m', 'Z', 'm', '5: 6', 'Error', 'Error', 'Error', 'A: b', 'Error: m']
+    assert.equal(stdout, `${JSON.stringify(expected)}\n`, stderr)
+  })
+
   test('may throw an error with a message of many megabytes', async () => {
     const { error, exitCode } = await run("throw new Error('é'.repeat(20_000_000))")
     assert.equal(exitCode, 1)

@@ -10,6 +10,10 @@ const files = {
   'data.json': '{"k":5}',
   'counter.mjs':
     'export let n = 0\nexport let base = class {}\nexport const raise = () => { n++ }\nexport const tag = (s, v) => s.join("") + v\nexport const list = [1]',
+  'db.mjs':
+    'export let db = null\nexport let items = [1]\nexport let handler = () => "old"\nexport let level = 0\nexport { level as default }\nexport function connect() {\n  db = { query: (q = "") => "rows" + q, Row: class { r = 1 } }\n  items = []\n  level++\n  handler = function () { "use strict"; return this === undefined ? "new" : "this" }\n}',
+  'names.mjs':
+    'const p = 4, t = () => 5\nexport const length = 1, name = 2, prototype = 3\nexport { p as __proto__, t as toString }',
   'order.mjs': 'globalThis.order = ["imported"]',
   'node_modules/package-of-mine/package.json': '{"name":"package-of-mine","main":"main.js"}',
   'node_modules/package-of-mine/main.js': 'exports.mine = true',
@@ -83,6 +87,57 @@ const k = () => { try { throw 6 } catch (n) { return n } }
 ;[f(3), g({ n: 4 }), h(), k(), (function n() { return typeof n })()]`,
     [3, 4, 5, 6, 'function'],
   ],
+  [
+    'imports that are called or looked into after their module replaced them',
+    `import level, { db, items, handler, connect, level as renamed } from "./db.mjs"
+import * as all from "./db.mjs"
+[1].map(db => db).map(items => items).map(handler => handler)
+connect()
+const inner = () => {
+  const text = ""
+  handler()
+  return handler() + text
+}
+const { o } = { o: { handler, db, [level]: renamed } }
+;[db.query(), db?.["query"]("!"), new db.Row().r, items.length, handler(), (handler)(), handler?.(), handler\`\`, inner(), o.handler === all.handler, o.db === all.db, o[1], level, all.items.length]`,
+    ['rows', 'rows!', 1, 0, 'new', 'new', 'new', 'new', 'new', true, true, 1, 1, 0],
+  ],
+  [
+    'imports beside every kind of declaration of the same name',
+    `import { n, raise } from "./counter.mjs"
+raise()
+const seen = []
+function a(x = n) { var n = 9; seen.push(x, n) }
+function b() { seen.push(n); if (true) { var n = 8 } }
+function c() { { let n = 7 } { class n {} } { function n() {} } return n }
+const d = class n { static s = typeof n; static { var n2 = n; { var x = n2 } } }
+a(); b(); seen.push(c(), d.s, n)
+for (const n of [5]) seen.push(n)
+for (let n = 4; n > 3; n--) seen.push(n)
+for (const n in { k: 1 }) seen.push(n)
+switch (n) { case 1: let n = 3; seen.push(n) }
+const e = (...[n, { m = n } = {}]) => [n, m]
+class F { static { var n = 2; seen.push(n) } n() { return n } static n = n }
+const { n: g = 5, h = n } = {}
+n: { break n }
+seen.push(e(6), new F().n(), F.n, g, h, ((n) => () => n)(0)())
+seen`,
+    [1, 9, undefined, 1, 'function', 1, 5, 4, 'k', 3, 2, [6, 6], 1, 1, 5, 1, 0],
+  ],
+  [
+    'imports that are assigned to, which throws however it is done',
+    `import { n, raise, list } from "./counter.mjs"
+raise()
+const tries = [() => { n = 1 }, () => { n += 1 }, () => { n++ }, () => { --n }, () => { [n] = [1] }, () => { ({ n } = { n: 1 }) }, () => { ({ a: n = 2 } = {}) }, () => { for (n of [1]); }, () => { for (n in { a: 1 }); }, () => { n &&= 2 }, () => { [...n] = [1] }]
+const names = tries.map((f) => { try { f(); return "none" } catch (e) { return e.name } })
+;[new Set(names).size, names[0], n ||= 5, list[0] ??= 4]`,
+    [1, 'TypeError', 1, 1],
+  ],
+  [
+    'imports with names that objects of the language have for themselves',
+    'import { length, name, prototype, __proto__ as p, toString as t } from "./names.mjs"\nimport { name as again } from "./names.mjs"\n;[length, name, prototype, p, t(), again]',
+    [1, 2, 3, 4, 5, 2],
+  ],
   ['the program as the main module', '[require.main === module, import.meta.main]', [true, true]],
   ['module.exports', 'module.exports.a = 1; exports.b = 2; module.exports', { a: 1, b: 2 }],
   [
@@ -113,6 +168,29 @@ const { url, dirname, filename } = import.meta
     const { error } = await run({ code: 'let a = 1\nimport { nope } from "./esm.mjs"\na', files })
     assert.equal(error?.message, "The requested module './esm.mjs' does not provide an export named 'nope'")
     assert.deepEqual([error?.name, error?.line, error?.column], ['SyntaxError', 2, 1])
+  })
+
+  test('messages of the engine quote an import by the name it has in the program', async () => {
+    const caught = `import { n as count, list } from "./counter.mjs"
+const messages = []
+try { count(1) } catch (e) { messages.push(e.message) }
+try { list.nope() } catch (e) { messages.push(e.message) }
+try { list.nope.deep } catch (e) { messages.push(e.message, e.stack.split("\\n")[0]) }
+try { count ||= 1 } catch (e) { messages.push(e.message, e.stack.includes(e.message + "\\n    at ")) }
+messages.join()`
+    const { value, exitCode, stderr } = await run({ code: caught, files })
+    assert.equal(exitCode, 0, stderr)
+    assert.match(
+      String(value),
+      /^count is not a function.*,list\.nope is not a function.*,.*undefined.*(?:constant|readonly).*,true$/,
+    )
+    assert.doesNotMatch(String(value), /lazaret/)
+    for (const code of ['count(1)', 'setTimeout(() => count(1))', 'await null; count(1)']) {
+      const end = await run({ code: `import { n as count } from "./counter.mjs"\n${code}`, files })
+      assert.match(end.error?.message ?? '', /^count is not a function/)
+      assert.doesNotMatch(end.stderr + JSON.stringify(end.error), /lazaret/)
+      assert.equal(end.error?.line, 2)
+    }
   })
 
   test('a module that is not there is an error of the program', async () => {

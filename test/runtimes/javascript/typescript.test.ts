@@ -92,6 +92,23 @@ describeEngines('TypeScript', (run) => {
     })
   }
 
+  test('a decorator in the standard form is told which meaning decorators have', async () => {
+    const code = `function log(value: Function, context: ClassMethodDecoratorContext) {
+  return function (this: unknown) { return 'replaced' }
+}
+class A {
+  @log m() { return 'own' }
+}
+new A().m()`
+    const { error, stderr } = await run({ language: 'typescript', code })
+    assert.equal(error?.name, 'TypeError')
+    assert.equal(
+      error.message,
+      "The decorator of 'm' returned a function. Decorators have TypeScript's experimentalDecorators meaning here: they are called with (target, key, descriptor), and return a property descriptor or nothing.",
+    )
+    assert.match(error.stack ?? '', /^TypeError: The decorator of 'm'[^\n]*\n {4}at <code>:5:4$/, stderr)
+  })
+
   test('errors name the line and column as written, below five lines of interface', async () => {
     const code = `interface A {
   x: number

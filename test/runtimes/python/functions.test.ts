@@ -129,7 +129,7 @@ seen = await asyncio.gather(fail(1), later(2), return_exceptions=True)
         },
       },
     ),
-    ['HostFunctionError', 'RangeError', 'no', 2],
+    ['HostFunctionError', 'RangeError', 'RangeError: no', 2],
   )
 })
 
@@ -274,8 +274,165 @@ with context.Pool(2) as pool:
     except HostFunctionError as error:
         seen.append(str(error))
 [*seen, echo('parent')]`)
-  const refusal = "'echo' can only be called in the process that the run started, not in one that it forked"
+  const refusal =
+    "'echo' can only be called in the process that the run started, not in one that it started itself"
   assert.deepEqual(value, [refusal, refusal, refusal, 'parent'])
+})
+
+for (const method of ['spawn', 'forkserver']) {
+  test(`a process that the program started with ${method} gets the same error`, async () => {
+    const { stdout, stderr } = await run(`import multiprocessing
+def attempt(number):
+    try:
+        return echo(number)
+    except HostFunctionError as error:
+        return f'{error.name}: {error}'
+def nested(number):
+    with multiprocessing.get_context('${method}').Pool(1) as pool:
+        return pool.apply(attempt, (number,))
+if __name__ == '__main__':
+    context = multiprocessing.get_context('${method}')
+    with context.Pool(1) as pool:
+        print(pool.apply(attempt, (1,)))
+        try:
+            pool.apply(echo, (1,))
+        except HostFunctionError as error:
+            print(error)
+    from concurrent.futures import ProcessPoolExecutor
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        print(pool.submit(nested, 1).result())
+    print(echo('parent'))`)
+    const refusal =
+      "'echo' can only be called in the process that the run started, not in one that it started itself"
+    assert.equal(stdout, `Error: ${refusal}\n${refusal}\nError: ${refusal}\nparent\n`, stderr)
+  })
+}
+
+test('modules of the workspace call them too, and shadow them as the program does', async () => {
+  const value = await valueOf(
+    `import helper, shadow
+seen = [helper.twice(4), shadow.answer(), 'echo' in globals(), echo.__module__]
+echo = 'mine'
+[*seen, helper.twice(5), echo]`,
+    {
+      files: {
+        'helper.py': 'def twice(number):\n    return 2 * echo(number)',
+        'shadow.py': 'def echo(): return "shadow"\ndef answer(): return echo()',
+      },
+    },
+  )
+  assert.deepEqual(value, [8, 'shadow', true, '__main__', 10, 'mine'])
+})
+
+const fails: HostFunction = (name, message) => {
+  throw Object.assign(new Error(String(message)), { name })
+}
+
+test('an error says what kind of error it was on the host', async () => {
+  const { outcome, stderr } = await run(`fails('NotFound', 'no such row')`, { functions: { fails } })
+  assert.ok(outcome.kind === 'failed')
+  assert.equal(outcome.error.message, 'NotFound: no such row')
+  assert.match(stderr, /^HostFunctionError: NotFound: no such row$/m)
+  assert.deepEqual(
+    await valueOf(
+      `seen = []
+for name, message in [('NotFound', 'no'), ('NotFound', ''), ('Error', 'no'), ('Error', '')]:
+    try:
+        fails(name, message)
+    except HostFunctionError as error:
+        seen.append([error.name, error.message, str(error), repr(error)])
+seen`,
+      { functions: { fails } },
+    ),
+    [
+      ['NotFound', 'no', 'NotFound: no', "HostFunctionError('no', 'NotFound')"],
+      ['NotFound', '', 'NotFound', "HostFunctionError('', 'NotFound')"],
+      ['Error', 'no', 'no', "HostFunctionError('no')"],
+      ['Error', '', '', "HostFunctionError('')"],
+    ],
+  )
+})
+
+test('an error that Python has a class for is caught as one of that class, too', async () => {
+  const value = await valueOf(
+    `import builtins, copy, pickle
+seen = {}
+for name, kind in vars(builtins).items():
+    if not isinstance(kind, type) or not issubclass(kind, BaseException) or kind is HostFunctionError:
+        continue
+    try:
+        fails(name, 'why')
+    except HostFunctionError as error:
+        again = pickle.loads(pickle.dumps(error))
+        alike = [(type(each), str(each), each.name, each.message) for each in (error, again, copy.copy(error))]
+        assert len(set(alike)) == 1, alike
+        assert type(error).__name__ == 'HostFunctionError' and (error.name, error.message) == (name, 'why')
+        seen[name] = isinstance(error, kind)
+try:
+    fails('KeyError', 'of a key')
+except KeyError as error:
+    seen['text'] = str(error)
+try:
+    fails('RangeError', 'none of Python')
+except Exception as error:
+    seen['other'] = type(error) is HostFunctionError
+seen`,
+    { functions: { fails } },
+  )
+  const seen = value as Record<string, unknown>
+  for (const name of [
+    ...['TypeError', 'ValueError', 'KeyError', 'IndexError', 'LookupError', 'RuntimeError', 'Exception'],
+    ...['TimeoutError', 'PermissionError', 'FileNotFoundError', 'OSError', 'ConnectionError', 'SyntaxError'],
+    ...['ZeroDivisionError', 'AttributeError', 'ImportError', 'MemoryError', 'NotImplementedError'],
+  ])
+    assert.equal(seen[name], true, name)
+  // They mean something to the interpreter: the end of a loop, of the program.
+  for (const name of [
+    'StopIteration',
+    'StopAsyncIteration',
+    'SystemExit',
+    'KeyboardInterrupt',
+    'GeneratorExit',
+  ])
+    assert.equal(seen[name], false, name)
+  assert.deepEqual([seen['text'], seen['other']], ['KeyError: of a key', true])
+})
+
+test('an error of such a class that nobody catches is printed as any other', async () => {
+  for (const name of ['SyntaxError', 'NameError', 'AttributeError', 'ImportError', 'OSError', 'KeyError']) {
+    const { outcome, stderr } = await run(`fails('${name}', 'no')`, { functions: { fails } })
+    assert.ok(outcome.kind === 'failed')
+    assert.deepEqual([outcome.error.name, outcome.error.message], ['HostFunctionError', `${name}: no`])
+    assert.ok(stderr.endsWith(`\nHostFunctionError: ${name}: no\n`), stderr)
+  }
+})
+
+test('limits are told apart: a call that takes too long is a TimeoutError, one too many is not', async () => {
+  const value = await valueOf(
+    `seen = []
+for attempt in (never, echo):
+    try:
+        attempt()
+    except TimeoutError as error:
+        seen.append(['timeout', error.name])
+    except HostFunctionError as error:
+        seen.append(error.name)
+seen`,
+    { limits: { functionMs: 20, functionCallsMax: 1 } },
+  )
+  assert.deepEqual(value, [['timeout', 'TimeoutError'], 'FunctionLimitError'])
+})
+
+test('what cannot be sent is named in a few words, on one line', async () => {
+  const value = await valueOf(`class Table:
+    def __repr__(self): return 'row\\n' * 1000
+try:
+    echo(Table())
+except TypeError as error:
+    seen = str(error)
+seen`)
+  const words = `${'row '.repeat(1000).slice(0, 100)}…`
+  assert.equal(value, `an argument of 'echo' cannot be sent to the host: ${words}`)
 })
 
 test('a module of the workspace can catch the error', async () => {

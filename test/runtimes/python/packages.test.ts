@@ -13,8 +13,8 @@ const { run: runAny } = await useLazaret(python === null ? {} : { toolchains: { 
 const skip = python === null && 'no interpreter here has numpy, pandas and matplotlib'
 
 /** Runs a program that has to end well. */
-async function run(code: string): Promise<RunResult> {
-  const result = await runAny({ language: 'python', code })
+async function run(code: string, rest = {}): Promise<RunResult> {
+  const result = await runAny({ language: 'python', code, ...rest })
   assert.deepEqual(result.outcome, { kind: 'completed', exitCode: 0 }, result.stderr)
   assert.equal(result.stderr, '')
   return result
@@ -89,6 +89,47 @@ df[df.n > 1]`)
     assert.deepEqual(valueTagged, { $type: 'Unserializable', text })
     const records = await run('import pandas as pd\npd.DataFrame({"a": [1, 2]}).to_dict("records")')
     assert.deepEqual(records.valueTagged, [{ a: 1 }, { a: 2 }])
+  })
+
+  test('a series, which offers no more than its text, is not shown as well', async () => {
+    const { displays, valueText } = await run('import pandas as pd\npd.Series([1])')
+    assert.deepEqual([displays, valueText], [[], '0    1\ndtype: int64'])
+  })
+
+  test('a table as an argument of a host function is an error that says how to send it', async () => {
+    const { value } = await run(
+      `import pandas as pd
+seen = []
+table = pd.DataFrame({"a": range(50)})
+for argument in (table, {"tables": [1, (table,)]}, table.a):
+    try:
+        take(argument)
+    except TypeError as error:
+        seen.append(str(error))
+seen`,
+      { functions: { take: () => null } },
+    )
+    const [whole, inside, column] = value as string[]
+    assert.match(
+      whole ?? '',
+      /^an argument of 'take' cannot be sent to the host: a 0 0 1 1 .{0,100}… \(send `\.to_dict\("records"\)` of a table\)$/,
+    )
+    assert.equal(inside, whole)
+    assert.match(column ?? '', / \(send `\.to_list\(\)` of a Series\)$/)
+  })
+
+  test('drawing a chart of the program makes no warnings, those of the program stay', async () => {
+    const { displays, stderr } = await runAny({
+      language: 'python',
+      code: `
+import matplotlib.pyplot as plt, warnings
+plt.plot([1, 2])
+plt.title("\u4f60")
+warnings.warn("mine")`,
+    })
+    assert.equal(displays.length, 1)
+    assert.match(stderr, /UserWarning: mine/)
+    assert.doesNotMatch(stderr, /Glyph|guest_figures/)
   })
 
   test('a chart comes back as a PNG with its colours in it', async () => {

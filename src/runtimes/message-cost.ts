@@ -1,0 +1,52 @@
+/**
+ * What a message would cost the host to parse and decode, counted before that is done. Length says little: `[]` takes
+ * twenty times what it takes as text, and a key that no other object has takes microseconds, where one that all records
+ * of a list share takes nothing.
+ */
+import { systemClock } from '../core/clock.ts'
+
+export interface MessageCost {
+  /** Lists and objects. */
+  readonly containers: number
+  /** Different keys. A few may be missed, for they are told apart by a hash. */
+  readonly keys: number
+}
+
+const [quote, backslash, bracket, brace, colon] = [0x22, 0x5c, 0x5b, 0x7b, 0x3a]
+const seenBits = 2 ** 23
+/** So that nobody can choose keys that all look the same. */
+const [seed, factor] = [randomInteger(), randomInteger() | 1]
+
+/** `json` need not be JSON. */
+export function measureMessage(json: Buffer): MessageCost {
+  const seen = new Uint8Array(seenBits / 8)
+  let containers = 0
+  let keys = 0
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at]
+    if (byte === bracket || byte === brace) containers++
+    if (byte !== quote) continue
+    let hash = seed
+    for (at++; at < json.length && json[at] !== quote; at++) {
+      if (json[at] === backslash) at++
+      hash = Math.imul(hash ^ (json[at] ?? 0), factor)
+    }
+    if (!isFollowedByColon(json, at + 1)) continue
+    const slot = (hash ^ (hash >>> 15)) & (seenBits - 1)
+    const bit = 1 << (slot & 7)
+    if (((seen[slot >>> 3] ?? 0) & bit) !== 0) continue
+    seen[slot >>> 3] = (seen[slot >>> 3] ?? 0) | bit
+    keys++
+  }
+  return { containers, keys }
+}
+
+function isFollowedByColon(json: Buffer, from: number): boolean {
+  let at = from
+  while (json[at] === 0x20 || json[at] === 0x09 || json[at] === 0x0a || json[at] === 0x0d) at++
+  return json[at] === colon
+}
+
+function randomInteger(): number {
+  return Number.parseInt(systemClock.id().slice(0, 8), 16)
+}

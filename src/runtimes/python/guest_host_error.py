@@ -1,0 +1,60 @@
+"""The error of a call that failed, for the program to catch: by what it was on the host, where Python knows that name."""
+
+# They mean something to the interpreter, or would have it offer other spellings of a name that the program never wrote.
+RESERVED = (StopIteration, StopAsyncIteration, NameError)
+own_builtins = __builtins__
+classes = {}
+
+
+class HostFunctionError(RuntimeError):
+    """A host function failed. `name` says what kind of error it was on its side, `message` what it said.
+
+    Where Python has an exception of that name, the error is one of those, too.
+    """
+
+    __module__ = "builtins"
+    name = "Error"
+    message = ""
+
+    def __new__(cls, *values, **_options):
+        kind = find_class(values[1]) if cls is HostFunctionError and len(values) > 1 else cls
+        # One base that all have in common can make none but those without fields of their own in C.
+        return (OSError if issubclass(kind, OSError) else BaseException).__new__(kind)
+
+    def __init__(self, message="", name="Error"):
+        super().__init__(*(message, name)[: 1 if name == "Error" else 2])
+        self.message, self.name = message, name
+        if isinstance(self, SyntaxError):
+            # A traceback shows this, and not the text.
+            self.msg = str(self)
+
+    def __str__(self):
+        if self.name == "Error":
+            return str(self.message)
+        return f"{self.name}: {self.message}" if self.message else str(self.name)
+
+    def __reduce__(self):
+        kind = HostFunctionError if type(self) in classes.values() else type(self)
+        return kind, self.args, self.__dict__
+
+
+def find_class(name):
+    base = own_builtins.get(name) if type(name) is str else None
+    if not is_known(base):
+        return HostFunctionError
+    if base not in classes:
+        classes[base] = type("HostFunctionError", (HostFunctionError, base), {"__module__": "builtins"})
+    return classes[base]
+
+
+def is_known(base):
+    """Whether it is a class of exceptions that are made of a text, and not one of ours already."""
+    if not isinstance(base, type) or not issubclass(base, Exception):
+        return False
+    if issubclass(base, RESERVED) or issubclass(HostFunctionError, base):
+        return False
+    try:
+        base("")
+    except TypeError:
+        return False
+    return True

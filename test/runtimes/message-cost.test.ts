@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { measureMessage } from '../../src/runtimes/message-cost.ts'
+
+const measure = (text: string) => measureMessage(Buffer.from(text))
+
+test('lists and objects are counted, and what is in strings is not', () => {
+  assert.deepEqual(measure('[{"a":["[{",1]},"\\"[",{}]'), { containers: 4, keys: 1 })
+})
+
+test('a key counts once, however many records have it', () => {
+  const records = Array.from({ length: 1000 }, (_, index) => ({ id: index, name: `n${index}`, 'a"b:': 1 }))
+  assert.deepEqual(measure(JSON.stringify(records)), { containers: 1001, keys: 3 })
+})
+
+test('different keys are told apart, but for a few', () => {
+  const length = 200_000
+  const keys = Array.from({ length }, (_, index) => `"key ${index}" :1`)
+  const { keys: counted } = measure(`{${keys.join(',')}}`)
+  assert.ok(counted > 0.95 * length && counted <= length, `${counted} keys`)
+})
+
+test('what is no JSON is measured all the same', () => {
+  for (const text of ['', '"', '"\\', '"a', '{"a"', '"a"  ', '\\"']) assert.ok(measure(text).containers <= 1)
+})

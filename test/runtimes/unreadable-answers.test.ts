@@ -1,0 +1,40 @@
+/** What a host function gives may be a proxy of the application's that throws at whoever looks at it. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { bun, useLazaret } from '../support/use-lazaret.ts'
+
+const guests = await useLazaret()
+
+function createRevoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
+}
+
+function createUnreadable(): Error {
+  const refuse = (): never => {
+    throw new Error('nobody looks at this')
+  }
+  return new Proxy(new Error('hidden'), { getPrototypeOf: refuse, get: refuse, has: refuse, ownKeys: refuse })
+}
+
+for (const create of [createRevoked, createUnreadable]) {
+  test(`${create.name}: thrown or returned it is answered, and later calls are too`, async () => {
+    const { outcome, value } = await guests.run({
+      ...bun,
+      code: 'const told = []\nfor (const f of [now, later, gives]) await f().then(() => told.push("value"), () => told.push("error"));\n[...told, await fine()]',
+      functions: {
+        now: () => {
+          throw create()
+        },
+        later: () => Promise.reject(create() as Error),
+        gives: () => [create()],
+        fine: () => 'fine',
+      },
+      limits: { wallMs: 5000 },
+    })
+    assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
+    assert.deepEqual(value, ['error', 'error', 'error', 'fine'])
+  })
+}
