@@ -8,7 +8,7 @@ export const builtins: readonly ConformanceProgram[] = [
   ...valueOf('ECMA-262 19 to 22 Global object, numbers, dates, text', [
     ['indirect eval and new Function', '[(0, eval)("1 + 1"), new Function("a", "return a * 2")(4)]', [2, 8]],
     [
-      'globalThis, and a var that is the program'"'"'s own',
+      'globalThis, and a var that is no property of it',
       'var own = 3; [globalThis.own, typeof globalThis.Map]',
       [undefined, 'function'],
     ],
