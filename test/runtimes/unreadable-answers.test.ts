@@ -28,7 +28,7 @@ for (const create of [createRevoked, createUnreadable]) {
         now: () => {
           throw create()
         },
-        later: () => Promise.reject(create() as Error),
+        later: () => Promise.reject(create()),
         gives: () => [create()],
         fine: () => 'fine',
       },
