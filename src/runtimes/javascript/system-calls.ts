@@ -58,35 +58,22 @@ interface ForeignFunctions {
   readonly dlopen: (
     library: string,
     symbols: Record<string, { readonly args: readonly string[]; readonly returns: string }>,
-  ) => { readonly symbols: Record<'read' | 'write' | '__errno_location', (...rest: number[]) => number> }
+  ) => { readonly symbols: Record<'read' | 'write', (...rest: number[]) => number> }
   readonly ptr: (bytes: Uint8Array, offset: number) => number
-  readonly read: { readonly i32: (address: number) => number }
 }
-
-// errno(3) on Linux, the same on every architecture of ours.
-const interrupted = 4
-const tryAgain = 11
 
 function throughLibc(): SystemCalls {
   const getBuiltin = process.getBuiltinModule as (name: string) => unknown
-  const { dlopen, ptr, read } = getBuiltin('bun:ffi') as ForeignFunctions
-  const { i32 } = read
-  const transfer = { args: ['i32', 'ptr', 'u64_fast'], returns: 'i64_fast' }
-  const { symbols } = dlopen('libc.so.6', {
-    read: transfer,
-    write: transfer,
-    __errno_location: { args: [], returns: 'ptr' },
-  })
-  const { read: readCall, write: writeCall, __errno_location: errnoLocation } = symbols
-  const orErrno = (count: number): number => {
-    if (count >= 0) return count
-    const errno = i32(errnoLocation())
-    return errno === tryAgain || errno === interrupted ? busy : failed
-  }
-  return {
-    read: (descriptor, bytes, offset) =>
-      orErrno(readCall(descriptor, ptr(bytes, offset), bytesLength(bytes) - offset)),
-    write: (descriptor, bytes, offset) =>
-      orErrno(writeCall(descriptor, ptr(bytes, offset), bytesLength(bytes) - offset)),
-  }
+  const { dlopen, ptr } = getBuiltin('bun:ffi') as ForeignFunctions
+  const signature = { args: ['i32', 'ptr', 'u64_fast'], returns: 'i64_fast' }
+  const { read, write } = dlopen('libc.so.6', { read: signature, write: signature }).symbols
+  let node: SystemCalls | undefined
+  const through =
+    (name: keyof SystemCalls, call: (...rest: number[]) => number): Transfer =>
+    (descriptor, bytes, offset) => {
+      const count = call(descriptor, ptr(bytes, offset), bytesLength(bytes) - offset)
+      // Rare, and Node's module knows why: it tries again.
+      return count >= 0 ? count : (node ??= throughNode())[name](descriptor, bytes, offset)
+    }
+  return { read: through('read', read), write: through('write', write) }
 }
