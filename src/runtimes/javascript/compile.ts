@@ -32,6 +32,10 @@ const varWord = /\bvar\b/
 export async function compileProgram({ language, code }: GuestRequest): Promise<Program> {
   const source = language === 'typescript' ? await compileTypeScript(code) : asWritten(code)
   if (source.hasAddedStatements) return compileFunction(source, { isAsync: true })
+  if (isFastInEval(source)) {
+    const text = `${inBlock(source)}\n//# sourceURL=${programName}`
+    return { start: () => evaluate(text), toWritten: mapAfter(blockPrefix, source) }
+  }
   if (!isScript(source.text)) {
     const engineError = moduleWord.test(source.text)
       ? undefined
@@ -51,7 +55,8 @@ function inBlock({ text }: Source): string {
 
 function compileScript(source: Source): Promise<Program> | Program {
   try {
-    return { start: createStart(inBlock(source)), toWritten: mapAfter(blockPrefix, source) }
+    const script = createScript(inBlock(source))
+    return { start: () => runScript(script), toWritten: mapAfter(blockPrefix, source) }
   } catch {
     // Two functions of one name, say, may stand in a script and in no block.
   }
@@ -93,10 +98,10 @@ const asWritten = (code: string): Source => ({
 const withoutHashbang = (text: string): string => (text.startsWith('#!') ? `//${text.slice(2)}` : text)
 
 /** Whether the engine takes it as a script and no `await` stands outside of a function. */
-function isScript(text: string): boolean {
-  // A static block allows what a script allows, but neither an `await` of its own nor a variable of that name.
-  return canCompile(`${strictPrefix}(class{static{${text}\n}})`)
-}
+const isScript = (text: string): boolean => canCompile(asScript(text))
+
+// A static block allows what a script allows, but neither an `await` of its own nor a variable of that name.
+const asScript = (text: string): string => `${strictPrefix}(class{static{${text}\n}})`
 
 function canCompile(functionBody: string): boolean {
   try {
@@ -132,25 +137,20 @@ async function compileFunction(
   }
 }
 
-function createStart(text: string): () => unknown {
-  if (isFastInEval(text)) return () => evaluate(`${text}\n//# sourceURL=${programName}`)
-  const script = createScript(text)
-  return () => runScript(script)
-}
-
 /**
  * Bun needs more than a millisecond to load `node:vm`, and `eval` gives the same value. But its engine looks a `var`
  * of evaluated code up by name each time, a hundred times slower, takes lists apart in its slowest tier, and `import()`
  * there would start from the harness.
  */
-function isFastInEval(text: string): boolean {
+function isFastInEval({ text }: Source): boolean {
   if (!isBun || text.length > evalCharactersMax || slowInEval.test(text)) return false
-  // What does not compile must be known before it runs; a static block, tried before, allows `super`.
-  return canCompile(text)
+  // What does not compile must be known before it runs: as a script, and as a block. One parse of both is faster.
+  return canCompile(`${asScript(text)};{${text}\n}`)
 }
 
 const isBun = process.versions['bun'] !== undefined
-const slowInEval = /\b(?:var|import|target)\b|\]\s*=[^=>]/
+/** And what is for modules only, which goes its own way. */
+const slowInEval = /\b(?:var|import|export|await|target)\b|\]\s*=[^=>]/
 /** Parsing more than this once again takes as long as loading `node:vm`. */
 const evalCharactersMax = 32 * 1024
 // Called by another name than `eval`, it evaluates in the global scope.
