@@ -9,8 +9,9 @@ const repeat = (count: number, item: (index: number) => string): string =>
 export const heavyValues: readonly HostileRow[] = [
   ['one million and one empty lists', `[${repeat(1_000_001, () => '[]')}]`, nothing, cut],
   ['a million objects', `[${repeat(999_998, () => '{"a":1}')}]`, anything],
-  ['a million keys', `{${repeat(1_000_000, (index) => `"k${index}":0`)}}`, anything],
-  ['a million numeric keys', `{${repeat(1_000_000, (index) => `"${index * 7919}":0`)}}`, anything],
+  ['200,000 keys', `{${repeat(200_000, (index) => `"k${index}":0`)}}`, anything],
+  ['a million keys', `{${repeat(1_000_000, (index) => `"k${index}":0`)}}`, nothing, cut],
+  ['a million numeric keys', `{${repeat(1_000_000, (index) => `"${index * 7919}":0`)}}`, nothing, cut],
   ['eight million numbers', `[${repeat(8_000_000, () => '1')}]`, anything],
   ['three million texts', `[${repeat(3_000_000, () => '"ab"')}]`, anything],
   ['900,000 holes', `[${repeat(900_000, () => '{"$type":"hole"}')}]`, anything],
