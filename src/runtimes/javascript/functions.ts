@@ -4,7 +4,6 @@
  */
 import { encodeValueToJson } from '../../core/encode-value.ts'
 import {
-  defineProperty,
   jsonString,
   stringIncludes,
   stringIndexOf,
@@ -22,6 +21,7 @@ import {
 import { findUnserializable } from '../../core/find-unserializable.ts'
 import { listen } from './answers.ts'
 import { send } from './channel.ts'
+import { define } from './define.ts'
 
 interface Caused {
   readonly resolve: (value: unknown) => void
@@ -217,13 +217,4 @@ function defineStack(error: Error, header: string, origin: { readonly stack?: st
   } catch {
     // Bun makes the error's own stack first, with the guest's idea of one.
   }
-}
-
-function define(owner: object, name: string, value: unknown): void {
-  defineProperty(owner, name, {
-    __proto__: null,
-    value,
-    writable: true,
-    configurable: true,
-  } as PropertyDescriptor)
 }

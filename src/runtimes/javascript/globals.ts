@@ -1,5 +1,6 @@
 /** What the guest's program finds besides the language and the runtime. */
 import type { GuestRequest } from '../channel-protocol.ts'
+import { define } from './define.ts'
 import { programName } from './positions.ts'
 
 const getBuiltinModule = process.getBuiltinModule.bind(process)
@@ -34,15 +35,6 @@ const hostSettings = ['BUN_RUNTIME_TRANSPILER_CACHE_PATH', 'BUN_JSC_jitMemoryRes
 function once<Result>(make: () => Result): () => Result {
   let made: { readonly result: Result } | undefined
   return () => (made ??= { result: make() }).result
-}
-
-function define(owner: object, name: string, value: unknown): void {
-  defineProperty(owner, name, {
-    __proto__: null,
-    value,
-    writable: true,
-    configurable: true,
-  } as PropertyDescriptor)
 }
 
 function defineLazy(owner: object, name: string, get: () => unknown): void {

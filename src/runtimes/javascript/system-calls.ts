@@ -1,5 +1,5 @@
 /**
- * read(2) and write(2). Bun needs two milliseconds to load its `node:fs`, and a tenth of that to call libc itself.
+ * read(2) and write(2). Bun needs two milliseconds to load its `node:fs`, and a quarter of that to call libc itself.
  */
 import { bytesLength, defineProperty, getOwnPropertyDescriptor } from '../../core/primordials.ts'
 
