@@ -118,6 +118,15 @@ except KeyError:
     assert.equal(errorOf(run).name, 'ZeroDivisionError')
   })
 
+  test('that are none are refused by the hooks as the interpreter refuses them', async () => {
+    const { stderr, stdout, exitCode } = await runGuest(
+      'import sys\nsys.excepthook(1, "no error", 1)\ntry: sys.unraisablehook(ValueError(42))\nexcept TypeError as error: print(error)',
+    )
+    assert.match(stderr, /^TypeError: print_exception\(\): Exception expected for value, str found\n$/)
+    assert.match(stdout, /UnraisableHookArgs/)
+    assert.equal(exitCode, 0)
+  })
+
   test('are told even if the hook itself fails', async () => {
     const run = await runGuest('import sys\nsys.excepthook = None\n1 / 0')
     assert.match(
