@@ -1,0 +1,56 @@
+/*
+ * Bytes on the control socket of a cell that stands: spawns, stdin, signals, files, their ends, all of it against guests
+ * that print, end and are reaped in any order. An input is `u32 seed, frames`; the lowest bits
+ * of the seed choose between pid 1 and a warden.
+ */
+#include "fake-kernel.h"
+
+#include "../cell/serve.c"
+
+#include "../cell/outbox.c"
+
+#include "../cell/watchdog.c"
+
+#include "without-main.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A warden in the place of pid 1, with what it can have: a scope of signals, ids of the guests' own. */
+static void become_warden(uint32_t seed) {
+  fake_be_outside();
+  cell.is_warded = true;
+  cell.scoped = (seed & 2) != 0;
+  cell.guest_changes_ids = (seed & 4) != 0;
+  cell.guest_uid = cell.guest_gid = 0;
+  cell.work = "/var/work";
+  cell.disk_bytes = cell.disk_entries = 1 << 16;
+  cell.sync_fd = 15;
+}
+
+static void begin_anew(void) {
+  static const uint8_t filter[8] = {6, 0, 0, 0, 0, 0, 0xff, 0x7f};
+  for (int i = 0; i < SPAWNS_MAX; i++) spawns[i].used = false;
+  inbox_bytes = 0;
+  announces_alone = false;
+  from = until = 0;
+  watched = (struct watched){0};
+  cell = (struct cell){.helper_fd = -1, .sync_fd = -1, .guest_root = "/run/guest", .filter = filter};
+  cell.filter_bytes = sizeof filter;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  struct bytes input = {data, size};
+  uint32_t seed = take_seed(&input);
+  begin_anew();
+  fake_begin(seed >> 3, input, (struct bytes){NULL, 0});
+  if (seed & 1) become_warden(seed);
+  struct reader nothing = reader_of(NULL, 0);
+  if (setjmp(fake_end) == 0) step_serve(&nothing);
+  for (int i = 0; i < SPAWNS_MAX; i++) {
+    if (spawns[i].used && (spawns[i].stdin_count > STDIN_BYTES || spawns[i].stdin_from >= STDIN_BYTES)) {
+      found("stdin: more than its ring holds");
+    }
+  }
+  if (inbox_bytes > sizeof inbox || until > sizeof bytes || from > until) found("a buffer counts more than it has");
+  return 0;
+}

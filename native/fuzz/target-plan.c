@@ -1,0 +1,32 @@
+/*
+ * Bytes of the plan: everything from the first frame on the control socket to the loop of pid 1, each step of a cell
+ * included. An input is `u32 seed, records`; with the lowest bit of the seed set, the frame's header is the input's too.
+ */
+#include "fake-kernel.h"
+
+#include <string.h>
+
+#include "../cell/main.c"
+
+#include "../cell/nursery.c"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static uint8_t framed[FRAME_HEADER_BYTES + (64 << 10)];
+  struct bytes input = {data, size};
+  uint32_t seed = take_seed(&input);
+  if (input.left > sizeof framed - FRAME_HEADER_BYTES) return -1;
+  if (!(seed & 1)) {
+    write_frame_header(framed, (struct frame){.length = (uint32_t)input.left, .type = FRAME_PLAN});
+    memcpy(framed + FRAME_HEADER_BYTES, input.at, input.left);
+    input = (struct bytes){framed, FRAME_HEADER_BYTES + input.left};
+  }
+  cell = (struct cell){.record = UINT32_MAX, .helper_fd = -1, .sync_fd = -1};
+  waiting_count = launcher_count = 0;
+  is_out_of_descriptors = false;
+  fake_begin(seed >> 1, input, input); /* connections to a nursery say the same things once more */
+  fake_be_outside();
+  if (setjmp(fake_end) == 0) cell_main();
+  return 0;
+}

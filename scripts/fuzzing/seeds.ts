@@ -1,0 +1,193 @@
+/** What fuzzing starts from: real plans, frames and files, as the host and the kernel write them. */
+import { constants } from 'node:os'
+
+import { PayloadWriter, encodeFrame, frameType } from '../../src/jail/frames.ts'
+import { planCell } from '../../src/jail/plan.ts'
+import { hostView, ownView } from '../../src/jail/place.ts'
+import { planRestrictedCell } from '../../src/jail/restricted-plan.ts'
+import { encodePlan } from '../../src/jail/plan-records.ts'
+import type { PlanRecord } from '../../src/jail/plan-records.ts'
+import type { CellGround } from '../../src/jail/shape.ts'
+import { encodeSpawn } from '../../src/jail/spawn-frame.ts'
+import { encodeWanted } from '../../src/runtimes/collect/listing.ts'
+
+/** Zero lets every call of the fake kernel work; higher bits let some fail, and the lowest are the targets' own. */
+const kernelSeeds = [0, 2, 3, 7, 1234, 99_991]
+
+export function makeSeeds(target: string): Buffer[] {
+  const make = makers[target]
+  if (make === undefined) throw new Error(`Nobody knows how inputs of ${target} look.`)
+  return make().flatMap((bytes) => kernelSeeds.map((seed) => Buffer.concat([word(seed), bytes])))
+}
+
+const makers: Readonly<Record<string, () => Buffer[]>> = {
+  plan: () => [
+    ...plans().map(encodePlan),
+    ...singleRecords(),
+    encodeFrame(frameType.plan, 0, encodePlan(shortPlan)),
+  ],
+  control: () => [spawnFrames(), streamFrames(), Buffer.concat(putFrames()), ...putFrames(), Buffer.alloc(0)],
+  nursery: () => [nurseryInput()],
+  confine: () => plans().slice(0, -1).map(confineInput),
+  collect: () => [encodeWanted(wanted), folderNames(['a', 'b.txt', '..', 'c'], ['d'], [])],
+  proc: () => [processFiles('sh'), processFiles('a) R 1 (b'), processFiles('\\nVmSize:')],
+}
+
+const ground: CellGround = {
+  wall: 'namespaces',
+  identity: { kind: 'own', firstId: 2_000_000_000 },
+  cgroupJoins: ['/sys/fs/cgroup/memory/x/tasks'],
+  memoryHeldByCgroup: true,
+  architecture: 'x64',
+  hostView: {
+    folders: ['/usr'],
+    links: [{ path: '/bin', target: 'usr/bin' }],
+    etc: ['/etc/ssl'],
+    resolvConf: '',
+  },
+}
+const plainGround: CellGround = {
+  ...ground,
+  identity: { kind: 'shared', uid: 1234, gid: 5678 },
+  cgroupJoins: [],
+  memoryHeldByCgroup: false,
+}
+const shortPlan: readonly PlanRecord[] = [
+  { do: 'id-maps', uidMap: '1000 1 1', gidMap: '1000 1 1', denySetgroups: true },
+  { do: 'clone', flags: 0x7c02_0000 },
+  { do: 'guard' },
+  { do: 'serve' },
+]
+
+function plans(): (readonly PlanRecord[])[] {
+  const shape = { binds: [], network: 'none', place: ownView, diskBytes: 1 << 20 } as const
+  const work = '/var/work'
+  const isFile = (path: string) => path.startsWith('/dev/')
+  const walled = [ground, plainGround].map((one) => planCell(shape, one, isFile).records)
+  const warded = [ground, plainGround].map((one) => {
+    return planRestrictedCell({ ...shape, place: hostView(work) }, { ...one, wall: 'landlock' }, work).records
+  })
+  return [
+    ...walled,
+    ...warded,
+    [
+      { do: 'guest-ids', uid: 7, gid: 7 },
+      { do: 'remove', path: work, endsGuests: true },
+    ],
+  ]
+}
+
+/** What a host says to a nursery after its name, and what it says on connections to it. */
+function nurseryInput(): Buffer {
+  const kills = Array.from({ length: 24 }, (_, index) => encodeFrame(frameType.kill, index % 3))
+  const host = Buffer.concat([Buffer.from('name'), ...kills])
+  const greet = (id: number, role: number) =>
+    encodeFrame(frameType.greeting, id, Buffer.from([role, Number(id === 2)]))
+  return Buffer.concat([
+    word(host.length),
+    host,
+    greet(1, 1),
+    greet(1, 3),
+    greet(2, 1),
+    greet(2, 3),
+    greet(2, 4),
+  ])
+}
+
+/** One of each kind alone, so that a mutation of a payload need not survive the forty records before it. */
+function singleRecords(): Buffer[] {
+  const byKind = new Map(plans().flatMap((records) => records.map((record) => [record.do, record])))
+  return [...byKind.values()].map((record) => encodePlan([record]))
+}
+
+function confineInput(records: readonly PlanRecord[]): Buffer {
+  const payloadOf = (kind: PlanRecord['do']) =>
+    encodePlan(records.filter((record) => record.do === kind)).subarray(8)
+  const filter = payloadOf('guest-filter')
+  return Buffer.concat([word(filter.length), filter, payloadOf('guest-landlock')])
+}
+
+const spec = {
+  file: '/bin/sh',
+  argv: ['sh', '-c', 'cat'],
+  env: { HOME: '/workspace' },
+  folder: '/workspace',
+  rlimits: [{ resource: 7, soft: 64, hard: 64 }],
+  hasChannel: true,
+  wallMs: 1000,
+  outputBytes: 100,
+  watched: { memoryBytes: 1 << 20, cpuMs: 100, socketBytes: 1 << 20 },
+} as const
+
+function spawnFrames(): Buffer {
+  const collector = { ...spec, file: 'list', argv: ['.'], stdin: Buffer.alloc(0), isCollector: true }
+  return Buffer.concat([
+    encodeFrame(frameType.spawn, 1, encodeSpawn(spec)),
+    encodeFrame(frameType.signal, 1, word(constants.signals.SIGTERM)),
+    encodeFrame(frameType.killAll, 0),
+    encodeFrame(frameType.spawn, 2, encodeSpawn(collector)),
+    encodeFrame(frameType.end, 0),
+  ])
+}
+
+function streamFrames(): Buffer {
+  const piece = Buffer.alloc(200, 'x')
+  return Buffer.concat([
+    encodeFrame(frameType.spawn, 7, encodeSpawn({ ...spec, stdin: piece })),
+    encodeFrame(frameType.stdin, 7, piece),
+    encodeFrame(frameType.stdin, 7, piece),
+    encodeFrame(frameType.stdinEnd, 7),
+    encodeFrame(frameType.stdin, 8, piece),
+  ])
+}
+
+function putFrames(): Buffer[] {
+  const paths = [
+    '/workspace/a',
+    '/workspace/folder/b.txt',
+    '/workspace/../etc/x',
+    '/./x',
+    `/${'n'.repeat(256)}`,
+    'x',
+    '//',
+  ]
+  return paths.map((path, index) => {
+    const payload = new PayloadWriter()
+      .u32(index % 2)
+      .u32(0o644)
+      .string(path)
+      .bytes(Buffer.from('text'))
+    return encodeFrame(frameType.put, 0, payload.finish())
+  })
+}
+
+const wanted = [
+  { path: 'out/chart.png', bytes: 1000 },
+  { path: '../etc/passwd', bytes: 5 },
+  { path: 'empty', bytes: 0 },
+]
+
+/** As the fake kernel reads folders: each name after its length, and a zero after the last. */
+function folderNames(...folders: readonly (readonly string[])[]): Buffer {
+  const bytesOf = (name: string) => [Buffer.byteLength(name), ...Buffer.from(name)]
+  return Buffer.from(folders.flatMap((names) => [...names.flatMap(bytesOf), 0]))
+}
+
+/** A listing of /proc with one process, then the files that are read about it. */
+function processFiles(name: string): Buffer {
+  const status = `Name:\t${name}\nVmSize:\t  10 kB\nRssAnon:\t  5 kB\nVmSwap:\t 1 kB\nVmPTE:\t 2 kB\n`
+  const stat = `7 (${name}) S 1 7 7 0 -1 4194560 1 2 3 4 50 60 70 80 20 0 1 0 12345 1000 10\n`
+  return Buffer.concat([
+    folderNames(['7']),
+    Buffer.from(status),
+    folderNames(['7', '1', 'self']),
+    Buffer.from(stat),
+    Buffer.from('\nPss_Anon:\t 4 kB\n'),
+  ])
+}
+
+function word(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32LE(value >>> 0)
+  return bytes
+}

@@ -1,0 +1,22 @@
+/** What is fuzzed in the launcher: `native/fuzz/target-<name>.c`, one a place where bytes come in. */
+export interface Target {
+  readonly name: string
+  /** Files of the launcher that the target includes itself, to reset their state between two inputs. */
+  readonly includes: readonly string[]
+  /** A run explores inputs up to so many bytes. */
+  readonly inputBytesMax: number
+}
+
+export const targets: readonly Target[] = [
+  { name: 'plan', includes: ['main', 'nursery'], inputBytesMax: 16_384 },
+  { name: 'control', includes: ['serve', 'outbox', 'watchdog'], inputBytesMax: 8192 },
+  { name: 'nursery', includes: ['nursery'], inputBytesMax: 8192 },
+  { name: 'confine', includes: ['filters'], inputBytesMax: 8192 },
+  { name: 'collect', includes: ['collect'], inputBytesMax: 8192 },
+  { name: 'proc', includes: ['memory', 'processor', 'outbox', 'sockets'], inputBytesMax: 8192 },
+]
+
+/** Where main.c is not part of the target, its `main` would be left over. */
+export function sourcesOf(target: Target, all: readonly string[]): string[] {
+  return all.filter((name) => name !== 'main' && !target.includes.includes(name))
+}

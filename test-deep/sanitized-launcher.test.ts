@@ -1,0 +1,110 @@
+/**
+ * The whole launcher under ASan and UBSan, in a copy of this checkout, through the suites that drive it hardest. The
+ * sanitizers live in pid 1, too: they are loaded before its root is changed. What they find ends the launcher, and a
+ * test that waits for it fails.
+ */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+
+import { findObstacle } from '../scripts/fuzzing/build-targets.ts'
+import { frameType } from '../src/jail/frames.ts'
+import { Machine } from '../src/jail/machine.ts'
+import { defaultUidRange } from '../src/jail/uid-range.ts'
+import { sendPlan, useLauncher } from '../test/jail/raw-launcher.ts'
+
+const root = join(import.meta.dirname, '..')
+const suites = [
+  'jail/cell',
+  'jail/step-failures',
+  'jail/malformed-frames',
+  'escape/path-tricks',
+  'escape/collected-files',
+  'escape/output-flood',
+  'escape/attack-pid-1',
+]
+const suiteMs = 100_000
+
+/** Without leak checks: what lives until the launcher's end is meant to. */
+const options =
+  'const char *__asan_default_options(void) { return "detect_leaks=0:abort_on_error=0:exitcode=99"; }\n'
+
+/** Writes to a block that is free when the host's name is set, which is after the root was changed. */
+const defect = `
+#include <stdlib.h>
+int __real_sethostname(const char *name, size_t length);
+int __wrap_sethostname(const char *name, size_t length) {
+  volatile char *block = malloc(4);
+  free((void *)block);
+  block[0] = 1;
+  return __real_sethostname(name, length);
+}
+`
+
+function build(folder: string, target: string, extra: readonly string[] = []): void {
+  writeFileSync(join(folder, 'options.c'), options)
+  const cell = join(root, 'native/cell')
+  const sources = readdirSync(cell).filter((name) => name.endsWith('.c'))
+  const flags = [
+    '-fsanitize=address,undefined',
+    '-fno-sanitize-recover=all',
+    '-O1',
+    '-g',
+    '-std=gnu17',
+    '-D_GNU_SOURCE',
+  ]
+  const files = [...sources.map((name) => join(cell, name)), join(folder, 'options.c')]
+  const { status, stderr } = spawnSync(
+    process.env['CC'] ?? 'cc',
+    [...flags, '-o', target, ...files, ...extra],
+    {
+      encoding: 'utf8',
+    },
+  )
+  assert.equal(status, 0, stderr)
+}
+
+describe('a launcher under ASan and UBSan', { skip: findObstacle('replay') ?? false }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lazaret-sanitized-'))
+  const copy = join(folder, 'checkout')
+  before(() => {
+    mkdirSync(join(copy, 'native/bin'), { recursive: true })
+    for (const part of ['src', 'test', 'dist', 'scripts', 'examples', 'package.json', 'native/cell'])
+      cpSync(join(root, part), join(copy, part), { recursive: true })
+    symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+    build(folder, join(copy, `native/bin/cell-linux-${process.arch}`))
+  })
+  after(() => rmSync(folder, { recursive: true, force: true }))
+
+  test('notices a write to memory that is free, in the new root too', async () => {
+    const defective = join(folder, 'defective')
+    writeFileSync(join(folder, 'defect.c'), defect)
+    build(folder, defective, [join(folder, 'defect.c'), '-Wl,--wrap=sethostname'])
+    await using machine = new Machine({ uidRange: defaultUidRange })
+    await using cell = await useLauncher(machine, [defective])
+    sendPlan(cell.launcher, cell.plan.records)
+    assert.equal((await cell.launcher.frame(frameType.ready))?.type, undefined)
+    const gone = await cell.launcher.frame(frameType.gone)
+    assert.equal(gone?.payload.readUInt32LE(0), 99 << 8, 'the exit code that the sanitizer was given')
+  })
+
+  for (const suite of suites) {
+    test(`passes ${suite}`, () => {
+      const { status, stdout } = spawnSync(
+        process.execPath,
+        ['--test', `--test-timeout=${suiteMs}`, `test/${suite}.test.ts`],
+        {
+          cwd: copy,
+          encoding: 'utf8',
+          timeout: suiteMs,
+          env: { ...process.env, NODE_TEST_CONTEXT: undefined },
+        },
+      )
+      assert.equal(status, 0, stdout.slice(-4000))
+      assert.match(stdout, /^ℹ pass [1-9]/m)
+    })
+  }
+})
