@@ -9,6 +9,7 @@ import type { RunRequest } from '../src/core/request.ts'
 import { createLazaret } from '../src/engine/lazaret.ts'
 import { buildCell } from '../src/jail/build-cell.ts'
 import { Machine } from '../src/jail/machine.ts'
+import { ownView } from '../src/jail/place.ts'
 import { planRlimits } from '../src/jail/rlimits.ts'
 import { defaultUidRange } from '../src/jail/uid-range.ts'
 import { Toolchains } from '../src/runtimes/toolchains.ts'
@@ -49,7 +50,7 @@ async function compareReady(turns: number): Promise<Comparison> {
 /** The time until `moment`; the cell is gone before the next turn. */
 async function useCell(machine: Machine, moment: 'ready' | 'exit'): Promise<number> {
   const start = performance.now()
-  const shape = { binds: [], network: 'none', diskBytes: defaultLimits.diskBytes } as const
+  const shape = { binds: [], network: 'none', place: ownView, diskBytes: defaultLimits.diskBytes } as const
   const { cell, ground, clean } = await buildCell(
     { shape, limits: defaultLimits, hasChannel: false },
     machine,
@@ -61,6 +62,7 @@ async function useCell(machine: Machine, moment: 'ready' | 'exit'): Promise<numb
     const rlimitGround = {
       identity: ground.identity.kind,
       memoryHeldByCgroup: ground.cgroup !== null,
+      isPid1Counted: true,
       runtimeDataBytes: 0,
       openFilesHard: machine.openFilesHard,
     }
@@ -73,7 +75,7 @@ async function useCell(machine: Machine, moment: 'ready' | 'exit'): Promise<numb
       hasChannel: false,
       outputBytes: 1024,
       wallMs: 0,
-      watched: { memoryBytes: null, cpuMs: null },
+      watched: { memoryBytes: null, cpuMs: null, socketBytes: null },
     }
     const listener = {
       onSpawned() {},

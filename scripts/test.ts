@@ -1,7 +1,8 @@
 /**
  * `npm test`: the static checks, then every test; then, when root started it, the tests about walls once more as a
  * plain user, because those walls are built differently. `npm test -- test/jail` runs the files below a folder;
- * `npm run test:deep` runs the suites that take too long for every day. The last line is the sum.
+ * `npm run test:deep` runs the suites that take too long for every day, and the tests about walls on a machine that
+ * refuses namespaces. The last line is the sum.
  */
 import { planPasses } from './testing/passes.ts'
 import type { PassResults } from './testing/results.ts'

@@ -30,8 +30,8 @@ interface Packed {
   readonly files: readonly PackedFile[]
 }
 
-/** It is 1.2 MB now. Growth beyond this should be a decision. */
-const unpackedBytesMax = 2 * 1024 * 1024
+/** It is 2.1 MB now: 0.9 MB of it the launcher. Growth beyond this should be a decision. */
+const unpackedBytesMax = 2.5 * 1024 * 1024
 const installMs = 60_000
 
 const root = mkdtempSync(join(tmpdir(), 'lazaret-package-'))
@@ -54,13 +54,17 @@ test('the tarball holds what was built, the launcher as a program, and no source
     'dist/index.js',
     'dist/index.d.ts',
     'dist/runtimes/python/guest.py',
+    'profiles/apparmor/lazaret-cell',
+    'profiles/docker/seccomp.json',
+    'profiles/kubernetes/seccomp.json',
     'LICENSE',
     'README.md',
   ]) {
     assert.ok(modes.has(path), path)
   }
   assert.equal(modes.get('dist/adapters/cli/main.js'), 0o755)
-  const allowed = /^(dist\/|docs\/|native\/bin\/cell-linux-(x64|arm64)$|package\.json$|LICENSE$|[A-Z_]+\.md$)/
+  const allowed =
+    /^(dist\/|docs\/|profiles\/|native\/bin\/cell-linux-(x64|arm64)$|package\.json$|LICENSE$|[A-Z_]+\.md$)/
   assert.deepEqual(
     [...modes.keys()].filter((path) => !allowed.test(path)),
     [],
@@ -111,6 +115,14 @@ test('installed elsewhere, doctor finds the launcher that came along', () => {
     report.launcher.path,
     join(realpathSync(consumer), `node_modules/lazaret/native/bin/cell-linux-${process.arch}`),
   )
+})
+
+test('installed elsewhere, doctor prints an AppArmor profile with the launcher’s real path', () => {
+  const { status, stdout, stderr } = use('lazaret', ['doctor', '--apparmor'])
+  assert.deepEqual({ status, stderr }, { status: 0, stderr: '' })
+  const path = join(realpathSync(consumer), `node_modules/lazaret/native/bin/cell-linux-${process.arch}`)
+  assert.ok(stdout.includes(`\nprofile lazaret-cell "${path}" flags=(unconfined) {\n  userns,\n`), stdout)
+  assert.ok(!stdout.includes('/path/to/'), stdout)
 })
 
 test('installed elsewhere, it can be imported', () => {

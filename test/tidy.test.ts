@@ -9,7 +9,7 @@ const everyFile = listFiles().filter((file) => !file.startsWith('examples/data/'
 const scripts = ['.ts', '.mjs', '.js', '.py', '.sh']
 const source = everyFile.filter((file) => [...scripts, '.c', '.h'].some((end) => file.endsWith(end)))
 const ours = listFiles('src', ['.ts', '.py'])
-const launcher = listFiles('native/cell', ['.c', '.h'])
+const launcher = listFiles('native', ['.c', '.h'])
 const pages = listFiles('', ['.md'])
 
 test('no source file is longer than 300 lines', () => {

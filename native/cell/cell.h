@@ -22,12 +22,14 @@ enum {
   SPAWNS_MAX = 16,               /* processes the host may run at one time in one cell */
   ARGUMENTS_MAX = 8192,          /* argv plus environment entries of one spawn */
   RLIMITS_MAX = 16,
-  LANDLOCK_RULES_MAX = 64,
+  LANDLOCK_RULES_MAX = 128,
   FILTER_INSTRUCTIONS_MAX = 4096, /* BPF_MAXINSNS */
   OUTPUT_CHUNK_BYTES = 64 << 10, /* the capacity of a pipe */
   OUTBOX_BYTES = 1 << 20,        /* frames that wait for the host to read; guests wait when it is full */
   STDIN_BYTES = 64 << 10,        /* stdin that waits for the guest to read: the host's credit */
   WATCHDOG_INTERVAL_MS = 20,     /* a guest grows 30 to 60 MiB meanwhile */
+  PROCESSES_MAX = 4096,          /* looked at, at one time, by the watchdog */
+  WORK_FOLDERS = 2,
 };
 
 enum frame_type {
@@ -40,6 +42,10 @@ enum frame_type {
   FRAME_PUT = 6,
   FRAME_END = 7,
   FRAME_KILL_ALL = 8,
+  /* host to nursery: its name; the first bytes of each connection; which launcher to kill */
+  FRAME_NURSERY = 9,
+  FRAME_GREETING = 10,
+  FRAME_KILL = 11,
   /* cell to host, on the control socket */
   FRAME_READY = 64,
   FRAME_SPAWNED = 65,
@@ -53,9 +59,20 @@ enum frame_type {
   /* stub to host, on the report socket, where faults of the whole cell go too */
   FRAME_BORN = 80,
   FRAME_GONE = 81,
+  /* nursery to host, after READY */
+  FRAME_STARTED = 88, /* this launcher has its sockets */
+  FRAME_REAPED = 89,  /* this launcher's number may be another's from now on */
 };
 
-enum exceeded { EXCEEDED_STDOUT = 1, EXCEEDED_MEMORY = 2, EXCEEDED_CPU = 3, EXCEEDED_STDERR = 4, EXCEEDED_WALL = 5 };
+enum exceeded {
+  EXCEEDED_STDOUT = 1,
+  EXCEEDED_MEMORY = 2,
+  EXCEEDED_CPU = 3,
+  EXCEEDED_STDERR = 4,
+  EXCEEDED_WALL = 5,
+  EXCEEDED_DISK = 6,
+  EXCEEDED_PROCESSES = 7,
+};
 
 /* A view of received bytes. `bad` stays set once a read went past the end: check it once, after the last read. */
 struct reader {
@@ -96,11 +113,18 @@ struct cell {
   int helper_fd;            /* socket to the helper that stays root to write the maps, or -1 */
   pid_t helper;
   int sync_fd;              /* socket between stub and pid 1 during construction, or -1 */
+  /* without namespaces */
+  bool is_warded;           /* the warden stands in for pid 1, and the guests are its descendants */
+  bool scoped;              /* signals of ours reach what lies below us and nothing else */
+  const char *work;         /* the run's folder on the host, or NULL */
+  uint64_t disk_bytes;      /* how much may be in it */
+  uint64_t disk_entries;
   /* the guests */
   bool guest_changes_ids;
   uid_t guest_uid;
   gid_t guest_gid;
   const char *guest_root;   /* chroot here before each guest starts */
+  bool has_own_network;     /* no socket of the host is in its network namespace */
   const uint8_t *filter;
   uint32_t filter_bytes;
   struct reader landlock;   /* the record's payload, applied in each guest */
@@ -115,8 +139,9 @@ extern struct cell cell;
 _Noreturn void fail(const char *what);
 void check(long result, const char *what); /* fails when result is negative */
 
-/* One function per plan record; the order is the plan's. */
+/* One function per plan record; the order is the plan's. Each reads its whole payload before it does anything. */
 void apply_plan(struct reader plan);
+void require_whole(const struct reader *record); /* or fails: a payload with bytes missing or to spare is not applied */
 void keep_in_slot(uint32_t slot, int fd);
 int take_from_slot(uint32_t slot);
 
@@ -148,9 +173,35 @@ void step_guest_filter(struct reader *record);
 void step_guest_landlock(struct reader *record);
 void step_keep_capabilities(struct reader *record);
 void step_serve(struct reader *record);
+void step_work(struct reader *record);
+void step_take_ids(struct reader *record);
+void step_confine(struct reader *record);
+void step_warden(struct reader *record);
+void step_remove(struct reader *record);
+
+void run_nursery(struct frame frame); /* returns in each child that is to become a launcher */
 
 void write_id_maps(pid_t pid);
 _Noreturn void run_stub(pid_t pid1, int pidfd, int sync_fd);
+
+/* Ends every guest, and nothing else, whatever it has started. */
+void kill_guests(void);
+bool end_guests_by_uid(void); /* false when it could not be done safely */
+void end_everything(int pidfd); /* for the stub: pid 1 or the warden, and all below it */
+uint32_t tasks_besides_guests(void);
+
+/* The run's folder on the host: over its limit (how much is in it, else 0), full, and removed. */
+extern const char *const work_folders[WORK_FOLDERS];
+uint64_t work_bytes_over(void);
+bool work_is_full(void);
+void remove_work(void);
+
+/* Everything that runs in the cell but pid 1 or the warden, in ascending order. */
+size_t count_tasks(void); /* processes and threads, those included that nobody has reaped yet */
+size_t list_processes(long *pids, size_t most);
+
+void reduce_capabilities(uint64_t kept);
+bool scope_signals(void); /* false where the kernel has no such scope */
 
 /* Called in a forked child that will become a guest. They return false with errno set. */
 bool drop_to_guest_ids(void);
@@ -208,8 +259,10 @@ struct watched {
   uint64_t memory_bytes;
   uint64_t cpu_us;
   uint64_t wall_us;
+  uint64_t socket_bytes; /* in sockets that a cgroup does not charge, where one holds memory */
 };
 void watch(struct watched limits);
+void watch_tasks(uint64_t most); /* after watch(): processes and threads, where no limit of the kernel's is the cell's own */
 int watchdog_wait_ms(void); /* for poll: -1 when nothing is watched */
 void watchdog_look(void);   /* when it is due; ends the guests and reports when a limit is passed */
 void report_usage(void);   /* to the host, where this program counts */
@@ -218,6 +271,11 @@ bool watchdog_counts(void); /* memory and processor time are this program's to c
 /* What the cell uses, as far as its own /proc tells. */
 uint64_t memory_bytes(uint64_t limit); /* dearer and more exact once the quick sum is above the limit; 0: always quick */
 uint64_t memory_peak_bytes(void);
+struct socket_memory {
+  uint64_t bytes;
+  uint64_t at_most_more; /* what senders that are gone may have left besides */
+};
+struct socket_memory socket_memory(bool unix_too); /* what waits in sockets; nothing where the host's are among them */
 uint64_t processor_us(void); /* of everything that ran in the cell but pid 1 */
 bool disk_is_full(void);
 uint64_t now_us(void); /* monotonic */

@@ -56,7 +56,7 @@ static void exceed_output(struct spawn *spawn, int stream) {
   put_u32(payload, stream == 0 ? EXCEEDED_STDOUT : EXCEEDED_STDERR);
   put_u64(payload + 4, 0);
   outbox_add((struct frame){.length = sizeof payload, .type = FRAME_EXCEEDED, .id = spawn->id}, payload);
-  (void)kill(-1, SIGKILL); /* everything but pid 1 */
+  kill_guests();
 }
 
 void read_output(struct spawn *spawn, int stream) {

@@ -20,6 +20,7 @@ void step_id_maps(struct reader *record) {
   cell.uid_map = take_string(record);
   cell.gid_map = take_string(record);
   cell.deny_setgroups = take_u32(record) != 0;
+  require_whole(record);
 }
 
 static int write_text(const char *path, const char *text) {
@@ -34,6 +35,8 @@ static int write_text(const char *path, const char *text) {
 
 static int write_maps_of(pid_t pid) {
   char path[64];
+  errno = EPROTO;
+  if (!cell.uid_map) return -1; /* the plan has none before this process was made */
   if (cell.deny_setgroups) {
     snprintf(path, sizeof path, "/proc/%d/setgroups", pid);
     if (write_text(path, "deny") < 0) return -1;
@@ -55,8 +58,9 @@ static _Noreturn void run_helper(int fd) {
 void step_become(struct reader *record) {
   uid_t uid = take_u32(record);
   gid_t gid = take_u32(record);
+  require_whole(record);
   errno = EPROTO;
-  if (record->bad || uid == 0 || gid == 0) fail("choose the cell's uid");
+  if (uid == 0 || gid == 0) fail("choose the cell's uid");
   int pair[2];
   check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), "reach the helper");
   cell.helper = fork();
@@ -91,6 +95,7 @@ void write_id_maps(pid_t pid) {
 void step_set_ids(struct reader *record) {
   uid_t uid = take_u32(record);
   gid_t gid = take_u32(record);
+  require_whole(record);
   check(setgroups(0, NULL), "drop the groups inside");
   check(setresgid(gid, gid, gid), "take the inner gid");
   check(setresuid(uid, uid, uid), "take the inner uid");
@@ -99,6 +104,7 @@ void step_set_ids(struct reader *record) {
 void step_guest_ids(struct reader *record) {
   cell.guest_uid = take_u32(record);
   cell.guest_gid = take_u32(record);
+  require_whole(record);
   cell.guest_changes_ids = true;
 }
 
@@ -119,13 +125,25 @@ static uint64_t current_permitted(void) {
   return (uint64_t)data[0].permitted | (uint64_t)data[1].permitted << 32;
 }
 
+static void empty_bounding_set(bool required) {
+  for (unsigned long number = 0; prctl(PR_CAPBSET_READ, number, 0, 0, 0) >= 0; number++) {
+    if (prctl(PR_CAPBSET_DROP, number, 0, 0, 0) < 0 && required) fail("empty the bounding set");
+  }
+}
+
+/* A container's root may lack the right to empty the bounding set; no_new_privs closes it all the same. */
+void reduce_capabilities(uint64_t kept) {
+  check(set_capabilities(current_permitted(), 0), "use the capabilities kept");
+  empty_bounding_set(false);
+  check(set_capabilities(kept, 0), "reduce the capabilities");
+}
+
 /* Inheritable first: once the bounding set is empty the kernel refuses to raise it. */
 void step_keep_capabilities(struct reader *record) {
   uint64_t kept = take_u64(record);
+  require_whole(record);
   check(set_capabilities(current_permitted(), kept), "set the inheritable capabilities");
-  for (unsigned long number = 0; prctl(PR_CAPBSET_READ, number, 0, 0, 0) >= 0; number++) {
-    check(prctl(PR_CAPBSET_DROP, number, 0, 0, 0), "empty the bounding set");
-  }
+  empty_bounding_set(true);
   check(set_capabilities(kept, kept), "reduce the capabilities");
   check(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "set no_new_privs");
   check(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "become undumpable");

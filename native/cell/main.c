@@ -2,7 +2,8 @@
  * lazaret-cell: builds a cell from a plan, then is its pid 1.
  *
  * Usage: started by the host with descriptors 1 (report socket), 3 (control socket) and 4 (the guest's
- * private channel, or /dev/null). It takes no arguments and reads no environment.
+ * private channel, or /dev/null). It takes no arguments and reads no environment. With a name in place of a plan it
+ * becomes a nursery, whose children go on here as if they had been started by the host.
  */
 #include "cell.h"
 
@@ -53,10 +54,13 @@ static void clean_inheritance(void) {
   umask(022);
 }
 
-static struct reader receive_plan(void) {
+static struct frame receive_header(void) {
   uint8_t header[FRAME_HEADER_BYTES];
   if (!read_exactly(CONTROL_FD, header, sizeof header)) _exit(0); /* the host changed its mind */
-  struct frame frame = frame_header(header);
+  return frame_header(header);
+}
+
+static struct reader receive_plan(struct frame frame) {
   errno = EPROTO;
   if (frame.type != FRAME_PLAN || frame.length > PLAN_BYTES_MAX) fail("read the plan");
   uint8_t *plan = malloc(frame.length);
@@ -66,7 +70,13 @@ static struct reader receive_plan(void) {
 
 int main(void) {
   clean_inheritance();
-  apply_plan(receive_plan()); /* forks at the clone record: the child goes on, the parent becomes the stub */
+  struct frame first = receive_header();
+  if (first.type == FRAME_NURSERY) {
+    run_nursery(first); /* returns in a child that has its own sockets and still all of the nursery's */
+    clean_inheritance();
+    first = receive_header();
+  }
+  apply_plan(receive_plan(first)); /* forks at the clone record: the child goes on, the parent becomes the stub */
   errno = EPROTO;
   fail("the plan does not end in serve");
 }

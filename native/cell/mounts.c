@@ -19,13 +19,14 @@
 #endif
 
 void step_private(struct reader *record) {
-  (void)record;
+  require_whole(record);
   check(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), "make the mounts private");
 }
 
 void step_root(struct reader *record) {
   const char *at = take_string(record);
   const char *options = take_string(record);
+  require_whole(record);
   check(mount("tmpfs", at, "tmpfs", MS_NOSUID | MS_NODEV, options), "mount the root tmpfs");
   check(chdir(at), "enter the root tmpfs");
 }
@@ -33,6 +34,7 @@ void step_root(struct reader *record) {
 void step_directory(struct reader *record) {
   const char *path = take_string(record);
   mode_t mode = take_u32(record);
+  require_whole(record);
   check(mkdir(path, mode), "make a folder");
   check(chmod(path, mode), "set a folder's mode");
 }
@@ -42,6 +44,7 @@ void step_file(struct reader *record) {
   mode_t mode = take_u32(record);
   uint32_t length = 0;
   const uint8_t *content = take_bytes(record, &length);
+  require_whole(record);
   int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
   check(fd, "make a file");
   if (!write_exactly(fd, content, length)) fail("write a file");
@@ -50,7 +53,9 @@ void step_file(struct reader *record) {
 
 void step_symlink(struct reader *record) {
   const char *target = take_string(record);
-  check(symlink(target, take_string(record)), "make a link");
+  const char *path = take_string(record);
+  require_whole(record);
+  check(symlink(target, path), "make a link");
 }
 
 static int set_mount_attributes(int fd, const char *path, uint64_t attributes, bool recursive) {
@@ -68,15 +73,20 @@ static int set_mount_attributes(int fd, const char *path, uint64_t attributes, b
 void step_open_tree(struct reader *record) {
   uint32_t slot = take_u32(record);
   const char *path = take_string(record);
+  uint64_t attributes = take_u64(record);
+  require_whole(record);
   int tree = (int)syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
   check(tree, "clone a bind's source");
-  check(set_mount_attributes(tree, "", take_u64(record), true), "restrict a bind");
+  check(set_mount_attributes(tree, "", attributes, true), "restrict a bind");
   keep_in_slot(slot, tree);
 }
 
 void step_bind(struct reader *record) {
-  int tree = take_from_slot(take_u32(record));
-  check(syscall(SYS_move_mount, tree, "", AT_FDCWD, take_string(record), MOVE_MOUNT_F_EMPTY_PATH), "attach a bind");
+  uint32_t slot = take_u32(record);
+  const char *path = take_string(record);
+  require_whole(record);
+  int tree = take_from_slot(slot);
+  check(syscall(SYS_move_mount, tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH), "attach a bind");
   check(close(tree), "close a bind");
 }
 
@@ -84,11 +94,13 @@ void step_mount(struct reader *record) {
   const char *type = take_string(record);
   const char *target = take_string(record);
   uint64_t flags = take_u64(record);
-  check(mount(type, target, type, flags, take_string(record)), "mount a file system");
+  const char *options = take_string(record);
+  require_whole(record);
+  check(mount(type, target, type, flags, options), "mount a file system");
 }
 
 void step_pivot(struct reader *record) {
-  (void)record;
+  require_whole(record);
   check(syscall(SYS_pivot_root, ".", "."), "make the tmpfs the root");
   check(umount2(".", MNT_DETACH), "detach the host's files");
   check(chdir("/"), "enter the new root");
@@ -96,12 +108,15 @@ void step_pivot(struct reader *record) {
 
 /* Hides a file of /proc. One that this kernel does not have needs no hiding. */
 void step_mask(struct reader *record) {
-  if (mount("/dev/null", take_string(record), NULL, MS_BIND, NULL) < 0 && errno != ENOENT) fail("hide a file");
+  const char *path = take_string(record);
+  require_whole(record);
+  if (mount("/dev/null", path, NULL, MS_BIND, NULL) < 0 && errno != ENOENT) fail("hide a file");
 }
 
 void step_read_only(struct reader *record) {
   const char *path = take_string(record);
   uint64_t attributes = take_u64(record);
+  require_whole(record);
   if (mount(path, path, NULL, MS_BIND | MS_REC, NULL) < 0) {
     if (errno == ENOENT) return;
     fail("bind a path onto itself");
@@ -111,7 +126,9 @@ void step_read_only(struct reader *record) {
 
 void step_set_attributes(struct reader *record) {
   const char *path = take_string(record);
-  check(set_mount_attributes(AT_FDCWD, path, take_u64(record), false), "restrict a mount");
+  uint64_t attributes = take_u64(record);
+  require_whole(record);
+  check(set_mount_attributes(AT_FDCWD, path, attributes, false), "restrict a mount");
 }
 
 /*
@@ -120,6 +137,7 @@ void step_set_attributes(struct reader *record) {
  */
 void step_root_guard(struct reader *record) {
   const char *path = take_string(record);
+  require_whole(record);
   check(mount("/", path, NULL, MS_BIND | MS_REC, NULL), "bind the guests' root");
   cell.guest_root = path;
 }

@@ -18,6 +18,7 @@
 
 void step_clone(struct reader *record) {
   uint64_t flags = take_u64(record);
+  require_whole(record);
   int sync[2];
   int pidfd = -1;
   check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sync), "join stub and pid 1");
@@ -44,7 +45,8 @@ void step_clone(struct reader *record) {
  * handshake, because getppid() is 0 in a new pid namespace and cannot tell a dead parent.
  */
 void step_guard(struct reader *record) {
-  (void)record;
+  require_whole(record);
+  if (cell.sync_fd < 0) fail("have a stub"); /* the plan has no clone before it */
   check(prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0), "die with the stub");
   char byte = 'a';
   if (!write_exactly(cell.sync_fd, &byte, 1) || !read_exactly(cell.sync_fd, &byte, 1)) _exit(1);
@@ -54,11 +56,12 @@ void step_guard(struct reader *record) {
 
 void step_unshare(struct reader *record) {
   uint64_t flags = take_u64(record);
+  require_whole(record);
   check(unshare((int)flags), "unshare a namespace");
 }
 
 void step_loopback(struct reader *record) {
-  (void)record;
+  require_whole(record);
   int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   check(fd, "open a socket for the loopback");
   struct ifreq request;
@@ -67,9 +70,11 @@ void step_loopback(struct reader *record) {
   request.ifr_flags = IFF_UP | IFF_RUNNING;
   check(ioctl(fd, SIOCSIFFLAGS, &request), "bring the loopback up");
   close(fd);
+  cell.has_own_network = true;
 }
 
 void step_hostname(struct reader *record) {
   const char *name = take_string(record);
+  require_whole(record);
   check(sethostname(name, strlen(name)), "set the hostname");
 }

@@ -39,6 +39,11 @@ static void (*const steps[])(struct reader *) = {
     step_guest_landlock,
     step_keep_capabilities,
     step_serve,
+    step_work,
+    step_take_ids,
+    step_confine,
+    step_warden,
+    step_remove,
 };
 
 void apply_plan(struct reader plan) {
@@ -50,9 +55,13 @@ void apply_plan(struct reader plan) {
     if (plan.bad || operation == 0 || operation >= sizeof steps / sizeof *steps) fail("parse a record");
     struct reader record = reader_of(payload, length);
     steps[operation](&record);
-    errno = EPROTO;
-    if (!reader_done(&record)) fail("parse a record's payload");
+    require_whole(&record);
   }
+}
+
+void require_whole(const struct reader *record) {
+  errno = EPROTO;
+  if (!reader_done(record)) fail("parse a record's payload");
 }
 
 void keep_in_slot(uint32_t slot, int fd) {
@@ -71,14 +80,18 @@ int take_from_slot(uint32_t slot) {
 
 void step_open_write(struct reader *record) {
   uint32_t slot = take_u32(record);
-  int fd = open(take_string(record), O_WRONLY | O_CLOEXEC);
+  const char *path = take_string(record);
+  require_whole(record);
+  int fd = open(path, O_WRONLY | O_CLOEXEC);
   check(fd, "open a cgroup's file");
   keep_in_slot(slot, fd);
 }
 
 /* Joins a cgroup: the right to do so comes from who opened the file, so it works after every change of ids. */
 void step_join(struct reader *record) {
-  int fd = take_from_slot(take_u32(record));
+  uint32_t slot = take_u32(record);
+  require_whole(record);
+  int fd = take_from_slot(slot);
   check(write(fd, "0", 1), "join a cgroup");
   check(close(fd), "close a cgroup's file");
 }

@@ -5,15 +5,13 @@
  */
 #include "cell.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { REMEMBERED_MAX = 4096 }; /* processes at one time; more are counted only while they live or when waited for */
+/* More than PROCESSES_MAX at one time are counted only when they are waited for. */
 
 struct times {
   long pid;
@@ -22,16 +20,16 @@ struct times {
   uint64_t waited_us; /* children that it has waited for */
 };
 
-static struct times remembered[REMEMBERED_MAX];
+static struct times remembered[PROCESSES_MAX];
 static size_t remembered_count;
 static uint64_t gone_us;
 
 static uint64_t ticks_to_us(uint64_t ticks) { return ticks * 1000000 / (uint64_t)sysconf(_SC_CLK_TCK); }
 
-static bool read_times(const char *pid, struct times *times) {
+static bool read_times(long pid, struct times *times) {
   char path[64];
   char text[1024];
-  snprintf(path, sizeof path, "/proc/%.10s/stat", pid);
+  snprintf(path, sizeof path, "/proc/%ld/stat", pid);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false; /* it ended meanwhile */
   ssize_t count = read(fd, text, sizeof text - 1);
@@ -46,7 +44,7 @@ static bool read_times(const char *pid, struct times *times) {
     if (field) fields[number] = strtoull(field + 1, NULL, 10);
   }
   *times = (struct times){
-      .pid = strtol(pid, NULL, 10),
+      .pid = pid,
       .start = fields[START],
       .own_us = ticks_to_us(fields[USER] + fields[SYSTEM]),
       .waited_us = ticks_to_us(fields[WAITED_USER] + fields[WAITED_SYSTEM]),
@@ -54,7 +52,7 @@ static bool read_times(const char *pid, struct times *times) {
   return true;
 }
 
-/* Both lists are in the order of /proc, by pid. */
+/* Both lists are in ascending order. */
 static void count_the_gone(const struct times *now, size_t count) {
   size_t at = 0;
   for (size_t i = 0; i < remembered_count; i++) {
@@ -76,21 +74,19 @@ static uint64_t waited_for_us(void) {
 
 /* Two counts that each miss something and add nothing: what was waited for, and what was seen. */
 uint64_t processor_us(void) {
-  static struct times now[REMEMBERED_MAX];
-  DIR *folder = opendir("/proc");
-  if (!folder) fail("list the cell's processes");
+  static struct times now[PROCESSES_MAX];
+  static long pids[PROCESSES_MAX];
+  size_t listed = list_processes(pids, PROCESSES_MAX);
   size_t count = 0;
   uint64_t own = 0;
   uint64_t waited = waited_for_us();
   struct times times;
-  for (struct dirent *entry; (entry = readdir(folder));) {
-    if (!isdigit((unsigned char)entry->d_name[0]) || strcmp(entry->d_name, "1") == 0) continue;
-    if (!read_times(entry->d_name, &times)) continue;
+  for (size_t i = 0; i < listed; i++) {
+    if (!read_times(pids[i], &times)) continue;
     own += times.own_us;
     waited += times.waited_us;
-    if (count < REMEMBERED_MAX) now[count++] = times;
+    now[count++] = times;
   }
-  closedir(folder);
   count_the_gone(now, count);
   uint64_t seen = gone_us + own;
   return own + waited > seen ? own + waited : seen;

@@ -35,6 +35,15 @@ static _Noreturn void end_malformed(void) {
   fail("parse a frame");
 }
 
+/*
+ * Our end is the end of everything in a pid namespace. Without one it is the stub that ends the guests when we are gone,
+ * and it may be stopped: they are not left to it alone.
+ */
+static _Noreturn void leave(void) {
+  if (cell.is_warded) kill_guests();
+  _exit(0);
+}
+
 /* ---- frames from the host ---- */
 
 static void handle_spawn(uint32_t id, struct reader *payload) {
@@ -86,11 +95,11 @@ static void handle_frame(struct frame frame, struct reader payload) {
       return;
     case FRAME_KILL_ALL: /* and then drain, so that what was printed before is not lost */
       report_usage();
-      (void)kill(-1, SIGKILL);
+      kill_guests();
       announces_alone = true;
       return;
     case FRAME_END:
-      _exit(0);
+      leave();
     default:
       end_malformed();
   }
@@ -99,7 +108,7 @@ static void handle_frame(struct frame frame, struct reader payload) {
 static void read_control(void) {
   ssize_t count = read(CONTROL_FD, inbox + inbox_bytes, sizeof inbox - inbox_bytes);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (count <= 0) _exit(0); /* the host is gone */
+  if (count <= 0) leave(); /* the host is gone */
   inbox_bytes += (size_t)count;
   size_t used = 0;
   while (inbox_bytes - used >= FRAME_HEADER_BYTES) {
@@ -126,7 +135,7 @@ static void announce_alone(void) {
 
 /* ---- the loop ---- */
 
-enum { POLLS_PER_SPAWN = 4, POLLS_MAX = 2 + SPAWNS_MAX * POLLS_PER_SPAWN };
+enum { POLLS_OF_OURS = 3, POLLS_PER_SPAWN = 4, POLLS_MAX = POLLS_OF_OURS + SPAWNS_MAX * POLLS_PER_SPAWN };
 
 /* Where a spawn's descriptors stand among the polled ones; only used ones do, or poll refuses more than RLIMIT_NOFILE. */
 static struct pollfd *polled_of[SPAWNS_MAX];
@@ -134,7 +143,8 @@ static struct pollfd *polled_of[SPAWNS_MAX];
 static void wait_for_something(struct pollfd *polled, int signal_fd) {
   polled[0] = (struct pollfd){.fd = CONTROL_FD, .events = (short)(POLLIN | (outbox_is_empty() ? 0 : POLLOUT))};
   polled[1] = (struct pollfd){.fd = signal_fd, .events = POLLIN};
-  nfds_t count = 2;
+  polled[2] = (struct pollfd){.fd = cell.sync_fd, .events = POLLIN};
+  nfds_t count = POLLS_OF_OURS;
   bool room = outbox_has_room();
   for (int i = 0; i < SPAWNS_MAX; i++) {
     struct spawn *spawn = &spawns[i];
@@ -150,6 +160,14 @@ static void wait_for_something(struct pollfd *polled, int signal_fd) {
     count += POLLS_PER_SPAWN;
   }
   if (poll(polled, count, watchdog_wait_ms()) < 0 && errno != EINTR) fail("wait");
+}
+
+/* The stub is gone, so nobody else is left to end the guests and to tidy up. */
+static _Noreturn void end_orphaned(void) {
+  do kill_guests();
+  while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR);
+  remove_work();
+  _exit(1);
 }
 
 static void serve_once(int signal_fd) {
@@ -170,13 +188,14 @@ static void serve_once(int signal_fd) {
     (void)!read(signal_fd, ignored, sizeof ignored);
     reap(spawns);
   }
+  if (polled[2].revents) end_orphaned();
   if (polled[0].revents & (POLLIN | POLLHUP | POLLERR)) read_control();
   watchdog_look();
   for (int i = 0; i < SPAWNS_MAX; i++) {
     if (spawns[i].used) advance(&spawns[i]);
   }
   if (announces_alone) announce_alone();
-  if (!outbox_flush()) _exit(0);
+  if (!outbox_flush()) leave();
 }
 
 /* Files are touched with the guest's ids from here on. Changing the fsuid clears both settings, so they follow. */
@@ -189,10 +208,13 @@ static void take_guest_file_ids(void) {
 }
 
 void step_serve(struct reader *record) {
+  require_whole(record);
   errno = EPROTO;
-  if (!reader_done(record)) fail("parse a record's payload");
+  /* Guests are killed all at once: as pid 1 of a namespace, or as a warden that proves whom a signal reaches. */
+  if (!cell.is_warded && getpid() != 1) fail("be pid 1 or a warden");
   take_guest_file_ids();
-  check(prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0), "die with the stub");
+  /* A warden outlives its stub for as long as it takes to end the guests, see `end_orphaned`; stopped, it could not. */
+  check(prctl(PR_SET_PDEATHSIG, cell.is_warded ? SIGCONT : SIGKILL, 0, 0, 0), "die with the stub");
   check(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "become undumpable");
   check(prctl(PR_SET_NAME, "cell", 0, 0, 0), "take a name");
   sigset_t child;
@@ -207,6 +229,6 @@ void step_serve(struct reader *record) {
   char facts[4096];
   size_t length = collect_facts(facts, sizeof facts);
   outbox_add((struct frame){.length = (uint32_t)length, .type = FRAME_READY}, facts);
-  if (!outbox_flush()) _exit(0);
+  if (!outbox_flush()) leave();
   for (;;) serve_once(signal_fd);
 }

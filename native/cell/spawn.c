@@ -65,6 +65,7 @@ static bool take_program(struct program *program, struct spawn *spawn, struct re
   uint64_t memory_bytes = take_u64(request);
   uint64_t cpu_ms = take_u64(request);
   uint64_t wall_ms = take_u64(request);
+  uint64_t socket_bytes = take_u64(request);
   program->folder = take_string(request);
   program->file = take_string(request);
   if (request->bad || program->flags > SPAWN_FLAGS || !take_rlimits(program, request)) return false;
@@ -72,7 +73,12 @@ static bool take_program(struct program *program, struct spawn *spawn, struct re
   program->environment = take_strings(program->arguments, end, request);
   if (!program->environment || !take_strings(program->environment, end, request) || !reader_done(request)) return false;
   spawn->ends_on_output = (program->flags & SPAWN_ENDS_ON_OUTPUT) != 0;
-  watch((struct watched){.memory_bytes = memory_bytes, .cpu_us = cpu_ms * 1000, .wall_us = wall_ms * 1000});
+  watch((struct watched){
+      .memory_bytes = memory_bytes,
+      .cpu_us = cpu_ms * 1000,
+      .wall_us = wall_ms * 1000,
+      .socket_bytes = socket_bytes,
+  });
   return true;
 }
 
@@ -110,6 +116,25 @@ static const char *reset_signals(void) {
   sigemptyset(&none);
   if (signal(SIGPIPE, SIG_DFL) == SIG_ERR || sigprocmask(SIG_SETMASK, &none, NULL) < 0) return "reset signals";
   return NULL;
+}
+
+/*
+ * The kernel counts processes by uid. Without a user namespace everything that the service runs is in one count where
+ * guests have its uid, every other cell too: a limit for one guest would be used up by its neighbours. There the
+ * watchdog counts, and the kernel's limit, far above, stops what is faster than it.
+ */
+static void count_tasks_ourselves(struct program *program) {
+  enum { ROOM_FOR_ALL = 8192 };
+  if (!cell.is_warded || cell.guest_changes_ids) return;
+  for (uint32_t i = 0; i < program->rlimit_count; i++) {
+    struct rlimit *limit = &program->rlimits[i].limit;
+    struct rlimit inherited;
+    if (program->rlimits[i].resource != RLIMIT_NPROC || limit->rlim_max == 0) continue;
+    check(getrlimit(RLIMIT_NPROC, &inherited), "read an rlimit");
+    watch_tasks(limit->rlim_max);
+    rlim_t room = tasks_besides_guests() + limit->rlim_max + ROOM_FOR_ALL;
+    limit->rlim_cur = limit->rlim_max = room < inherited.rlim_max ? room : inherited.rlim_max;
+  }
 }
 
 static const char *set_rlimits(const struct program *program) {
@@ -170,6 +195,7 @@ bool start_spawn(struct spawn *spawn, struct reader *request) {
   /* Before its deadline is set: a guest that reaches it has run for no less, and so it was the deadline that ended it. */
   spawn->started_us = now_us();
   if (!take_program(&program, spawn, request)) return false;
+  count_tasks_ourselves(&program);
   struct pipes pipes;
   if (!open_pipes(&pipes)) fail("make the guest's pipes");
   spawn->pid = fork();

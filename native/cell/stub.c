@@ -1,5 +1,5 @@
 /*
- * The stub: pid 1's parent, outside the cell. It ends pid 1 when the host says so or is gone, reaps it, and
+ * The stub: the parent of pid 1 or of the warden, outside the cell. It ends pid 1 when the host says so or is gone, reaps it, and
  * reports how it ended with what everything in the cell used. It has the cell's own uid and no capability, or
  * PDEATHSIG would not be delivered.
  */
@@ -20,11 +20,25 @@ static bool report_born(pid_t pid1) {
   return write_frame(REPORT_FD, (struct frame){.length = sizeof payload, .type = FRAME_BORN}, payload);
 }
 
-/* The kernel ends and reaps every process of the namespace before it lets pid 1 be reaped. */
-static _Noreturn void report_gone(pid_t pid1) {
+/*
+ * The kernel ends and reaps every process of a pid namespace before it lets pid 1 be reaped. Without one, whoever lost
+ * its parent has become ours: they are ended until there is nobody left to wait for.
+ */
+static void reap_everything(pid_t pid1, int pidfd, int *status) {
+  for (;;) {
+    int one = 0;
+    if (cell.is_warded) end_everything(pidfd);
+    pid_t pid = waitpid(-1, &one, __WALL);
+    if (pid == pid1) *status = one;
+    if (pid < 0 && errno != EINTR) return;
+  }
+}
+
+static _Noreturn void report_gone(pid_t pid1, int pidfd) {
   int status = 0;
   struct rusage usage = {0};
-  while (wait4(pid1, &status, 0, &usage) < 0 && errno == EINTR) continue;
+  reap_everything(pid1, pidfd, &status);
+  check(getrusage(RUSAGE_CHILDREN, &usage), "read what was used");
   uint8_t payload[28];
   put_u32(payload, (uint32_t)status);
   put_u64(payload + 4, time_us(usage.ru_utime));
@@ -32,6 +46,7 @@ static _Noreturn void report_gone(pid_t pid1) {
   put_u64(payload + 20, (uint64_t)usage.ru_maxrss);
   /* A host that is gone needs no report. */
   (void)write_frame(REPORT_FD, (struct frame){.length = sizeof payload, .type = FRAME_GONE}, payload);
+  remove_work(); /* takes its time when it is full; our end says that it is done */
   _exit(0);
 }
 
@@ -42,19 +57,19 @@ _Noreturn void run_stub(pid_t pid1, int pidfd, int sync_fd) {
     if (cell.slots[slot] != 0) close(cell.slots[slot]);
   }
   char byte = 'm';
-  write_id_maps(pid1);
+  if (!cell.is_warded) write_id_maps(pid1);
   check(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "hide the stub");
-  if (report_born(pid1) && write_exactly(sync_fd, &byte, 1) && read_exactly(sync_fd, &byte, 1)) {
+  if (report_born(pid1) && write_exactly(sync_fd, &byte, 1) && !cell.is_warded && read_exactly(sync_fd, &byte, 1)) {
     (void)write_exactly(sync_fd, &byte, 1);
   }
-  close(sync_fd);
+  if (!cell.is_warded) close(sync_fd); /* a warden keeps an eye on the other end */
   struct pollfd polled[2] = {{.fd = REPORT_FD, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
   for (;;) {
     if (poll(polled, 2, -1) < 0 && errno != EINTR) fail("wait for the host");
-    if (polled[1].revents) report_gone(pid1);
+    if (polled[1].revents) report_gone(pid1, pidfd);
     if (polled[0].revents) {
       /* Any byte, or the end of the socket: the host wants this cell gone. */
-      (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+      end_everything(pidfd);
       polled[0].fd = -1;
     }
   }

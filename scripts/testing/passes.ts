@@ -2,11 +2,15 @@
 import { globSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 
+import type { Lacking } from '../../test/support/without-layer.ts'
+
 export interface Pass {
   readonly name: string
   readonly files: readonly string[]
   /** Run as this user instead of as the one who started the runner. */
   readonly userId?: number
+  /** What the machine is without for everything in this pass, by the kernel's own word. */
+  readonly lacking?: readonly Lacking[]
   /**
    * More skips than this fail the pass: a suite that quietly stops running is worse than one that fails.
    * Raise it only together with the test that adds a skip.
@@ -29,10 +33,28 @@ const plainUserPlaces = [
   'adapters/cli/run',
 ]
 
+/** The same of the suites that take too long for every day. */
+const deepPlainUserFiles = ['test-deep/development-tools.test.ts', 'test-deep/python-regression.test.ts']
+
+/** `npm test` is for every day and has four minutes: what is wide rather than sharp waits for the deep suite. */
+const notDaily = [
+  'test/compatibility/',
+  'test/conformance/javascript/',
+  'test/conformance/python/conformance',
+  'test/engine/missing-layers',
+  'test/properties/hostile-values',
+  'test/properties/round-trip',
+]
+const notDailyAsPlainUser = ['test/escape/']
+/** What of the first list differs for a plain user. */
+const aboutPlainUsers = ['test/compatibility/', 'test/engine/missing-layers']
+
 /** On a machine with a compiler, Python, Bun, git and cgroups a few cases still have nothing to run on. */
 const rootSkippedMax = 4
 /** Without cgroups and ids of their own, the cases about these have nothing to look at. */
 const plainUserSkippedMax = 12
+/** Without namespaces tests look at what is there instead; what remains is as above, without the cgroups of containers. */
+const withoutNamespacesSkippedMax = { root: 4, plainUser: 6 }
 
 const minute = 60_000
 
@@ -45,33 +67,80 @@ export function planPasses({
   filters: readonly string[]
   isRoot: boolean
 }): Pass[] {
-  if (deep) {
-    return [
-      {
-        name: 'deep',
-        files: find('test-deep/**/*.test.ts', filters),
-        skippedMax: rootSkippedMax,
-        wallMs: 30 * minute,
-      },
-    ]
-  }
   const everything = find('test/**/*.test.ts', filters)
+  if (deep) {
+    const late = everything.filter((file) => isBelow(file, notDaily))
+    const files = [...find('test-deep/**/*.test.ts', filters), ...late]
+    const asStarted = { name: 'deep', files, skippedMax: rootSkippedMax, wallMs: 30 * minute }
+    const walls = findAboutWalls(filters).filter((file) => !ownMachines.includes(file))
+    const withoutNamespaces = planWithoutNamespaces(walls, isRoot)
+    if (!isRoot) return [asStarted, ...withoutNamespaces]
+    const asPlainUser = {
+      name: `deep, as uid ${plainUserId}`,
+      files: [
+        ...files.filter((file) => deepPlainUserFiles.includes(file)),
+        ...everything.filter((file) => isBelow(file, [...notDailyAsPlainUser, ...aboutPlainUsers])),
+      ],
+      userId: plainUserId,
+      skippedMax: plainUserSkippedMax,
+      wallMs: 30 * minute,
+    }
+    return [asStarted, asPlainUser, ...withoutNamespaces]
+  }
   const asStarted: Pass = {
     name: isRoot ? 'as root' : 'as a plain user',
-    files: everything,
+    files: everything.filter((file) => filters.length > 0 || !isBelow(file, notDaily)),
     skippedMax: isRoot ? rootSkippedMax : plainUserSkippedMax,
     wallMs: 10 * minute,
   }
   if (!isRoot) return [asStarted]
-  const places = plainUserPlaces.map((place) => `test/${place}`)
   const asPlainUser: Pass = {
     name: `as uid ${plainUserId}`,
-    files: everything.filter((file) => places.some((place) => file.startsWith(place))),
+    files: findAboutWalls(filters).filter(
+      (file) => filters.length > 0 || !isBelow(file, [...notDaily, ...notDailyAsPlainUser]),
+    ),
     userId: plainUserId,
     skippedMax: plainUserSkippedMax,
     wallMs: 10 * minute,
   }
   return [asStarted, asPlainUser]
+}
+
+/** They make machines that lack something, or plans with namespaces, and cannot on one that lacks these already. */
+const ownMachines = [
+  'test/engine/missing-layers.test.ts',
+  'test/escape/sudden-deaths.test.ts',
+  ...['live-ids', 'malformed-frames', 'step-failures'].map((name) => `test/jail/${name}.test.ts`),
+]
+
+/** The walls of level `restricted`, which differ again between root, who has ids for its guests, and everybody else. */
+function planWithoutNamespaces(files: readonly string[], isRoot: boolean): Pass[] {
+  const plain: Pass = {
+    name: `${isRoot ? `as uid ${plainUserId}` : 'as a plain user'}, without namespaces`,
+    files,
+    ...(isRoot ? { userId: plainUserId } : {}),
+    lacking: ['user-namespaces'],
+    skippedMax: withoutNamespacesSkippedMax.plainUser,
+    wallMs: 20 * minute,
+  }
+  if (!isRoot) return [plain]
+  const asRoot: Pass = {
+    name: 'as root, without namespaces',
+    files,
+    lacking: ['user-namespaces', 'sys-admin'],
+    skippedMax: withoutNamespacesSkippedMax.root,
+    wallMs: 20 * minute,
+  }
+  return [asRoot, plain]
+}
+
+function findAboutWalls(filters: readonly string[]): string[] {
+  const places = plainUserPlaces.map((place) => `test/${place}`)
+  return find('test/**/*.test.ts', filters).filter((file) => places.some((place) => file.startsWith(place)))
+}
+
+function isBelow(file: string, places: readonly string[]): boolean {
+  return places.some((place) => file.startsWith(place))
 }
 
 /** Files of the pattern that are, or lie below, one of the filters; all of them without filters. */

@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import { lostLaunchers } from './lost-launchers.ts'
 import type { Pass } from './passes.ts'
 import type { PassResults } from './results.ts'
+import { WithoutLayers } from '../../test/support/without-layer.ts'
 
 /** Files at one time: the processors of a small machine. More, and tests about time measure each other. */
 const concurrency = 2
@@ -31,7 +32,7 @@ export async function runPass(planned: Pass): Promise<PassResults> {
   if (obstacle !== undefined) {
     return { passed: 0, failed: 0, skipped: [{ name: `everything ${pass.name}`, reason: obstacle }] }
   }
-  using folders = makeFolders(pass.userId)
+  using folders = makeFolders(pass)
   const parts = [
     await runStage(
       pass,
@@ -41,7 +42,9 @@ export async function runPass(planned: Pass): Promise<PassResults> {
     await runStage(pass, { name: 'one by one', files: pass.files.filter(isAboutTime) }, folders),
   ]
   const litter = [
-    ...readdirSync(folders.temporary).map((name) => `temporary folder: ${name}`),
+    ...readdirSync(folders.temporary)
+      .filter((name) => !isOfDeadHost(folders.temporary, name))
+      .map((name) => `temporary folder: ${name}`),
     ...(await lostLaunchers()),
   ]
   for (const left of litter) process.stdout.write(`✖ left behind by a test ${pass.name}: ${left}\n`)
@@ -50,6 +53,11 @@ export async function runPass(planned: Pass): Promise<PassResults> {
     failed: sum(parts.map(({ failed }) => failed)) + litter.length,
     skipped: parts.flatMap(({ skipped }) => skipped),
   }
+}
+
+/** A host that is killed, or a worker thread that is terminated, leaves the empty folder of its runs to the next start. */
+function isOfDeadHost(folder: string, name: string): boolean {
+  return /^lazaret-\d+-\d+-\d+-\d+$/.test(name) && readdirSync(join(folder, name)).length === 0
 }
 
 interface Stage {
@@ -78,17 +86,26 @@ interface Folders extends Disposable {
   readonly home: string
   readonly temporary: string
   readonly results: string
+  readonly without: WithoutLayers | undefined
 }
 
-function makeFolders(userId: number | undefined): Folders {
+function makeFolders({ userId, lacking }: Pass): Folders {
   const root = mkdtempSync(join(tmpdir(), 'lazaret-test-'))
   const folders = { home: join(root, 'home'), temporary: join(root, 'tmp'), results: join(root, 'results') }
   for (const folder of Object.values(folders)) mkdirSync(folder)
-  if (userId !== undefined) {
-    chmodSync(root, 0o711)
-    for (const folder of Object.values(folders)) chownSync(folder, userId, userId)
+  // As /tmp is: tests of root's become other users, and guests have ids of their own.
+  chmodSync(root, 0o711)
+  chmodSync(folders.temporary, 0o1777)
+  if (userId !== undefined) for (const folder of Object.values(folders)) chownSync(folder, userId, userId)
+  const without = lacking === undefined ? undefined : new WithoutLayers()
+  return {
+    ...folders,
+    without,
+    [Symbol.dispose]() {
+      without?.[Symbol.dispose]()
+      rmSync(root, { recursive: true, force: true })
+    },
   }
-  return { ...folders, [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }) }
 }
 
 async function runStage(pass: Pass, { name, files }: Stage, folders: Folders): Promise<PassResults> {
@@ -104,8 +121,10 @@ async function runStage(pass: Pass, { name, files }: Stage, folders: Folders): P
     `--test-reporter-destination=${resultsFile}`,
     ...files,
   ]
-  const asWhom = pass.userId === undefined ? [] : [asUser, String(pass.userId), process.execPath]
-  const child = spawn(process.execPath, [...asWhom, ...command], {
+  const asWhom = pass.userId === undefined ? [] : [process.execPath, asUser, String(pass.userId)]
+  const lacking = folders.without?.command(pass.lacking ?? [], []) ?? []
+  const [program = process.execPath, ...words] = [...asWhom, ...lacking, process.execPath, ...command]
+  const child = spawn(program, words, {
     stdio: ['ignore', 'inherit', 'inherit'],
     env: environment(pass, folders),
   })

@@ -14,10 +14,11 @@ import type { Policy } from '../policy/admit.ts'
 import { requireEnforced } from '../policy/require-enforced.ts'
 import { resolveLimits } from '../policy/resolve-limits.ts'
 import { limitMechanisms } from '../result/receipt.ts'
-import type { LimitMechanisms } from '../result/receipt.ts'
 import { chooseRuntime } from '../runtimes/registry.ts'
 import { runInCell } from '../runtimes/run-in-cell.ts'
 import { Toolchains } from '../runtimes/toolchains.ts'
+import { behindBestWall } from './best-wall.ts'
+import type { BestWall } from './best-wall.ts'
 import { checkSizes } from './check-sizes.ts'
 import { parseRequest } from './parse-request.ts'
 import { parseOptions } from './options.ts'
@@ -56,7 +57,19 @@ export interface Lazaret extends AsyncDisposable {
  */
 export function createLazaret(options: LazaretOptions = {}): Lazaret {
   requireNode()
-  return new Engine(parseOptions(options))
+  const isUnexpected = options.minimumProtection === undefined && options.onEvent === undefined
+  return new Engine(parseOptions(options), isUnexpected ? warn : undefined)
+}
+
+type ProtectionLowered = Extract<LazaretEvent, { type: 'protection-lowered' }>
+
+/** Where nobody named a level and nobody listens, a weaker wall must not come unnoticed. */
+function warn({ level, reason, fix }: ProtectionLowered): void {
+  process.emitWarning(`Runs are protected at level ${level} only. ${reason}`, {
+    type: 'LazaretWarning',
+    code: 'LAZARET_PROTECTION_LOWERED',
+    detail: `${fix} To accept the level, name it as minimumProtection.`,
+  })
 }
 
 const nodeMin = [22, 12] as const
@@ -76,17 +89,18 @@ class Engine implements Lazaret {
   readonly #clock: Clock
   readonly #machine: Machine
   readonly #toolchains: Toolchains
-  readonly #mechanisms: LimitMechanisms
   readonly #policy: Policy = openPolicy
   readonly #audit: Audit = noAudit
   readonly #disposal = new AbortController()
   readonly #unfinished = new Set<Promise<unknown>>()
 
-  constructor(options: ParsedOptions) {
+  readonly #onLowered: ((event: ProtectionLowered) => void) | undefined
+
+  constructor(options: ParsedOptions, onLowered: ((event: ProtectionLowered) => void) | undefined) {
     this.#options = options
+    this.#onLowered = onLowered
     this.#clock = options.clock ?? systemClock
     this.#machine = new Machine({ uidRange: options.uidRange })
-    this.#mechanisms = limitMechanisms(this.#machine.cgroupVersion !== null)
     this.#toolchains = new Toolchains(options.toolchains)
   }
 
@@ -98,17 +112,19 @@ class Engine implements Lazaret {
     this.#requireUsable()
     const request = parseRequest(input)
     const { limits, clamped } = resolveLimits(request.limits ?? {}, this.#options)
-    requireEnforced(limits, this.#mechanisms, this.#options.allowUnenforced)
+    requireEnforced(limits, limitMechanisms(this.#machine), this.#options.allowUnenforced)
     checkSizes(request, limits)
     const runtime = chooseRuntime(request, this.#toolchains)
     await using ticket = await this.#policy.admit(request)
-    const program = runtime.prepare(request, limits, this.#toolchains)
     const signal = AbortSignal.any([
       this.#disposal.signal,
       ...(request.signal === undefined ? [] : [request.signal]),
     ])
     const context = { machine: this.#machine, clock: this.#clock, limits, readable: this.#options.readable }
-    const end = await runInCell(program, { ...request, signal }, context)
+    const end = await behindBestWall(this.#wall, (place) => {
+      const program = runtime.prepare(request, limits, { toolchains: this.#toolchains, place })
+      return runInCell(program, { ...request, signal }, { ...context, place })
+    })
     void this.#track(end.cleaned)
     const facts = {
       id: this.#clock.id(),
@@ -130,13 +146,26 @@ class Engine implements Lazaret {
   }
 
   probe(): Promise<ProbeReport> {
-    return this.#track(probeMachine(this.#machine, this.#toolchains, this.#options.minimumProtection))
+    return this.#track(probeMachine(this.#wall, this.#toolchains))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposal.abort()
     while (this.#unfinished.size > 0) await Promise.allSettled(this.#unfinished)
     await this.#machine[Symbol.asyncDispose]()
+  }
+
+  get #wall(): BestWall {
+    return {
+      machine: this.#machine,
+      minimum: this.#options.minimumProtection,
+      onRefusal: ({ message, hint }) => {
+        const { level } = this.#machine
+        const event = { type: 'protection-lowered', level, reason: message, fix: hint } as const
+        this.#onLowered?.(event)
+        this.#announce(event)
+      },
+    }
   }
 
   /** Observers never decide: one that throws does not take the result away. */
@@ -154,6 +183,7 @@ class Engine implements Lazaret {
     if (isAtLeast(this.#machine.level, minimumProtection)) return
     throw new LazaretError('JAIL_UNAVAILABLE', {
       detail: `This machine reaches level ${this.#machine.level}; ${minimumProtection} is required.`,
+      ...(this.#machine.refusal === undefined ? {} : { hint: this.#machine.refusal.hint }),
     })
   }
 

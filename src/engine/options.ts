@@ -15,12 +15,20 @@ import type { ToolchainPaths } from '../runtimes/toolchains.ts'
 import { absolutePath, describeIssues, limitsSchema, wording } from './schemas.ts'
 
 /** What happens while Lazaret works; for logs and metrics. */
-export type LazaretEvent = {
-  readonly type: 'run-ended'
-  readonly id: string
-  readonly outcome: string
-  readonly wallMs: number
-}
+export type LazaretEvent =
+  | {
+      readonly type: 'run-ended'
+      readonly id: string
+      readonly outcome: string
+      readonly wallMs: number
+    }
+  /** Once: the machine refuses namespaces, and what runs from now on has a weaker wall. */
+  | {
+      readonly type: 'protection-lowered'
+      readonly level: ProtectionLevel
+      readonly reason: string
+      readonly fix: string
+    }
 
 export interface LazaretOptions {
   /** Below this level a run is refused with JAIL_UNAVAILABLE. Default `restricted`. */

@@ -8,14 +8,19 @@ import { systemClock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
 import { defaultLimits } from '../core/limits.ts'
 import { isAtLeast } from '../core/protection.ts'
-import type { ProtectionLevel } from '../core/protection.ts'
 import { launcherPath, requireLauncher } from '../jail/launcher-path.ts'
+import { WallRefused } from '../jail/launch.ts'
 import type { Machine } from '../jail/machine.ts'
+import { adviseOnCgroups } from '../jail/cgroup/advice.ts'
 import type { ProbeLauncher, ProbeLayer, ProbeReport, ProbeToolchain } from '../jail/probe-report.ts'
+import { describeSurroundings, lookAround } from '../jail/surroundings.ts'
+import type { Surroundings } from '../jail/surroundings.ts'
 import { limitMechanisms } from '../result/receipt.ts'
 import { runInCell } from '../runtimes/run-in-cell.ts'
 import { shellRuntime } from '../runtimes/shell/host.ts'
 import type { Toolchains } from '../runtimes/toolchains.ts'
+import { behindBestWall } from './best-wall.ts'
+import type { BestWall } from './best-wall.ts'
 
 const execute = promisify(execFile)
 const versionMs = 10_000
@@ -27,34 +32,34 @@ interface Trial {
   readonly error?: LazaretError
 }
 
-export async function probeMachine(
-  machine: Machine,
-  toolchains: Toolchains,
-  minimum: ProtectionLevel,
-): Promise<ProbeReport> {
-  const [trial, found] = await Promise.all([tryCell(machine, toolchains), describeToolchains(toolchains)])
+export async function probeMachine(wall: BestWall, toolchains: Toolchains): Promise<ProbeReport> {
+  const { machine, minimum } = wall
+  const around = lookAround()
+  const [trial, found] = await Promise.all([
+    // What the machine reaches, whatever is asked of it.
+    tryCell({ ...wall, minimum: isAtLeast(minimum, 'restricted') ? 'restricted' : minimum }, toolchains),
+    describeToolchains(toolchains, around),
+  ])
   const level = trial.error === undefined ? machine.level : 'none'
   return {
     level,
     minimum,
     meetsMinimum: isAtLeast(level, minimum),
-    layers: describeLayers(machine, trial),
+    layers: describeLayers(machine, trial, around),
     toolchains: found,
     launcher: describeLauncher(),
     kernel: `${type()} ${release()}`,
-    facts: { ...trial.observed, ...describeMechanisms(machine) },
+    facts: { ...trial.observed, ...describeMechanisms(machine), ...describeSurroundings(around) },
   }
 }
 
-async function tryCell(machine: Machine, toolchains: Toolchains): Promise<Trial> {
+async function tryCell(wall: BestWall, toolchains: Toolchains): Promise<Trial> {
   const request = { language: 'shell', code: ':' } as const
   try {
-    const program = shellRuntime.prepare(request, defaultLimits, toolchains)
-    const end = await runInCell(program, request, {
-      machine,
-      clock: systemClock,
-      limits: defaultLimits,
-      readable: [],
+    const context = { machine: wall.machine, clock: systemClock, limits: defaultLimits, readable: [] }
+    const end = await behindBestWall(wall, (place) => {
+      const program = shellRuntime.prepare(request, defaultLimits, { toolchains, place })
+      return runInCell(program, request, { ...context, place })
     })
     await end.cleaned
     return end.exit
@@ -64,15 +69,15 @@ async function tryCell(machine: Machine, toolchains: Toolchains): Promise<Trial>
   }
 }
 
-function describeLayers(machine: Machine, { layers, observed, error }: Trial): ProbeLayer[] {
+function describeLayers(
+  machine: Machine,
+  { layers, observed, error }: Trial,
+  around: Surroundings,
+): ProbeLayer[] {
   if (error !== undefined) {
-    return [{ name: 'cell', state: 'missing', observed: error.message, fix: error.hint }]
+    const meaning = 'There is no wall here that code could be put behind, so no run is let in.'
+    return [{ name: 'cell', state: 'missing', observed: error.message, meaning, fix: error.hint }]
   }
-  const stood = (name: string, layer: string, fact: string): ProbeLayer => ({
-    name,
-    state: layers.includes(layer) ? 'ok' : 'missing',
-    observed: fact,
-  })
   const namespaces = {
     user: 'user',
     pid: 'pid',
@@ -84,20 +89,45 @@ function describeLayers(machine: Machine, { layers, observed, error }: Trial): P
   }
   return [
     ...Object.entries(namespaces).map(([name, link]) => describeNamespace(name, link, observed)),
+    ...(machine.refusal === undefined ? [] : [describeRefusal(machine.refusal)]),
     describeOwnUid(machine, observed),
-    describeCgroup(machine),
-    stood(
-      'seccomp',
-      'seccomp',
-      `Seccomp ${observed['Seccomp'] ?? '?'}, NoNewPrivs ${observed['NoNewPrivs'] ?? '?'}`,
-    ),
-    stood(
-      'capabilities',
-      'no-capabilities',
-      `CapEff ${observed['CapEff'] ?? '?'}, CapBnd ${observed['CapBnd'] ?? '?'}`,
-    ),
+    describeCgroup(machine, around),
+    describeFacts('seccomp', { Seccomp: /^2$/, NoNewPrivs: /^1$/ }, observed),
+    describeFacts('capabilities', { CapEff: /^0+$/, CapPrm: /^0+$/ }, observed),
     describeLandlock(layers),
   ]
+}
+
+/** Why the wall is not a better one, and what to do about it. */
+function describeRefusal(refusal: LazaretError): ProbeLayer {
+  const { message, hint } = refusal
+  const stands = refusal instanceof WallRefused && refusal.wall === 'landlock' ? 'none' : 'landlock'
+  const meanings = {
+    landlock:
+      'Landlock and seccomp alone hold guests back: they see that other paths and processes exist and what /proc says of the machine, and watchdogs hold more of their limits.',
+    none: 'Guests can read and write whatever their id can, and reach whatever this machine can.',
+  }
+  return {
+    name: stands === 'none' ? 'scopes' : 'namespaces',
+    state: 'missing',
+    observed: message,
+    meaning: meanings[stands],
+    fix: hint,
+  }
+}
+
+/** What the kernel says about the guest, not what the plan promised. */
+function describeFacts(
+  name: string,
+  wanted: Record<string, RegExp>,
+  observed: Trial['observed'],
+): ProbeLayer {
+  const facts = Object.keys(wanted).map((key) => [key, observed[key] ?? '?'] as const)
+  return {
+    name,
+    state: facts.every(([key, value]) => wanted[key]?.test(value)) ? 'ok' : 'missing',
+    observed: facts.map((fact) => fact.join(' ')).join(', '),
+  }
 }
 
 /** A namespace of its own is one whose number is not the host's. */
@@ -124,11 +154,12 @@ function describeOwnUid(machine: Machine, observed: Trial['observed']): ProbeLay
     name: 'own uid',
     state: 'weaker',
     observed: 'guests have the uid of this process; their processes and file watches count against it',
+    meaning: 'Of what is shown to guests they can read whatever this user can, however its modes protect it.',
     fix: 'Start as root: cells then get ids of their own and never run as root.',
   }
 }
 
-function describeCgroup(machine: Machine): ProbeLayer {
+function describeCgroup(machine: Machine, around: Surroundings): ProbeLayer {
   if (machine.cgroupVersion !== null) {
     return { name: 'cgroup', state: 'ok', observed: `version ${machine.cgroupVersion}: memory, pids, cpu` }
   }
@@ -136,7 +167,9 @@ function describeCgroup(machine: Machine): ProbeLayer {
     name: 'cgroup',
     state: 'weaker',
     observed: `${machine.cgroupReason}; memory and cpu are held by a watchdog, processes by an rlimit`,
-    fix: 'Start as root, or delegate a cgroup: `systemd-run --user --scope -p Delegate=yes …` (in a unit: `Delegate=memory pids cpu`).',
+    meaning:
+      'Memory can go over its limit before the watchdog looks; what waits in sockets and pipes is not counted; a fork bomb ends as an error and not as `limit-exceeded`.',
+    fix: adviseOnCgroups(around),
   }
 }
 
@@ -150,6 +183,8 @@ function describeLandlock(layers: readonly string[]): ProbeLayer {
     name: 'Landlock',
     state: abi > 0 ? 'weaker' : 'missing',
     observed: `ABI ${abi}: no scopes for abstract sockets and signals`,
+    meaning:
+      "With `network: 'host'` guests can reach abstract sockets of the host; with its default, `none`, they cannot.",
     fix: 'Linux 6.12 or later brings ABI 6.',
   }
 }
@@ -163,16 +198,18 @@ function describeLauncher(): ProbeLauncher {
 }
 
 function describeMechanisms(machine: Machine): Record<string, string> {
-  const entries = Object.entries(limitMechanisms(machine.cgroupVersion !== null))
+  const entries = Object.entries(limitMechanisms(machine))
   return Object.fromEntries(entries.map(([name, mechanism]) => [`limit_${name}`, mechanism]))
 }
 
-async function describeToolchains(toolchains: Toolchains): Promise<ProbeToolchain[]> {
+async function describeToolchains(toolchains: Toolchains, { libc }: Surroundings): Promise<ProbeToolchain[]> {
+  const bunPackage = `@oven/bun-linux-${process.arch === 'arm64' ? 'aarch64' : 'x64'}${libc === 'musl' ? '-musl' : ''}`
+
   const [bun, node, shell] = await Promise.all([
     describe(
       'bun',
       toolchains.bun(),
-      toolchains.explain('bun') ?? 'Install the package @oven/bun-linux-x64, or put `bun` on PATH.',
+      toolchains.explain('bun') ?? `Install the package ${bunPackage}, or put \`bun\` on PATH.`,
     ),
     describe(
       'node',

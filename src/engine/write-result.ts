@@ -17,7 +17,7 @@ export interface RunFacts {
   readonly clamped: readonly LimitName[]
 }
 
-export function writeResult(facts: RunFacts, { exit, heldByCgroup, collected }: RunEnd): RunResult {
+export function writeResult(facts: RunFacts, { exit, cgroupVersion, collected }: RunEnd): RunResult {
   const { claims } = exit
   const decoded = claims.value === undefined ? undefined : decodeUntrusted(claims.value.tagged)
   return {
@@ -46,7 +46,7 @@ export function writeResult(facts: RunFacts, { exit, heldByCgroup, collected }: 
       queuedMs: facts.queuedMs,
       outputBytes: exit.outputBytes,
     },
-    receipt: writeReceipt({ ...facts, heldByCgroup }, exit),
+    receipt: writeReceipt({ ...facts, cgroupVersion }, exit),
   }
 }
 

@@ -1,5 +1,5 @@
 /** From a shape to a cell under construction, and back to nothing. */
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 
 import type { Clock } from '../core/clock.ts'
 import type { Limits } from '../core/limits.ts'
@@ -8,8 +8,10 @@ import { startLauncher } from './launch.ts'
 import type { LeasedGround, Machine } from './machine.ts'
 import { planCell } from './plan.ts'
 import type { CellPlan } from './plan.ts'
+import { planRestrictedCell } from './restricted-plan.ts'
 import { encodePlan } from './plan-records.ts'
 import type { CellShape } from './shape.ts'
+import { removeRun } from './work-folders.ts'
 
 export interface CellRequest {
   readonly shape: CellShape
@@ -34,18 +36,27 @@ export async function buildCell(
   clock: Clock,
 ): Promise<BuiltCell> {
   // First, so that the launcher starts while the plan is being made.
-  const cell = startLauncher({ hasChannel })
+  const launching = await startLauncher(hasChannel, machine.nursery)
   let ground: LeasedGround | undefined
   try {
     ground = await machine.lease(limits)
-    const plan = planCell(shape, ground, isFile)
-    cell.sendPlan(encodePlan(plan.records))
+    const { work } = shape.place
+    const plan = work === null ? planCell(shape, ground, isFile) : planRestrictedCell(shape, ground, work)
+    const records = encodePlan(plan.records)
+    const cell = await launching.cell
+    cell.sendPlan(records)
     const leased = ground
     let cleaned: Promise<void> | undefined
-    return { cell, ground, plan, clean: () => (cleaned ??= cleanUp(cell, leased, clock)) }
+    return {
+      cell,
+      ground,
+      plan,
+      clean: () => (cleaned ??= cleanUp(cell, leased, { clock, work })),
+    }
   } catch (error) {
-    cell.end()
-    await cell.gone
+    const cell = await launching.cell.catch(() => undefined)
+    cell?.end()
+    await cell?.gone
     ground?.release()
     throw error
   }
@@ -59,12 +70,20 @@ function isFile(path: string): boolean {
 const releaseTries = 20
 const releasePauseMs = 25
 
-/** The kernel may need a moment after the last process before it lets a cgroup go. */
-async function cleanUp(cell: Cell, ground: LeasedGround, clock: Clock): Promise<void> {
+/** The kernel may need a moment after the last process before it lets a cgroup go; so may who outlived the launcher. */
+async function cleanUp(
+  cell: Cell,
+  ground: LeasedGround,
+  { clock, work }: { readonly clock: Clock; readonly work: string | null },
+): Promise<void> {
   cell.end()
   await cell.gone
   for (let tries = 1; ; tries++) {
+    // The launcher has emptied it, unless it failed or was killed. The ids are still this cell's.
+    if (work !== null) await removeRun(work, { endsGuests: true })
     try {
+      if (work !== null && tries < releaseTries && existsSync(work))
+        throw new Error(`${work} is still there.`)
       ground.release()
       return
     } catch (error) {

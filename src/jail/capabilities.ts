@@ -12,6 +12,9 @@ const sysAdmin = 21n // mounts of a space
 
 const mask = (...numbers: bigint[]): bigint => numbers.reduce((sum, number) => sum | (1n << number), 0n)
 
+/** Without namespaces these count on the host itself: only what starting and ending guests of another uid takes. */
+export const wardenCapabilities = mask(kill, setgid, setuid)
+
 export function capabilitiesOfPid1(identity: 'own' | 'shared'): bigint {
   const always = mask(netAdmin, sysChroot, sysAdmin)
   return identity === 'own' ? always | mask(kill, setgid, setuid) : always

@@ -1,8 +1,7 @@
 /**
- * A cell that stands, and the host's end of its sockets. The launcher's stub is our child; the cell's pid 1 is the
- * stub's. To end a cell, the stub is told to kill pid 1: it is pid 1's parent, so it can never hit a stranger.
+ * A cell that stands, and the host's end of its sockets. The launcher's stub is our child or our nursery's; the cell's
+ * pid 1 is the stub's. To end a cell, the stub is told to kill pid 1: it is pid 1's parent, so it can never hit a stranger.
  */
-import type { ChildProcess } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 
 import { systemClock } from '../core/clock.ts'
@@ -10,6 +9,7 @@ import { LazaretError } from '../core/errors.ts'
 import { FrameDecoder, PayloadWriter, encodeFrame, frameType, stdinCreditBytes } from './frames.ts'
 import type { Frame } from './frames.ts'
 import type { CellUsage, Exceeded, ProcessListener, SpawnSpec } from './guest-process.ts'
+import type { Launcher } from './launcher.ts'
 import { decodeExit, encodeSpawn } from './spawn-frame.ts'
 
 /** What the stub reports when everything in the cell has ended. */
@@ -37,7 +37,15 @@ interface Guest {
 const obedienceMs = 1000
 const putChunkBytes = 256 * 1024
 const putCreates = 1
-const exceeded: Record<number, Exceeded> = { 1: 'stdout', 2: 'memory', 3: 'cpu', 4: 'stderr', 5: 'wall' }
+const exceeded: Record<number, Exceeded> = {
+  1: 'stdout',
+  2: 'memory',
+  3: 'cpu',
+  4: 'stderr',
+  5: 'wall',
+  6: 'disk',
+  7: 'processes',
+}
 
 export class Cell {
   /** The guest's private channel, when it was asked for. */
@@ -47,7 +55,7 @@ export class Cell {
   /** Resolves when nothing of the cell is alive and all its output has arrived. Never rejects. */
   readonly gone: Promise<GoneReport>
 
-  readonly #stub: ChildProcess
+  readonly #launcher: Launcher
   readonly #control: Duplex
   readonly #report: Duplex
   readonly #guests = new Map<number, Guest>()
@@ -56,15 +64,16 @@ export class Cell {
   #isEnding = false
   #failure: StepFailure | undefined
   #pid1: number | undefined
+  #isReported = false
+  #calmDown: (() => void) | undefined
   #onFailure: ((failure: StepFailure) => void) | undefined
   #alone: PromiseWithResolvers<void> | undefined
 
-  constructor(stub: ChildProcess, { hasChannel }: { hasChannel: boolean }) {
-    this.#stub = stub
-    const [, report, , control, channel] = stub.stdio as unknown as (Duplex | null)[]
-    this.#report = report as Duplex
-    this.#control = control as Duplex
-    this.channel = hasChannel ? (channel as Duplex) : null
+  constructor(launcher: Launcher) {
+    this.#launcher = launcher
+    this.#report = launcher.report
+    this.#control = launcher.control
+    this.channel = launcher.channel
     for (const stream of [this.#report, this.#control, this.channel]) stream?.on('error', () => undefined)
     const reportEnd = Promise.withResolvers<GoneReport>()
     const ready = Promise.withResolvers<Readonly<Record<string, string>>>()
@@ -142,8 +151,9 @@ export class Cell {
     if (!this.#isPlanned) this.#control.end()
     // The end of our writing, never a byte: writing to a stub that has just ended would discard its last report unread.
     this.#report.end()
-    const calmDown = systemClock.after(obedienceMs, () => this.#stub.kill('SIGKILL'))
-    void this.gone.then(calmDown)
+    if (this.#isReported) return
+    this.#calmDown = systemClock.after(obedienceMs, () => this.#launcher.kill())
+    void this.gone.then(this.#calmDown)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -174,7 +184,7 @@ export class Cell {
     const failed = ready.reject
     const onFrame = (frame: Frame): void => {
       if (frame.type === frameType.ready) ready.resolve(parseFacts(frame.payload.toString()))
-      else if (frame.type === frameType.gone) gone(decodeGone(frame.payload))
+      else if (frame.type === frameType.gone) this.#reportGone(gone, frame.payload)
       else if (frame.type === frameType.born) this.#pid1 = frame.payload.readUInt32LE(0)
       else if (frame.type === frameType.alone) this.#becomeAlone()
       else if (frame.type === frameType.fault) this.#fail(decodeFault(frame.payload), failed)
@@ -196,9 +206,16 @@ export class Cell {
         }
       })
     }
-    this.#stub.once('error', (cause) =>
-      failed(new LazaretError('JAIL_UNAVAILABLE', { detail: 'The launcher did not start.', cause })),
-    )
+    const unstarted = (cause: Error) =>
+      failed(new LazaretError('JAIL_UNAVAILABLE', { detail: 'The launcher did not start.', cause }))
+    void this.#launcher.ended.then((cause) => cause && unstarted(cause))
+  }
+
+  /** Nothing is alive any more; what the stub still has to tidy up takes its time, and nobody else would do it. */
+  #reportGone(gone: (report: GoneReport) => void, payload: Buffer): void {
+    gone(decodeGone(payload))
+    this.#isReported = true
+    this.#calmDown?.()
   }
 
   #fail(failure: StepFailure, failed: (error: unknown) => void): void {
@@ -233,14 +250,11 @@ export class Cell {
   }
 
   async #awaitEnd(reported: PromiseWithResolvers<GoneReport>): Promise<GoneReport> {
-    const streams = [this.#report, this.#control].map(
-      (stream) => new Promise((closed) => stream.once('close', closed)),
+    // A launcher that ended at once may have closed them before anybody listened.
+    const streams = [this.#report, this.#control].map((stream) =>
+      stream.closed ? undefined : new Promise((closed) => stream.once('close', closed)),
     )
-    const exit = new Promise((exited) => {
-      this.#stub.once('exit', exited)
-      this.#stub.once('error', exited)
-    })
-    await Promise.all([...streams, exit])
+    await Promise.all([...streams, this.#launcher.ended])
     this.channel?.destroy()
     reported.resolve({ cpuMs: 0, residentPeakBytes: 0 }) // when the stub died without a report
     return reported.promise

@@ -16,6 +16,9 @@ export const frameType = {
   put: 6,
   end: 7,
   killAll: 8,
+  nursery: 9,
+  greeting: 10,
+  kill: 11,
   ready: 64,
   spawned: 65,
   output: 66,
@@ -27,6 +30,8 @@ export const frameType = {
   alone: 72,
   born: 80,
   gone: 81,
+  started: 88,
+  reaped: 89,
 } as const
 
 export interface Frame {

@@ -18,8 +18,15 @@ export interface SpawnSpec {
   readonly outputBytes: number
   /** Real time until pid 1 ends everything; 0 for none. */
   readonly wallMs: number
-  /** For the watchdog; null where something better holds the limit. */
-  readonly watched: { readonly memoryBytes: number | null; readonly cpuMs: number | null }
+  readonly watched: Watched
+}
+
+/** For the watchdog; null where something better holds the limit. */
+export interface Watched {
+  readonly memoryBytes: number | null
+  readonly cpuMs: number | null
+  /** What waits in sockets that a cgroup does not charge; null where all of memory is the watchdog's to count. */
+  readonly socketBytes: number | null
 }
 
 /** How a process ended, from its wait status. */
@@ -41,7 +48,7 @@ export interface ProcessReport {
 }
 
 /** A stream's name stands for the output budget that it passed. */
-export type Exceeded = 'stdout' | 'stderr' | 'memory' | 'cpu' | 'wall'
+export type Exceeded = 'stdout' | 'stderr' | 'memory' | 'cpu' | 'wall' | 'disk' | 'processes'
 
 /** What the guests had used when they were told to end, where no cgroup counts it. */
 export interface CellUsage {

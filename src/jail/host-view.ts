@@ -16,6 +16,8 @@ const etcPaths = [
   '/etc/ssl/certs',
   '/etc/ssl/openssl.cnf',
   '/etc/mime.types',
+  // Without it every program that draws text takes whatever font comes first.
+  '/etc/fonts',
 ]
 
 export function lookAtHost(): HostView {
@@ -24,7 +26,7 @@ export function lookAtHost(): HostView {
   return {
     folders: present.filter((path) => !isLink(path)),
     links: present.filter(isLink).map((path) => ({ path, target: readlinkSync(path) })),
-    etc: [...etcPaths, ...listPythonSettings()].filter((path) => existsSync(path)),
+    etc: [...etcPaths, ...listLanguageSettings()].filter((path) => existsSync(path)),
     resolvConf: existsSync('/etc/resolv.conf')
       ? readFileSync('/etc/resolv.conf', 'utf8').slice(0, 16_384)
       : '',
@@ -32,8 +34,19 @@ export function lookAtHost(): HostView {
 }
 
 /** Debian's Pythons keep their sitecustomize in /etc/python3.N. */
-function listPythonSettings(): string[] {
-  return readdirSync('/etc')
-    .filter((name) => /^python3(\.\d+)?$/.test(name))
-    .map((name) => `/etc/${name}`)
+function listLanguageSettings(): string[] {
+  return readdirSync('/etc').flatMap((name) => {
+    if (/^python3(\.\d+)?$/.test(name)) return [`/etc/${name}`]
+    return /^java-\d+-openjdk$/.test(name) ? listJavaSettings(`/etc/${name}`) : []
+  })
+}
+
+/**
+ * Debian's Javas are links into this folder and do not start without. Only what most programs read: the rest is for
+ * desktops and for servers, and has a place for a server's passwords.
+ */
+function listJavaSettings(folder: string): string[] {
+  return readdirSync(folder)
+    .filter((name) => /^(security|jvm-\w+\.cfg|logging\.properties)$/.test(name))
+    .map((name) => `${folder}/${name}`)
 }

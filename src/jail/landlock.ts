@@ -32,29 +32,31 @@ const scopeSignal = 1 << 1
 const everything = filesAbi1 | refer | truncate | ioctlDevice
 const useDevice = readFile | writeFile | truncate | ioctlDevice
 const look = execute | readFile | readFolder
+const bindAndConnectTcp = 0b11
 
-/**
- * One row an ABI: each added rights to handle, or a field to the struct. TCP rules are not used: the network namespace
- * is the wall there.
- */
-const rulesets: readonly LandlockRuleset[] = [
-  {
-    abi: 6,
-    attributeBytes: 24,
-    handledFiles: everything,
-    handledNetwork: 0,
-    scoped: scopeAbstractSocket | scopeSignal,
-  },
-  { abi: 5, attributeBytes: 8, handledFiles: everything, handledNetwork: 0, scoped: 0 },
-  { abi: 3, attributeBytes: 8, handledFiles: filesAbi1 | refer | truncate, handledNetwork: 0, scoped: 0 },
-  { abi: 2, attributeBytes: 8, handledFiles: filesAbi1 | refer, handledNetwork: 0, scoped: 0 },
-  { abi: 1, attributeBytes: 8, handledFiles: filesAbi1, handledNetwork: 0, scoped: 0 },
-]
+/** Rights by what they are for. */
+export const access = { look, readFile, readFolder, useDevice, everything } as const
+
+/** One row an ABI, newest first: each added rights to handle, or a field to the struct. */
+export function landlockRulesets({ handlesTcp }: { handlesTcp: boolean }): readonly LandlockRuleset[] {
+  const handledNetwork = handlesTcp ? bindAndConnectTcp : 0
+  const scoped = scopeAbstractSocket | scopeSignal
+  const upToTruncate = filesAbi1 | refer | truncate
+  return [
+    { abi: 6, attributeBytes: 24, handledFiles: everything, handledNetwork, scoped },
+    { abi: 5, attributeBytes: 16, handledFiles: everything, handledNetwork, scoped: 0 },
+    { abi: 4, attributeBytes: 16, handledFiles: upToTruncate, handledNetwork, scoped: 0 },
+    { abi: 3, attributeBytes: 8, handledFiles: upToTruncate, handledNetwork: 0, scoped: 0 },
+    { abi: 2, attributeBytes: 8, handledFiles: filesAbi1 | refer, handledNetwork: 0, scoped: 0 },
+    { abi: 1, attributeBytes: 8, handledFiles: filesAbi1, handledNetwork: 0, scoped: 0 },
+  ]
+}
 
 /** `readable` are the folders that the mount plan bound; everything writable is our own tmpfs. */
 export function planLandlock(readable: readonly string[]): LandlockPolicy {
   return {
-    rulesets,
+    // The network namespace is the wall for TCP, and loopback inside it is the guest's own.
+    rulesets: landlockRulesets({ handlesTcp: false }),
     rules: [
       // Rights are inherited downwards; listing names is harmless, the mounts decide what there is to list.
       { path: '/', allowed: readFolder },
@@ -62,7 +64,7 @@ export function planLandlock(readable: readonly string[]): LandlockPolicy {
       // Truncation too: a shell's `echo > /proc/self/…` opens with O_TRUNC.
       { path: '/proc', allowed: readFile | readFolder | writeFile | truncate },
       { path: '/dev', allowed: readFolder },
-      ...['/dev/null', '/dev/full', '/dev/random', '/dev/urandom'].map((path) => ({
+      ...['/dev/null', '/dev/full', '/dev/random', '/dev/urandom', '/dev/tty'].map((path) => ({
         path,
         allowed: useDevice,
       })),

@@ -1,51 +1,75 @@
 /** Starts the launcher, and says what its failures mean. */
-import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
 import { getSystemErrorMap } from 'node:util'
 
 import { LazaretError } from '../core/errors.ts'
 import { Cell } from './cell.ts'
 import type { StepFailure } from './cell.ts'
-import { adviseOn } from './advice.ts'
-import { requireLauncher } from './launcher-path.ts'
+import { adviseOn, isExhaustion, isOfWall } from './advice.ts'
+import { spawnLauncher } from './launcher.ts'
+import type { Nursery } from './nursery.ts'
+import type { Launch } from './nursery-process.ts'
 import type { CellPlan } from './plan.ts'
 import { describeRecord } from './plan-records.ts'
+import type { Wall } from './shape.ts'
+import { lookAround } from './surroundings.ts'
+import type { Surroundings } from './surroundings.ts'
 
-/** The launcher waits for its plan. Throws JAIL_UNAVAILABLE when there is none to start. */
-export function startLauncher({ hasChannel }: { hasChannel: boolean }): Cell {
-  let stub: ChildProcess
-  try {
-    stub = spawn(requireLauncher(), [], {
-      argv0: 'cell', // guests see it in /proc/1/cmdline; the path is the host's
-      stdio: ['ignore', 'pipe', 'ignore', 'pipe', hasChannel ? 'pipe' : 'ignore'],
-      env: {},
-      cwd: '/',
-    })
-  } catch (cause) {
-    if (cause instanceof LazaretError) throw cause
-    throw new LazaretError('CELL_FAILED', { detail: 'The launcher could not be started.', cause })
+/** A cell whose launcher is on its way. */
+export interface Launching {
+  /** Resolves when the launcher waits for its plan; rejects when there is none to be had. */
+  readonly cell: Promise<Cell>
+}
+
+/** Resolves when the launcher is being started. Throws JAIL_UNAVAILABLE or CELL_FAILED when none can be. */
+export async function startLauncher(hasChannel: boolean, nursery: Nursery): Promise<Launching> {
+  const launch = await nursery.launch(hasChannel)
+  const cell = launch === null ? Promise.resolve(spawnCell(hasChannel, nursery)) : nurse(launch)
+  cell.catch(() => undefined) // who waits for it hears of it; until then nobody does
+  return { cell }
+
+  async function nurse({ launcher }: Launch): Promise<Cell> {
+    const nursed = await launcher
+    return nursed === null ? spawnCell(hasChannel, nursery) : new Cell(nursed)
   }
-  // Without descriptors or memory Node answers with half an object and tells the reason a tick later.
-  stub.once('error', () => undefined)
-  if (stub.pid === undefined) {
-    throw new LazaretError('CELL_FAILED', {
-      detail: 'The launcher could not be started: this process is out of descriptors, processes or memory.',
-    })
+}
+
+function spawnCell(hasChannel: boolean, nursery: Nursery): Cell {
+  const cell = new Cell(spawnLauncher(hasChannel))
+  cell.ready.then(
+    () => nursery.noteSpawned(),
+    () => undefined,
+  )
+  return cell
+}
+
+/** The kernel or a policy of the machine refuses what a wall is made of: a weaker one may still be possible. */
+export class WallRefused extends LazaretError {
+  readonly wall: Wall
+
+  constructor(wall: Wall, options: { readonly detail: string; readonly hint: string }) {
+    super('JAIL_UNAVAILABLE', options)
+    this.wall = wall
   }
-  return new Cell(stub, { hasChannel })
 }
 
 /** What a failed step means to the caller. */
-export function explainFailure(failure: StepFailure, plan: CellPlan): LazaretError {
-  const record = failure.record === null ? undefined : plan.records[failure.record]
+export function explainFailure(
+  failure: StepFailure,
+  plan: CellPlan,
+  around: Surroundings = lookAround(),
+): LazaretError {
+  const record = failure.record === null ? null : (plan.records[failure.record] ?? null)
   const [name, meaning] = getSystemErrorMap().get(-failure.errno) ?? [
     `errno ${failure.errno}`,
     'unknown error',
   ]
-  const place = record === undefined ? '' : ` (${describeRecord(record)})`
-  const hint = adviseOn(record?.do ?? null, failure.step, name)
-  return new LazaretError(hint === undefined ? 'CELL_FAILED' : 'JAIL_UNAVAILABLE', {
-    detail: `Step "${failure.step}"${place} failed: ${name}, ${meaning}.`,
-    ...(hint === undefined ? {} : { hint }),
-  })
+  const place = record === null ? '' : ` (${describeRecord(record)})`
+  const refusal = { record, step: failure.step, errno: name }
+  const hint = adviseOn(refusal, around)
+  const detail = `Step "${failure.step}"${place} failed: ${name}, ${meaning}.`
+  if (hint === undefined) return new LazaretError('CELL_FAILED', { detail })
+  if (isExhaustion(refusal, around)) return new LazaretError('CELL_FAILED', { detail, hint })
+  return isOfWall(plan.wall, refusal)
+    ? new WallRefused(plan.wall, { detail, hint })
+    : new LazaretError('JAIL_UNAVAILABLE', { detail, hint })
 }

@@ -1,4 +1,5 @@
-import { accessSync, constants } from 'node:fs'
+/** Where the launcher is, and why it cannot be started. */
+import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 import { LazaretError } from '../core/errors.ts'
@@ -15,10 +16,41 @@ export function requireLauncher(): string {
     accessSync(path, constants.X_OK)
     return path
   } catch (cause) {
-    throw new LazaretError('JAIL_UNAVAILABLE', {
+    throw new LazaretError('JAIL_UNAVAILABLE', { ...explain(path), cause })
+  }
+}
+
+function explain(path: string): { detail: string; hint: string } {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode
+  if (mode === undefined)
+    return {
       detail: `There is no launcher for ${process.platform}-${process.arch}.`,
       hint: 'In a checkout, install a C compiler (`apt-get install gcc libc6-dev`) and run `npm run build:native`.',
-      cause,
-    })
+    }
+  if ((mode & 0o111) === 0)
+    return {
+      detail: `The launcher, ${path}, is not marked as a program.`,
+      hint: `Whatever copied the package lost its modes: \`chmod 755 '${path}'\`.`,
+    }
+  const point = findMountWithoutExecution(realpathSync(path))
+  if (point !== undefined)
+    return {
+      detail: `The launcher lies on ${point}, which is mounted noexec.`,
+      hint: `Install the package elsewhere, or allow programs there: \`sudo mount -o remount,exec '${point}'\` (and in /etc/fstab).`,
+    }
+  return {
+    detail: `This user may not execute the launcher, ${path}.`,
+    hint: 'Give this user the right to enter its folders and to read and execute it.',
   }
+}
+
+/** The mount that the file is on, when it forbids programs: of all whose point the path starts with, the longest and last. */
+function findMountWithoutExecution(path: string): string | undefined {
+  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
+  const own = mounts
+    .map((line) => line.split(' '))
+    .filter(([, , , , point = '']) => path === point || path.startsWith(point === '/' ? '/' : `${point}/`))
+    .toSorted(([, , , , a = ''], [, , , , b = '']) => a.length - b.length)
+    .at(-1)
+  return own?.[5]?.split(',').includes('noexec') === true ? own[4] : undefined
 }

@@ -9,9 +9,15 @@ import type { ProtectionLevel } from '../core/protection.ts'
 import type { CellCgroup, CgroupParent } from './cgroup/cgroup.ts'
 import { openCgroups } from './cgroup/open.ts'
 import { lookAtHost } from './host-view.ts'
-import type { CellGround, HostView } from './shape.ts'
+import { hostView, ownView } from './place.ts'
+import type { Place } from './place.ts'
+import type { WallRefused } from './launch.ts'
+import { Nursery } from './nursery.ts'
+import { walls } from './shape.ts'
+import type { CellGround, HostView, Wall } from './shape.ts'
 import { UidAllocator } from './uid-range.ts'
 import type { UidRange } from './uid-range.ts'
+import { WorkFolders } from './work-folders.ts'
 
 /** The ground of one cell, to be given back when the cell is gone. */
 export interface LeasedGround extends CellGround {
@@ -33,8 +39,14 @@ export class Machine {
   readonly cgroupReason: string
   /** The host's own hard limit on open files. */
   readonly openFilesHard: number
+  /** Starts the launchers of this machine's cells. */
+  readonly nursery = new Nursery()
   readonly #cgroups: CgroupParent | undefined
   readonly #ids: UidAllocator
+  readonly #work = new WorkFolders()
+  #wall: Wall = 'namespaces'
+  #refusal: LazaretError | undefined
+  #swept: Promise<void> | undefined
   #cells = 0
 
   constructor({ uidRange, without = [] }: MachineOptions) {
@@ -61,7 +73,31 @@ export class Machine {
 
   /** The level that a cell built here reaches; the launcher builds all of its layers or nothing. */
   get level(): ProtectionLevel {
+    if (this.#wall === 'none') return 'none'
+    if (this.#wall === 'landlock') return 'restricted'
     return this.identity === 'own' && this.#cgroups !== undefined ? 'strong' : 'standard'
+  }
+
+  /** Why cells here have no better wall; undefined as long as nothing has refused the best. */
+  get refusal(): LazaretError | undefined {
+    return this.#refusal
+  }
+
+  /** From now on cells are built with the next weaker wall. False when somebody else has found that out before. */
+  async giveUp(refusal: WallRefused): Promise<boolean> {
+    const { wall } = refusal
+    const isNews = this.#wall === wall
+    if (isNews) {
+      this.#wall = walls[walls.indexOf(wall) + 1] ?? 'none'
+      this.#refusal = refusal
+    }
+    await (this.#swept ??= this.#work.sweep(this.#ids))
+    return isNews
+  }
+
+  /** Where the guests of one more run will find things. */
+  choosePlace(): Place {
+    return this.#wall === 'namespaces' ? ownView : hostView(this.#work.next())
   }
 
   get cgroupVersion(): 1 | 2 | null {
@@ -81,6 +117,7 @@ export class Machine {
       })
     }
     return {
+      wall: this.#wall,
       identity: firstId === null ? sharedIdentity() : { kind: 'own', firstId },
       cgroupJoins: cgroup?.joins ?? [],
       memoryHeldByCgroup: cgroup !== null,
@@ -96,7 +133,9 @@ export class Machine {
 
   /** Call when every cell is gone. */
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.nursery[Symbol.asyncDispose]()
     try {
+      this.#work[Symbol.dispose]()
       this.#cgroups?.remove()
     } finally {
       await this.#ids[Symbol.asyncDispose]()

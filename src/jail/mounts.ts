@@ -21,7 +21,8 @@ const inert = noSuid | noDevices | noExecute
 /** Where the new root is built. Everything below it that is needed was opened before. */
 const constructionSite = '/tmp'
 export const guestRoot = '/run/guest'
-const devices = ['null', 'zero', 'full', 'random', 'urandom']
+/** `tty` is whatever terminal the opener's own session has: for a guest none, or a pty that it made itself. */
+const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty']
 /** Enough for /dev/shm's usual tenants (semaphores, multiprocessing) and below any sensible memory limit. */
 const sharedMemoryBytesMax = 64 * 1024 * 1024
 
@@ -69,7 +70,6 @@ function makeMounts(shape: CellShape, view: HostView, place: Place): PlanRecord[
     { do: 'root', at: constructionSite, options: 'size=4m,nr_inodes=1k,mode=0755' },
     ...view.links.map(({ path, target }): PlanRecord => ({ do: 'symlink', target, path: path.slice(1) })),
     ...Object.entries(planEtcFiles(resolvConf)).flatMap(([path, text]) => site.file(path, text)),
-    ...site.file('/opt/lazaret/package.json', '{"type":"module"}\n'),
     ...sources.flatMap((bind, index) => {
       const point = place.isFile(bind.host) ? site.file(bind.guest, '') : site.folder(bind.guest)
       return [...point, { do: 'bind', slot: place.firstSlot + index, path: bind.guest.slice(1) } as const]
@@ -78,10 +78,10 @@ function makeMounts(shape: CellShape, view: HostView, place: Place): PlanRecord[
     ...site.folder('/proc'),
     { do: 'mount', type: 'proc', path: 'proc', flags: inert, options: '' },
     ...site.folder(guestRoot),
-    ...planWritable(site, '/tmp', `mode=1777,${tmpfsSize(shape.diskBytes)}`),
+    ...planWritable(site, shape.place.temporary, `mode=1777,${tmpfsSize(shape.diskBytes)}`),
     ...planWritable(
       site,
-      '/workspace',
+      shape.place.workspace,
       `mode=0755,uid=${guestId},gid=${guestId},${tmpfsSize(shape.diskBytes)}`,
     ),
     { do: 'pivot' },

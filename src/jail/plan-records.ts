@@ -34,6 +34,11 @@ export const recordNames = [
   'guest-landlock',
   'keep-capabilities',
   'serve',
+  'work',
+  'take-ids',
+  'confine',
+  'warden',
+  'remove',
 ] as const
 
 /** One step of building a cell. Slots number the descriptors that are opened ahead of the mounts. */
@@ -49,7 +54,17 @@ export type PlanRecord =
   | { readonly do: 'become' | 'set-ids' | 'guest-ids'; readonly uid: number; readonly gid: number }
   | { readonly do: 'clone' | 'unshare'; readonly flags: number }
   | { readonly do: 'join'; readonly slot: number }
-  | { readonly do: 'guard' | 'private' | 'pivot' | 'loopback' | 'serve' }
+  | { readonly do: 'guard' | 'private' | 'pivot' | 'loopback' | 'serve' | 'warden' }
+  | { readonly do: 'confine'; readonly needsScope: boolean }
+  | {
+      readonly do: 'work'
+      readonly path: string
+      readonly uid: number
+      readonly gid: number
+      readonly bytesMax: number
+      readonly entriesMax: number
+    }
+  | { readonly do: 'take-ids'; readonly uid: number; readonly gid: number; readonly mask: bigint }
   | { readonly do: 'root'; readonly at: string; readonly options: string }
   | { readonly do: 'directory'; readonly path: string; readonly mode: number }
   | { readonly do: 'file'; readonly path: string; readonly mode: number; readonly content: Uint8Array }
@@ -63,6 +78,7 @@ export type PlanRecord =
       readonly options: string
     }
   | { readonly do: 'mask' | 'root-guard'; readonly path: string }
+  | { readonly do: 'remove'; readonly path: string; readonly endsGuests: boolean }
   | { readonly do: 'read-only' | 'set-attributes'; readonly path: string; readonly attributes: number }
   | { readonly do: 'hostname'; readonly name: string }
   | { readonly do: 'guest-filter'; readonly program: Uint8Array }
@@ -108,12 +124,18 @@ function encodeRecord(record: PlanRecord): Buffer {
       return payload.u64(record.flags).finish()
     case 'join':
       return payload.u32(record.slot).finish()
+    case 'confine':
+      return payload.u32(Number(record.needsScope)).finish()
     case 'guard':
     case 'private':
     case 'pivot':
     case 'loopback':
     case 'serve':
+    case 'warden':
       return payload.finish()
+    case 'work':
+      payload.string(record.path).u32(record.uid).u32(record.gid)
+      return payload.u64(record.bytesMax).u64(record.entriesMax).finish()
     case 'root':
       return payload.string(record.at).string(record.options).finish()
     case 'directory':
@@ -126,14 +148,33 @@ function encodeRecord(record: PlanRecord): Buffer {
       return payload.u32(record.slot).string(record.path).finish()
     case 'mount':
       return payload.string(record.type).string(record.path).u64(record.flags).string(record.options).finish()
-    case 'mask':
-    case 'root-guard':
-      return payload.string(record.path).finish()
     case 'read-only':
     case 'set-attributes':
       return payload.string(record.path).u64(record.attributes).finish()
+    case 'mask':
+    case 'root-guard':
+      return payload.string(record.path).finish()
+    case 'remove':
+      return payload
+        .string(record.path)
+        .u32(record.endsGuests ? 1 : 0)
+        .finish()
     case 'hostname':
       return payload.string(record.name).finish()
+    default:
+      return encodeConfinement(record, payload)
+  }
+}
+
+type Confinement = Extract<
+  PlanRecord,
+  { do: 'guest-filter' | 'guest-landlock' | 'keep-capabilities' | 'take-ids' }
+>
+
+function encodeConfinement(record: Confinement, payload: PayloadWriter): Buffer {
+  switch (record.do) {
+    case 'take-ids':
+      return payload.u32(record.uid).u32(record.gid).u64(record.mask).finish()
     case 'guest-filter':
       return payload.bytes(record.program).finish()
     case 'guest-landlock':

@@ -7,14 +7,18 @@ import { planLandlock } from './landlock.ts'
 import { listSources, planMounts, planSources } from './mounts.ts'
 import { cellNamespaces, cgroupNamespace } from './namespaces.ts'
 import type { PlanRecord } from './plan-records.ts'
+import { promisesOfGuests } from './promises.ts'
 import { seccompProgram } from './seccomp/program.ts'
 import { guestId } from './shape.ts'
-import type { CellGround, CellIdentity, CellShape } from './shape.ts'
+import type { CellGround, CellIdentity, CellShape, Wall } from './shape.ts'
 
 export interface CellPlan {
+  readonly wall: Wall
   readonly records: readonly PlanRecord[]
   /** Names of the layers that these records build, for the receipt. */
   readonly layers: readonly string[]
+  /** What the kernel must say of every guest in /proc/<pid>/status. */
+  readonly promises: Readonly<Record<string, string>>
 }
 
 export function planCell(shape: CellShape, ground: CellGround, isFile: (path: string) => boolean): CellPlan {
@@ -52,7 +56,8 @@ export function planCell(shape: CellShape, ground: CellGround, isFile: (path: st
     { do: 'keep-capabilities', mask: capabilitiesOfPid1(identity.kind) },
     { do: 'serve' },
   ]
-  return { records, layers: listLayers(shape, ground) }
+  const promises = { ...promisesOfGuests, CapBnd: '0000000000000000' }
+  return { wall: 'namespaces', records, layers: listLayers(shape, ground), promises }
 }
 
 /** Maps are written from outside. No uid 0 for guests of an ordinary user: execve could hand capabilities back. */

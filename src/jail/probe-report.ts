@@ -8,7 +8,9 @@ export interface ProbeLayer {
   readonly state: 'ok' | 'weaker' | 'missing'
   /** What was seen when the layer was tried, not what a version number promises. */
   readonly observed: string
-  /** The exact package, sysctl, flag or profile that would make it `ok`; absent when there is none. */
+  /** What is less safe without it; absent when it is `ok`. */
+  readonly meaning?: string
+  /** The exact package, sysctl, flag or profile that would make it `ok`, in one or more lines; absent when there is none. */
   readonly fix?: string
 }
 

@@ -29,6 +29,8 @@ const resource = {
 export interface RlimitGround {
   readonly identity: CellIdentity['kind']
   readonly memoryHeldByCgroup: boolean
+  /** Whether pid 1 is among the processes that the kernel counts with the guests'. */
+  readonly isPid1Counted: boolean
   /** What the runtime reserves before it runs anything. */
   readonly runtimeDataBytes: number
   /** The host's own hard limit on open files; nobody may go above it. */
@@ -37,9 +39,16 @@ export interface RlimitGround {
 
 const both = (number: number, value: number): Rlimit => ({ resource: number, soft: value, hard: value })
 
+/**
+ * No core file fits into one byte. Not 0: where the host pipes cores to a program (apport, systemd-coredump) the kernel
+ * would start it, as root and outside the cell, for every guest that crashes; at exactly 1 it does not. That a guest
+ * keeps the 1 is for the filter to see to (seccomp/argument-rules.ts). Source: do_coredump() in fs/coredump.c.
+ */
+const coreBytes = 1
+
 /** For our own reader of files in a cell: it opens one folder below another and starts nothing. */
 export const collectorRlimits: readonly Rlimit[] = [
-  both(resource.core, 0),
+  both(resource.core, coreBytes),
   both(resource.fileSize, 0),
   both(resource.openFiles, 128),
   both(resource.processes, 0),
@@ -54,7 +63,7 @@ const dataFactor = 2
 
 export function planRlimits(limits: Limits, ground: RlimitGround): Rlimit[] {
   const plan = [
-    both(resource.core, 0),
+    both(resource.core, coreBytes),
     both(resource.fileSize, limits.diskBytes),
     both(resource.openFiles, Math.min(limits.openFilesMax, ground.openFilesHard)),
     both(resource.processes, processesMax(limits, ground)),
@@ -73,9 +82,9 @@ export function planRlimits(limits: Limits, ground: RlimitGround): Rlimit[] {
   return plan
 }
 
-function processesMax(limits: Limits, { identity, memoryHeldByCgroup }: RlimitGround): number {
+function processesMax(limits: Limits, { identity, memoryHeldByCgroup, isPid1Counted }: RlimitGround): number {
   // The cgroup should say no first, because it keeps the evidence.
   if (memoryHeldByCgroup) return limits.processesMax + 16
   // At `standard` pid 1 has the guests' uid and is counted with them.
-  return identity === 'shared' ? limits.processesMax + 1 : limits.processesMax
+  return identity === 'shared' && isPid1Counted ? limits.processesMax + 1 : limits.processesMax
 }

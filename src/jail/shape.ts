@@ -1,5 +1,6 @@
 /** What a cell is planned from: what the request decides about it, and what the machine gives. */
 import type { NetworkMode } from '../core/request.ts'
+import type { Place } from './place.ts'
 
 /** A host path that appears read-only inside. */
 export interface Bind {
@@ -12,6 +13,8 @@ export interface CellShape {
   /** Toolchains and the operator's readable folders. */
   readonly binds: readonly Bind[]
   readonly network: NetworkMode
+  /** Where guests find things; one without a view of its own is built without namespaces. */
+  readonly place: Place
   /** Size of /workspace, and again of /tmp. */
   readonly diskBytes: number
 }
@@ -23,8 +26,16 @@ export type CellIdentity =
   /** Started by an ordinary user: that user's id, seen as 1000 inside. */
   | { readonly kind: 'shared'; readonly uid: number; readonly gid: number }
 
+/**
+ * What a cell is made of, best first: namespaces; without them Landlock on the host's own files; or, only where the
+ * operator names `none`, a process that is filtered and ended on time and sees every file that its user sees.
+ */
+export const walls = ['namespaces', 'landlock', 'none'] as const
+export type Wall = (typeof walls)[number]
+
 /** What the machine gives to this cell. */
 export interface CellGround {
+  readonly wall: Wall
   readonly identity: CellIdentity
   /** Files to write `0` to, one a cgroup hierarchy. Empty where there is no cgroup. */
   readonly cgroupJoins: readonly string[]

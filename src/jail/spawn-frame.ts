@@ -18,6 +18,7 @@ export function encodeSpawn(spec: SpawnSpec): Buffer {
     .u64(spec.watched.memoryBytes ?? 0)
     .u64(spec.watched.cpuMs ?? 0)
     .u64(spec.wallMs)
+    .u64(spec.watched.socketBytes ?? 0)
     .string(spec.folder)
     .string(spec.file)
     .u32(spec.rlimits.length)

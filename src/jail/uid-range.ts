@@ -12,7 +12,10 @@ import { LazaretError } from '../core/errors.ts'
 export interface UidRange {
   /** First host id that cells may use. Default 2 000 000 000, above what distributions hand out. */
   readonly first: number
-  /** How many. Default 65 536: 32 768 cells at one time on the machine. */
+  /**
+   * How many. Default 65 536: 32 768 cells at one time on the machine. Whole blocks of 256 are used, which begin at
+   * multiples of 256.
+   */
   readonly count: number
 }
 
@@ -47,11 +50,28 @@ export class UidAllocator {
     this.#free.push(firstId)
   }
 
+  /**
+   * Makes sure that no cell has an id's pair, nor gets it until the answer is called; undefined when one may have it.
+   */
+  async reserve(firstId: number): Promise<(() => Promise<void>) | undefined> {
+    const at = this.#free.indexOf(firstId)
+    if (at >= 0) {
+      this.#free.splice(at, 1)
+      return async () => this.giveBack(firstId)
+    }
+    const cell = firstId - this.#range.first
+    if (cell < 0 || cell >= this.#range.count) return undefined
+    const claim = await claimName(nameOfBlock(firstId - (firstId % idsPerBlock)))
+    return claim && (() => new Promise((closed) => claim.close(() => closed())))
+  }
+
   async #claimBlock(): Promise<void> {
-    const blocks = Math.floor(this.#range.count / idsPerBlock)
+    // Blocks begin at multiples of their size, whatever the range: two ranges that overlap claim the same names.
+    const from = Math.ceil(this.#range.first / idsPerBlock) * idsPerBlock
+    const blocks = Math.floor((this.#range.first + this.#range.count - from) / idsPerBlock)
     for (; this.#nextBlock < blocks; this.#nextBlock++) {
-      const first = this.#range.first + this.#nextBlock * idsPerBlock
-      const claim = await claimName(`\0lazaret-ids-${first}`)
+      const first = from + this.#nextBlock * idsPerBlock
+      const claim = await claimName(nameOfBlock(first))
       if (claim === undefined) continue
       this.#claims.push(claim)
       for (let cell = 0; cell < cellsPerBlock; cell++) this.#free.push(first + cell * idsPerCell)
@@ -67,6 +87,10 @@ export class UidAllocator {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#claims.map((claim) => new Promise((closed) => claim.close(closed))))
   }
+}
+
+function nameOfBlock(first: number): string {
+  return `\0lazaret-ids-${first}`
 }
 
 function claimName(name: string): Promise<Server | undefined> {

@@ -3,7 +3,7 @@ import type { GuestError } from '../core/outcome.ts'
 import type { LogEntry, MimeBundle, Truncatable } from '../core/result.ts'
 
 /** Why we ended the run, if we did. Ours alone to say. */
-export type KillReason = 'wall' | 'cpu' | 'memory' | 'output' | 'cancelled'
+export type KillReason = 'wall' | 'cpu' | 'memory' | 'output' | 'disk' | 'processes' | 'cancelled'
 
 /** What the guest said of itself on its channel: claims, never evidence. */
 export interface GuestClaims {

@@ -10,20 +10,33 @@ export interface ReceiptFacts {
   readonly protection: ProtectionLevel
   readonly limits: Limits
   readonly clamped: readonly LimitName[]
-  readonly heldByCgroup: boolean
+  readonly cgroupVersion: 1 | 2 | null
 }
 
 export type LimitMechanisms = Readonly<Record<LimitName, LimitMechanism>>
 
-/** What enforces each limit, with or without cgroups. */
-export function limitMechanisms(heldByCgroup: boolean): LimitMechanisms {
+/** What a machine has for holding limits. */
+export interface LimitGround {
+  readonly cgroupVersion: 1 | 2 | null
+  readonly level: ProtectionLevel
+  /** Whether guests have ids of their own, or are counted together with everything that the service's user runs. */
+  readonly identity: 'own' | 'shared'
+}
+
+/** What enforces each limit there. */
+export function limitMechanisms({ cgroupVersion, level, identity }: LimitGround): LimitMechanisms {
+  const ownFiles = level === 'strong' || level === 'standard'
+  // A user namespace has a count of its own; without one the kernel counts a uid on the whole machine.
+  const ownCount = ownFiles || identity === 'own'
+  const heldByCgroup = cgroupVersion !== null
+  const processesHeldBy = ownCount ? 'rlimit' : 'watchdog'
   return {
     wallMs: 'cell',
     cpuMs: heldByCgroup ? 'cgroup' : 'watchdog',
     memoryBytes: heldByCgroup ? 'cgroup' : 'watchdog',
-    processesMax: heldByCgroup ? 'cgroup' : 'rlimit',
+    processesMax: heldByCgroup ? 'cgroup' : processesHeldBy,
     openFilesMax: 'rlimit',
-    diskBytes: 'tmpfs',
+    diskBytes: ownFiles ? 'tmpfs' : 'watchdog',
     outputBytes: 'cell',
     codeBytes: 'host',
     inputBytes: 'host',
@@ -34,7 +47,8 @@ export function limitMechanisms(heldByCgroup: boolean): LimitMechanisms {
 }
 
 export function writeReceipt(facts: ReceiptFacts, exit: Pick<Exit, 'layers' | 'observed'>): Receipt {
-  const mechanisms = limitMechanisms(facts.heldByCgroup)
+  const identity = exit.layers.includes('own-uid') ? 'own' : 'shared'
+  const mechanisms = limitMechanisms({ ...facts, level: facts.protection, identity })
   const names = Object.keys(mechanisms) as LimitName[]
   const entries = names.map((name) => [
     name,

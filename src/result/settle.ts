@@ -29,6 +29,10 @@ function byOurHand(limits: Limits, { killReason }: Exit): Outcome | undefined {
       return { kind: 'timed-out', limit: 'cpu', limitMs: limits.cpuMs ?? 0 }
     case 'memory':
       return { kind: 'out-of-memory', limitBytes: limits.memoryBytes }
+    case 'disk':
+      return { kind: 'limit-exceeded', limit: 'disk', allowed: limits.diskBytes }
+    case 'processes':
+      return { kind: 'limit-exceeded', limit: 'processes', allowed: limits.processesMax }
     case 'output':
       return { kind: 'limit-exceeded', limit: 'output', allowed: limits.outputBytes }
   }

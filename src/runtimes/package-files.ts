@@ -8,7 +8,7 @@ import { LazaretError } from '../core/errors.ts'
 import type { Bind } from '../jail/shape.ts'
 
 /** Guest path of our build. */
-export const guestFolder = '/opt/lazaret/dist'
+const guestFolder = '/opt/lazaret/dist'
 
 /** Our build, read-only. Harnesses always run from it, also in a checkout: interpreters should start on plain files. */
 export function guestBind(): Bind {
@@ -22,6 +22,12 @@ export function guestBind(): Bind {
   return { host: realpathSync(host), guest: guestFolder }
 }
 
+/** It says that the files of our build are ES modules. */
+export function manifestBind(): Bind {
+  const host = fileURLToPath(new URL('../../package.json', import.meta.url))
+  return { host: realpathSync(host), guest: '/opt/lazaret/package.json' }
+}
+
 /** A package that a harness imports, read-only, at /opt/lazaret/node_modules/<name>. */
 export function packageBind(name: string, from: string = import.meta.url): Bind {
   const folder = findPackage(name, from)
@@ -29,7 +35,7 @@ export function packageBind(name: string, from: string = import.meta.url): Bind 
 }
 
 /** The folder that holds the package's package.json, wherever the package manager put it. */
-export function findPackage(name: string, from: string): string {
+function findPackage(name: string, from: string): string {
   const places = createRequire(from).resolve.paths(name) ?? []
   const folder = places
     .map((place) => join(place, name))

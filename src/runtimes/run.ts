@@ -99,7 +99,7 @@ export class Run implements ProcessListener {
     this.#startedAt = this.#parts.clock.now()
     Object.assign(this.#observed, readStatus(status))
     try {
-      requirePromises(this.#observed)
+      requirePromises(this.plan.promises, this.#observed)
     } catch (error) {
       this.fail(error)
       return

@@ -1,6 +1,7 @@
 /** The seam every runtime meets: a request becomes a program to execute in a cell. Pure but for looking at files. */
 import type { Limits } from '../core/limits.ts'
 import type { RunRequest, RuntimeName } from '../core/request.ts'
+import type { Place } from '../jail/place.ts'
 import type { Bind } from '../jail/shape.ts'
 import type { GuestRequest } from './channel-protocol.ts'
 import type { Toolchains } from './toolchains.ts'
@@ -25,32 +26,39 @@ export interface Program {
   readonly baseDataBytes: number
 }
 
+/** What a runtime finds on this machine: its toolchains, and where its guests will find things. */
+export interface Ground {
+  readonly toolchains: Toolchains
+  readonly place: Place
+}
+
 export interface Runtime {
   readonly name: RuntimeName
   readonly languages: readonly RunRequest['language'][]
   /** Throws RUNTIME_UNAVAILABLE, with the fix, when its toolchain is missing. */
-  prepare(request: RunRequest, limits: Limits, toolchains: Toolchains): Program
+  prepare(request: RunRequest, limits: Limits, ground: Ground): Program
 }
-
-export const workspace = '/workspace'
 
 /** What every guest finds in its environment, before what the request adds. */
 export function guestEnvironment(
   request: RunRequest,
+  place: Place,
   toolchainFolders: readonly string[] = [],
 ): Record<string, string> {
   return {
     PATH: [...toolchainFolders, '/usr/local/bin', '/usr/bin', '/bin'].join(':'),
-    HOME: workspace,
+    HOME: place.workspace,
     USER: 'guest',
     LANG: 'C.UTF-8',
     TZ: 'UTC',
+    // Without a view of files of its own: git ends where it may not read the settings of the host.
+    ...(place.work === null ? {} : { TMPDIR: place.temporary, GIT_CONFIG_NOSYSTEM: '1' }),
     ...request.env,
   }
 }
 
 /** The request's own files, at their places in the workspace. */
-export function workspaceFiles(request: RunRequest): ProgramFile[] {
+export function workspaceFiles(request: RunRequest, { workspace }: Place): ProgramFile[] {
   return Object.entries(request.files ?? {}).map(([path, content]) => ({
     path: `${workspace}/${path}`,
     bytes: typeof content === 'string' ? Buffer.from(content) : content,

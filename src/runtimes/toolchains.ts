@@ -27,7 +27,7 @@ const require = createRequire(import.meta.url)
 export class Toolchains {
   readonly #configured: ToolchainPaths
   readonly #found = new Map<string, string | null>()
-  #python: PythonToolchain | null | undefined
+  readonly #pythons = new Map<boolean, PythonToolchain | null>()
 
   constructor(configured: ToolchainPaths = {}) {
     this.#configured = configured
@@ -60,15 +60,27 @@ export class Toolchains {
     )
   }
 
-  /** Configured, else the interpreter behind `python3`. One that was configured and is not there has no stand-in. */
-  python(): PythonToolchain | null {
-    if (this.#python !== undefined) return this.#python
+  /**
+   * Configured, else the interpreter behind `python3`. One that was configured and is not there has no stand-in.
+   * `forEverybody` asks for one that every user of the machine can come to: guests without a view of files of their own
+   * have to, and root's own toolchains often lie in its home.
+   */
+  python({ forEverybody = false } = {}): PythonToolchain | null {
+    const known = this.#pythons.get(forEverybody)
+    if (known !== undefined) return known
     const { python } = this.#configured
-    this.#python =
-      python === undefined
-        ? (askPython(fromPath('python3')) ?? askPython('/usr/bin/python3'))
-        : askPython(python)
-    return this.#python
+    const candidates = python === undefined ? [fromPath('python3'), '/usr/bin/python3'] : [python]
+    let found: PythonToolchain | null = null
+    for (const path of candidates) {
+      const answer = askPython(path)
+      if (answer !== null && forEverybody && !answer.folders.every(isOpenToAll)) continue
+      if (answer !== null) {
+        found = answer
+        break
+      }
+    }
+    this.#pythons.set(forEverybody, found)
+    return found
   }
 
   /** The refusal of a runtime that cannot be had: what is wrong with the path that was configured, else `otherwise`. */
@@ -130,6 +142,12 @@ function isExecutable(path: string): boolean {
   } catch {
     return false
   }
+}
+
+/** Whether users other than its owner can come to a path, as far as modes tell. */
+function isOpenToAll(path: string): boolean {
+  const others = 0o001
+  return path === '/' || ((statSync(path).mode & others) !== 0 && isOpenToAll(dirname(path)))
 }
 
 const pythonQuestion = `

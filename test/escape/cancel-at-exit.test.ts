@@ -17,7 +17,7 @@ after(async () => {
 })
 
 const stop = new AbortController()
-const times = 200
+const times = 1000
 const atOnce = 4
 
 /** From before the guest starts to after it has ended: a different moment each time. */

@@ -16,7 +16,7 @@ async function collectAfter(code: string, collect: readonly string[] = ['.']) {
   return { texts, isComplete: !truncated.includes('files') }
 }
 
-const prelude = `import os, socket, stat, sys
+const prelude = `import errno, os, socket, stat, sys
 def write(path, text='own'):
     with open(path, 'w') as file: file.write(text)
 `
@@ -41,7 +41,8 @@ os.link('real/file', 'hard')`
 test('pipes and sockets are left alone, and nobody waits for them', async () => {
   const code = `${prelude}
 os.mkfifo('pipe')
-socket.socket(socket.AF_UNIX).bind('socket')
+try: socket.socket(socket.AF_UNIX).bind('socket')
+except OSError as error: assert error.errno == errno.EAFNOSUPPORT
 try: os.mknod('device', stat.S_IFCHR | 0o666, os.makedev(1, 5))
 except PermissionError: pass
 write('file')`
@@ -136,7 +137,7 @@ write(b'\\xc0\\xaf/good.csv')`
 test('folders in folders without end are looked into so far and no further', async () => {
   const code = `${prelude}
 write('top')
-for depth in range(500):
+for depth in range(${guests.level === 'restricted' ? 200 : 500}):
     os.mkdir('d' * 200)
     os.chdir('d' * 200)
     write('file')`
@@ -149,9 +150,10 @@ for depth in range(500):
 test('a hundred thousand entries end the listing, not the host', async () => {
   const code = `${prelude}
 os.mkdir('many')
-write('many/first')
 write('result.txt')
-for number in range(110_000): os.link('many/first', f'many/{number}')`
+for number in range(110_000):
+    if number % 50_000 == 0: write(f'many/{number}')
+    else: os.link(f'many/{number // 50_000 * 50_000}', f'many/{number}')`
   const request = { ...python, code, limits: { diskBytes: 2 ** 30, memoryBytes: 2 ** 31 } }
   const all = await keepMemoryFlat(() => guests.run({ ...request, collect: ['**'] }))
   assert.deepEqual(all.outcome, { kind: 'completed', exitCode: 0 }, all.stderr)
@@ -161,6 +163,11 @@ for number in range(110_000): os.link('many/first', f'many/{number}')`
   assert.deepEqual([Object.keys(one.files), one.truncated], [['result.txt'], []])
 })
 
+/** Where files lie on the host's disk they are counted by walking through them, which opens folders that are closed. */
+const opensFolders = guests.level === 'restricted'
+/** And where guests have the service's uid there, what they say of modes is ignored. */
+const ignoresModes = opensFolders && process.geteuid?.() !== 0
+
 test('what nobody may read is left out, and said to be', async () => {
   const code = `${prelude}
 write('open')
@@ -169,9 +176,15 @@ os.chmod('closed', 0)
 os.mkdir('locked')
 write('locked/file')
 os.chmod('locked', 0)`
-  assert.deepEqual(await collectAfter(code), { texts: { open: 'own' }, isComplete: false })
-  const gone = await collectAfter(`${prelude}\nwrite('file')\nos.chmod('/workspace', 0)`)
-  assert.deepEqual(gone, { texts: {}, isComplete: false })
+  const some = await collectAfter(code)
+  const gone = await collectAfter(`${prelude}\nwrite('file')\nos.chmod(os.getcwd(), 0)`)
+  const texts = {
+    open: 'own',
+    ...(opensFolders ? { 'locked/file': 'own' } : {}),
+    ...(ignoresModes ? { closed: 'own' } : {}),
+  }
+  assert.deepEqual(some, { texts, isComplete: ignoresModes })
+  assert.deepEqual(gone, { texts: opensFolders ? { file: 'own' } : {}, isComplete: opensFolders })
 })
 
 test('names made for patterns with many stars do not keep the host', async () => {

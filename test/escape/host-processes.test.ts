@@ -1,4 +1,7 @@
-/** Processes of the host, and of other cells: nobody inside can see, signal or trace them. */
+/**
+ * Processes of the host, and of other cells: nobody inside can signal, trace or read them. With a pid namespace they are
+ * not there at all; without one a guest that tries a number learns that it is taken.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,6 +10,7 @@ import { after, test } from 'node:test'
 import { bun, node, python, shell, useLazaret } from '../support/use-lazaret.ts'
 
 const guests = await useLazaret()
+const hasPidNamespace = guests.level !== 'restricted'
 
 // Same uid as this process, so that at a level without uids of their own nothing but the namespace protects it.
 const bystander = spawn('sleep', ['600'], { stdio: 'ignore' })
@@ -29,20 +33,20 @@ const killFromJavaScript = `
 const attacks = {
   shell: {
     ...shell,
-    code: `for pid in $(cat pids); do kill -9 $pid && echo hit; kill -STOP -- -$pid && echo hit; test -e /proc/$pid && echo seen; done 2>/dev/null; echo '{"seen":false,"answers":[]}'`,
+    code: `for pid in $(cat pids); do kill -9 $pid && echo hit; kill -STOP -- -$pid && echo hit; test -e /proc/$pid && seen=true; cat /proc/$pid/cmdline; done 2>/dev/null; echo '{"seen":'\${seen:-false}',"answers":[]}'`,
   },
   bun: { ...bun, code: killFromJavaScript },
   node: { ...node, code: killFromJavaScript },
 }
 
 for (const [name, request] of Object.entries(attacks)) {
-  test(`${name} neither sees nor reaches a process of the host whose pid it knows`, async () => {
+  test(`${name} reaches no process of the host whose pid it knows, and sees none from a pid namespace`, async () => {
     const pids = [pid, process.pid, process.ppid]
     const { outcome, stdout } = await guests.run({ ...request, input: pids, files: { pids: pids.join(' ') } })
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
     const { seen, answers } = JSON.parse(stdout) as { seen: boolean; answers: string[] }
-    assert.equal(seen, false)
-    assert.ok(answers.every((answer) => answer === 'ESRCH'))
+    assert.equal(seen, !hasPidNamespace)
+    assert.ok(answers.every((answer) => answer === (hasPidNamespace ? 'ESRCH' : 'EPERM')))
     assertUnharmed()
   })
 }
@@ -51,7 +55,7 @@ test('python: a signal to every pid there can be reaches only the cell', async (
   const code = `
 import json, os, signal
 mine = {1, os.getpid()}
-reached = []
+reached, refused = [], set()
 for pid in range(2, 70000):
     if pid in mine: continue
     for number in (signal.SIGKILL, signal.SIGSTOP):
@@ -59,21 +63,41 @@ for pid in range(2, 70000):
             os.kill(pid, number)
             reached.append(pid)
         except ProcessLookupError: pass
+        except PermissionError: refused.add(pid)
 for group in range(2, 40000):
     if group == os.getpgrp(): continue
     try:
         os.killpg(group, signal.SIGKILL)
         reached.append(-group)
-    except ProcessLookupError: pass
-print(json.dumps({'reached': reached, 'seen': sorted(int(name) for name in os.listdir('/proc') if name.isdigit()), 'self': os.getpid()}))`
+    except (ProcessLookupError, PermissionError): pass
+readable = []
+for pid in refused:
+    for name in ('cmdline', 'comm', 'environ', 'maps', 'mem', 'stat', 'statm', 'status', 'syscall', 'wchan'):
+        try: open('/proc/%d/%s' % (pid, name), 'rb').read(1)
+        except OSError: continue
+        readable.append((pid, name))
+    for name in ('cwd', 'exe', 'root', 'fd/0', 'ns/net'):
+        try: os.readlink('/proc/%d/%s' % (pid, name))
+        except OSError: continue
+        readable.append((pid, name))
+try: seen = sorted(int(name) for name in os.listdir('/proc') if name.isdigit())
+except PermissionError: seen = []
+print(json.dumps({'reached': reached, 'seen': seen, 'self': os.getpid(), 'refused': sorted(refused), 'readable': readable}))`
   const { outcome, stdout, stderr } = await guests.run({ ...python, code })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
-  const { reached, seen, self } = JSON.parse(stdout) as { reached: number[]; seen: number[]; self: number }
-  assert.deepEqual({ reached, seen }, { reached: [], seen: [1, self] })
+  const { reached, seen, self, refused, readable } = JSON.parse(stdout) as {
+    [name in 'reached' | 'seen' | 'refused' | 'readable']: number[]
+  } & { self: number }
+  assert.deepEqual(
+    { reached, seen, readable },
+    { reached: [], seen: hasPidNamespace ? [1, self] : [], readable: [] },
+  )
+  // What a pid namespace would have kept from it: that somebody has this number.
+  assert.equal(refused.includes(pid), !hasPidNamespace)
   assertUnharmed()
 })
 
-test('the guest of another cell is a stranger: neither seen nor reached', async () => {
+test('the guest of another cell is a stranger: neither listed nor reached', async () => {
   const started = Promise.withResolvers<void>()
   const other = guests.run({
     ...shell,
@@ -85,7 +109,8 @@ test('the guest of another cell is a stranger: neither seen nor reached', async 
     ...shell,
     code: 'kill -9 -1; ls -d /proc/[0-9]* | wc -l; ps -eo args= | grep -c "[s]leep 1"',
   })
-  assert.match(stdout, /^[1-5]\n0\n$/)
+  // Without a pid namespace there is no /proc to list.
+  assert.match(stdout, hasPidNamespace ? /^[1-5]\n0\n$/ : /^0\n0\n$/)
   assert.deepEqual((await other).outcome, { kind: 'completed', exitCode: 0 })
   assert.equal((await other).stdout, 'up\nunharmed\n')
 })

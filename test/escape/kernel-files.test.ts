@@ -86,10 +86,59 @@ for (const [runtime, request] of Object.entries(attacks)) {
   })
 }
 
-test('there is no /sys, no cgroup file system, and the cgroup of the guest is called /', async () => {
-  const code = `ls -A /sys 2>/dev/null; grep -cE ' - (cgroup2?|sysfs|debugfs|tracefs|securityfs|bpf|overlay|mqueue) ' /proc/self/mountinfo; cut -d: -f3 /proc/self/cgroup | grep -c lazaret`
-  assert.equal((await guests.run({ ...shell, code })).stdout, '0\n0\n')
+const hasOwnView = guests.level !== 'restricted'
+const isShared = hasOwnView ? 'guests have a view of files of their own here' : false
+const isOwn = hasOwnView ? false : 'guests see the host’s own files here'
+
+test(
+  'there is no /sys, no cgroup file system, and the cgroup of the guest is called /',
+  { skip: isOwn },
+  async () => {
+    const code = `ls -A /sys 2>/dev/null; grep -cE ' - (cgroup2?|sysfs|debugfs|tracefs|securityfs|bpf|overlay|mqueue) ' /proc/self/mountinfo; cut -d: -f3 /proc/self/cgroup | grep -c lazaret`
+    assert.equal((await guests.run({ ...shell, code })).stdout, '0\n0\n')
+  },
+)
+
+test('on the host’s own files /sys tells of processors and nothing else', { skip: isShared }, async () => {
+  const code = `
+import os
+opened = []
+for top in ('/sys', '/sys/fs/cgroup', '/sys/kernel', '/sys/class/net', '/sys/block', '/sys/devices/system', '/sys/devices/system/cpu', '/sys/devices/system/node', '/proc', '/dev'):
+    try: os.listdir(top); opened.append(top)
+    except PermissionError: pass
+    except FileNotFoundError: pass
+for path in ('/sys/fs/cgroup/cgroup.procs', '/sys/fs/cgroup/pids/cgroup.procs', '/sys/class/net/lo/address', '/sys/kernel/mm/transparent_hugepage/enabled', '/sys/class/dmi/id/product_name'):
+    try: open(path).read(); opened.append(path)
+    except (PermissionError, FileNotFoundError): pass
+print(*opened)`
+  assert.equal((await guests.run({ ...python, code })).stdout, '/sys/devices/system/cpu\n')
 })
+
+test(
+  'on the host’s own files no entry in /proc tells of mounts, connections or others',
+  { skip: isShared },
+  async () => {
+    const code = `
+import os
+refused = 0
+names = ('mountinfo', 'mounts', 'mountstats', 'net/tcp', 'net/unix', 'net/route', 'net/arp', 'net/dev')
+own = ['self/' + name for name in names] + ['thread-self/' + name for name in names]
+own += ['self/task/%d/%s' % (os.getpid(), name) for name in names]
+others = ['%d/%s' % (pid, name) for pid in (1, os.getppid()) for name in (*names, 'cgroup', 'cmdline', 'environ', 'status', 'stat')]
+machine = ['mounts', 'net/tcp', 'net/unix', 'modules', 'cmdline', 'partitions', 'locks', 'interrupts', 'swaps']
+for name in own + others + machine:
+    try:
+        if open('/proc/' + name, 'rb').read(1): print('read', name)
+    except PermissionError: refused += 1
+    except FileNotFoundError: pass
+for folder in ('/proc', '/proc/self', '/proc/self/task', '/proc/self/net', '/proc/self/map_files', '/proc/1'):
+    try: print('listed', folder, len(os.listdir(folder)))
+    except PermissionError: refused += 1
+print(refused > 35, open('/proc/self/status').read(4), len(os.listdir('/proc/self/fd')) > 2)`
+    const { stdout, stderr } = await guests.run({ ...python, code })
+    assert.equal(stdout, 'True Name True\n', stderr)
+  },
+)
 
 test('a crash writes no core, whatever the host does with cores', async () => {
   const { outcome, stdout } = await guests.run({

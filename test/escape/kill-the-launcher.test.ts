@@ -4,8 +4,9 @@ import { test } from 'node:test'
 
 import { LazaretError } from '../../src/index.ts'
 import type { RunRequest } from '../../src/index.ts'
-import { listCells } from '../support/processes.ts'
-import type { HostCell } from '../support/processes.ts'
+import { eventually } from '../support/eventually.ts'
+import { isAlive, listCells } from '../support/processes.ts'
+import type { HostCell, HostProcess } from '../support/processes.ts'
 import { python, shell, useLazaret } from '../support/use-lazaret.ts'
 
 const guests = await useLazaret()
@@ -45,6 +46,35 @@ for (const [name, choose] of Object.entries(victims)) {
     })
   }
 }
+
+test('SIGKILL of the stub ends everything in the cell, though pid 1 is stopped', async () => {
+  const run = strike({ ...shell, code: stubborn }, ({ stub, pid1 }) => {
+    process.kill(pid1.pid, 'SIGSTOP')
+    process.kill(stub.pid, 'SIGKILL')
+  })
+  await assert.rejects(run, { code: 'WORKER_LOST' })
+  await guests.leaks.check()
+})
+
+test('SIGKILL of a pid 1 whose stub is stopped leaves no file, and nobody who can be told from the host’s own', async () => {
+  let left: readonly HostProcess[] = []
+  const run = strike({ ...shell, code: stubborn, limits: { wallMs: 800 } }, (cell) => {
+    left = cell.guests
+    process.kill(cell.stub.pid, 'SIGSTOP')
+    process.kill(cell.pid1.pid, 'SIGKILL')
+  })
+  // Who would have said that pid 1 is dead is stopped, so the host learns of it at the deadline.
+  assert.equal((await run).outcome.kind, 'timed-out')
+  if (guests.level === 'restricted' && process.geteuid?.() !== 0) {
+    // No pid namespace that ends with its pid 1, and no uid of their own: they live on, and it takes two kills to get there.
+    assert.ok(left.some(isAlive))
+    guests.leaks.forgetProcesses()
+    await eventually(() => guests.leaks.describeLeft(), 20_000)
+    for (const { pid } of left.filter(isAlive)) process.kill(pid, 'SIGKILL')
+    guests.leaks.noteProcesses(left)
+  }
+  await guests.leaks.check()
+})
 
 test('a guest that dies of SIGKILL from outside is killed, not lost', async () => {
   const { outcome } = await strike({ ...shell, code: 'echo up; exec sleep 60' }, ({ guests: [guest] }) =>

@@ -13,6 +13,17 @@ const limits = { memoryBytes: 128 * MiB, wallMs: 10_000 }
 const anyEngine = {
   'array growth': 'const a = []; for (;;) a.push({ n: a.length })',
   'string doubling': `const kept = []; let s = 'x'.repeat(1 << 20); for (;;) { s += s; s.charCodeAt(7); kept.push(s, JSON.stringify(s)) }`,
+  'Array.fill': 'const a = []; for (;;) a.push(new Array(1 << 20).fill(a.length + 0.5))',
+  BigInt: 'const a = []; for (let n = 1n; ; n++) a.push((1n << 8388607n) + n)',
+  'regular expressions': `const a = []; const s = 'ab'.repeat(1 << 18); for (let i = 0; ; i++) a.push((s + i).replace(/(a)(b)/g, '$2$1$2'), [...s.matchAll(/ab/g)])`,
+  'objects of many names':
+    'const a = []; for (let i = 0; ; i++) { const o = {}; for (let j = 0; j < 1000; j++) o["k" + i + "_" + j] = j; a.push(o) }',
+  'sets and weak maps':
+    'const s = new Set(), w = new WeakMap(); for (let i = 0; ; i++) { const o = { i }; s.add(o); w.set(o, new Array(8).fill(i)) }',
+  'closures and promises':
+    'const a = []; for (let i = 0; ; i++) a.push(new Promise(() => {}).then(() => i), () => a)',
+  'a growable shared buffer':
+    'const a = []; for (;;) { const b = new SharedArrayBuffer(0, { maxByteLength: 1 << 22 }); b.grow(1 << 22); new Uint8Array(b).fill(1); a.push(b) }',
   'typed arrays': 'const a = []; for (;;) a.push(new Uint8Array(1 << 20).fill(1))',
   'map growth': 'const m = new Map(); for (let i = 0; ; i++) m.set(i, [i])',
   'a resizable buffer':
@@ -23,6 +34,11 @@ const anyEngine = {
 
 const anyPython = {
   'bytes doubling': `b = b'x' * (1 << 20)\nkept = []\nwhile True:\n    b += b\n    kept.append(bytes(b))`,
+  'a list that is multiplied': 'a = [0]\nwhile True: a *= 2',
+  'whole numbers': 'a = []\nwhile True: a.append((1 << (1 << 23)) + len(a))',
+  'text of wide characters': `a = []\nwhile True: a.append('\\U0001f600' * (1 << 18) + str(len(a)))`,
+  'dictionaries and sets': 'd = {}\ns = set()\nwhile True:\n    d[len(d)] = [len(d)]\n    s.add(str(len(d)))',
+  'regular expressions': `import re\na = []\nwhile True: a.append(re.findall('a', 'a' * 100000 + str(len(a))) + [re.sub('a', 'bb', 'a' * 100000)])`,
   'small objects': 'a = []\nwhile True: a.append([len(a)])',
   'private mappings':
     'import mmap\nkept = []\nwhile True:\n    m = mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE)\n    m.write(b"x" * (1 << 20))\n    kept.append(m)',

@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import { defaultLimits } from '../../src/core/limits.ts'
 import { encodeFrame, frameBytesMax, frameHeaderBytes, frameType } from '../../src/jail/frames.ts'
 import type { SpawnSpec } from '../../src/jail/guest-process.ts'
+import { probeMachine } from '../../src/engine/probe.ts'
 import { Machine } from '../../src/jail/machine.ts'
 import { recordNames } from '../../src/jail/plan-records.ts'
 import type { PlanRecord } from '../../src/jail/plan-records.ts'
@@ -14,6 +15,7 @@ import { encodeSpawn } from '../../src/jail/spawn-frame.ts'
 import { defaultUidRange } from '../../src/jail/uid-range.ts'
 import { encodeWanted } from '../../src/runtimes/collect/listing.ts'
 import { readStatus, requirePromises } from '../../src/runtimes/observed.ts'
+import { Toolchains } from '../../src/runtimes/toolchains.ts'
 import { eventually } from '../support/eventually.ts'
 import { findProcess, listDescendants } from '../support/processes.ts'
 import { readFault, sendPlan, useLauncher } from './raw-launcher.ts'
@@ -26,16 +28,17 @@ function spawnOf(file: string, ...argv: readonly string[]): SpawnSpec {
   const ground = {
     identity: 'shared',
     memoryHeldByCgroup: true,
+    isPid1Counted: true,
     runtimeDataBytes: 0,
     openFilesHard: 1024,
   } as const
-  const watched = { memoryBytes: null, cpuMs: null }
+  const watched = { memoryBytes: null, cpuMs: null, socketBytes: null }
   const rlimits = planRlimits({ ...defaultLimits, processesMax: 500 }, ground)
   return {
     file,
     argv: [file, ...argv],
     env: {},
-    folder: '/workspace',
+    folder: '/',
     rlimits,
     hasChannel: false,
     wallMs: 0,
@@ -62,15 +65,17 @@ async function assertNothingLeft(launcher: RawLauncher, pid1?: number): Promise<
 
 describe('the launcher', () => {
   let machine: Machine
-  before(() => {
+  before(async () => {
     machine = new Machine({ uidRange: defaultUidRange })
+    // Finds out which wall this machine has to give.
+    await probeMachine({ machine, minimum: 'restricted', onRefusal() {} }, new Toolchains())
   })
   after(() => machine[Symbol.asyncDispose]())
 
   it('builds a cell, runs a program in it and reports its output and its end', async () => {
     await using cell = await useLauncher(machine)
     const { launcher, plan } = cell
-    await build(launcher, plan.records)
+    const pid1 = await build(launcher, plan.records)
     launcher.send(frameType.spawn, 7, encodeSpawn(spawnOf('/bin/sh', '-c', 'echo $PPID; exit 3')))
     const exit = await launcher.frame(frameType.exit)
     assert.deepEqual(
@@ -78,7 +83,8 @@ describe('the launcher', () => {
       { id: 7, signalled: 0, code: 3 },
     )
     const output = launcher.frames.find(({ type }) => type === frameType.output)
-    assert.equal(output?.payload.toString('latin1'), '\u00011\n')
+    // Without a pid namespace its parent, the warden, has the number that everybody knows it by.
+    assert.equal(output?.payload.toString('latin1'), `\u0001${plan.wall === 'namespaces' ? 1 : pid1}\n`)
   })
 
   describe('before there is a plan', () => {
@@ -128,14 +134,17 @@ describe('the launcher', () => {
     it('names the record and the errno of a step that fails, and runs nothing after it', async () => {
       await using cell = await useLauncher(machine)
       const { launcher, plan } = cell
-      const at = plan.records.findIndex((candidate) => candidate.do === 'bind')
-      const failing: PlanRecord = { do: 'mount', type: 'tmpfs', path: 'not/there', flags: 0, options: '' }
+      const hasMounts = plan.wall === 'namespaces'
+      const at = plan.records.findIndex((candidate) => candidate.do === (hasMounts ? 'bind' : 'confine'))
+      const failing: PlanRecord = hasMounts
+        ? { do: 'mount', type: 'tmpfs', path: 'not/there', flags: 0, options: '' }
+        : { do: 'directory', path: 'not/there', mode: 0o755 }
       sendPlan(launcher, plan.records.toSpliced(at, 0, failing))
       launcher.send(frameType.spawn, 1, encodeSpawn(spawnOf('/bin/true')))
       assert.deepEqual(readFault(await launcher.frame(frameType.fault)), {
         record: at,
         errno: ENOENT,
-        step: 'mount a file system',
+        step: hasMounts ? 'mount a file system' : 'make a folder',
       })
       await assertNothingLeft(launcher)
       const types = launcher.frames.map(({ type }) => type)
@@ -282,20 +291,28 @@ describe('the launcher', () => {
 
     it('reads files for the host as a process without rights, and nothing but regular files', async () => {
       await using cell = await useLauncher(machine)
-      const { launcher, plan } = cell
+      const { launcher, plan, place } = cell
       await build(launcher, plan.records)
-      const make = 'cd /workspace; printf 12345 > file; ln -s file link; mkfifo pipe; mkdir folder'
-      launcher.send(frameType.spawn, 1, encodeSpawn(spawnOf('/bin/sh', '-c', make)))
+      const folder = place.workspace
+      const make = 'printf 12345 > file; ln -s file link; mkfifo pipe; mkdir folder'
+      launcher.send(frameType.spawn, 1, encodeSpawn({ ...spawnOf('/bin/sh', '-c', make), folder }))
       await launcher.frame(frameType.exit)
       launcher.frames.length = 0
       const names = ['file', 'link', 'pipe', 'folder', '/etc/passwd', '../etc/passwd', 'none']
       const stdin = encodeWanted(names.map((path) => ({ path, bytes: 3 })))
-      const collector = { ...spawnOf('read'), argv: [], stdin, isCollector: true, rlimits: collectorRlimits }
+      const collector = {
+        ...spawnOf('read'),
+        folder,
+        argv: [],
+        stdin,
+        isCollector: true,
+        rlimits: collectorRlimits,
+      }
       launcher.send(frameType.spawn, 2, encodeSpawn(collector))
       launcher.send(frameType.stdin, 2, stdin)
       launcher.send(frameType.stdinEnd, 2)
       const spawned = await launcher.frame(frameType.spawned)
-      requirePromises(readStatus(spawned?.payload.toString('latin1', 4) ?? ''))
+      requirePromises(plan.promises, readStatus(spawned?.payload.toString('latin1', 4) ?? ''))
       await launcher.frame(frameType.exit)
       const output = launcher.frames
         .filter(({ type }) => type === frameType.output)

@@ -1,7 +1,9 @@
 /** A shape and grounds that plans are made of in tests; none of it has to exist. */
 import { planCell } from '../../src/jail/plan.ts'
 import type { CellPlan } from '../../src/jail/plan.ts'
+import { hostView, ownView } from '../../src/jail/place.ts'
 import type { PlanRecord } from '../../src/jail/plan-records.ts'
+import { planRestrictedCell } from '../../src/jail/restricted-plan.ts'
 import type { CellGround, CellShape, HostView } from '../../src/jail/shape.ts'
 
 export const exampleView: HostView = {
@@ -14,11 +16,13 @@ export const exampleView: HostView = {
 export const exampleShape: CellShape = {
   binds: [{ host: '/srv/toolchain', guest: '/opt/toolchain' }],
   network: 'none',
+  place: ownView,
   diskBytes: 1024 * 1024,
 }
 
 /** Started by root, with cgroups. */
 export const ownGround: CellGround = {
+  wall: 'namespaces',
   identity: { kind: 'own', firstId: 2_000_000_000 },
   cgroupJoins: ['/sys/fs/cgroup/memory/x/tasks', '/sys/fs/cgroup/pids/x/tasks'],
   memoryHeldByCgroup: true,
@@ -28,6 +32,7 @@ export const ownGround: CellGround = {
 
 /** Started by an ordinary user, without cgroups. */
 export const sharedGround: CellGround = {
+  wall: 'namespaces',
   identity: { kind: 'shared', uid: 1234, gid: 5678 },
   cgroupJoins: [],
   memoryHeldByCgroup: false,
@@ -37,12 +42,19 @@ export const sharedGround: CellGround = {
 
 const files = new Set([
   '/etc/ld.so.cache',
-  ...['null', 'zero', 'full', 'random', 'urandom'].map((name) => `/dev/${name}`),
+  ...['null', 'zero', 'full', 'random', 'urandom', 'tty'].map((name) => `/dev/${name}`),
 ])
 export const isFile = (path: string): boolean => files.has(path)
 
 export function planExample(ground: CellGround, shape: Partial<CellShape> = {}): CellPlan {
   return planCell({ ...exampleShape, ...shape }, ground, isFile)
+}
+
+/** The same without namespaces. */
+export function planRestrictedExample(ground: CellGround, shape: Partial<CellShape> = {}): CellPlan {
+  const work = '/tmp/example'
+  const restricted = { ...exampleShape, place: hostView(work), ...shape }
+  return planRestrictedCell(restricted, { ...ground, wall: 'landlock' }, work)
 }
 
 /** The records of one kind. */

@@ -52,12 +52,13 @@ test('rulesets go from the newest ABI to the first, and an older one handles no 
     [1, 12],
     [2, 13],
     [3, 14],
+    [4, 14],
     [5, 15],
     [6, 15],
   ])
   for (const { abi, handledFiles, scoped, attributeBytes } of rulesets) {
     assert.equal(handledFiles, 2 ** (Number(newestRight.get(abi)) + 1) - 1, `ABI ${abi}`)
     assert.equal(scoped, abi >= 6 ? 3 : 0)
-    assert.equal(attributeBytes, abi >= 6 ? 24 : 8)
+    assert.equal(attributeBytes, abi >= 6 ? 24 : abi >= 4 ? 16 : 8)
   }
 })

@@ -33,6 +33,15 @@ test('a plan is a row of number, length and payload', () => {
   assert.deepEqual([...plan], expected)
 })
 
+test('a plan is data alone: a copy of it gives the same bytes, and so do the same shape and ground', () => {
+  for (const ground of [ownGround, sharedGround]) {
+    const { records } = planExample(ground)
+    const bytes = encodePlan(records)
+    assert.deepEqual(encodePlan(structuredClone(records)), bytes)
+    assert.deepEqual(encodePlan(planExample(structuredClone(ground)).records), bytes)
+  }
+})
+
 test('every record of a real plan can be walked by its lengths to the last byte', () => {
   for (const ground of [ownGround, sharedGround]) {
     const { records } = planExample(ground)

@@ -2,17 +2,19 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { statSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import type { Duplex } from 'node:stream'
 
 import { defaultLimits } from '../../src/core/limits.ts'
 import { FrameDecoder, encodeFrame, frameType } from '../../src/jail/frames.ts'
 import { requireLauncher } from '../../src/jail/launcher-path.ts'
 import type { LeasedGround, Machine } from '../../src/jail/machine.ts'
+import type { Place } from '../../src/jail/place.ts'
 import { planCell } from '../../src/jail/plan.ts'
 import type { CellPlan } from '../../src/jail/plan.ts'
 import { encodePlan } from '../../src/jail/plan-records.ts'
 import type { PlanRecord } from '../../src/jail/plan-records.ts'
+import { planRestrictedCell } from '../../src/jail/restricted-plan.ts'
 import { eventually } from '../support/eventually.ts'
 
 const reapMs = 5000
@@ -32,8 +34,10 @@ export class RawLauncher {
   readonly ended: Promise<unknown>
   readonly #waiting: { readonly type: number; readonly found: (frame: RawFrame) => void }[] = []
 
-  constructor() {
-    this.stub = spawn(requireLauncher(), [], {
+  /** `through` is a command that becomes the launcher in its own time. */
+  constructor(through: readonly string[] = []) {
+    const [file, ...args] = [...through, requireLauncher()]
+    this.stub = spawn(file, args, {
       stdio: ['ignore', 'pipe', 'ignore', 'pipe', 'ignore'],
       env: {},
       cwd: '/',
@@ -89,18 +93,30 @@ export function readFault(frame: RawFrame | undefined): Fault | undefined {
   }
 }
 
-/** A launcher and ground for one cell of this machine, both given back at the end. */
+export interface LeasedLauncher extends AsyncDisposable {
+  readonly launcher: RawLauncher
+  readonly ground: LeasedGround
+  readonly plan: CellPlan
+  readonly place: Place
+}
+
+/** A launcher and ground for one cell of the best wall of this machine, all given back at the end. */
 export async function useLauncher(
   machine: Machine,
-): Promise<AsyncDisposable & { launcher: RawLauncher; ground: LeasedGround; plan: CellPlan }> {
+  through: readonly string[] = [],
+): Promise<LeasedLauncher> {
   const ground = await machine.lease(defaultLimits)
-  const launcher = new RawLauncher()
+  const launcher = new RawLauncher(through)
   const isFile = (path: string): boolean => !statSync(path).isDirectory()
-  const plan = planCell({ binds: [], network: 'none', diskBytes: 1024 * 1024 }, ground, isFile)
+  const place = machine.choosePlace()
+  const shape = { binds: [], network: 'none', place, diskBytes: 1024 * 1024 } as const
+  const { work } = place
+  const plan = work === null ? planCell(shape, ground, isFile) : planRestrictedCell(shape, ground, work)
   return {
     launcher,
     ground,
     plan,
+    place,
     async [Symbol.asyncDispose]() {
       // The end of both sockets is the end of the host.
       launcher.control.destroy()
@@ -108,6 +124,7 @@ export async function useLauncher(
       await launcher.ended
       // Killed processes of a cell whose stub died are reaped by the machine's init, in its own time.
       await eventually(() => tryTo(() => ground.release()), reapMs)
+      if (work !== null) rmSync(work, { recursive: true, force: true })
     },
   }
 }

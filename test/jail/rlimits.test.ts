@@ -12,6 +12,7 @@ const numbers = { cpu: 0, fileSize: 1, data: 2, core: 4, processes: 6, openFiles
 const ground: RlimitGround = {
   identity: 'own',
   memoryHeldByCgroup: true,
+  isPid1Counted: true,
   runtimeDataBytes: 1000,
   openFilesHard: 1_000_000,
 }
@@ -24,9 +25,9 @@ function planned(
   return new Map(plan.map(({ resource, soft, hard }) => [resource, { soft, hard }]))
 }
 
-test('core dumps are off and files, sizes and descriptors bounded, always', () => {
+test('core dumps are off, and not at 0, which would start a handler of the host’s; files, sizes and descriptors bounded, always', () => {
   const plan = planned({ diskBytes: 4096, openFilesMax: 32 })
-  assert.deepEqual(plan.get(numbers.core), { soft: 0, hard: 0 })
+  assert.deepEqual(plan.get(numbers.core), { soft: 1, hard: 1 })
   assert.deepEqual(plan.get(numbers.fileSize), { soft: 4096, hard: 4096 })
   assert.deepEqual(plan.get(numbers.openFiles), { soft: 32, hard: 32 })
 })

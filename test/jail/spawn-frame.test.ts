@@ -14,7 +14,7 @@ const spec: SpawnSpec = {
   hasChannel: false,
   wallMs: 30,
   outputBytes: 10,
-  watched: { memoryBytes: null, cpuMs: 20 },
+  watched: { memoryBytes: null, cpuMs: 20, socketBytes: 40 },
 }
 const { SPAWN_HAS_STDIN, SPAWN_HAS_CHANNEL, SPAWN_ENDS_ON_OUTPUT, SPAWN_COLLECTS } = readEnumLine(
   readSource('spawn.c'),
@@ -23,7 +23,8 @@ const { SPAWN_HAS_STDIN, SPAWN_HAS_CHANNEL, SPAWN_ENDS_ON_OUTPUT, SPAWN_COLLECTS
 
 test('a spawn frame has the launcher’s order', () => {
   const expected = [
-    '04000000 0a00000000000000 0000000000000000 1400000000000000 1e00000000000000', // flags, output, memory, cpu, wall
+    '04000000 0a00000000000000 0000000000000000 1400000000000000', // flags, output, memory, cpu
+    '1e00000000000000 2800000000000000', // wall, sockets
     '02000000 2f00 03000000 2f6600', // folder, file
     '01000000 07000000 0100000000000000 0200000000000000', // rlimits
     '02000000 02000000 6100 01000000 00', // argv

@@ -36,6 +36,14 @@ test('two allocators in one process never share an id', async () => {
   assert.equal(new Set(taken).size, 256)
 })
 
+test('allocators of two ranges that overlap never share an id, wherever the ranges begin', async () => {
+  const range = freshRange(4)
+  await using first = new UidAllocator(range)
+  await using second = new UidAllocator({ first: range.first + 100, count: 3 * idsPerBlock })
+  const taken = [...(await takeAll(first, 256)), ...(await takeAll(second, 128))]
+  assert.equal(new Set(taken.flatMap((id) => [id, id + 1])).size, 2 * 384)
+})
+
 test('allocators in two processes never share an id, and an id is free again when its process has ended', async () => {
   const range = freshRange(2)
   const module = new URL('../../src/jail/uid-range.ts', import.meta.url).href
@@ -72,4 +80,39 @@ test('an empty range says what to do', async () => {
   await using ids = new UidAllocator(freshRange(1))
   await takeAll(ids, 128)
   await assert.rejects(ids.take(), { code: 'JAIL_UNAVAILABLE', message: /All 256 ids/, hint: /uidRange/ })
+})
+
+test('an id that is reserved is handed out to nobody until it is given back', async () => {
+  const range = freshRange(1)
+  await using ids = new UidAllocator(range)
+  const taken = await ids.take()
+  const giveBack = await ids.reserve(range.first + 4)
+  assert.ok(giveBack !== undefined)
+  assert.ok(!(await takeAll(ids, 126)).includes(range.first + 4))
+  await assert.rejects(ids.take(), { code: 'JAIL_UNAVAILABLE' })
+  await giveBack()
+  assert.equal(await ids.take(), range.first + 4)
+  assert.notEqual(taken, range.first + 4)
+})
+
+test('an id that a cell has, here or elsewhere, or that is not of the range, cannot be reserved', async () => {
+  const range = freshRange(2)
+  await using ids = new UidAllocator(range)
+  await using other = new UidAllocator(range)
+  assert.equal(await ids.reserve(await ids.take()), undefined)
+  assert.equal(await ids.reserve(await other.take()), undefined)
+  assert.equal(await ids.reserve(range.first - 2), undefined)
+  assert.equal(await ids.reserve(range.first + range.count), undefined)
+})
+
+test('a whole block that nobody has is claimed for as long as one of its ids is reserved', async () => {
+  const range = freshRange(1)
+  await using ids = new UidAllocator(range)
+  await using other = new UidAllocator(range)
+  const giveBack = await ids.reserve(range.first)
+  assert.ok(giveBack !== undefined)
+  await assert.rejects(other.take(), { code: 'JAIL_UNAVAILABLE' })
+  await giveBack()
+  await using later = new UidAllocator(range)
+  assert.equal(await later.take(), range.first)
 })

@@ -5,11 +5,13 @@ import { defaultLimits } from '../../src/core/limits.ts'
 import { requireEnforced } from '../../src/policy/require-enforced.ts'
 import { limitMechanisms } from '../../src/result/receipt.ts'
 
-const unheld = { ...limitMechanisms(false), processesMax: 'none', cpuMs: 'none' } as const
+const held = limitMechanisms({ cgroupVersion: 1, level: 'strong', identity: 'own' })
+const watched = limitMechanisms({ cgroupVersion: null, level: 'standard', identity: 'shared' })
+const unheld = { ...watched, processesMax: 'none', cpuMs: 'none' } as const
 
 test('limits that something holds pass', () => {
-  requireEnforced(defaultLimits, limitMechanisms(true), [])
-  requireEnforced({ ...defaultLimits, cpuMs: 1 }, limitMechanisms(false), [])
+  requireEnforced(defaultLimits, held, [])
+  requireEnforced({ ...defaultLimits, cpuMs: 1 }, watched, [])
 })
 
 test('a limit that nothing holds is refused by name', () => {

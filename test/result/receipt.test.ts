@@ -9,7 +9,7 @@ const facts = {
   protection: 'strong',
   limits: defaultLimits,
   clamped: ['wallMs'],
-  heldByCgroup: true,
+  cgroupVersion: 1,
 } as const
 const seen = { layers: ['seccomp'], observed: { Seccomp: '2' } }
 
@@ -38,7 +38,10 @@ test('a limit that nobody set is held by nothing, and every other by something',
 })
 
 test('without cgroups a receipt says watchdog and rlimit where it would have said cgroup', () => {
-  const [held, alone] = [limitMechanisms(true), limitMechanisms(false)]
+  const [held, alone] = [
+    limitMechanisms({ cgroupVersion: 2, level: 'strong', identity: 'own' }),
+    limitMechanisms({ cgroupVersion: null, level: 'standard', identity: 'shared' }),
+  ]
   const different = Object.keys(held).filter((name) => held[name as 'wallMs'] !== alone[name as 'wallMs'])
   assert.deepEqual(
     different.map((name) => [name, held[name as 'wallMs'], alone[name as 'wallMs']]),
@@ -48,4 +51,20 @@ test('without cgroups a receipt says watchdog and rlimit where it would have sai
       ['processesMax', 'cgroup', 'rlimit'],
     ],
   )
+})
+
+test('without a file system of its own, a run’s disk is held by the watchdog', () => {
+  assert.equal(
+    limitMechanisms({ cgroupVersion: 1, level: 'restricted', identity: 'shared' }).diskBytes,
+    'watchdog',
+  )
+  assert.equal(limitMechanisms({ cgroupVersion: 1, level: 'strong', identity: 'own' }).diskBytes, 'tmpfs')
+})
+
+test('processes that the kernel counts with those of the service are held by the watchdog', () => {
+  const heldBy = (level: 'standard' | 'restricted', identity: 'own' | 'shared') =>
+    limitMechanisms({ cgroupVersion: null, level, identity }).processesMax
+  assert.equal(heldBy('restricted', 'shared'), 'watchdog')
+  assert.equal(heldBy('restricted', 'own'), 'rlimit')
+  assert.equal(heldBy('standard', 'shared'), 'rlimit')
 })

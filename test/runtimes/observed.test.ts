@@ -19,7 +19,7 @@ test('a process cannot forge lines with its name, which comes first and has no l
 })
 
 test('a guest with every promise kept may run', () => {
-  assert.doesNotThrow(() => requirePromises(kept))
+  assert.doesNotThrow(() => requirePromises(kept, kept))
 })
 
 for (const [name, value] of [
@@ -34,7 +34,7 @@ for (const [name, value] of [
     const observed = Object.fromEntries(
       Object.entries({ ...kept, [name]: value }).filter(([, seen]) => seen !== undefined),
     ) as Record<string, string>
-    assert.throws(() => requirePromises(observed), {
+    assert.throws(() => requirePromises(kept, observed), {
       code: 'CELL_FAILED',
       message: new RegExp(`with ${name} ${value ?? 'unknown'} instead of`),
     })

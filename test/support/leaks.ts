@@ -2,7 +2,7 @@
  * After a run nothing of it may be left on the machine: no process, descriptor, cgroup, mount or file. Cells are
  * taken down in the background, so a check polls for a while before it names what is still there.
  */
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -15,10 +15,12 @@ import {
   nowTicks,
   readCgroups,
   readPidNamespace,
+  readWorkingFolder,
 } from './processes.ts'
 import type { HostProcess } from './processes.ts'
 
-const cleanUpMs = 3000
+/** Where files lie on a disk, many of them take their time to remove. */
+const cleanUpMs = 20_000
 const cgroupDepthMax = 6
 
 export class LeakCheck {
@@ -27,11 +29,14 @@ export class LeakCheck {
   readonly #pidNamespaces = new Map<string, number>()
   readonly #processes: HostProcess[] = []
   readonly #own = new Set<number>()
+  #hasNursery = false
   #descriptors = 0
   #mounts: readonly string[] = []
 
   constructor() {
     this.temporaryFolder = mkdtempSync(join(tmpdir(), 'lazaret-test-'))
+    // Guests without a view of files of their own find their folder in it.
+    chmodSync(this.temporaryFolder, 0o711)
     process.env['TMPDIR'] = this.temporaryFolder
     // Also when the file fails before its first test.
     process.once('exit', () => rmSync(this.temporaryFolder, { recursive: true, force: true }))
@@ -52,7 +57,8 @@ export class LeakCheck {
 
   /** The pid namespace of a run that is over: whatever is still in it was left behind. */
   noteNamespace(name: string | undefined): void {
-    if (name !== undefined) this.#pidNamespaces.set(name, nowTicks())
+    if (name !== undefined && name !== readPidNamespace(process.pid))
+      this.#pidNamespaces.set(name, nowTicks())
   }
 
   /** Processes that must be gone at the next check. */
@@ -69,6 +75,13 @@ export class LeakCheck {
     this.#own.add(pid)
   }
 
+  /** A Lazaret that lives on keeps its nursery: once it stands it belongs to the baseline. */
+  async allowNursery(): Promise<void> {
+    this.#hasNursery = true
+    const isThere = () => listDescendants(process.pid).some(isNursery)
+    await eventually(() => (isThere() ? undefined : 'there is no nursery'), cleanUpMs)
+  }
+
   /** Waits until nothing is left; throws with what is left after all. */
   async check(): Promise<void> {
     await eventually(() => this.describeLeft(), cleanUpMs)
@@ -82,19 +95,22 @@ export class LeakCheck {
       () => listCgroups().filter((path) => /\/cell-\d+$/.test(path)),
       () => this.#leftDescriptors(),
       () => listMounts().filter((mount) => !this.#mounts.includes(mount)),
-      () => readdirSync(this.temporaryFolder).map((name) => join(this.temporaryFolder, name)),
+      () => listFiles(this.temporaryFolder),
     ]
     return describe(parts.flatMap((part) => part()))
   }
 
   /** After the Lazaret was disposed: its parent cgroup too. */
   async checkDisposed(): Promise<void> {
+    this.#hasNursery = false
     await this.check()
     await eventually(() => describe(listCgroups()), cleanUpMs)
   }
 
   #leftProcesses(): string[] {
-    const children = listDescendants(process.pid).filter(({ pid }) => !this.#own.has(pid))
+    const children = listDescendants(process.pid).filter(
+      (one) => !this.#own.has(one.pid) && !(this.#hasNursery && isNursery(one)),
+    )
     const strays = listProcesses().filter((one) => one.pids.length > 1 && !isDead(one) && this.#isOurs(one))
     const noted = this.#processes.filter(isAlive)
     const left = new Map([...children, ...strays, ...noted].map((one) => [one.pid, one]))
@@ -106,6 +122,7 @@ export class LeakCheck {
   /** By its cgroup where there is one; else by a namespace that only a cell of ours can have had at that time. */
   #isOurs({ pid, startTicks }: HostProcess): boolean {
     if (cgroupPattern.test(readCgroups(pid))) return true
+    if (readWorkingFolder(pid).startsWith(`${this.temporaryFolder}/lazaret-`)) return true
     const notedAt = this.#pidNamespaces.get(readPidNamespace(pid) ?? '')
     return notedAt !== undefined && startTicks < notedAt
   }
@@ -114,6 +131,11 @@ export class LeakCheck {
     const extra = countDescriptors() - this.#descriptors
     return extra > 0 ? [`${extra} more descriptors than before`] : []
   }
+}
+
+/** Its launchers are named otherwise, so one that stays behind is still seen. */
+function isNursery({ name, parent }: HostProcess): boolean {
+  return name === 'nursery' && parent === process.pid
 }
 
 function describe(left: readonly string[]): string | undefined {
@@ -141,6 +163,29 @@ export function listCgroups(pattern = cgroupPattern): string[] {
     return folders.flatMap((path) => [...(pattern.test(path) ? [path] : []), ...walk(path, depth + 1)])
   }
   return walk('/sys/fs/cgroup', 1)
+}
+
+/**
+ * What a run without a view of its own has left in its host's folder counts; that folder itself stays. So do empty ones
+ * in it once their host is dead: launchers with ids of their own may not remove them from among root's.
+ */
+function listFiles(folder: string): string[] {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name)
+    const [, pid] = /^lazaret-\d+-(\d+)-\d+-\d+$/.exec(name) ?? []
+    if (pid === undefined) return [path]
+    const runs = listFolders(path)
+    return Number(pid) === process.pid ? runs : runs.filter((run) => !isEmpty(run))
+  })
+}
+
+/** A folder that we may not look into is one that somebody still uses. */
+function isEmpty(folder: string): boolean {
+  try {
+    return readdirSync(folder).length === 0
+  } catch {
+    return false
+  }
 }
 
 function listFolders(folder: string): string[] {

@@ -13,12 +13,19 @@ try:
         forked += 1
 except OSError:
     pass
+if forked > 7: time.sleep(2) # who counts from time to time has looked by then
 print(forked)
 `
 
 /** Why a fork bomb must not be run here, or false when the limit on processes was seen to hold. */
 export async function processesLimitIsMissing({ run }: TestLazaret): Promise<string | false> {
-  const { stdout, receipt } = await run({ ...python, code, limits: { processesMax: 8, wallMs: 10_000 } })
+  const { stdout, outcome, receipt } = await run({
+    ...python,
+    code,
+    limits: { processesMax: 8, wallMs: 10_000 },
+  })
+  // Who counts from time to time refuses nothing, and ends what is above the limit.
+  if (outcome.kind === 'limit-exceeded' && outcome.limit === 'processes') return false
   const forked = Number(stdout)
   if (forked >= 1 && forked <= 7) return false
   return `no layer holds the number of processes here (${receipt.limits.processesMax.by}: ${forked} forks beside a limit of 8)`

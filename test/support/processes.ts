@@ -63,6 +63,7 @@ export function listDescendants(ancestor: number): HostProcess[] {
 
 export interface HostCell {
   readonly stub: HostProcess
+  /** Where cells have no pid namespace of their own: the warden. */
   readonly pid1: HostProcess
   readonly guests: readonly HostProcess[]
 }
@@ -70,13 +71,22 @@ export interface HostCell {
 /** The cells that stand below a host process (default: this one), oldest first. */
 export function listCells(host = process.pid): HostCell[] {
   const descendants = listDescendants(host)
-  return descendants
-    .filter(({ pids }) => pids.length > 1 && pids.at(-1) === 1)
-    .flatMap((pid1) => {
-      const stub = descendants.find(({ pid }) => pid === pid1.parent)
-      return stub === undefined ? [] : [{ stub, pid1, guests: listDescendants(pid1.pid) }]
+  // A host starts its first launchers itself, and has a nursery for the others.
+  const nurseries = descendants.filter(({ parent, name }) => parent === host && name === 'nursery')
+  const parents = new Set([host, ...nurseries.map(({ pid }) => pid)])
+  const stubs = descendants.filter(({ pid, parent }) => parents.has(parent) && !parents.has(pid))
+  return stubs
+    .flatMap((stub) => {
+      const pid1 = descendants.find((one) => one.parent === stub.pid && standsInCell(one, stub))
+      return pid1 === undefined ? [] : [{ stub, pid1, guests: listDescendants(pid1.pid) }]
     })
     .toSorted((a, b) => a.pid1.startTicks - b.pid1.startTicks)
+}
+
+/** Pid 1 of a namespace deeper than its stub's, or a warden, which has its name from the moment when its cell stands. */
+function standsInCell({ name, pids }: HostProcess, stub: HostProcess): boolean {
+  if (pids.length > stub.pids.length) return pids.at(-1) === 1
+  return name === 'cell'
 }
 
 /** `pid:[…]`, or undefined where the kernel does not let us look. */
@@ -100,4 +110,13 @@ export function readCgroups(pid: number): string {
 export function nowTicks(): number {
   const ticksPerSecond = 100 // USER_HZ, fixed by the kernel's ABI on the architectures that have cells
   return Math.floor(Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * ticksPerSecond)
+}
+
+/** Empty when it ended meanwhile, or belongs to somebody else. */
+export function readWorkingFolder(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`)
+  } catch {
+    return ''
+  }
 }

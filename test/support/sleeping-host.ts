@@ -1,12 +1,20 @@
-/** A host process of its own, for tests that kill it: three runs that sleep, and one word when all are at work. */
+/**
+ * A host process of its own, for tests that kill it: three runs that sleep, and one word when all are at work.
+ *
+ * Usage: sleeping-host.ts <wallMs>
+ */
 import { createLazaret } from '../../src/index.ts'
 
+const wallMs = Number(process.argv[2])
 const lazaret = createLazaret()
 const programs = [
   { language: 'shell', code: `trap '' TERM HUP INT; (setsid sleep 300 &); echo up; sleep 300` },
   { language: 'python', code: 'import os, time\nos.fork()\nprint("up", flush=True)\ntime.sleep(300)' },
   { language: 'javascript', code: `console.log('up'); setInterval(() => {}, 1000)` },
 ] as const
+
+// With a nursery, as in a host that has been at work for a while.
+for (let runs = 0; runs < 3; runs++) await lazaret.run({ language: 'shell', code: ':' })
 
 let asleep = 0
 const onOutput = ({ text }: { text: string }) => {
@@ -15,6 +23,4 @@ const onOutput = ({ text }: { text: string }) => {
   if (asleep === 4) process.stdout.write('asleep\n')
 }
 
-await Promise.all(
-  programs.map((program) => lazaret.run({ ...program, onOutput, limits: { wallMs: 300_000 } })),
-)
+await Promise.all(programs.map((program) => lazaret.run({ ...program, onOutput, limits: { wallMs } })))

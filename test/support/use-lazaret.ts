@@ -43,6 +43,9 @@ export async function useLazaret(options: LazaretOptions = {}): Promise<TestLaza
     return result
   }
   const { receipt } = await run({ ...shell, code: ':' })
+  // The second cell makes a nursery worth its price, so that the tests' own cells are built as most cells are.
+  await run({ ...shell, code: ':' })
+  await leaks.allowNursery()
   await leaks.takeBaseline()
   afterEach(() => leaks.check())
   after(async () => {

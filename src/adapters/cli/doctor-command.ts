@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { errorTable } from '../../core/errors.ts'
 import type { ProbeReport } from '../../jail/probe-report.ts'
 import { createLazaret } from '../../engine/lazaret.ts'
+import { appArmorProfile } from './apparmor-profile.ts'
 import type { CommandContext } from './command-context.ts'
 import { addEngineOptions, type EngineFlags, resolveEngineOptions } from './engine-flags.ts'
 import { printDoctor } from './print-doctor.ts'
@@ -11,7 +12,14 @@ import { printJson } from './print-json.ts'
 const examples = `
 Examples:
   lazaret doctor
-  lazaret doctor --minimum strong --json`
+  lazaret doctor --minimum strong --json
+  lazaret doctor --apparmor | sudo tee /etc/apparmor.d/lazaret-cell
+
+Where each fix belongs stands in docs/deployment.md of the package.`
+
+interface DoctorFlags extends EngineFlags {
+  readonly apparmor?: boolean
+}
 
 /** `lazaret doctor`: what this machine offers, and how to raise it. */
 export function addDoctorCommand(program: Command, context: CommandContext): void {
@@ -19,14 +27,20 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     .command('doctor')
     .description('say what this machine offers, which level of protection that makes, and how to raise it')
   addEngineOptions(command)
+    .option('--apparmor', 'print an AppArmor profile that allows user namespaces to the launcher, and end')
     .addHelpText('after', examples)
-    .action(() => context.perform(command, () => doctor(command.opts<EngineFlags>(), context)))
+    .action(() => context.perform(command, () => doctor(command.opts<DoctorFlags>(), context)))
 }
 
-async function doctor(flags: EngineFlags, { signal, duringRun }: CommandContext): Promise<number> {
+async function doctor(flags: DoctorFlags, { signal, duringRun }: CommandContext): Promise<number> {
+  if (flags.apparmor === true) {
+    process.stdout.write(appArmorProfile())
+    return 0
+  }
   const options = await resolveEngineOptions(flags)
   const report = await duringRun(async () => {
-    await using lazaret = createLazaret(options)
+    // A lower level is what the report is about: it needs no warning besides.
+    await using lazaret = createLazaret({ ...options, onEvent: () => undefined })
     return await orAbort(lazaret.probe(), signal)
   })
   if (flags.json === true) printJson(report)

@@ -1,4 +1,4 @@
-/** The report of `lazaret doctor` for people: one line for each thing, with what was seen and how to fix it. */
+/** The report of `lazaret doctor` for people: what was seen of each thing; below it what that means, and the fix. */
 import type { ProbeReport, ProbeToolchain } from '../../jail/probe-report.ts'
 import { paint } from './colour.ts'
 
@@ -8,10 +8,13 @@ interface Row {
   readonly state: State
   readonly name: string
   readonly observed: string
+  readonly meaning?: string | undefined
   readonly fix?: string | undefined
 }
 
 const colours = { ok: 'green', weaker: 'yellow', missing: 'red' } as const satisfies Record<State, string>
+
+const stateWidth = 'missing'.length + 2
 
 export function printDoctor(report: ProbeReport): void {
   for (const line of doctorLines(report, process.stdout)) process.stdout.write(`${line}\n`)
@@ -27,7 +30,7 @@ export function doctorLines(report: ProbeReport, stream: { readonly isTTY?: bool
   const nameWidth = Math.max(...rows.map(({ name }) => name.length))
   return [
     paint('bold', report.kernel, stream),
-    ...rows.map((row) => formatRow(row, nameWidth, stream)),
+    ...rows.flatMap((row) => formatRow(row, nameWidth, stream)),
     '',
     ...levelLines(report, stream),
   ]
@@ -39,12 +42,18 @@ function toolchainRow({ name, path, version, state, fix }: ProbeToolchain): Row 
 }
 
 function formatRow(
-  { state, name, observed, fix }: Row,
+  { state, name, observed, meaning, fix }: Row,
   nameWidth: number,
   stream: { readonly isTTY?: boolean },
-): string {
-  const advice = fix === undefined ? '' : paint('bold', `  → ${fix}`, stream)
-  return `${paint(colours[state], state.padEnd(7), stream)}  ${name.padEnd(nameWidth)}  ${observed}${advice}`
+): string[] {
+  const advice = fix
+    ?.split('\n')
+    .map((line, index) => paint('bold', `${index === 0 ? '→ ' : '  '}${line}`, stream))
+  const below = [...(meaning === undefined ? [] : [meaning]), ...(advice ?? [])]
+  return [
+    `${paint(colours[state], state.padEnd(stateWidth - 2), stream)}  ${name.padEnd(nameWidth)}  ${observed}`,
+    ...below.map((line) => `${' '.repeat(stateWidth)}${line}`),
+  ]
 }
 
 function levelLines(

@@ -12,6 +12,8 @@ import { pictureTypes } from './write-outputs.ts'
 export interface PrintOptions {
   /** Whether pictures are written to a folder, so that only other rich displays would be missed. */
   readonly arePicturesWritten: boolean
+  /** Whether the operator named a level to run at; then a weaker wall than usual is what they expect. */
+  readonly isLevelNamed: boolean
   /** The operator's. */
   readonly ceilings: Partial<Limits>
 }
@@ -50,7 +52,7 @@ function isRich(bundle: MimeBundle): boolean {
 /** What a person would miss otherwise, one line each. */
 export function describeExtras(
   { displays, truncated, receipt }: RunResult,
-  { arePicturesWritten }: Pick<PrintOptions, 'arePicturesWritten'>,
+  { arePicturesWritten, isLevelNamed }: Omit<PrintOptions, 'ceilings'>,
 ): string[] {
   const types = displays.flatMap((bundle) => Object.keys(bundle)).filter((type) => type !== 'text/plain')
   const rich = new Set(types.filter((type) => !arePicturesWritten || !pictureTypes.has(type)))
@@ -63,7 +65,7 @@ export function describeExtras(
     ...(receipt.clamped.length > 0
       ? [`lowered to the configured ceiling: ${receipt.clamped.join(', ')}.`]
       : []),
-    ...(isAtLeast(receipt.protection, 'standard')
+    ...(isLevelNamed || isAtLeast(receipt.protection, 'standard')
       ? []
       : [`warning: protection was only ${receipt.protection}; \`lazaret doctor\` says how to raise it.`]),
   ]

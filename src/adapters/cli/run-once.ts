@@ -30,7 +30,8 @@ export async function runOnce({ engineOptions, request, flags, duringRun }: RunO
   const output = new GuestOutput()
   const isJson = flags.json === true
   const result = await duringRun(async () => {
-    await using lazaret = createLazaret(engineOptions)
+    // What there is to warn of is said below, on a line of the command's own.
+    await using lazaret = createLazaret({ ...engineOptions, onEvent: () => undefined })
     return await lazaret.run(isJson ? request : { ...request, onOutput: output.write })
   })
   const written = folder === null ? undefined : await writeOutputs(result, folder)
@@ -38,6 +39,7 @@ export async function runOnce({ engineOptions, request, flags, duringRun }: RunO
   else
     printResult(result, output, {
       arePicturesWritten: folder !== null,
+      isLevelNamed: engineOptions.minimumProtection !== undefined,
       ceilings: engineOptions.ceilings ?? {},
     })
   for (const line of [...describeMissing(request, result), ...(written?.lines ?? [])])

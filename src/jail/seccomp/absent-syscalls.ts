@@ -1,6 +1,6 @@
 /**
  * Calls that pretend not to exist. Libraries probe for them and fall back on ENOSYS; on EPERM glibc, for one, would
- * fail to start a thread.
+ * fail to start a thread. One says EINVAL, which is what programs that copy with it fall back on.
  */
 import { refuse } from './syscall-rule.ts'
 
@@ -29,6 +29,15 @@ const sharedResources = refuse('ENOSYS', [
 ])
 
 /**
+ * One byte taken from a TCP socket this way keeps 32 KiB of its buffer alive, in each of a pipe's 256 places, and no
+ * cgroup is charged for it: half a gigabyte beside a limit of 64 MiB. EINVAL is what the kernel says of descriptors that
+ * it cannot splice; runtimes, copiers and compilers go on with read and write. sendfile can do it too (argument-rules.ts).
+ */
+const bufferKeepers = refuse('EINVAL', [
+  ['splice', 275, 76, 'Keeps buffers of sockets in pipes, where no limit counts them.'],
+])
+
+/**
  * The readers of the mount family. They show no more than /proc/self/mountinfo, but nothing needs them yet, and
  * libmount reads that file instead when it gets ENOSYS.
  */
@@ -37,4 +46,10 @@ const mountReaders = refuse('ENOSYS', [
   ['listmount', 458, 458, 'Lists mounts by number; the file in /proc shows what the guest may know.'],
 ])
 
-export const absentSyscalls = [...doorsAroundTheFilter, ...exploitTools, ...sharedResources, ...mountReaders]
+export const absentSyscalls = [
+  ...doorsAroundTheFilter,
+  ...exploitTools,
+  ...sharedResources,
+  ...bufferKeepers,
+  ...mountReaders,
+]

@@ -6,9 +6,10 @@ import type { SyscallRule } from './syscall-rule.ts'
 
 const clone = { name: 'clone', numbers: { x64: 56, arm64: 220 } }
 const ioctl = { name: 'ioctl', numbers: { x64: 16, arm64: 29 } }
-const socket = { name: 'socket', numbers: { x64: 41, arm64: 198 } }
-const socketpair = { name: 'socketpair', numbers: { x64: 53, arm64: 199 } }
+export const socket = { name: 'socket', numbers: { x64: 41, arm64: 198 } }
+export const socketpair = { name: 'socketpair', numbers: { x64: 53, arm64: 199 } }
 const prlimit64 = { name: 'prlimit64', numbers: { x64: 302, arm64: 261 } }
+const setrlimit = { name: 'setrlimit', numbers: { x64: 160, arm64: 164 } }
 const personality = { name: 'personality', numbers: { x64: 135, arm64: 92 } }
 const seccomp = { name: 'seccomp', numbers: { x64: 317, arm64: 277 } }
 
@@ -21,9 +22,14 @@ const cloneNewAnything =
 const cloneThread = 0x00010000
 
 const terminal = { typeInput: 0x5412, linuxConsole: 0x541c, lineDiscipline: 0x5423 } // TIOCSTI, TIOCLINUX, TIOCSETD
-const family = { unix: 1, inet: 2, inet6: 10, netlink: 16 }
-const socketType = { mask: 0xf, stream: 1, datagram: 2 } // The bits above the mask are SOCK_CLOEXEC and SOCK_NONBLOCK.
+export const family = { unix: 1, inet: 2, inet6: 10, netlink: 16 }
+/** The bits above the mask are SOCK_CLOEXEC and SOCK_NONBLOCK. */
+export const socketType = { mask: 0xf, stream: 1, datagram: 2, sequenced: 5 }
 const protocol = { fromType: 0, icmp: 1, tcp: 6, udp: 17, icmp6: 58 }
+
+const rlimitCore = 4
+const coreReason =
+  'At 0 instead of our 1 the kernel pipes a crash to the host’s handler of cores, which is root outside the cell.'
 
 const internet = { argument: 0, isOneOf: [family.inet, family.inet6] }
 
@@ -91,6 +97,40 @@ export const argumentRules: readonly SyscallRule[] = [
     reason: 'Where guest and pid 1 share a uid, a limit of one CPU second set on pid 1 ends the cell.',
   },
   {
+    name: 'sendfile',
+    numbers: { x64: 40, arm64: 71 },
+    action: 'EINVAL',
+    // A null pointer, both halves of it. From a file with a place to start at, servers and copiers send as ever.
+    tests: [
+      { argument: 2, isOneOf: [0] },
+      { argument: 2, half: 'high', isOneOf: [0] },
+    ],
+    reason: 'From a socket, which has no places, into a pipe it is splice by another name.',
+  },
+  {
+    ...setrlimit,
+    action: 'IGNORED',
+    tests: [{ argument: 0, isOneOf: [rlimitCore] }],
+    reason: coreReason,
+  },
+  // Reading the limit, with no pointer to a new one, is left alone.
+  ...(['low', 'high'] as const).map((half): SyscallRule => ({
+    ...prlimit64,
+    action: 'IGNORED',
+    tests: [
+      { argument: 1, isOneOf: [rlimitCore] },
+      { argument: 2, isNoneOf: [0], ...(half === 'high' ? { half } : {}) },
+    ],
+    reason: coreReason,
+  })),
+  {
+    name: 'fcntl',
+    numbers: { x64: 72, arm64: 25 },
+    action: 'EPERM',
+    tests: [{ argument: 1, isOneOf: [1024] }], // F_SETLEASE; reading is enough for one, so a read-only mount is no help.
+    reason: 'Where the guest owns a file that it is shown, whoever opens it to write waits 45 seconds.',
+  },
+  {
     ...personality,
     action: 'EPERM',
     // PER_LINUX changes nothing and 0xffffffff only asks: setarch, gdb and configure scripts do both.
@@ -125,15 +165,5 @@ export const noSpawnRules: readonly SyscallRule[] = [
     action: 'EPERM',
     tests: [{ argument: 0, mask: cloneThread, isOneOf: [0] }],
     reason: 'This run may not start processes; threads stay, or no runtime would start.',
-  },
-]
-
-/** For a guest without network that has no empty network namespace to be in. */
-export const noNetworkRules: readonly SyscallRule[] = [
-  {
-    ...socket,
-    action: 'EAFNOSUPPORT',
-    tests: [{ argument: 0, isNoneOf: [family.unix] }],
-    reason: 'Nothing but this filter stands between the guest and the host’s network.',
   },
 ]

@@ -3,9 +3,10 @@
  */
 import { absentSyscalls } from './absent-syscalls.ts'
 import type { Architecture } from './architectures.ts'
-import { argumentRules, noNetworkRules, noSpawnRules } from './argument-rules.ts'
+import { argumentRules, noSpawnRules } from './argument-rules.ts'
+import { hostSocketRules, sharedHostRules, sharedOwnerRules } from './shared-host-rules.ts'
 import { refusedSyscalls } from './refused-syscalls.ts'
-import { sharedHostRules, uncountedMemoryRules } from './situation-rules.ts'
+import { uncountedMemoryRules } from './situation-rules.ts'
 import type { SyscallRule } from './syscall-rule.ts'
 
 export interface SeccompOptions {
@@ -14,25 +15,28 @@ export interface SeccompOptions {
   readonly memoryHeldByCgroup: boolean
   /** False: threads only, no new processes. Default true. */
   readonly canSpawn?: boolean
-  /** True where the guest has no pid and IPC namespaces of its own (level `restricted`). Default false. */
-  readonly sharesHostNamespaces?: boolean
-  /**
-   * False: AF_UNIX is the only socket family. For a guest without network that has no network namespace either; in
-   * an empty namespace leave it true, since loopback is the guest's own there. Default true.
-   */
-  readonly canOpenInternetSockets?: boolean
+  /** Set where the guest has no namespaces of its own (level `restricted`): what then stands in for them. */
+  readonly sharesHost?: SharedHost
+}
+
+export interface SharedHost {
+  /** Whether the guest may use the host's network. */
+  readonly network: boolean
+  /** Whether the guest has the uid of the service, and so owns its files. */
+  readonly owner: boolean
 }
 
 /** The rules in the order in which they are tried. */
 export function planRules(options: SeccompOptions): readonly SyscallRule[] {
-  const { canSpawn = true, sharesHostNamespaces = false, canOpenInternetSockets = true } = options
+  const { canSpawn = true, sharesHost } = options
   return [
     ...refusedSyscalls,
     ...absentSyscalls,
-    ...(canOpenInternetSockets ? [] : noNetworkRules),
+    ...(sharesHost === undefined ? [] : hostSocketRules(sharesHost.network)),
     ...argumentRules,
     ...(canSpawn ? [] : noSpawnRules),
     ...(options.memoryHeldByCgroup ? [] : uncountedMemoryRules),
-    ...(sharesHostNamespaces ? sharedHostRules : []),
+    ...(sharesHost === undefined ? [] : sharedHostRules),
+    ...(sharesHost?.owner === true ? sharedOwnerRules : []),
   ]
 }

@@ -21,7 +21,7 @@ import type { ArgumentTest, Refusal, SyscallRule } from './syscall-rule.ts'
 // Offsets in struct seccomp_data. An argument is 64 bits, its low half first.
 const numberOffset = 0
 const architectureOffset = 4
-const argumentOffset = (argument: number) => 16 + 8 * argument
+const argumentOffset = ({ argument, half }: ArgumentTest) => 16 + 8 * argument + (half === 'high' ? 4 : 0)
 
 // SECCOMP_RET_* of <linux/seccomp.h>. An errno goes into the low 16 bits.
 const allow = answer(0x7fff0000)
@@ -101,7 +101,7 @@ function compileTest(test: ArgumentTest, skipWhenFailed: number): readonly Instr
     return ifEqual(value, remaining, remaining === 0 ? skipWhenFailed : 0)
   })
   const masked = test.mask === undefined ? [] : [and(test.mask)]
-  return [load(argumentOffset(test.argument)), ...masked, ...comparisons]
+  return [load(argumentOffset(test)), ...masked, ...comparisons]
 }
 
 /** Compares the loaded number with the middle range until one range is left. */

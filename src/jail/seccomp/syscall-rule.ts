@@ -6,19 +6,34 @@ import type { Architecture } from './architectures.ts'
 
 /**
  * The answers a refused call can get, with their errno. ENOSYS where libraries fall back to an older call, EPERM
- * where they would report an error anyway, the socket errors where the kernel itself gives them.
+ * where they would report an error anyway, EINVAL and the socket errors where the kernel itself gives them. IGNORED
+ * answers as if the call had been made.
  */
-export const refusalErrno = { EPERM: 1, ENOSYS: 38, EPROTONOSUPPORT: 93, EAFNOSUPPORT: 97 } as const
+export const refusalErrno = {
+  IGNORED: 0,
+  EPERM: 1,
+  EINVAL: 22,
+  ENOSYS: 38,
+  EPROTONOSUPPORT: 93,
+  EAFNOSUPPORT: 97,
+} as const
 export type Refusal = keyof typeof refusalErrno
 
 /**
- * Compares the low 32 bits of one argument, masked if a mask is given. The high half is never looked at: every
- * argument tested here is an `int`, `unsigned int` or `pid_t` in the kernel (clone takes `lower_32_bits`), so the
- * kernel drops that half itself. Comparing it would let 0x1_0000_5412 pass for something other than TIOCSTI.
+ * Compares the low 32 bits of one argument, masked if a mask is given. The high half is looked at only to see whether a
+ * pointer is null: every other argument tested here is an `int`, `unsigned int` or `pid_t` in the kernel (clone takes
+ * `lower_32_bits`), so the kernel drops that half itself. Comparing it would let 0x1_0000_5412 pass for something other
+ * than TIOCSTI.
  */
 export type ArgumentTest =
-  | { readonly argument: number; readonly mask?: number; readonly isOneOf: readonly number[] }
-  | { readonly argument: number; readonly mask?: number; readonly isNoneOf: readonly number[] }
+  | (ArgumentPart & { readonly isOneOf: readonly number[] })
+  | (ArgumentPart & { readonly isNoneOf: readonly number[] })
+
+interface ArgumentPart {
+  readonly argument: number
+  readonly mask?: number
+  readonly half?: 'high'
+}
 
 export interface SyscallRule {
   readonly name: string

@@ -1,6 +1,6 @@
 /** Bun: JavaScript and TypeScript in one Bun process. Guest memory is JavaScriptCore's; the cell's limit holds it. */
-import { guestFolder } from '../package-files.ts'
 import { prepareJavaScript } from '../javascript/host.ts'
+import type { Engine } from '../javascript/host.ts'
 import type { Program, Runtime } from '../runtime.ts'
 
 const MiB = 1024 * 1024
@@ -14,7 +14,7 @@ const jitBytes = 128 * MiB
 export const bunRuntime: Runtime = {
   name: 'bun',
   languages: ['javascript', 'typescript'],
-  prepare(request, limits, toolchains): Program {
+  prepare(request, limits, { toolchains, place }): Program {
     const binary = toolchains.bun()
     if (binary === null) {
       throw toolchains.refuse('bun', {
@@ -22,16 +22,20 @@ export const bunRuntime: Runtime = {
         hint: 'Install the package @oven/bun-linux-x64, put `bun` on PATH, or choose `runtime: "node"`.',
       })
     }
-    return prepareJavaScript(request, limits, {
+    const engine: Engine = {
       name: 'bun',
       binary,
-      flags: ['--no-install', `--tsconfig-override=${guestFolder}/runtimes/javascript/bun-tsconfig.json`],
+      flags: (build) => [
+        '--no-install',
+        `--tsconfig-override=${build}/runtimes/javascript/bun-tsconfig.json`,
+      ],
       // No cache of compiled code, which would be files of ours in the guest's home. The harness removes both variables.
       env: {
         BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0',
         BUN_JSC_jitMemoryReservationSize: `${jitBytes}`,
       },
       baseDataBytes: 264 * MiB + jitBytes,
-    })
+    }
+    return prepareJavaScript(request, limits, { engine, place })
   },
 }

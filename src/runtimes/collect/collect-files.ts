@@ -12,6 +12,7 @@ import type { ListedFile } from './listing.ts'
 import { parsePattern } from './pattern.ts'
 import type { Pattern } from './pattern.ts'
 import { runCollector } from './run-collector.ts'
+import type { CollectGround } from './run-collector.ts'
 
 export interface CollectedFiles {
   /** Paths relative to /workspace, in the order of their characters. Guest text. */
@@ -21,6 +22,7 @@ export interface CollectedFiles {
 }
 
 export interface CollectContext {
+  readonly ground: CollectGround
   readonly limits: Limits
   readonly clock: Clock
   readonly signal: AbortSignal | undefined
@@ -40,17 +42,17 @@ const basesMax = 256
 export async function collectFiles(
   cell: Cell,
   texts: readonly string[],
-  { limits, clock, signal }: CollectContext,
+  { ground, limits, clock, signal }: CollectContext,
 ): Promise<CollectedFiles> {
   const deadline = new Deadline(collectMs, clock, signal)
   try {
     await deadline.race(cell.killGuests())
     if (await deadline.isOver()) return lostFiles
     const patterns = texts.flatMap(parsePattern)
-    const choice = await choose(await listFiles(cell, patterns, deadline), patterns, deadline)
+    const choice = await choose(await listFiles(cell, patterns, { ground, deadline }), patterns, deadline)
     const { wanted, isComplete } = fitToLimits(choice, limits.resultBytes)
     const receiver = new FileReceiver(wanted)
-    if (wanted.length > 0) await readFiles(cell, receiver, { wanted, deadline })
+    if (wanted.length > 0) await readFiles(cell, receiver, { wanted, ground, deadline })
     return {
       files: Object.fromEntries(receiver.files),
       isComplete: isComplete && receiver.files.length === wanted.length,
@@ -60,10 +62,15 @@ export async function collectFiles(
   }
 }
 
-async function listFiles(cell: Cell, patterns: readonly Pattern[], deadline: Deadline): Promise<Buffer> {
+async function listFiles(
+  cell: Cell,
+  patterns: readonly Pattern[],
+  { ground, deadline }: { readonly ground: CollectGround; readonly deadline: Deadline },
+): Promise<Buffer> {
   const listed = new Blocks()
   const collector = {
     task: 'list',
+    ground,
     arguments: findBases(patterns),
     outputBytes: listingBytesMax,
     wallMs: deadline.leftMs,
@@ -127,10 +134,15 @@ function fitToLimits(
 async function readFiles(
   cell: Cell,
   receiver: FileReceiver,
-  { wanted, deadline }: { readonly wanted: readonly ListedFile[]; readonly deadline: Deadline },
+  {
+    wanted,
+    ground,
+    deadline,
+  }: { readonly wanted: readonly ListedFile[]; readonly ground: CollectGround; readonly deadline: Deadline },
 ): Promise<void> {
   const collector = {
     task: 'read',
+    ground,
     arguments: [],
     stdin: encodeWanted(wanted),
     // The receiver counts; this is the same with room for what surrounds the pieces.

@@ -3,10 +3,18 @@ import type { Cell } from '../../jail/cell.ts'
 import type { ProcessListener } from '../../jail/guest-process.ts'
 import { collectorRlimits } from '../../jail/rlimits.ts'
 import { readStatus, requirePromises } from '../observed.ts'
-import { workspace } from '../runtime.ts'
+
+/** What the collector's cell is like. */
+export interface CollectGround {
+  /** As guests find it. */
+  readonly workspace: string
+  /** See `CellPlan`. */
+  readonly promises: Readonly<Record<string, string>>
+}
 
 export interface Collector {
   readonly task: 'list' | 'read'
+  readonly ground: CollectGround
   readonly arguments: readonly string[]
   readonly stdin?: Uint8Array
   readonly outputBytes: number
@@ -20,7 +28,7 @@ export function runCollector(cell: Cell, collector: Collector): Promise<boolean>
   const listener: ProcessListener = {
     onSpawned(status) {
       try {
-        requirePromises(readStatus(status))
+        requirePromises(collector.ground.promises, readStatus(status))
       } catch (error) {
         end.reject(error)
         cell.end()
@@ -35,14 +43,14 @@ export function runCollector(cell: Cell, collector: Collector): Promise<boolean>
     file: collector.task,
     argv: collector.arguments,
     env: {},
-    folder: workspace,
+    folder: collector.ground.workspace,
     rlimits: collectorRlimits,
     ...(collector.stdin === undefined ? {} : { stdin: collector.stdin }),
     hasChannel: false,
     isCollector: true,
     outputBytes: collector.outputBytes,
     wallMs: collector.wallMs,
-    watched: { memoryBytes: null, cpuMs: null },
+    watched: { memoryBytes: null, cpuMs: null, socketBytes: null },
   }
   cell.spawn(spec, listener, () => end.resolve(false))
   void cell.gone.then(() => end.resolve(false))

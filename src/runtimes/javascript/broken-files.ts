@@ -6,7 +6,7 @@
 import type * as acorn from 'acorn'
 import { stringIncludes, stringSlice, stringStartsWith } from '../../core/primordials.ts'
 import { readProperty } from '../../core/read-value.ts'
-import { harnessPath } from './harness-path.ts'
+import { requireAcorn } from './harness-packages.ts'
 import type { Position } from './positions.ts'
 
 const getBuiltinModule = process.getBuiltinModule.bind(process)
@@ -80,7 +80,7 @@ function buildMessagePlace(thrown: object): string | undefined {
 
 /** Only if acorn refuses the file too was it this one. */
 function parsedPlace(url: string): string | undefined {
-  const { parse } = getBuiltinModule('node:module').createRequire(harnessPath)('acorn') as typeof acorn
+  const { parse } = requireAcorn()
   const path = getBuiltinModule('node:url').fileURLToPath(url)
   const text = getBuiltinModule('node:fs').readFileSync(path, 'utf8')
   let place: acorn.Position | undefined

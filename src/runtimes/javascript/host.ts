@@ -1,19 +1,23 @@
 /** What `bun` and `node` have in common: the same harness and the same packages beside it. */
+import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 import type { Limits } from '../../core/limits.ts'
 import type { RunRequest } from '../../core/request.ts'
 import type { Bind } from '../../jail/shape.ts'
 import { writeGuestRequest } from '../guest-request.ts'
-import { findPackage, guestBind, guestFolder, packageBind } from '../package-files.ts'
+import { guestBind, manifestBind, packageBind } from '../package-files.ts'
 import { guestEnvironment, workspaceFiles } from '../runtime.ts'
 import type { Program } from '../runtime.ts'
+import { pathIn } from '../../jail/place.ts'
+import type { Place } from '../../jail/place.ts'
 
 export interface Engine {
   readonly name: 'bun' | 'node'
   /** On the host. */
   readonly binary: string
-  readonly flags: readonly string[]
+  /** `build` is where guests find our build. */
+  readonly flags: (build: string) => readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly baseDataBytes: number
 }
@@ -21,18 +25,31 @@ export interface Engine {
 const engineFolder = '/opt/lazaret/bin'
 /** The same harness, bundled for each engine. */
 const harnesses = {
-  bun: `${guestFolder}/runtimes/javascript/guest-bun.js`,
-  node: `${guestFolder}/runtimes/javascript/guest-node.js`,
+  bun: 'runtimes/javascript/guest-bun.js',
+  node: 'runtimes/javascript/guest-node.js',
 }
 
-export function prepareJavaScript(request: RunRequest, limits: Limits, engine: Engine): Program {
-  const file = `${engineFolder}/${engine.name}`
+export function prepareJavaScript(
+  request: RunRequest,
+  limits: Limits,
+  { engine, place }: { readonly engine: Engine; readonly place: Place },
+): Program {
+  const binary = { host: engine.binary, guest: `${engineFolder}/${engine.name}` }
+  const build = guestBind()
+  const file = pathIn(place, binary)
+  const harness = pathIn(place, build)
+  const packages = harnessPackages(request, engine)
   return {
     file,
-    argv: [file, ...engine.flags, harnesses[engine.name]],
-    env: { ...engine.env, ...guestEnvironment(request, [engineFolder]) },
-    binds: [{ host: engine.binary, guest: file }, guestBind(), ...compilerBinds(request, engine)],
-    files: workspaceFiles(request),
+    argv: [
+      file,
+      ...engine.flags(harness),
+      `${harness}/${harnesses[engine.name]}`,
+      ...(place.work === null ? [] : packages.map(({ name, bind }) => `${name}=${bind.host}`)),
+    ],
+    env: { ...engine.env, ...guestEnvironment(request, place, [dirname(file)]) },
+    binds: [binary, build, manifestBind(), ...packages.map(({ bind }) => bind)],
+    files: workspaceFiles(request, place),
     guestRequest: writeGuestRequest(
       request.language === 'typescript' ? 'typescript' : 'javascript',
       request,
@@ -42,17 +59,20 @@ export function prepareJavaScript(request: RunRequest, limits: Limits, engine: E
   }
 }
 
+interface HarnessPackage {
+  readonly name: string
+  readonly bind: Bind
+}
+
 /**
  * The compilers. They run inside: a native parser that a guest's source can crash has no place on the host. In Node a
  * program in JavaScript may import TypeScript too.
  */
-function compilerBinds({ language }: RunRequest, { name }: Engine): Bind[] {
-  const acorn = packageBind('acorn')
-  const isNeeded = language === 'typescript' || name === 'node'
-  return isNeeded ? [acorn, packageBind('oxc-transform'), nativeTransform()] : [acorn]
-}
-
-function nativeTransform(): Bind {
-  const from = pathToFileURL(`${findPackage('oxc-transform', import.meta.url)}/package.json`).href
-  return packageBind(`@oxc-transform/binding-linux-${process.arch}-gnu`, from)
+function harnessPackages({ language }: RunRequest, { name }: Engine): HarnessPackage[] {
+  const acorn = { name: 'acorn', bind: packageBind('acorn') }
+  if (language !== 'typescript' && name !== 'node') return [acorn]
+  const transform = { name: 'oxc-transform', bind: packageBind('oxc-transform') }
+  const binding = `@oxc-transform/binding-linux-${process.arch}-gnu`
+  const from = pathToFileURL(`${transform.bind.host}/package.json`).href
+  return [acorn, transform, { name: binding, bind: packageBind(binding, from) }]
 }

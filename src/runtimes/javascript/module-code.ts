@@ -2,11 +2,12 @@
  * The slow road: code with top-level `await`, static imports or exports becomes the body of an async function that
  * returns the completion value. Every line stays where it is.
  */
-import * as acorn from 'acorn'
+import type * as acorn from 'acorn'
 import { recordCompletion, type Rewrite } from './completion.ts'
 import { Edits } from './edits.ts'
 import { CompileError, toCompileError, tooDeep } from './errors.ts'
 import { createImports, type Imports } from './imports.ts'
+import { requireAcorn } from './harness-packages.ts'
 import { declareLive, type LiveNames, readLive } from './live-bindings.ts'
 import { type MapPosition, type Position, positionAt, skipOnFirstLine, strictPrefix } from './positions.ts'
 import { setLiveName } from './quoted-names.ts'
@@ -67,7 +68,7 @@ export function startModule(main: unknown): unknown {
 
 function parseModule(code: string): acorn.Program {
   try {
-    return acorn.parse(code, { ecmaVersion: 'latest', sourceType: 'module', allowHashBang: true })
+    return requireAcorn().parse(code, { ecmaVersion: 'latest', sourceType: 'module', allowHashBang: true })
   } catch (thrown) {
     const place = thrown instanceof SyntaxError ? (thrown as { loc?: acorn.Position }).loc : undefined
     if (place === undefined || !(thrown instanceof SyntaxError)) throw toCompileError(thrown)

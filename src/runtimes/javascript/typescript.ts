@@ -2,11 +2,10 @@
  * TypeScript to JavaScript by oxc. Its native parser dies of a stack overflow on deeply nested code, which is one reason
  * why this happens in the guest's process and not in the host.
  */
-import { createRequire } from 'node:module'
 import type * as oxc from 'oxc-transform'
 import { installDecoratorHelpers } from './decorators.ts'
 import { CompileError } from './errors.ts'
-import { harnessPath } from './harness-path.ts'
+import { requirePackage } from './harness-packages.ts'
 import { type MapPosition, positionAt } from './positions.ts'
 import { createSourceMapReader } from './source-map.ts'
 
@@ -54,11 +53,10 @@ function compile(name: string, code: string, options: oxc.TransformOptions): Jav
 
 /** The platform's own binding loads in a quarter of the time that the package's search for it takes. */
 function loadOxc(): Oxc {
-  const require = createRequire(harnessPath)
   try {
-    return require(`@oxc-transform/binding-${process.platform}-${process.arch}-gnu`) as Oxc
+    return requirePackage(`@oxc-transform/binding-${process.platform}-${process.arch}-gnu`) as Oxc
   } catch {
-    return require('oxc-transform') as Oxc
+    return requirePackage('oxc-transform') as Oxc
   }
 }
 

@@ -1,5 +1,6 @@
 /** Node: JavaScript and TypeScript in one Node process. */
 import { prepareJavaScript } from '../javascript/host.ts'
+import type { Engine } from '../javascript/host.ts'
 import type { Program, Runtime } from '../runtime.ts'
 
 const MiB = 1024 * 1024
@@ -10,7 +11,7 @@ const workersMin = 4
 export const nodeRuntime: Runtime = {
   name: 'node',
   languages: ['javascript', 'typescript'],
-  prepare(request, limits, toolchains): Program {
+  prepare(request, limits, { toolchains, place }): Program {
     const binary = toolchains.node()
     if (binary === null) {
       throw toolchains.refuse('node', {
@@ -20,12 +21,13 @@ export const nodeRuntime: Runtime = {
     }
     // V8's own limit lies above the run's, so that the cell's comes first and leaves evidence of what happened.
     const heapMiB = Math.ceil((limits.memoryBytes * 1.25) / MiB) + 64
-    return prepareJavaScript(request, limits, {
+    const engine: Engine = {
       name: 'node',
       binary,
-      flags: [`--max-old-space-size=${heapMiB}`],
+      flags: () => [`--max-old-space-size=${heapMiB}`],
       env: {},
       baseDataBytes: (568 + workersMin * 526) * MiB,
-    })
+    }
+    return prepareJavaScript(request, limits, { engine, place })
   },
 }

@@ -7,8 +7,9 @@ import os
 
 FONTS = """<?xml version="1.0"?>
 <fontconfig>
-<dir>/usr/share/fonts</dir><dir>/usr/local/share/fonts</dir>
 <cachedir>{cache}</cachedir>
+<include ignore_missing="yes">/etc/fonts/fonts.conf</include>
+<dir>/usr/share/fonts</dir><dir>/usr/local/share/fonts</dir>
 </fontconfig>
 """
 # The figures that were drawn, once there is one.
@@ -25,8 +26,8 @@ def prepare_settings():
         # Debian's matplotlib insists on such a file and has its own in /etc, which a cell does not show. Without a
         # line it leaves every setting at its default.
         write_file(folder, "matplotlibrc", "")
-    # The same of the program that lists the fonts.
-    if "FONTCONFIG_FILE" not in os.environ and not os.path.exists("/etc/fonts/fonts.conf"):
+    # The same of the program that lists the fonts: the machine's own settings, after a place for its cache.
+    if "FONTCONFIG_FILE" not in os.environ:
         os.environ["FONTCONFIG_FILE"] = write_file(folder, "fonts.conf", FONTS.format(cache=folder))
 
 

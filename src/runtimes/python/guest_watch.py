@@ -11,7 +11,7 @@ WATCHED_MODULES = frozenset(
     ("linecache", "matplotlib", "matplotlib.pyplot", "multiprocessing.spawn", "IPython.core.display_functions")
 )
 
-initial_excepthook = sys.excepthook
+initial_excepthook, initial_unraisablehook = sys.excepthook, sys.unraisablehook
 # The run of this process: what has its `source`, its `input` and its `show`.
 running = None
 
@@ -37,11 +37,18 @@ class ImportWatch:
 
 
 def show_exception(kind, error, trace, /):
-    load("hooks").show_exception(error, trace)
+    # Of what is no exception the interpreter's own hook says so.
+    if isinstance(error, BaseException):
+        load("hooks").show_exception(error, trace)
+    else:
+        initial_excepthook(kind, error, trace)
 
 
 def show_unraisable(unraisable, /):
-    load("hooks").show_unraisable(unraisable)
+    if hasattr(unraisable, "err_msg"):
+        load("hooks").show_unraisable(unraisable)
+    else:
+        initial_unraisablehook(unraisable)
 
 
 def show_thread_exception(args, /):

@@ -4,7 +4,8 @@ import { dirname } from 'node:path'
 import { LazaretError } from '../../core/errors.ts'
 import type { RunRequest } from '../../core/request.ts'
 import { writeGuestRequest } from '../guest-request.ts'
-import { guestBind, guestFolder } from '../package-files.ts'
+import { pathIn } from '../../jail/place.ts'
+import { guestBind } from '../package-files.ts'
 import { guestEnvironment, workspaceFiles } from '../runtime.ts'
 import type { Program, Runtime } from '../runtime.ts'
 
@@ -14,29 +15,37 @@ const guestOwnFolders = ['/tmp/', '/workspace/', '/dev/', '/proc/', '/run/']
 export const pythonRuntime: Runtime = {
   name: 'python',
   languages: ['python'],
-  prepare(request, limits, toolchains): Program {
-    const python = toolchains.python()
+  prepare(request, limits, { toolchains, place }): Program {
+    const isOwnView = place.work === null
+    const python = toolchains.python({ forEverybody: !isOwnView && process.geteuid?.() === 0 })
     if (python === null) {
       throw toolchains.refuse('python', {
         detail: 'No Python 3 was found.',
         hint: 'Install python3 (3.9 or later), or name one in `toolchains.python`.',
       })
     }
-    const hidden = python.folders.find((folder) =>
-      guestOwnFolders.some((own) => `${folder}/`.startsWith(own)),
-    )
+    const hidden = !isOwnView
+      ? undefined
+      : python.folders.find((folder) => guestOwnFolders.some((own) => `${folder}/`.startsWith(own)))
     if (hidden !== undefined) {
       throw new LazaretError('RUNTIME_UNAVAILABLE', {
         detail: `This Python lies in ${hidden}, which every guest has for itself.`,
         hint: 'Install it elsewhere, or name another one in `toolchains.python`.',
       })
     }
+    const build = guestBind()
     return {
       file: python.path,
-      argv: [python.path, ...isolation(request), '-X', 'utf8', `${guestFolder}/runtimes/python/guest.py`],
-      env: guestEnvironment(request, [dirname(python.path)]),
-      binds: [guestBind(), ...python.folders.map((folder) => ({ host: folder, guest: folder }))],
-      files: workspaceFiles(request),
+      argv: [
+        python.path,
+        ...isolation(request),
+        '-X',
+        'utf8',
+        `${pathIn(place, build)}/runtimes/python/guest.py`,
+      ],
+      env: guestEnvironment(request, place, [dirname(python.path)]),
+      binds: [build, ...python.folders.map((folder) => ({ host: folder, guest: folder }))],
+      files: workspaceFiles(request, place),
       guestRequest: writeGuestRequest('python', request, limits),
       baseDataBytes: 16 * 1024 * 1024,
     }

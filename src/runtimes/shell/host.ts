@@ -7,28 +7,27 @@ import { onDisk } from '../../jail/tmpfs.ts'
 import { guestEnvironment, workspaceFiles } from '../runtime.ts'
 import type { Program, ProgramFile, Runtime } from '../runtime.ts'
 
-const scriptPath = '/tmp/code.sh'
-const inputPath = '/tmp/input.json'
-
 export const shellRuntime: Runtime = {
   name: 'shell',
   languages: ['shell'],
-  prepare(request, limits, toolchains): Program {
+  prepare(request, limits, { toolchains, place }): Program {
     const shell = toolchains.shell()
     if (shell === null)
       throw new LazaretError('RUNTIME_UNAVAILABLE', {
         detail: 'There is no bash and no sh.',
         hint: 'Install bash.',
       })
+    const scriptPath = `${place.temporary}/code.sh`
+    const inputPath = `${place.temporary}/input.json`
     const code = { path: scriptPath, bytes: Buffer.from(request.code) }
     const input = request.input === undefined ? [] : [{ path: inputPath, bytes: writeInput(request, limits) }]
     requireTemporaryFits([code, ...input], limits)
     return {
       file: shell,
       argv: [shell, scriptPath, ...(request.args ?? [])],
-      env: { ...(input.length > 0 ? { INPUT: inputPath } : {}), ...guestEnvironment(request) },
+      env: { ...(input.length > 0 ? { INPUT: inputPath } : {}), ...guestEnvironment(request, place) },
       binds: [],
-      files: [code, ...input, ...workspaceFiles(request)],
+      files: [code, ...input, ...workspaceFiles(request, place)],
       baseDataBytes: 3 * 1024 * 1024,
     }
   },

@@ -9,7 +9,13 @@ const report: ProbeReport = {
   meetsMinimum: false,
   layers: [
     { name: 'user namespaces', state: 'ok', observed: 'created' },
-    { name: 'cgroup', state: 'missing', observed: 'mkdir: EROFS', fix: 'docker run --cgroupns=host' },
+    {
+      name: 'cgroup',
+      state: 'missing',
+      observed: 'mkdir: EROFS',
+      meaning: 'Memory is counted late.',
+      fix: 'In the unit:\n  [Service]\n  Delegate=yes',
+    },
   ],
   toolchains: [
     { name: 'bun', state: 'ok', path: '/opt/bun', version: '1.4.5' },
@@ -20,13 +26,18 @@ const report: ProbeReport = {
   facts: {},
 }
 
-test('each layer, toolchain and the launcher has one line with its state, what was seen and the fix', () => {
+test('each layer, toolchain and the launcher has a line with its state and what was seen; what that means and the fix stand below', () => {
   assert.deepEqual(doctorLines(report, { isTTY: false }), [
     'Linux 6.18.5',
     'ok       user namespaces  created',
-    'missing  cgroup           mkdir: EROFS  → docker run --cgroupns=host',
+    'missing  cgroup           mkdir: EROFS',
+    '         Memory is counted late.',
+    '         → In the unit:',
+    '             [Service]',
+    '             Delegate=yes',
     'ok       bun              1.4.5  /opt/bun',
-    'missing  python           not found  → apt install python3',
+    'missing  python           not found',
+    '         → apt install python3',
     'ok       launcher         /opt/cell',
     '',
     'protection level: standard (minimum: strong)',

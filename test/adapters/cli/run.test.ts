@@ -67,13 +67,17 @@ test('exec runs a line of shell, or words as they are', async () => {
 })
 
 test('bytes pass unchanged through a pipe, on their own stream', async () => {
-  const { stdout, stderr } = await runCli(['exec', '--', String.raw`printf '\033]0;t\007'; printf oops >&2`])
+  const { stdout, stderr } = await runCli(['exec', '--', String.raw`printf '\033]0;t\007'; echo oops >&2`])
   assert.equal(stdout, '\x1b]0;t\x07')
-  assert.equal(stderr, 'oops')
+  assert.equal(withoutWarning(stderr), 'oops\n')
 })
 
 test('the exit code of the program is the exit code of the command', async () => {
-  assert.deepEqual(await runCli([...shell, '-e', 'exit 42']), { exitCode: 42, stdout: '', stderr: '' })
+  const { exitCode, stdout, stderr } = await runCli([...shell, '-e', 'exit 42'])
+  assert.deepEqual(
+    { exitCode, stdout, stderr: withoutWarning(stderr) },
+    { exitCode: 42, stdout: '', stderr: '' },
+  )
 })
 
 test('an uncaught error is shown once, with the line of the program, and ends with 1', async () => {
@@ -173,3 +177,8 @@ test('nothing of the environment of the command reaches the program', async () =
   assert.match(stdout, /^PATH=/m)
   assert.doesNotMatch(stdout, /LAZARET_TEST_SECRET/)
 })
+
+/** What the command adds where the machine has no better wall to give. */
+function withoutWarning(stderr: string): string {
+  return stderr.replace(/^lazaret: warning: protection was only restricted; `lazaret doctor` .*\n$/m, '')
+}

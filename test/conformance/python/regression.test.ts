@@ -3,19 +3,15 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { useLazaret } from '../../support/use-lazaret.ts'
+import { dailyModules } from './regression-modules.ts'
 import { findPythonWithTests, listDifferences, runInside, runOutside } from './regression.ts'
-
-const modules = [
-  ...['test_bisect', 'test_contextlib', 'test_coroutines', 'test_fractions', 'test_functools'],
-  ...['test_generators', 'test_linecache', 'test_string', 'test_textwrap', 'test_typing'],
-]
 
 const python = findPythonWithTests()
 const { lazaret } = await useLazaret(python === null ? {} : { toolchains: { python: python.path } })
 const skip = python === null && 'no interpreter here has the tests of CPython (libpython3-testsuite)'
 
 suite("CPython's own tests", { skip }, () => {
-  for (const module of modules) {
+  for (const module of dailyModules) {
     test(`${module} passes and skips in a cell what it does outside`, async () => {
       const [inside, outside] = await Promise.all([
         runInside(lazaret, module),

@@ -2,23 +2,15 @@
  * CPython's own tests (the package `test`), a module at a time: run by the product, and by the same interpreter without
  * it. Both run one program, as a user without privileges, in an empty folder, with the same variables.
  */
-import { execFile } from 'node:child_process'
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-
 import type { Lazaret } from '../../../src/index.ts'
 import type { PythonToolchain } from '../../../src/runtimes/toolchains.ts'
 import { findPythonWith } from '../../support/find-python.ts'
+import { plainIdentity, runOutside as runOnHost } from '../../support/outside.ts'
 
 /** What became of each test, by its id. */
 export type Outcomes = ReadonlyMap<string, string>
 
 const MiB = 1024 * 1024
-/** Everyone may have this id; nothing on a usual distribution does. */
-const plainUserId = 65_533
-const identity = process.getuid?.() === 0 ? { uid: plainUserId, gid: plainUserId } : {}
-/** The program outside may run as somebody else, who could not enter the folder that tests have for themselves. */
-const everybodysFolder = '/tmp'
 /** For the slowest of the modules on a busy machine. */
 const wallMs = 300_000
 
@@ -67,7 +59,7 @@ unittest.defaultTestLoader.loadTestsFromName("test." + sys.argv[1]).run(result)
 
 /** An interpreter that has the tests and that a plain user may start, too. */
 export function findPythonWithTests(): PythonToolchain | null {
-  return findPythonWith(['test.test_json'], identity)
+  return findPythonWith(['test.test_json'], plainIdentity)
 }
 
 export async function runInside(lazaret: Lazaret, module: string): Promise<Outcomes> {
@@ -82,18 +74,15 @@ export async function runInside(lazaret: Lazaret, module: string): Promise<Outco
 }
 
 export async function runOutside(python: string, module: string): Promise<Outcomes> {
-  const folder = await mkdtemp(join(everybodysFolder, 'lazaret-regression-'))
-  try {
-    // The program runs as somebody else.
-    await chmod(folder, 0o777)
-    const results = join(folder, 'outcomes.json')
-    const save = `import json\nwith open(${JSON.stringify(results)}, "w") as file:\n    json.dump(result.outcomes, file)\n`
-    await writeFile(join(folder, 'program.py'), program + save)
-    await execute(python, { module, folder })
-    return new Map(Object.entries(JSON.parse(await readFile(results, 'utf8')) as Record<string, string>))
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+  const results = 'outcomes.json'
+  const save = `\nimport json\nwith open("../${results}", "w") as file:\n    json.dump(result.outcomes, file)\n`
+  const { files, stderr } = await runOnHost({
+    ...{ file: python, flags: ['-s', '-X', 'utf8'], name: 'program.py', code: program + save, wallMs },
+    ...{ args: [module], collect: [results] },
+  })
+  const saved = files[results]
+  if (saved === undefined) throw new Error(`no outcomes of ${module} outside\n${stderr}`)
+  return new Map(Object.entries(JSON.parse(saved) as Record<string, string>))
 }
 
 /** Ids of tests that ended in different ways, with both. How exactly one failed does not matter. */
@@ -105,17 +94,4 @@ export function listDifferences(inside: Outcomes, outside: Outcomes): ReadonlyMa
       .filter((id) => kind(outside.get(id)) !== kind(inside.get(id)))
       .map((id) => [id, `outside ${outside.get(id)}; inside ${inside.get(id)}`]),
   )
-}
-
-function execute(
-  python: string,
-  { module, folder }: { readonly module: string; readonly folder: string },
-): Promise<void> {
-  const env = { PATH: `${dirname(python)}:/usr/bin:/bin`, HOME: folder, LANG: 'C.UTF-8', TZ: 'UTC' }
-  const options = { cwd: folder, env, timeout: wallMs, maxBuffer: 64 * MiB, ...identity }
-  return new Promise((resolve, reject) => {
-    execFile(python, ['-s', '-X', 'utf8', 'program.py', module], options, (error) =>
-      error === null ? resolve() : reject(error),
-    )
-  })
 }

@@ -19,16 +19,17 @@ export function contractOfIsolation({ programs, run }: ContractParts): void {
     controller.abort()
     assert.deepEqual((await neighbour).outcome, { kind: 'cancelled' })
     assert.match(stdout, /own-mark/)
-    assert.doesNotMatch(stdout, /neighbour/)
+    // Files of the system may be called after neighbours too.
+    assert.doesNotMatch(stdout, /neighbour-(mark|file)/)
   })
 
   it('finds nothing of a run before it', async () => {
     const files = { 'left-behind': 'by the first' }
-    assert.match((await run(programs.printNames('/workspace'), { files })).stdout, /left-behind/)
-    assert.doesNotMatch(
-      (await run(programs.printNames('/workspace', '/tmp', '/dev/shm'))).stdout,
-      /left-behind/,
-    )
+    assert.match((await run(programs.printNames('.'), { files })).stdout, /left-behind/)
+    const { stdout, receipt } = await run(programs.printNames('.', '../tmp'))
+    assert.doesNotMatch(stdout, /left-behind/)
+    if (receipt.protection === 'restricted') return
+    assert.doesNotMatch((await run(programs.printNames('/dev/shm'))).stdout, /left-behind/)
   })
 
   it('runs twenty at a time, each with its own arguments and output', async () => {

@@ -44,9 +44,12 @@ function javascriptPrograms(runtime: 'bun' | 'node', memoryBytes: number): Runti
     fillDisk: `${files}const file = fs.openSync('full', 'w'); for (;;) fs.writeSync(file, new Uint8Array(65536))`,
     spawnForever: `${processes}for (;;) await new Promise((resolve, reject) => spawn('sleep', ['infinity']).on('spawn', resolve).on('error', reject))`,
     spy:
-      `${files}for (const name of fs.readdirSync('/proc').filter((name) => /^\\d+$/.test(name)))` +
-      "  try { console.log(fs.readFileSync(`/proc/${name}/environ`, 'utf8')) } catch {}\n" +
-      "console.log(fs.readdirSync('/tmp').join())",
+      `${files}const names = Array.from({ length: 350 }, (_, n) => process.pid - 300 + n)\n` +
+      "try { names.push(...fs.readdirSync('/proc').filter((name) => /^\\d+$/.test(name))) } catch {}\n" +
+      'const runs = Array.from({ length: 300 }, (_, n) => [`../../run-${n}`, `../../run-${n}/workspace`]).flat()\n' +
+      "for (const name of names) try { console.log(fs.readFileSync(`/proc/${name}/environ`, 'utf8')) } catch {}\n" +
+      "for (const path of ['/tmp', '..', '../tmp', '../..', '../../..', ...runs])" +
+      '  try { console.log(fs.readdirSync(path).join()) } catch {}',
     errors: {
       uncaught: {
         code: "function fail() {\n  throw new RangeError('no good')\n}\nfail()",

@@ -49,11 +49,14 @@ export interface RuntimePrograms {
   readonly startMs: number
   /** A memory limit above what the runtime itself needs. */
   readonly memoryBytes: number
-  /** Writes to `/workspace/full` until the disk is full, and fails of it. */
+  /** Writes to `full` until the disk is full, and fails of it. */
   readonly fillDisk: string
   /** Starts processes that sleep until one more cannot be started, and fails of it; null where it would wait instead. */
   readonly spawnForever: string | null
-  /** Prints the environments of all processes that it can read, and the names in /tmp. */
+  /**
+   * Prints the environments of all processes that it can read, and the names in all folders where another run may have
+   * something; what it cannot list it guesses.
+   */
   readonly spy: string
   /** Programs that do not compile, or die of an error nobody caught; null where the language knows only exit codes. */
   readonly errors: {

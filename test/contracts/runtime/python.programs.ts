@@ -56,12 +56,18 @@ export const pythonPrograms: RuntimePrograms = {
   spawnForever: lines('import subprocess', 'while True:', "    subprocess.Popen(['sleep', 'infinity'])"),
   spy: lines(
     'import os, glob',
-    "for path in glob.glob('/proc/[0-9]*/environ'):",
+    "near = [f'/proc/{os.getpid() + n}/environ' for n in range(-300, 50)]",
+    "for path in glob.glob('/proc/[0-9]*/environ') + near:",
     '    try:',
     '        print(open(path).read())',
     '    except OSError:',
     '        pass',
-    "print(os.listdir('/tmp'))",
+    "runs = [f'../../run-{n}{below}' for n in range(300) for below in ('', '/workspace')]",
+    "for path in ['/tmp', '..', '../tmp', '../..', '../../..', *runs]:",
+    '    try:',
+    '        print(os.listdir(path))',
+    '    except OSError:',
+    '        pass',
   ),
   errors: {
     uncaught: {

@@ -13,9 +13,9 @@ export const shellPrograms: RuntimePrograms = {
   copyStdin: 'cat',
   printArguments: `for argument in "$@"; do printf '%s\\0' "$argument"; done`,
   printEnvironment: 'cat /proc/$$/environ',
-  printFiles: (...paths) => `cat -- ${paths.map(quote).join(' ')}`,
+  printFiles: (...paths) => `exec cat -- ${paths.map(quote).join(' ')}`,
   printOwnership: (...paths) => `stat -c '%a %u %g' -- ${paths.map(quote).join(' ')}`,
-  printLinks: (...paths) => `readlink -- ${paths.map(quote).join(' ')}`,
+  printLinks: (...paths) => `exec readlink -- ${paths.map(quote).join(' ')}`,
   printNames: (...paths) => paths.map((path) => `ls -A -- ${quote(path)}`).join('\n'),
   printBytes: (bytes) =>
     `printf '${bytes.map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('')}'`,
@@ -32,7 +32,12 @@ export const shellPrograms: RuntimePrograms = {
   fillDisk: 'cat /dev/zero > full',
   // A shell that cannot fork sleeps and tries again, for half a minute in all.
   spawnForever: null,
-  spy: 'cat /proc/[0-9]*/environ 2>/dev/null; ls -A /tmp',
+  spy: [
+    'cd /proc; for ((n = $$ - 300; n < $$ + 50; n++)); do cat $n/environ; done 2>/dev/null',
+    'cat /proc/[0-9]*/environ 2>/dev/null',
+    'cd "$HOME"; for ((n = 0; n < 300; n++)); do ls -A ../../run-$n/ ../../run-$n/workspace; done 2>/dev/null',
+    'ls -AR .. ../.. ../../.. /tmp 2>/dev/null; exit 0',
+  ].join('\n'),
   errors: null,
   value: null,
   input: {

@@ -5,16 +5,21 @@ import { it } from 'node:test'
 import type { RunResult } from '../../../src/core/result.ts'
 import type { ContractParts } from '../runtime.contract.ts'
 
+/** Without a view of files of its own a run has a folder on the host's disk. */
+const ownWorkspace = /^\/.*\/lazaret-[\d-]+\/run-\d+\/workspace$/
+
 export function contractOfSurroundings({ programs, run }: ContractParts): void {
   it('finds the documented variables, those of the request, and nothing else', async () => {
     process.env['LAZARET_TEST_SECRET'] = 'of the host'
     try {
-      const seen = environmentOf(
-        await run(programs.printEnvironment, { env: { MINE: 'a = b\nc', EMPTY: '' } }),
-      )
-      const { PATH, ...rest } = seen
+      const result = await run(programs.printEnvironment, { env: { MINE: 'a = b\nc', EMPTY: '' } })
+      const { PATH, HOME, TMPDIR, GIT_CONFIG_NOSYSTEM, ...rest } = environmentOf(result)
+      if (result.receipt.protection === 'restricted') {
+        assert.match(String(HOME), ownWorkspace)
+        assert.equal(GIT_CONFIG_NOSYSTEM, '1')
+        assert.equal(TMPDIR, HOME?.replace(/workspace$/, 'tmp'))
+      } else assert.deepEqual([HOME, TMPDIR, GIT_CONFIG_NOSYSTEM], ['/workspace', undefined, undefined])
       assert.deepEqual(rest, {
-        HOME: '/workspace',
         USER: 'guest',
         LANG: 'C.UTF-8',
         TZ: 'UTC',
@@ -37,10 +42,11 @@ export function contractOfSurroundings({ programs, run }: ContractParts): void {
     assert.equal(TZ, 'Asia/Tokyo')
   })
 
-  it('starts in an empty /workspace', async () => {
+  it('starts in an empty folder of its own', async () => {
     const { stdout } = await run(programs.printNames('.'))
     assert.equal(stdout.trim(), '')
-    assert.equal((await run(programs.printLinks('/proc/self/cwd'))).stdout, '/workspace\n')
+    const { stdout: folder, receipt } = await run(programs.printLinks('/proc/self/cwd'))
+    assert.match(folder.trimEnd(), receipt.protection === 'restricted' ? ownWorkspace : /^\/workspace$/)
   })
 
   it('reads the files of the request, nested, empty, binary and oddly named', async () => {
@@ -53,7 +59,7 @@ export function contractOfSurroundings({ programs, run }: ContractParts): void {
       '-n': 'dash',
       '...': 'dots',
     }
-    const paths = Object.keys(files).map((path) => `/workspace/${path}`)
+    const paths = Object.keys(files).map((path) => `./${path}`)
     const chunks: Uint8Array[] = []
     await run(programs.printFiles(...paths), { files, onOutput: ({ bytes }) => chunks.push(bytes) })
     const sent = Object.values(files).map((content) => Buffer.from(content as string))
@@ -62,8 +68,12 @@ export function contractOfSurroundings({ programs, run }: ContractParts): void {
 
   it('owns its files and folders as guest', async () => {
     const files = { 'folder/file': 'content' }
-    const { stdout } = await run(programs.printOwnership('folder/file', 'folder', '/workspace'), { files })
-    assert.equal(stdout, '644 1000 1000\n755 1000 1000\n755 1000 1000\n')
+    const { stdout, receipt } = await run(programs.printOwnership('folder/file', 'folder', '.'), { files })
+    const { protection, observed } = receipt
+    const owner = [observed['Uid'], observed['Gid']].map((ids) => ids?.split(' ')[0]).join(' ')
+    // On the host's disk others can come as far as this folder, and no further.
+    const ownMode = protection === 'restricted' ? 700 : 755
+    assert.equal(stdout, `644 ${owner}\n755 ${owner}\n${ownMode} ${owner}\n`)
   })
 
   it('reads a file of a megabyte that crossed in several pieces', async () => {

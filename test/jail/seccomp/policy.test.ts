@@ -1,26 +1,12 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { describe, it } from 'node:test'
 
 import { architectures } from '../../../src/jail/seccomp/architectures.ts'
 import type { Architecture } from '../../../src/jail/seccomp/architectures.ts'
 import { planRules } from '../../../src/jail/seccomp/policy.ts'
+import { headers, isOf32Bit, readNumbers } from './kernel-headers.ts'
 import { everyRule, everySituation } from './situations.ts'
-
-// arm64 uses the generic table, which the x86 machine's headers carry as well.
-const headers: Record<Architecture, string> = {
-  x64: '/usr/include/x86_64-linux-gnu/asm/unistd_64.h',
-  arm64: '/usr/include/asm-generic/unistd.h',
-}
-
-// Names of the generic table that are no calls of arm64: its count, and a mark for the room of other architectures.
-const notCalls = new Set(['syscalls', 'arch_specific_syscall'])
-
-function readNumbers(header: string): ReadonlyMap<string, number> {
-  const lines = readFileSync(header, 'utf8').matchAll(/^#define __NR(?:3264)?_(\w+)\s+(\d+)\s*$/gm)
-  const entries = Array.from(lines, ([, name = '', number]) => [name, Number(number)] as const)
-  return new Map(entries.filter(([name]) => !notCalls.has(name)))
-}
 
 describe('the system call policy', () => {
   it('gives a reason for every rule', () => {
@@ -32,7 +18,7 @@ describe('the system call policy', () => {
       const seen = planRules(situation).map((rule) => JSON.stringify([rule.name, rule.tests, rule.action]))
       const twice = seen.filter((entry, index) => seen.indexOf(entry) !== index)
       // Where the host's IPC is shared and memory is not counted, both tables refuse to make segments.
-      const isBoth = situation.sharesHostNamespaces && !situation.memoryHeldByCgroup
+      const isBoth = situation.sharesHost !== undefined && !situation.memoryHeldByCgroup
       const expected = isBoth ? ['shmget', 'shmat', 'semget', 'msgget'] : []
       assert.deepEqual(
         twice.map((entry) => JSON.parse(entry)[0]),
@@ -117,9 +103,7 @@ for (const architecture of ['x64', 'arm64'] as const) {
       if (newest > newestReviewed) context.diagnostic(`calls up to ${newest} wait for a review`)
       for (const [first, last] of unassigned) {
         for (const [name, number] of known) {
-          // 403 to 423 are the 64-bit time calls of 32-bit architectures.
-          const isOf32Bit = number >= 403 && number <= 423
-          if (isOf32Bit) continue
+          if (isOf32Bit(number)) continue
           assert.ok(number < first || number > last, `${name} ${number} lies in a hole`)
         }
       }

@@ -35,7 +35,8 @@ function expected(options: SeccompOptions, number: number, values: readonly bigi
   if (number > newestReviewed) return errno(38)
   if (unassigned.some(([first, last]) => first <= number && number <= last)) return errno(38)
   const holds = (test: ArgumentTest) => {
-    const low = Number(BigInt.asUintN(32, values[test.argument] ?? 0n))
+    const whole = values[test.argument] ?? 0n
+    const low = Number(BigInt.asUintN(32, test.half === 'high' ? whole >> 32n : whole))
     const value = test.mask === undefined ? low : (low & test.mask) >>> 0
     return 'isOneOf' in test ? test.isOneOf.includes(value) : !test.isNoneOf.includes(value)
   }
@@ -104,7 +105,7 @@ for (const architecture of architecturesTested) {
         ...usual,
         memoryHeldByCgroup: false,
         canSpawn: false,
-        sharesHostNamespaces: true,
+        sharesHost: { network: true, owner: true },
       })
         .flatMap((rule) => rule.tests ?? [])
         .flatMap((test) => ['isOneOf' in test ? test.isOneOf : test.isNoneOf, test.mask ?? 0].flat())
@@ -200,10 +201,49 @@ for (const architecture of architecturesTested) {
       }
     })
 
-    it('opens only Unix sockets where the filter is its network wall', () => {
-      const offline = { ...usual, canOpenInternetSockets: false }
-      assert.equal(ask(offline, 'socket', 1, 1, 0), allowed)
-      for (const family of [2, 10, 16]) assert.equal(ask(offline, 'socket', family, 1, 0), errno(97))
+    it('opens no socket where the filter is its network wall, and pairs that stay pairs', () => {
+      const offline = { ...usual, sharesHost: { network: false, owner: false } }
+      for (const family of [1, 2, 10, 16]) assert.equal(ask(offline, 'socket', family, 1, 0), errno(97))
+      assert.equal(ask(offline, 'socketpair', 1, 1 | 0o2000000, 0), allowed)
+      assert.equal(ask(offline, 'socketpair', 1, 5, 0), allowed)
+      assert.equal(ask(offline, 'socketpair', 1, 2, 0), errno(97))
+    })
+
+    it('opens internet sockets but no Unix socket where it shares the host’s network', () => {
+      const online = { ...usual, sharesHost: { network: true, owner: false } }
+      assert.equal(ask(online, 'socket', 1, 1, 0), errno(97))
+      for (const family of [2, 10]) assert.equal(ask(online, 'socket', family, 1, 0), allowed)
+    })
+
+    it('changes nothing about files that belong to its uid, where that is the service’s', () => {
+      const owner = { ...usual, sharesHost: { network: false, owner: true } }
+      const stranger = { ...usual, sharesHost: { network: false, owner: false } }
+      for (const name of ['fchmod', 'fchmodat', 'fchmodat2', 'utimensat']) {
+        assert.equal(ask(owner, name, 3, 0o777), errno(0), name)
+        assert.equal(ask(stranger, name, 3, 0o777), allowed, name)
+      }
+      for (const name of ['fchown', 'fchownat', 'setxattr', 'fsetxattr', 'fremovexattr', 'file_setattr']) {
+        assert.equal(ask(owner, name, 3, 0), errno(1), name)
+        assert.equal(ask(stranger, name, 3, 0), allowed, name)
+      }
+      assert.equal(ask(owner, 'ioctl', 3, 0x40086602), errno(1))
+      assert.equal(ask(owner, 'ioctl', 3, (1n << 32n) | 0x40806685n), errno(1))
+    })
+
+    it('takes no lease on a file, which makes others wait', () => {
+      assert.equal(ask(usual, 'fcntl', 3, 1024, 1), errno(1))
+      assert.equal(ask(usual, 'fcntl', 3, (1n << 32n) | 1024n, 1), errno(1))
+      for (const command of [0, 1, 2, 3, 4, 6, 1025, 1030, 1031]) {
+        assert.equal(ask(usual, 'fcntl', 3, command, 1), allowed)
+      }
+    })
+
+    it('watches no folders where they are the host’s', () => {
+      const shared = { ...usual, sharesHost: { network: true, owner: false } }
+      for (const name of ['inotify_init1', 'inotify_add_watch']) {
+        assert.equal(ask(shared, name, 0), errno(38), name)
+        assert.equal(ask(usual, name, 0), allowed, name)
+      }
     })
 
     it('sets its own limits, and those of nobody else', () => {
@@ -245,7 +285,7 @@ for (const architecture of architecturesTested) {
     })
 
     it('schedules itself only, where it shares pids with the host', () => {
-      const shared = { ...usual, sharesHostNamespaces: true }
+      const shared = { ...usual, sharesHost: { network: true, owner: false } }
       assert.equal(ask(shared, 'setpriority', 0, 0, 10), allowed)
       assert.equal(ask(shared, 'setpriority', 0, 1234, 10), errno(1))
       assert.equal(ask(shared, 'setpriority', 1, 0, 10), errno(1))

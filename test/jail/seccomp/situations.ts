@@ -10,19 +10,17 @@ export const architecturesTested = ['x64', 'arm64'] as const satisfies readonly 
 
 const execve = { x64: 59, arm64: 221 }
 
-export function everySituation(architecture: Architecture): readonly Required<SeccompOptions>[] {
+export function everySituation(architecture: Architecture): readonly SeccompOptions[] {
   const either = [true, false]
+  const sharings = [undefined, ...either.flatMap((network) => either.map((owner) => ({ network, owner })))]
   return either.flatMap((memoryHeldByCgroup) =>
     either.flatMap((canSpawn) =>
-      either.flatMap((sharesHostNamespaces) =>
-        either.map((canOpenInternetSockets) => ({
-          architecture,
-          memoryHeldByCgroup,
-          canSpawn,
-          sharesHostNamespaces,
-          canOpenInternetSockets,
-        })),
-      ),
+      sharings.map((sharesHost) => ({
+        architecture,
+        memoryHeldByCgroup,
+        canSpawn,
+        ...(sharesHost === undefined ? {} : { sharesHost }),
+      })),
     ),
   )
 }
@@ -32,8 +30,7 @@ export const everyRule = planRules({
   architecture: 'x64',
   memoryHeldByCgroup: false,
   canSpawn: false,
-  sharesHostNamespaces: true,
-  canOpenInternetSockets: false,
+  sharesHost: { network: false, owner: true },
 })
 
 export function numberOf(name: string, architecture: Architecture): number {

@@ -1,0 +1,41 @@
+/**
+ * Tries the best wall first and, where the machine refuses what it is made of, the next. What was refused has run
+ * nothing, so trying again is safe; and a machine that said no is not asked again.
+ */
+import { isAtLeast } from '../core/protection.ts'
+import type { ProtectionLevel } from '../core/protection.ts'
+import { WallRefused } from '../jail/launch.ts'
+import type { Machine } from '../jail/machine.ts'
+import type { Place } from '../jail/place.ts'
+import type { Wall } from '../jail/shape.ts'
+
+export interface BestWall {
+  readonly machine: Machine
+  /** Below it nothing is tried, and the refusal is the caller's to see. */
+  readonly minimum: ProtectionLevel
+  /** Called once a wall, when the machine turns out not to have it. */
+  readonly onRefusal: (refusal: WallRefused) => void
+}
+
+/** The level that remains when a wall has been refused. */
+const levelWithout: Readonly<Record<Wall, ProtectionLevel | null>> = {
+  namespaces: 'restricted',
+  landlock: 'none',
+  none: null,
+}
+
+export async function behindBestWall<T>(
+  { machine, minimum, onRefusal }: BestWall,
+  attempt: (place: Place) => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt(machine.choosePlace())
+    } catch (error) {
+      if (!(error instanceof WallRefused)) throw error
+      const level = levelWithout[error.wall]
+      if (level === null || !isAtLeast(level, minimum)) throw error
+      if (await machine.giveUp(error)) onRefusal(error)
+    }
+  }
+}

@@ -1,0 +1,58 @@
+/** A launcher that waits for its plan, whoever started it, and how this process starts one itself. */
+import { spawn } from 'node:child_process'
+import type { ChildProcess, StdioOptions } from 'node:child_process'
+import type { Duplex } from 'node:stream'
+
+import { LazaretError } from '../core/errors.ts'
+import { requireLauncher } from './launcher-path.ts'
+
+export interface Launcher {
+  readonly report: Duplex
+  readonly control: Duplex
+  /** The guest's private channel, when it was asked for. */
+  readonly channel: Duplex | null
+  /** Resolves when its process has been reaped, or with the reason why there never was one. Never rejects. */
+  readonly ended: Promise<Error | undefined>
+  /** SIGKILL for a launcher that does not do as told; never for what came to have its number after it. */
+  kill(): void
+}
+
+/** Throws JAIL_UNAVAILABLE or CELL_FAILED. Blocks this thread while the kernel copies the process. */
+export function spawnLauncher(hasChannel: boolean): Launcher {
+  const child = spawnProgram(['ignore', 'pipe', 'ignore', 'pipe', hasChannel ? 'pipe' : 'ignore'])
+  const [, report, , control, channel] = child.stdio as unknown as (Duplex | null)[]
+  return {
+    report: report as Duplex,
+    control: control as Duplex,
+    channel: hasChannel ? (channel as Duplex) : null,
+    ended: new Promise((resolve) => {
+      child.once('exit', () => resolve(undefined))
+      child.once('error', resolve)
+    }),
+    kill: () => void child.kill('SIGKILL'),
+  }
+}
+
+/** Throws when the launcher's program cannot be started. */
+export function spawnProgram(stdio: StdioOptions): ChildProcess {
+  let child: ChildProcess
+  try {
+    child = spawn(requireLauncher(), [], {
+      argv0: 'cell', // guests see it in /proc/1/cmdline; the path is the host's
+      stdio,
+      env: {},
+      cwd: '/',
+    })
+  } catch (cause) {
+    if (cause instanceof LazaretError) throw cause
+    throw new LazaretError('CELL_FAILED', { detail: 'The launcher could not be started.', cause })
+  }
+  // Without descriptors or memory Node answers with half an object and tells the reason a tick later.
+  child.once('error', () => undefined)
+  if (child.pid === undefined) {
+    throw new LazaretError('CELL_FAILED', {
+      detail: 'The launcher could not be started: this process is out of descriptors, processes or memory.',
+    })
+  }
+  return child
+}

@@ -1,0 +1,119 @@
+/**
+ * The folders of runs on the host's disk (level `restricted`): one for this host process, and in it one a run. The
+ * launcher makes and removes the latter, also when this process is gone; what both left behind is swept by the next.
+ */
+import { lstatSync, mkdirSync, readdirSync, realpathSync, rmdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+
+import { LazaretError } from '../core/errors.ts'
+import { isLeftBehind, nameOfThisHost } from './host-identity.ts'
+import { Cell } from './cell.ts'
+import { spawnLauncher } from './launcher.ts'
+import { encodePlan } from './plan-records.ts'
+import type { PlanRecord } from './plan-records.ts'
+import type { UidAllocator } from './uid-range.ts'
+
+export class WorkFolders {
+  #own: string | undefined
+  #runs = 0
+
+  /** A path for one more run. Throws JAIL_UNAVAILABLE where no folder can be made. */
+  next(): string {
+    this.#own ??= makeOwnFolder()
+    return `${this.#own}/run-${++this.#runs}`
+  }
+
+  /** Removes what dead hosts left behind. Never throws: what cannot be removed is left to the next start. */
+  async sweep(ids: UidAllocator): Promise<void> {
+    const temporary = tmpdir()
+    for (const name of listFolder(temporary).filter(isLeftBehind)) {
+      const folder = `${temporary}/${name}`
+      const uid = ownerOf(folder)
+      if (uid === undefined || uid !== process.geteuid?.()) continue // somebody who only uses our names
+      for (const run of listFolder(folder)) await sweepRun(`${folder}/${run}`, ids)
+      removeEmpty(folder)
+    }
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#own !== undefined) removeEmpty(this.#own)
+    this.#own = undefined
+  }
+}
+
+function makeOwnFolder(): string {
+  try {
+    const path = `${realpathSync(tmpdir())}/${nameOfThisHost()}`
+    // Guests with ids of their own have to pass through it, and there is nothing to list for them.
+    mkdirSync(path, { mode: 0o711 })
+    return path
+  } catch (cause) {
+    throw new LazaretError('JAIL_UNAVAILABLE', {
+      detail: `Without namespaces each run needs a folder on the host's disk. ${(cause as Error).message}.`,
+      hint: 'Set TMPDIR to a folder that this user may write to and every user may enter.',
+      cause,
+    })
+  }
+}
+
+/** A dead host's ids may be another's by now, and then nobody with them is to be ended. */
+async function sweepRun(path: string, ids: UidAllocator): Promise<void> {
+  const uid = ownerOf(path)
+  if (uid === undefined) return
+  const giveBack = await ids.reserve(uid)
+  try {
+    await removeRun(path, { endsGuests: giveBack !== undefined })
+  } finally {
+    await giveBack?.()
+  }
+}
+
+/**
+ * Removes what a launcher could not remove itself because it failed or was killed. Never throws. `endsGuests` when ids
+ * that are not the service's own belong to this run alone: whatever is still alive with them is ended first.
+ */
+export async function removeRun(
+  path: string,
+  { endsGuests }: { readonly endsGuests: boolean },
+): Promise<void> {
+  removeEmpty(path)
+  const uid = ownerOf(path)
+  if (uid === undefined) return
+  // By a launcher, because guests' trees may be deeper than any path is long, and guests may not all be dead.
+  const guest = uid + 1
+  const records: PlanRecord[] = [
+    ...(uid === process.geteuid?.() ? [] : [{ do: 'guest-ids', uid: guest, gid: guest } as const]),
+    { do: 'remove', path, endsGuests },
+  ]
+  try {
+    const launcher = new Cell(spawnLauncher(false))
+    launcher.ready.catch(() => undefined)
+    launcher.sendPlan(encodePlan(records))
+    await launcher.gone
+  } catch {
+    return // No launcher can be started: there is nothing to tidy up with.
+  }
+  // A launcher with ids of its own may not remove the folder from among ours.
+  removeEmpty(path)
+}
+
+function listFolder(path: string): string[] {
+  try {
+    return readdirSync(path)
+  } catch {
+    return []
+  }
+}
+
+function ownerOf(path: string): number | undefined {
+  const facts = lstatSync(path, { throwIfNoEntry: false })
+  return facts?.isDirectory() === true ? facts.uid : undefined
+}
+
+function removeEmpty(path: string): void {
+  try {
+    rmdirSync(path)
+  } catch {
+    // Not empty yet, or gone already.
+  }
+}

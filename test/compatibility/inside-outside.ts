@@ -1,0 +1,115 @@
+/**
+ * Runs each program of a table on the host and in a cell, and holds what it prints against the table: exactly that
+ * outside, and inside that or what a difference says. All run before the first test, a few at a time.
+ */
+import assert from 'node:assert/strict'
+import { accessSync, constants } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+
+import type { RunResult } from '../../src/index.ts'
+import { canStart, runOutside } from '../support/outside.ts'
+import type { OutsideEnd } from '../support/outside.ts'
+import { useLazaret } from '../support/use-lazaret.ts'
+import type { GuestRuntime, TestLazaret } from '../support/use-lazaret.ts'
+import { differenceAt } from './program.ts'
+import type { CompatibilityProgram } from './program.ts'
+
+export interface Ground {
+  /** As the titles of the tests name it. */
+  readonly name: string
+  readonly guest: GuestRuntime
+  /** The same interpreter on the host; null where there is none. */
+  readonly interpreter: string | null
+  /** How a program's file ends. */
+  readonly ending: string
+  /** Where another one than the default is tried, inside, too. */
+  readonly toolchains?: { readonly python: string }
+}
+
+interface Ends {
+  /** Undefined where nothing can be said of outside. */
+  readonly outside: OutsideEnd | undefined
+  readonly inside: RunResult
+}
+
+/** Programs at a time; more than the cores of a small machine, because much of a start is waiting. */
+const concurrency = 3
+/** For the slowest, npm, on a busy machine. */
+const wallMs = 60_000
+
+/** Call once, in a test file of its own. */
+export async function tryPrograms(ground: Ground, programs: readonly CompatibilityProgram[]): Promise<void> {
+  const { interpreter, toolchains } = ground
+  if (interpreter === null || !canStart(interpreter)) {
+    const skip = interpreter === null ? 'it is not installed' : `a plain user cannot start ${interpreter}`
+    test(`every program for ${ground.name}`, { skip }, () => undefined)
+    return
+  }
+  const guests = await useLazaret(toolchains === undefined ? {} : { toolchains })
+  const isPossible = ({ needs = [] }: CompatibilityProgram) => needs.every(isInstalled)
+  const possible = programs.filter(isPossible)
+  const ends = await runAll({ ...ground, interpreter }, possible, guests)
+
+  describe(`In a cell as outside: ${ground.name}`, () => {
+    for (const program of possible)
+      test(program.title, () => requireExpected(program, ends.get(program), guests))
+  })
+  const absent = programs.filter((program) => !isPossible(program)).flatMap(({ needs = [] }) => needs)
+  if (absent.length > 0) {
+    const tools = [...new Set(absent)].filter((name) => !isInstalled(name)).join(', ')
+    test(`every program for ${ground.name}`, { skip: `not installed: ${tools}` }, () => undefined)
+  }
+}
+
+/** In the folders that a guest finds on its PATH. */
+function isInstalled(name: string): boolean {
+  return ['/usr/local/bin', '/usr/bin', '/bin'].some((folder) => {
+    try {
+      accessSync(join(folder, name), constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+}
+
+async function runAll(
+  ground: Ground & { readonly interpreter: string },
+  programs: readonly CompatibilityProgram[],
+  guests: TestLazaret,
+): Promise<ReadonlyMap<CompatibilityProgram, Ends>> {
+  const ends = new Map<CompatibilityProgram, Ends>()
+  const waiting = programs.values()
+  const work = async () => {
+    for (const program of waiting) {
+      const { code, files = {}, stdin = '', outsideVaries = false } = program
+      const outside = outsideVaries
+        ? undefined
+        : await runOutside({
+            ...{ file: ground.interpreter, name: `program.${ground.ending}`, code, files, stdin, wallMs },
+          })
+      const inside = await guests.run({ ...ground.guest, code, files, stdin, limits: { wallMs } })
+      ends.set(program, { outside, inside })
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, work))
+  return ends
+}
+
+function requireExpected(
+  program: CompatibilityProgram,
+  ends: Ends | undefined,
+  { level }: TestLazaret,
+): void {
+  assert.ok(ends !== undefined)
+  const { outside, inside } = ends
+  if (outside !== undefined) {
+    assert.equal(outside.stdout, program.prints, `outside: ${outside.stderr}`)
+    assert.equal(outside.exitCode, 0, `outside: ${outside.stderr}`)
+  }
+  const { prints } = differenceAt(program, level) ?? program
+  const why = `inside: ${JSON.stringify(inside.outcome)}\n${inside.stderr}`
+  assert.equal(inside.stdout, prints, why)
+  assert.deepEqual(inside.outcome, { kind: 'completed', exitCode: 0 }, why)
+}

@@ -1,0 +1,6 @@
+/** What Node and Bun are both tried with. */
+import { javascriptFiles } from './javascript-files.ts'
+import { javascriptNetwork } from './javascript-network.ts'
+import { javascriptProcesses } from './javascript-processes.ts'
+
+export const everyday = [...javascriptFiles, ...javascriptProcesses, ...javascriptNetwork]

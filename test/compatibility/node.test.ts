@@ -1,0 +1,9 @@
+import { Toolchains } from '../../src/runtimes/toolchains.ts'
+import { node } from '../support/use-lazaret.ts'
+import { tryPrograms } from './inside-outside.ts'
+import { everyday } from './javascript.ts'
+import { nodeOnly } from './node-only.ts'
+
+const interpreter = new Toolchains().node()
+
+await tryPrograms({ name: 'Node', guest: node, interpreter, ending: 'mjs' }, [...everyday, ...nodeOnly])

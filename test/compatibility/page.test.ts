@@ -1,0 +1,35 @@
+/** docs/compatibility.md says what the tables of this folder say, which are run; when they change, so must the page. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+
+import { readText } from '../support/checkout.ts'
+import { listSections } from './page.ts'
+
+const page = readText('docs/compatibility.md')
+
+/** The list and the table below a heading, without the prose. */
+function linesBelow(heading: string): string[] {
+  const [, below = ''] = page.split(new RegExp(`^#+ ${heading}$`, 'm'))
+  const [section = ''] = below.split(/^#/m)
+  return section.split('\n').filter((line) => /^(- |\|)/.test(line))
+}
+
+describe('docs/compatibility.md', () => {
+  for (const [heading, lines] of listSections()) {
+    test(`has the rows of “${heading}”`, () => {
+      assert.deepEqual(linesBelow(heading), lines)
+      assert.ok(lines.length > 1)
+    })
+  }
+
+  test('says of each difference why it is and what to do', () => {
+    const [, , ...rows] = linesBelow('What differs')
+    const short = rows.filter((row) =>
+      row
+        .split(' | ')
+        .slice(-2)
+        .some((cell) => cell.length < 5),
+    )
+    assert.deepEqual(short, [])
+  })
+})

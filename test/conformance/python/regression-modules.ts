@@ -1,0 +1,247 @@
+/**
+ * Which of CPython's own tests are run inside and outside, and which of them meet a wall. A module's name may go on with
+ * one of its classes where the whole of it would take minutes.
+ */
+import type { ProtectionLevel } from '../../../src/index.ts'
+
+/** The quick ones, for every day. */
+export const dailyModules: readonly string[] = [
+  ...['test_bisect', 'test_contextlib', 'test_coroutines', 'test_fractions', 'test_functools'],
+  ...['test_generators', 'test_linecache', 'test_string', 'test_textwrap', 'test_typing'],
+]
+
+/** The language and what needs nothing of the system. */
+const pureModules = [
+  ...['test_argparse', 'test_bytes', 'test_codecs', 'test_collections', 'test_configparser', 'test_copy'],
+  ...['test_csv', 'test_dataclasses', 'test_datetime', 'test_decimal', 'test_enum', 'test_exception_group'],
+  ...['test_gc', 'test_hashlib', 'test_heapq', 'test_hmac', 'test_inspect', 'test_itertools', 'test_json'],
+  ...['test_math', 'test_minidom', 'test_pickle', 'test_plistlib', 'test_pyexpat', 'test_random', 'test_re'],
+  ...['test_sax', 'test_secrets', 'test_statistics', 'test_struct', 'test_traceback', 'test_unicode'],
+  ...['test_unicodedata', 'test_urlparse', 'test_warnings', 'test_zlib', 'test_zoneinfo'],
+]
+
+/** Files and archives. */
+const fileModules = [
+  ...['test_bz2.BZ2FileTest', 'test_dbm', 'test_fileio', 'test_glob', 'test_gzip', 'test_io', 'test_locale'],
+  ...['test_lzma.FileTestCase', 'test_mailbox', 'test_mmap', 'test_os', 'test_pathlib', 'test_posix'],
+  ...['test_posixpath', 'test_shelve', 'test_shutil', 'test_stat', 'test_tarfile', 'test_tempfile'],
+  'test_zipfile',
+]
+
+/** Processes, threads, signals and terminals. */
+const processModules = [
+  ...['test_asyncio.test_base_events', 'test_asyncio.test_locks', 'test_asyncio.test_queues'],
+  ...['test_asyncio.test_subprocess.SubprocessPidfdWatcherTests', 'test_asyncio.test_taskgroups'],
+  ...['test_asyncio.test_unix_events', 'test_builtin', 'test_cmd_line', 'test_ctypes', 'test_getpass'],
+  ...[
+    'test_concurrent_futures.ThreadPoolExecutorTest',
+    'test_fcntl',
+    'test_grp',
+    'test_pkgutil',
+    'test_platform',
+  ],
+  ...['test_multiprocessing_fork.WithManagerTestPool', 'test_multiprocessing_fork.WithProcessesTestPool'],
+  ...['test_multiprocessing_fork.WithProcessesTestProcess', 'test_pty', 'test_pwd', 'test_resource'],
+  ...['test_multiprocessing_fork.WithProcessesTestSharedMemory', 'test_runpy', 'test_signal.PosixTests'],
+  ...['test_multiprocessing_spawn.WithProcessesTestQueue', 'test_signal.WakeupFDTests', 'test_site'],
+  ...[
+    'test_signal.ItimerTest',
+    'test_subprocess',
+    'test_sys',
+    'test_sysconfig',
+    'test_threading',
+    'test_time',
+  ],
+]
+
+/** Sockets of the loopback interface and of the file system. */
+const networkModules = [
+  ...[
+    'test_asyncio.test_server',
+    'test_asyncio.test_streams',
+    'test_epoll',
+    'test_httplib',
+    'test_httpservers',
+  ],
+  ...['test_select', 'test_selectors.EpollSelectorTestCase', 'test_smtplib', 'test_socket.BasicTCPTest'],
+  ...['test_socket.BasicUDPTest', 'test_socket.BasicUDPLITETest', 'test_socket.GeneralModuleTests'],
+  ...['test_socket.SendfileUsingSendfileTest', 'test_socket.TestUnixDomain', 'test_ssl.BasicSocketTests'],
+  ...['test_ssl.ContextTests', 'test_urllib2_localnet', 'test_uuid'],
+]
+
+/** For `npm run test:deep`; those that take longest come first. */
+export const deepModules: readonly string[] = [
+  ...fileModules,
+  ...processModules,
+  ...networkModules,
+  ...pureModules,
+]
+
+/** Those whose walls are built in another way where there are no cgroups and no ids to give. */
+export const plainUserModules: readonly string[] = [
+  ...['test_asyncio.test_unix_events', 'test_ctypes', 'test_fcntl', 'test_mmap'],
+  ...[
+    'test_multiprocessing_fork.WithProcessesTestPool',
+    'test_multiprocessing_fork.WithProcessesTestSharedMemory',
+  ],
+  ...[
+    'test_os',
+    'test_posix',
+    'test_pty',
+    'test_pwd',
+    'test_resource',
+    'test_shutil',
+    'test_signal.PosixTests',
+  ],
+  ...['test_socket.TestUnixDomain', 'test_subprocess', 'test_tempfile', 'test_threading', 'test_time'],
+]
+
+export interface RegressionDifference {
+  readonly module: string
+  /** The tests' ids, by their ends. */
+  readonly tests: readonly string[]
+  readonly reason: string
+  /** Levels at which it differs; everywhere when it is not said. */
+  readonly at?: readonly ProtectionLevel[]
+}
+
+export const regressionDifferences: readonly RegressionDifference[] = [
+  {
+    module: 'test_builtin',
+    tests: ['good_path_builtin', 'good_path_noop_0', 'good_path_other', 'envar_unimportable'],
+    reason: 'The interpreter starts isolated and asks for no `PYTHONBREAKPOINT`.',
+  },
+  {
+    module: 'test_cmd_line',
+    tests: ['test_empty_PYTHONPATH_issue16309'],
+    reason: 'It is skipped in an interpreter that ignores its environment.',
+  },
+  {
+    module: 'test_io',
+    tests: ['test_large_file_ops'],
+    reason: 'It writes 2 GiB into a file; the disk limit is smaller.',
+  },
+  {
+    module: 'test_mmap',
+    tests: ['test_around_2GB', 'test_around_4GB', 'test_large_filesize', 'test_large_offset'],
+    reason: 'They make files of 2 to 6 GiB; the disk limit is smaller.',
+  },
+  {
+    module: 'test_mmap',
+    tests: [
+      'MmapTests.test_anonymous',
+      'MmapTests.test_concat_repeat_exception',
+      'MmapTests.test_context_manager',
+      'MmapTests.test_context_manager_exception',
+      'MmapTests.test_extended_getslice',
+      'MmapTests.test_extended_set_del_slice',
+      'MmapTests.test_flush_return_value',
+      'MmapTests.test_madvise',
+      'MmapTests.test_move',
+      'MmapTests.test_non_ascii_byte',
+      'MmapTests.test_read_all',
+      'MmapTests.test_read_invalid_arg',
+      'MmapTests.test_resize_past_pos',
+      'MmapTests.test_subclass',
+      'MmapTests.test_weakref',
+      'MmapTests.test_write_returning_the_number_of_bytes_written',
+    ],
+    at: ['standard'],
+    reason:
+      'Memory that is mapped without a file and shared is not counted where there is no cgroup, and refused.',
+  },
+  {
+    module: 'test_os',
+    tests: ['ChownFileTests.test_chown_without_permission'],
+    at: ['standard'],
+    reason: 'No other user exists in the namespace, so giving a file to one is EINVAL instead of EPERM.',
+  },
+  {
+    module: 'test_os',
+    tests: ['FileTests.test_splice', 'FileTests.test_splice_offset_in', 'FileTests.test_splice_offset_out'],
+    reason:
+      'One byte spliced from a socket keeps 32 KiB that nobody is charged for, so splice answers EINVAL.',
+  },
+  {
+    module: 'test_os',
+    tests: ['MemfdCreateTests.test_memfd_create'],
+    at: ['standard'],
+    reason: 'The memory of such a file is not counted where there is no cgroup, and refused.',
+  },
+  {
+    module: 'test_pathlib',
+    tests: ['PathTest.test_owner', 'PathTest.test_group', 'PathTest.test_home', 'test_expanduser'],
+    reason: 'A guest has an entry in `/etc/passwd`, which a bare user id outside has not.',
+  },
+  {
+    module: 'test_pickle',
+    tests: ['test_unpickle_module_race'],
+    reason: 'It removes a file beside the library, which is read-only.',
+  },
+  {
+    module: 'test_posix',
+    tests: ['test_getgrouplist', 'test_initgroups'],
+    reason: 'A guest has an entry in `/etc/passwd`, which a bare user id outside has not.',
+  },
+  {
+    module: 'test_posixpath',
+    tests: ['test_expanduser_pwd'],
+    reason: 'The same.',
+  },
+  {
+    module: 'test_resource',
+    tests: ['test_fsize_ismax'],
+    reason: 'A file has a largest size: the disk limit.',
+  },
+  {
+    module: 'test_resource',
+    tests: ['test_prlimit'],
+    reason: 'It asks for the limits of another process, which the filter refuses.',
+  },
+  {
+    module: 'test_runpy',
+    tests: [
+      'test_run_module',
+      'test_run_module_alter_sys',
+      'test_run_module_in_namespace_package',
+      'test_run_name',
+      'test_run_namespace_package',
+      'test_run_namespace_package_in_namespace_package',
+      'test_run_package',
+      'test_run_package_alter_sys',
+      'test_run_package_in_namespace_package',
+    ],
+    reason: 'Removing a file that is not there, beside the library, is EROFS instead of ENOENT.',
+  },
+  {
+    module: 'test_socket.BasicUDPLITETest',
+    tests: ['testRecvFrom', 'testRecvFromNegative', 'testSendtoAndRecv'],
+    reason: 'The filter allows TCP, UDP and ICMP.',
+  },
+  {
+    module: 'test_subprocess',
+    tests: ['test_user', 'test_group'],
+    reason: 'No other user exists in the namespace, so becoming one is EINVAL instead of EPERM.',
+  },
+  {
+    module: 'test_subprocess',
+    tests: ['test_no_leaking'],
+    reason: 'Outside there are too many descriptors to try it.',
+  },
+  {
+    module: 'test_uuid',
+    tests: ['test_ifconfig_getnode', 'test_ip_getnode'],
+    reason: 'A cell has no network card with an address.',
+  },
+]
+
+/** Without the tests that are known to meet a wall at this level. */
+export function findUnexplained(
+  differences: ReadonlyMap<string, string>,
+  { module, level }: { readonly module: string; readonly level: ProtectionLevel },
+): ReadonlyMap<string, string> {
+  const known = regressionDifferences
+    .filter((each) => each.module === module && (each.at === undefined || each.at.includes(level)))
+    .flatMap(({ tests }) => tests)
+  return new Map([...differences].filter(([id]) => !known.some((end) => id.endsWith(end))))
+}

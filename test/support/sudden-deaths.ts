@@ -1,0 +1,326 @@
+/**
+ * SIGKILL at random moments, to the host, to a launcher's stub or to a cell's pid 1, while several runs are under way
+ * that fork, write and flood. After each, nothing of what was struck may be left within a second.
+ */
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { AdoptedHost, compileAdopt, listChildren } from './adopted-host.ts'
+import { eventually } from './eventually.ts'
+import { listCgroups } from './leaks.ts'
+import { isAlive, readCgroups, readPidNamespace } from './processes.ts'
+import type { HostProcess } from './processes.ts'
+import { seededRandom } from './seeded-random.ts'
+import { compileWithout } from './without-layer.ts'
+import type { Lacking } from './without-layer.ts'
+
+/** Without namespaces the warden stands where pid 1 does. */
+export type Victim = 'host' | 'stub' | 'pid 1'
+export const victims: readonly Victim[] = ['host', 'stub', 'pid 1']
+
+export interface Strikes {
+  readonly count: number
+  /** From the signal to the end of the last process that had to die with the victim. */
+  readonly slowestMs: number
+  /** How many of the cells that were struck were at which age. */
+  readonly moments: Readonly<Record<string, number>>
+}
+
+interface SuddenDeathsPlan {
+  readonly seed: number
+  readonly rounds: number
+  /** Who the hosts run as, where that is not who the test runs as. */
+  readonly userId?: number
+  /** What the machine lacks for the hosts. */
+  readonly lacking?: readonly Lacking[]
+}
+
+const deadMs = 1000
+/** Two blocks of ids: one for the host that lives on, one for all those that die. A block that is not free again shows. */
+const uidRange = { first: 2_100_000_000, count: 512 }
+
+/** Ages of a cell in milliseconds, counted from the start of its launcher; the host gives every guest 150 ms. */
+const ages = { 'being built': [0, 15], running: [15, 150], ending: [150, 190] } as const
+
+export async function strikeAtRandom(plan: SuddenDeathsPlan): Promise<Record<Victim, Strikes>> {
+  await using arena = await Arena.open(plan)
+  for (let round = 0; round < plan.rounds; round++) await arena.strike()
+  await arena.close()
+  return arena.strikes
+}
+
+class Arena implements AsyncDisposable {
+  readonly strikes: Record<Victim, { count: number; slowestMs: number; moments: Record<string, number> }>
+  readonly #plan: SuddenDeathsPlan
+  readonly #folder = mkdtempSync(join(tmpdir(), 'lazaret-deaths-'))
+  readonly #adopt = compileAdopt(this.#folder)
+  /** TMPDIR of all hosts, whoever they run as. */
+  readonly #temporary = join(this.#folder, 'temporary')
+  readonly #prefix: readonly string[]
+  readonly #random: () => number
+  readonly #mounts = listCellMounts()
+  /** Killed hosts, whose cgroups the next start must take away. */
+  readonly #dead: number[] = []
+  #hosts = 0
+  #survivor!: AdoptedHost
+  #survivorPid = 0
+  #losses = 0
+
+  private constructor(plan: SuddenDeathsPlan) {
+    this.#plan = plan
+    this.#random = seededRandom(plan.seed)
+    chmodSync(this.#folder, 0o755)
+    mkdirSync(this.#temporary)
+    chmodSync(this.#temporary, 0o1777)
+    const { lacking = [] } = plan
+    this.#prefix = lacking.length === 0 ? [] : [compileWithout(this.#folder), ...lacking, '--']
+    const none = () => ({ count: 0, slowestMs: 0, moments: {} })
+    this.strikes = { host: none(), stub: none(), 'pid 1': none() }
+  }
+
+  static async open(plan: SuddenDeathsPlan): Promise<Arena> {
+    const arena = new Arena(plan)
+    arena.#survivor = arena.#start()
+    await arena.#survivor.ready
+    arena.#survivorPid = await arena.#survivor.pid
+    return arena
+  }
+
+  async strike(): Promise<void> {
+    const victim = victims[Math.floor(this.#random() * victims.length)] ?? 'host'
+    await (victim === 'host' ? this.#strikeHost() : this.#strikeLauncher(victim))
+    assert.deepEqual(listCellMounts(), this.#mounts, 'a mount was left')
+  }
+
+  /** The survivor ends in good order, and so does everything that the dead had left. */
+  async close(): Promise<void> {
+    const survivor = this.#survivor
+    await this.#sweepByAnother()
+    survivor.stop()
+    await survivor.alone
+    assert.equal(survivor.status, 0, 'the host that was not struck ended by itself')
+    this.#checkNews(survivor)
+    assert.deepEqual(
+      listCgroups(groupsOf(this.#survivorPid)),
+      [],
+      'groups of a host that ended in good order',
+    )
+    assert.deepEqual(takenBlocks(), [])
+    assert.deepEqual(readdirSync(this.#temporary), [], 'a temporary file was left')
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#survivor[Symbol.asyncDispose]()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  #start(): AdoptedHost {
+    const { seed, userId } = this.#plan
+    const number = ++this.#hosts
+    return new AdoptedHost({
+      adopt: this.#adopt,
+      seed: seed + number,
+      uidRange,
+      folder: this.#temporary,
+      prefix: this.#prefix,
+      ...(userId === undefined ? {} : { userId }),
+    })
+  }
+
+  /** Of a host: sometimes before its first cell, mostly among its runs. */
+  async #strikeHost(): Promise<void> {
+    const early = this.#random() < 0.2
+    const waitMs = this.#random() * (early ? 600 : 300)
+    const living = listCgroups(groupsOf(this.#survivorPid)).filter(isParent)
+    await using host = this.#start()
+    const pid = await host.pid
+    if (!early) {
+      await host.ready
+      this.#checkSwept()
+    }
+    await pause(waitMs)
+    host.kill()
+    const aloneMs = (await this.#orAlive(host)) / 1000
+    this.#record('host', early ? 'starting' : 'at work', aloneMs)
+    this.#checkNews(host, 0)
+    this.#dead.push(pid)
+    await eventually(() => this.#listRunFiles(pid).join(', ') || undefined, deadMs)
+    assert.ok(takenBlocks().length <= 1, `ids are still taken: ${takenBlocks().join(', ')}`)
+    assert.deepEqual(
+      listCgroups(groupsOf(this.#survivorPid)).filter(isParent),
+      living,
+      'groups of a living host',
+    )
+  }
+
+  async #orAlive(host: AdoptedHost): Promise<number> {
+    const late = Promise.withResolvers<number>()
+    const timer = setTimeout(() => late.resolve(Number.NaN), deadMs)
+    const aloneUs = await Promise.race([host.alone, late.promise])
+    clearTimeout(timer)
+    if (!Number.isNaN(aloneUs)) return aloneUs
+    const left = listTree(host.adopterPid).map(describeProcess)
+    throw new Error(`${deadMs} ms after its host was killed there is still: ${left.join(', ')}`)
+  }
+
+  async #strikeLauncher(victim: 'stub' | 'pid 1'): Promise<void> {
+    const names = Object.keys(ages) as (keyof typeof ages)[]
+    for (;;) {
+      const moment = names[Math.floor(this.#random() * names.length)] ?? 'running'
+      const [youngest, oldest] = ages[moment]
+      const stub = await this.#awaitBirth()
+      await pause(youngest + this.#random() * (oldest - youngest))
+      const cell = [stub, ...listTree(stub.pid)]
+      const chosen = victim === 'stub' ? stub : cell.find((one) => this.#isFirst(one, stub))
+      const tokens = cell.flatMap(({ pid }) => readToken(pid) ?? [])
+      const groups = new Set(
+        cell.flatMap(({ pid }) => /\/(lazaret-\S+\/cell-\d+)$/m.exec(readCgroups(pid))?.[1] ?? []),
+      )
+      if (chosen === undefined || !isAlive(chosen)) continue // that cell was too young, or too old
+      process.kill(chosen.pid, 'SIGKILL')
+      this.#losses++
+      const struckAt = performance.now()
+      const left = (): string[] => [
+        ...cell.filter(isAlive).map(describeProcess),
+        ...listHolders(tokens).map((pid) => `process ${pid} with the token of the run`),
+      ]
+      await eventually(() => left().join(', ') || undefined, deadMs)
+      this.#record(victim, moment, performance.now() - struckAt)
+      const isOfCell = (path: string) => [...groups].some((group) => path.endsWith(group))
+      await eventually(() => listCgroups(/cell-/).filter(isOfCell).join(', ') || undefined, deadMs)
+      return
+    }
+  }
+
+  /** Pid 1 of a pid namespace or, where there is none, the warden: the stub's own child, of the launcher's name. */
+  #isFirst({ pids, parent, name }: HostProcess, stub: HostProcess): boolean {
+    if (this.#prefix.length === 0) return pids.length > stub.pids.length && pids.at(-1) === 1
+    return parent === stub.pid && name === stub.name
+  }
+
+  /** The next launcher that the surviving host starts, itself or by its nursery. */
+  async #awaitBirth(): Promise<HostProcess> {
+    const known = new Set(listLaunchers(this.#survivorPid).map(({ pid }) => pid))
+    for (;;) {
+      const born = listLaunchers(this.#survivorPid).find(({ pid }) => !known.has(pid))
+      if (born !== undefined) return born
+      assert.ok(this.#survivor.status === undefined, 'the host that was not struck has ended')
+      await pause(1)
+    }
+  }
+
+  #record(victim: Victim, moment: string, ms: number): void {
+    const strikes = this.strikes[victim]
+    strikes.count++
+    strikes.slowestMs = Math.max(strikes.slowestMs, Math.round(ms * 10) / 10)
+    strikes.moments[moment] = (strikes.moments[moment] ?? 0) + 1
+  }
+
+  /** Runs are lost where their launcher was struck, and nowhere else; nothing else goes wrong either. */
+  #checkNews(host: AdoptedHost, losses = this.#losses): void {
+    const expected = ['completed', 'timed-out', 'limit-exceeded', 'failed', 'killed', 'out-of-memory']
+    const lost = host.news.filter(({ end }) => end === 'WORKER_LOST' || end === 'CELL_FAILED')
+    const odd = host.news.filter((news) => !expected.includes(news.end) && !lost.includes(news))
+    assert.deepEqual(odd, [])
+    assert.ok(lost.length <= losses, `${losses} launchers were struck, and lost are ${JSON.stringify(lost)}`)
+  }
+
+  /** A Lazaret has been created since they died. */
+  #checkSwept(): void {
+    const groups = this.#dead.flatMap((pid) => listCgroups(groupsOf(pid)))
+    const folders = readdirSync(this.#temporary).filter((name) =>
+      this.#dead.some((pid) => groupsOf(pid).test(`/${name}`)),
+    )
+    assert.deepEqual([...groups, ...folders], [], 'the next Lazaret left what a dead host had')
+  }
+
+  /**
+   * What is in the folders of a dead host's runs. The folders themselves are the next host's to remove: a launcher that
+   * has given up root may not.
+   */
+  #listRunFiles(pid: number): string[] {
+    const own = readdirSync(this.#temporary).filter((name) => groupsOf(pid).test(`/${name}`))
+    const runs = own.flatMap((name) => listFolder(join(this.#temporary, name)))
+    return runs.flatMap(listFolder)
+  }
+
+  async #sweepByAnother(): Promise<void> {
+    await using another = this.#start()
+    await another.ready
+    this.#checkSwept()
+    another.stop()
+    await another.alone
+    assert.equal(another.status, 0)
+    this.#checkNews(another, 0)
+  }
+}
+
+/** The same pid in another one is somebody else's. */
+const ownPidNamespace = /\d+/.exec(readPidNamespace('self') ?? '')?.[0]
+
+function groupsOf(pid: number): RegExp {
+  return new RegExp(`/lazaret-${ownPidNamespace}-${pid}-\\d+-\\d+(/|$)`)
+}
+
+function isParent(path: string): boolean {
+  return !/\/cell-\d+$/.test(path)
+}
+
+/** Gone meanwhile, or not for us to see into: then it is empty as far as we know. */
+function listFolder(path: string): string[] {
+  try {
+    return readdirSync(path).map((name) => join(path, name))
+  } catch {
+    return []
+  }
+}
+
+function listCellMounts(): string[] {
+  const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
+  return lines.filter((line) => /lazaret|\/run\/guest| - (tmpfs|devpts|proc) /.test(line))
+}
+
+/** Names of the range that a host process holds; the kernel frees them with it. */
+function takenBlocks(): string[] {
+  const names = readFileSync('/proc/net/unix', 'utf8').matchAll(/@lazaret-ids-(\d+)/g)
+  return [...names]
+    .map(([, id = '']) => id)
+    .filter((id) => Number(id) >= uidRange.first && Number(id) < uidRange.first + uidRange.count)
+}
+
+function listLaunchers(host: number): HostProcess[] {
+  return listChildren(host).flatMap((child) => (child.name === 'nursery' ? listChildren(child.pid) : [child]))
+}
+
+function listTree(ancestor: number): HostProcess[] {
+  return listChildren(ancestor).flatMap((child) => [child, ...listTree(child.pid)])
+}
+
+function describeProcess({ pid, name, state, pids }: HostProcess): string {
+  return `process ${pid} (${name}, ${state}, ${pids.join('/')}, ${readArguments(pid)})`
+}
+
+function readArguments(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').slice(0, 100)
+  } catch {
+    return 'gone'
+  }
+}
+
+function readToken(pid: number): string | undefined {
+  try {
+    return /LAZARET_TOKEN=([\w-]+)/.exec(readFileSync(`/proc/${pid}/environ`, 'latin1'))?.[1]
+  } catch {
+    return undefined // gone, or not for us to see: pid 1 and what has not become a guest yet
+  }
+}
+
+function listHolders(tokens: readonly string[]): string[] {
+  if (tokens.length === 0) return []
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.filter((pid) => tokens.includes(readToken(Number(pid)) ?? ''))
+}
