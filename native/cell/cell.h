@@ -42,6 +42,7 @@ enum frame_type {
   FRAME_PUT = 6,
   FRAME_END = 7,
   FRAME_KILL_ALL = 8,
+  FRAME_BEGIN = 12, /* a guest that was started ahead of its run: its limits, and its time runs */
   /* host to nursery: its name; the first bytes of each connection; which launcher to kill */
   FRAME_NURSERY = 9,
   FRAME_GREETING = 10,
@@ -209,6 +210,14 @@ bool drop_capabilities(void);
 bool restrict_with_landlock(void);
 bool restrict_with_seccomp(void);
 
+/* Limits that pid 1 holds. Zero means none, or held by something better. */
+struct watched {
+  uint64_t memory_bytes;
+  uint64_t cpu_us;
+  uint64_t wall_us;
+  uint64_t socket_bytes; /* in sockets that a cgroup does not charge, where one holds memory */
+};
+
 /* One process that the host asked for. */
 struct spawn {
   bool used;
@@ -218,6 +227,7 @@ struct spawn {
   int stdin_fd;                 /* -1 when closed */
   int exec_fd;                  /* end of file here means that execve worked; -1 afterwards */
   uint64_t started_us;          /* on the monotonic clock */
+  uint64_t used_before_us;      /* processor time before its run began, when it was started ahead of it */
   uint64_t ended_us;
   bool exited;
   int status;
@@ -233,8 +243,26 @@ struct spawn {
   bool stdin_ended;
 };
 
+struct guest_rlimit {
+  uint32_t resource;
+  struct rlimit limit;
+};
+
+struct guest_rlimits {
+  struct guest_rlimit each[RLIMITS_MAX];
+  uint32_t count;
+};
+
+/* The limits in a SPAWN or BEGIN frame. */
+bool take_rlimits(struct guest_rlimits *rlimits, struct reader *request);
+struct watched take_watched(struct spawn *spawn, struct reader *request);
+void count_tasks_ourselves(struct guest_rlimits *rlimits, pid_t pid); /* instead of the kernel, which counts strangers too */
+bool set_rlimits(const struct guest_rlimits *rlimits, pid_t pid); /* of this process for 0, else of one with its ids */
+
 /* Starts a process from a SPAWN frame. False when the frame is malformed; a failed step is reported as a fault. */
 bool start_spawn(struct spawn *spawn, struct reader *request);
+/* From a BEGIN frame. Likewise; then nothing may run in this cell. */
+bool begin_spawn(struct spawn *spawn, struct reader *request);
 bool put_file(struct reader *request);
 
 /* What a spawn with SPAWN_COLLECTS does instead of executing a program. Returns the exit code. */
@@ -242,6 +270,7 @@ int collect_files(const char *what, char *const arguments[]);
 
 /* What happens to the processes that were started. `spawns` is all SPAWNS_MAX of them. */
 void read_exec_report(struct spawn *spawn);
+void announce(struct spawn *spawn);
 void read_output(struct spawn *spawn, int stream);
 void reap(struct spawn *spawns);
 void advance(struct spawn *spawn);
@@ -254,13 +283,6 @@ ssize_t outbox_add_output(uint32_t id, uint8_t stream, int fd, size_t most, bool
 bool outbox_flush(void); /* false when the host is gone */
 void outbox_fault(uint32_t id, int error, const char *what);
 
-/* Limits that pid 1 holds. Zero means none, or held by something better. */
-struct watched {
-  uint64_t memory_bytes;
-  uint64_t cpu_us;
-  uint64_t wall_us;
-  uint64_t socket_bytes; /* in sockets that a cgroup does not charge, where one holds memory */
-};
 void watch(struct watched limits);
 void watch_tasks(uint64_t most); /* after watch(): processes and threads, where no limit of the kernel's is the cell's own */
 int watchdog_wait_ms(void); /* for poll: -1 when nothing is watched */
@@ -276,7 +298,8 @@ struct socket_memory {
   uint64_t at_most_more; /* what senders that are gone may have left besides */
 };
 struct socket_memory socket_memory(bool unix_too); /* what waits in sockets; nothing where the host's are among them */
-uint64_t processor_us(void); /* of everything that ran in the cell but pid 1 */
+uint64_t processor_us(void); /* of everything that ran in the cell but pid 1, since the last call of the next */
+void forget_processor_time(void);
 bool disk_is_full(void);
 uint64_t now_us(void); /* monotonic */
 uint64_t time_us(struct timeval time);

@@ -17,7 +17,7 @@ static void close_and_forget(int *fd) {
 }
 
 /* What the kernel says about the guest the moment it runs foreign code; the receipt is checked against it. */
-static void announce(struct spawn *spawn) {
+void announce(struct spawn *spawn) {
   char path[64];
   uint8_t payload[4096];
   put_u32(payload, (uint32_t)spawn->pid);
@@ -142,6 +142,10 @@ static void report_exit(struct spawn *spawn) {
   put_u32(payload + 1, (uint32_t)(signalled ? WTERMSIG(spawn->status) : WEXITSTATUS(spawn->status)));
   uint64_t user = time_us(spawn->usage.ru_utime);
   uint64_t system = time_us(spawn->usage.ru_stime);
+  uint64_t before = spawn->used_before_us < user + system ? spawn->used_before_us : user + system;
+  /* Which of both it was is not known, and nobody asks. */
+  user = user + system - before;
+  system = 0;
   /* Without a cgroup nobody else knows what its descendants used. */
   uint64_t whole_cell = watchdog_counts() ? processor_us() : 0;
   if (whole_cell > user + system) user = whole_cell - system;

@@ -23,6 +23,7 @@ struct times {
 static struct times remembered[PROCESSES_MAX];
 static size_t remembered_count;
 static uint64_t gone_us;
+static uint64_t forgotten_us;
 
 static uint64_t ticks_to_us(uint64_t ticks) { return ticks * 1000000 / (uint64_t)sysconf(_SC_CLK_TCK); }
 
@@ -73,7 +74,7 @@ static uint64_t waited_for_us(void) {
 }
 
 /* Two counts that each miss something and add nothing: what was waited for, and what was seen. */
-uint64_t processor_us(void) {
+static uint64_t used_us(void) {
   static struct times now[PROCESSES_MAX];
   static long pids[PROCESSES_MAX];
   size_t listed = list_processes(pids, PROCESSES_MAX);
@@ -91,3 +92,10 @@ uint64_t processor_us(void) {
   uint64_t seen = gone_us + own;
   return own + waited > seen ? own + waited : seen;
 }
+
+uint64_t processor_us(void) {
+  uint64_t used = used_us();
+  return used > forgotten_us ? used - forgotten_us : 0;
+}
+
+void forget_processor_time(void) { forgotten_us = used_us(); }

@@ -57,6 +57,12 @@ static void handle_spawn(uint32_t id, struct reader *payload) {
   outbox_fault(id, EAGAIN, "find room for another process");
 }
 
+static void handle_begin(uint32_t id, struct reader *payload) {
+  struct spawn *spawn = spawn_of(id);
+  if (!spawn || spawn->exited) return; /* it ended while this was on its way, and the host hears of that */
+  if (!begin_spawn(spawn, payload)) end_malformed();
+}
+
 static void handle_stdin(uint32_t id, struct reader *payload) {
   struct spawn *spawn = spawn_of(id);
   if (!spawn) return; /* it ended while this was on its way */
@@ -79,6 +85,9 @@ static void handle_frame(struct frame frame, struct reader payload) {
   switch (frame.type) {
     case FRAME_SPAWN:
       handle_spawn(frame.id, &payload);
+      return;
+    case FRAME_BEGIN:
+      handle_begin(frame.id, &payload);
       return;
     case FRAME_STDIN:
       handle_stdin(frame.id, &payload);

@@ -18,17 +18,11 @@ enum { SPAWN_HAS_STDIN = 1, SPAWN_HAS_CHANNEL = 2, SPAWN_ENDS_ON_OUTPUT = 4, SPA
 /* First descriptor above the ones a guest may have; everything from here on is closed. */
 enum { GUEST_CHANNEL_FD = 3, EXEC_FD = 4 };
 
-struct guest_rlimit {
-  uint32_t resource;
-  struct rlimit limit;
-};
-
 struct program {
   uint32_t flags;
   const char *folder;
   const char *file;
-  struct guest_rlimit rlimits[RLIMITS_MAX];
-  uint32_t rlimit_count;
+  struct guest_rlimits rlimits;
   char *arguments[ARGUMENTS_MAX]; /* argv, NULL, environment, NULL */
   char **environment;
 };
@@ -38,17 +32,6 @@ struct pipes {
   int input[2];
   int exec[2];
 };
-
-static bool take_rlimits(struct program *program, struct reader *request) {
-  program->rlimit_count = take_u32(request);
-  if (program->rlimit_count > RLIMITS_MAX) return false;
-  for (uint32_t i = 0; i < program->rlimit_count; i++) {
-    program->rlimits[i].resource = take_u32(request);
-    program->rlimits[i].limit.rlim_cur = take_u64(request);
-    program->rlimits[i].limit.rlim_max = take_u64(request);
-  }
-  return !request->bad;
-}
 
 /* The strings stay in the request's buffer: the guest is a fork and has its own copy of it. */
 static char **take_strings(char **into, char **end, struct reader *request) {
@@ -61,24 +44,15 @@ static char **take_strings(char **into, char **end, struct reader *request) {
 
 static bool take_program(struct program *program, struct spawn *spawn, struct reader *request) {
   program->flags = take_u32(request);
-  spawn->output_left = take_u64(request);
-  uint64_t memory_bytes = take_u64(request);
-  uint64_t cpu_ms = take_u64(request);
-  uint64_t wall_ms = take_u64(request);
-  uint64_t socket_bytes = take_u64(request);
+  struct watched limits = take_watched(spawn, request);
   program->folder = take_string(request);
   program->file = take_string(request);
-  if (request->bad || program->flags > SPAWN_FLAGS || !take_rlimits(program, request)) return false;
+  if (request->bad || program->flags > SPAWN_FLAGS || !take_rlimits(&program->rlimits, request)) return false;
   char **end = program->arguments + ARGUMENTS_MAX;
   program->environment = take_strings(program->arguments, end, request);
   if (!program->environment || !take_strings(program->environment, end, request) || !reader_done(request)) return false;
   spawn->ends_on_output = (program->flags & SPAWN_ENDS_ON_OUTPUT) != 0;
-  watch((struct watched){
-      .memory_bytes = memory_bytes,
-      .cpu_us = cpu_ms * 1000,
-      .wall_us = wall_ms * 1000,
-      .socket_bytes = socket_bytes,
-  });
+  watch(limits);
   return true;
 }
 
@@ -118,39 +92,13 @@ static const char *reset_signals(void) {
   return NULL;
 }
 
-/*
- * The kernel counts processes by uid. Without a user namespace everything that the service runs is in one count where
- * guests have its uid, every other cell too: a limit for one guest would be used up by its neighbours. There the
- * watchdog counts, and the kernel's limit, far above, stops what is faster than it.
- */
-static void count_tasks_ourselves(struct program *program) {
-  enum { ROOM_FOR_ALL = 8192 };
-  if (!cell.is_warded || cell.guest_changes_ids) return;
-  for (uint32_t i = 0; i < program->rlimit_count; i++) {
-    struct rlimit *limit = &program->rlimits[i].limit;
-    struct rlimit inherited;
-    if (program->rlimits[i].resource != RLIMIT_NPROC || limit->rlim_max == 0) continue;
-    check(getrlimit(RLIMIT_NPROC, &inherited), "read an rlimit");
-    watch_tasks(limit->rlim_max);
-    rlim_t room = tasks_besides_guests() + limit->rlim_max + ROOM_FOR_ALL;
-    limit->rlim_cur = limit->rlim_max = room < inherited.rlim_max ? room : inherited.rlim_max;
-  }
-}
-
-static const char *set_rlimits(const struct program *program) {
-  for (uint32_t i = 0; i < program->rlimit_count; i++) {
-    if (setrlimit((__rlimit_resource_t)program->rlimits[i].resource, &program->rlimits[i].limit) < 0) return "set an rlimit";
-  }
-  return NULL;
-}
-
 /* Returns only when a step failed: its name, with errno set. */
 static const char *become_guest(const struct program *program, const struct pipes *pipes) {
   if (setsid() < 0) return "start a session";
   const char *failed = arrange_descriptors(pipes, program->flags);
   if (!failed) failed = reset_signals();
-  if (!failed) failed = set_rlimits(program);
   if (failed) return failed;
+  if (!set_rlimits(&program->rlimits, 0)) return "set an rlimit";
   if (cell.guest_root && chroot(cell.guest_root) < 0) return "enter the guests' root";
   if (chdir("/") < 0) return "enter /";
   if (!drop_to_guest_ids()) return "drop to the guest's ids";
@@ -195,7 +143,7 @@ bool start_spawn(struct spawn *spawn, struct reader *request) {
   /* Before its deadline is set: a guest that reaches it has run for no less, and so it was the deadline that ended it. */
   spawn->started_us = now_us();
   if (!take_program(&program, spawn, request)) return false;
-  count_tasks_ourselves(&program);
+  count_tasks_ourselves(&program.rlimits, 0);
   struct pipes pipes;
   if (!open_pipes(&pipes)) fail("make the guest's pipes");
   spawn->pid = fork();

@@ -6,7 +6,7 @@ import type { RunResult, Truncatable } from '../core/result.ts'
 import { decodeUntrusted } from '../core/values.ts'
 import { writeReceipt } from '../result/receipt.ts'
 import { settle } from '../result/settle.ts'
-import type { RunEnd } from '../runtimes/run-in-cell.ts'
+import type { RunEnd } from '../runtimes/follow-run.ts'
 
 export interface RunFacts {
   readonly id: string

@@ -8,9 +8,9 @@ import { systemClock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
 import { FrameDecoder, PayloadWriter, encodeFrame, frameType, stdinCreditBytes } from './frames.ts'
 import type { Frame } from './frames.ts'
-import type { CellUsage, Exceeded, ProcessListener, SpawnSpec } from './guest-process.ts'
+import type { BeginSpec, CellUsage, Exceeded, ProcessListener, SpawnSpec } from './guest-process.ts'
 import type { Launcher } from './launcher.ts'
-import { decodeExit, encodeSpawn } from './spawn-frame.ts'
+import { decodeExit, encodeBegin, encodeSpawn } from './spawn-frame.ts'
 
 /** What the stub reports when everything in the cell has ended. */
 export interface GoneReport {
@@ -28,7 +28,7 @@ export interface StepFailure {
 }
 
 interface Guest {
-  readonly listener: ProcessListener
+  listener: ProcessListener
   stdin: Buffer
   credit: number
 }
@@ -111,15 +111,43 @@ export class Cell {
     }
   }
 
-  /** Starts a process; `onFailure` hears of a step that failed, of this spawn or of the cell. */
-  spawn(spec: SpawnSpec, listener: ProcessListener, onFailure: (failure: StepFailure) => void): void {
+  /**
+   * Starts a process; `onFailure` hears of a step that failed, of this spawn or of the cell. Answers the process's
+   * number in this cell.
+   */
+  spawn(spec: SpawnSpec, listener: ProcessListener, onFailure: (failure: StepFailure) => void): number {
     const id = this.#nextId++
     this.#onFailure = onFailure
     if (this.#failure !== undefined) onFailure(this.#failure)
-    const stdin = spec.stdin === undefined ? Buffer.alloc(0) : Buffer.from(spec.stdin)
+    const stdin = spec.stdin instanceof Uint8Array ? Buffer.from(spec.stdin) : Buffer.alloc(0)
     this.#guests.set(id, { listener, stdin, credit: stdinCreditBytes })
     this.#send(frameType.spawn, id, encodeSpawn(spec))
-    if (spec.stdin !== undefined) this.#feed(id)
+    if (spec.stdin instanceof Uint8Array) this.#feed(id)
+    return id
+  }
+
+  /**
+   * The run begins for which a process was started: it has these limits from now on, and its time runs. `listener`
+   * is told that it was spawned as if it had been started now. False when it has ended already.
+   */
+  begin(
+    id: number,
+    spec: BeginSpec,
+    heard: { readonly listener: ProcessListener; readonly onFailure: (failure: StepFailure) => void },
+  ): boolean {
+    const guest = this.#guests.get(id)
+    if (guest === undefined) return false
+    guest.listener = heard.listener
+    guest.stdin = Buffer.from(spec.stdin)
+    this.#onFailure = heard.onFailure
+    this.#send(frameType.begin, id, encodeBegin(spec))
+    this.#feed(id)
+    return true
+  }
+
+  /** Whether the cell keeps this process from ending. */
+  hold(isHeld: boolean): void {
+    this.#launcher.hold(isHeld)
   }
 
   /**

@@ -19,6 +19,7 @@ export const frameType = {
   nursery: 9,
   greeting: 10,
   kill: 11,
+  begin: 12,
   ready: 64,
   spawned: 65,
   output: 66,

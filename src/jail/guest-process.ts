@@ -1,24 +1,43 @@
 /** One process in a cell, as the host sees it: what was promised to it and what the kernel said of it. */
 import type { Rlimit } from './rlimits.ts'
 
-export interface SpawnSpec {
+export interface SpawnSpec extends HeldLimits {
   /** A program; for a collector its task, `list` or `read`. */
   readonly file: string
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly folder: string
   readonly rlimits: readonly Rlimit[]
-  /** Whole of stdin; absent means /dev/null. */
-  readonly stdin?: Uint8Array
+  /** Whole of stdin, or that it comes with `begin`; absent means /dev/null. */
+  readonly stdin?: Uint8Array | 'later'
   /** Whether this process gets the cell's private channel as descriptor 3. */
   readonly hasChannel: boolean
   /** The launcher's own confined reader of files (native/cell/collect.c) instead of a program. */
   readonly isCollector?: boolean
+}
+
+/** What pid 1 holds itself. */
+export interface HeldLimits {
   /** Bytes of stdout and stderr together. */
   readonly outputBytes: number
   /** Real time until pid 1 ends everything; 0 for none. */
   readonly wallMs: number
   readonly watched: Watched
+}
+
+/** What changes for a process that was started ahead of its run. */
+export interface BeginSpec extends HeldLimits {
+  /** Only lower ones than it has. */
+  readonly rlimits: readonly Rlimit[]
+  readonly stdin: Uint8Array
+  /** Where the run's folder on the host is watched; null for as it was planned. */
+  readonly work: { readonly bytesMax: number; readonly entriesMax: number } | null
+  /** Mounts that take another size. */
+  readonly resized: readonly {
+    readonly path: string
+    readonly flags: number
+    readonly options: string
+  }[]
 }
 
 /** For the watchdog; null where something better holds the limit. */

@@ -13,6 +13,8 @@ export interface Launcher {
   readonly channel: Duplex | null
   /** Resolves when its process has been reaped, or with the reason why there never was one. Never rejects. */
   readonly ended: Promise<Error | undefined>
+  /** Whether its sockets keep this process from ending; they do until told otherwise. */
+  hold(isHeld: boolean): void
   /** SIGKILL for a launcher that does not do as told; never for what came to have its number after it. */
   kill(): void
 }
@@ -29,7 +31,18 @@ export function spawnLauncher(hasChannel: boolean): Launcher {
       child.once('exit', () => resolve(undefined))
       child.once('error', resolve)
     }),
+    hold: (isHeld) => holdAll(isHeld, [child, report, control, channel]),
     kill: () => void child.kill('SIGKILL'),
+  }
+}
+
+/** What keeps the event loop alive as long as it is open. */
+type Held = { ref(): unknown; unref(): unknown }
+
+export function holdAll(isHeld: boolean, all: readonly unknown[]): void {
+  for (const one of all as (Held | null | undefined)[]) {
+    if (isHeld) one?.ref()
+    else one?.unref()
   }
 }
 

@@ -8,6 +8,7 @@
 import { LazaretError } from '../core/errors.ts'
 import { planEtcFiles } from './etc-files.ts'
 import type { PlanRecord } from './plan-records.ts'
+import type { Place } from './place.ts'
 import { guestId } from './shape.ts'
 import type { Bind, CellShape, HostView } from './shape.ts'
 import { tmpfsSize } from './tmpfs.ts'
@@ -45,13 +46,13 @@ const shapesMax = 32
 const madeBefore = new WeakMap<HostView, Map<string, PlanRecord[]>>()
 
 /** How the mounts of a plan are found: the slots of their sources, and which sources are not folders. */
-interface Place {
+interface SourceGround {
   readonly firstSlot: number
   readonly isFile: (path: string) => boolean
 }
 
 /** From the new root to its being read-only. `isFile` tells which sources are not folders. */
-export function planMounts(shape: CellShape, view: HostView, place: Place): PlanRecord[] {
+export function planMounts(shape: CellShape, view: HostView, place: SourceGround): PlanRecord[] {
   const known = madeBefore.get(view) ?? new Map<string, PlanRecord[]>()
   madeBefore.set(view, known)
   const key = JSON.stringify([shape, place.firstSlot])
@@ -61,7 +62,7 @@ export function planMounts(shape: CellShape, view: HostView, place: Place): Plan
   return records
 }
 
-function makeMounts(shape: CellShape, view: HostView, place: Place): PlanRecord[] {
+function makeMounts(shape: CellShape, view: HostView, place: SourceGround): PlanRecord[] {
   const site = new ConstructionSite()
   const sources = listSources(shape, view)
   requireApart(sources.map(({ guest }) => guest))
@@ -78,12 +79,7 @@ function makeMounts(shape: CellShape, view: HostView, place: Place): PlanRecord[
     ...site.folder('/proc'),
     { do: 'mount', type: 'proc', path: 'proc', flags: inert, options: '' },
     ...site.folder(guestRoot),
-    ...planWritable(site, shape.place.temporary, `mode=1777,${tmpfsSize(shape.diskBytes)}`),
-    ...planWritable(
-      site,
-      shape.place.workspace,
-      `mode=0755,uid=${guestId},gid=${guestId},${tmpfsSize(shape.diskBytes)}`,
-    ),
+    ...writableMounts(shape.place, shape.diskBytes).flatMap((mount) => planWritable(site, mount)),
     { do: 'pivot' },
     ...planMasks(),
     { do: 'set-attributes', path: '/', attributes: readOnly | noSuid | noDevices },
@@ -114,7 +110,6 @@ function planDevices(site: ConstructionSite, shape: CellShape): PlanRecord[] {
     stdout: '/proc/self/fd/1',
     stderr: '/proc/self/fd/2',
   }
-  const size = Math.min(sharedMemoryBytesMax, shape.diskBytes)
   return [
     ...site.folder('/dev/pts'),
     {
@@ -130,15 +125,42 @@ function planDevices(site: ConstructionSite, shape: CellShape): PlanRecord[] {
       path: `dev/${name}`,
     })),
     ...site.folder('/dev/shm'),
-    { do: 'mount', type: 'tmpfs', path: 'dev/shm', flags: inert, options: `mode=1777,${tmpfsSize(size)}` },
+    planTmpfs(sharedMemoryMount(shape.diskBytes)),
   ]
 }
 
-function planWritable(site: ConstructionSite, path: string, options: string): PlanRecord[] {
+/** A tmpfs that guests write to. */
+export interface WritableMount {
+  readonly path: string
+  readonly flags: number
+  readonly options: string
+}
+
+/** Every mount whose size follows from the disk limit. */
+export function sizedMounts(place: Place, diskBytes: number): WritableMount[] {
+  return [sharedMemoryMount(diskBytes), ...writableMounts(place, diskBytes)]
+}
+
+function sharedMemoryMount(diskBytes: number): WritableMount {
+  const size = Math.min(sharedMemoryBytesMax, diskBytes)
+  return { path: '/dev/shm', flags: inert, options: `mode=1777,${tmpfsSize(size)}` }
+}
+
+function writableMounts(place: Place, diskBytes: number): WritableMount[] {
+  const size = tmpfsSize(diskBytes)
+  const flags = noSuid | noDevices
   return [
-    ...site.folder(path),
-    { do: 'mount', type: 'tmpfs', path: path.slice(1), flags: noSuid | noDevices, options },
+    { path: place.temporary, flags, options: `mode=1777,${size}` },
+    { path: place.workspace, flags, options: `mode=0755,uid=${guestId},gid=${guestId},${size}` },
   ]
+}
+
+function planTmpfs({ path, flags, options }: WritableMount): PlanRecord {
+  return { do: 'mount', type: 'tmpfs', path: path.slice(1), flags, options }
+}
+
+function planWritable(site: ConstructionSite, mount: WritableMount): PlanRecord[] {
+  return [...site.folder(mount.path), planTmpfs(mount)]
 }
 
 /** What a fresh /proc shows of the machine rather than of the cell's processes. Absent entries are skipped. */

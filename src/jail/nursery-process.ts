@@ -10,7 +10,7 @@ import type { Socket } from 'node:net'
 import { systemClock } from '../core/clock.ts'
 import { FrameDecoder, encodeFrame, frameType } from './frames.ts'
 import type { Frame } from './frames.ts'
-import { spawnProgram } from './launcher.ts'
+import { holdAll, spawnProgram } from './launcher.ts'
 import type { Launcher } from './launcher.ts'
 
 /** What a launcher calls the sockets: their descriptors in native/cell/cell.h. */
@@ -24,6 +24,8 @@ const obedienceMs = 1000
 interface Child {
   readonly started: (isThere: boolean) => void
   readonly ended: (nothing: undefined) => void
+  /** Whether this host waits for its end. */
+  isHeld: boolean
 }
 
 /** A launcher that is being started. */
@@ -111,15 +113,33 @@ export class NurseryProcess {
   ): Promise<Launcher | null> {
     const start = Promise.withResolvers<boolean>()
     const end = Promise.withResolvers<undefined>()
-    this.#children.set(id, { started: start.resolve, ended: end.resolve })
-    this.#control.ref()
+    this.#children.set(id, { started: start.resolve, ended: end.resolve, isHeld: true })
+    this.#holdForChildren()
     const patience = systemClock.after(launchMs, () => this.#process.kill('SIGKILL'))
     const isThere = await start.promise
     patience()
     const close = () => Object.values(sockets).forEach((socket) => socket?.destroy())
-    if (isThere) return { ...sockets, ended: end.promise, kill: () => this.#kill(id, close) }
-    close()
-    return null
+    if (!isThere) {
+      close()
+      return null
+    }
+    return {
+      ...sockets,
+      ended: end.promise,
+      hold: (isHeld) => {
+        holdAll(isHeld, Object.values(sockets))
+        const child = this.#children.get(id)
+        if (child !== undefined) child.isHeld = isHeld
+        this.#holdForChildren()
+      },
+      kill: () => this.#kill(id, close),
+    }
+  }
+
+  /** An idle nursery, and one whose launchers nobody waits for, keeps nobody from ending. */
+  #holdForChildren(): void {
+    if ([...this.#children.values()].some(({ isHeld }) => isHeld)) this.#control.ref()
+    else this.#control.unref()
   }
 
   /** Without its parent nobody can hit a launcher safely; a cell that has lost its sockets ends by itself. */
@@ -148,7 +168,7 @@ export class NurseryProcess {
     if (type === frameType.reaped) {
       this.#children.get(id)?.ended(undefined)
       this.#children.delete(id)
-      if (this.#children.size === 0) this.#control.unref()
+      this.#holdForChildren()
     }
   }
 

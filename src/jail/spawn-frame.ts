@@ -2,7 +2,8 @@
 import { constants } from 'node:os'
 
 import { PayloadWriter } from './frames.ts'
-import type { ProcessEnd, ProcessReport, SpawnSpec } from './guest-process.ts'
+import type { BeginSpec, HeldLimits, ProcessEnd, ProcessReport, SpawnSpec } from './guest-process.ts'
+import type { Rlimit } from './rlimits.ts'
 
 const flags = { hasStdin: 1, hasChannel: 2, endsOnOutput: 4, collects: 8 }
 
@@ -14,21 +15,38 @@ export function encodeSpawn(spec: SpawnSpec): Buffer {
         (spec.hasChannel ? flags.hasChannel : 0) |
         (spec.isCollector === true ? flags.collects : flags.endsOnOutput),
     )
-    .u64(spec.outputBytes)
-    .u64(spec.watched.memoryBytes ?? 0)
-    .u64(spec.watched.cpuMs ?? 0)
-    .u64(spec.wallMs)
-    .u64(spec.watched.socketBytes ?? 0)
-    .string(spec.folder)
-    .string(spec.file)
-    .u32(spec.rlimits.length)
-  for (const { resource, soft, hard } of spec.rlimits) payload.u32(resource).u64(soft).u64(hard)
+  writeHeld(payload, spec).string(spec.folder).string(spec.file)
+  writeRlimits(payload, spec.rlimits)
   const environment = Object.entries(spec.env).map(([name, value]) => `${name}=${value}`)
   for (const strings of [spec.argv, environment]) {
     payload.u32(strings.length)
     for (const text of strings) payload.string(text)
   }
   return payload.finish()
+}
+
+/** The payload of a BEGIN frame; the reading half is begin_spawn in native/cell/begin.c. */
+export function encodeBegin(spec: BeginSpec): Buffer {
+  const payload = writeHeld(new PayloadWriter(), spec)
+  writeRlimits(payload, spec.rlimits)
+  payload.u64(spec.work?.bytesMax ?? 0).u64(spec.work?.entriesMax ?? 0)
+  payload.u32(spec.resized.length)
+  for (const { path, flags, options } of spec.resized) payload.string(path).u64(flags).string(options)
+  return payload.finish()
+}
+
+function writeHeld(payload: PayloadWriter, { outputBytes, wallMs, watched }: HeldLimits): PayloadWriter {
+  return payload
+    .u64(outputBytes)
+    .u64(watched.memoryBytes ?? 0)
+    .u64(watched.cpuMs ?? 0)
+    .u64(wallMs)
+    .u64(watched.socketBytes ?? 0)
+}
+
+function writeRlimits(payload: PayloadWriter, rlimits: readonly Rlimit[]): void {
+  payload.u32(rlimits.length)
+  for (const { resource, soft, hard } of rlimits) payload.u32(resource).u64(soft).u64(hard)
 }
 
 /** Aliases such as SIGIOT come after the usual name, so the first one stays. */

@@ -2,7 +2,8 @@
  * What host and guest harness say to each other on the private descriptor (3 inside the cell, a stream socket).
  *
  * Each message is `u32 length` (little-endian, of the JSON alone), then that many bytes of UTF-8 JSON.
- * The host sends one `GuestRequest`; the harness answers with any number of `GuestMessage`s. Where the request has
+ * The host sends one `GuestRequest`, before it perhaps a `ParkRequest`, which is answered with `{"type":"parked"}` when
+ * the harness has loaded what runs need; the harness answers with any number of `GuestMessage`s. Where the request has
  * functions, the host answers each `call` with one `HostMessage` of the same id, in whatever order they are done.
  * The guest's own code can find this descriptor and write to it too: a message is a claim about the guest's
  * own value, logs and errors, never evidence of how the run ended.
@@ -11,6 +12,13 @@ import type { LogEntry, MimeBundle } from '../core/result.ts'
 import type { GuestError } from '../core/outcome.ts'
 
 export const channelDescriptor = 3
+
+/** Load ahead of the run: the request follows when there is one. */
+export interface ParkRequest {
+  readonly park: GuestRequest['language']
+  /** Modules that the program will find imported; for python. */
+  readonly preload: readonly string[]
+}
 
 /** The request as the harness receives it. */
 export interface GuestRequest {
@@ -23,6 +31,8 @@ export interface GuestRequest {
   readonly resultBytes: number
   /** Absent when there are none. */
   readonly functions?: GuestFunctions
+  /** Modules to import before the program; for python. Absent when there are none. */
+  readonly preload?: readonly string[]
 }
 
 export interface GuestFunctions {

@@ -81,6 +81,7 @@ export class Channel {
     this.#displayBytesLeft = limits.resultBytes
     this.ended = new Promise((resolve) => stream.once('close', resolve))
     stream.on('data', (chunk: Buffer) => this.#receive(chunk))
+    stream.resume() // it was paused when somebody read from it before
     stream.on('end', () => stream.destroy())
   }
 

@@ -25,6 +25,8 @@ export interface RunParts {
   readonly clock: Clock
   readonly ground: LeasedGround
   readonly plan: CellPlan
+  /** What the cell's cgroup had counted before the run: of a guest that was started ahead of it. */
+  readonly cpuMsBefore?: number
 }
 
 /** After a kill: how long the guests' last words may take, and then the cell's own end. Together below 50 ms. */
@@ -89,6 +91,11 @@ export class Run implements ProcessListener {
     this.#watchSignal(parts.request.signal)
   }
 
+  /** Whether guest code may have run. */
+  get hasBegun(): boolean {
+    return this.#startedAt !== undefined
+  }
+
   /** Whether it was cancelled before it began: then nothing may be started. */
   get isCancelled(): boolean {
     return this.#killReason === 'cancelled'
@@ -132,6 +139,10 @@ export class Run implements ProcessListener {
 
   onExit(report: ProcessReport): void {
     if (this.#isOver) return
+    if (this.#startedAt === undefined && this.#killReason === null) {
+      this.fail(new LazaretError('WORKER_LOST', { detail: 'The guest ended before its run began.' }))
+      return
+    }
     this.#report = report
     this.#cancelTimers()
     this.#readAll()
@@ -190,10 +201,9 @@ export class Run implements ProcessListener {
 
   /** Only a cgroup counts here; without one the cell's watchdog does. */
   #checkCpu(): void {
-    const { ground, limits } = this.#parts
+    const { limits } = this.#parts
     try {
-      if (ground.cgroup !== null && ground.cgroup.cpuMs() > (limits.cpuMs ?? Number.MAX_VALUE))
-        this.#kill('cpu')
+      if ((this.#countedCpuMs() ?? 0) > (limits.cpuMs ?? Number.MAX_VALUE)) this.#kill('cpu')
     } catch (cause) {
       this.fail(
         new LazaretError('WORKER_LOST', {
@@ -273,7 +283,7 @@ export class Run implements ProcessListener {
       memoryPeakBytes:
         cgroup?.memoryPeakBytes() ??
         Math.max(report?.residentPeakBytes ?? 0, report?.watchdogPeakBytes ?? 0, this.#usage.memoryPeakBytes),
-      cpuMs: cgroup?.cpuMs() ?? report?.cpuMs ?? this.#usage.cpuMs,
+      cpuMs: this.#countedCpuMs() ?? report?.cpuMs ?? this.#usage.cpuMs,
       wallMs: report?.elapsedMs ?? this.#elapsed(),
       outputBytes: this.#capture.bytes,
       stdout: this.#capture.text('stdout'),
@@ -283,6 +293,13 @@ export class Run implements ProcessListener {
       observed: this.#observed,
       layers: plan.layers.map((layer) => (layer === 'landlock' ? `landlock-${this.#landlockAbi}` : layer)),
     }
+  }
+
+  /** Undefined where no cgroup counts. */
+  #countedCpuMs(): number | undefined {
+    const { ground, cpuMsBefore = 0 } = this.#parts
+    const counted = ground.cgroup?.cpuMs()
+    return counted === undefined ? undefined : Math.max(0, counted - cpuMsBefore)
   }
 
   async #race(event: Promise<void>, ms: number): Promise<void> {

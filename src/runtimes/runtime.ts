@@ -35,6 +35,8 @@ export interface Ground {
 export interface Runtime {
   readonly name: RuntimeName
   readonly languages: readonly RunRequest['language'][]
+  /** What can wait for a run: a program with our harness in it, or the finished cell alone. */
+  readonly parks: 'program' | 'cell'
   /** Throws RUNTIME_UNAVAILABLE, with the fix, when its toolchain is missing. */
   prepare(request: RunRequest, limits: Limits, ground: Ground): Program
 }

@@ -109,6 +109,7 @@ function startLiar(folder: string, { control, report = Buffer.alloc(0), waits }:
     control: controlSocket as Duplex,
     channel: null,
     ended: new Promise((resolve) => child.once('exit', () => resolve(undefined))),
+    hold: () => undefined,
     kill: () => void child.kill('SIGKILL'),
   })
 }

@@ -22,6 +22,8 @@ export interface CgroupParent {
 export interface CellCgroup {
   /** Files to write `0` to, from inside the process that joins. */
   readonly joins: readonly string[]
+  /** Other limits from now on. Throws when the group uses more memory already. */
+  limit(limits: Limits): void
   /** Processes that the kernel ended for want of memory. */
   oomKills(): number
   memoryPeakBytes(): number

@@ -25,19 +25,27 @@ function createCell(hierarchies: Hierarchies, name: string, limits: Limits): Cel
   const pids = `${hierarchies.pids}/${name}`
   const cpu = `${hierarchies.cpu}/${name}`
   const folders = [...new Set([memory, pids, cpu])]
+  let heldBytes = Number.POSITIVE_INFINITY
+  const limit = ({ memoryBytes, processesMax }: Limits): void => {
+    const memoryAlone = () => writeValue(`${memory}/memory.limit_in_bytes`, memoryBytes)
+    // Memory plus swap, at the same value: no swap. It may never be below the first.
+    const withSwap = () => writeWherePresent(`${memory}/memory.memsw.limit_in_bytes`, memoryBytes)
+    const inOrder = memoryBytes > heldBytes ? [withSwap, memoryAlone] : [memoryAlone, withSwap]
+    for (const write of inOrder) write()
+    heldBytes = memoryBytes
+    writeValue(`${pids}/pids.max`, processesMax + pid1Processes)
+  }
   try {
     for (const folder of folders) mkdirSync(folder)
-    writeValue(`${memory}/memory.limit_in_bytes`, limits.memoryBytes)
-    // Memory plus swap, at the same value: no swap. After the first, which it may not be below.
-    writeWherePresent(`${memory}/memory.memsw.limit_in_bytes`, limits.memoryBytes)
+    limit(limits)
     writeWherePresent(`${memory}/memory.swappiness`, 0)
-    writeValue(`${pids}/pids.max`, limits.processesMax + pid1Processes)
   } catch (error) {
     folders.forEach(removeGroup)
     throw error
   }
   return {
     joins: folders.map((folder) => `${folder}/tasks`),
+    limit,
     oomKills: () => readKeyed(`${memory}/memory.oom_control`, 'oom_kill'),
     memoryPeakBytes: () => readNumber(`${memory}/memory.max_usage_in_bytes`),
     cpuMs: () => readNumber(`${cpu}/cpuacct.usage`) / 1e6,

@@ -61,16 +61,20 @@ function stepAside(folder: string): void {
 
 function createCell(folder: string, limits: Limits, groups: GroupFolders): CellCgroup {
   groups.make(folder)
+  const limit = ({ memoryBytes, processesMax }: Limits): void => {
+    writeValue(`${folder}/memory.max`, memoryBytes)
+    writeValue(`${folder}/pids.max`, processesMax + pid1Processes)
+  }
   try {
-    writeValue(`${folder}/memory.max`, limits.memoryBytes)
+    limit(limits)
     writeWherePresent(`${folder}/memory.swap.max`, 0)
-    writeValue(`${folder}/pids.max`, limits.processesMax + pid1Processes)
   } catch (error) {
     groups.remove(folder)
     throw error
   }
   return {
     joins: [`${folder}/cgroup.procs`],
+    limit,
     oomKills: () => readKeyed(`${folder}/memory.events`, 'oom_kill'),
     memoryPeakBytes: () => (existsSync(`${folder}/memory.peak`) ? readNumber(`${folder}/memory.peak`) : 0),
     cpuMs: () => readKeyed(`${folder}/cpu.stat`, 'usage_usec') / 1000,

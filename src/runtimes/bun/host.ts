@@ -14,6 +14,7 @@ const jitBytes = 128 * MiB
 export const bunRuntime: Runtime = {
   name: 'bun',
   languages: ['javascript', 'typescript'],
+  parks: 'program',
   prepare(request, limits, { toolchains, place }): Program {
     const binary = toolchains.bun()
     if (binary === null) {

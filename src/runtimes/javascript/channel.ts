@@ -5,7 +5,7 @@
 import { bytesLength, jsonString, stringSlice, utf8 } from '../../core/primordials.ts'
 import type { GuestError } from '../../core/outcome.ts'
 import type { LogEntry } from '../../core/result.ts'
-import { channelDescriptor, type GuestRequest } from '../channel-protocol.ts'
+import { channelDescriptor, type GuestRequest, type ParkRequest } from '../channel-protocol.ts'
 import { readAll, writeAll } from './output.ts'
 
 /** Longest text of a log message or of a value as the REPL prints it. */
@@ -15,12 +15,12 @@ const headerPlaceholder = '\0\0\0\0'
 const headerBytes = 4
 
 /** Waits for the request. `undefined` when the host went away first. */
-export function readRequest(): GuestRequest | undefined {
+export function readRequest(): GuestRequest | ParkRequest | undefined {
   const header = new Uint8Array(headerBytes)
   if (!readAll(channelDescriptor, header)) return undefined
   const body = new Uint8Array(new DataView(header.buffer).getUint32(0, true))
   if (!readAll(channelDescriptor, body)) return undefined
-  return JSON.parse(new TextDecoder().decode(body)) as GuestRequest
+  return JSON.parse(new TextDecoder().decode(body)) as GuestRequest | ParkRequest
 }
 
 export function sendLog(level: LogEntry['level'], text: string): void {

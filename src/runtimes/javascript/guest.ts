@@ -3,8 +3,8 @@
  * unchanged in both. Modules that not every run needs are loaded when a run needs them: each costs start time.
  */
 import { encodeValueToJson } from '../../core/encode-value.ts'
-import type { GuestFunctions, GuestRequest } from '../channel-protocol.ts'
-import { readRequest, sendValue } from './channel.ts'
+import type { GuestFunctions, GuestRequest, ParkRequest } from '../channel-protocol.ts'
+import { readRequest, send, sendValue } from './channel.ts'
 import { compileProgram, type Program } from './compile.ts'
 import { installConsole } from './console.ts'
 import { CompileError, reportSyntaxError } from './errors.ts'
@@ -60,6 +60,26 @@ async function decodeInput(request: GuestRequest): Promise<unknown> {
 const isObject = (value: unknown): boolean =>
   (typeof value === 'object' && value !== null) || typeof value === 'function'
 
-const request = readRequest()
-// Without one the host has gone away, and there is nothing to do.
-if (request !== undefined) void run(request)
+/** What most runs need is loaded and compiled now; none of it runs code of a guest's. */
+async function park({ park: language }: ParkRequest): Promise<void> {
+  const sample = { language, args: [], resultBytes: 0 }
+  for (const code of ['1', 'await 1', 'var a = 1']) await compileProgram({ ...sample, code })
+  await import('../../core/decode-value.ts')
+  encodeValueToJson({ a: [1, 'a'] }, { maxBytes: 1000 })
+  inspectValue({ a: [1, 'a'] })
+  send('{"type":"parked"}')
+}
+
+async function main(): Promise<void> {
+  const first = readRequest()
+  if (first === undefined || !('park' in first)) return start(first)
+  await park(first)
+  start(readRequest())
+}
+
+/** Without a request the host has gone away, and there is nothing to do. */
+function start(request: GuestRequest | ParkRequest | undefined): void {
+  if (request !== undefined && !('park' in request)) void run(request)
+}
+
+void main()

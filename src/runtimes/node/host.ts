@@ -11,6 +11,7 @@ const workersMin = 4
 export const nodeRuntime: Runtime = {
   name: 'node',
   languages: ['javascript', 'typescript'],
+  parks: 'program',
   prepare(request, limits, { toolchains, place }): Program {
     const binary = toolchains.node()
     if (binary === null) {

@@ -18,7 +18,7 @@ import os
 
 PARTS = (
     *("channel", "run", "watch", "errors", "values", "leaves", "arrays", "inputs", "text", "display"),
-    *("imports", "hooks", "figures", "spawned", "suggestions", "kinds", "origins", "singles"),
+    *("imports", "hooks", "figures", "spawned", "suggestions", "kinds", "origins", "singles", "parked"),
 )
 
 

@@ -37,8 +37,14 @@ library_folders = tuple(folder + os.sep for folder in program_path if not (folde
 def main():
     channel = load("channel").Channel(CHANNEL_DESCRIPTOR)
     request = channel.receive()
+    if "park" in request:
+        request = load("parked").wait_for_request(channel, request)
     source = normalize(request["code"])
     reporter = Reporter(channel, source, request)
+    try:
+        import_modules(request.get("preload", ()))
+    except BaseException as error:
+        reporter.end_with_error("run", error)
     guest_names = prepare_interpreter(request, source, reporter)
     try:
         program = load("watch").compile_watched(compile_program, source)
@@ -52,6 +58,14 @@ def main():
         reporter.end_with_error("run", error)
 
 
+def import_modules(names):
+    """Before the workspace is on the path: a file there cannot stand in for what the operator named."""
+    if names:
+        prepare_path(())
+        for name in names:
+            __import__(name)
+
+
 def normalize(code):
     """What Python does with a file before it compiles it, and does not do with a string."""
     source = code[1:] if code.startswith("\ufeff") else code
@@ -63,7 +77,7 @@ def prepare_interpreter(request, source, reporter):
     guest_main = type(sys)("__main__")
     sys.modules["__main__"] = guest_main
     sys.argv = [CODE_NAME, *request["args"]]
-    prepare_path()
+    prepare_path((workspace,))
     # A run's workspace is new: bytecode files would only cost time and appear among the collected files.
     sys.dont_write_bytecode = True
     # stdout is a pipe, which Python fills by 8 KiB blocks: what a program printed before it was killed would be lost,
@@ -90,12 +104,12 @@ def create_display(reporter):
     return display
 
 
-def prepare_path():
+def prepare_path(own_folders):
     """The program's own folder comes first, as after `python3 program.py`."""
     # Python itself put the harness's there when it was not started in isolated mode.
     sys.path[:] = program_path[1:] if program_path[:1] == [harness_folder] else program_path
     if sys.flags.isolated or not getattr(sys.flags, "safe_path", False):
-        sys.path.insert(0, workspace)
+        sys.path[:0] = own_folders
 
 
 def compile_program(source):

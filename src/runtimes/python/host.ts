@@ -15,6 +15,7 @@ const guestOwnFolders = ['/tmp/', '/workspace/', '/dev/', '/proc/', '/run/']
 export const pythonRuntime: Runtime = {
   name: 'python',
   languages: ['python'],
+  parks: 'program',
   prepare(request, limits, { toolchains, place }): Program {
     const isOwnView = place.work === null
     const python = toolchains.python({ forEverybody: !isOwnView && process.geteuid?.() === 0 })

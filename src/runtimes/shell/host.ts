@@ -10,6 +10,7 @@ import type { Program, ProgramFile, Runtime } from '../runtime.ts'
 export const shellRuntime: Runtime = {
   name: 'shell',
   languages: ['shell'],
+  parks: 'cell',
   prepare(request, limits, { toolchains, place }): Program {
     const shell = toolchains.shell()
     if (shell === null)

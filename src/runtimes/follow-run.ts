@@ -1,0 +1,83 @@
+/** From a guest that is being started to the evidence of its run, wherever it was started. */
+import type { Clock } from '../core/clock.ts'
+import { LazaretError } from '../core/errors.ts'
+import type { Limits } from '../core/limits.ts'
+import type { RunRequest } from '../core/request.ts'
+import type { BuiltCell } from '../jail/build-cell.ts'
+import type { Machine } from '../jail/machine.ts'
+import type { Place } from '../jail/place.ts'
+import type { Bind } from '../jail/shape.ts'
+import type { Exit } from '../result/exit.ts'
+import { collectFiles, lostFiles, noFiles } from './collect/collect-files.ts'
+import type { CollectedFiles } from './collect/collect-files.ts'
+import { Run } from './run.ts'
+
+export interface RunContext {
+  readonly machine: Machine
+  readonly clock: Clock
+  readonly limits: Limits
+  /** The operator's read-only folders. */
+  readonly readable: readonly Bind[]
+}
+
+export interface RunEnd {
+  readonly exit: Exit
+  readonly cgroupVersion: 1 | 2 | null
+  readonly collected: CollectedFiles
+  /** Resolves when nothing of the run is left on this machine. */
+  readonly cleaned: Promise<void>
+}
+
+export interface FollowParts {
+  readonly request: RunRequest
+  readonly context: Pick<RunContext, 'machine' | 'clock' | 'limits'>
+  readonly place: Place
+  /** What the cell's cgroup had counted before. */
+  readonly cpuMsBefore?: number
+}
+
+export const buildMs = 10_000
+
+/**
+ * `start` sends what begins the run; what it sends waits in the cell until that stands. The cell is ended in any case.
+ * Throws when it could not be built or was lost; a guest that misbehaves is in the evidence.
+ */
+export async function followRun(
+  built: BuiltCell,
+  { request, context, place, cpuMsBefore = 0 }: FollowParts,
+  start: (run: Run) => void,
+): Promise<RunEnd> {
+  const { machine, clock, limits } = context
+  const { cell, ground, plan } = built
+  let run: Run | undefined
+  try {
+    run = new Run(cell, { request, limits, clock, ground, plan, cpuMsBefore })
+    if (!run.isCancelled) start(run)
+    const tooLong = new LazaretError('CELL_FAILED', { detail: `The cell did not stand after ${buildMs} ms.` })
+    const patience = clock.after(buildMs, () => run?.fail(tooLong))
+    await run.started.finally(patience)
+    const exit = await run.ended
+    const collected = await collect(built, exit, { request, context, place })
+    // Answer first; the end of the cell is not waited for.
+    const cleaned = built.clean()
+    cleaned.catch(() => undefined) // who gets the end looks at it; until then nobody does
+    await run.delivered()
+    return { exit, cgroupVersion: machine.cgroupVersion, collected, cleaned }
+  } catch (error) {
+    // Should cleaning up fail too, the first reason is the one to know; the next start sweeps the rest.
+    await built.clean().catch(() => undefined)
+    throw error
+  }
+}
+
+/** Only a cell whose main process was seen to end still stands; who cancelled a run wants nothing of it. */
+async function collect(
+  { cell, plan }: BuiltCell,
+  exit: Exit,
+  { request, context, place }: FollowParts,
+): Promise<CollectedFiles> {
+  if (request.collect === undefined || request.collect.length === 0) return noFiles
+  if (exit.end === null || exit.killReason === 'cancelled') return lostFiles
+  const ground = { workspace: place.workspace, promises: plan.promises }
+  return await collectFiles(cell, request.collect, { ...context, ground, signal: request.signal })
+}

@@ -1,0 +1,96 @@
+/** What a guest is started with, and what changes for one that was started ahead of its run. */
+import type { Limits } from '../core/limits.ts'
+import type { RunRequest } from '../core/request.ts'
+import type { BeginSpec, HeldLimits, SpawnSpec } from '../jail/guest-process.ts'
+import type { LeasedGround, Machine } from '../jail/machine.ts'
+import { sizedMounts } from '../jail/mounts.ts'
+import type { Place } from '../jail/place.ts'
+import { planRlimits } from '../jail/rlimits.ts'
+import type { Rlimit } from '../jail/rlimits.ts'
+import { inodesMax } from '../jail/tmpfs.ts'
+import type { Program } from './runtime.ts'
+
+/** Where guests are started. */
+export interface GuestGround {
+  readonly machine: Machine
+  readonly ground: LeasedGround
+  readonly place: Place
+}
+
+type Start = Pick<Program, 'file' | 'argv' | 'env' | 'baseDataBytes' | 'guestRequest'>
+
+/** A guest whose run begins at once. */
+export function startSpec(program: Start, request: RunRequest, limits: Limits, on: GuestGround): SpawnSpec {
+  return {
+    ...commonSpec(program, limits, on),
+    ...(request.stdin === undefined ? {} : { stdin: stdinBytes(request) }),
+    ...heldLimits(limits, on),
+  }
+}
+
+/** A guest that waits for its run. Until then it has these limits and no deadline. */
+export function parkSpec(program: Start, limits: Limits, on: GuestGround): SpawnSpec {
+  return {
+    ...commonSpec(program, limits, on),
+    stdin: 'later',
+    ...heldLimits({ ...limits, cpuMs: null }, on),
+    wallMs: 0,
+  }
+}
+
+/** Its run: `parked` are the limits that it was started with, `limits` are not above them where rlimits hold them. */
+export function beginSpec(
+  program: Start,
+  request: RunRequest,
+  { parked, limits }: { readonly parked: Limits; readonly limits: Limits },
+  on: GuestGround,
+): BeginSpec {
+  const { place } = on
+  const before = new Set(rlimitsOf(program, parked, on).map((one) => JSON.stringify(one)))
+  const rlimits = rlimitsOf(program, limits, on).filter((one) => !before.has(JSON.stringify(one)))
+  const isResized = limits.diskBytes !== parked.diskBytes
+  return {
+    ...heldLimits(limits, on),
+    // Where a limit is counted by the cell, it forgets what it was told before.
+    rlimits: place.work === null ? rlimits : rlimitsOf(program, limits, on),
+    stdin: stdinBytes(request),
+    work: place.work === null ? null : { bytesMax: limits.diskBytes, entriesMax: inodesMax(limits.diskBytes) },
+    resized: place.work === null && isResized ? sizedMounts(place, limits.diskBytes) : [],
+  }
+}
+
+function commonSpec(program: Start, limits: Limits, on: GuestGround) {
+  return {
+    file: program.file,
+    argv: program.argv,
+    env: program.env,
+    folder: on.place.workspace,
+    rlimits: rlimitsOf(program, limits, on),
+    hasChannel: program.guestRequest !== undefined,
+  }
+}
+
+function stdinBytes({ stdin = '' }: RunRequest): Uint8Array {
+  return typeof stdin === 'string' ? Buffer.from(stdin) : stdin
+}
+
+function heldLimits(limits: Limits, { ground }: GuestGround): HeldLimits {
+  return {
+    outputBytes: limits.outputBytes,
+    wallMs: limits.wallMs,
+    watched:
+      ground.cgroup === null
+        ? { memoryBytes: limits.memoryBytes, cpuMs: limits.cpuMs, socketBytes: null }
+        : { memoryBytes: null, cpuMs: null, socketBytes: limits.memoryBytes },
+  }
+}
+
+function rlimitsOf(program: Start, limits: Limits, { machine, ground, place }: GuestGround): Rlimit[] {
+  return planRlimits(limits, {
+    identity: ground.identity.kind,
+    isPid1Counted: place.work === null,
+    memoryHeldByCgroup: ground.cgroup !== null,
+    runtimeDataBytes: program.baseDataBytes,
+    openFilesHard: machine.openFilesHard,
+  })
+}

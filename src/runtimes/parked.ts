@@ -1,0 +1,159 @@
+/**
+ * A cell that was finished ahead of its run, and where the runtime has a harness, a guest in it that waits for the
+ * request. It has run our harness and nothing else, serves one run, and is gone with it.
+ */
+import { LazaretError } from '../core/errors.ts'
+import type { Limits } from '../core/limits.ts'
+import type { NetworkMode, RunRequest } from '../core/request.ts'
+import { buildCell } from '../jail/build-cell.ts'
+import type { BuiltCell } from '../jail/build-cell.ts'
+import type { StepFailure } from '../jail/cell.ts'
+import { explainFailure } from '../jail/launch.ts'
+import type { Place } from '../jail/place.ts'
+import { encodeGuestRequest } from './channel.ts'
+import type { ParkRequest } from './channel-protocol.ts'
+import { buildMs, followRun } from './follow-run.ts'
+import type { RunContext, RunEnd } from './follow-run.ts'
+import { beginSpec, parkSpec, startSpec } from './guest-start.ts'
+import type { Run } from './run.ts'
+import type { Program } from './runtime.ts'
+import { WaitingGuest } from './waiting-guest.ts'
+
+export interface ParkContext extends RunContext {
+  readonly place: Place
+  readonly network: NetworkMode
+  /** What the harness loads ahead; null for a cell without a guest. */
+  readonly park: ParkRequest | null
+}
+
+/** What a worker is to run. The program was prepared for the worker's place and differs in files and request alone. */
+export interface Task {
+  readonly program: Program
+  readonly request: RunRequest
+  /** Not above those that it was parked with where rlimits hold them. */
+  readonly limits: Limits
+}
+
+export class ParkedWorker implements AsyncDisposable {
+  readonly place: Place
+  /** Resolves when it can no longer serve a run. */
+  readonly lost: Promise<unknown>
+  readonly #built: BuiltCell
+  readonly #context: ParkContext
+  readonly #guest: WaitingGuest | null
+  #isTaken = false
+
+  private constructor(built: BuiltCell, context: ParkContext, guest: WaitingGuest | null) {
+    this.place = context.place
+    this.#built = built
+    this.#context = context
+    this.#guest = guest
+    this.lost = guest === null ? built.cell.gone : Promise.race([built.cell.gone, guest.ended])
+  }
+
+  /** Resolves when it waits. Throws when it cannot be had, with nothing left behind. */
+  static async park(program: Program, context: ParkContext): Promise<ParkedWorker> {
+    const { machine, clock, limits, place, network, readable, park } = context
+    const shape = {
+      binds: [...program.binds, ...readable],
+      network,
+      place,
+      diskBytes: limits.diskBytes,
+    }
+    const built = await buildCell({ shape, limits, hasChannel: park !== null }, machine, clock)
+    const late = Promise.withResolvers<never>()
+    const tooLong = new LazaretError('CELL_FAILED', { detail: `Nothing waited after ${buildMs} ms.` })
+    const patience = clock.after(buildMs, () => late.reject(tooLong))
+    try {
+      // A worker that waits keeps its host from nothing, its end included.
+      built.cell.hold(false)
+      const on = { machine, ground: built.ground, place }
+      const guest = park && new WaitingGuest(built, parkSpec(program, limits, on), park)
+      await Promise.race([Promise.all([readiness(built), guest?.waiting]), late.promise])
+      return new ParkedWorker(built, context, guest)
+    } catch (error) {
+      await built.clean().catch(() => undefined)
+      throw error
+    } finally {
+      patience()
+    }
+  }
+
+  /** Host pid of the cell's pid 1, for diagnosis. */
+  get pid1(): number | undefined {
+    return this.#built.cell.pid1
+  }
+
+  /** The run it is for, once. Null when the worker turned out to be lost: then nothing of the task has run. */
+  async run(task: Task): Promise<RunEnd | null> {
+    if (this.#isTaken) throw new Error('A worker serves one run.')
+    this.#isTaken = true
+    const built = this.#built
+    const { machine, clock, limits: parked } = this.#context
+    const { request, limits, program } = task
+    built.cell.hold(true)
+    try {
+      const isOther = limits.memoryBytes !== parked.memoryBytes || limits.processesMax !== parked.processesMax
+      if (isOther) built.ground.cgroup?.limit(limits)
+    } catch {
+      // It uses more than the run may. What that means a worker of its own will show.
+      await built.clean()
+      return null
+    }
+    const cpuMsBefore = built.ground.cgroup?.cpuMs() ?? 0
+    const parts = { request, context: { machine, clock, limits }, place: this.place, cpuMsBefore }
+    let begun: Run | undefined
+    try {
+      return await followRun(built, parts, (run) => {
+        begun = run
+        for (const { path, bytes, mode } of program.files) built.cell.put(path, bytes, mode)
+        this.#start(run, task)
+      })
+    } catch (error) {
+      if (begun?.hasBegun === false && isLoss(error)) return null
+      throw error
+    }
+  }
+
+  /** Ends it unused. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isTaken) return
+    this.#isTaken = true
+    await this.#built.clean()
+  }
+
+  #start(run: Run, { program, request, limits }: Task): void {
+    const { cell, ground, plan } = this.#built
+    const { machine, limits: parked } = this.#context
+    const on = { machine, ground, place: this.place }
+    const onFailure = (failure: StepFailure) => run.fail(explainFailure(failure, plan))
+    if (this.#guest === null) {
+      cell.spawn(startSpec(program, request, limits, on), run, onFailure)
+      return
+    }
+    const spec = beginSpec(program, request, { parked, limits }, on)
+    if (!this.#guest.begin(spec, { listener: run, onFailure })) {
+      run.fail(new LazaretError('WORKER_LOST', { detail: 'The worker had ended.' }))
+      return
+    }
+    // The request lets the guest's code in. So it follows when the cell has said that the limits stand.
+    const send = () => {
+      if (run.hasBegun && program.guestRequest !== undefined) cell.channel?.write(encodeGuestRequest(program.guestRequest))
+    }
+    void run.started.then(send, () => undefined)
+  }
+}
+
+function readiness({ cell, plan }: BuiltCell): Promise<unknown> {
+  return cell.ready.catch((error: unknown) => {
+    throw isStepFailure(error) ? explainFailure(error, plan) : error
+  })
+}
+
+function isStepFailure(error: unknown): error is StepFailure {
+  return typeof error === 'object' && error !== null && 'step' in error
+}
+
+function isLoss(error: unknown): boolean {
+  return error instanceof LazaretError && error.code === 'WORKER_LOST'
+}

@@ -1,0 +1,31 @@
+"""Waiting for a run: what most runs need is loaded and warmed before the request arrives; no guest code runs meanwhile."""
+
+import gc
+import sys
+
+# The parts of the harness that are loaded for most requests, or for the first thing that goes wrong.
+PARTS = ("watch", "text", "values", "errors", "display", "inputs")
+SAMPLE = """
+def sample(numbers):
+    return [str(number) for number in numbers]
+sample(range(3))
+"""
+
+
+def wait_for_request(channel, parking):
+    run = load("run")
+    sys.dont_write_bytecode = True
+    try:
+        run.import_modules(parking["preload"])
+        for part in PARTS:
+            load(part)
+        run.compile_program(SAMPLE)
+    except BaseException as error:
+        text = load("channel").quote(f"{type(error).__name__}: {error}"[:1000])
+        channel.send(f'{{"type":"unparked","text":{text}}}')
+        raise SystemExit(1) from None
+    # What is there now stays: the collector need not look at it again.
+    gc.collect()
+    gc.freeze()
+    channel.send('{"type":"parked"}')
+    return channel.receive()

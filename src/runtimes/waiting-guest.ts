@@ -1,0 +1,94 @@
+/** A guest that was started ahead of its run: our harness, loaded, waiting on the private channel for a request. */
+import { LazaretError } from '../core/errors.ts'
+import type { BuiltCell } from '../jail/build-cell.ts'
+import type { StepFailure } from '../jail/cell.ts'
+import type { BeginSpec, ProcessListener, SpawnSpec } from '../jail/guest-process.ts'
+import { explainFailure } from '../jail/launch.ts'
+import type { ParkRequest } from './channel-protocol.ts'
+import { frameMessage } from './message-frame.ts'
+import { readStatus, requirePromises } from './observed.ts'
+
+/** What a harness says when it is ready takes a few bytes. */
+const answerBytesMax = 64 * 1024
+
+export class WaitingGuest implements ProcessListener {
+  /** Resolves when it waits; rejects when it never will. */
+  readonly waiting: Promise<void>
+  /** Resolves when it is no longer fit for a run. */
+  readonly ended: Promise<void>
+  readonly #built: BuiltCell
+  readonly #id: number
+  readonly #waits = Promise.withResolvers<void>()
+  readonly #ends = Promise.withResolvers<void>()
+
+  constructor(built: BuiltCell, spec: SpawnSpec, park: ParkRequest) {
+    this.#built = built
+    this.waiting = this.#waits.promise
+    this.waiting.catch(() => undefined)
+    this.ended = this.#ends.promise
+    this.#id = built.cell.spawn(spec, this, (failure) => this.#fail(explainFailure(failure, built.plan)))
+    this.#hear(park)
+  }
+
+  /** False when it has ended already. */
+  begin(
+    spec: BeginSpec,
+    heard: { readonly listener: ProcessListener; readonly onFailure: (failure: StepFailure) => void },
+  ): boolean {
+    return this.#built.cell.begin(this.#id, spec, heard)
+  }
+
+  onSpawned(status: string): void {
+    try {
+      requirePromises(this.#built.plan.promises, readStatus(status))
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  /** A harness that waits is silent. */
+  onOutput(_stream: 'stdout' | 'stderr', bytes: Buffer): void {
+    this.#lose(`printed: ${bytes.toString('utf8', 0, 1000)}`)
+  }
+
+  onExceeded(what: string): void {
+    this.#lose(`passed a limit (${what})`)
+  }
+
+  onUsage(): void {}
+
+  onExit(): void {
+    this.#lose('ended')
+  }
+
+  #lose(how: string): void {
+    this.#fail(new LazaretError('WORKER_LOST', { detail: `A worker that waited for its run ${how}.` }))
+  }
+
+  #fail(error: unknown): void {
+    this.#waits.reject(error)
+    this.#ends.resolve()
+  }
+
+  /** Reads one answer, and leaves what comes after it to the run. */
+  #hear(park: ParkRequest): void {
+    const { channel } = this.#built.cell
+    if (channel === null) throw new Error('A guest that waits needs a channel.')
+    let answer = Buffer.alloc(0)
+    const onData = (chunk: Buffer): void => {
+      answer = Buffer.concat([answer, chunk])
+      if (answer.length > answerBytesMax) this.#lose('sent what is no answer')
+      if (answer.length < 4 || answer.length < 4 + answer.readUInt32LE(0)) return
+      channel.off('data', onData)
+      channel.pause()
+      this.#understand(answer.toString('utf8', 4))
+    }
+    channel.on('data', onData)
+    channel.write(frameMessage(JSON.stringify(park)))
+  }
+
+  #understand(json: string): void {
+    if (json === '{"type":"parked"}') this.#waits.resolve()
+    else this.#lose(`did not load: ${json.slice(0, 1000)}`)
+  }
+}
