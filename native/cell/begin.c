@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Who may set another process's limits has its ids, or a capability that this program does without. */
@@ -40,13 +39,6 @@ static bool resize_mounts(struct reader *request) {
     check(mount("none", path, NULL, flags | MS_REMOUNT, options), "resize a mount");
   }
   return true;
-}
-
-static uint64_t processor_us_of(pid_t pid) {
-  clockid_t clock;
-  struct timespec used = {0};
-  if (clock_getcpuclockid(pid, &clock) == 0) (void)clock_gettime(clock, &used);
-  return (uint64_t)used.tv_sec * 1000000 + (uint64_t)used.tv_nsec / 1000;
 }
 
 bool begin_spawn(struct spawn *spawn, struct reader *request) {

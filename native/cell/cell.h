@@ -43,6 +43,7 @@ enum frame_type {
   FRAME_END = 7,
   FRAME_KILL_ALL = 8,
   FRAME_BEGIN = 12, /* a guest that was started ahead of its run: its limits, and its time runs */
+  FRAME_FINISH = 13, /* a guest has said that it is done: its end is not waited for */
   /* host to nursery: its name; the first bytes of each connection; which launcher to kill */
   FRAME_NURSERY = 9,
   FRAME_GREETING = 10,
@@ -273,6 +274,7 @@ void read_exec_report(struct spawn *spawn);
 void announce(struct spawn *spawn);
 void read_output(struct spawn *spawn, int stream);
 void reap(struct spawn *spawns);
+void finish_spawn(struct spawn *spawn, uint8_t exit_code);
 void advance(struct spawn *spawn);
 
 /* Frames on their way to the host. */
@@ -300,6 +302,7 @@ struct socket_memory {
 struct socket_memory socket_memory(bool unix_too); /* what waits in sockets; nothing where the host's are among them */
 uint64_t processor_us(void); /* of everything that ran in the cell but pid 1, since the last call of the next */
 void forget_processor_time(void);
+uint64_t processor_us_of(pid_t pid); /* one process alone */
 bool disk_is_full(void);
 uint64_t now_us(void); /* monotonic */
 uint64_t time_us(struct timeval time);

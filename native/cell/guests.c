@@ -110,6 +110,30 @@ static void write_stdin(struct spawn *spawn) {
   }
 }
 
+/* What it wrote is still to come; what its descendants go on writing is not waited for. */
+static void end_streams(struct spawn *spawn) {
+  for (int stream = 0; stream < 2; stream++) {
+    if (spawn->output_fds[stream] < 0 || ioctl(spawn->output_fds[stream], FIONREAD, &spawn->drain_left[stream]) < 0) {
+      spawn->drain_left[stream] = 0;
+    }
+  }
+}
+
+/*
+ * As if it had exited with this code: a process takes milliseconds to do so. It is killed, and so is whatever it has
+ * started; when it is reaped, nobody asks any more.
+ */
+void finish_spawn(struct spawn *spawn, uint8_t exit_code) {
+  spawn->exited = true;
+  spawn->ended_us = now_us();
+  spawn->status = exit_code << 8;
+  uint64_t used = processor_us_of(spawn->pid);
+  spawn->usage = (struct rusage){.ru_utime = {.tv_sec = (time_t)(used / 1000000), .tv_usec = (suseconds_t)(used % 1000000)}};
+  report_usage();
+  end_streams(spawn);
+  kill_guests();
+}
+
 void reap(struct spawn *spawns) {
   /* First whether they were executed at all: once reaped, /proc has nothing left to say of them. */
   for (int i = 0; i < SPAWNS_MAX; i++) {
@@ -125,12 +149,7 @@ void reap(struct spawn *spawns) {
       spawn->ended_us = now_us();
       spawn->status = status;
       spawn->usage = usage;
-      /* What it wrote is still to come; what its descendants go on writing is not waited for. */
-      for (int stream = 0; stream < 2; stream++) {
-        if (spawn->output_fds[stream] < 0 || ioctl(spawn->output_fds[stream], FIONREAD, &spawn->drain_left[stream]) < 0) {
-          spawn->drain_left[stream] = 0;
-        }
-      }
+      end_streams(spawn);
     }
   }
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* More than PROCESSES_MAX at one time are counted only when they are waited for. */
@@ -99,3 +100,10 @@ uint64_t processor_us(void) {
 }
 
 void forget_processor_time(void) { forgotten_us = used_us(); }
+
+uint64_t processor_us_of(pid_t pid) {
+  clockid_t clock;
+  struct timespec used = {0};
+  if (clock_getcpuclockid(pid, &clock) == 0) (void)clock_gettime(clock, &used);
+  return (uint64_t)used.tv_sec * 1000000 + (uint64_t)used.tv_nsec / 1000;
+}

@@ -63,6 +63,13 @@ static void handle_begin(uint32_t id, struct reader *payload) {
   if (!begin_spawn(spawn, payload)) end_malformed();
 }
 
+static void handle_finish(uint32_t id, struct reader *payload) {
+  uint32_t exit_code = take_u32(payload);
+  struct spawn *spawn = spawn_of(id);
+  if (!reader_done(payload) || exit_code > UINT8_MAX) end_malformed();
+  if (spawn && !spawn->exited) finish_spawn(spawn, (uint8_t)exit_code);
+}
+
 static void handle_stdin(uint32_t id, struct reader *payload) {
   struct spawn *spawn = spawn_of(id);
   if (!spawn) return; /* it ended while this was on its way */
@@ -88,6 +95,9 @@ static void handle_frame(struct frame frame, struct reader payload) {
       return;
     case FRAME_BEGIN:
       handle_begin(frame.id, &payload);
+      return;
+    case FRAME_FINISH:
+      handle_finish(frame.id, &payload);
       return;
     case FRAME_STDIN:
       handle_stdin(frame.id, &payload);
@@ -192,13 +202,14 @@ static void serve_once(int signal_fd) {
       if (spawns[i].used && own[stream].revents && outbox_has_room()) read_output(&spawns[i], stream);
     }
   }
+  /* Before the ends of guests: a guest may have been done with what these let it begin when the signal was read. */
+  if (polled[0].revents & (POLLIN | POLLHUP | POLLERR)) read_control();
   if (polled[1].revents) {
     struct signalfd_siginfo ignored[8];
     (void)!read(signal_fd, ignored, sizeof ignored);
     reap(spawns);
   }
   if (polled[2].revents) end_orphaned();
-  if (polled[0].revents & (POLLIN | POLLHUP | POLLERR)) read_control();
   watchdog_look();
   for (int i = 0; i < SPAWNS_MAX; i++) {
     if (spawns[i].used) advance(&spawns[i]);

@@ -30,9 +30,17 @@ export interface RunRequest {
    * names have to be named; the name of a folder brings all that is in it. Links, pipes and devices are left out.
    */
   readonly collect?: readonly string[]
+  /**
+   * Python modules, such as `numpy`, that parked workers have imported when the run begins; a run that finds none waiting
+   * imports them when the program does. Default: the operator's `preload`.
+   */
+  readonly preload?: readonly string[]
   /** What the program reads from standard input. Default: empty. */
   readonly stdin?: string | Uint8Array
-  /** Environment variables, added to the few that every guest finds. Nothing of the host's environment is passed on. */
+  /**
+   * Environment variables, added to the few that every guest finds. Nothing of the host's environment is passed on. A
+   * process gets them at its start, so Python, Bun and Node are started for such a run and not taken from a pool.
+   */
   readonly env?: Readonly<Record<string, string>>
   /**
    * Functions of the host that the guest's code may call by name: in JavaScript they return promises; in Python they

@@ -29,8 +29,15 @@ export interface Usage {
   readonly outputBytes: number
 }
 
+/**
+ * How the guest came to be there: `cold`, started for this run; `parked`, started ahead in its own cell and waiting;
+ * `forked`, the same as a fork of an interpreter that never runs guest code.
+ */
+export type StartKind = 'cold' | 'parked' | 'forked'
+
 /** What really protected this run, as observed, not as configured. */
 export interface Receipt {
+  readonly start: StartKind
   readonly runtime: RuntimeName
   readonly protection: ProtectionLevel
   /** The layers that stood, by name, e.g. `pid-namespace`, `seccomp`, `landlock-7`. */

@@ -3,6 +3,7 @@ import { systemClock } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
 import { isAtLeast } from '../core/protection.ts'
+import type { Limits } from '../core/limits.ts'
 import type { RunRequest } from '../core/request.ts'
 import type { RunResult } from '../core/result.ts'
 import { Machine } from '../jail/machine.ts'
@@ -15,21 +16,24 @@ import { requireEnforced } from '../policy/require-enforced.ts'
 import { resolveLimits } from '../policy/resolve-limits.ts'
 import { limitMechanisms } from '../result/receipt.ts'
 import { chooseRuntime } from '../runtimes/registry.ts'
-import { runInCell } from '../runtimes/run-in-cell.ts'
 import { Toolchains } from '../runtimes/toolchains.ts'
-import { behindBestWall } from './best-wall.ts'
-import type { BestWall } from './best-wall.ts'
+import type { BestWall } from '../jail/best-wall.ts'
+import { Pools } from '../pool/pools.ts'
+import type { PoolStats } from '../pool/pool.ts'
+import { shapeOf } from '../pool/shape.ts'
 import { checkSizes } from './check-sizes.ts'
 import { parseRequest } from './parse-request.ts'
 import { parseOptions } from './options.ts'
 import type { LazaretEvent, LazaretOptions, ParsedOptions } from './options.ts'
 import { probeMachine } from './probe.ts'
+import { parseWarmUp } from './warm-up.ts'
+import type { WarmUpRequest } from './warm-up.ts'
 import { writeResult } from './write-result.ts'
 
 /** Runs untrusted code, each run behind its own kernel wall. */
 export interface Lazaret extends AsyncDisposable {
   /**
-   * Executes one piece of code once, in a fresh cell.
+   * Executes one piece of code once, in a cell of its own: one that waited for it, or a fresh one.
    *
    * Whatever the guest does is a value: `result.outcome`. Thrown is only what is not the guest's doing:
    * @throws {LazaretError} kind `refusal`: INVALID_REQUEST, INPUT_TOO_LARGE, RUNTIME_UNAVAILABLE, DISPOSED;
@@ -40,10 +44,31 @@ export interface Lazaret extends AsyncDisposable {
    * ```
    */
   run(request: RunRequest): Promise<RunResult>
+  /**
+   * Resolves when workers wait for runs of this kind. They come by themselves from the second such run on; this is for
+   * the first ones to find them too.
+   *
+   * @throws {LazaretError} INVALID_REQUEST; RUNTIME_UNAVAILABLE, JAIL_UNAVAILABLE, CELL_FAILED or WORKER_LOST when none
+   *   could be started.
+   */
+  warmUp(request: WarmUpRequest): Promise<void>
+  /** Ends the workers that wait for runs. Resolves when nothing of them is left; runs go on, and new ones are served. */
+  drain(): Promise<void>
+  /** What runs and what waits, now. */
+  stats(): LazaretStats
   /** What this machine offers and which level it reaches, found out by building a cell. Takes some 10 ms. */
   probe(): Promise<ProbeReport>
   /** Kills what still runs and waits until nothing of it is left. */
   [Symbol.asyncDispose](): Promise<void>
+}
+
+export interface LazaretStats {
+  /** Runs between their request and their result. */
+  readonly running: number
+  /** Those of them that wait for a cell. */
+  readonly waiting: number
+  /** One entry for each kind of worker that is kept, see `LazaretOptions.pools`. */
+  readonly pools: readonly PoolStats[]
 }
 
 /**
@@ -72,6 +97,10 @@ function warn({ level, reason, fix }: ProtectionLowered): void {
   })
 }
 
+function messageOf(reason: unknown): string {
+  return reason instanceof Error ? reason.message : String(reason)
+}
+
 const nodeMin = [22, 12] as const
 
 /** npm only warns of a Node that is too old. */
@@ -90,6 +119,9 @@ class Engine implements Lazaret {
   readonly #machine: Machine
   readonly #toolchains: Toolchains
   readonly #policy: Policy = openPolicy
+  readonly #pools: Pools
+  readonly #usual: Limits
+  #running = 0
   readonly #audit: Audit = noAudit
   readonly #disposal = new AbortController()
   readonly #unfinished = new Set<Promise<unknown>>()
@@ -102,15 +134,53 @@ class Engine implements Lazaret {
     this.#clock = options.clock ?? systemClock
     this.#machine = new Machine({ uidRange: options.uidRange })
     this.#toolchains = new Toolchains(options.toolchains)
+    this.#usual = resolveLimits({}, options).limits
+    this.#pools = new Pools({
+      wall: this.#wall,
+      clock: this.#clock,
+      toolchains: this.#toolchains,
+      readable: options.readable,
+      sizes: options.pools,
+      usual: this.#usual,
+      onFailing: ({ runtime, language }, reason) =>
+        this.#announce({ type: 'pool-failing', runtime: runtime.name, language, reason: messageOf(reason) }),
+    })
   }
 
-  run(input: RunRequest): Promise<RunResult> {
-    return this.#track(this.#run(input))
+  async run(input: RunRequest): Promise<RunResult> {
+    this.#running++
+    try {
+      return await this.#track(this.#run(input))
+    } finally {
+      this.#running--
+    }
+  }
+
+  warmUp(input: WarmUpRequest): Promise<void> {
+    return this.#track(this.#warmUp(input))
+  }
+
+  async #warmUp(input: WarmUpRequest): Promise<void> {
+    this.#requireUsable()
+    const { count = 1, ...request } = parseWarmUp(input)
+    const { limits } = resolveLimits(request.limits ?? {}, this.#options)
+    const runtime = chooseRuntime({ ...request, code: '' }, this.#toolchains)
+    const { preload } = this.#options
+    const shape = shapeOf({ preload, ...request }, runtime, { limits, usual: this.#usual })
+    await this.#pools.warmUp(shape, count)
+  }
+
+  drain(): Promise<void> {
+    return this.#track(this.#pools.drain())
+  }
+
+  stats(): LazaretStats {
+    return { running: this.#running, ...this.#pools.stats }
   }
 
   async #run(input: RunRequest): Promise<RunResult> {
     this.#requireUsable()
-    const request = parseRequest(input)
+    const request = { preload: this.#options.preload, ...parseRequest(input) }
     const { limits, clamped } = resolveLimits(request.limits ?? {}, this.#options)
     requireEnforced(limits, limitMechanisms(this.#machine), this.#options.allowUnenforced)
     checkSizes(request, limits)
@@ -120,15 +190,12 @@ class Engine implements Lazaret {
       this.#disposal.signal,
       ...(request.signal === undefined ? [] : [request.signal]),
     ])
-    const context = { machine: this.#machine, clock: this.#clock, limits, readable: this.#options.readable }
-    const end = await behindBestWall(this.#wall, (place) => {
-      const program = runtime.prepare(request, limits, { toolchains: this.#toolchains, place })
-      return runInCell(program, { ...request, signal }, { ...context, place })
-    })
+    await using lease = await this.#pools.lease({ request, limits, runtime, signal })
+    const end = await lease.run()
     void this.#track(end.cleaned)
     const facts = {
       id: this.#clock.id(),
-      queuedMs: ticket.queuedMs,
+      queuedMs: ticket.queuedMs + lease.queuedMs,
       runtime: runtime.name,
       protection: this.#machine.level,
       limits,
@@ -151,6 +218,7 @@ class Engine implements Lazaret {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposal.abort()
+    await this.#pools[Symbol.asyncDispose]()
     while (this.#unfinished.size > 0) await Promise.allSettled(this.#unfinished)
     await this.#machine[Symbol.asyncDispose]()
   }

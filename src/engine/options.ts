@@ -7,12 +7,16 @@ import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
 import { defaultLimits } from '../core/limits.ts'
 import type { LimitName, Limits } from '../core/limits.ts'
+import { runtimeNames } from '../core/request.ts'
+import type { Language, RuntimeName } from '../core/request.ts'
 import { protectionLevels } from '../core/protection.ts'
 import type { ProtectionLevel } from '../core/protection.ts'
 import { defaultUidRange } from '../jail/uid-range.ts'
 import type { UidRange } from '../jail/uid-range.ts'
+import { defaultPoolSize } from '../pool/shape.ts'
+import type { PoolSizes } from '../pool/shape.ts'
 import type { ToolchainPaths } from '../runtimes/toolchains.ts'
-import { absolutePath, describeIssues, limitsSchema, wording } from './schemas.ts'
+import { absolutePath, describeIssues, limitsSchema, preloadSchema, wording } from './schemas.ts'
 
 /** What happens while Lazaret works; for logs and metrics. */
 export type LazaretEvent =
@@ -21,6 +25,13 @@ export type LazaretEvent =
       readonly id: string
       readonly outcome: string
       readonly wallMs: number
+    }
+  /** Workers of this kind cannot be started ahead, or end before their run; runs are started anew meanwhile. */
+  | {
+      readonly type: 'pool-failing'
+      readonly runtime: RuntimeName
+      readonly language: Language
+      readonly reason: string
     }
   /** Once: the machine refuses namespaces, and what runs from now on has a weaker wall. */
   | {
@@ -45,6 +56,13 @@ export interface LazaretOptions {
    * `{ host: '/srv/app/node_modules', guest: '/node_modules' }`.
    */
   readonly readable?: readonly { readonly host: string; readonly guest: string }[]
+  /**
+   * How many workers of a runtime wait for runs: parked in their finished cells, each for one run. Kept from the second
+   * request of a kind on, as many as demand makes use of. Default `{ min: 0, max: 8 }`; `max: 0` starts every run anew.
+   */
+  readonly pools?: PoolSizes
+  /** Python modules that parked workers have imported, unless the request names others. */
+  readonly preload?: readonly string[]
   /** Host ids for cells, when started by root. Default 65 536 ids from 2 000 000 000. */
   readonly uidRange?: UidRange
   /** Limits that may go unenforced where nothing on the machine can hold them. */
@@ -81,6 +99,8 @@ const idsEnd = 2 ** 32 - 1
 
 const hostPath = absolutePath.refine((path) => existsSync(path), { error: 'does not exist' })
 
+const poolCount = z.int().min(0).max(256)
+
 const schema = z.strictObject({
   minimumProtection: z.enum(protectionLevels).default('restricted'),
   defaults: limitsSchema.default({}),
@@ -96,6 +116,17 @@ const schema = z.strictObject({
     .array(z.strictObject({ host: hostPath, guest: guestPath }))
     .max(32)
     .default([]),
+  pools: z
+    .partialRecord(
+      z.enum(runtimeNames),
+      z
+        .strictObject({ min: poolCount.optional(), max: poolCount.optional() })
+        .refine(({ min = 0, max = defaultPoolSize.max }) => min <= max, {
+          error: 'min must not be above max',
+        }),
+    )
+    .default({}),
+  preload: preloadSchema.default([]),
   uidRange: z
     .strictObject({ first: z.int().min(1000), count: z.int().min(256).max(16_777_216) })
     .refine(({ first, count }) => first + count <= idsEnd, { error: `must end below ${idsEnd}` })

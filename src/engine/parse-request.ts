@@ -7,7 +7,7 @@ import type { RunRequest } from '../core/request.ts'
 import { explainBadPattern } from '../runtimes/collect/pattern.ts'
 import { listFolders } from './check-sizes.ts'
 import { checkFunctions, functionsSchema } from './function-names.ts'
-import { describeIssues, limitsSchema, wording } from './schemas.ts'
+import { describeIssues, limitsSchema, preloadSchema, wording } from './schemas.ts'
 
 /** The kernel takes no longer argument or variable (MAX_ARG_STRLEN, execve(2)). */
 const argumentBytesMax = 128 * 1024 - 1
@@ -77,6 +77,7 @@ const schema = z
     functions: named.pipe(functionsSchema).optional(),
     limits: limitsSchema.optional(),
     network: z.enum(networkModes).optional(),
+    preload: preloadSchema.optional(),
     client: text.max(256).optional(),
     signal: z.instanceof(AbortSignal).optional(),
     onOutput: z

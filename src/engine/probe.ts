@@ -19,8 +19,8 @@ import { limitMechanisms } from '../result/receipt.ts'
 import { runInCell } from '../runtimes/run-in-cell.ts'
 import { shellRuntime } from '../runtimes/shell/host.ts'
 import type { Toolchains } from '../runtimes/toolchains.ts'
-import { behindBestWall } from './best-wall.ts'
-import type { BestWall } from './best-wall.ts'
+import { behindBestWall } from '../jail/best-wall.ts'
+import type { BestWall } from '../jail/best-wall.ts'
 
 const execute = promisify(execFile)
 const versionMs = 10_000

@@ -42,6 +42,16 @@ export const limitsSchema = z
   })
   .partial()
 
+/** Names of Python modules, as `import` has them. */
+export const preloadSchema = z
+  .array(
+    z
+      .string()
+      .max(200)
+      .regex(/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/, 'is not the name of a module'),
+  )
+  .max(64)
+
 export const absolutePath = z
   .string()
   .max(4096)

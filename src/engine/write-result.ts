@@ -6,7 +6,7 @@ import type { RunResult, Truncatable } from '../core/result.ts'
 import { decodeUntrusted } from '../core/values.ts'
 import { writeReceipt } from '../result/receipt.ts'
 import { settle } from '../result/settle.ts'
-import type { RunEnd } from '../runtimes/follow-run.ts'
+import type { LeasedEnd } from '../pool/lease.ts'
 
 export interface RunFacts {
   readonly id: string
@@ -17,7 +17,10 @@ export interface RunFacts {
   readonly clamped: readonly LimitName[]
 }
 
-export function writeResult(facts: RunFacts, { exit, cgroupVersion, collected }: RunEnd): RunResult {
+export function writeResult(
+  facts: RunFacts,
+  { exit, cgroupVersion, collected, start }: LeasedEnd,
+): RunResult {
   const { claims } = exit
   const decoded = claims.value === undefined ? undefined : decodeUntrusted(claims.value.tagged)
   return {
@@ -46,7 +49,7 @@ export function writeResult(facts: RunFacts, { exit, cgroupVersion, collected }:
       queuedMs: facts.queuedMs,
       outputBytes: exit.outputBytes,
     },
-    receipt: writeReceipt({ ...facts, cgroupVersion }, exit),
+    receipt: writeReceipt({ ...facts, cgroupVersion, start }, exit),
   }
 }
 

@@ -6,26 +6,13 @@ import type { Duplex } from 'node:stream'
 
 import { systemClock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
+import { decodeFault, decodeGone, decodeUsage, parseFacts } from './cell-reports.ts'
+import type { GoneReport, StepFailure } from './cell-reports.ts'
 import { FrameDecoder, PayloadWriter, encodeFrame, frameType, stdinCreditBytes } from './frames.ts'
 import type { Frame } from './frames.ts'
-import type { BeginSpec, CellUsage, Exceeded, ProcessListener, SpawnSpec } from './guest-process.ts'
+import type { BeginSpec, Exceeded, ProcessListener, SpawnSpec } from './guest-process.ts'
 import type { Launcher } from './launcher.ts'
 import { decodeExit, encodeBegin, encodeSpawn } from './spawn-frame.ts'
-
-/** What the stub reports when everything in the cell has ended. */
-export interface GoneReport {
-  /** Processor time of everything that ran in the cell, its own pid 1 included. */
-  readonly cpuMs: number
-  readonly residentPeakBytes: number
-}
-
-/** A step that failed: of the plan while the cell was built, or of starting a guest. */
-export interface StepFailure {
-  /** Index of the plan's record, or null when the cell stood already. */
-  readonly record: number | null
-  readonly errno: number
-  readonly step: string
-}
 
 interface Guest {
   listener: ProcessListener
@@ -143,6 +130,11 @@ export class Cell {
     this.#send(frameType.begin, id, encodeBegin(spec))
     this.#feed(id)
     return true
+  }
+
+  /** Reports the end of a process as if it had exited with this code, and kills everything in the cell. */
+  finish(id: number, exitCode: number): void {
+    this.#send(frameType.finish, id, new PayloadWriter().u32(exitCode).finish())
   }
 
   /** Whether the cell keeps this process from ending. */
@@ -296,32 +288,4 @@ function tell(listener: ProcessListener, { type, payload }: Frame): void {
   else if (type === frameType.exceeded) listener.onExceeded(exceeded[payload.readUInt32LE(0)] ?? 'stdout')
   else if (type === frameType.usage) listener.onUsage(decodeUsage(payload))
   else if (type === frameType.exit) listener.onExit(decodeExit(payload))
-}
-
-function decodeUsage(payload: Buffer): CellUsage {
-  return {
-    cpuMs: Number(payload.readBigUInt64LE(0)) / 1000,
-    memoryPeakBytes: Number(payload.readBigUInt64LE(8)),
-  }
-}
-
-function parseFacts(text: string): Record<string, string> {
-  const lines = text.split('\n').filter((line) => line.includes('='))
-  return Object.fromEntries(
-    lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
-  )
-}
-
-function decodeFault(payload: Buffer): StepFailure {
-  const record = payload.readUInt32LE(0)
-  return {
-    record: record === 0xffff_ffff ? null : record,
-    errno: payload.readUInt32LE(4),
-    step: payload.toString('utf8', 8),
-  }
-}
-
-function decodeGone(payload: Buffer): GoneReport {
-  const microseconds = Number(payload.readBigUInt64LE(4) + payload.readBigUInt64LE(12))
-  return { cpuMs: microseconds / 1000, residentPeakBytes: Number(payload.readBigUInt64LE(20)) * 1024 }
 }

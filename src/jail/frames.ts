@@ -20,6 +20,7 @@ export const frameType = {
   greeting: 10,
   kill: 11,
   begin: 12,
+  finish: 13,
   ready: 64,
   spawned: 65,
   output: 66,

@@ -3,7 +3,7 @@ import { getSystemErrorMap } from 'node:util'
 
 import { LazaretError } from '../core/errors.ts'
 import { Cell } from './cell.ts'
-import type { StepFailure } from './cell.ts'
+import type { StepFailure } from './cell-reports.ts'
 import { adviseOn, isExhaustion, isOfWall } from './advice.ts'
 import { spawnLauncher } from './launcher.ts'
 import type { Nursery } from './nursery.ts'

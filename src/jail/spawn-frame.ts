@@ -5,16 +5,15 @@ import { PayloadWriter } from './frames.ts'
 import type { BeginSpec, HeldLimits, ProcessEnd, ProcessReport, SpawnSpec } from './guest-process.ts'
 import type { Rlimit } from './rlimits.ts'
 
-const flags = { hasStdin: 1, hasChannel: 2, endsOnOutput: 4, collects: 8 }
+const flagBits = { hasStdin: 1, hasChannel: 2, endsOnOutput: 4, collects: 8 }
 
 /** The payload of a SPAWN frame; the reading half is take_program in native/cell/spawn.c. */
 export function encodeSpawn(spec: SpawnSpec): Buffer {
-  const payload = new PayloadWriter()
-    .u32(
-      (spec.stdin === undefined ? 0 : flags.hasStdin) |
-        (spec.hasChannel ? flags.hasChannel : 0) |
-        (spec.isCollector === true ? flags.collects : flags.endsOnOutput),
-    )
+  const payload = new PayloadWriter().u32(
+    (spec.stdin === undefined ? 0 : flagBits.hasStdin) |
+      (spec.hasChannel ? flagBits.hasChannel : 0) |
+      (spec.isCollector === true ? flagBits.collects : flagBits.endsOnOutput),
+  )
   writeHeld(payload, spec).string(spec.folder).string(spec.file)
   writeRlimits(payload, spec.rlimits)
   const environment = Object.entries(spec.env).map(([name, value]) => `${name}=${value}`)

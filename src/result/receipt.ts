@@ -2,10 +2,11 @@
 import type { LimitMechanism, LimitName, Limits } from '../core/limits.ts'
 import type { ProtectionLevel } from '../core/protection.ts'
 import type { RuntimeName } from '../core/request.ts'
-import type { Receipt } from '../core/result.ts'
+import type { Receipt, StartKind } from '../core/result.ts'
 import type { Exit } from './exit.ts'
 
 export interface ReceiptFacts {
+  readonly start: StartKind
   readonly runtime: RuntimeName
   readonly protection: ProtectionLevel
   readonly limits: Limits
@@ -55,6 +56,7 @@ export function writeReceipt(facts: ReceiptFacts, exit: Pick<Exit, 'layers' | 'o
     { value: facts.limits[name], by: facts.limits[name] === null ? 'none' : mechanisms[name] },
   ])
   return {
+    start: facts.start,
     runtime: facts.runtime,
     protection: facts.protection,
     layers: exit.layers,

@@ -31,8 +31,6 @@ export interface GuestRequest {
   readonly resultBytes: number
   /** Absent when there are none. */
   readonly functions?: GuestFunctions
-  /** Modules to import before the program; for python. Absent when there are none. */
-  readonly preload?: readonly string[]
 }
 
 export interface GuestFunctions {
@@ -68,5 +66,10 @@ export type GuestMessage =
    * into `resultBytes` for all of them together; what did not fit is left out.
    */
   | { readonly type: 'display'; readonly bundle: MimeBundle; readonly truncated?: true }
+  /**
+   * The program is over, with this exit code, and all its output is written: the last message. Ending as a process takes
+   * milliseconds more, which nobody needs to wait for. A guest that says so itself has ended itself.
+   */
+  | { readonly type: 'end'; readonly exitCode: number }
   /** A call of a host function. `args` is one array in the tagged encoding, of at most `resultBytes`. */
   | { readonly type: 'call'; readonly id: number; readonly name: string; readonly args: readonly unknown[] }

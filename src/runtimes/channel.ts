@@ -37,6 +37,8 @@ export interface ChannelListener {
   readonly elapsed: () => number
   /** The guest has sent more than all its logs and results together may take. */
   readonly onFlood: () => void
+  /** The guest says that its program is over: the last that it has to say. */
+  readonly onEnd: (exitCode: number) => void
   /** Where calls of host functions go, when the request has any. */
   readonly calls?: FunctionCalls | null
 }
@@ -184,6 +186,7 @@ export class Channel {
     else if (message['type'] === 'value') this.#takeValue(message, Buffer.byteLength(json))
     else if (message['type'] === 'display') this.#takeDisplay(message)
     else if (message['type'] === 'error') this.#takeError(message)
+    else if (message['type'] === 'end') this.#takeEnd(message)
     else if (message['type'] === 'call') this.#takeCall(message, json.length)
   }
 
@@ -229,6 +232,12 @@ export class Channel {
 
   #takeCall(message: Record<string, unknown>, bytes: number): void {
     if (this.#calls?.take(message, bytes) === true) this.#receivedBytes -= bytes + this.#head.length
+  }
+
+  #takeEnd({ exitCode }: Record<string, unknown>): void {
+    if (typeof exitCode !== 'number' || !Number.isInteger(exitCode) || exitCode < 0 || exitCode > 255) return
+    this.#break()
+    this.#listener.onEnd(exitCode)
   }
 
   #takeError({ phase, error }: Record<string, unknown>): void {

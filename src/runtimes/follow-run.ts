@@ -34,6 +34,8 @@ export interface FollowParts {
   readonly place: Place
   /** What the cell's cgroup had counted before. */
   readonly cpuMsBefore?: number
+  /** Called when the guest executes. */
+  readonly onStarted?: () => void
 }
 
 export const buildMs = 10_000
@@ -44,9 +46,10 @@ export const buildMs = 10_000
  */
 export async function followRun(
   built: BuiltCell,
-  { request, context, place, cpuMsBefore = 0 }: FollowParts,
+  parts: FollowParts,
   start: (run: Run) => void,
 ): Promise<RunEnd> {
+  const { request, context, place, cpuMsBefore = 0, onStarted } = parts
   const { machine, clock, limits } = context
   const { cell, ground, plan } = built
   let run: Run | undefined
@@ -56,6 +59,7 @@ export async function followRun(
     const tooLong = new LazaretError('CELL_FAILED', { detail: `The cell did not stand after ${buildMs} ms.` })
     const patience = clock.after(buildMs, () => run?.fail(tooLong))
     await run.started.finally(patience)
+    onStarted?.()
     const exit = await run.ended
     const collected = await collect(built, exit, { request, context, place })
     // Answer first; the end of the cell is not waited for.

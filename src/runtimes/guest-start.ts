@@ -17,10 +17,16 @@ export interface GuestGround {
   readonly place: Place
 }
 
-type Start = Pick<Program, 'file' | 'argv' | 'env' | 'baseDataBytes' | 'guestRequest'>
+/** What is to run. Prepared for a parked worker's place, the program differs in files and request alone. */
+export interface Task {
+  readonly program: Program
+  readonly request: RunRequest
+  /** For a parked worker not above those that it was started with, where rlimits hold them. */
+  readonly limits: Limits
+}
 
 /** A guest whose run begins at once. */
-export function startSpec(program: Start, request: RunRequest, limits: Limits, on: GuestGround): SpawnSpec {
+export function startSpec({ program, request, limits }: Task, on: GuestGround): SpawnSpec {
   return {
     ...commonSpec(program, limits, on),
     ...(request.stdin === undefined ? {} : { stdin: stdinBytes(request) }),
@@ -29,7 +35,7 @@ export function startSpec(program: Start, request: RunRequest, limits: Limits, o
 }
 
 /** A guest that waits for its run. Until then it has these limits and no deadline. */
-export function parkSpec(program: Start, limits: Limits, on: GuestGround): SpawnSpec {
+export function parkSpec(program: Program, limits: Limits, on: GuestGround): SpawnSpec {
   return {
     ...commonSpec(program, limits, on),
     stdin: 'later',
@@ -38,11 +44,9 @@ export function parkSpec(program: Start, limits: Limits, on: GuestGround): Spawn
   }
 }
 
-/** Its run: `parked` are the limits that it was started with, `limits` are not above them where rlimits hold them. */
+/** Its run; `parked` are the limits that it was started with. */
 export function beginSpec(
-  program: Start,
-  request: RunRequest,
-  { parked, limits }: { readonly parked: Limits; readonly limits: Limits },
+  { program, request, limits, parked }: Task & { readonly parked: Limits },
   on: GuestGround,
 ): BeginSpec {
   const { place } = on
@@ -54,12 +58,13 @@ export function beginSpec(
     // Where a limit is counted by the cell, it forgets what it was told before.
     rlimits: place.work === null ? rlimits : rlimitsOf(program, limits, on),
     stdin: stdinBytes(request),
-    work: place.work === null ? null : { bytesMax: limits.diskBytes, entriesMax: inodesMax(limits.diskBytes) },
+    work:
+      place.work === null ? null : { bytesMax: limits.diskBytes, entriesMax: inodesMax(limits.diskBytes) },
     resized: place.work === null && isResized ? sizedMounts(place, limits.diskBytes) : [],
   }
 }
 
-function commonSpec(program: Start, limits: Limits, on: GuestGround) {
+function commonSpec(program: Program, limits: Limits, on: GuestGround) {
   return {
     file: program.file,
     argv: program.argv,
@@ -85,7 +90,7 @@ function heldLimits(limits: Limits, { ground }: GuestGround): HeldLimits {
   }
 }
 
-function rlimitsOf(program: Start, limits: Limits, { machine, ground, place }: GuestGround): Rlimit[] {
+function rlimitsOf(program: Program, limits: Limits, { machine, ground, place }: GuestGround): Rlimit[] {
   return planRlimits(limits, {
     identity: ground.identity.kind,
     isPid1Counted: place.work === null,

@@ -3,11 +3,12 @@
  * request. It has run our harness and nothing else, serves one run, and is gone with it.
  */
 import { LazaretError } from '../core/errors.ts'
-import type { Limits } from '../core/limits.ts'
-import type { NetworkMode, RunRequest } from '../core/request.ts'
+import type { NetworkMode } from '../core/request.ts'
+import type { StartKind } from '../core/result.ts'
 import { buildCell } from '../jail/build-cell.ts'
 import type { BuiltCell } from '../jail/build-cell.ts'
-import type { StepFailure } from '../jail/cell.ts'
+import { isStepFailure } from '../jail/cell-reports.ts'
+import type { StepFailure } from '../jail/cell-reports.ts'
 import { explainFailure } from '../jail/launch.ts'
 import type { Place } from '../jail/place.ts'
 import { encodeGuestRequest } from './channel.ts'
@@ -15,6 +16,7 @@ import type { ParkRequest } from './channel-protocol.ts'
 import { buildMs, followRun } from './follow-run.ts'
 import type { RunContext, RunEnd } from './follow-run.ts'
 import { beginSpec, parkSpec, startSpec } from './guest-start.ts'
+import type { Task } from './guest-start.ts'
 import type { Run } from './run.ts'
 import type { Program } from './runtime.ts'
 import { WaitingGuest } from './waiting-guest.ts'
@@ -26,16 +28,9 @@ export interface ParkContext extends RunContext {
   readonly park: ParkRequest | null
 }
 
-/** What a worker is to run. The program was prepared for the worker's place and differs in files and request alone. */
-export interface Task {
-  readonly program: Program
-  readonly request: RunRequest
-  /** Not above those that it was parked with where rlimits hold them. */
-  readonly limits: Limits
-}
-
 export class ParkedWorker implements AsyncDisposable {
   readonly place: Place
+  readonly start: StartKind = 'parked'
   /** Resolves when it can no longer serve a run. */
   readonly lost: Promise<unknown>
   readonly #built: BuiltCell
@@ -72,6 +67,7 @@ export class ParkedWorker implements AsyncDisposable {
       await Promise.race([Promise.all([readiness(built), guest?.waiting]), late.promise])
       return new ParkedWorker(built, context, guest)
     } catch (error) {
+      built.cell.hold(true)
       await built.clean().catch(() => undefined)
       throw error
     } finally {
@@ -119,6 +115,7 @@ export class ParkedWorker implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isTaken) return
     this.#isTaken = true
+    this.#built.cell.hold(true)
     await this.#built.clean()
   }
 
@@ -128,19 +125,26 @@ export class ParkedWorker implements AsyncDisposable {
     const on = { machine, ground, place: this.place }
     const onFailure = (failure: StepFailure) => run.fail(explainFailure(failure, plan))
     if (this.#guest === null) {
-      cell.spawn(startSpec(program, request, limits, on), run, onFailure)
+      cell.spawn(startSpec({ program, request, limits }, on), run, onFailure)
       return
     }
-    const spec = beginSpec(program, request, { parked, limits }, on)
+    const spec = beginSpec({ program, request, limits, parked }, on)
     if (!this.#guest.begin(spec, { listener: run, onFailure })) {
       run.fail(new LazaretError('WORKER_LOST', { detail: 'The worker had ended.' }))
       return
     }
-    // The request lets the guest's code in. So it follows when the cell has said that the limits stand.
-    const send = () => {
-      if (run.hasBegun && program.guestRequest !== undefined) cell.channel?.write(encodeGuestRequest(program.guestRequest))
-    }
-    void run.started.then(send, () => undefined)
+    run.onMain((exitCode) => this.#guest?.finish(exitCode))
+    const { guestRequest } = program
+    if (guestRequest === undefined) return
+    const send = () => cell.channel?.write(encodeGuestRequest(guestRequest))
+    // The request lets the guest's code in. Where the cell has something to do first, it follows when that is done.
+    const isReady = spec.rlimits.length === 0 && spec.resized.length === 0 && program.files.length === 0
+    if (isReady) send()
+    else
+      void run.started.then(
+        () => run.hasBegun && send(),
+        () => undefined,
+      )
   }
 }
 
@@ -148,10 +152,6 @@ function readiness({ cell, plan }: BuiltCell): Promise<unknown> {
   return cell.ready.catch((error: unknown) => {
     throw isStepFailure(error) ? explainFailure(error, plan) : error
   })
-}
-
-function isStepFailure(error: unknown): error is StepFailure {
-  return typeof error === 'object' && error !== null && 'step' in error
 }
 
 function isLoss(error: unknown): boolean {

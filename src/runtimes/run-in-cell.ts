@@ -16,9 +16,9 @@ import type { Program } from './runtime.ts'
 export async function runInCell(
   program: Program,
   request: RunRequest,
-  context: RunContext & { readonly place: Place },
+  context: RunContext & { readonly place: Place; readonly onStarted?: () => void },
 ): Promise<RunEnd> {
-  const { machine, clock, limits, place, readable } = context
+  const { machine, clock, limits, place, readable, onStarted } = context
   const shape = {
     binds: [...program.binds, ...readable],
     network: request.network ?? 'none',
@@ -27,12 +27,13 @@ export async function runInCell(
   } as const
   const hasChannel = program.guestRequest !== undefined
   const built = await buildCell({ shape, limits, hasChannel }, machine, clock)
-  return followRun(built, { request, context, place }, (run) => {
+  return followRun(built, { request, context, place, ...(onStarted && { onStarted }) }, (run) => {
     // Everything at once: the cell reads it when it stands.
     const { cell, ground } = built
     for (const { path, bytes, mode } of program.files) cell.put(path, bytes, mode)
-    const spec = startSpec(program, request, limits, { machine, ground, place })
-    cell.spawn(spec, run, (failure) => run.fail(explainFailure(failure, run.plan)))
+    const spec = startSpec({ program, request, limits }, { machine, ground, place })
+    const id = cell.spawn(spec, run, (failure) => run.fail(explainFailure(failure, run.plan)))
+    run.onMain((exitCode) => cell.finish(id, exitCode))
     if (program.guestRequest !== undefined) cell.channel?.write(encodeGuestRequest(program.guestRequest))
   })
 }

@@ -6,27 +6,27 @@ import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
 import type { RunRequest } from '../core/request.ts'
-import type { Cell, StepFailure } from '../jail/cell.ts'
+import type { Cell } from '../jail/cell.ts'
+import { isStepFailure } from '../jail/cell-reports.ts'
 import type { CellUsage, Exceeded, ProcessListener, ProcessReport } from '../jail/guest-process.ts'
 import { explainFailure } from '../jail/launch.ts'
-import type { LeasedGround } from '../jail/machine.ts'
 import type { CellPlan } from '../jail/plan.ts'
 import type { Truncatable } from '../core/result.ts'
 import { Capture } from '../result/capture.ts'
 import type { Stream } from '../result/capture.ts'
 import type { Exit, KillReason } from '../result/exit.ts'
 import { Channel } from './channel.ts'
+import { countedCpuMs, countedEvidence } from './evidence.ts'
+import type { Counted } from './evidence.ts'
 import { openCalls } from './function-calls.ts'
 import { readStatus, requirePromises } from './observed.ts'
+import { whenAborted, withPatience } from './patience.ts'
 
-export interface RunParts {
+export interface RunParts extends Counted {
   readonly request: RunRequest
   readonly limits: Limits
   readonly clock: Clock
-  readonly ground: LeasedGround
   readonly plan: CellPlan
-  /** What the cell's cgroup had counted before the run: of a guest that was started ahead of it. */
-  readonly cpuMsBefore?: number
 }
 
 /** After a kill: how long the guests' last words may take, and then the cell's own end. Together below 50 ms. */
@@ -54,7 +54,7 @@ export class Run implements ProcessListener {
   readonly #start = Promise.withResolvers<void>()
   readonly #end = Promise.withResolvers<Exit>()
   readonly #cancels: (() => void)[] = []
-  /** For a run whose end the host cannot wait for. */
+  /** For a run whose end cannot be waited for. */
   #usage: CellUsage = { cpuMs: 0, memoryPeakBytes: 0 }
   #startedAt: number | undefined
   readonly #truncated = new Set<Truncatable>()
@@ -65,6 +65,8 @@ export class Run implements ProcessListener {
   /** No guest is alive, or will be in a moment. */
   #isEnding = false
   #isOver = false
+  #isDone = false // as the guest said: nothing follows on its channel
+  #finishMain: ((exitCode: number) => void) | undefined
 
   constructor(cell: Cell, parts: RunParts) {
     this.#cell = cell
@@ -72,8 +74,7 @@ export class Run implements ProcessListener {
     this.plan = parts.plan
     this.started = this.#start.promise
     this.ended = this.#end.promise
-    this.started.catch(() => undefined)
-    this.ended.catch(() => undefined)
+    for (const promise of [this.started, this.ended]) promise.catch(() => undefined)
     this.#capture = new Capture(parts.request.onOutput, {
       onFull: () => this.#isEnding || cell.pause(),
       onEmpty: () => cell.resume(),
@@ -81,14 +82,20 @@ export class Run implements ProcessListener {
     })
     const calls = openCalls(cell.channel, parts)
     this.#until(() => calls?.end())
-    const listener = { elapsed: () => this.#elapsed(), onFlood: () => this.#kill('output'), calls }
+    const listener = {
+      elapsed: () => this.#elapsed(),
+      onFlood: () => this.#kill('output'),
+      onEnd: (exitCode: number) => this.#takeEnd(exitCode),
+      calls,
+    }
     this.#channel = cell.channel === null ? null : new Channel(cell.channel, parts.limits, listener)
     cell.ready.then(
       (facts) => this.#observe(facts),
       (error: unknown) => this.#failToBuild(error),
     )
     void cell.gone.then(() => this.#finish())
-    this.#watchSignal(parts.request.signal)
+    const { signal } = parts.request
+    if (signal !== undefined) this.#until(whenAborted(signal, () => this.#kill('cancelled')))
   }
 
   /** Whether guest code may have run. */
@@ -99,6 +106,11 @@ export class Run implements ProcessListener {
   /** Whether it was cancelled before it began: then nothing may be started. */
   get isCancelled(): boolean {
     return this.#killReason === 'cancelled'
+  }
+
+  /** `finish` ends the main process as if it had exited; it is called when the guest says that it is done. */
+  onMain(finish: (exitCode: number) => void): void {
+    this.#finishMain = finish
   }
 
   onSpawned(status: string): void {
@@ -148,8 +160,8 @@ export class Run implements ProcessListener {
     this.#readAll()
     // Our timer may have come late because this process was busy: the cell's clock knows better.
     if (this.#killReason === 'wall' && report.elapsedMs < this.#parts.limits.wallMs) this.#killReason = null
-    const settled = this.#channel === null ? Promise.resolve() : this.#race(this.#channel.ended, channelEndMs)
-    void settled.then(() => this.#finish())
+    if (this.#channel === null || this.#isDone) this.#finish()
+    else void withPatience(this.#channel.ended, channelEndMs, this.#parts.clock).then(() => this.#finish())
   }
 
   /** A cell that we ended before it stood did not fail. */
@@ -179,6 +191,13 @@ export class Run implements ProcessListener {
     this.#cell.resume()
   }
 
+  /** Its word is enough: it could have exited with this code itself. Whether a limit was passed is not for it to say. */
+  #takeEnd(exitCode: number): void {
+    if (this.#isOver || this.#report !== null || this.#killReason !== null) return
+    this.#isDone = true
+    this.#finishMain?.(exitCode)
+  }
+
   #elapsed(): number {
     if (this.#startedAt === undefined) return 0
     // In whole microseconds: what a difference of clock readings has beyond them is rounding of binary fractions.
@@ -191,19 +210,11 @@ export class Run implements ProcessListener {
     this.#observed = { ...rest, ...this.#observed }
   }
 
-  #watchSignal(signal: AbortSignal | undefined): void {
-    if (signal === undefined) return
-    const cancel = () => this.#kill('cancelled')
-    if (signal.aborted) cancel()
-    else signal.addEventListener('abort', cancel, { once: true })
-    this.#until(() => signal.removeEventListener('abort', cancel))
-  }
-
   /** Only a cgroup counts here; without one the cell's watchdog does. */
   #checkCpu(): void {
     const { limits } = this.#parts
     try {
-      if ((this.#countedCpuMs() ?? 0) > (limits.cpuMs ?? Number.MAX_VALUE)) this.#kill('cpu')
+      if ((countedCpuMs(this.#parts) ?? 0) > (limits.cpuMs ?? Number.MAX_VALUE)) this.#kill('cpu')
     } catch (cause) {
       this.fail(
         new LazaretError('WORKER_LOST', {
@@ -270,48 +281,20 @@ export class Run implements ProcessListener {
   }
 
   #collect(report: ProcessReport | null): Exit {
-    const { ground, plan } = this.#parts
-    const { cgroup } = ground
-    const truncated = new Set([...this.#truncated, ...(this.#channel?.truncated ?? [])])
+    const channel = this.#channel
     return {
-      end: report?.end ?? null,
+      ...countedEvidence(this.#parts, report, this.#usage),
       killReason: this.#killReason,
-      oomKills: cgroup?.oomKills() ?? 0,
-      forksRefused: cgroup?.forksRefused() ?? 0,
-      diskFull: report?.diskFull ?? false,
-      dataLimited: cgroup === null,
-      memoryPeakBytes:
-        cgroup?.memoryPeakBytes() ??
-        Math.max(report?.residentPeakBytes ?? 0, report?.watchdogPeakBytes ?? 0, this.#usage.memoryPeakBytes),
-      cpuMs: this.#countedCpuMs() ?? report?.cpuMs ?? this.#usage.cpuMs,
       wallMs: report?.elapsedMs ?? this.#elapsed(),
       outputBytes: this.#capture.bytes,
       stdout: this.#capture.text('stdout'),
       stderr: this.#capture.text('stderr'),
-      truncated: [...truncated],
-      claims: this.#channel?.claims ?? { logs: [], displays: [] },
+      truncated: [...new Set([...this.#truncated, ...(channel?.truncated ?? [])])],
+      claims: channel?.claims ?? { logs: [], displays: [] },
       observed: this.#observed,
-      layers: plan.layers.map((layer) => (layer === 'landlock' ? `landlock-${this.#landlockAbi}` : layer)),
+      layers: this.plan.layers.map((layer) =>
+        layer === 'landlock' ? `landlock-${this.#landlockAbi}` : layer,
+      ),
     }
   }
-
-  /** Undefined where no cgroup counts. */
-  #countedCpuMs(): number | undefined {
-    const { ground, cpuMsBefore = 0 } = this.#parts
-    const counted = ground.cgroup?.cpuMs()
-    return counted === undefined ? undefined : Math.max(0, counted - cpuMsBefore)
-  }
-
-  async #race(event: Promise<void>, ms: number): Promise<void> {
-    const late = Promise.withResolvers<void>()
-    const { clock } = this.#parts
-    // Timers come before reading: a host that was busy reads what has arrived meanwhile before it is too late.
-    let cancel = clock.after(ms, () => (cancel = clock.after(0, late.resolve)))
-    await Promise.race([event, late.promise])
-    cancel()
-  }
-}
-
-function isStepFailure(error: unknown): error is StepFailure {
-  return typeof error === 'object' && error !== null && 'step' in error
 }

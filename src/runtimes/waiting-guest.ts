@@ -1,7 +1,7 @@
 /** A guest that was started ahead of its run: our harness, loaded, waiting on the private channel for a request. */
 import { LazaretError } from '../core/errors.ts'
 import type { BuiltCell } from '../jail/build-cell.ts'
-import type { StepFailure } from '../jail/cell.ts'
+import type { StepFailure } from '../jail/cell-reports.ts'
 import type { BeginSpec, ProcessListener, SpawnSpec } from '../jail/guest-process.ts'
 import { explainFailure } from '../jail/launch.ts'
 import type { ParkRequest } from './channel-protocol.ts'
@@ -36,6 +36,10 @@ export class WaitingGuest implements ProcessListener {
     heard: { readonly listener: ProcessListener; readonly onFailure: (failure: StepFailure) => void },
   ): boolean {
     return this.#built.cell.begin(this.#id, spec, heard)
+  }
+
+  finish(exitCode: number): void {
+    this.#built.cell.finish(this.#id, exitCode)
   }
 
   onSpawned(status: string): void {

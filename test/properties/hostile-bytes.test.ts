@@ -59,6 +59,8 @@ function cutUp(bytes: Buffer, places: readonly number[]): Buffer[] {
   return [...ends, bytes.length].map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end))
 }
 
+const deaf = { elapsed: () => 0, onFlood: () => undefined, onEnd: () => undefined }
+
 describe('frames of a launcher', () => {
   const types = Object.values(frameType)
   const frame = fc
@@ -203,7 +205,7 @@ describe('messages of a guest', () => {
         const bytes = applyChanges(whole, list)
         const results = [[bytes], cutUp(bytes, places)].map((pieces) => {
           const duplex = new PassThrough()
-          const channel = new Channel(duplex, limits, { elapsed: () => 0, onFlood: () => undefined })
+          const channel = new Channel(duplex, limits, deaf)
           for (const piece of pieces) duplex.emit('data', piece)
           return { claims: channel.claims, truncated: [...channel.truncated] }
         })

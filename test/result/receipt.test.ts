@@ -5,6 +5,7 @@ import { defaultLimits } from '../../src/core/limits.ts'
 import { limitMechanisms, writeReceipt } from '../../src/result/receipt.ts'
 
 const facts = {
+  start: 'cold',
   runtime: 'bun',
   protection: 'strong',
   limits: defaultLimits,
@@ -16,7 +17,13 @@ const seen = { layers: ['seccomp'], observed: { Seccomp: '2' } }
 test('a receipt hands on what was observed and names every limit with its value', () => {
   const receipt = writeReceipt(facts, seen)
   const { limits, ...rest } = receipt
-  assert.deepEqual(rest, { runtime: 'bun', protection: 'strong', clamped: ['wallMs'], ...seen })
+  assert.deepEqual(rest, {
+    start: 'cold',
+    runtime: 'bun',
+    protection: 'strong',
+    clamped: ['wallMs'],
+    ...seen,
+  })
   assert.deepEqual(
     Object.fromEntries(Object.entries(limits).map(([name, { value }]) => [name, value])),
     defaultLimits,

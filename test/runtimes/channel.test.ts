@@ -23,7 +23,7 @@ function listen(limits: Partial<Limits> = {}): Listening {
   const channel = new Channel(
     stream,
     { ...defaultLimits, ...limits },
-    { elapsed: () => 7, onFlood: () => floods++ },
+    { elapsed: () => 7, onFlood: () => floods++, onEnd: () => undefined },
   )
   return {
     channel,
@@ -274,9 +274,11 @@ test('a guest that sends without end is reported and no longer read', () => {
   assert.deepEqual(channel.claims, nothing)
 })
 
+const deaf = { elapsed: () => 0, onFlood: () => undefined, onEnd: () => undefined }
+
 test('the channel has ended when the guest’s end is closed', async () => {
   const stream = new PassThrough()
-  const channel = new Channel(stream, defaultLimits, { elapsed: () => 0, onFlood: () => undefined })
+  const channel = new Channel(stream, defaultLimits, deaf)
   stream.end(frame(log('last')))
   await channel.ended
   assert.equal(channel.claims.logs[0]?.text, 'last')

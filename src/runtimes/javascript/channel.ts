@@ -42,6 +42,11 @@ export function sendError(phase: 'syntax' | 'run', error: GuestError): void {
   send(`{"type":"error","phase":"${phase}","error":${json}}}`)
 }
 
+/** The last message: all output is written, and nothing of the program is left to happen. */
+export function sendEnd(exitCode: number): void {
+  send(`{"type":"end","exitCode":${exitCode & 0xff}}`)
+}
+
 /** At most 64 KiB of UTF-8, cut between characters. */
 export function boundText(text: string): string {
   // No character takes more than three bytes for each of its UTF-16 units.

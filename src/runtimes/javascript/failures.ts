@@ -3,6 +3,7 @@
  * runtime: an uncaught error or unhandled rejection ends it with exit code 1, unless the program listens for them.
  */
 import { defineProperty, uncurryThis, utf8 } from '../../core/primordials.ts'
+import { sendEnd } from './channel.ts'
 import { reportError } from './errors.ts'
 import { writeAll } from './output.ts'
 import { unquote } from './quoted-names.ts'
@@ -45,6 +46,9 @@ export function watchFailures(code: string): Failures {
   })
   listen('beforeExit', () => {
     isDrained = true
+    const exitCode = program.exitCode ?? 0
+    const hasMoreToDo = isWaiting || isListening('beforeExit') || isListening('exit')
+    if (!hasMoreToDo && typeof exitCode === 'number') sendEnd(exitCode)
   })
   listen('exit', () => {
     if (!isWaiting || !isDrained || program.exitCode !== undefined) return

@@ -16,7 +16,10 @@ def wait_for_request(channel, parking):
     run = load("run")
     sys.dont_write_bytecode = True
     try:
-        run.import_modules(parking["preload"])
+        # The workspace is not on the path yet: nothing there can stand in for what was named.
+        run.prepare_path(())
+        for name in parking["preload"]:
+            __import__(name)
         for part in PARTS:
             load(part)
         run.compile_program(SAMPLE)

@@ -41,10 +41,6 @@ def main():
         request = load("parked").wait_for_request(channel, request)
     source = normalize(request["code"])
     reporter = Reporter(channel, source, request)
-    try:
-        import_modules(request.get("preload", ()))
-    except BaseException as error:
-        reporter.end_with_error("run", error)
     guest_names = prepare_interpreter(request, source, reporter)
     try:
         program = load("watch").compile_watched(compile_program, source)
@@ -56,14 +52,29 @@ def main():
         raise
     except BaseException as error:
         reporter.end_with_error("run", error)
+    prepare_last_word(channel)
 
 
-def import_modules(names):
-    """Before the workspace is on the path: a file there cannot stand in for what the operator named."""
-    if names:
-        prepare_path(())
-        for name in names:
-            __import__(name)
+def prepare_last_word(channel):
+    """Have the host told when the interpreter has done all that a program can notice, but for ending its process.
+
+    The names of `builtins` are the last that it clears: after threads, `atexit`, and `__del__` of what modules held.
+    """
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BaseException:
+        # It will exit with another code for that.
+        return
+    builtins.__spec__.last_word = LastWord(channel)
+
+
+class LastWord:
+    def __init__(self, channel):
+        self.channel = channel
+
+    def __del__(self):
+        self.channel.send('{"type":"end","exitCode":0}')
 
 
 def normalize(code):

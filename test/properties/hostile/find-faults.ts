@@ -57,6 +57,7 @@ export async function lookAtMessage({ code }: HostileValue): Promise<Seen> {
   const stream = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() })
   const channel = new Channel(stream, defaultLimits, {
     elapsed: () => 0,
+    onEnd: () => undefined,
     onFlood: () => assert.fail('a flood'),
   })
   const json = Buffer.from(`{"type":"value","truncated":false,"text":"","value":${code}}`)

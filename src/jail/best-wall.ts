@@ -4,10 +4,10 @@
  */
 import { isAtLeast } from '../core/protection.ts'
 import type { ProtectionLevel } from '../core/protection.ts'
-import { WallRefused } from '../jail/launch.ts'
-import type { Machine } from '../jail/machine.ts'
-import type { Place } from '../jail/place.ts'
-import type { Wall } from '../jail/shape.ts'
+import { WallRefused } from './launch.ts'
+import type { Machine } from './machine.ts'
+import type { Place } from './place.ts'
+import type { Wall } from './shape.ts'
 
 export interface BestWall {
   readonly machine: Machine

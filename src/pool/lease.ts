@@ -1,0 +1,96 @@
+/** A place to run one request in: a worker that waited for it, or leave to start one. */
+import type { Limits } from '../core/limits.ts'
+import type { RunRequest } from '../core/request.ts'
+import type { StartKind } from '../core/result.ts'
+import type { Place } from '../jail/place.ts'
+import type { Exit } from '../result/exit.ts'
+import { noFiles } from '../runtimes/collect/collect-files.ts'
+import type { RunEnd } from '../runtimes/follow-run.ts'
+import type { ParkedWorker } from '../runtimes/parked.ts'
+import type { Program, Runtime } from '../runtimes/runtime.ts'
+import type { Leave, Turn } from './start-gate.ts'
+
+export interface LeaseParts {
+  readonly request: RunRequest
+  readonly limits: Limits
+  readonly runtime: Runtime
+  readonly prepare: (place: Place) => Program
+  /** Waits for a turn; null when the request is cancelled first. */
+  readonly turn: () => Promise<Turn<ParkedWorker>>
+  /** Runs it in a cell of its own. `onStarted` is called when the guest executes. */
+  readonly runCold: (onStarted: () => void) => Promise<RunEnd>
+}
+
+export interface LeasedEnd extends RunEnd {
+  readonly start: StartKind
+}
+
+export class Lease implements AsyncDisposable {
+  /** How long the request waited for its turn. */
+  readonly queuedMs: number
+  readonly #parts: LeaseParts
+  #turn: Turn<ParkedWorker>
+
+  constructor(parts: LeaseParts, turn: Turn<ParkedWorker>, queuedMs = 0) {
+    this.queuedMs = queuedMs
+    this.#parts = parts
+    this.#turn = turn
+  }
+
+  /** Once. Rejects when the run was lost through no fault of the guest. */
+  async run(): Promise<LeasedEnd> {
+    for (;;) {
+      const turn = this.#turn
+      if (turn === null) return { ...neverBegan(), start: 'cold' }
+      if ('leave' in turn) return { ...(await this.#runCold(turn.leave)), start: 'cold' }
+      const { request, limits, prepare } = this.#parts
+      // May refuse the request: then the worker is given back.
+      const program = prepare(turn.worker.place)
+      this.#turn = null
+      const end = await turn.worker.run({ program, request, limits })
+      if (end !== null) return { ...end, start: turn.worker.start }
+      // It was lost before anything ran: the one case in which trying again is safe.
+      this.#turn = await this.#parts.turn()
+    }
+  }
+
+  /** Gives back what was not used. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const turn = this.#turn
+    this.#turn = null
+    if (turn === null) return
+    if ('leave' in turn) turn.leave()
+    else await turn.worker[Symbol.asyncDispose]()
+  }
+
+  async #runCold(leave: Leave): Promise<RunEnd> {
+    try {
+      return await this.#parts.runCold(leave)
+    } finally {
+      leave()
+    }
+  }
+}
+
+/** Cancelled while it waited: there was never a cell, and so no layer of one. */
+function neverBegan(): RunEnd {
+  const exit: Exit = {
+    end: null,
+    killReason: 'cancelled',
+    oomKills: 0,
+    forksRefused: 0,
+    diskFull: false,
+    dataLimited: false,
+    memoryPeakBytes: 0,
+    cpuMs: 0,
+    wallMs: 0,
+    outputBytes: 0,
+    stdout: '',
+    stderr: '',
+    truncated: [],
+    claims: { logs: [], displays: [] },
+    observed: {},
+    layers: [],
+  }
+  return { exit, cgroupVersion: null, collected: noFiles, cleaned: Promise.resolve() }
+}

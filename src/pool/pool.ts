@@ -1,0 +1,192 @@
+/**
+ * The parked workers of one shape. How many it wants follows demand: one that finds none waiting asks for more, and what
+ * stood unused for a while is given up.
+ */
+import type { Clock } from '../core/clock.ts'
+import type { ParkedWorker } from '../runtimes/parked.ts'
+import type { PoolSize, WorkerShape } from './shape.ts'
+
+export interface PoolParts {
+  readonly shape: WorkerShape
+  readonly size: PoolSize
+  readonly clock: Clock
+  readonly start: (shape: WorkerShape) => Promise<ParkedWorker>
+  /** A worker stands ready; true when somebody who waits has taken it. */
+  readonly offer: (worker: ParkedWorker) => boolean
+  /** Called with the reason when starts begin to fail; the pool waits longer and longer between them. */
+  readonly onFailing: (reason: unknown) => void
+  /** Called when it wants a worker again that it could not have before. */
+  readonly onWant: () => void
+}
+
+export interface PoolStats {
+  readonly runtime: string
+  readonly language: string
+  readonly network: string
+  /** Workers that wait for a run. */
+  readonly parked: number
+  /** Workers that are being started ahead. */
+  readonly starting: number
+  /** How many the pool wants to have waiting. */
+  readonly wanted: number
+  /** Runs that a parked worker served, and runs that found none. */
+  readonly served: number
+  readonly missed: number
+  /** Starts that failed in a row; 0 when all is well. */
+  readonly failures: number
+  /** Workers that ended before a run was there for them. */
+  readonly lost: number
+}
+
+const firstPauseMs = 100
+const longestPauseMs = 30_000
+
+export class Pool {
+  readonly #parts: PoolParts
+  readonly #parked: ParkedWorker[] = []
+  readonly #ending = new Set<Promise<unknown>>()
+  #starting = 0
+  #wanted: number
+  /** The fewest that were parked since the last look: so many nobody needed. */
+  #unused = 0
+  #served = 0
+  #missed = 0
+  #failures = 0
+  #lost = 0
+  #isPausing = false
+  #isClosed = false
+  #endPause: () => void = () => undefined
+  /** Demand is remembered from the second request on: a program that runs one thing once parks nothing. */
+  #wasAsked = false
+  #lastAskedAt: number
+
+  constructor(parts: PoolParts) {
+    this.#parts = parts
+    this.#wanted = parts.size.min
+    this.#lastAskedAt = parts.clock.now()
+  }
+
+  get lastAskedAt(): number {
+    return this.#lastAskedAt
+  }
+
+  get isEmpty(): boolean {
+    return this.#parked.length + this.#starting === 0 && this.#wanted === 0
+  }
+
+  /** Whether one more should be started. */
+  get wantsMore(): boolean {
+    return !this.#isClosed && !this.#isPausing && this.#parked.length + this.#starting < this.#wanted
+  }
+
+  get parked(): number {
+    return this.#parked.length
+  }
+
+  get stats(): PoolStats {
+    const { runtime, language, network } = this.#parts.shape
+    return {
+      runtime: runtime.name,
+      language,
+      network,
+      parked: this.#parked.length,
+      starting: this.#starting,
+      wanted: this.#wanted,
+      served: this.#served,
+      missed: this.#missed,
+      failures: this.#failures,
+      lost: this.#lost,
+    }
+  }
+
+  /** A worker for a run that has come; undefined when none waits. */
+  take(): ParkedWorker | undefined {
+    this.#lastAskedAt = this.#parts.clock.now()
+    const worker = this.#parked.shift()
+    this.#unused = Math.min(this.#unused, this.#parked.length)
+    if (worker !== undefined) this.#served++
+    else {
+      this.#missed++
+      if (this.#wasAsked) this.#wanted = Math.min(this.#parts.size.max, Math.max(1, this.#wanted * 2))
+    }
+    this.#wasAsked = true
+    return worker
+  }
+
+  /** Wants at least so many, as far as the size allows. */
+  want(count: number): void {
+    this.#wanted = Math.min(this.#parts.size.max, Math.max(this.#wanted, count))
+  }
+
+  /** Starts one more. Rejects when that failed; the pool remembers it for itself. */
+  async startOne(): Promise<void> {
+    this.#starting++
+    let worker: ParkedWorker
+    try {
+      worker = await this.#parts.start(this.#parts.shape)
+    } catch (error) {
+      this.#fail(error)
+      throw error
+    } finally {
+      this.#starting--
+    }
+    this.#failures = 0
+    if (this.#isClosed) await worker[Symbol.asyncDispose]()
+    else if (this.#parts.offer(worker)) this.#served++
+    else this.#park(worker)
+  }
+
+  /** Gives up half of what nobody needed since the last look. */
+  shrink(): void {
+    const surplus = Math.min(this.#unused, Math.max(0, this.#wanted - this.#parts.size.min))
+    const given = Math.ceil(surplus / 2)
+    this.#wanted -= given
+    for (const worker of this.#parked.splice(0, Math.min(given, this.#parked.length))) this.#end(worker)
+    this.#unused = this.#parked.length
+  }
+
+  /** Ends what waits, and what is being started as soon as it stands. Resolves when nothing of it is left. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#endPause()
+    for (const worker of this.#parked.splice(0)) this.#end(worker)
+    while (this.#ending.size > 0) await Promise.allSettled(this.#ending)
+  }
+
+  #park(worker: ParkedWorker): void {
+    this.#parked.push(worker)
+    void worker.lost.then(() => this.#lose(worker))
+  }
+
+  #lose(worker: ParkedWorker): void {
+    const at = this.#parked.indexOf(worker)
+    if (at < 0) return
+    this.#parked.splice(at, 1)
+    this.#lost++
+    this.#end(worker)
+    // What ends by itself may do so again at once: no faster than a start that fails.
+    this.#fail(new Error('A worker that waited for its run ended.'))
+  }
+
+  #end(worker: ParkedWorker): void {
+    const ending = worker[Symbol.asyncDispose]().catch(() => undefined)
+    this.#ending.add(ending)
+    void ending.then(() => this.#ending.delete(ending))
+  }
+
+  #fail(reason: unknown): void {
+    this.#failures++
+    if (this.#failures === 1) this.#parts.onFailing(reason)
+    if (this.#isPausing || this.#isClosed) return
+    this.#isPausing = true
+    const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(this.#failures - 1, 20))
+    const cancel = this.#parts.clock.every(pauseMs, () => {
+      this.#endPause()
+      this.#parts.onWant()
+    })
+    this.#endPause = () => {
+      cancel()
+      this.#isPausing = false
+    }
+  }
+}

@@ -1,0 +1,62 @@
+/** What a parked worker can serve: everything that is decided when it is started, and not when its run begins. */
+import type { Limits } from '../core/limits.ts'
+import type { Language, NetworkMode, RunRequest, RuntimeName } from '../core/request.ts'
+import type { Runtime } from '../runtimes/runtime.ts'
+
+export interface WorkerShape {
+  readonly runtime: Runtime
+  readonly language: Language
+  readonly network: NetworkMode
+  /** Modules that are imported ahead, in Python. */
+  readonly preload: readonly string[]
+  /** What it is started with; a run may have less of everything. */
+  readonly limits: Limits
+  /** The same for workers that are alike. */
+  readonly key: string
+}
+
+export type ShapeRequest = Pick<RunRequest, 'language' | 'network' | 'preload'>
+
+/** Limits that the kernel holds for each process: they can be lowered later, and never raised. */
+const onlyLowered = ['memoryBytes', 'processesMax', 'openFilesMax', 'diskBytes'] as const
+
+/** `usual` are the limits of a request that asks for none. */
+export function shapeOf(
+  { language, network = 'none', preload = [] }: ShapeRequest,
+  runtime: Runtime,
+  { limits, usual }: { readonly limits: Limits; readonly usual: Limits },
+): WorkerShape {
+  const started =
+    runtime.parks === 'cell'
+      ? // Its program is started by the run: nothing but the size of its disk stands before.
+        { ...usual, diskBytes: limits.diskBytes }
+      : {
+          ...usual,
+          ...Object.fromEntries(onlyLowered.map((name) => [name, Math.max(limits[name], usual[name])])),
+        }
+  const key = JSON.stringify([
+    runtime.name,
+    language,
+    network,
+    preload,
+    onlyLowered.map((name) => started[name]),
+  ])
+  return { runtime, language, network, preload, limits: started, key }
+}
+
+/** Whether a request could be served by any parked worker: environment variables are given to a process at its start. */
+export function canBeParked({ env }: RunRequest, runtime: Runtime): boolean {
+  return runtime.parks === 'cell' || env === undefined || Object.keys(env).length === 0
+}
+
+/** How many workers a pool keeps. */
+export interface PoolSize {
+  /** Kept parked also when nobody asks. Default 0. */
+  readonly min: number
+  /** Parked at one time at most. 0 turns the pool off. Default 8. */
+  readonly max: number
+}
+
+export const defaultPoolSize: PoolSize = { min: 0, max: 8 }
+
+export type PoolSizes = Partial<Record<RuntimeName, Partial<PoolSize>>>

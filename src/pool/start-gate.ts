@@ -1,0 +1,92 @@
+/**
+ * The gate before every start of a cell: only so many at one time, however many ask, so that fifty requests at once
+ * do not become fifty half-built cells. Those who wait are let in fairly, or served by a worker that comes free meanwhile.
+ */
+import { FairQueue } from './fair-queue.ts'
+
+/** Leave to start one cell, until it is called. */
+export type Leave = () => void
+
+interface Waiter<W> {
+  /** What kind of worker would do. */
+  readonly key: string
+  readonly serve: (turn: Turn<W>) => void
+}
+
+/** Either a worker, or leave to start one; neither for who no longer wants it. */
+export type Turn<W> = { readonly worker: W } | { readonly leave: Leave } | null
+
+export interface Asking {
+  readonly client: string
+  readonly key: string
+  readonly signal: AbortSignal
+}
+
+export class StartGate<W> {
+  /** Called whenever nobody waits and there is room. */
+  onIdle: () => void = () => undefined
+  readonly #most: number
+  readonly #queue = new FairQueue<Waiter<W>>()
+  #starting = 0
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /** Nobody waits, and one more could start. */
+  get isIdle(): boolean {
+    return this.#queue.isEmpty && this.#starting < this.#most
+  }
+
+  get waiting(): number {
+    return this.#queue.length
+  }
+
+  /** Resolves with null when `signal` is aborted first. */
+  enter({ client, key, signal }: Asking): Promise<Turn<W>> {
+    if (signal.aborted) return Promise.resolve(null)
+    if (this.isIdle) return Promise.resolve({ leave: this.start() })
+    return new Promise((resolve) => {
+      const waiter: Waiter<W> = {
+        key,
+        serve: (turn) => {
+          signal.removeEventListener('abort', giveUp)
+          resolve(turn)
+        },
+      }
+      const giveUp = () => {
+        if (this.#queue.remove(client, waiter)) resolve(null)
+      }
+      signal.addEventListener('abort', giveUp, { once: true })
+      this.#queue.add(client, waiter)
+    })
+  }
+
+  /** Hands a worker to whoever has waited for one like it. False when nobody has. */
+  offer(key: string, worker: W): boolean {
+    const waiter = this.#queue.take((one) => one.key === key)
+    waiter?.serve({ worker })
+    return waiter !== undefined
+  }
+
+  /** Leave for a start that nobody waits for; taken whether or not there is room. */
+  start(): Leave {
+    this.#starting++
+    let isOver = false
+    return () => {
+      if (isOver) return
+      isOver = true
+      this.#starting--
+      this.#letIn()
+    }
+  }
+
+  #letIn(): void {
+    while (this.#starting < this.#most) {
+      const waiter = this.#queue.take()
+      if (waiter === undefined) break
+      waiter.serve({ leave: this.start() })
+    }
+    if (this.isIdle) this.onIdle()
+  }
+}
