@@ -1,4 +1,4 @@
-/** A host process that a test may kill, and whose orphans are seen: mortal-host.ts below adopt.c. */
+/** A host process that a test may kill, and whose orphans are seen: a program like mortal-host.ts below adopt.c. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,8 +12,8 @@ import type { HostProcess } from './processes.ts'
 export interface HostPlan {
   /** Where adopt.c was compiled to. */
   readonly adopt: string
-  readonly seed: number
-  readonly uidRange: { readonly first: number; readonly count: number }
+  /** A file for this Node, and its arguments. It says `ready`, and then news in lines of JSON. */
+  readonly program: readonly string[]
   /** Its TMPDIR. */
   readonly folder: string
   /** Words before its command: it starts on a machine that lacks something. */
@@ -40,12 +40,9 @@ export class AdoptedHost implements AsyncDisposable {
   status: number | undefined
   readonly #adopter: ChildProcess
 
-  constructor({ adopt, seed, uidRange, folder, prefix, userId }: HostPlan) {
+  constructor({ adopt, program, folder, prefix, userId }: HostPlan) {
     const asUser = join(import.meta.dirname, '../../scripts/testing/as-user.ts')
-    const host = [join(import.meta.dirname, 'mortal-host.ts'), seed, uidRange.first, uidRange.count].map(
-      String,
-    )
-    const command = [...prefix, process.execPath, ...host]
+    const command = [...prefix, process.execPath, ...program]
     const words = userId === undefined ? command : [process.execPath, asUser, String(userId), ...command]
     this.#adopter = spawn(adopt, words, {
       stdio: ['pipe', 'pipe', 'inherit', 'pipe'],

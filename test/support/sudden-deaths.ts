@@ -8,10 +8,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
+import { takenBlocks } from './abstract-names.ts'
 import { AdoptedHost, compileAdopt, listChildren } from './adopted-host.ts'
+import {
+  deadMs,
+  describeProcess,
+  groupsOf,
+  listCellMounts,
+  listRunFiles,
+  listTree,
+  listUnswept,
+  untilAlone,
+} from './dead-hosts.ts'
 import { eventually } from './eventually.ts'
 import { listCgroups } from './leaks.ts'
-import { isAlive, readCgroups, readPidNamespace } from './processes.ts'
+import { isAlive, readCgroups } from './processes.ts'
 import type { HostProcess } from './processes.ts'
 import { seededRandom } from './seeded-random.ts'
 import { compileWithout } from './without-layer.ts'
@@ -38,7 +49,7 @@ interface SuddenDeathsPlan {
   readonly lacking?: readonly Lacking[]
 }
 
-const deadMs = 1000
+const mortalHost = join(import.meta.dirname, 'mortal-host.ts')
 /** Two blocks of ids: one for the host that lives on, one for all those that die. A block that is not free again shows. */
 const uidRange = { first: 2_100_000_000, count: 512 }
 
@@ -108,7 +119,7 @@ class Arena implements AsyncDisposable {
       [],
       'groups of a host that ended in good order',
     )
-    assert.deepEqual(takenBlocks(), [])
+    assert.deepEqual(takenBlocks(uidRange), [])
     assert.deepEqual(readdirSync(this.#temporary), [], 'a temporary file was left')
   }
 
@@ -122,8 +133,7 @@ class Arena implements AsyncDisposable {
     const number = ++this.#hosts
     return new AdoptedHost({
       adopt: this.#adopt,
-      seed: seed + number,
-      uidRange,
+      program: [mortalHost, seed + number, uidRange.first, uidRange.count].map(String),
       folder: this.#temporary,
       prefix: this.#prefix,
       ...(userId === undefined ? {} : { userId }),
@@ -143,27 +153,17 @@ class Arena implements AsyncDisposable {
     }
     await pause(waitMs)
     host.kill()
-    const aloneMs = (await this.#orAlive(host)) / 1000
+    const aloneMs = await untilAlone(host)
     this.#record('host', early ? 'starting' : 'at work', aloneMs)
     this.#checkNews(host, 0)
     this.#dead.push(pid)
-    await eventually(() => this.#listRunFiles(pid).join(', ') || undefined, deadMs)
-    assert.ok(takenBlocks().length <= 1, `ids are still taken: ${takenBlocks().join(', ')}`)
+    await eventually(() => listRunFiles(pid, this.#temporary).join(', ') || undefined, deadMs)
+    assert.ok(takenBlocks(uidRange).length <= 1, `ids are still taken: ${takenBlocks(uidRange).join(', ')}`)
     assert.deepEqual(
       listCgroups(groupsOf(this.#survivorPid)).filter(isParent),
       living,
       'groups of a living host',
     )
-  }
-
-  async #orAlive(host: AdoptedHost): Promise<number> {
-    const late = Promise.withResolvers<number>()
-    const timer = setTimeout(() => late.resolve(Number.NaN), deadMs)
-    const aloneUs = await Promise.race([host.alone, late.promise])
-    clearTimeout(timer)
-    if (!Number.isNaN(aloneUs)) return aloneUs
-    const left = listTree(host.adopterPid).map(describeProcess)
-    throw new Error(`${deadMs} ms after its host was killed there is still: ${left.join(', ')}`)
   }
 
   async #strikeLauncher(victim: 'stub' | 'pid 1'): Promise<void> {
@@ -230,21 +230,11 @@ class Arena implements AsyncDisposable {
 
   /** A Lazaret has been created since they died. */
   #checkSwept(): void {
-    const groups = this.#dead.flatMap((pid) => listCgroups(groupsOf(pid)))
-    const folders = readdirSync(this.#temporary).filter((name) =>
-      this.#dead.some((pid) => groupsOf(pid).test(`/${name}`)),
+    assert.deepEqual(
+      listUnswept(this.#dead, this.#temporary),
+      [],
+      'the next Lazaret left what a dead host had',
     )
-    assert.deepEqual([...groups, ...folders], [], 'the next Lazaret left what a dead host had')
-  }
-
-  /**
-   * What is in the folders of a dead host's runs. The folders themselves are the next host's to remove: a launcher that
-   * has given up root may not.
-   */
-  #listRunFiles(pid: number): string[] {
-    const own = readdirSync(this.#temporary).filter((name) => groupsOf(pid).test(`/${name}`))
-    const runs = own.flatMap((name) => listFolder(join(this.#temporary, name)))
-    return runs.flatMap(listFolder)
   }
 
   async #sweepByAnother(): Promise<void> {
@@ -258,57 +248,12 @@ class Arena implements AsyncDisposable {
   }
 }
 
-/** The same pid in another one is somebody else's. */
-const ownPidNamespace = /\d+/.exec(readPidNamespace('self') ?? '')?.[0]
-
-function groupsOf(pid: number): RegExp {
-  return new RegExp(`/lazaret-${ownPidNamespace}-${pid}-\\d+-\\d+(/|$)`)
-}
-
 function isParent(path: string): boolean {
   return !/\/cell-\d+$/.test(path)
 }
 
-/** Gone meanwhile, or not for us to see into: then it is empty as far as we know. */
-function listFolder(path: string): string[] {
-  try {
-    return readdirSync(path).map((name) => join(path, name))
-  } catch {
-    return []
-  }
-}
-
-function listCellMounts(): string[] {
-  const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
-  return lines.filter((line) => /lazaret|\/run\/guest| - (tmpfs|devpts|proc) /.test(line))
-}
-
-/** Names of the range that a host process holds; the kernel frees them with it. */
-function takenBlocks(): string[] {
-  const names = readFileSync('/proc/net/unix', 'utf8').matchAll(/@lazaret-ids-(\d+)/g)
-  return [...names]
-    .map(([, id = '']) => id)
-    .filter((id) => Number(id) >= uidRange.first && Number(id) < uidRange.first + uidRange.count)
-}
-
 function listLaunchers(host: number): HostProcess[] {
   return listChildren(host).flatMap((child) => (child.name === 'nursery' ? listChildren(child.pid) : [child]))
-}
-
-function listTree(ancestor: number): HostProcess[] {
-  return listChildren(ancestor).flatMap((child) => [child, ...listTree(child.pid)])
-}
-
-function describeProcess({ pid, name, state, pids }: HostProcess): string {
-  return `process ${pid} (${name}, ${state}, ${pids.join('/')}, ${readArguments(pid)})`
-}
-
-function readArguments(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').slice(0, 100)
-  } catch {
-    return 'gone'
-  }
 }
 
 function readToken(pid: number): string | undefined {

@@ -1,0 +1,136 @@
+/**
+ * `npm run soak`: ten thousand runs of all kinds, fifty at a time: values, errors, timeouts, memory deaths, floods,
+ * cancels and more, each with its one right answer; and afterwards nothing of them may be left in the host process or
+ * on the machine. `npm run soak -- --help` names the options. The short form is test-deep/soak.test.ts.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { loadavg } from 'node:os'
+import { parseArgs } from 'node:util'
+
+import { WithoutLayers } from '../test/support/without-layer.ts'
+import { killHosts, withoutNamespaces } from './soaking/kill-hosts.ts'
+import { soak } from './soaking/soak.ts'
+import type { SoakReport } from './soaking/soak.ts'
+import type { Tally } from './soaking/tally.ts'
+
+const usage = `npm run soak -- [options]
+  --runs N        after those that warm up (10000)
+  --in-flight N   at one time (50)
+  --seed N        deals the same cases again
+  --cold          no warm workers: every run in a cell that is made for it
+  --restricted    on a machine that refuses namespaces
+  --kill-host     instead: kill a host with SIGKILL amid such runs, and look at what is left of it
+  --times N       with --kill-host: how often (5)
+  --json          the report as JSON
+`
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '10000' },
+    'in-flight': { type: 'string', default: '50' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    cold: { type: 'boolean', default: false },
+    restricted: { type: 'boolean', default: false },
+    'kill-host': { type: 'boolean', default: false },
+    times: { type: 'string', default: '5' },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+})
+const { cold, restricted } = values
+const runs = Number(values.runs)
+const inFlight = Number(values['in-flight'])
+const seed = Number(values.seed)
+const times = Number(values.times)
+const everyMs = process.stderr.isTTY ? 1000 : 10_000
+
+process.exitCode = await main()
+
+async function main(): Promise<number> {
+  if (values.help) {
+    process.stdout.write(usage)
+    return 0
+  }
+  if (![runs, inFlight, times].every((count) => Number.isInteger(count) && count > 0) || Number.isNaN(seed)) {
+    process.stderr.write(usage)
+    return 64
+  }
+  if (values['kill-host']) return killHostsAndTell()
+  return restricted ? onPoorerMachine() : soakAndTell()
+}
+
+async function soakAndTell(): Promise<number> {
+  const interruption = new AbortController()
+  // The first begins no further run, and the report still comes. A second one ends this program.
+  process.once('SIGINT', () => interruption.abort())
+  process.stderr.write(`soak: ${runs} runs, ${inFlight} in flight, seed ${seed}\n`)
+  const { signal } = interruption
+  const report = await soak({ runs, inFlight, seed, cold, signal, onProgress: showProgress() })
+  process.stdout.write(values.json ? `${JSON.stringify(report, null, 2)}\n` : format(report))
+  if (report.problems.length > 0) return 1
+  return signal.aborted ? 130 : 0
+}
+
+/** On a terminal one line that changes; else one now and then. */
+function showProgress(): (tally: Tally) => void {
+  let shownMs = 0
+  return (tally) => {
+    if (performance.now() - shownMs < everyMs) return
+    shownMs = performance.now()
+    const line = `${tally.runs} runs done, ${(tally.runs / tally.seconds).toFixed(1)} a second, ${tally.wrong} wrong`
+    process.stderr.write(process.stderr.isTTY ? `\r\u001B[K${line}` : `${line}\n`)
+  }
+}
+
+function format(report: SoakReport): string {
+  const { level, latencies, problems, residentGrowthBytes } = report
+  const load = (loadavg()[0] ?? 0).toFixed(1)
+  const head = `${report.runs} runs in ${report.seconds} s, ${report.runsPerSecond} a second, ${inFlight} in flight, level ${level}, seed ${seed}, load ${load}`
+  const row = (name: string, figures: readonly (string | number)[]) =>
+    `  ${name.padEnd(24)}${figures.map((figure) => String(figure).padStart(9)).join('')}`
+  return [
+    `\n${head}`,
+    row('ms', ['runs', 'p50', 'p95', 'p99']),
+    ...latencies
+      .toSorted((a, b) => b.runs - a.runs)
+      .map(({ kind, runs: count, p50Ms, p95Ms, p99Ms }) => row(kind, [count, p50Ms, p95Ms, p99Ms])),
+    `The host grew by ${(residentGrowthBytes / 1024 / 1024).toFixed(1)} MiB.`,
+    `${report.wrong} answers were wrong.`,
+    ...(problems.length === 0 ? ['Nothing was left behind.'] : problems.map((problem) => `✖ ${problem}`)),
+    '',
+  ].join('\n')
+}
+
+async function killHostsAndTell(): Promise<number> {
+  process.stderr.write(
+    `soak: a host with ${inFlight} runs in flight is killed ${times} times, seed ${seed}\n`,
+  )
+  const onDeath = (line: string) => process.stderr.write(`${line}\n`)
+  const report = await killHosts({ times, inFlight, seed, cold, restricted, onDeath })
+  if (values.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
+  else
+    process.stdout.write(
+      report.problems.length === 0
+        ? `${report.deaths.length} hosts were killed, and nothing was left of them.\n`
+        : report.problems.map((problem) => `✖ ${problem}\n`).join(''),
+    )
+  return report.problems.length === 0 ? 0 : 1
+}
+
+/** The same command once more, where the kernel refuses what namespaces need. */
+async function onPoorerMachine(): Promise<number> {
+  using without = new WithoutLayers()
+  const args = process.argv.slice(1).filter((word) => word !== '--restricted')
+  const [file, ...words] = without.command(withoutNamespaces(), [
+    process.execPath,
+    ...args,
+    '--seed',
+    String(seed),
+  ])
+  const child = spawn(file, words, { stdio: 'inherit' })
+  // A terminal's SIGINT reaches both; the report is the child's.
+  process.on('SIGINT', () => undefined)
+  const [exitCode] = (await once(child, 'exit')) as [number | null]
+  return exitCode ?? 1
+}

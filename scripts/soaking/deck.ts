@@ -1,0 +1,44 @@
+/** All kinds in all their languages, shuffled: an endless row of cases that comes again with the same seed. */
+import { seededRandom } from '../../test/support/seeded-random.ts'
+import { badEnds } from './bad-ends.ts'
+import { generousLimits, pick } from './case.ts'
+import type { Guest, Kind, SoakCase, SoakMachine } from './case.ts'
+import { everydayKinds } from './everyday-kinds.ts'
+
+export const kinds: readonly Kind[] = [...everydayKinds, ...badEnds]
+
+interface Card {
+  readonly kind: Kind
+  readonly guest: Guest
+}
+
+const deck: readonly Card[] = kinds.flatMap((kind) =>
+  kind.guests.flatMap((guest) => Array.from({ length: kind.copies }, () => ({ kind, guest }))),
+)
+
+export function* dealCases(seed: number, machine: SoakMachine): Generator<SoakCase, never> {
+  const random = seededRandom(seed)
+  for (let index = 0; ;) {
+    for (const { kind, guest } of shuffle(deck, random)) {
+      const token = `token-${index}-${pick(random, 1e9)}`
+      const ticket = { index, token, random, machine }
+      const { request, check } = kind.draft(guest, ticket)
+      const { runtime, language } = guest
+      // Limits that the case does not care for differ from run to run too.
+      const limits = { ...generousLimits(ticket), ...request.limits }
+      const client = `client ${index % 2}`
+      yield {
+        kind: kind.name,
+        name: `${index}: ${guest.name} ${kind.name}`,
+        request: { ...request, runtime, language, limits, client },
+        check,
+      }
+      index++
+    }
+  }
+}
+
+function shuffle<T>(items: readonly T[], random: () => number): T[] {
+  const left = [...items]
+  return items.flatMap(() => left.splice(pick(random, left.length), 1))
+}

@@ -1,0 +1,155 @@
+/**
+ * SIGKILL to a host process amid a soak, at a random moment, again and again: within a second nothing of it is alive,
+ * and the next host takes away what only a living one can.
+ */
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { takenBlocks } from '../../test/support/abstract-names.ts'
+import { AdoptedHost, compileAdopt } from '../../test/support/adopted-host.ts'
+import {
+  deadMs,
+  describeProcess,
+  groupsOf,
+  listCellMounts,
+  listRunFiles,
+  listTree,
+  listUnswept,
+  untilAlone,
+} from '../../test/support/dead-hosts.ts'
+import { eventually } from '../../test/support/eventually.ts'
+import { listCgroups } from '../../test/support/leaks.ts'
+import { isDead, listProcesses, readCgroups } from '../../test/support/processes.ts'
+import { seededRandom } from '../../test/support/seeded-random.ts'
+import { compileWithout } from '../../test/support/without-layer.ts'
+import type { Lacking } from '../../test/support/without-layer.ts'
+import { uidRange } from './soak.ts'
+
+export interface KillPlan {
+  readonly times: number
+  readonly inFlight: number
+  readonly seed: number
+  readonly cold: boolean
+  readonly restricted: boolean
+  readonly onDeath: (line: string) => void
+}
+
+export interface Death {
+  /** From the host's first answers to its death. */
+  readonly afterMs: number
+  /** How many processes it had in that moment. */
+  readonly processes: number
+  /** Until the last of them had ended. */
+  readonly aloneMs: number
+}
+
+export interface KillReport {
+  readonly seed: number
+  readonly deaths: readonly Death[]
+  readonly problems: readonly string[]
+}
+
+/** Of work before a host is killed; cells live from milliseconds to a second, so every moment of them is met. */
+const workMsMax = 3000
+/** What refuses namespaces to everybody also takes from root what needs none of the user's own. */
+export function withoutNamespaces(): readonly Lacking[] {
+  return process.getuid?.() === 0 ? ['user-namespaces', 'sys-admin'] : ['user-namespaces']
+}
+
+export async function killHosts(plan: KillPlan): Promise<KillReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'lazaret-kill-'))
+  const temporary = join(folder, 'temporary')
+  chmodSync(folder, 0o755)
+  mkdirSync(temporary)
+  chmodSync(temporary, 0o1777)
+  try {
+    return await killEach(plan, { adopt: compileAdopt(folder), folder, temporary })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+interface Ground {
+  readonly adopt: string
+  readonly folder: string
+  /** TMPDIR of the hosts. */
+  readonly temporary: string
+}
+
+async function killEach(plan: KillPlan, ground: Ground): Promise<KillReport> {
+  const random = seededRandom(plan.seed)
+  const prefix = plan.restricted ? [compileWithout(ground.folder), ...withoutNamespaces(), '--'] : []
+  const mounts = listCellMounts()
+  const dead: number[] = []
+  const deaths: Death[] = []
+  const problems: string[] = []
+  const start = (number: number) =>
+    new AdoptedHost({
+      adopt: ground.adopt,
+      program: mortalSoak({ ...plan, seed: plan.seed + number }),
+      folder: ground.temporary,
+      prefix,
+    })
+  for (let number = 0; number <= plan.times; number++) {
+    await using host = start(number)
+    const pid = await host.pid
+    await host.ready
+    // It has a Lazaret by now, which has swept.
+    problems.push(...listUnswept(dead, ground.temporary).map((path) => `not swept by the next host: ${path}`))
+    if (number === plan.times) {
+      problems.push(...(await endInOrder(host, pid, ground)))
+      break
+    }
+    const afterMs = Math.round(random() * workMsMax)
+    await pause(afterMs)
+    const processes = listTree(pid).length + 1
+    host.kill()
+    try {
+      const aloneMs = await untilAlone(host)
+      deaths.push({ afterMs, processes, aloneMs })
+      plan.onDeath(
+        `${number + 1}: killed after ${afterMs} ms with ${processes} processes, alone after ${aloneMs.toFixed(1)} ms`,
+      )
+      await eventually(() => describeLeft(pid, { mounts, ...ground }), deadMs)
+    } catch (error) {
+      problems.push((error as Error).message)
+    }
+    problems.push(...host.news.map(({ why }) => why ?? 'wrong'))
+    dead.push(pid)
+  }
+  return { seed: plan.seed, deaths, problems }
+}
+
+function mortalSoak({ seed, inFlight, cold }: KillPlan): string[] {
+  const { first, count } = uidRange
+  const file = join(import.meta.dirname, 'mortal-soak.ts')
+  return [file, ...[seed, inFlight, first, count].map(String), cold ? 'cold' : 'warm']
+}
+
+/** Beside its empty cgroups and folders, which are the next host's to remove. */
+function describeLeft(
+  pid: number,
+  { temporary, mounts }: Ground & { mounts: readonly string[] },
+): string | undefined {
+  const members = listProcesses().filter((one) => groupsOf(pid).test(readCgroups(one.pid)) && !isDead(one))
+  const left = [
+    ...members.map(describeProcess),
+    ...listRunFiles(pid, temporary),
+    ...takenBlocks(uidRange).map((id) => `host ids from ${id}`),
+    ...listCellMounts().filter((line) => !mounts.includes(line)),
+  ]
+  return left.length === 0 ? undefined : left.join(', ')
+}
+
+/** The last one is told to end: it leaves nothing at all. */
+async function endInOrder(host: AdoptedHost, pid: number, { temporary }: Ground): Promise<string[]> {
+  host.stop()
+  await host.alone
+  return [
+    ...(host.status === 0 ? [] : [`the host that was told to end ended with status ${host.status}`]),
+    ...host.news.map(({ why }) => why ?? 'wrong'),
+    ...[...listCgroups(groupsOf(pid)), ...readdirSync(temporary)].map((path) => `left at the end: ${path}`),
+  ]
+}

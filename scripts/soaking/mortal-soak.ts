@@ -1,0 +1,45 @@
+/**
+ * A host process to be killed: the cases of a soak, on and on, until SIGTERM. Says `ready` when as many have ended as
+ * are in flight, and then only what went wrong, a line of JSON each.
+ *
+ * Usage: mortal-soak.ts <seed> <in flight> <first id> <ids> <cold or warm>
+ */
+import { existsSync } from 'node:fs'
+
+import { createLazaret } from '../../src/index.ts'
+import type { RunNews } from '../../test/support/mortal-host.ts'
+import { dealCases } from './deck.ts'
+import { openGreeter } from './greeter.ts'
+import { coldOptions } from './pools.ts'
+import { runMix } from './run-mix.ts'
+
+const [seed = 0, inFlight = 0, first = 0, count = 0] = process.argv.slice(2).map(Number)
+/** Not looked for through a shim: a host that is killed while it asks one leaves the answer to nobody, but leaves it. */
+const toolchains = existsSync('/usr/bin/python3') ? { python: '/usr/bin/python3' } : {}
+const options = process.argv[6] === 'cold' ? coldOptions() : {}
+const lazaret = createLazaret({ uidRange: { first, count }, toolchains, ...options })
+const greeter = await openGreeter()
+const { receipt } = await lazaret.run({ language: 'python', code: '' })
+const machine = { port: greeter.port, forksAreCounted: receipt.limits.processesMax.by !== 'rlimit' }
+
+const stop = new AbortController()
+process.once('SIGTERM', () => stop.abort())
+let ended = 0
+await runMix({
+  cases: dealCases(seed, machine),
+  runs: Number.MAX_SAFE_INTEGER,
+  inFlight,
+  run: (request) => lazaret.run(request),
+  signal: stop.signal,
+  onEnd: ({ kind, wrong }) => {
+    if (++ended === inFlight) say('ready')
+    if (wrong !== undefined)
+      say(JSON.stringify({ token: String(ended), name: kind, end: 'wrong', why: wrong } satisfies RunNews))
+  },
+})
+await lazaret[Symbol.asyncDispose]()
+await greeter[Symbol.asyncDispose]()
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

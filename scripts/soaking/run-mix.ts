@@ -1,0 +1,57 @@
+/** Cases from a row, so many at a time, each compared with its right answer. */
+import type { RunRequest, RunResult } from '../../src/index.ts'
+import type { SoakCase } from './case.ts'
+
+export interface MixPlan {
+  readonly cases: Iterator<SoakCase>
+  readonly runs: number
+  readonly inFlight: number
+  readonly run: (request: RunRequest) => Promise<RunResult>
+  /** Aborted, no further run begins; those in flight end as they should. */
+  readonly signal: AbortSignal
+  readonly onEnd: (end: CaseEnd) => void
+}
+
+export interface CaseEnd {
+  readonly kind: string
+  /** From the request to the answer. */
+  readonly ms: number
+  /** What was not as it should be. */
+  readonly wrong?: string
+}
+
+/** The longest case has a minute; whatever has no answer by now never will. */
+const answerMs = 150_000
+const shownMax = 600
+
+export async function runMix(plan: MixPlan): Promise<void> {
+  let begun = 0
+  const runOnAndOn = async (): Promise<void> => {
+    while (begun < plan.runs && !plan.signal.aborted) {
+      begun++
+      const next = plan.cases.next().value as SoakCase
+      plan.onEnd(await runCase(plan, next))
+    }
+  }
+  await Promise.all(Array.from({ length: plan.inFlight }, runOnAndOn))
+}
+
+async function runCase({ run }: MixPlan, { kind, name, request, check }: SoakCase): Promise<CaseEnd> {
+  const startedMs = performance.now()
+  const result = await withinAnswerMs(run(request)).catch((error: unknown) => error as Error)
+  const ms = performance.now() - startedMs
+  if (result instanceof Error) return { kind, ms, wrong: `${name}: ${result.stack}` }
+  try {
+    check(result)
+    return { kind, ms }
+  } catch (error) {
+    const shown = JSON.stringify({ ...result, receipt: 0 }).slice(0, shownMax)
+    return { kind, ms, wrong: `${name}: ${(error as Error).message}\n  ${shown}` }
+  }
+}
+
+function withinAnswerMs(answer: Promise<RunResult>): Promise<RunResult> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error(`no answer within ${answerMs} ms`)), answerMs)
+  return Promise.race([answer, late.promise]).finally(() => clearTimeout(timer))
+}

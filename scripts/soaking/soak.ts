@@ -1,0 +1,141 @@
+/**
+ * A soak in this process: many runs of all kinds at once, and what the host process and the machine have of them
+ * afterwards. `npm run soak` is the long form, test-deep/soak.test.ts the short one.
+ */
+import { createLazaret } from '../../src/index.ts'
+import type { Lazaret, ProtectionLevel, RunRequest, RunResult } from '../../src/index.ts'
+import { listOwnNames, takenBlocks } from '../../test/support/abstract-names.ts'
+import { eventually } from '../../test/support/eventually.ts'
+import { LeakCheck } from '../../test/support/leaks.ts'
+import { heldBytes } from '../../test/support/resident-memory.ts'
+import { dealCases } from './deck.ts'
+import { openGreeter } from './greeter.ts'
+import type { Greeter } from './greeter.ts'
+import { coldOptions, drain } from './pools.ts'
+import { runMix } from './run-mix.ts'
+import { Tally } from './tally.ts'
+import type { Latencies } from './tally.ts'
+
+export interface SoakPlan {
+  readonly runs: number
+  readonly inFlight: number
+  readonly seed: number
+  /** Every run in a cell that is made for it. */
+  readonly cold: boolean
+  readonly signal?: AbortSignal
+  readonly onProgress?: (tally: Tally) => void
+}
+
+export interface SoakReport {
+  readonly level: ProtectionLevel
+  readonly seed: number
+  /** Those that warm up are not counted, but have to be right too. */
+  readonly runs: number
+  readonly runsPerSecond: number
+  readonly seconds: number
+  readonly wrong: number
+  /** The first wrong answers, and whatever was left behind. */
+  readonly problems: readonly string[]
+  /** Of the host process, from the end of the warm-up to the end of the runs. */
+  readonly residentGrowthBytes: number
+  readonly latencies: readonly Latencies[]
+}
+
+/**
+ * What is made once: compiled code, pools of buffers, and the 50 MiB that V8 keeps for young objects. More runs warm up
+ * when more of them are in flight.
+ */
+export const warmUpRuns = 800
+export const residentGrowthBytesMax = 20 * 1024 * 1024
+/** Nobody else's, so that a block that is still taken is ours. Only root's cells have ids of their own. */
+export const uidRange = { first: 2_110_000_128, count: 1024 } as const
+const patienceMs = 10_000
+
+export async function soak(plan: SoakPlan): Promise<SoakReport> {
+  const leaks = new LeakCheck()
+  await using greeter = await openGreeter()
+  const lazaret = createLazaret({ uidRange, ...(plan.cold ? coldOptions() : {}) })
+  try {
+    return await soakOne(plan, { lazaret, leaks, greeter })
+  } finally {
+    await lazaret[Symbol.asyncDispose]()
+  }
+}
+
+interface Vessel {
+  readonly lazaret: Lazaret
+  readonly leaks: LeakCheck
+  readonly greeter: Greeter
+}
+
+async function soakOne(plan: SoakPlan, { lazaret, leaks, greeter }: Vessel): Promise<SoakReport> {
+  const { seed, inFlight, signal = new AbortController().signal } = plan
+  const run = async (request: RunRequest): Promise<RunResult> => {
+    const result = await lazaret.run(request)
+    leaks.noteNamespace(result.receipt.observed['ns_pid'])
+    return result
+  }
+  const { receipt } = await stand({ lazaret, leaks, run })
+  const machine = { port: greeter.port, forksAreCounted: receipt.limits.processesMax.by !== 'rlimit' }
+  const cases = dealCases(seed, machine)
+  const mix = async (runs: number, tally: Tally) => {
+    const onEnd = tally.add.bind(tally)
+    const timer = setInterval(() => plan.onProgress?.(tally), 1000)
+    await runMix({ cases, runs, inFlight, run, signal, onEnd })
+    clearInterval(timer)
+    tally.stop()
+    await drain(lazaret)
+  }
+  const warmUp = new Tally()
+  await mix(warmUpRuns, warmUp)
+  const before = heldBytes()
+  const tally = new Tally()
+  await mix(plan.runs, tally)
+  const residentGrowthBytes = heldBytes() - before
+  const { seconds } = tally
+  const left = await listLeft({ lazaret, leaks })
+  if (residentGrowthBytes > residentGrowthBytesMax)
+    left.push(`the host grew by ${Math.round(residentGrowthBytes / 1024 / 1024)} MiB`)
+  return {
+    level: receipt.protection,
+    seed,
+    runs: tally.runs,
+    runsPerSecond: Math.round((tally.runs / seconds) * 10) / 10,
+    seconds: Math.round(seconds * 10) / 10,
+    wrong: warmUp.wrong + tally.wrong,
+    problems: [...warmUp.shown, ...tally.shown, ...left],
+    residentGrowthBytes,
+    latencies: tally.latencies(),
+  }
+}
+
+/** Everything that stays for as long as the Lazaret does is there when the baseline is taken. */
+async function stand({
+  lazaret,
+  leaks,
+  run,
+}: Pick<Vessel, 'lazaret' | 'leaks'> & {
+  readonly run: (request: RunRequest) => Promise<RunResult>
+}): Promise<RunResult> {
+  // The second cell makes a nursery worth its price.
+  await run({ language: 'shell', code: ':' })
+  const result = await run({ language: 'shell', code: ':' })
+  await drain(lazaret)
+  await leaks.allowNursery()
+  await leaks.takeBaseline()
+  return result
+}
+
+/** When all runs have ended, and once more when the Lazaret has. */
+async function listLeft({ lazaret, leaks }: Pick<Vessel, 'lazaret' | 'leaks'>): Promise<string[]> {
+  const left: string[] = []
+  const look = async (when: string, check: () => Promise<void>) => {
+    await check().catch((error: unknown) => left.push(`${when}: ${(error as Error).message}`))
+  }
+  await look('after the runs', () => leaks.check())
+  await lazaret[Symbol.asyncDispose]()
+  await look('after disposal', () => leaks.checkDisposed())
+  const names = () => [...listOwnNames(), ...takenBlocks(uidRange)].join(', ') || undefined
+  await look('after disposal, abstract sockets', () => eventually(names, patienceMs))
+  return left
+}
