@@ -1,81 +1,8 @@
 /**
- * CPython's own tests inside a cell and outside: each has to end in the same way, but for the walls. The quicker modules
- * are in `test/conformance/python/regression.test.ts`.
+ * Those of CPython's own tests that meet the wall, and some of the language. The quicker modules are in
+ * `test/conformance/python/regression.test.ts`, the others in `wide/`.
  */
-import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
+import { deepModules, plainUserModules } from '../test/conformance/python/regression-modules.ts'
+import { testRegression } from '../test/conformance/python/regression-suite.ts'
 
-import {
-  deepModules,
-  findUnexplained,
-  plainUserModules,
-} from '../test/conformance/python/regression-modules.ts'
-import {
-  findPythonWithTests,
-  listDifferences,
-  runInside,
-  runOutside,
-} from '../test/conformance/python/regression.ts'
-import type { Outcomes } from '../test/conformance/python/regression.ts'
-import { useLazaret } from '../test/support/use-lazaret.ts'
-
-interface Ends {
-  readonly inside: Outcomes
-  readonly outside: Outcomes
-}
-
-/** Modules at a time. Some of them measure time, and many of them wait rather than compute. */
-const concurrency = 2
-
-const python = findPythonWithTests()
-const { lazaret, level } = await useLazaret(python === null ? {} : { toolchains: { python: python.path } })
-const modules = level === 'strong' ? deepModules : plainUserModules
-const skip = python === null && 'no interpreter here has the tests of CPython (libpython3-testsuite)'
-// Before the first test: what is left behind can only be told when nothing else runs.
-const ended = await runAll(python === null ? [] : modules, python?.path ?? '')
-
-suite("CPython's own tests", { skip }, () => {
-  for (const module of modules) {
-    test(`${module} ends in a cell as it does outside, but for the walls`, () => {
-      const ends = ended.get(module)
-      assert.ok(ends !== undefined)
-      if (ends.status === 'rejected') throw ends.reason
-      const { inside, outside } = ends.value
-      assert.deepEqual(findUnexplained(listDifferences(inside, outside), { module, level }), new Map())
-      assert.ok(countPassed(inside) >= 1 || countPassed(outside) >= 1, 'nothing passed')
-    })
-  }
-
-  test('together they are thousands of tests, most of which pass', () => {
-    const all = [...ended.values()].flatMap((ends) =>
-      ends.status === 'fulfilled' ? [ends.value.inside] : [],
-    )
-    const passed = all.reduce((sum, inside) => sum + countPassed(inside), 0)
-    assert.ok(passed >= modules.length * 40, `${passed} of ${modules.length} modules`)
-  })
-})
-
-/** Each outside and then inside, in order, a few at a time. */
-async function runAll(
-  names: readonly string[],
-  interpreter: string,
-): Promise<ReadonlyMap<string, PromiseSettledResult<Ends>>> {
-  const results = new Map<string, PromiseSettledResult<Ends>>()
-  const run = async (module: string): Promise<Ends> => {
-    const outside = await runOutside(interpreter, module)
-    return { outside, inside: await runInside(lazaret, module) }
-  }
-  const waiting = names.values()
-  const work = async () => {
-    for (const module of waiting) {
-      const [result] = await Promise.allSettled([run(module)])
-      results.set(module, result)
-    }
-  }
-  await Promise.all(Array.from({ length: concurrency }, work))
-  return results
-}
-
-function countPassed(outcomes: Outcomes): number {
-  return [...outcomes.values()].filter((outcome) => outcome === 'passed').length
-}
+await testRegression((level) => (level === 'strong' ? deepModules : plainUserModules))

@@ -1,33 +1,4 @@
-/** Two hundred sudden deaths at random moments. A seed that failed is given again as LAZARET_SEED. */
-import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { strikeAtRandom, victims } from '../test/support/sudden-deaths.ts'
-import type { Lacking } from '../test/support/without-layer.ts'
+/** Sixty sudden deaths at random moments, other ones each time. */
+import { testSuddenDeaths } from '../test/support/sudden-death-tests.ts'
 
-const rounds = 100
-const seed = Number(process.env['LAZARET_SEED'] ?? Date.now() % 1_000_000)
-/** Nobody's, as in the daily suite. */
-const plainUserId = 65_533
-
-const isRoot = process.getuid?.() === 0
-const userIds: Record<string, { userId?: number }> = isRoot
-  ? { root: {}, 'an ordinary user': { userId: plainUserId } }
-  : { 'an ordinary user': {} }
-const walls: Record<string, { rounds: number; lacking?: readonly Lacking[] }> = {
-  'with namespaces': { rounds },
-  'without namespaces': { rounds: rounds / 2, lacking: ['user-namespaces'] },
-}
-
-for (const [wall, plan] of Object.entries(walls)) {
-  for (const [who, as] of Object.entries(userIds)) {
-    test(`${plan.rounds} sudden deaths under hosts of ${who}, ${wall}: nothing is left`, async (context) => {
-      context.diagnostic(`seed ${seed}`)
-      const strikes = await strikeAtRandom({ seed, ...plan, ...as })
-      for (const victim of victims) context.diagnostic(`${victim}: ${JSON.stringify(strikes[victim])}`)
-      assert.equal(
-        victims.reduce((sum, victim) => sum + strikes[victim].count, 0),
-        plan.rounds,
-      )
-    })
-  }
-}
+testSuddenDeaths(20)

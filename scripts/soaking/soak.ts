@@ -41,11 +41,8 @@ export interface SoakReport {
   readonly latencies: readonly Latencies[]
 }
 
-/**
- * What is made once: compiled code, pools of buffers, and the 50 MiB that V8 keeps for young objects. More runs warm up
- * when more of them are in flight.
- */
-export const warmUpRuns = 800
+/** Makes what is made once: compiled code, pools of buffers, a nursery. */
+const warmUpRuns = 400
 export const residentGrowthBytesMax = 20 * 1024 * 1024
 /** Nobody else's, so that a block that is still taken is ours. Only root's cells have ids of their own. */
 export const uidRange = { first: 2_110_000_128, count: 1024 } as const

@@ -49,6 +49,9 @@ const notDailyAsPlainUser = ['test/escape/']
 /** What of the first list differs for a plain user. */
 const aboutPlainUsers = ['test/compatibility/', 'test/engine/missing-layers']
 
+/** The same again with more rounds, more values, more modules: minutes that find little on any one day. */
+const wide = 'test-deep/wide'
+
 /** On a machine with a compiler, Python, Bun, git and cgroups a few cases still have nothing to run on. */
 const rootSkippedMax = 4
 /** Without cgroups and ids of their own, the cases about these have nothing to look at. */
@@ -58,19 +61,22 @@ const withoutNamespacesSkippedMax = { root: 4, plainUser: 6 }
 
 const minute = 60_000
 
-export function planPasses({
-  deep,
-  filters,
-  isRoot,
-}: {
-  deep: boolean
-  filters: readonly string[]
-  isRoot: boolean
-}): Pass[] {
+export interface Wanted {
+  readonly deep: boolean
+  /** The wide suites too. */
+  readonly all: boolean
+  /** Nothing but files that are, or lie below, one of these. */
+  readonly filters: readonly string[]
+  readonly isRoot: boolean
+}
+
+export function planPasses({ deep, all, filters, isRoot }: Wanted): Pass[] {
   const everything = find('test/**/*.test.ts', filters)
   if (deep) {
     const late = everything.filter((file) => isBelow(file, notDaily))
-    const files = [...find('test-deep/**/*.test.ts', filters), ...late]
+    const isWide = (file: string) => isBelow(file, [wide])
+    const isMeant = (file: string) => all || !isWide(file) || filters.some(isWide)
+    const files = [...find('test-deep/**/*.test.ts', filters).filter(isMeant), ...late]
     const asStarted = { name: 'deep', files, skippedMax: rootSkippedMax, wallMs: 30 * minute }
     const walls = findAboutWalls(filters).filter((file) => !ownMachines.includes(file))
     const withoutNamespaces = planWithoutNamespaces(walls, isRoot)

@@ -3,6 +3,7 @@ import {
   dailyModules,
   deepModules,
   plainUserModules,
+  wideModules,
   regressionDifferences,
 } from '../conformance/python/regression-modules.ts'
 import { bunOnly } from './bun-only.ts'
@@ -56,6 +57,7 @@ function listModules(): string[] {
     '`npm test`': dailyModules,
     '`npm run test:deep`': deepModules,
     'of these at `standard`, too': plainUserModules,
+    '`npm run test:deep -- --all`': wideModules,
   }
   const rows = Object.entries(runs).map(([run, names]) => [
     run,
