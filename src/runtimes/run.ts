@@ -282,10 +282,12 @@ export class Run implements ProcessListener {
 
   #collect(report: ProcessReport | null): Exit {
     const channel = this.#channel
+    // This clock began when a busy host came to read that the guest had started; pid 1 says when its time was up.
+    const least = this.#killReason === 'wall' ? this.#parts.limits.wallMs : 0
     return {
       ...countedEvidence(this.#parts, report, this.#usage),
       killReason: this.#killReason,
-      wallMs: report?.elapsedMs ?? this.#elapsed(),
+      wallMs: report?.elapsedMs ?? Math.max(least, this.#elapsed()),
       outputBytes: this.#capture.bytes,
       stdout: this.#capture.text('stdout'),
       stderr: this.#capture.text('stderr'),
