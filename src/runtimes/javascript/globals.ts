@@ -30,7 +30,11 @@ export function installGlobals(request: GuestRequest, input: unknown): void {
 }
 
 /** Bun has read them at its start; they are the host's, not variables of the guest's. */
-const hostSettings = ['BUN_RUNTIME_TRANSPILER_CACHE_PATH', 'BUN_JSC_jitMemoryReservationSize']
+const hostSettings = [
+  'BUN_RUNTIME_TRANSPILER_CACHE_PATH',
+  'BUN_JSC_jitMemoryReservationSize',
+  'MIMALLOC_ARENA_RESERVE',
+]
 
 function once<Result>(make: () => Result): () => Result {
   let made: { readonly result: Result } | undefined

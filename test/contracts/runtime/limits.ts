@@ -38,6 +38,16 @@ export function contractOfLimits({ programs, run }: ContractParts): void {
     assert.ok(usage.cpuMs >= cpuMs * 0.9, `${usage.cpuMs} ms`)
   })
 
+  it('starts whatever memory it may have, if it is enough', async () => {
+    // Engines reserve in steps: where a bigger one fits, what comes after it may not.
+    for (const more of [0, 64, 192, 256, 320, 448, 768, 960, 1984]) {
+      const memoryBytes = programs.memoryBytes + more * MiB
+      const limits = { memoryBytes, diskBytes: 16 * MiB }
+      const { outcome, stderr } = await run(programs.print('started'), { limits })
+      assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, `${memoryBytes} bytes: ${stderr}`)
+    }
+  })
+
   it('ends a program that wants more memory than it may have', async () => {
     const limits = { memoryBytes: programs.memoryBytes }
     const { outcome, usage } = await run(programs.allocateForever, { limits })
