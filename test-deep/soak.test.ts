@@ -1,6 +1,7 @@
 /** A working day in a minute: many runs of every kind at once, each with its own right end, and nothing left of them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { killHosts } from '../scripts/soaking/kill-hosts.ts'
 import { havePools } from '../scripts/soaking/pools.ts'
 import { soak } from '../scripts/soaking/soak.ts'
 
@@ -19,3 +20,16 @@ for (const cold of havePools() ? [true, false] : [false]) {
     assert.equal(report.runs, runs)
   })
 }
+
+test('nothing is left of hosts that are killed amid such runs', async () => {
+  const { deaths, problems } = await killHosts({
+    times: 2,
+    inFlight: 25,
+    seed,
+    cold: false,
+    restricted: false,
+    onDeath: () => undefined,
+  })
+  assert.deepEqual(problems, [])
+  assert.equal(deaths.length, 2)
+})
