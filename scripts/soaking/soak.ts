@@ -44,8 +44,8 @@ export interface SoakReport {
 /** Makes what is made once: compiled code, pools of buffers, a nursery. */
 const warmUpRuns = 400
 export const residentGrowthBytesMax = 20 * 1024 * 1024
-/** Nobody else's, so that a block that is still taken is ours. Only root's cells have ids of their own. */
-export const uidRange = { first: 2_110_000_128, count: 1024 } as const
+/** Hardly anybody else's, not even another soak's, so that a block that is still taken is ours. Only root has such ids. */
+export const uidRange = { first: 2_110_000_128 + (process.pid % 1024) * 1024, count: 1024 }
 const patienceMs = 10_000
 
 export async function soak(plan: SoakPlan): Promise<SoakReport> {
