@@ -6,7 +6,8 @@ interface Pooled extends Lazaret {
   drain(): Promise<void>
 }
 
-const none = { bun: { min: 0, max: 0 }, node: { min: 0, max: 0 }, python: { min: 0, max: 0 } }
+const size = { min: 0, max: 0 }
+const none = { bun: size, node: size, python: size, shell: size }
 const withoutPools = { pools: none } as LazaretOptions
 
 /** Options under which every run gets a cell that is made for it. */

@@ -281,9 +281,7 @@ export class Run implements ProcessListener {
   }
 
   #collect(report: ProcessReport | null): Exit {
-    const channel = this.#channel
-    // This clock began when a busy host came to read that the guest had started; pid 1 says when its time was up.
-    const least = this.#killReason === 'wall' ? this.#parts.limits.wallMs : 0
+    const least = this.#killReason === 'wall' ? this.#parts.limits.wallMs : 0 // a busy host begins to count late
     return {
       ...countedEvidence(this.#parts, report, this.#usage),
       killReason: this.#killReason,
@@ -291,8 +289,8 @@ export class Run implements ProcessListener {
       outputBytes: this.#capture.bytes,
       stdout: this.#capture.text('stdout'),
       stderr: this.#capture.text('stderr'),
-      truncated: [...new Set([...this.#truncated, ...(channel?.truncated ?? [])])],
-      claims: channel?.claims ?? { logs: [], displays: [] },
+      truncated: [...new Set([...this.#truncated, ...(this.#channel?.truncated ?? [])])],
+      claims: this.#channel?.claims ?? { logs: [], displays: [] },
       observed: this.#observed,
       layers: this.plan.layers.map((layer) =>
         layer === 'landlock' ? `landlock-${this.#landlockAbi}` : layer,
