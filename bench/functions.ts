@@ -4,8 +4,11 @@ import { loadavg } from 'node:os'
 import type { RunRequest } from '../src/core/request.ts'
 import { createLazaret } from '../src/engine/lazaret.ts'
 import type { Lazaret } from '../src/engine/lazaret.ts'
-import { summarize } from './measure.ts'
-import type { Comparison } from './measure.ts'
+import { throwIfInterrupted } from './interruption.ts'
+import type { BenchOptions } from './options.ts'
+import { progress } from './progress.ts'
+import { summarize } from './statistics.ts'
+import type { Table } from './table.ts'
 
 const warmUpCalls = 50
 const callsPerTurn = 300
@@ -36,19 +39,29 @@ const programs: Readonly<Record<string, RunRequest>> = {
   'python, awaited': { language: 'python', code: python('await add(call, 1)') },
 }
 
-export async function benchFunctions(turns: number): Promise<Comparison[]> {
+export async function benchFunctions({ turns }: BenchOptions): Promise<Table[]> {
   await using lazaret = createLazaret()
   const names = Object.keys(programs)
   const times = new Map(names.map((name): [string, number[]] => [name, []]))
+  progress('calls of host functions')
   for (let turn = 0; turn < turns; turn++) {
-    for (const name of names) times.get(name)?.push(...(await timeCalls(lazaret, programs[name])))
+    for (const name of names) {
+      throwIfInterrupted()
+      times.get(name)?.push(...(await timeCalls(lazaret, programs[name])))
+    }
   }
-  return names.map((name) => ({
-    title: `one call of a host function from ${name}, ${callsPerTurn} in a row`,
-    turns,
-    load: loadavg()[0] ?? 0,
-    rows: [summarize('lazaret', times.get(name) ?? [])],
-  }))
+  const rows = names.map((name) => ({ name: `from ${name}`, figures: summarize(times.get(name) ?? []) }))
+  return [
+    {
+      title: `one call of a host function, ${callsPerTurn} in a row (${turns} turns)`,
+      unit: 'ms',
+      load: loadavg()[0] ?? 0,
+      rows,
+      goals: [],
+      notes: [],
+      wrong: [],
+    },
+  ]
 }
 
 async function timeCalls(lazaret: Lazaret, program: RunRequest | undefined): Promise<number[]> {

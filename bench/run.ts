@@ -1,40 +1,58 @@
-/**
- * npm run bench [-- --turns 60] [--json]
- * Prints medians, the 95th percentile and ratios; every table is measured interleaved, in this one process.
- */
-import { cpus, release } from 'node:os'
-import { parseArgs } from 'node:util'
+/** npm run bench: Lazaret beside its rivals, interleaved, in this one process. `--help` lists the options. */
+import { loadavg } from 'node:os'
 
-import { benchCold } from './cold.ts'
-import { benchFunctions } from './functions.ts'
-import { verdict } from './measure.ts'
-import type { Comparison } from './measure.ts'
-import { benchStreaming } from './streaming.ts'
+import { formatHost, formatTable } from './format.ts'
+import { lookAtHost } from './host-facts.ts'
+import { isInterrupted, listenForInterruption } from './interruption.ts'
+import { parseCommandLine, usage, UsageError } from './options.ts'
+import type { CommandLine } from './options.ts'
+import { runSection } from './sections.ts'
 
-const { values } = parseArgs({
-  options: { turns: { type: 'string', default: '60' }, json: { type: 'boolean', default: false } },
-})
-const turnCount = Number(values.turns)
-const comparisons = [
-  ...(await benchCold(turnCount)),
-  await benchStreaming(turnCount),
-  ...(await benchFunctions(turnCount)),
-]
-const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Linux ${release()}, Node ${process.versions.node}`
+process.exitCode = await main(process.argv.slice(2))
 
-if (values.json) {
-  process.stdout.write(`${JSON.stringify({ machine, comparisons }, null, 2)}\n`)
-} else {
-  process.stdout.write(`${machine}\n`)
-  for (const comparison of comparisons) process.stdout.write(`\n${format(comparison)}`)
+async function main(args: readonly string[]): Promise<number> {
+  try {
+    const commandLine = parseCommandLine(args)
+    if (commandLine.isHelp) {
+      process.stdout.write(usage)
+      return 0
+    }
+    listenForInterruption()
+    return await measure(commandLine)
+  } catch (error) {
+    if (isInterrupted()) return 130
+    if (!(error instanceof UsageError)) throw error
+    process.stderr.write(`${error.message}\n\n${usage}`)
+    return 2
+  }
 }
 
-function format({ title, turns, load, rows }: Comparison): string {
-  const [ours] = rows
-  const lines = rows.map((row, index) => {
-    const figures = `${row.p50.toFixed(2).padStart(8)}${row.p95.toFixed(2).padStart(9)}`
-    const ratio = ours === undefined || index === 0 ? '' : verdict(ours, row)
-    return `  ${row.name.padEnd(28)}${figures}   ${ratio}\n`
-  })
-  return `${title} (${turns} turns, load ${load.toFixed(2)})\n  ${'ms'.padEnd(28)}     p50      p95   ours against it\n${lines.join('')}`
+async function measure({ only, isJson, ...options }: CommandLine): Promise<number> {
+  const startMs = performance.now()
+  const host = await lookAtHost()
+  if (!isJson) process.stdout.write(formatHost(host))
+  const sections = []
+  for (const name of only) {
+    const tables = await runSection(name, options)
+    sections.push({ name, tables })
+    if (!isJson) for (const table of tables) process.stdout.write(formatTable(table))
+  }
+  const tables = sections.flatMap((section) => section.tables)
+  const wrong = tables.flatMap((table) => table.wrong)
+  const [loadAfter = 0] = loadavg()
+  const seconds = Math.round((performance.now() - startMs) / 1000)
+  if (isJson) {
+    const { turns, seconds: secondsEach } = options
+    const document = { host: { ...host, loadAfter }, turns, secondsEach, seconds, sections, wrong }
+    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
+  } else {
+    const goals = tables.flatMap((table) => table.goals)
+    const met = goals.filter(({ isMet }) => isMet).length
+    const wrongs =
+      wrong.length === 0 ? 'no run refused or wrong' : `${wrong.length} or more runs refused or WRONG`
+    process.stdout.write(
+      `\n${met} of ${goals.length} goals met, ${wrongs}; ${seconds} s, load ${loadAfter.toFixed(2)} at the end\n`,
+    )
+  }
+  return wrong.length > 0 ? 1 : 0
 }

@@ -2,8 +2,10 @@
 import { loadavg } from 'node:os'
 
 import { createLazaret } from '../src/engine/lazaret.ts'
-import { summarize } from './measure.ts'
-import type { Comparison } from './measure.ts'
+import type { BenchOptions } from './options.ts'
+import { progress } from './progress.ts'
+import { summarize } from './statistics.ts'
+import type { Table } from './table.ts'
 
 /** CLOCK_MONOTONIC is one for the whole machine, and `process.hrtime` reads it too. */
 const program = `import sys, time
@@ -14,7 +16,8 @@ for turn in range(int(sys.argv[1])):
 
 const warmUpTurns = 3
 
-export async function benchStreaming(turns: number): Promise<Comparison> {
+export async function benchStreaming({ turns }: BenchOptions): Promise<Table[]> {
+  progress('streaming')
   await using lazaret = createLazaret()
   const times: number[] = []
   let rest = ''
@@ -34,10 +37,15 @@ export async function benchStreaming(turns: number): Promise<Comparison> {
   })
   if (outcome.kind !== 'completed' || outcome.exitCode !== 0 || times.length !== turns + warmUpTurns)
     throw new Error(`${times.length} lines arrived, and the run ended as ${JSON.stringify(outcome)}.`)
-  return {
-    title: 'from a write in Python to onOutput',
-    turns,
-    load: loadavg()[0] ?? 0,
-    rows: [summarize('lazaret onOutput', times.slice(warmUpTurns))],
-  }
+  return [
+    {
+      title: `from a write in Python to onOutput (${turns} turns)`,
+      unit: 'ms',
+      load: loadavg()[0] ?? 0,
+      rows: [{ name: 'lazaret onOutput', figures: summarize(times.slice(warmUpTurns)) }],
+      goals: [],
+      notes: [],
+      wrong: [],
+    },
+  ]
 }

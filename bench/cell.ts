@@ -1,0 +1,60 @@
+/** A bare cell of the shape that every run gets, with nothing of a runtime in it. */
+import { systemClock } from '../src/core/clock.ts'
+import { defaultLimits } from '../src/core/limits.ts'
+import { buildCell } from '../src/jail/build-cell.ts'
+import type { BuiltCell } from '../src/jail/build-cell.ts'
+import type { Machine } from '../src/jail/machine.ts'
+import { ownView } from '../src/jail/place.ts'
+import { planRlimits } from '../src/jail/rlimits.ts'
+
+/** Milliseconds from the start of building until … */
+export interface CellTimes {
+  readonly ready: number
+  /** … the exit of `/bin/true` in it was known. */
+  readonly exit: number
+  /** … nothing of it was left. */
+  readonly gone: number
+}
+
+export async function useCell(machine: Machine): Promise<CellTimes> {
+  const start = performance.now()
+  const shape = { binds: [], network: 'none', place: ownView, diskBytes: defaultLimits.diskBytes } as const
+  const built = await buildCell({ shape, limits: defaultLimits, hasChannel: false }, machine, systemClock)
+  let ready = Number.NaN
+  void built.cell.ready.then(() => (ready = performance.now() - start))
+  await runTrue(built, machine)
+  const exit = performance.now() - start
+  await built.clean()
+  return { ready, exit, gone: performance.now() - start }
+}
+
+async function runTrue({ cell, ground }: BuiltCell, machine: Machine): Promise<void> {
+  const exit = Promise.withResolvers<void>()
+  const rlimitGround = {
+    identity: ground.identity.kind,
+    memoryHeldByCgroup: ground.cgroup !== null,
+    isPid1Counted: true,
+    runtimeDataBytes: 0,
+    openFilesHard: machine.openFilesHard,
+  }
+  const spec = {
+    file: '/bin/true',
+    argv: ['true'],
+    env: {},
+    folder: '/workspace',
+    rlimits: planRlimits(defaultLimits, rlimitGround),
+    hasChannel: false,
+    outputBytes: 1024,
+    wallMs: 0,
+    watched: { memoryBytes: null, cpuMs: null, socketBytes: null },
+  }
+  const listener = {
+    onSpawned() {},
+    onOutput() {},
+    onExceeded() {},
+    onUsage() {},
+    onExit: () => exit.resolve(),
+  }
+  cell.spawn(spec, listener, (failure) => exit.reject(new Error(failure.step)))
+  await exit.promise
+}

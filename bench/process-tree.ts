@@ -1,0 +1,47 @@
+/** Processes below another one and their memory, by /proc. */
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Everything that descends from a process. */
+export function descendantsOf(ancestor: number): number[] {
+  const childrenOf = Map.groupBy(listProcesses(), ({ parent }) => parent)
+  const below = (pid: number): number[] =>
+    (childrenOf.get(pid) ?? []).flatMap((child) => [child.pid, ...below(child.pid)])
+  return below(ancestor)
+}
+
+function listProcesses(): { readonly pid: number; readonly parent: number }[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      const status = readProcess(Number(name), 'status')
+      const [, parent] = /^PPid:\s+(\d+)$/m.exec(status ?? '') ?? []
+      return parent === undefined ? [] : [{ pid: Number(name), parent: Number(parent) }]
+    })
+}
+
+export interface ProcessMemory {
+  /** Proportional set size: a page that several processes map counts by share. */
+  readonly pssBytes: number
+  readonly pageTableBytes: number
+}
+
+/** Null for one that is gone, or whose memory this user may not see. */
+export function memoryOf(pid: number): ProcessMemory | null {
+  const rollup = readProcess(pid, 'smaps_rollup')
+  const status = readProcess(pid, 'status')
+  if (rollup === null || status === null) return null
+  return { pssBytes: kibibytes(rollup, 'Pss'), pageTableBytes: kibibytes(status, 'VmPTE') }
+}
+
+function kibibytes(text: string, field: string): number {
+  const [, value = '0'] = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(text) ?? []
+  return Number(value) * 1024
+}
+
+function readProcess(pid: number, file: string): string | null {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,19 @@
+/** The same work as a plain child of Node, with no wall around it. */
+import { spawn } from 'node:child_process'
+
+import { own } from '../interruption.ts'
+
+/** Runs a program to its end with its output collected, as Node's own users do. Answers with what it printed. */
+export function runPlain(file: string, args: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    own(child)
+    let text = ''
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+    child.stderr.resume()
+    child.once('error', reject)
+    child.once('close', (code, signal) =>
+      code === 0 ? resolve(text) : reject(new Error(`${file} ended with ${code ?? signal}.`)),
+    )
+  })
+}

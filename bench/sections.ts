@@ -1,0 +1,36 @@
+/** The sections of the benchmark, in their order; each is loaded when it is run. */
+import type { BenchOptions } from './options.ts'
+import type { Table } from './table.ts'
+
+export const sectionNames = [
+  'cells',
+  'cold',
+  'warm',
+  'throughput',
+  'memory',
+  'timeouts',
+  'streaming',
+  'functions',
+] as const
+export type SectionName = (typeof sectionNames)[number]
+
+export async function runSection(name: SectionName, options: BenchOptions): Promise<Table[]> {
+  switch (name) {
+    case 'cells':
+      return await (await import('./cells.ts')).benchCells(options)
+    case 'cold':
+      return await (await import('./cold.ts')).benchCold(options)
+    case 'warm':
+      return await (await import('./warm.ts')).benchWarm(options)
+    case 'throughput':
+      return await (await import('./throughput.ts')).benchThroughput(options)
+    case 'memory':
+      return await (await import('./parked-memory.ts')).benchMemory()
+    case 'timeouts':
+      return await (await import('./timeouts.ts')).benchTimeouts(options)
+    case 'streaming':
+      return await (await import('./streaming.ts')).benchStreaming(options)
+    case 'functions':
+      return await (await import('./functions.ts')).benchFunctions(options)
+  }
+}

@@ -1,0 +1,104 @@
+/** Throughput side by side: so many runs in flight for a slice of time, slices of all contestants in turn. */
+import { isInterrupted, throwIfInterrupted } from './interruption.ts'
+import { halfRange, summarize } from './statistics.ts'
+import type { Figures } from './table.ts'
+
+export interface Load {
+  /** Milliseconds of each run. */
+  readonly times: readonly number[]
+  /** From the first start to the moment when everything is again as it was. */
+  readonly elapsedMs: number
+  /** What was wrong with runs that were: bounded. */
+  readonly wrong: readonly string[]
+}
+
+export interface Slice {
+  readonly inFlight: number
+  /** No run starts later; each place has at least one. */
+  readonly ms: number
+}
+
+export interface Contestant {
+  readonly name: string
+  sustain(slice: Slice): Promise<Load>
+  /** Not timed: waits until nothing of it works in the background. */
+  settle?(): Promise<void>
+}
+
+/** More would say the same once more. */
+const wrongMax = 5
+
+/**
+ * Keeps runs in flight from this process. `run` tells what was wrong. `restore` is waited for and counts: a stock of
+ * warm workers that was used up at the start has to be filled again, or a short slice would measure the stock.
+ */
+export async function sustain(
+  { inFlight, ms }: Slice,
+  run: () => Promise<string | undefined>,
+  restore?: () => Promise<void>,
+): Promise<Load> {
+  const times: number[] = []
+  const wrong: string[] = []
+  const startMs = performance.now()
+  const keepBusy = async (): Promise<void> => {
+    do {
+      const start = performance.now()
+      const fault = await run().catch(
+        (error: unknown) => `${(error as Error).name}: ${(error as Error).message}`,
+      )
+      if (fault === undefined) times.push(performance.now() - start)
+      else if (wrong.length < wrongMax) wrong.push(fault)
+    } while (performance.now() - startMs < ms && !isInterrupted())
+  }
+  await Promise.all(Array.from({ length: inFlight }, keepBusy))
+  await restore?.()
+  return { times, elapsedMs: performance.now() - startMs, wrong }
+}
+
+export interface Sustained {
+  readonly name: string
+  readonly inFlight: number
+  readonly figures: Figures
+  readonly wrong: readonly string[]
+}
+
+/** Slices per contestant and level: fewer give no spread, more leave too little of each. */
+const slicesPerLevel = 3
+
+/** All contestants at one level, in alternating slices. */
+export async function alternate(
+  contestants: readonly Contestant[],
+  { inFlight, seconds }: { readonly inFlight: number; readonly seconds: number },
+): Promise<Sustained[]> {
+  const slice = { inFlight, ms: (seconds * 1000) / slicesPerLevel }
+  const loads = contestants.map((): Load[] => [])
+  for (let round = 0; round < slicesPerLevel; round++) {
+    for (let place = 0; place < contestants.length; place++) {
+      const index = (place + round) % contestants.length
+      throwIfInterrupted()
+      for (const contestant of contestants) await contestant.settle?.()
+      const load = await contestants[index]?.sustain(slice)
+      if (load !== undefined) loads[index]?.push(load)
+    }
+  }
+  throwIfInterrupted()
+  return contestants.map(({ name }, index) => {
+    const own = loads[index] ?? []
+    const times = own.flatMap((load) => load.times)
+    const elapsedMs = own.reduce((sum, load) => sum + load.elapsedMs, 0)
+    const { p50 = 0, p95 = 0, p99 = 0 } = summarize(times)
+    const rates = own.map((load) => (load.times.length / load.elapsedMs) * 1000)
+    return {
+      name,
+      inFlight,
+      figures: {
+        'runs/s': (times.length / elapsedMs) * 1000,
+        '±': halfRange(rates),
+        'p50 ms': p50,
+        'p95 ms': p95,
+        'p99 ms': p99,
+      },
+      wrong: own.flatMap((load) => load.wrong).map((fault) => `${name}: ${fault}`),
+    }
+  })
+}

@@ -1,0 +1,98 @@
+/** Runs per second at 1, 8 and 50 in flight, against unjailed starts of the same interpreter; no run may go wrong. */
+import { loadavg } from 'node:os'
+
+import { judgeRows } from './compare.ts'
+import type { BenchOptions } from './options.ts'
+import { progress } from './progress.ts'
+import { LongLivedRival } from './rivals/long-lived.ts'
+import { runPlain } from './rivals/plain.ts'
+import { alternate, sustain } from './sustain.ts'
+import type { Contestant, Sustained } from './sustain.ts'
+import { goalAtLeast, skippedTable } from './table.ts'
+import type { Goal, Row, Table } from './table.ts'
+import { WarmLazaret } from './warm-lazaret.ts'
+import { toolchains, Workloads } from './workloads.ts'
+import type { Workload } from './workloads.ts'
+
+const levels = [1, 8, 50] as const
+const levelMax = 50
+/** Workers that stand parked when a slice begins, and again before its time is taken. */
+const stock = 2
+
+export async function benchThroughput({ seconds }: BenchOptions): Promise<Table[]> {
+  using workloads = new Workloads()
+  const tables: Table[] = []
+  for (const workload of workloads.all()) tables.push(await compareThroughput(workload, seconds))
+  return tables
+}
+
+async function compareThroughput(workload: Workload, seconds: number): Promise<Table> {
+  const { runtime, command, request, expected } = workload
+  const title = `${runtime}: runs per second, ${seconds} s each in alternating slices`
+  if (command === null) return skippedTable(title, `there is no ${runtime} on this machine.`)
+  await using warm = new WarmLazaret({ runtime, count: stock })
+  const run = () => warm.run(request, expected)
+  const ours: Contestant = {
+    name: warm.name,
+    settle: warm.settle,
+    sustain: (slice) => sustain(slice, run, warm.settle),
+  }
+  await using reference = startReference(workload)
+  const contestants = [
+    ours,
+    ...(reference === undefined ? [] : [reference]),
+    spawnedByNode(workload, command),
+  ]
+  const levelled: Sustained[][] = []
+  for (const inFlight of levels) {
+    progress(`${runtime}: throughput, ${inFlight} in flight`)
+    levelled.push(await alternate(contestants, { inFlight, seconds }))
+  }
+  const measured = levelled.flat()
+  const rows = levelled.flatMap((level) => judgeLevel(level, measured))
+  return {
+    title,
+    unit: '',
+    load: loadavg()[0] ?? 0,
+    rows,
+    goals: runtime === 'bun' || runtime === 'node' ? goalsAgainstBun(rows) : [],
+    notes: [`p99/ideal: the ideal is ${levelMax} in flight ÷ the contestant's best runs/s at any level.`],
+    wrong: measured.flatMap(({ wrong }) => wrong),
+  }
+}
+
+/** Who starts one interpreter a run from a long-lived process, the way that services without a jail do. */
+function startReference({ runtime, command, expected }: Workload): LongLivedRival | undefined {
+  if (command === null) return undefined
+  const work = { command, expected }
+  if (runtime === 'python') return LongLivedRival.python('Python subprocess, threads', command[0], work)
+  const bun = toolchains.bun()
+  return bun === null ? undefined : LongLivedRival.bun(`Bun.spawn of ${runtime}`, bun, work)
+}
+
+function spawnedByNode(
+  { runtime, expected }: Workload,
+  [file, ...args]: readonly [string, ...string[]],
+): Contestant {
+  const run = async (): Promise<string | undefined> => {
+    const printed = (await runPlain(file, args)).trim()
+    return printed === expected ? undefined : `printed ${JSON.stringify(printed.slice(0, 100))}`
+  }
+  return { name: `Node spawn of ${runtime}`, sustain: (slice) => sustain(slice, run) }
+}
+
+function judgeLevel(level: readonly Sustained[], measured: readonly Sustained[]): Row[] {
+  const rows = level.map(({ name, inFlight, figures }): Row => {
+    const own = measured.filter((sustained) => sustained.name === name)
+    const idealMs = (levelMax / Math.max(...own.map((sustained) => sustained.figures['runs/s'] ?? 0))) * 1000
+    const toIdeal = inFlight === levelMax ? { 'p99/ideal': (figures['p99 ms'] ?? Number.NaN) / idealMs } : {}
+    return { name: `${inFlight} in flight: ${name}`, figures: { ...figures, ...toIdeal } }
+  })
+  return judgeRows(rows, { figure: 'runs/s', better: 'higher' })
+}
+
+function goalsAgainstBun(rows: readonly Row[]): Goal[] {
+  return rows
+    .filter(({ name }) => name.includes(': Bun.spawn'))
+    .map(({ name, verdict }) => goalAtLeast(`runs/s ≥ 0.65 × ${name}`, verdict?.ratio ?? Number.NaN, 0.65))
+}

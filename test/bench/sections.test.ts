@@ -1,0 +1,90 @@
+/** The benchmark runs, in all its sections, and says what it should. How fast anything is, no test says. */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+import { sectionNames } from '../../bench/sections.ts'
+import type { SectionName } from '../../bench/sections.ts'
+import type { Table } from '../../bench/table.ts'
+import { checkoutRoot } from '../support/checkout.ts'
+
+const program = join(checkoutRoot, 'bench/run.ts')
+
+interface Document {
+  readonly host: { readonly versions: Readonly<Record<string, string | null>> }
+  readonly sections: readonly { readonly name: SectionName; readonly tables: readonly Table[] }[]
+  readonly wrong: readonly string[]
+}
+
+for (const name of sectionNames) {
+  test(`the section ${name} answers with plausible rows`, () => {
+    const args = ['--turns', '2', '--seconds', '0.05', '--json', '--only', name]
+    const { status, stdout, stderr } = bench(args)
+    assert.equal(status, 0, stderr)
+    const { host, sections, wrong } = JSON.parse(stdout) as Document
+    assert.equal(host.versions['node'], process.versions.node)
+    assert.deepEqual(wrong, [])
+    assert.deepEqual(
+      sections.map((section) => section.name),
+      [name],
+    )
+    const tables = sections.flatMap((section) => section.tables)
+    assert.ok(tables.length > 0)
+    for (const table of tables) assertPlausible(table)
+  })
+}
+
+test('--help says what there is, and a wrong option what is wrong with it', () => {
+  const help = bench(['--help'])
+  assert.equal(help.status, 0)
+  for (const name of sectionNames) assert.ok(help.stdout.includes(name), name)
+  for (const args of [
+    ['--nope'],
+    ['--turns', '0'],
+    ['--turns', '1.5'],
+    ['--seconds', 'x'],
+    ['--only', 'cells,x'],
+  ]) {
+    const { status, stdout, stderr } = bench(args)
+    assert.equal(status, 2, args.join(' '))
+    assert.equal(stdout, '')
+    assert.match(stderr, /npm run bench/)
+    assert.doesNotMatch(stderr, /\n {4}at /)
+  }
+})
+
+test('an interrupted benchmark ends with 130 and leaves no rival', async () => {
+  const child = spawn(process.execPath, [program, '--only', 'throughput', '--seconds', '60'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const ended = once(child, 'exit')
+  // Everybody holds the write end of stderr: it closes when the last one is gone.
+  const closed = once(child.stderr, 'close')
+  for await (const chunk of child.stderr.setEncoding('utf8')) {
+    if (String(chunk).includes('throughput')) child.kill('SIGINT')
+  }
+  assert.deepEqual(await ended, [130, null])
+  await closed
+})
+
+function bench(args: readonly string[]): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(process.execPath, [program, ...args], { encoding: 'utf8', maxBuffer: 16 * 1024 * 1024 })
+}
+
+/** Figures that exist are finite, quantiles are in order, a table without rows says why. */
+function assertPlausible({ title, rows, goals, notes }: Table): void {
+  if (rows.length === 0) assert.match(notes.join(), /^Skipped: \w/, title)
+  for (const { name, figures, verdict } of rows) {
+    const row = `${title}: ${name}`
+    for (const [column, figure] of Object.entries(figures))
+      assert.ok(Number.isFinite(figure), `${row}: ${column}`)
+    for (const unit of ['', ' ms']) {
+      const [p50, p95, p99] = ['p50', 'p95', 'p99'].map((share) => figures[share + unit] ?? 0)
+      assert.ok((p50 ?? 0) <= (p95 ?? 0) && (p95 ?? 0) <= (p99 ?? 0), row)
+    }
+    if (verdict !== undefined) assert.ok(verdict.ratio > 0 || name.includes('timeout'), row)
+  }
+  for (const { text, measured } of goals) assert.ok(Number.isFinite(measured), `${title}: ${text}`)
+}
