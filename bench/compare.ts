@@ -24,11 +24,12 @@ export interface Race {
   readonly notes?: () => readonly string[]
 }
 
-const warmUpTurns = 3
+const warmUpTurnsMax = 3
 
 export async function compare({ title, turns, rivals, settle, goals, notes }: Race): Promise<Table> {
   progress(title)
   const times = rivals.map((): number[] => [])
+  const warmUpTurns = Math.min(warmUpTurnsMax, turns)
   for (let turn = -warmUpTurns; turn < turns; turn++) {
     for (let place = 0; place < rivals.length; place++) {
       // Another one begins each time, so that nobody always follows the same rival.

@@ -9,6 +9,8 @@ export interface BenchOptions {
   readonly turns: number
   /** Time of each contestant at each level of throughput. */
   readonly seconds: number
+  /** Levels of throughput, rising. */
+  readonly inFlight: readonly number[]
 }
 
 export interface CommandLine extends BenchOptions {
@@ -17,9 +19,10 @@ export interface CommandLine extends BenchOptions {
   readonly isHelp: boolean
 }
 
-const defaults = { turns: 60, seconds: 1.5 } as const
+const defaults = { turns: 60, seconds: 1.5, inFlight: [1, 8, 50] } as const
 const turnsMax = 10_000
 const secondsMax = 3600
+const inFlightMax = 1000
 
 export const usage = `npm run bench [-- options]
 
@@ -27,6 +30,7 @@ Measures Lazaret beside what people would use instead, interleaved, on this mach
 
   --turns <n>      turns of each rival in a table of latencies (default ${defaults.turns})
   --seconds <n>    time of each contestant at each level of throughput (default ${defaults.seconds})
+  --in-flight <n>  levels of throughput, with commas between (default ${defaults.inFlight.join(',')})
   --only <names>   sections, with commas between: ${sectionNames.join(', ')}
   --json           one JSON document on stdout instead of tables
   --help           this text
@@ -42,6 +46,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   return {
     turns: positive('--turns', values.turns, { isWhole: true, max: turnsMax }) ?? defaults.turns,
     seconds: positive('--seconds', values.seconds, { isWhole: false, max: secondsMax }) ?? defaults.seconds,
+    inFlight: toLevels(values['in-flight']),
     only: values.only === undefined ? sectionNames : values.only.split(',').map(toSectionName),
     isJson: values.json === true,
     isHelp: values.help === true,
@@ -51,6 +56,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
 interface Values {
   readonly turns?: string
   readonly seconds?: string
+  readonly 'in-flight'?: string
   readonly only?: string
   readonly json?: boolean
   readonly help?: boolean
@@ -61,6 +67,7 @@ function parse(args: readonly string[]): Values {
     const options = {
       turns: { type: 'string' },
       seconds: { type: 'string' },
+      'in-flight': { type: 'string' },
       only: { type: 'string' },
       json: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
@@ -82,6 +89,15 @@ function positive(
   throw new UsageError(
     `${name} takes a ${isWhole ? 'whole ' : ''}number above 0 and up to ${max}, not ${text}.`,
   )
+}
+
+function toLevels(text: string | undefined): readonly number[] {
+  if (text === undefined) return defaults.inFlight
+  const bounds = { isWhole: true, max: inFlightMax }
+  return text
+    .split(',')
+    .map((level) => positive('--in-flight', level, bounds) ?? 1)
+    .toSorted((a, b) => a - b)
 }
 
 function toSectionName(text: string): SectionName {

@@ -42,8 +42,7 @@ async function measure({ only, isJson, ...options }: CommandLine): Promise<numbe
   const [loadAfter = 0] = loadavg()
   const seconds = Math.round((performance.now() - startMs) / 1000)
   if (isJson) {
-    const { turns, seconds: secondsEach } = options
-    const document = { host: { ...host, loadAfter }, turns, secondsEach, seconds, sections, wrong }
+    const document = { host: { ...host, loadAfter }, options, seconds, sections, wrong }
     process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
   } else {
     const goals = tables.flatMap((table) => table.goals)

@@ -14,19 +14,20 @@ import { WarmLazaret } from './warm-lazaret.ts'
 import { toolchains, Workloads } from './workloads.ts'
 import type { Workload } from './workloads.ts'
 
-const levels = [1, 8, 50] as const
-const levelMax = 50
 /** Workers that stand parked when a slice begins, and again before its time is taken. */
 const stock = 2
 
-export async function benchThroughput({ seconds }: BenchOptions): Promise<Table[]> {
+export async function benchThroughput(options: BenchOptions): Promise<Table[]> {
   using workloads = new Workloads()
   const tables: Table[] = []
-  for (const workload of workloads.all()) tables.push(await compareThroughput(workload, seconds))
+  for (const workload of workloads.all()) tables.push(await compareThroughput(workload, options))
   return tables
 }
 
-async function compareThroughput(workload: Workload, seconds: number): Promise<Table> {
+async function compareThroughput(
+  workload: Workload,
+  { seconds, inFlight: levels }: BenchOptions,
+): Promise<Table> {
   const { runtime, command, request, expected } = workload
   const title = `${runtime}: runs per second, ${seconds} s each in alternating slices`
   if (command === null) return skippedTable(title, `there is no ${runtime} on this machine.`)
@@ -56,7 +57,9 @@ async function compareThroughput(workload: Workload, seconds: number): Promise<T
     load: loadavg()[0] ?? 0,
     rows,
     goals: runtime === 'bun' || runtime === 'node' ? goalsAgainstBun(rows) : [],
-    notes: [`p99/ideal: the ideal is ${levelMax} in flight ÷ the contestant's best runs/s at any level.`],
+    notes: [
+      `p99/ideal: the ideal is ${levels.at(-1) ?? 1} in flight ÷ the contestant's best runs/s at any level.`,
+    ],
     wrong: measured.flatMap(({ wrong }) => wrong),
   }
 }
@@ -82,6 +85,7 @@ function spawnedByNode(
 }
 
 function judgeLevel(level: readonly Sustained[], measured: readonly Sustained[]): Row[] {
+  const levelMax = Math.max(...measured.map(({ inFlight }) => inFlight))
   const rows = level.map(({ name, inFlight, figures }): Row => {
     const own = measured.filter((sustained) => sustained.name === name)
     const idealMs = (levelMax / Math.max(...own.map((sustained) => sustained.figures['runs/s'] ?? 0))) * 1000

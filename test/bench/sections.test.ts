@@ -20,7 +20,7 @@ interface Document {
 
 for (const name of sectionNames) {
   test(`the section ${name} answers with plausible rows`, () => {
-    const args = ['--turns', '2', '--seconds', '0.05', '--json', '--only', name]
+    const args = ['--turns', '2', '--seconds', '0.05', '--in-flight', '1,3', '--json', '--only', name]
     const { status, stdout, stderr } = bench(args)
     assert.equal(status, 0, stderr)
     const { host, sections, wrong } = JSON.parse(stdout) as Document
@@ -45,6 +45,7 @@ test('--help says what there is, and a wrong option what is wrong with it', () =
     ['--turns', '0'],
     ['--turns', '1.5'],
     ['--seconds', 'x'],
+    ['--in-flight', '1,,2'],
     ['--only', 'cells,x'],
   ]) {
     const { status, stdout, stderr } = bench(args)
