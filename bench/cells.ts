@@ -5,7 +5,7 @@ import { Machine } from '../src/jail/machine.ts'
 import { defaultUidRange } from '../src/jail/uid-range.ts'
 import { useCell } from './cell.ts'
 import type { CellTimes } from './cell.ts'
-import { compare, judgeRows, timed } from './compare.ts'
+import { compare, timed } from './compare.ts'
 import type { Rival } from './compare.ts'
 import type { BenchOptions } from './options.ts'
 import { progress } from './progress.ts'
@@ -15,7 +15,7 @@ import { summarize } from './statistics.ts'
 import { alternate, sustain } from './sustain.ts'
 import type { Contestant } from './sustain.ts'
 import { goalAtMost } from './table.ts'
-import type { Table } from './table.ts'
+import type { Row, Table } from './table.ts'
 
 export async function benchCells({ turns, seconds }: BenchOptions): Promise<Table[]> {
   await using machine = new Machine({ uidRange: defaultUidRange })
@@ -76,14 +76,13 @@ async function compareRates(machine: Machine, seconds: number): Promise<Table> {
     ...(bubblewrap === undefined ? [] : [rate('bubblewrap, same mounts', trueInBubblewrap)]),
     rate('Node spawn, no wall', trueWithoutWall),
   ]
-  const rows = []
-  const wrong = []
+  const rows: Row[] = []
+  const wrong: string[] = []
   for (const inFlight of [1, 8]) {
     progress(`cells per second, ${inFlight} in flight`)
     const level = await alternate(contestants, { inFlight, seconds })
     wrong.push(...level.flatMap((sustained) => sustained.wrong))
-    const named = level.map(({ name, figures }) => ({ name: `${inFlight} in flight: ${name}`, figures }))
-    rows.push(...judgeRows(named, { figure: 'runs/s', better: 'higher' }))
+    rows.push(...level.map((row): Row => ({ ...row, name: `${inFlight} in flight: ${row.name}` })))
   }
   const load = loadavg()[0] ?? 0
   return { title: '/bin/true per second', unit: '', load, rows, goals: [], notes: [], wrong }

@@ -2,8 +2,10 @@
 import { loadavg } from 'node:os'
 
 import { throwIfInterrupted } from './interruption.ts'
+import { judgeRows } from './judge.ts'
 import { progress } from './progress.ts'
-import { judge, summarize } from './statistics.ts'
+import { sampleOtherWork } from './other-work.ts'
+import { summarize } from './statistics.ts'
 import type { Goal, Row, Table } from './table.ts'
 
 export interface Rival {
@@ -28,6 +30,8 @@ const warmUpTurnsMax = 3
 
 export async function compare({ title, turns, rivals, settle, goals, notes }: Race): Promise<Table> {
   progress(title)
+  await settle?.()
+  const before = await sampleOtherWork()
   const times = rivals.map((): number[] => [])
   const warmUpTurns = Math.min(warmUpTurnsMax, turns)
   for (let turn = -warmUpTurns; turn < turns; turn++) {
@@ -40,9 +44,11 @@ export async function compare({ title, turns, rivals, settle, goals, notes }: Ra
       if (turn >= 0 && ms !== undefined) times[index]?.push(ms)
     }
   }
+  await settle?.()
+  const otherWork = Math.max(before, await sampleOtherWork())
   const rows = judgeRows(
     rivals.map(({ name }, index) => ({ name, figures: summarize(times[index] ?? []) })),
-    { figure: 'p50', better: 'lower' },
+    { figure: 'p50', better: 'lower', otherWork },
   )
   return {
     title: `${title} (${turns} turns)`,
@@ -53,17 +59,6 @@ export async function compare({ title, turns, rivals, settle, goals, notes }: Ra
     notes: notes?.() ?? [],
     wrong: [],
   }
-}
-
-/** Every row after the first gets a verdict against the first, which is ours. */
-export function judgeRows(
-  rows: readonly Row[],
-  measure: { readonly figure: string; readonly better: 'lower' | 'higher' },
-): Row[] {
-  const [ours] = rows
-  return rows.map((row) =>
-    ours === undefined || row === ours ? row : { ...row, verdict: judge(ours.figures, row.figures, measure) },
-  )
 }
 
 /** Times an action as a whole. */

@@ -56,9 +56,12 @@ function formatFigure(value: number | undefined): string {
 
 function formatVerdict({ verdict }: Row): string {
   if (verdict === undefined) return ''
-  const ratio = `   × ${verdict.ratio.toFixed(2)}`
-  if (verdict.winner === null) return `${ratio}  no winner: the spread is larger than the difference`
-  return `${ratio}  ${verdict.winner === 'lazaret' ? 'lazaret wins' : 'the rival wins'}`
+  const ratio = verdict.ratio === null ? '' : `× ${verdict.ratio.toFixed(2)}`
+  const words =
+    verdict.winner === null
+      ? `no winner: ${verdict.reason ?? 'unknown'}`
+      : `${verdict.winner === 'lazaret' ? 'lazaret' : 'the rival'} wins`
+  return `   ${ratio.padEnd(8)} ${words}`
 }
 
 function formatGoal({ text, measured, isMet }: Goal): string {

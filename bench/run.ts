@@ -7,6 +7,8 @@ import { isInterrupted, listenForInterruption } from './interruption.ts'
 import { parseCommandLine, usage, UsageError } from './options.ts'
 import type { CommandLine } from './options.ts'
 import { runSection } from './sections.ts'
+import { failedTable } from './table.ts'
+import type { Table } from './table.ts'
 
 process.exitCode = await main(process.argv.slice(2))
 
@@ -27,13 +29,20 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
+/** What went wrong in one section takes nothing from the others. */
+function reportFailure(name: string, error: Error): Table[] {
+  if (isInterrupted()) throw error
+  process.stderr.write(`${error.stack ?? error.message}\n`)
+  return [failedTable(name, error)]
+}
+
 async function measure({ only, isJson, ...options }: CommandLine): Promise<number> {
   const startMs = performance.now()
   const host = await lookAtHost()
   if (!isJson) process.stdout.write(formatHost(host))
   const sections = []
   for (const name of only) {
-    const tables = await runSection(name, options)
+    const tables = await runSection(name, options).catch((error: Error) => reportFailure(name, error))
     sections.push({ name, tables })
     if (!isJson) for (const table of tables) process.stdout.write(formatTable(table))
   }

@@ -1,5 +1,5 @@
-/** Order statistics of a sample, and when two samples may be told apart. */
-import type { Figures, Verdict } from './table.ts'
+/** Order statistics of a sample. */
+import type { Figures } from './table.ts'
 
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
@@ -15,17 +15,4 @@ export function summarize(times: readonly number[]): Figures {
 /** Half the distance between the extremes: for samples too few to have quartiles. */
 export function halfRange(values: readonly number[]): number {
   return (Math.max(...values) - Math.min(...values)) / 2
-}
-
-/** Compares one figure of two rows, and calls no winner when either row's spread is larger than the difference. */
-export function judge(
-  ours: Figures,
-  rival: Figures,
-  { figure, better }: { readonly figure: string; readonly better: 'lower' | 'higher' },
-): Verdict {
-  const [mine = Number.NaN, theirs = Number.NaN] = [ours[figure], rival[figure]]
-  const ratio = mine / theirs
-  const spread = Math.max(ours['±'] ?? 0, rival['±'] ?? 0)
-  if (!(Math.abs(mine - theirs) > spread)) return { ratio, winner: null }
-  return { ratio, winner: mine < theirs === (better === 'lower') ? 'lazaret' : 'rival' }
 }

@@ -1,7 +1,9 @@
 /** Throughput side by side: so many runs in flight for a slice of time, slices of all contestants in turn. */
 import { isInterrupted, throwIfInterrupted } from './interruption.ts'
+import { judgeRows } from './judge.ts'
+import { sampleOtherWork } from './other-work.ts'
 import { halfRange, summarize } from './statistics.ts'
-import type { Figures } from './table.ts'
+import type { Figures, Row } from './table.ts'
 
 export interface Load {
   /** Milliseconds of each run. */
@@ -55,50 +57,56 @@ export async function sustain(
   return { times, elapsedMs: performance.now() - startMs, wrong }
 }
 
-export interface Sustained {
-  readonly name: string
+export interface Sustained extends Row {
   readonly inFlight: number
-  readonly figures: Figures
   readonly wrong: readonly string[]
 }
 
 /** Slices per contestant and level: fewer give no spread, more leave too little of each. */
 const slicesPerLevel = 3
 
-/** All contestants at one level, in alternating slices. */
+/** All contestants at one level, in alternating slices. The first is ours. */
 export async function alternate(
   contestants: readonly Contestant[],
   { inFlight, seconds }: { readonly inFlight: number; readonly seconds: number },
 ): Promise<Sustained[]> {
   const slice = { inFlight, ms: (seconds * 1000) / slicesPerLevel }
+  const settle = async (): Promise<void> => {
+    for (const contestant of contestants) await contestant.settle?.()
+  }
   const loads = contestants.map((): Load[] => [])
+  await settle()
+  const before = await sampleOtherWork()
   for (let round = 0; round < slicesPerLevel; round++) {
     for (let place = 0; place < contestants.length; place++) {
       const index = (place + round) % contestants.length
       throwIfInterrupted()
-      for (const contestant of contestants) await contestant.settle?.()
+      await settle()
       const load = await contestants[index]?.sustain(slice)
       if (load !== undefined) loads[index]?.push(load)
     }
   }
   throwIfInterrupted()
-  return contestants.map(({ name }, index) => {
-    const own = loads[index] ?? []
-    const times = own.flatMap((load) => load.times)
-    const elapsedMs = own.reduce((sum, load) => sum + load.elapsedMs, 0)
-    const { p50 = 0, p95 = 0, p99 = 0 } = summarize(times)
-    const rates = own.map((load) => (load.times.length / load.elapsedMs) * 1000)
-    return {
-      name,
-      inFlight,
-      figures: {
-        'runs/s': (times.length / elapsedMs) * 1000,
-        '±': halfRange(rates),
-        'p50 ms': p50,
-        'p95 ms': p95,
-        'p99 ms': p99,
-      },
-      wrong: own.flatMap((load) => load.wrong).map((fault) => `${name}: ${fault}`),
-    }
-  })
+  await settle()
+  const otherWork = Math.max(before, await sampleOtherWork())
+  const rows = contestants.map(({ name }, index) => ({ name, figures: figuresOf(loads[index] ?? []) }))
+  return judgeRows(rows, { figure: 'runs/s', better: 'higher', otherWork }).map((row, index) => ({
+    ...row,
+    inFlight,
+    wrong: (loads[index] ?? []).flatMap(({ wrong }) => wrong).map((fault) => `${row.name}: ${fault}`),
+  }))
+}
+
+function figuresOf(loads: readonly Load[]): Figures {
+  const times = loads.flatMap((load) => load.times)
+  const elapsedMs = loads.reduce((sum, load) => sum + load.elapsedMs, 0)
+  const { p50 = 0, p95 = 0, p99 = 0 } = summarize(times)
+  const rates = loads.map((load) => (load.times.length / load.elapsedMs) * 1000)
+  return {
+    'runs/s': (times.length / elapsedMs) * 1000,
+    '±': halfRange(rates),
+    'p50 ms': p50,
+    'p95 ms': p95,
+    'p99 ms': p99,
+  }
 }

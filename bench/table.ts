@@ -4,10 +4,12 @@
 export type Figures = Readonly<Record<string, number>>
 
 export interface Verdict {
-  /** Ours divided by the rival's. */
-  readonly ratio: number
-  /** Null when the spread is larger than the difference. */
+  /** Ours divided by the rival's; null where one of them is not above 0. */
+  readonly ratio: number | null
+  /** Null when the spread is larger than the difference, or when others kept the machine busy. */
   readonly winner: 'lazaret' | 'rival' | null
+  /** Why there is no winner. */
+  readonly reason?: string
 }
 
 export interface Row {
@@ -39,6 +41,12 @@ export interface Table {
 /** A table that this machine or this version cannot fill, and why. */
 export function skippedTable(title: string, reason: string): Table {
   return { title, unit: '', load: 0, rows: [], goals: [], notes: [`Skipped: ${reason}`], wrong: [] }
+}
+
+/** Of a section that could not go on. */
+export function failedTable(title: string, error: Error): Table {
+  const fault = `${error.name}: ${error.message}`
+  return { title, unit: '', load: 0, rows: [], goals: [], notes: [], wrong: [fault] }
 }
 
 export function goalAtMost(text: string, measured: number, bound: number): Goal {

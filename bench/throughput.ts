@@ -1,7 +1,6 @@
 /** Runs per second at 1, 8 and 50 in flight, against unjailed starts of the same interpreter; no run may go wrong. */
 import { loadavg } from 'node:os'
 
-import { judgeRows } from './compare.ts'
 import type { BenchOptions } from './options.ts'
 import { progress } from './progress.ts'
 import { LongLivedRival } from './rivals/long-lived.ts'
@@ -44,13 +43,12 @@ async function compareThroughput(
     ...(reference === undefined ? [] : [reference]),
     spawnedByNode(workload, command),
   ]
-  const levelled: Sustained[][] = []
+  const measured: Sustained[] = []
   for (const inFlight of levels) {
     progress(`${runtime}: throughput, ${inFlight} in flight`)
-    levelled.push(await alternate(contestants, { inFlight, seconds }))
+    measured.push(...(await alternate(contestants, { inFlight, seconds })))
   }
-  const measured = levelled.flat()
-  const rows = levelled.flatMap((level) => judgeLevel(level, measured))
+  const rows = nameRows(measured)
   return {
     title,
     unit: '',
@@ -84,15 +82,19 @@ function spawnedByNode(
   return { name: `Node spawn of ${runtime}`, sustain: (slice) => sustain(slice, run) }
 }
 
-function judgeLevel(level: readonly Sustained[], measured: readonly Sustained[]): Row[] {
+/** Rows of everything measured, those at the highest level with the distance of their p99 from the ideal. */
+function nameRows(measured: readonly Sustained[]): Row[] {
   const levelMax = Math.max(...measured.map(({ inFlight }) => inFlight))
-  const rows = level.map(({ name, inFlight, figures }): Row => {
-    const own = measured.filter((sustained) => sustained.name === name)
-    const idealMs = (levelMax / Math.max(...own.map((sustained) => sustained.figures['runs/s'] ?? 0))) * 1000
+  return measured.map(({ name, inFlight, figures, verdict }): Row => {
+    const rates = measured.filter((other) => other.name === name).map((other) => other.figures['runs/s'] ?? 0)
+    const idealMs = (levelMax / Math.max(...rates)) * 1000
     const toIdeal = inFlight === levelMax ? { 'p99/ideal': (figures['p99 ms'] ?? Number.NaN) / idealMs } : {}
-    return { name: `${inFlight} in flight: ${name}`, figures: { ...figures, ...toIdeal } }
+    return {
+      name: `${inFlight} in flight: ${name}`,
+      figures: { ...figures, ...toIdeal },
+      ...(verdict === undefined ? {} : { verdict }),
+    }
   })
-  return judgeRows(rows, { figure: 'runs/s', better: 'higher' })
 }
 
 function goalsAgainstBun(rows: readonly Row[]): Goal[] {

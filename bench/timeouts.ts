@@ -6,9 +6,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { createLazaret } from '../src/engine/lazaret.ts'
 import type { Lazaret } from '../src/engine/lazaret.ts'
-import { judgeRows } from './compare.ts'
 import { isInterrupted, own, throwIfInterrupted } from './interruption.ts'
+import { judgeRows } from './judge.ts'
 import type { BenchOptions } from './options.ts'
+import { sampleOtherWork } from './other-work.ts'
 import { progress } from './progress.ts'
 import { summarize } from './statistics.ts'
 import { goalAtMost, skippedTable } from './table.ts'
@@ -47,59 +48,55 @@ export async function benchTimeouts({ turns }: BenchOptions): Promise<Table[]> {
   const meanwhile: number[] = []
   const alone: number[] = []
   const wrong: string[] = []
+  const before = await sampleOtherWork()
   for (let round = 0; round < rounds; round++) {
     throwIfInterrupted()
     progress(`timeouts: ${overshoots.reported.length} of ${count}`)
     const size = Math.floor((count * (round + 1)) / rounds) - Math.floor((count * round) / rounds)
     const start = performance.now()
-    const timeouts = keepInFlight(size, () => timeOut(lazaret, overshoots, wrong))
-    await Promise.all([timeouts, beNeighbour(lazaret, { times: meanwhile, wrong }, timeouts)])
+    const ending = keepInFlight(size, () => timeOut(lazaret, overshoots, wrong))
+    await Promise.all([ending, beNeighbour(lazaret, { times: meanwhile, wrong }, ending)])
     await beNeighbour(lazaret, { times: alone, wrong }, pause((performance.now() - start) / 2))
     await keepInFlight(Math.ceil(size / 2), async () => {
       plain.push(await timeOutPlain(shell))
     })
   }
   throwIfInterrupted()
+  const otherWork = Math.max(before, await sampleOtherWork())
   const load = loadavg()[0] ?? 0
   const rows = judgeRows(
     [
       { name: 'lazaret, guest to caller', figures: withMax(overshoots.sinceGuest) },
       { name: 'Node spawn with `timeout`', figures: withMax(plain) },
     ],
-    { figure: 'p50', better: 'lower' },
+    { figure: 'p50', better: 'lower', otherWork },
   )
-  return [
-    {
-      title: `${count} timeouts of ${limitMs} ms, ${inFlight} in flight: time behind the deadline`,
-      unit: 'ms',
-      load,
-      rows: [
-        ...rows,
-        { name: 'lazaret, by usage.wallMs', figures: withMax(overshoots.reported) },
-        { name: 'lazaret, from the call of run', figures: withMax(overshoots.sinceCall) },
-      ],
-      goals: [goalAtMost('every one within 50 ms', Math.max(...overshoots.sinceGuest), 50)],
-      notes: [
-        'Negative figures: the limit counts from the start of bash, its own clock from its first command.',
-      ],
-      wrong,
-    },
-    {
-      title: `neighbours of these timeouts: a shell run every ${neighbourPauseMs} ms`,
-      unit: 'ms',
-      load,
-      rows: judgeRows(
-        [
-          { name: 'during timeouts', figures: withMax(meanwhile) },
-          { name: 'without', figures: withMax(alone) },
-        ],
-        { figure: 'p50', better: 'lower' },
-      ),
-      goals: [],
-      notes: [],
-      wrong: [],
-    },
-  ]
+  const timeouts: Table = {
+    title: `${count} timeouts of ${limitMs} ms, ${inFlight} in flight: time behind the deadline`,
+    unit: 'ms',
+    load,
+    rows: [
+      ...rows,
+      { name: 'lazaret, by usage.wallMs', figures: withMax(overshoots.reported) },
+      { name: 'lazaret, from the call of run', figures: withMax(overshoots.sinceCall) },
+    ],
+    goals: [goalAtMost('every one within 50 ms', Math.max(...overshoots.sinceGuest), 50)],
+    notes: ['Below 0: the limit counts from the start of bash, the clock in it from its first command.'],
+    wrong,
+  }
+  const neighbours: Table = {
+    title: `neighbours of these timeouts: a shell run every ${neighbourPauseMs} ms`,
+    unit: 'ms',
+    load,
+    rows: [
+      { name: 'during timeouts', figures: withMax(meanwhile) },
+      { name: 'without', figures: withMax(alone) },
+    ],
+    goals: [],
+    notes: [],
+    wrong: [],
+  }
+  return [timeouts, neighbours]
 }
 
 async function keepInFlight(count: number, work: () => Promise<void>): Promise<void> {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { halfRange, judge, quantile, summarize } from '../../bench/statistics.ts'
+import { judge } from '../../bench/judge.ts'
+import { halfRange, quantile, summarize } from '../../bench/statistics.ts'
 
 test('quantiles are members of the sample', () => {
   assert.equal(quantile([3, 1, 2], 0.5), 2)
@@ -11,12 +12,29 @@ test('quantiles are members of the sample', () => {
 })
 
 test('a winner is called only when the difference is larger than the spread of both', () => {
-  const lower = { figure: 'p50', better: 'lower' } as const
+  const lower = { figure: 'p50', better: 'lower', otherWork: 0 } as const
   assert.deepEqual(judge({ p50: 1, '±': 0.5 }, { p50: 4, '±': 1 }, lower), { ratio: 0.25, winner: 'lazaret' })
   assert.deepEqual(judge({ p50: 4, '±': 1 }, { p50: 1, '±': 0.5 }, lower), { ratio: 4, winner: 'rival' })
   assert.equal(judge({ p50: 1, '±': 0.5 }, { p50: 4, '±': 3 }, lower).winner, null)
   assert.equal(judge({ p50: 1, '±': 3 }, { p50: 4, '±': 0 }, lower).winner, null)
   assert.equal(judge({ p50: Number.NaN }, { p50: 4 }, lower).winner, null)
-  const higher = { figure: 'runs/s', better: 'higher' } as const
+  const higher = { figure: 'runs/s', better: 'higher', otherWork: 0 } as const
   assert.equal(judge({ 'runs/s': 9 }, { 'runs/s': 3 }, higher).winner, 'lazaret')
+})
+
+test('nor while others keep the machine busy', () => {
+  const busy = { figure: 'p50', better: 'lower', otherWork: 0.4 } as const
+  assert.deepEqual(judge({ p50: 1, '±': 0 }, { p50: 4, '±': 0 }, busy), {
+    ratio: 0.25,
+    winner: null,
+    reason: 'other work took 40 % of the machine',
+  })
+})
+
+test('there is no ratio to something that is not above 0', () => {
+  const measure = { figure: 'p50', better: 'lower', otherWork: 0 } as const
+  assert.deepEqual(judge({ p50: -1, '±': 0 }, { p50: 1, '±': 0 }, measure), {
+    ratio: null,
+    winner: 'lazaret',
+  })
 })
