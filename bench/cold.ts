@@ -1,16 +1,16 @@
 /** Cold rows: a fresh cell for each turn, nothing kept warm. */
-import { createLazaret } from '../src/engine/lazaret.ts'
 import { compare, timed } from './compare.ts'
 import type { Rival } from './compare.ts'
 import type { BenchOptions } from './options.ts'
 import { runPlain } from './rivals/plain.ts'
 import { skippedTable } from './table.ts'
 import type { Table } from './table.ts'
+import { createCold } from './warm-lazaret.ts'
 import { faultOf, Workloads } from './workloads.ts'
 
 export async function benchCold({ turns }: BenchOptions): Promise<Table[]> {
   using workloads = new Workloads()
-  await using lazaret = createLazaret()
+  await using lazaret = createCold()
   const tables: Table[] = []
   for (const { runtime, request, command, expected } of [...workloads.all(), workloads.typescript()]) {
     const name = request.language === 'typescript' ? 'typescript on bun' : runtime

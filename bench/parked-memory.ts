@@ -9,7 +9,7 @@ import { progress } from './progress.ts'
 import { skippedTable } from './table.ts'
 import type { Figures, Row, Table } from './table.ts'
 import { toolchains } from './workloads.ts'
-import { WarmLazaret } from './warm-lazaret.ts'
+import { hasPools, WarmLazaret } from './warm-lazaret.ts'
 import type { RunRequest, RuntimeName } from '../src/core/request.ts'
 
 const MiB = 1024 * 1024
@@ -52,10 +52,12 @@ export async function benchMemory(): Promise<Table[]> {
 }
 
 async function measureParked(runtime: RuntimeName, waiter: Waiter): Promise<Row> {
-  await using warm = new WarmLazaret({ runtime, count: 1 })
+  await using warm = new WarmLazaret({ language: waiter.request.language, runtime, count: 1 + furtherCount })
   // The nursery, and what a first run loads into this process, are there before anything is counted.
-  for (let run = 0; run < 2; run++) await warm.lazaret.run({ language: 'shell', code: 'true' })
-  if (warm.isWarm) return { name: `${warm.name}, parked`, figures: await measure(warm.grow) }
+  const another: RunRequest =
+    runtime === 'shell' ? { language: 'javascript', code: '1' } : { language: 'shell', code: 'true' }
+  for (let run = 0; run < 2; run++) await warm.lazaret.run(another)
+  if (hasPools) return { name: `${warm.name}, parked`, figures: await measure(warm.grow) }
   using waiting = new WaitingRuns(warm, waiter.request)
   return { name: `lazaret ${runtime}, in a run (no pools yet)`, figures: await measure(waiting.grow) }
 }

@@ -8,8 +8,10 @@ import type { Figures, Row } from './table.ts'
 export interface Load {
   /** Milliseconds of each run. */
   readonly times: readonly number[]
-  /** From the first start to the moment when everything is again as it was. */
+  /** From the first start to the last end. */
   readonly elapsedMs: number
+  /** Runs that cost less because something was ready before the slice and is not ready again after it. */
+  readonly fromStock?: number
   /** What was wrong with runs that were: bounded. */
   readonly wrong: readonly string[]
 }
@@ -30,14 +32,10 @@ export interface Contestant {
 /** More would say the same once more. */
 const wrongMax = 5
 
-/**
- * Keeps runs in flight from this process. `run` tells what was wrong. `restore` is waited for and counts: a stock of
- * warm workers that was used up at the start has to be filled again, or a short slice would measure the stock.
- */
+/** Keeps runs in flight from this process. `run` tells what was wrong. */
 export async function sustain(
   { inFlight, ms }: Slice,
   run: () => Promise<string | undefined>,
-  restore?: () => Promise<void>,
 ): Promise<Load> {
   const times: number[] = []
   const wrong: string[] = []
@@ -53,7 +51,6 @@ export async function sustain(
     } while (performance.now() - startMs < ms && !isInterrupted())
   }
   await Promise.all(Array.from({ length: inFlight }, keepBusy))
-  await restore?.()
   return { times, elapsedMs: performance.now() - startMs, wrong }
 }
 
@@ -101,9 +98,14 @@ function figuresOf(loads: readonly Load[]): Figures {
   const times = loads.flatMap((load) => load.times)
   const elapsedMs = loads.reduce((sum, load) => sum + load.elapsedMs, 0)
   const { p50 = 0, p95 = 0, p99 = 0 } = summarize(times)
-  const rates = loads.map((load) => (load.times.length / load.elapsedMs) * 1000)
+  const rateOf = (runs: number, ms: number) => (Math.max(0, runs) / ms) * 1000
+  const paid = (load: Load): number => load.times.length - (load.fromStock ?? 0)
+  const rates = loads.map((load) => rateOf(paid(load), load.elapsedMs))
   return {
-    'runs/s': (times.length / elapsedMs) * 1000,
+    'runs/s': rateOf(
+      loads.reduce((sum, load) => sum + paid(load), 0),
+      elapsedMs,
+    ),
     '±': halfRange(rates),
     'p50 ms': p50,
     'p95 ms': p95,

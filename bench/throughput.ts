@@ -13,8 +13,8 @@ import { WarmLazaret } from './warm-lazaret.ts'
 import { toolchains, Workloads } from './workloads.ts'
 import type { Workload } from './workloads.ts'
 
-/** Workers that stand parked when a slice begins, and again before its time is taken. */
-const stock = 2
+/** Workers that stand parked when a slice begins. A run for each that does not at its end is not counted. */
+const stock = 8
 
 export async function benchThroughput(options: BenchOptions): Promise<Table[]> {
   using workloads = new Workloads()
@@ -30,12 +30,16 @@ async function compareThroughput(
   const { runtime, command, request, expected } = workload
   const title = `${runtime}: runs per second, ${seconds} s each in alternating slices`
   if (command === null) return skippedTable(title, `there is no ${runtime} on this machine.`)
-  await using warm = new WarmLazaret({ runtime, count: stock })
+  await using warm = new WarmLazaret({ language: request.language, runtime, count: stock })
   const run = () => warm.run(request, expected)
   const ours: Contestant = {
     name: warm.name,
     settle: warm.settle,
-    sustain: (slice) => sustain(slice, run, warm.settle),
+    sustain: async (slice) => {
+      const before = warm.parked
+      const load = await sustain(slice, run)
+      return { ...load, fromStock: Math.max(0, before - warm.parked) }
+    },
   }
   await using reference = startReference(workload)
   const contestants = [
@@ -56,6 +60,7 @@ async function compareThroughput(
     rows,
     goals: runtime === 'bun' || runtime === 'node' ? goalsAgainstBun(rows) : [],
     notes: [
+      ...warm.notes(),
       `p99/ideal: the ideal is ${levels.at(-1) ?? 1} in flight ÷ the contestant's best runs/s at any level.`,
     ],
     wrong: measured.flatMap(({ wrong }) => wrong),

@@ -1,14 +1,12 @@
 /** Warm Python with pandas imported before the run. Needs an interpreter that has pandas. */
 import { execFileSync } from 'node:child_process'
 
-import { createLazaret } from '../src/engine/lazaret.ts'
-import type { LazaretOptions } from '../src/engine/options.ts'
 import { compare, timed } from './compare.ts'
 import { LongLivedRival } from './rivals/long-lived.ts'
 import { runPlain } from './rivals/plain.ts'
 import { goalAtMost, skippedTable } from './table.ts'
 import type { Table } from './table.ts'
-import { WarmLazaret } from './warm-lazaret.ts'
+import { hasPools, WarmLazaret } from './warm-lazaret.ts'
 import { toolchains } from './workloads.ts'
 
 const title = 'python, warm, pandas preloaded: the sum of a series'
@@ -20,19 +18,16 @@ const turnsShare = 1 / 6
 export async function benchWarmPandas(turns: number): Promise<Table> {
   const python = findPandas()
   if (python === undefined) return skippedTable(title, 'no Python here has pandas (apt: python3-pandas).')
-  if (!(await hasPools())) return skippedTable(title, 'this version has no pools, and so nothing to preload.')
-  const preload = ['pandas']
-  const options: LazaretOptions & { readonly preload: readonly string[] } = {
-    toolchains: { python },
-    preload,
-  }
-  await using warm = new WarmLazaret({ runtime: 'python', count: 1, preload }, options)
+  if (!hasPools) return skippedTable(title, 'this version has no pools, and so nothing to preload.')
+  const parking = { language: 'python', runtime: 'python', count: 1, preload: ['pandas'] } as const
+  await using warm = new WarmLazaret(parking, { python })
   const command = [python, '-c', code]
   await using byPython = LongLivedRival.python('Python subprocess, no wall', python, { command, expected })
   return await compare({
     title,
     turns: Math.ceil(turns * turnsShare),
     settle: warm.settle,
+    notes: warm.notes,
     rivals: [
       { name: warm.name, turn: () => warm.time({ language: 'python', code }, expected) },
       { name: 'Node spawn of python3 -c, no wall', turn: timed(() => runPlain(python, ['-c', code])) },
@@ -52,9 +47,4 @@ function findPandas(): string | undefined {
       return false
     }
   })
-}
-
-async function hasPools(): Promise<boolean> {
-  await using lazaret = createLazaret()
-  return 'warmUp' in lazaret
 }

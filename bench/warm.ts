@@ -26,7 +26,7 @@ async function compareJavaScript(workload: Workload, turns: number): Promise<Tab
   const { runtime, command, request, expected } = workload
   const title = `${runtime}, warm: a trivial program`
   if (command === null) return skippedTable(title, `there is no ${runtime} on this machine.`)
-  await using warm = new WarmLazaret({ runtime, count: 1 })
+  await using warm = new WarmLazaret({ language: 'javascript', runtime, count: 1 })
   const [file, ...args] = command
   const bun = toolchains.bun()
   await using byBun =
@@ -37,6 +37,7 @@ async function compareJavaScript(workload: Workload, turns: number): Promise<Tab
     title,
     turns,
     settle: warm.settle,
+    notes: warm.notes,
     rivals: [
       { name: warm.name, turn: () => warm.time(request, expected) },
       { name: `Node spawn of ${runtime}, no wall`, turn: timed(() => runPlain(file, args)) },
@@ -49,13 +50,14 @@ async function compareJavaScript(workload: Workload, turns: number): Promise<Tab
 async function comparePython({ command, request, expected }: Workload, turns: number): Promise<Table> {
   const title = 'python, warm: a trivial program'
   if (command === null) return skippedTable(title, 'there is no Python on this machine.')
-  await using warm = new WarmLazaret({ runtime: 'python', count: 1 })
+  await using warm = new WarmLazaret({ language: 'python', runtime: 'python', count: 1 })
   const [file, ...args] = command
   await using byPython = LongLivedRival.python('Python subprocess, no wall', file, { command, expected })
   return await compare({
     title,
     turns,
     settle: warm.settle,
+    notes: warm.notes,
     rivals: [
       { name: warm.name, turn: () => warm.time(request, expected) },
       { name: 'Node spawn of python3 -c, no wall', turn: timed(() => runPlain(file, args)) },
@@ -71,7 +73,7 @@ async function comparePython({ command, request, expected }: Workload, turns: nu
 
 /** The smallest command there is, in a cell that stands already. */
 async function compareTrue(turns: number): Promise<Table> {
-  await using warm = new WarmLazaret({ runtime: 'shell', count: 1 })
+  await using warm = new WarmLazaret({ language: 'shell', runtime: 'shell', count: 1 })
   const shell = toolchains.shell()
   const sameShell: Rival[] =
     shell === null
@@ -81,6 +83,7 @@ async function compareTrue(turns: number): Promise<Table> {
     title: 'shell, warm: `true` in a parked cell',
     turns,
     settle: warm.settle,
+    notes: warm.notes,
     rivals: [
       { name: warm.name, turn: () => warm.time({ language: 'shell', code: 'true' }, '') },
       { name: 'Node spawn of /bin/true', turn: timed(() => runPlain('/bin/true', [])) },
