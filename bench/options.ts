@@ -19,7 +19,7 @@ export interface CommandLine extends BenchOptions {
   readonly isHelp: boolean
 }
 
-const defaults = { turns: 60, seconds: 1.5, inFlight: [1, 8, 50] } as const
+const defaults = { turns: 60, seconds: 1, inFlight: [1, 8, 50] } as const
 const turnsMax = 10_000
 const secondsMax = 3600
 const inFlightMax = 1000
