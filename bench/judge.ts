@@ -19,7 +19,7 @@ export function judgeRows(rows: readonly Row[], measure: Measure): Row[] {
 
 export function judge(ours: Figures, rival: Figures, { figure, better, otherWork }: Measure): Verdict {
   const [mine = Number.NaN, theirs = Number.NaN] = [ours[figure], rival[figure]]
-  const ratio = mine > 0 && theirs > 0 ? mine / theirs : null
+  const ratio = mine >= 0 && theirs > 0 ? mine / theirs : null
   const spread = Math.max(ours['±'] ?? 0, rival['±'] ?? 0)
   if (!(Math.abs(mine - theirs) > spread)) return { ratio, winner: null, reason: 'within the spread' }
   if (otherWork > otherWorkMax)

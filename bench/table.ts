@@ -4,7 +4,7 @@
 export type Figures = Readonly<Record<string, number>>
 
 export interface Verdict {
-  /** Ours divided by the rival's; null where one of them is not above 0. */
+  /** Ours divided by the rival's; null where that means nothing, as below 0. */
   readonly ratio: number | null
   /** Null when the spread is larger than the difference, or when others kept the machine busy. */
   readonly winner: 'lazaret' | 'rival' | null

@@ -20,7 +20,7 @@ interface Document {
 
 for (const name of sectionNames) {
   test(`the section ${name} answers with plausible rows`, () => {
-    const args = ['--turns', '2', '--seconds', '0.05', '--in-flight', '1,3', '--json', '--only', name]
+    const args = ['--turns', '2', '--seconds', '0.1', '--in-flight', '1,3', '--json', '--only', name]
     const { status, stdout, stderr } = bench(args)
     assert.equal(status, 0, stderr)
     const { host, sections, wrong } = JSON.parse(stdout) as Document
@@ -85,7 +85,7 @@ function assertPlausible({ title, rows, goals, notes }: Table): void {
       const [p50, p95, p99] = ['p50', 'p95', 'p99'].map((share) => figures[share + unit] ?? 0)
       assert.ok((p50 ?? 0) <= (p95 ?? 0) && (p95 ?? 0) <= (p99 ?? 0), row)
     }
-    if (verdict !== undefined) assert.ok(verdict.ratio === null || verdict.ratio > 0, row)
+    if (verdict !== undefined) assert.ok(verdict.ratio === null || verdict.ratio >= 0, row)
   }
   for (const { text, measured } of goals) assert.ok(Number.isFinite(measured), `${title}: ${text}`)
 }

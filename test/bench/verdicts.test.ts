@@ -31,7 +31,7 @@ test('nor while others keep the machine busy', () => {
   })
 })
 
-test('there is no ratio to something that is not above 0', () => {
+test('there is no ratio of something below 0', () => {
   const measure = { figure: 'p50', better: 'lower', otherWork: 0 } as const
   assert.deepEqual(judge({ p50: -1, '±': 0 }, { p50: 1, '±': 0 }, measure), {
     ratio: null,
