@@ -3,25 +3,19 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { loadavg } from 'node:os'
 
+import type { RunRequest, RuntimeName } from '../src/core/request.ts'
 import { own, throwIfInterrupted } from './interruption.ts'
 import { descendantsOf, memoryOf } from './process-tree.ts'
 import { progress } from './progress.ts'
 import { skippedTable } from './table.ts'
 import type { Figures, Row, Table } from './table.ts'
+import { WarmLazaret } from './warm-lazaret.ts'
 import { toolchains } from './workloads.ts'
-import { hasPools, WarmLazaret } from './warm-lazaret.ts'
-import type { RunRequest, RuntimeName } from '../src/core/request.ts'
 
 const MiB = 1024 * 1024
 const title = 'memory per parked worker'
 /** Beside the first, which may bring along what all others share. */
 const furtherCount = 8
-
-/** A program that says that it stands, and waits. */
-interface Waiter {
-  readonly request: RunRequest
-  readonly command: readonly string[]
-}
 
 /** Brings the number that stand waiting up to `count`. */
 type Grow = (count: number) => Promise<void>
@@ -33,7 +27,7 @@ export async function benchMemory(): Promise<Table[]> {
     const waiter = planWaiter(runtime)
     if (waiter === null) continue
     progress(`memory: ${runtime}`)
-    rows.push(await measureParked(runtime, waiter), await measurePlain(runtime, waiter))
+    rows.push(await measureParked(runtime), await measurePlain(runtime, waiter))
   }
   return [
     {
@@ -51,18 +45,17 @@ export async function benchMemory(): Promise<Table[]> {
   ]
 }
 
-async function measureParked(runtime: RuntimeName, waiter: Waiter): Promise<Row> {
-  await using warm = new WarmLazaret({ language: waiter.request.language, runtime, count: 1 + furtherCount })
+async function measureParked(runtime: RuntimeName): Promise<Row> {
+  const language = runtime === 'bun' || runtime === 'node' ? 'javascript' : runtime
+  await using warm = new WarmLazaret({ language, runtime, count: 1 + furtherCount })
   // The nursery, and what a first run loads into this process, are there before anything is counted.
   const another: RunRequest =
     runtime === 'shell' ? { language: 'javascript', code: '1' } : { language: 'shell', code: 'true' }
   for (let run = 0; run < 2; run++) await warm.lazaret.run(another)
-  if (hasPools) return { name: `${warm.name}, parked`, figures: await measure(warm.grow) }
-  using waiting = new WaitingRuns(warm, waiter.request)
-  return { name: `lazaret ${runtime}, in a run (no pools yet)`, figures: await measure(waiting.grow) }
+  return { name: `${warm.name}, parked`, figures: await measure(warm.grow) }
 }
 
-async function measurePlain(runtime: RuntimeName, { command }: Waiter): Promise<Row> {
+async function measurePlain(runtime: RuntimeName, command: readonly string[]): Promise<Row> {
   const children: ReturnType<typeof spawn>[] = []
   const [file = '', ...args] = command
   try {
@@ -120,59 +113,23 @@ function look(known: ReadonlySet<number>): {
   }
 }
 
-/** Stands in for parked workers where there are no pools: runs that have begun and wait. */
-class WaitingRuns implements Disposable {
-  readonly #warm: WarmLazaret
-  readonly #request: RunRequest
-  readonly #end = new AbortController()
-  #count = 0
-
-  constructor(warm: WarmLazaret, request: RunRequest) {
-    this.#warm = warm
-    this.#request = request
-  }
-
-  grow: Grow = async (count) => {
-    while (this.#count < count) {
-      const begun = Promise.withResolvers<void>()
-      const onOutput = () => begun.resolve()
-      const run = this.#warm.lazaret.run({ ...this.#request, signal: this.#end.signal, onOutput })
-      run.then(() => begun.reject(new Error('A run that should wait has ended.')), begun.reject)
-      await begun.promise
-      this.#count++
-    }
-  };
-
-  [Symbol.dispose](): void {
-    this.#end.abort()
-  }
-}
-
-function planWaiter(runtime: RuntimeName): Waiter | null {
-  const javascript = (language: 'bun' | 'node', file: string | null): Waiter | null => {
-    const code = "console.log('here'); await new Promise(() => setInterval(() => {}, 1000))"
-    const plain = "console.log('here'); setInterval(() => {}, 1000)"
-    return file === null
-      ? null
-      : { request: { language: 'javascript', runtime: language, code }, command: [file, '-e', plain] }
-  }
+/** An interpreter without a wall that says that it stands, and waits. Null when the machine has none. */
+function planWaiter(runtime: RuntimeName): readonly string[] | null {
   switch (runtime) {
     case 'bun':
-      return javascript('bun', toolchains.bun())
-    case 'node':
-      return javascript('node', toolchains.node())
+    case 'node': {
+      const file = runtime === 'bun' ? toolchains.bun() : toolchains.node()
+      return file === null ? null : [file, '-e', "console.log('here'); setInterval(() => {}, 1000)"]
+    }
     case 'python': {
-      const code = "import time\nprint('here', flush=True)\ntime.sleep(60)"
       const file = toolchains.python()?.path
-      return file === undefined
-        ? null
-        : { request: { language: 'python', code }, command: [file, '-c', code] }
+      const code = "import time\nprint('here', flush=True)\ntime.sleep(600)"
+      return file === undefined ? null : [file, '-c', code]
     }
     case 'shell': {
-      // A bash that only sleeps would become `sleep`.
-      const code = 'echo here; read -t 60 <> <(:); :'
+      // Its standard input is a pipe that stays open.
       const file = toolchains.shell()
-      return file === null ? null : { request: { language: 'shell', code }, command: [file, '-c', code] }
+      return file === null ? null : [file, '-c', 'echo here; read -r line']
     }
   }
 }

@@ -6,7 +6,7 @@ import { LongLivedRival } from './rivals/long-lived.ts'
 import { runPlain } from './rivals/plain.ts'
 import { goalAtMost, skippedTable } from './table.ts'
 import type { Table } from './table.ts'
-import { hasPools, WarmLazaret } from './warm-lazaret.ts'
+import { WarmLazaret } from './warm-lazaret.ts'
 import { toolchains } from './workloads.ts'
 
 const title = 'python, warm, pandas preloaded: the sum of a series'
@@ -18,7 +18,6 @@ const turnsShare = 1 / 6
 export async function benchWarmPandas(turns: number): Promise<Table> {
   const python = findPandas()
   if (python === undefined) return skippedTable(title, 'no Python here has pandas (apt: python3-pandas).')
-  if (!hasPools) return skippedTable(title, 'this version has no pools, and so nothing to preload.')
   const parking = { language: 'python', runtime: 'python', count: 1, preload: ['pandas'] } as const
   await using warm = new WarmLazaret(parking, { python })
   const command = [python, '-c', code]
