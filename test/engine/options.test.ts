@@ -12,6 +12,8 @@ test('every gap is filled', () => {
     ceilings: {},
     toolchains: {},
     readable: [],
+    pools: {},
+    preload: [],
     uidRange: defaultUidRange,
     allowUnenforced: [],
   })
@@ -24,6 +26,8 @@ test('options that fit come through unchanged', () => {
     ceilings: { memoryBytes: 64 * 1024 * 1024 },
     toolchains: { node: '/usr/bin/node' },
     readable: [{ host: '/usr/share', guest: '/data' }],
+    pools: { python: { min: 1, max: 4 }, shell: { max: 0 } },
+    preload: ['numpy', 'os.path'],
     uidRange: { first: 100_000, count: 512 },
     allowUnenforced: ['cpuMs'],
     onEvent: () => undefined,
@@ -35,6 +39,9 @@ const readable = (guest: string, host = '/usr') => ({ readable: [{ host, guest }
 const wrong: readonly (readonly [what: string, options: unknown, named: RegExp])[] = [
   ['no object', 'strong', /Options: /],
   ['an unknown key', { timeout: 5 }, /timeout/],
+  ['a pool of nothing', { pools: { perl: {} } }, /pools/],
+  ['a pool whose min is above its max', { pools: { bun: { min: 9 } } }, /pools\.bun.*min/],
+  ['a module that is no name', { preload: ['os; import sys'] }, /preload/],
   ['an unknown level', { minimumProtection: 'best' }, /minimumProtection/],
   ['an unknown limit', { defaults: { seconds: 1 } }, /defaults.*seconds/],
   ['a limit that is no whole number', { defaults: { wallMs: 1.5 } }, /defaults\.wallMs/],

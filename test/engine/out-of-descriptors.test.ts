@@ -4,7 +4,7 @@ import { test } from 'node:test'
 
 const library = new URL('../../src/index.ts', import.meta.url).href
 
-/** Forty runs at once in a process that may open sixty descriptors; prints how each ended. */
+/** Forty runs at once in a process that may open thirty-six descriptors; prints how each ended. */
 const program = `
 import { createLazaret } from ${JSON.stringify(library)}
 const lazaret = createLazaret()
@@ -27,7 +27,7 @@ console.log(JSON.stringify({ ends, outcome }))
 test('a host without descriptors refuses runs and lives on', () => {
   const child = spawnSync(
     '/bin/sh',
-    ['-c', 'ulimit -n 60; exec "$@"', 'sh', process.execPath, '--input-type=module', '-e', program],
+    ['-c', 'ulimit -n 36; exec "$@"', 'sh', process.execPath, '--input-type=module', '-e', program],
     {
       encoding: 'utf8',
     },

@@ -1,6 +1,7 @@
 /** One Lazaret for a test file, with a check after each test that nothing was left behind. */
 import { after, afterEach } from 'node:test'
 
+import { runtimeNames } from '../../src/core/request.ts'
 import { createLazaret } from '../../src/index.ts'
 import type {
   Language,
@@ -33,10 +34,12 @@ export const python = { runtime: 'python', language: 'python' } as const
 export const bun = { runtime: 'bun', language: 'javascript' } as const
 export const node = { runtime: 'node', language: 'javascript' } as const
 
-/** Call once, at the top of a test file. */
+const noPools = Object.fromEntries(runtimeNames.map((name) => [name, { max: 0 }]))
+
+/** Call once, at the top of a test file. Every run is started for itself: workers that wait would look like leaks. */
 export async function useLazaret(options: LazaretOptions = {}): Promise<TestLazaret> {
   const leaks = new LeakCheck()
-  const lazaret = createLazaret(options)
+  const lazaret = createLazaret({ pools: noPools, ...options })
   const run = async (request: RunRequest): Promise<RunResult> => {
     const result = await lazaret.run(request)
     leaks.noteNamespace(result.receipt.observed['ns_pid'])
