@@ -1,10 +1,12 @@
 """One run, from the request to the end of the program.
 
-`main` ends by returning or by raising SystemExit, never by `os._exit`: the interpreter then waits for non-daemon
-threads, calls `atexit` functions and flushes, in its usual order.
+`main` ends by returning or by raising SystemExit: the interpreter then waits for non-daemon threads, calls `atexit`
+functions and flushes, in its usual order. For a program that came to its end the same is done here, and the host told.
 """
 
+import atexit
 import builtins
+import gc
 import os
 import sys
 from _ast import Expr, Expression, PyCF_ALLOW_TOP_LEVEL_AWAIT, PyCF_ONLY_AST
@@ -23,6 +25,8 @@ SMALL_MAX = 1000
 RESERVE_BYTES = 4 * 1024 * 1024
 
 # Taken before guest code can replace them.
+exit_process, getpid, collect_garbage, run_exit_functions = os._exit, os.getpid, gc.collect, atexit._run_exitfuncs
+initial_streams, initial_modules, module_type = (sys.stdout, sys.stderr), frozenset(sys.modules), type(sys)
 get_recursion_limit, set_recursion_limit = sys.getrecursionlimit, sys.setrecursionlimit
 set_trace, set_profile = sys.settrace, sys.setprofile
 initial_recursion_limit = get_recursion_limit()
@@ -52,29 +56,46 @@ def main():
         raise
     except BaseException as error:
         reporter.end_with_error("run", error)
-    prepare_last_word(channel)
+    end_early(channel, guest_names)
 
 
-def prepare_last_word(channel):
-    """Have the host told when the interpreter has done all that a program can notice, but for ending its process.
+def end_early(channel, guest_names):
+    """Do all that a program can notice of the interpreter's end, in its order, and tell the host that it is done.
 
-    The names of `builtins` are the last that it clears: after threads, `atexit`, and `__del__` of what modules held.
+    What is left then is to take modules apart, which takes longer the more there are, and to end the process.
     """
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except BaseException:
-        # It will exit with another code for that.
+    if getpid() != channel.process:
         return
-    builtins.__spec__.last_word = LastWord(channel)
+    if "threading" in sys.modules:
+        sys.modules["threading"]._shutdown()
+    run_exit_functions()
+    for names in (guest_names, *own_modules()):
+        for name in sorted(names, key=is_public):
+            names[name] = None
+    collect_garbage()
+    try:
+        for stream in (sys.stdout, sys.stderr, *initial_streams):
+            if stream is not None and not stream.closed:
+                stream.flush()
+    except BaseException:
+        # The interpreter will exit with another code for that.
+        return
+    channel.send('{"type":"end","exitCode":0}')
+    exit_process(0)
 
 
-class LastWord:
-    def __init__(self, channel):
-        self.channel = channel
+def own_modules():
+    """The names of modules that are the guest's own, the last imported first: they may hold files that are not flushed."""
+    modules = [module for name, module in sys.modules.copy().items() if name not in initial_modules]
+    for module in reversed(modules):
+        file = getattr(module, "__file__", None)
+        if type(module) is module_type and not (type(file) is str and file.startswith(library_folders)):
+            yield module.__dict__
 
-    def __del__(self):
-        self.channel.send('{"type":"end","exitCode":0}')
+
+def is_public(name):
+    """The interpreter clears names with one underscore first."""
+    return not (name[:1] == "_" and name[1:2] != "_")
 
 
 def normalize(code):
