@@ -30,6 +30,8 @@ enum {
   WATCHDOG_INTERVAL_MS = 20,     /* a guest grows 30 to 60 MiB meanwhile */
   PROCESSES_MAX = 4096,          /* looked at, at one time, by the watchdog */
   WORK_FOLDERS = 2,
+  CGROUPS_MAX = 3,               /* one file a hierarchy */
+  SECRET_BYTES = 32,
 };
 
 enum frame_type {
@@ -64,6 +66,7 @@ enum frame_type {
   /* nursery to host, after READY */
   FRAME_STARTED = 88, /* this launcher has its sockets */
   FRAME_REAPED = 89,  /* this launcher's number may be another's from now on */
+  FRAME_BARREN = 90,  /* the zygote is gone; what it has borne goes on */
 };
 
 enum exceeded {
@@ -115,6 +118,11 @@ struct cell {
   int helper_fd;            /* socket to the helper that stays root to write the maps, or -1 */
   pid_t helper;
   int sync_fd;              /* socket between stub and pid 1 during construction, or -1 */
+  uint64_t namespaces;      /* CLONE_NEW* of those that this process was born into */
+  /* spaces, whose guest is a fork of their cell's zygote */
+  int zygote_fd;            /* socket to it, or -1 */
+  int guest_joins[CGROUPS_MAX];
+  uint32_t guest_join_count;
   /* without namespaces */
   bool is_warded;           /* the warden stands in for pid 1, and the guests are its descendants */
   bool scoped;              /* signals of ours reach what lies below us and nothing else */
@@ -180,8 +188,17 @@ void step_take_ids(struct reader *record);
 void step_confine(struct reader *record);
 void step_warden(struct reader *record);
 void step_remove(struct reader *record);
+void step_listen(struct reader *record);
+void step_open_folder(struct reader *record);
+void step_open_at(struct reader *record);
+void step_guest_join(struct reader *record);
+void step_forks(struct reader *record);
+void step_family(struct reader *record);
 
-void run_nursery(struct frame frame); /* returns in each child that is to become a launcher */
+/* Both return in each child that is to become a launcher, with the report and control sockets and the channel placed. */
+void run_nursery(struct frame frame);
+void run_family(int listening_fd, const uint8_t secret[SECRET_BYTES], int zygote_fd, const char *more_facts);
+_Noreturn void launch(void); /* receives a plan and applies it */
 
 void write_id_maps(pid_t pid);
 _Noreturn void run_stub(pid_t pid1, int pidfd, int sync_fd);
@@ -203,6 +220,7 @@ size_t count_tasks(void); /* processes and threads, those included that nobody h
 size_t list_processes(long *pids, size_t most);
 
 void reduce_capabilities(uint64_t kept);
+bool raise_ambient_capabilities(uint64_t mask); /* and has no others: execve then keeps these, whatever the uid */
 bool scope_signals(void); /* false where the kernel has no such scope */
 
 /* Called in a forked child that will become a guest. They return false with errno set. */
@@ -223,7 +241,7 @@ struct watched {
 struct spawn {
   bool used;
   uint32_t id;
-  pid_t pid;
+  pid_t pid;                    /* 0 while a fork of the zygote is on its way */
   int output_fds[2];            /* stdout, stderr; -1 when closed */
   int stdin_fd;                 /* -1 when closed */
   int exec_fd;                  /* end of file here means that execve worked; -1 afterwards */

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,18 +36,43 @@ void announce(struct spawn *spawn) {
   }
 }
 
+/* A fork that never came to be leaves nothing to wait for. */
+static void report_failure(struct spawn *spawn, int error, const char *step) {
+  outbox_fault(spawn->id, error, step);
+  close_and_forget(&spawn->exec_fd);
+  if (spawn->pid > 0) return;
+  for (int stream = 0; stream < 2; stream++) close_and_forget(&spawn->output_fds[stream]);
+  close_and_forget(&spawn->stdin_fd);
+  spawn->used = false;
+}
+
+/* A fork of the zygote first says its number: a zero in place of an errno, and the number. */
+static bool take_forked_pid(struct spawn *spawn, const uint8_t report[8]) {
+  struct reader reader = reader_of(report, 8);
+  if (take_u32(&reader) != 0) return false;
+  spawn->pid = (pid_t)take_u32(&reader);
+  return spawn->pid > 0;
+}
+
 void read_exec_report(struct spawn *spawn) {
   uint8_t report[128];
   ssize_t count = read(spawn->exec_fd, report, sizeof report - 1);
+  if (count >= 8 && spawn->pid == 0 && take_forked_pid(spawn, report)) {
+    count -= 8;
+    memmove(report, report + 8, (size_t)count);
+    if (count == 0) count = read(spawn->exec_fd, report, sizeof report - 1);
+  }
   if (count < 0) return;
   if (count >= 4) {
     report[count] = 0;
     struct reader reader = reader_of(report, 4);
-    outbox_fault(spawn->id, (int)take_u32(&reader), (const char *)report + 4);
+    report_failure(spawn, (int)take_u32(&reader), (const char *)report + 4);
+  } else if (spawn->pid == 0) {
+    report_failure(spawn, ECHILD, "fork the zygote");
   } else {
     announce(spawn);
+    close_and_forget(&spawn->exec_fd);
   }
-  close_and_forget(&spawn->exec_fd);
 }
 
 static void exceed_output(struct spawn *spawn, int stream) {

@@ -126,8 +126,10 @@ static uint64_t current_permitted(void) {
 }
 
 static void empty_bounding_set(bool required) {
-  for (unsigned long number = 0; prctl(PR_CAPBSET_READ, number, 0, 0, 0) >= 0; number++) {
-    if (prctl(PR_CAPBSET_DROP, number, 0, 0, 0) < 0 && required) fail("empty the bounding set");
+  int is_there;
+  for (unsigned long number = 0; (is_there = prctl(PR_CAPBSET_READ, number, 0, 0, 0)) >= 0; number++) {
+    /* Where it is gone already, the right to take it away may be gone too. */
+    if (is_there == 1 && prctl(PR_CAPBSET_DROP, number, 0, 0, 0) < 0 && required) fail("empty the bounding set");
   }
 }
 
@@ -157,3 +159,10 @@ bool drop_to_guest_ids(void) {
 }
 
 bool drop_capabilities(void) { return set_capabilities(0, 0) == 0; }
+
+bool raise_ambient_capabilities(uint64_t mask) {
+  for (unsigned long number = 0; number < 64; number++) {
+    if ((mask >> number & 1) && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, number, 0, 0) < 0) return false;
+  }
+  return set_capabilities(mask, mask) == 0;
+}

@@ -34,14 +34,16 @@ struct watched take_watched(struct spawn *spawn, struct reader *request) {
  */
 void count_tasks_ourselves(struct guest_rlimits *rlimits, pid_t pid) {
   enum { ROOM_FOR_ALL = 8192 };
-  if (!cell.is_warded || cell.guest_changes_ids) return;
+  bool shares_count = cell.is_warded || cell.zygote_fd >= 0; /* in a space: with the guests of all others in the cell */
+  if (!shares_count || cell.guest_changes_ids) return;
   for (uint32_t i = 0; i < rlimits->count; i++) {
     struct rlimit *limit = &rlimits->each[i].limit;
     struct rlimit inherited;
     if (rlimits->each[i].resource != RLIMIT_NPROC || limit->rlim_max == 0) continue;
     check(syscall(SYS_prlimit64, pid, RLIMIT_NPROC, NULL, &inherited), "read an rlimit");
     watch_tasks(limit->rlim_max);
-    rlim_t room = tasks_besides_guests() + limit->rlim_max + ROOM_FOR_ALL;
+    rlim_t others = cell.is_warded ? tasks_besides_guests() : 0;
+    rlim_t room = others + limit->rlim_max + ROOM_FOR_ALL;
     limit->rlim_cur = limit->rlim_max = room < inherited.rlim_max ? room : inherited.rlim_max;
   }
 }

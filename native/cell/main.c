@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct cell cell = {.record = UINT32_MAX, .helper_fd = -1, .sync_fd = -1};
+struct cell cell = {.record = UINT32_MAX, .helper_fd = -1, .sync_fd = -1, .zygote_fd = -1};
 
 _Noreturn void fail(const char *what) {
   int error = errno;
@@ -37,7 +37,6 @@ void check(long result, const char *what) {
 
 /* Nothing of the host comes along: descriptors, signal dispositions, mask, session, umask. */
 static void clean_inheritance(void) {
-  check(syscall(SYS_close_range, CHANNEL_FD + 1, ~0U, 0), "close inherited descriptors");
   /* Without a channel its number is taken all the same, so that nothing else ever gets it. */
   if (fcntl(CHANNEL_FD, F_GETFD) < 0) check(open("/dev/null", O_RDWR | O_CLOEXEC), "open /dev/null");
   for (int fd = REPORT_FD; fd <= CHANNEL_FD; fd++) {
@@ -68,15 +67,23 @@ static struct reader receive_plan(struct frame frame) {
   return reader_of(plan, frame.length);
 }
 
+_Noreturn void launch(void) {
+  clean_inheritance();
+  apply_plan(receive_plan(receive_header())); /* forks at the clone record: the child goes on, the parent becomes the stub */
+  errno = EPROTO;
+  fail("the plan does not end in serve");
+}
+
 int main(void) {
+  check(syscall(SYS_close_range, CHANNEL_FD + 1, ~0U, 0), "close inherited descriptors");
   clean_inheritance();
   struct frame first = receive_header();
   if (first.type == FRAME_NURSERY) {
     run_nursery(first); /* returns in a child that has its own sockets and still all of the nursery's */
-    clean_inheritance();
-    first = receive_header();
+    check(syscall(SYS_close_range, CHANNEL_FD + 1, ~0U, 0), "close the nursery's descriptors");
+    launch();
   }
-  apply_plan(receive_plan(first)); /* forks at the clone record: the child goes on, the parent becomes the stub */
+  apply_plan(receive_plan(first));
   errno = EPROTO;
   fail("the plan does not end in serve");
 }

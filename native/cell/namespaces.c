@@ -29,6 +29,7 @@ void step_clone(struct reader *record) {
   };
   long pid = syscall(SYS_clone3, &arguments, sizeof arguments);
   check(pid, "create the namespaces");
+  cell.namespaces = flags;
   if (pid > 0) {
     close(sync[1]);
     run_stub((pid_t)pid, pidfd, sync[0]);

@@ -33,7 +33,7 @@ struct waiting {
   uint32_t id;
   uint8_t role;
   bool has_channel;
-  uint8_t greeting[GREETING_BYTES];
+  uint8_t greeting[GREETING_BYTES + SECRET_BYTES];
   size_t greeting_bytes;
 };
 
@@ -50,6 +50,8 @@ static pid_t host;
 static int listen_fd;
 static int signal_fd;
 static bool is_out_of_descriptors;
+static const uint8_t *secret; /* what a connection has to know where the kernel cannot say who it is; or NULL */
+static int zygote_fd = -1;    /* its end means that there is nobody to fork any more */
 
 static void tell_host(uint8_t type, uint32_t id) {
   if (!write_frame(CONTROL_FD, (struct frame){.type = type, .id = id}, NULL)) _exit(0); /* the host is gone */
@@ -68,15 +70,33 @@ static void drop_all_of(uint32_t id) {
   }
 }
 
-/* The kernel wrote down who connected; a name can be read by everybody. */
+/* The kernel wrote down who connected; a name can be read by everybody. What it wrote has no meaning in a cell. */
 static bool is_host(int fd) {
+  if (secret) return true; /* until it has greeted */
   struct ucred peer;
   socklen_t length = sizeof peer;
   if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0) return false;
   return peer.pid == host && peer.uid == geteuid();
 }
 
+/* Strangers that say nothing must not keep the host out. */
+static void make_room(void) {
+  for (size_t i = 0; waiting_count == WAITING_MAX && i < waiting_count; i++) {
+    if (waiting[i].role == 0) drop_waiting(i);
+  }
+}
+
+static size_t greeting_length(void) { return GREETING_BYTES + (secret ? SECRET_BYTES : 0); }
+
+/* In a time that does not tell how much of it was right. */
+static bool knows_secret(const uint8_t *said) {
+  uint8_t difference = 0;
+  for (int i = 0; secret && i < SECRET_BYTES; i++) difference |= (uint8_t)(said[i] ^ secret[i]);
+  return difference == 0;
+}
+
 static void accept_waiting(void) {
+  if (secret) make_room();
   while (waiting_count < WAITING_MAX) {
     int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
     if (fd < 0) {
@@ -100,16 +120,17 @@ static int find_waiting(uint32_t id, uint8_t role) {
 
 /* Reads what has arrived of a greeting, and not a byte more: the plan behind it is the launcher's. False: drop it. */
 static bool read_greeting(struct waiting *one) {
-  size_t missing = GREETING_BYTES - one->greeting_bytes;
+  size_t missing = greeting_length() - one->greeting_bytes;
   ssize_t count = recv(one->fd, one->greeting + one->greeting_bytes, missing, MSG_DONTWAIT);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return true;
   if (count <= 0) return false;
   one->greeting_bytes += (size_t)count;
-  if (one->greeting_bytes < GREETING_BYTES) return true;
+  if (one->greeting_bytes < greeting_length()) return true;
   struct frame frame = frame_header(one->greeting);
   uint8_t role = one->greeting[FRAME_HEADER_BYTES];
   bool is_role = role == REPORT_FD || role == CONTROL_FD || role == CHANNEL_FD;
-  if (frame.type != FRAME_GREETING || frame.length != GREETING_BYTES - FRAME_HEADER_BYTES || !is_role) return false;
+  if (frame.type != FRAME_GREETING || frame.length != greeting_length() - FRAME_HEADER_BYTES || !is_role) return false;
+  if (!knows_secret(one->greeting + GREETING_BYTES)) return false;
   if (find_waiting(frame.id, role) >= 0) return false;
   one->id = frame.id;
   one->has_channel = one->greeting[FRAME_HEADER_BYTES + 1] != 0;
@@ -186,6 +207,15 @@ static void obey_host(void) {
 
 /* ---- the loop ---- */
 
+static void listen_for_children(void) {
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  check(sigprocmask(SIG_BLOCK, &child, NULL), "block SIGCHLD");
+  signal_fd = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+  check(signal_fd, "open the signal descriptor");
+}
+
 static void open_nursery(uint32_t name_bytes) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   errno = EPROTO;
@@ -196,12 +226,7 @@ static void open_nursery(uint32_t name_bytes) {
   /* Besides the end of the control socket, which a stopped nursery would not see. */
   check(prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0), "die with the host");
   host = getppid();
-  sigset_t child;
-  sigemptyset(&child);
-  sigaddset(&child, SIGCHLD);
-  check(sigprocmask(SIG_BLOCK, &child, NULL), "block SIGCHLD");
-  signal_fd = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-  check(signal_fd, "open the signal descriptor");
+  listen_for_children();
   listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   check(listen_fd, "open the nursery's socket");
   socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + name_bytes);
@@ -227,14 +252,20 @@ static bool serve_waiting(const struct pollfd *polled, size_t count) {
   return false;
 }
 
+static void lose_zygote(void) {
+  zygote_fd = -1; /* the descriptor stays: launchers have theirs by number */
+  tell_host(FRAME_BARREN, 0);
+}
+
 /* True in a child that is to become a launcher. */
 static bool nurse_once(void) {
-  enum { HOST, CHILDREN, NEW, OWN };
+  enum { HOST, CHILDREN, NEW, ZYGOTE, OWN };
   struct pollfd polled[OWN + WAITING_MAX];
-  bool takes_more = waiting_count < WAITING_MAX && !is_out_of_descriptors;
+  bool takes_more = (waiting_count < WAITING_MAX || secret) && !is_out_of_descriptors;
   polled[HOST] = (struct pollfd){.fd = CONTROL_FD, .events = POLLIN};
   polled[CHILDREN] = (struct pollfd){.fd = signal_fd, .events = POLLIN};
   polled[NEW] = (struct pollfd){.fd = takes_more ? listen_fd : -1, .events = POLLIN};
+  polled[ZYGOTE] = (struct pollfd){.fd = zygote_fd};
   size_t count = waiting_count;
   for (size_t i = 0; i < count; i++) {
     polled[OWN + i] = (struct pollfd){.fd = waiting[i].fd, .events = waiting[i].role == 0 ? POLLIN : 0};
@@ -243,6 +274,7 @@ static bool nurse_once(void) {
   is_out_of_descriptors = false;
   if (polled[HOST].revents) obey_host();
   if (polled[CHILDREN].revents) reap_launchers();
+  if (polled[ZYGOTE].revents) lose_zygote();
   if (serve_waiting(polled + OWN, count)) return true;
   if (polled[NEW].revents) accept_waiting();
   return false;
@@ -250,5 +282,19 @@ static bool nurse_once(void) {
 
 void run_nursery(struct frame frame) {
   open_nursery(frame.length);
+  while (!nurse_once()) continue;
+}
+
+void run_family(int listening_fd, const uint8_t own_secret[SECRET_BYTES], int socket_of_zygote, const char *more_facts) {
+  listen_fd = listening_fd;
+  secret = own_secret;
+  zygote_fd = socket_of_zygote;
+  listen_for_children();
+  char facts[4096];
+  size_t more = strlen(more_facts);
+  size_t own = collect_facts(facts, sizeof facts - more);
+  memcpy(facts + own, more_facts, more);
+  uint32_t length = (uint32_t)(own + more);
+  if (!write_frame(CONTROL_FD, (struct frame){.type = FRAME_READY, .length = length}, facts)) _exit(0);
   while (!nurse_once()) continue;
 }

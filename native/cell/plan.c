@@ -44,6 +44,12 @@ static void (*const steps[])(struct reader *) = {
     step_confine,
     step_warden,
     step_remove,
+    step_listen,
+    step_open_folder,
+    step_open_at,
+    step_guest_join,
+    step_forks,
+    step_family,
 };
 
 void apply_plan(struct reader plan) {

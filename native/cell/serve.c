@@ -22,6 +22,7 @@ static struct spawn spawns[SPAWNS_MAX];
 static uint8_t inbox[FRAME_HEADER_BYTES + FRAME_BYTES_MAX];
 static size_t inbox_bytes;
 static bool announces_alone;
+static bool kills_late_forks;
 
 static struct spawn *spawn_of(uint32_t id) {
   for (int i = 0; i < SPAWNS_MAX; i++) {
@@ -44,6 +45,14 @@ static _Noreturn void leave(void) {
   _exit(0);
 }
 
+/* A fork of the zygote that has been asked for and is not ours yet. */
+static bool awaits_fork(void) {
+  for (int i = 0; i < SPAWNS_MAX; i++) {
+    if (spawns[i].used && spawns[i].pid == 0) return true;
+  }
+  return false;
+}
+
 /* ---- frames from the host ---- */
 
 static void handle_spawn(uint32_t id, struct reader *payload) {
@@ -60,6 +69,7 @@ static void handle_spawn(uint32_t id, struct reader *payload) {
 static void handle_begin(uint32_t id, struct reader *payload) {
   struct spawn *spawn = spawn_of(id);
   if (!spawn || spawn->exited) return; /* it ended while this was on its way, and the host hears of that */
+  if (spawn->pid == 0) end_malformed(); /* a fork that the host has not heard of yet */
   if (!begin_spawn(spawn, payload)) end_malformed();
 }
 
@@ -84,7 +94,7 @@ static void handle_signal(uint32_t id, struct reader *payload) {
   uint32_t number = take_u32(payload);
   struct spawn *spawn = spawn_of(id);
   if (!reader_done(payload) || number == 0 || number >= NSIG) end_malformed();
-  if (spawn && !spawn->exited) (void)kill(spawn->pid, (int)number); /* not reaped yet, so it is still that process */
+  if (spawn && !spawn->exited && spawn->pid > 0) (void)kill(spawn->pid, (int)number); /* not reaped yet, so it is still that process */
 }
 
 static void handle_frame(struct frame frame, struct reader payload) {
@@ -116,6 +126,7 @@ static void handle_frame(struct frame frame, struct reader payload) {
       report_usage();
       kill_guests();
       announces_alone = true;
+      kills_late_forks = awaits_fork();
       return;
     case FRAME_END:
       leave();
@@ -147,6 +158,9 @@ static void read_control(void) {
  * when there is no child left to wait for, nothing is alive.
  */
 static void announce_alone(void) {
+  if (awaits_fork()) return;
+  if (kills_late_forks) kill_guests();
+  kills_late_forks = false;
   if (waitid(P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 || errno != ECHILD) return;
   announces_alone = false;
   outbox_add((struct frame){.type = FRAME_ALONE}, NULL);

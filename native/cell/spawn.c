@@ -1,8 +1,5 @@
-/*
- * Starting a guest: the last steps before foreign code runs, in an order in which each step is still possible
- * and nothing is left open behind it. seccomp comes last, then execve.
- */
-#include "cell.h"
+/* Starting a guest: its pipes, and its way from a fork of pid 1, or of the zygote, to foreign code (guest.c). */
+#include "guest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,76 +10,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { SPAWN_HAS_STDIN = 1, SPAWN_HAS_CHANNEL = 2, SPAWN_ENDS_ON_OUTPUT = 4, SPAWN_COLLECTS = 8, SPAWN_FLAGS = 15 };
-
-/* First descriptor above the ones a guest may have; everything from here on is closed. */
-enum { GUEST_CHANNEL_FD = 3, EXEC_FD = 4 };
-
-struct program {
-  uint32_t flags;
-  const char *folder;
-  const char *file;
-  struct guest_rlimits rlimits;
-  char *arguments[ARGUMENTS_MAX]; /* argv, NULL, environment, NULL */
-  char **environment;
-};
-
 struct pipes {
   int output[2][2];
   int input[2];
   int exec[2];
 };
 
-/* The strings stay in the request's buffer: the guest is a fork and has its own copy of it. */
-static char **take_strings(char **into, char **end, struct reader *request) {
-  uint32_t count = take_u32(request);
-  if (request->bad || count >= (size_t)(end - into)) return NULL;
-  for (uint32_t i = 0; i < count; i++) *into++ = (char *)(uintptr_t)take_string(request);
-  *into++ = NULL;
-  return into;
-}
-
-static bool take_program(struct program *program, struct spawn *spawn, struct reader *request) {
-  program->flags = take_u32(request);
-  struct watched limits = take_watched(spawn, request);
-  program->folder = take_string(request);
-  program->file = take_string(request);
-  if (request->bad || program->flags > SPAWN_FLAGS || !take_rlimits(&program->rlimits, request)) return false;
-  char **end = program->arguments + ARGUMENTS_MAX;
-  program->environment = take_strings(program->arguments, end, request);
-  if (!program->environment || !take_strings(program->environment, end, request) || !reader_done(request)) return false;
-  spawn->ends_on_output = (program->flags & SPAWN_ENDS_ON_OUTPUT) != 0;
-  watch(limits);
-  return true;
-}
-
 /* Where the child says which step failed; it closes by itself when execve works. */
 static int exec_report_fd;
 
-static const char *arrange_descriptors(const struct pipes *pipes, uint32_t flags) {
-  /* Copies above every number that is about to be used, so that no dup2 closes a source. */
-  int input = (flags & SPAWN_HAS_STDIN) ? pipes->input[0] : open("/dev/null", O_RDONLY | O_CLOEXEC);
-  int copies[5] = {
-      fcntl(input, F_DUPFD_CLOEXEC, 16),
-      fcntl(pipes->output[0][1], F_DUPFD_CLOEXEC, 16),
-      fcntl(pipes->output[1][1], F_DUPFD_CLOEXEC, 16),
-      (flags & SPAWN_HAS_CHANNEL) ? fcntl(CHANNEL_FD, F_DUPFD_CLOEXEC, 16) : -2,
-      fcntl(pipes->exec[1], F_DUPFD_CLOEXEC, 16),
-  };
-  for (int i = 0; i < 5; i++) {
-    if (copies[i] == -1) return "copy a descriptor";
-  }
-  for (int fd = 0; fd < GUEST_CHANNEL_FD; fd++) {
-    if (dup2(copies[fd], fd) < 0) return "place a descriptor";
-  }
-  if (copies[GUEST_CHANNEL_FD] >= 0) {
-    if (dup2(copies[GUEST_CHANNEL_FD], GUEST_CHANNEL_FD) < 0) return "place the channel";
-  } else {
-    close(GUEST_CHANNEL_FD);
-  }
-  if (dup3(copies[EXEC_FD], EXEC_FD, O_CLOEXEC) < 0) return "place the exec pipe";
-  exec_report_fd = EXEC_FD;
-  return syscall(SYS_close_range, EXEC_FD + 1, ~0U, 0) == 0 ? NULL : "close the other descriptors";
+static void list_guest_fds(int fds[GUEST_FDS], const struct pipes *pipes, uint32_t flags) {
+  fds[0] = (flags & SPAWN_HAS_STDIN) ? pipes->input[0] : open("/dev/null", O_RDONLY | O_CLOEXEC);
+  fds[1] = pipes->output[0][1];
+  fds[2] = pipes->output[1][1];
+  fds[GUEST_CHANNEL_FD] = (flags & SPAWN_HAS_CHANNEL) ? CHANNEL_FD : -1;
+  fds[EXEC_FD] = pipes->exec[1];
 }
 
 static const char *reset_signals(void) {
@@ -95,17 +37,13 @@ static const char *reset_signals(void) {
 /* Returns only when a step failed: its name, with errno set. */
 static const char *become_guest(const struct program *program, const struct pipes *pipes) {
   if (setsid() < 0) return "start a session";
-  const char *failed = arrange_descriptors(pipes, program->flags);
+  int fds[GUEST_FDS];
+  list_guest_fds(fds, pipes, program->flags);
+  const char *failed = arrange_descriptors(fds);
+  if (!failed) exec_report_fd = EXEC_FD;
   if (!failed) failed = reset_signals();
+  if (!failed) failed = confine_guest(program);
   if (failed) return failed;
-  if (!set_rlimits(&program->rlimits, 0)) return "set an rlimit";
-  if (cell.guest_root && chroot(cell.guest_root) < 0) return "enter the guests' root";
-  if (chdir("/") < 0) return "enter /";
-  if (!drop_to_guest_ids()) return "drop to the guest's ids";
-  if (!drop_capabilities()) return "drop the capabilities";
-  if (chdir(program->folder) < 0) return "enter the working folder";
-  if (!restrict_with_landlock()) return "apply Landlock";
-  if (!restrict_with_seccomp()) return "apply seccomp";
   if (program->flags & SPAWN_COLLECTS) {
     close(exec_report_fd);
     _exit(collect_files(program->file, program->arguments));
@@ -116,14 +54,7 @@ static const char *become_guest(const struct program *program, const struct pipe
 
 static _Noreturn void run_child(const struct program *program, const struct pipes *pipes) {
   exec_report_fd = pipes->exec[1];
-  const char *failed = become_guest(program, pipes);
-  int error = errno;
-  uint8_t report[128];
-  size_t length = strlen(failed);
-  if (length > sizeof report - 4) length = sizeof report - 4;
-  put_u32(report, (uint32_t)error);
-  memcpy(report + 4, failed, length);
-  (void)write_exactly(exec_report_fd, report, 4 + length);
+  report_failed_step(exec_report_fd, become_guest(program, pipes));
   _exit(127);
 }
 
@@ -137,18 +68,33 @@ static int keep(int fd) {
   return fd;
 }
 
+/* A fork of the zygote is asked for and comes later; its number is the first thing on the exec pipe. */
+static void start_fork(const struct program *program, const struct pipes *pipes, struct reader request) {
+  int fds[GUEST_FDS];
+  list_guest_fds(fds, pipes, program->flags);
+  if (!ask_for_fork(fds, request)) report_failed_step(pipes->exec[1], "ask the zygote");
+  if (!(program->flags & SPAWN_HAS_STDIN)) close(fds[0]);
+}
+
 bool start_spawn(struct spawn *spawn, struct reader *request) {
   static struct program program;
   program = (struct program){0};
+  struct reader whole = *request;
   /* Before its deadline is set: a guest that reaches it has run for no less, and so it was the deadline that ended it. */
   spawn->started_us = now_us();
   if (!take_program(&program, spawn, request)) return false;
+  spawn->ends_on_output = (program.flags & SPAWN_ENDS_ON_OUTPUT) != 0;
+  watch(program.watched);
   count_tasks_ourselves(&program.rlimits, 0);
   struct pipes pipes;
   if (!open_pipes(&pipes)) fail("make the guest's pipes");
-  spawn->pid = fork();
-  check(spawn->pid, "fork the guest");
-  if (spawn->pid == 0) run_child(&program, &pipes);
+  if (program.flags & SPAWN_FORKS) {
+    start_fork(&program, &pipes, whole);
+  } else {
+    spawn->pid = fork();
+    check(spawn->pid, "fork the guest");
+    if (spawn->pid == 0) run_child(&program, &pipes);
+  }
   for (int i = 0; i < 2; i++) {
     close(pipes.output[i][1]);
     spawn->output_fds[i] = keep(pipes.output[i][0]);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -57,7 +58,7 @@ _Noreturn void run_stub(pid_t pid1, int pidfd, int sync_fd) {
     if (cell.slots[slot] != 0) close(cell.slots[slot]);
   }
   char byte = 'm';
-  if (!cell.is_warded) write_id_maps(pid1);
+  if (cell.namespaces & CLONE_NEWUSER) write_id_maps(pid1); /* a space has its cell's ids */
   check(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "hide the stub");
   if (report_born(pid1) && write_exactly(sync_fd, &byte, 1) && !cell.is_warded && read_exactly(sync_fd, &byte, 1)) {
     (void)write_exactly(sync_fd, &byte, 1);

@@ -43,6 +43,7 @@ int fake_closedir(DIR *stream);
 FILE *fake_fopen(const char *path);
 int fake_fscanf(FILE *file, long *number);
 int fake_fclose(FILE *file);
+ssize_t fake_sendmsg(const struct msghdr *envelope);
 ssize_t fake_recv(void *buffer, size_t length);
 int fake_getsockopt(void *value, const socklen_t *length);
 pid_t fake_getppid(void);

@@ -89,6 +89,7 @@ int cell_main(void);
 #define recv(fd, buffer, length, flags) ((void)(fd), fake_recv(buffer, length))
 #define rmdir(path) ((void)(path), fake_succeed())
 #define send(fd, buffer, length, flags) ((void)(fd), (void)(buffer), (void)(length), fake_succeed())
+#define sendmsg(fd, envelope, flags) ((void)(fd), (void)(flags), fake_sendmsg(envelope))
 #define setfsgid(id) fake_fsid(id)
 #define setfsuid(id) fake_fsid(id)
 #define setgroups(count, groups) fake_succeed()

@@ -34,7 +34,8 @@ static void begin_anew(void) {
   announces_alone = false;
   from = until = 0;
   watched = (struct watched){0};
-  cell = (struct cell){.helper_fd = -1, .sync_fd = -1, .guest_root = "/run/guest", .filter = filter};
+  cell = (struct cell){.helper_fd = -1, .sync_fd = -1, .zygote_fd = 13, .guest_root = "/run/guest", .filter = filter};
+  cell.has_landlock = true;
   cell.filter_bytes = sizeof filter;
 }
 

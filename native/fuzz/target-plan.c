@@ -22,9 +22,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(framed + FRAME_HEADER_BYTES, input.at, input.left);
     input = (struct bytes){framed, FRAME_HEADER_BYTES + input.left};
   }
-  cell = (struct cell){.record = UINT32_MAX, .helper_fd = -1, .sync_fd = -1};
+  cell = (struct cell){.record = UINT32_MAX, .helper_fd = -1, .sync_fd = -1, .zygote_fd = -1};
   waiting_count = launcher_count = 0;
   is_out_of_descriptors = false;
+  secret = NULL;
+  zygote_fd = -1;
   fake_begin(seed >> 1, input, input); /* connections to a nursery say the same things once more */
   fake_be_outside();
   if (setjmp(fake_end) == 0) cell_main();

@@ -71,7 +71,7 @@ const releaseTries = 20
 const releasePauseMs = 25
 
 /** The kernel may need a moment after the last process before it lets a cgroup go; so may who outlived the launcher. */
-async function cleanUp(
+export async function cleanUp(
   cell: Cell,
   ground: LeasedGround,
   { clock, work }: { readonly clock: Clock; readonly work: string | null },

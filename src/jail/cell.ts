@@ -53,6 +53,7 @@ export class Cell {
   #pid1: number | undefined
   #isReported = false
   #calmDown: (() => void) | undefined
+  #onNursery: ((frame: Frame) => void) | undefined
   #onFailure: ((failure: StepFailure) => void) | undefined
   #alone: PromiseWithResolvers<void> | undefined
 
@@ -82,6 +83,16 @@ export class Cell {
   sendPlan(plan: Buffer): void {
     this.#isPlanned = true
     this.#send(frameType.plan, 0, plan)
+  }
+
+  /** For a cell with a nursery in it (plan-family.ts): what that says of its launchers. */
+  listenToNursery(listener: (frame: Frame) => void): void {
+    this.#onNursery = listener
+  }
+
+  /** Has the cell's nursery kill a launcher. */
+  killLauncher(id: number): void {
+    this.#send(frameType.kill, id)
   }
 
   /** Puts a file at an absolute guest path. A refusal ends the cell. */
@@ -208,6 +219,7 @@ export class Cell {
       else if (frame.type === frameType.born) this.#pid1 = frame.payload.readUInt32LE(0)
       else if (frame.type === frameType.alone) this.#becomeAlone()
       else if (frame.type === frameType.fault) this.#fail(decodeFault(frame.payload), failed)
+      else if (frame.type >= frameType.started) this.#onNursery?.(frame)
       else this.#handle(frame)
     }
     for (const stream of [this.#control, this.#report]) {

@@ -4,15 +4,11 @@
  */
 import { guestId } from './shape.ts'
 
-export function planEtcFiles(resolvConf: string): Readonly<Record<string, string>> {
+/** `guests` is how many ids guests have, from 1000 on: each guest finds itself under the same name. */
+export function planEtcFiles(resolvConf: string, guests = 1): Readonly<Record<string, string>> {
   return {
-    '/etc/passwd': [
-      'root:x:0:0:root:/:/usr/sbin/nologin',
-      `guest:x:${guestId}:${guestId}:guest:/workspace:/bin/sh`,
-      'nobody:x:65534:65534:nobody:/:/usr/sbin/nologin',
-      '',
-    ].join('\n'),
-    '/etc/group': `root:x:0:\nguest:x:${guestId}:\nnogroup:x:65534:\n`,
+    '/etc/passwd': listUsers(guests),
+    '/etc/group': listGroups(guests),
     '/etc/hosts': '127.0.0.1\tlocalhost cell\n::1\tlocalhost cell\n',
     '/etc/hostname': 'cell\n',
     '/etc/nsswitch.conf':
@@ -23,6 +19,21 @@ export function planEtcFiles(resolvConf: string): Readonly<Record<string, string
       'ip\t0\tIP\nicmp\t1\tICMP\ntcp\t6\tTCP\nudp\t17\tUDP\nipv6\t41\tIPv6\nipv6-icmp\t58\tIPv6-ICMP\n',
     '/etc/host.conf': 'multi on\n',
   }
+}
+
+function listUsers(guests: number): string {
+  const ids = Array.from({ length: guests }, (_, index) => guestId + index)
+  return [
+    'root:x:0:0:root:/:/usr/sbin/nologin',
+    ...ids.map((id) => `guest:x:${id}:${id}:guest:/workspace:/bin/sh`),
+    'nobody:x:65534:65534:nobody:/:/usr/sbin/nologin',
+    '',
+  ].join('\n')
+}
+
+function listGroups(guests: number): string {
+  const ids = Array.from({ length: guests }, (_, index) => guestId + index)
+  return ['root:x:0:', ...ids.map((id) => `guest:x:${id}:`), 'nogroup:x:65534:', ''].join('\n')
 }
 
 const services = [

@@ -34,6 +34,7 @@ export const frameType = {
   gone: 81,
   started: 88,
   reaped: 89,
+  barren: 90,
 } as const
 
 export interface Frame {

@@ -14,6 +14,8 @@ export interface SpawnSpec extends HeldLimits {
   readonly hasChannel: boolean
   /** The launcher's own confined reader of files (native/cell/collect.c) instead of a program. */
   readonly isCollector?: boolean
+  /** A fork of the space's zygote instead of a program. */
+  readonly isFork?: boolean
 }
 
 /** What pid 1 holds itself. */

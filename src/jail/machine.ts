@@ -14,8 +14,8 @@ import type { Place } from './place.ts'
 import type { WallRefused } from './launch.ts'
 import { Nursery } from './nursery.ts'
 import { walls } from './shape.ts'
-import type { CellGround, HostView, Wall } from './shape.ts'
-import { UidAllocator } from './uid-range.ts'
+import type { CellGround, CellIdentity, HostView, Wall } from './shape.ts'
+import { UidAllocator, idsPerCell } from './uid-range.ts'
 import type { UidRange } from './uid-range.ts'
 import { WorkFolders } from './work-folders.ts'
 
@@ -78,6 +78,11 @@ export class Machine {
     return this.identity === 'own' && this.#cgroups !== undefined ? 'strong' : 'standard'
   }
 
+  /** What cells are made of here. */
+  get wall(): Wall {
+    return this.#wall
+  }
+
   /** Why cells here have no better wall; undefined as long as nothing has refused the best. */
   get refusal(): LazaretError | undefined {
     return this.#refusal
@@ -104,30 +109,60 @@ export class Machine {
     return this.#cgroups?.version ?? null
   }
 
-  async lease(limits: Limits): Promise<LeasedGround> {
-    const firstId = this.identity === 'own' ? await this.#ids.take() : null
+  /** Where the cgroups of cells are made: one folder a hierarchy. */
+  get cgroupFolders(): readonly string[] {
+    return this.#cgroups?.folders ?? []
+  }
+
+  /** `guests` is how many of its guests get an id of their own, where there are ids to give. */
+  async lease(limits: Limits, guests = 1): Promise<LeasedGround> {
+    const pairs = Math.ceil((1 + guests) / idsPerCell)
+    const firstId = this.identity === 'own' ? await this.#ids.takeRun(pairs) : null
+    const giveBack = () => firstId !== null && this.#ids.giveBackRun(firstId, pairs)
     let cgroup: CellCgroup | null = null
     try {
-      cgroup = this.#cgroups?.create(`cell-${++this.#cells}`, limits) ?? null
+      cgroup = this.#makeCgroup(limits)
     } catch (cause) {
-      if (firstId !== null) this.#ids.giveBack(firstId)
+      giveBack()
+      throw cause
+    }
+    const identity: CellIdentity = firstId === null ? sharedIdentity() : { kind: 'own', firstId }
+    return {
+      ...this.#describe(identity, cgroup),
+      release: () => {
+        cgroup?.remove()
+        giveBack()
+      },
+    }
+  }
+
+  /** For a space in a cell: a cgroup of its own, which the cell's pid 1 may join, and ids that are the cell's. */
+  leaseInside({ identity }: LeasedGround, limits: Limits): LeasedGround {
+    const cgroup = this.#makeCgroup(limits)
+    if (identity.kind === 'own') cgroup?.admit(identity.firstId)
+    return { ...this.#describe(identity, cgroup), release: () => cgroup?.remove() }
+  }
+
+  #makeCgroup(limits: Limits): CellCgroup | null {
+    try {
+      return this.#cgroups?.create(`cell-${++this.#cells}`, limits) ?? null
+    } catch (cause) {
       throw new LazaretError('CELL_FAILED', {
         detail: `The cell's cgroup could not be made: ${(cause as Error).message}.`,
         cause,
       })
     }
+  }
+
+  #describe(identity: CellIdentity, cgroup: CellCgroup | null): Omit<LeasedGround, 'release'> {
     return {
       wall: this.#wall,
-      identity: firstId === null ? sharedIdentity() : { kind: 'own', firstId },
+      identity,
       cgroupJoins: cgroup?.joins ?? [],
       memoryHeldByCgroup: cgroup !== null,
       architecture: this.architecture,
       hostView: this.hostView,
       cgroup,
-      release: () => {
-        cgroup?.remove()
-        if (firstId !== null) this.#ids.giveBack(firstId)
-      },
     }
   }
 

@@ -70,14 +70,14 @@ function makeMounts(shape: CellShape, view: HostView, place: SourceGround): Plan
   return [
     { do: 'root', at: constructionSite, options: 'size=4m,nr_inodes=1k,mode=0755' },
     ...view.links.map(({ path, target }): PlanRecord => ({ do: 'symlink', target, path: path.slice(1) })),
-    ...Object.entries(planEtcFiles(resolvConf)).flatMap(([path, text]) => site.file(path, text)),
+    ...Object.entries(planEtcFiles(resolvConf, shape.guests)).flatMap(([path, text]) => site.file(path, text)),
     ...sources.flatMap((bind, index) => {
       const point = place.isFile(bind.host) ? site.file(bind.guest, '') : site.folder(bind.guest)
       return [...point, { do: 'bind', slot: place.firstSlot + index, path: bind.guest.slice(1) } as const]
     }),
     ...planDevices(site, shape),
     ...site.folder('/proc'),
-    { do: 'mount', type: 'proc', path: 'proc', flags: inert, options: '' },
+    { ...processes, path: 'proc' },
     ...site.folder(guestRoot),
     ...writableMounts(shape.place, shape.diskBytes).flatMap((mount) => planWritable(site, mount)),
     { do: 'pivot' },
@@ -102,6 +102,30 @@ function requireApart(points: readonly string[]): void {
   }
 }
 
+const terminals = {
+  do: 'mount',
+  type: 'devpts',
+  flags: noSuid | noExecute,
+  options: 'newinstance,ptmxmode=0666,mode=0620,max=64',
+} as const
+
+const processes = { do: 'mount', type: 'proc', flags: inert, options: '' } as const
+
+/**
+ * What a space has for itself, over the mounts of the cell that it lies in: their mount points stand already, on that
+ * cell's own tmpfs. Everything else of that view is read-only.
+ */
+export function planSpaceMounts(shape: CellShape, owner: number): PlanRecord[] {
+  const sized = sizedMounts(shape.place, shape.diskBytes, owner)
+  return [
+    { ...terminals, path: '/dev/pts' },
+    { ...processes, path: '/proc' },
+    ...sized.map((mount): PlanRecord => ({ do: 'mount', type: 'tmpfs', ...mount })),
+    ...planMasks(),
+    { do: 'root-guard', path: guestRoot },
+  ]
+}
+
 function planDevices(site: ConstructionSite, shape: CellShape): PlanRecord[] {
   const links = {
     ptmx: 'pts/ptmx',
@@ -112,13 +136,7 @@ function planDevices(site: ConstructionSite, shape: CellShape): PlanRecord[] {
   }
   return [
     ...site.folder('/dev/pts'),
-    {
-      do: 'mount',
-      type: 'devpts',
-      path: 'dev/pts',
-      flags: noSuid | noExecute,
-      options: 'newinstance,ptmxmode=0666,mode=0620,max=64',
-    },
+    { ...terminals, path: 'dev/pts' },
     ...Object.entries(links).map(([name, target]): PlanRecord => ({
       do: 'symlink',
       target,
@@ -137,8 +155,8 @@ export interface WritableMount {
 }
 
 /** Every mount whose size follows from the disk limit. */
-export function sizedMounts(place: Place, diskBytes: number): WritableMount[] {
-  return [sharedMemoryMount(diskBytes), ...writableMounts(place, diskBytes)]
+export function sizedMounts(place: Place, diskBytes: number, owner = guestId): WritableMount[] {
+  return [sharedMemoryMount(diskBytes), ...writableMounts(place, diskBytes, owner)]
 }
 
 function sharedMemoryMount(diskBytes: number): WritableMount {
@@ -146,12 +164,12 @@ function sharedMemoryMount(diskBytes: number): WritableMount {
   return { path: '/dev/shm', flags: inert, options: `mode=1777,${tmpfsSize(size)}` }
 }
 
-function writableMounts(place: Place, diskBytes: number): WritableMount[] {
+function writableMounts(place: Place, diskBytes: number, owner = guestId): WritableMount[] {
   const size = tmpfsSize(diskBytes)
   const flags = noSuid | noDevices
   return [
     { path: place.temporary, flags, options: `mode=1777,${size}` },
-    { path: place.workspace, flags, options: `mode=0755,uid=${guestId},gid=${guestId},${size}` },
+    { path: place.workspace, flags, options: `mode=0755,uid=${owner},gid=${owner},${size}` },
   ]
 }
 

@@ -16,6 +16,11 @@ const network = 0x4000_0000
 /** Unshared by pid 1 itself once it is in its cgroup, so that the cgroup becomes its root. */
 export const cgroupNamespace = 0x0200_0000
 
+/** Inside a cell: with users of their own, spaces could not mount a whole /proc where parts of it are masked. */
+export function spaceNamespaces(mode: NetworkMode): number {
+  return cellNamespaces(mode) & ~user
+}
+
 export function cellNamespaces(mode: NetworkMode): number {
   return user | pid | mount | ipc | uts | (mode === 'none' ? network : 0)
 }

@@ -4,7 +4,7 @@
  * the first one was.
  */
 import { NurseryProcess } from './nursery-process.ts'
-import type { Launch } from './nursery-process.ts'
+import type { Launch } from './launches.ts'
 
 /** After so many nurseries that ended before they stood, this machine has none. */
 const stillbornMax = 3

@@ -39,12 +39,20 @@ export const recordNames = [
   'confine',
   'warden',
   'remove',
+  'listen',
+  'open-folder',
+  'open-at',
+  'guest-join',
+  'forks',
+  'family',
 ] as const
 
 /** One step of building a cell. Slots number the descriptors that are opened ahead of the mounts. */
 export type PlanRecord =
   | { readonly do: 'open-tree'; readonly slot: number; readonly path: string; readonly attributes: number }
-  | { readonly do: 'open-write'; readonly slot: number; readonly path: string }
+  | { readonly do: 'open-write' | 'open-folder'; readonly slot: number; readonly path: string }
+  | { readonly do: 'open-at'; readonly slot: number; readonly folder: number; readonly path: string }
+  | { readonly do: 'listen'; readonly slot: number; readonly name: string }
   | {
       readonly do: 'id-maps'
       readonly uidMap: string
@@ -53,8 +61,8 @@ export type PlanRecord =
     }
   | { readonly do: 'become' | 'set-ids' | 'guest-ids'; readonly uid: number; readonly gid: number }
   | { readonly do: 'clone' | 'unshare'; readonly flags: number }
-  | { readonly do: 'join'; readonly slot: number }
-  | { readonly do: 'guard' | 'private' | 'pivot' | 'loopback' | 'serve' | 'warden' }
+  | { readonly do: 'join' | 'guest-join'; readonly slot: number }
+  | { readonly do: 'guard' | 'private' | 'pivot' | 'loopback' | 'serve' | 'warden' | 'forks' }
   | { readonly do: 'confine'; readonly needsScope: boolean }
   | {
       readonly do: 'work'
@@ -84,6 +92,22 @@ export type PlanRecord =
   | { readonly do: 'guest-filter'; readonly program: Uint8Array }
   | { readonly do: 'guest-landlock'; readonly policy: LandlockPolicy }
   | { readonly do: 'keep-capabilities'; readonly mask: bigint }
+  | FamilyRecord
+
+/** The last record of a cell that guests are born in. */
+export interface FamilyRecord {
+  readonly do: 'family'
+  /** Where the cell listens, and where the folders of its spaces' cgroups begin. */
+  readonly listenSlot: number
+  readonly firstFolderSlot: number
+  readonly folders: number
+  /** What each connection has to know. */
+  readonly secret: Uint8Array
+  readonly capabilities: bigint
+  readonly folder: string
+  readonly argv: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
 
 /** Most records of a plan are those of the plan before it. */
 const encodedBefore = new WeakMap<PlanRecord, Buffer>()
@@ -112,7 +136,12 @@ function encodeRecord(record: PlanRecord): Buffer {
     case 'open-tree':
       return payload.u32(record.slot).string(record.path).u64(record.attributes).finish()
     case 'open-write':
+    case 'open-folder':
       return payload.u32(record.slot).string(record.path).finish()
+    case 'open-at':
+      return payload.u32(record.slot).u32(record.folder).string(record.path).finish()
+    case 'listen':
+      return payload.u32(record.slot).string(record.name).finish()
     case 'id-maps':
       return payload.string(record.uidMap).string(record.gidMap).u32(Number(record.denySetgroups)).finish()
     case 'become':
@@ -123,6 +152,7 @@ function encodeRecord(record: PlanRecord): Buffer {
     case 'unshare':
       return payload.u64(record.flags).finish()
     case 'join':
+    case 'guest-join':
       return payload.u32(record.slot).finish()
     case 'confine':
       return payload.u32(Number(record.needsScope)).finish()
@@ -132,6 +162,7 @@ function encodeRecord(record: PlanRecord): Buffer {
     case 'loopback':
     case 'serve':
     case 'warden':
+    case 'forks':
       return payload.finish()
     case 'work':
       payload.string(record.path).u32(record.uid).u32(record.gid)
@@ -161,9 +192,24 @@ function encodeRecord(record: PlanRecord): Buffer {
         .finish()
     case 'hostname':
       return payload.string(record.name).finish()
+    case 'family':
+      return encodeFamily(record, payload)
     default:
       return encodeConfinement(record, payload)
   }
+}
+
+/** The reading half is step_family in native/cell/family.c. */
+function encodeFamily(record: FamilyRecord, payload: PayloadWriter): Buffer {
+  const [file = ''] = record.argv
+  payload.u32(record.listenSlot).u32(record.firstFolderSlot).u32(record.folders)
+  payload.bytes(record.secret).u64(record.capabilities).string(record.folder).string(file)
+  const environment = Object.entries(record.env).map(([name, value]) => `${name}=${value}`)
+  for (const strings of [record.argv, environment]) {
+    payload.u32(strings.length)
+    for (const text of strings) payload.string(text)
+  }
+  return payload.finish()
 }
 
 type Confinement = Extract<

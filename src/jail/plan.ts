@@ -10,7 +10,7 @@ import type { PlanRecord } from './plan-records.ts'
 import { promisesOfGuests } from './promises.ts'
 import { seccompProgram } from './seccomp/program.ts'
 import { guestId } from './shape.ts'
-import type { CellGround, CellIdentity, CellShape, Wall } from './shape.ts'
+import type { Bind, CellGround, CellIdentity, CellShape, HostView, Wall } from './shape.ts'
 
 export interface CellPlan {
   readonly wall: Wall
@@ -24,23 +24,19 @@ export interface CellPlan {
 export function planCell(shape: CellShape, ground: CellGround, isFile: (path: string) => boolean): CellPlan {
   const { identity, cgroupJoins, hostView } = ground
   const firstSlot = cgroupJoins.length
-  const sources = listSources(shape, hostView)
-  const readable = sources
-    .map(({ guest }) => guest)
-    .filter(
-      (path) => !path.startsWith('/dev/') && !path.startsWith('/etc/') && !path.startsWith('/opt/lazaret/'),
-    )
+  const sources = planHold(shape, hostView, firstSlot)
+  const readable = readablePaths(listSources(shape, hostView))
   const records: PlanRecord[] = [
     ...cgroupJoins.map((path, slot): PlanRecord => ({ do: 'open-write', slot, path })),
-    ...(identity.kind === 'own' ? planSources(sources, firstSlot) : []),
-    ...planIdentity(identity),
+    ...(identity.kind === 'own' ? sources : []),
+    ...planCellIdentity(identity),
     { do: 'clone', flags: cellNamespaces(shape.network) },
     ...cgroupJoins.map((_, slot): PlanRecord => ({ do: 'join', slot })),
     ...(identity.kind === 'own' ? [{ do: 'set-ids', uid: 0, gid: 0 } as const] : []),
     { do: 'guard' },
     { do: 'unshare', flags: cgroupNamespace },
     { do: 'private' },
-    ...(identity.kind === 'shared' ? planSources(sources, firstSlot) : []),
+    ...(identity.kind === 'shared' ? sources : []),
     ...planMounts(shape, hostView, { firstSlot, isFile }),
     ...(shape.network === 'none' ? [{ do: 'loopback' } as const] : []),
     { do: 'hostname', name: 'cell' },
@@ -57,24 +53,37 @@ export function planCell(shape: CellShape, ground: CellGround, isFile: (path: st
     { do: 'serve' },
   ]
   const promises = { ...promisesOfGuests, CapBnd: '0000000000000000' }
-  return { wall: 'namespaces', records, layers: listLayers(shape, ground), promises }
+  return { wall: 'namespaces', records, layers: layersOfCell(shape, ground), promises }
+}
+
+/** Takes hold of every source of a bind. */
+export function planHold(shape: CellShape, view: HostView, firstSlot: number): PlanRecord[] {
+  return planSources(listSources(shape, view), firstSlot)
+}
+
+/** What guests may read besides the folders that every guest may. */
+export function readablePaths(sources: readonly Bind[]): string[] {
+  const always = ['/dev/', '/etc/', '/opt/lazaret/']
+  return sources
+    .map(({ guest }) => guest)
+    .filter((path) => !always.some((folder) => path.startsWith(folder)))
 }
 
 /** Maps are written from outside. No uid 0 for guests of an ordinary user: execve could hand capabilities back. */
-function planIdentity(identity: CellIdentity): PlanRecord[] {
+export function planCellIdentity(identity: CellIdentity, guests = 1): PlanRecord[] {
   if (identity.kind === 'shared') {
     const map = (id: number) => `${guestId} ${id} 1`
     return [{ do: 'id-maps', uidMap: map(identity.uid), gidMap: map(identity.gid), denySetgroups: true }]
   }
   const { firstId } = identity
-  const map = `0 ${firstId} 1\n${guestId} ${firstId + 1} 1\n`
+  const map = `0 ${firstId} 1\n${guestId} ${firstId + 1} ${guests}\n`
   return [
     { do: 'id-maps', uidMap: map, gidMap: map, denySetgroups: false },
     { do: 'become', uid: firstId, gid: firstId },
   ]
 }
 
-function listLayers(shape: CellShape, ground: CellGround): string[] {
+export function layersOfCell(shape: CellShape, ground: CellGround): string[] {
   return [
     ...(ground.identity.kind === 'own' ? ['own-uid'] : []),
     'user-namespace',

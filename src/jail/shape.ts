@@ -17,6 +17,8 @@ export interface CellShape {
   readonly place: Place
   /** Size of /workspace, and again of /tmp. */
   readonly diskBytes: number
+  /** How many ids its guests have, where they are born in spaces of their own. Default 1. */
+  readonly guests?: number
 }
 
 /** Who the cell is on the host. */

@@ -5,13 +5,14 @@ import { PayloadWriter } from './frames.ts'
 import type { BeginSpec, HeldLimits, ProcessEnd, ProcessReport, SpawnSpec } from './guest-process.ts'
 import type { Rlimit } from './rlimits.ts'
 
-const flagBits = { hasStdin: 1, hasChannel: 2, endsOnOutput: 4, collects: 8 }
+const flagBits = { hasStdin: 1, hasChannel: 2, endsOnOutput: 4, collects: 8, forks: 16 }
 
-/** The payload of a SPAWN frame; the reading half is take_program in native/cell/spawn.c. */
+/** The payload of a SPAWN frame; the reading half is take_program in native/cell/guest.c. */
 export function encodeSpawn(spec: SpawnSpec): Buffer {
   const payload = new PayloadWriter().u32(
     (spec.stdin === undefined ? 0 : flagBits.hasStdin) |
       (spec.hasChannel ? flagBits.hasChannel : 0) |
+      (spec.isFork === true ? flagBits.forks : 0) |
       (spec.isCollector === true ? flagBits.collects : flagBits.endsOnOutput),
   )
   writeHeld(payload, spec).string(spec.folder).string(spec.file)

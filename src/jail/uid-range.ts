@@ -21,7 +21,7 @@ export interface UidRange {
 
 export const defaultUidRange: UidRange = { first: 2_000_000_000, count: 65_536 }
 
-const idsPerCell = 2
+export const idsPerCell = 2
 const cellsPerBlock = 128
 const idsPerBlock = idsPerCell * cellsPerBlock
 
@@ -43,6 +43,24 @@ export class UidAllocator {
       await this.#claiming
     }
     return this.#free.shift() as number
+  }
+
+  /** So many pairs in a row, for a cell with more than one guest; the first id. They are given back one by one. */
+  async takeRun(cells: number): Promise<number> {
+    for (;;) {
+      const start = findRun(this.#free, cells)
+      if (start !== undefined) {
+        for (let cell = 0; cell < cells; cell++)
+          this.#free.splice(this.#free.indexOf(start + cell * idsPerCell), 1)
+        return start
+      }
+      this.#claiming ??= this.#claimBlock().finally(() => (this.#claiming = undefined))
+      await this.#claiming
+    }
+  }
+
+  giveBackRun(firstId: number, cells: number): void {
+    for (let cell = 0; cell < cells; cell++) this.giveBack(firstId + cell * idsPerCell)
   }
 
   /** Last in, last out: an id rests as long as possible before its next cell. */
@@ -87,6 +105,18 @@ export class UidAllocator {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#claims.map((claim) => new Promise((closed) => claim.close(closed))))
   }
+}
+
+/** A run never crosses from one block into the next: that one may be another host's. */
+function findRun(free: readonly number[], cells: number): number | undefined {
+  let count = 0
+  let before = Number.NaN
+  for (const id of free.toSorted((a, b) => a - b)) {
+    count = id === before + idsPerCell && id % idsPerBlock !== 0 ? count + 1 : 1
+    before = id
+    if (count === cells) return id - (cells - 1) * idsPerCell
+  }
+  return undefined
 }
 
 function nameOfBlock(first: number): string {

@@ -12,12 +12,3 @@ export function readEnums(text: string): Readonly<Record<string, number>> {
     [...members].map(([, name = '', value, shift = '0']) => [name, Number(value) * 2 ** Number(shift)]),
   )
 }
-
-/** Members of an enum that stands in one line. */
-export function readEnumLine(text: string, containing: string): Readonly<Record<string, number>> {
-  const line =
-    text.split('\n').find((candidate) => candidate.startsWith('enum') && candidate.includes(containing)) ?? ''
-  return Object.fromEntries(
-    [...line.matchAll(/(\w+) = (\d+)/g)].map(([, name = '', value]) => [name, Number(value)]),
-  )
-}

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 
 import type { SpawnSpec } from '../../src/jail/guest-process.ts'
 import { decodeExit, encodeSpawn, signalName } from '../../src/jail/spawn-frame.ts'
-import { readEnumLine, readSource } from './c-source.ts'
+import { readEnums, readSource } from './c-source.ts'
 
 const spec: SpawnSpec = {
   file: '/f',
@@ -16,9 +16,8 @@ const spec: SpawnSpec = {
   outputBytes: 10,
   watched: { memoryBytes: null, cpuMs: 20, socketBytes: 40 },
 }
-const { SPAWN_HAS_STDIN, SPAWN_HAS_CHANNEL, SPAWN_ENDS_ON_OUTPUT, SPAWN_COLLECTS } = readEnumLine(
-  readSource('spawn.c'),
-  'SPAWN_HAS_STDIN',
+const { SPAWN_HAS_STDIN, SPAWN_HAS_CHANNEL, SPAWN_ENDS_ON_OUTPUT, SPAWN_COLLECTS, SPAWN_FORKS } = readEnums(
+  readSource('guest.h'),
 )
 
 test('a spawn frame has the launcher’s order', () => {
@@ -38,6 +37,7 @@ test('flags have the launcher’s bits', () => {
   assert.equal(flagsOf({}), SPAWN_ENDS_ON_OUTPUT)
   assert.equal(flagsOf({ stdin: Buffer.alloc(0) }), Number(SPAWN_ENDS_ON_OUTPUT) + Number(SPAWN_HAS_STDIN))
   assert.equal(flagsOf({ isCollector: true }), SPAWN_COLLECTS)
+  assert.equal(flagsOf({ isFork: true }), Number(SPAWN_ENDS_ON_OUTPUT) + Number(SPAWN_FORKS))
   assert.equal(flagsOf({ hasChannel: true }), Number(SPAWN_ENDS_ON_OUTPUT) + Number(SPAWN_HAS_CHANNEL))
 })
 

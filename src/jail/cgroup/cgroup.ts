@@ -13,6 +13,8 @@ export type CgroupController = 'memory' | 'pids' | 'cpu'
 export interface CgroupParent {
   readonly version: 1 | 2
   readonly controllers: readonly CgroupController[]
+  /** The parent's folders, one a hierarchy, in the order of a cell's `joins`. */
+  readonly folders: readonly string[]
   create(name: string, limits: Limits): CellCgroup
   /** Removes the parent; its cells are gone by then. */
   remove(): void
@@ -24,6 +26,8 @@ export interface CellCgroup {
   readonly joins: readonly string[]
   /** Other limits from now on. Throws when the group uses more memory already. */
   limit(limits: Limits): void
+  /** Lets processes of this host id join by themselves. */
+  admit(uid: number): void
   /** Processes that the kernel ended for want of memory. */
   oomKills(): number
   memoryPeakBytes(): number

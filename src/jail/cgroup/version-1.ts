@@ -1,5 +1,5 @@
 /** Cgroup v1: one hierarchy a controller. Memory deaths show in `oom_kill` of memory.oom_control; failcnt stays 0. */
-import { mkdirSync } from 'node:fs'
+import { chownSync, mkdirSync } from 'node:fs'
 
 import type { Limits } from '../../core/limits.ts'
 import { pid1Processes } from './cgroup.ts'
@@ -15,6 +15,7 @@ export function openVersion1(hierarchies: Hierarchies): CgroupParent {
   return {
     version: 1,
     controllers: ['memory', 'pids', 'cpu'],
+    folders,
     create: (name, limits) => createCell(hierarchies, name, limits),
     remove: () => folders.forEach(removeGroup),
   }
@@ -43,8 +44,10 @@ function createCell(hierarchies: Hierarchies, name: string, limits: Limits): Cel
     folders.forEach(removeGroup)
     throw error
   }
+  const joins = folders.map((folder) => `${folder}/tasks`)
   return {
-    joins: folders.map((folder) => `${folder}/tasks`),
+    joins,
+    admit: (uid) => joins.forEach((path) => chownSync(path, uid, uid)),
     limit,
     oomKills: () => readKeyed(`${memory}/memory.oom_control`, 'oom_kill'),
     memoryPeakBytes: () => readNumber(`${memory}/memory.max_usage_in_bytes`),

@@ -3,7 +3,8 @@
  * either a parent that already does, or a delegated group in which this process is alone and may step aside.
  * Written from the kernel's documentation; no v2 host was at hand to try the limits on.
  */
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 
 import type { Limits } from '../../core/limits.ts'
 import { pid1Processes } from './cgroup.ts'
@@ -27,6 +28,7 @@ export function openVersion2(own: string, name: string, groups: GroupFolders = k
   return {
     version: 2,
     controllers: wanted,
+    folders: [parent],
     create: (cell, limits) => createCell(`${parent}/${cell}`, limits, groups),
     remove: () => groups.remove(parent),
   }
@@ -74,6 +76,8 @@ function createCell(folder: string, limits: Limits, groups: GroupFolders): CellC
   }
   return {
     joins: [`${folder}/cgroup.procs`],
+    // Here the kernel also asks for the file of the group above both, the one left and the one joined.
+    admit: (uid) => [folder, dirname(folder)].forEach((path) => chownSync(`${path}/cgroup.procs`, uid, uid)),
     limit,
     oomKills: () => readKeyed(`${folder}/memory.events`, 'oom_kill'),
     memoryPeakBytes: () => (existsSync(`${folder}/memory.peak`) ? readNumber(`${folder}/memory.peak`) : 0),

@@ -15,6 +15,8 @@ export interface SeccompOptions {
   readonly memoryHeldByCgroup: boolean
   /** False: threads only, no new processes. Default true. */
   readonly canSpawn?: boolean
+  /** For the zygote, whose forks enter a space and then get a guest's own filter: what that takes stays allowed. */
+  readonly entersSpaces?: boolean
   /** Set where the guest has no namespaces of its own (level `restricted`): what then stands in for them. */
   readonly sharesHost?: SharedHost
 }
@@ -29,8 +31,9 @@ export interface SharedHost {
 /** The rules in the order in which they are tried. */
 export function planRules(options: SeccompOptions): readonly SyscallRule[] {
   const { canSpawn = true, sharesHost } = options
+  const enters = options.entersSpaces === true ? ['setns', 'chroot'] : []
   return [
-    ...refusedSyscalls,
+    ...refusedSyscalls.filter(({ name }) => !enters.includes(name)),
     ...absentSyscalls,
     ...(sharesHost === undefined ? [] : hostSocketRules(sharesHost.network)),
     ...argumentRules,

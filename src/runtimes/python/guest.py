@@ -67,6 +67,6 @@ def copy_module(module):
 
 if __name__ == "__main__":
     create_loader()("run").main()
-else:
+elif __name__ != "guest_zygote":
     # `multiprocessing` starts the program anew in a process of its own, from a file that `guest_spawned.py` wrote.
     create_loader()("spawned").run_again(*spawned_program)

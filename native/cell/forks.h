@@ -1,0 +1,24 @@
+/* What pid 1 of a space and the zygote say to each other: one packet a fork. */
+#ifndef LAZARET_FORKS_H
+#define LAZARET_FORKS_H
+
+#include "guest.h"
+
+enum {
+  NAMESPACE_KINDS = 6,
+  FORK_FDS_MAX = NAMESPACE_KINDS + CGROUPS_MAX + GUEST_FDS,
+  FORK_BYTES_MAX = 128 << 10, /* below the usual send buffer, of which a packet takes twice its size */
+};
+
+/* The numbers at the start of a packet, u32 each. Then: guests' root, filter, Landlock policy, payload of the SPAWN. */
+enum { FORK_NAMESPACES, FORK_JOINS, FORK_CHANGES_IDS, FORK_UID, FORK_GID, FORK_NUMBERS };
+
+struct namespace_kind {
+  uint64_t flag;
+  const char *path;
+};
+
+/* In the order in which their descriptors are sent, and in which a fork enters them. */
+extern const struct namespace_kind namespace_kinds[NAMESPACE_KINDS];
+
+#endif

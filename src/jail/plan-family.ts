@@ -1,0 +1,116 @@
+/**
+ * The plans of a cell that guests are born in, and of the spaces in it. The cell is built like any other, with a zygote in
+ * the place of guests; a space is what a guest of it has for itself: processes, mounts, network, IPC, host name, cgroup
+ * and, where there are ids to give, an id. Pure, as planCell is.
+ */
+import { capabilitiesOfPid1, capabilitiesOfSpace, capabilitiesOfZygote } from './capabilities.ts'
+import { planLandlock } from './landlock.ts'
+import { listSources, planMounts, planSpaceMounts } from './mounts.ts'
+import { cgroupNamespace, spaceNamespaces } from './namespaces.ts'
+import { layersOfCell, planCellIdentity, planHold, readablePaths } from './plan.ts'
+import type { CellPlan } from './plan.ts'
+import type { PlanRecord } from './plan-records.ts'
+import { cellNamespaces } from './namespaces.ts'
+import { promisesOfGuests } from './promises.ts'
+import { seccompProgram } from './seccomp/program.ts'
+import { guestId } from './shape.ts'
+import type { CellGround, CellShape } from './shape.ts'
+
+export interface Family {
+  /** Abstract name of the host's network, without the NUL before it. */
+  readonly name: string
+  readonly secret: Uint8Array
+  /** Where the host makes the cgroups of spaces. */
+  readonly cgroupFolders: readonly string[]
+  readonly argv: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** `shape.guests` is the number of spaces at one time; the ground has one id more than that where it has its own. */
+export function planFamily(
+  shape: CellShape,
+  ground: CellGround,
+  { family, isFile }: { readonly family: Family; readonly isFile: (path: string) => boolean },
+): CellPlan {
+  const { identity, cgroupJoins, hostView, architecture } = ground
+  const firstFolderSlot = cgroupJoins.length
+  const listenSlot = firstFolderSlot + family.cgroupFolders.length
+  const firstSlot = listenSlot + 1
+  const sources = planHold(shape, hostView, firstSlot)
+  const records: PlanRecord[] = [
+    ...cgroupJoins.map((path, slot): PlanRecord => ({ do: 'open-write', slot, path })),
+    ...family.cgroupFolders.map((path, index): PlanRecord => ({
+      do: 'open-folder',
+      slot: firstFolderSlot + index,
+      path,
+    })),
+    { do: 'listen', slot: listenSlot, name: family.name },
+    ...(identity.kind === 'own' ? sources : []),
+    ...planCellIdentity(identity, shape.guests),
+    { do: 'clone', flags: cellNamespaces(shape.network) },
+    ...cgroupJoins.map((_, slot): PlanRecord => ({ do: 'join', slot })),
+    ...(identity.kind === 'own' ? [{ do: 'set-ids', uid: 0, gid: 0 } as const] : []),
+    { do: 'guard' },
+    // Not its cgroup namespace: from inside one, cgroup version 2 lets nobody into a group outside.
+    { do: 'private' },
+    ...(identity.kind === 'shared' ? sources : []),
+    // The guests' root is each space's own.
+    ...planMounts(shape, hostView, { firstSlot, isFile }).filter((record) => record.do !== 'root-guard'),
+    ...(shape.network === 'none' ? [{ do: 'loopback' } as const] : []),
+    { do: 'hostname', name: 'cell' },
+    {
+      do: 'guest-filter',
+      program: seccompProgram({ architecture, memoryHeldByCgroup: true, entersSpaces: true }),
+    },
+    { do: 'keep-capabilities', mask: capabilitiesOfPid1(identity.kind) },
+    {
+      do: 'family',
+      listenSlot,
+      firstFolderSlot,
+      folders: family.cgroupFolders.length,
+      secret: family.secret,
+      capabilities: capabilitiesOfZygote(identity.kind),
+      folder: shape.place.workspace,
+      argv: family.argv,
+      env: family.env,
+    },
+  ]
+  return { wall: 'namespaces', records, layers: [], promises: {} }
+}
+
+export interface SpaceGround extends Omit<CellGround, 'cgroupJoins'> {
+  /** Which of the cell's guests it is for, from 0. */
+  readonly guest: number
+  /** Below the cell's folders of cgroups, in their order. */
+  readonly cgroupJoins: readonly string[]
+}
+
+export function planSpace(shape: CellShape, ground: SpaceGround): CellPlan {
+  const { identity, cgroupJoins, architecture, memoryHeldByCgroup } = ground
+  const owner = identity.kind === 'own' ? guestId + ground.guest : guestId
+  const folders = cgroupJoins.length
+  const open = (firstSlot: number) =>
+    cgroupJoins.map((path, folder): PlanRecord => ({ do: 'open-at', slot: firstSlot + folder, folder, path }))
+  const readable = readablePaths(listSources(shape, ground.hostView))
+  const records: PlanRecord[] = [
+    ...open(folders),
+    ...open(2 * folders), // for the fork, which is no child of pid 1 while it joins
+    { do: 'clone', flags: spaceNamespaces(shape.network) },
+    ...cgroupJoins.map((_, index): PlanRecord => ({ do: 'join', slot: folders + index })),
+    ...cgroupJoins.map((_, index): PlanRecord => ({ do: 'guest-join', slot: 2 * folders + index })),
+    { do: 'guard' },
+    { do: 'unshare', flags: cgroupNamespace },
+    { do: 'private' },
+    ...planSpaceMounts(shape, owner),
+    ...(shape.network === 'none' ? [{ do: 'loopback' } as const] : []),
+    { do: 'hostname', name: 'cell' },
+    ...(identity.kind === 'own' ? [{ do: 'guest-ids', uid: owner, gid: owner } as const] : []),
+    { do: 'guest-landlock', policy: planLandlock([...readable, '/etc', '/opt/lazaret']) },
+    { do: 'guest-filter', program: seccompProgram({ architecture, memoryHeldByCgroup }) },
+    { do: 'forks' },
+    { do: 'keep-capabilities', mask: capabilitiesOfSpace(identity.kind) },
+    { do: 'serve' },
+  ]
+  const promises = { ...promisesOfGuests, CapBnd: '0000000000000000' }
+  return { wall: 'namespaces', records, layers: layersOfCell(shape, ground), promises }
+}

@@ -1,0 +1,215 @@
+/**
+ * A cell that guests are born in, on the host's side: it is opened once for a program and what that imports, and then
+ * gives cells whose guest is a fork of it. To whoever uses one, such a cell is a cell like any other.
+ */
+import { randomBytes } from 'node:crypto'
+import { statSync } from 'node:fs'
+
+import type { Clock } from '../core/clock.ts'
+import { LazaretError } from '../core/errors.ts'
+import type { Limits } from '../core/limits.ts'
+import { cleanUp } from './build-cell.ts'
+import type { BuiltCell } from './build-cell.ts'
+import { Cell } from './cell.ts'
+import type { StepFailure } from './cell.ts'
+import { frameType } from './frames.ts'
+import type { Frame } from './frames.ts'
+import { explainFailure, startLauncher } from './launch.ts'
+import { Launches } from './launches.ts'
+import type { LeasedGround, Machine } from './machine.ts'
+import { ownView } from './place.ts'
+import { planFamily, planSpace } from './plan-family.ts'
+import type { CellPlan } from './plan.ts'
+import { encodePlan } from './plan-records.ts'
+import type { Bind, CellShape } from './shape.ts'
+
+export interface ZygoteOptions {
+  readonly machine: Machine
+  readonly clock: Clock
+  readonly program: ZygoteProgram
+  /** Holds the zygote itself; its guests have limits of their own. */
+  readonly limits: Limits
+  /** How many guests at one time. */
+  readonly guestsMax: number
+}
+
+/** An interpreter that speaks native/zygote on its descriptor 3. */
+export interface ZygoteProgram {
+  readonly argv: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly binds: readonly Bind[]
+}
+
+/** What importing may take; a large library with compiled parts takes seconds on a busy machine. */
+const openMs = 60_000
+const secretBytes = 32
+/** Two processes of ours a space, besides pid 1 and the zygote, and what forking takes for a moment. */
+const processesPerGuest = 3
+
+/**
+ * Throws RUNTIME_UNAVAILABLE when the program cannot be a zygote or what it shall import cannot be imported, and
+ * JAIL_UNAVAILABLE or CELL_FAILED as building any cell does. Null where cells have no namespaces.
+ */
+export async function openZygote(options: ZygoteOptions): Promise<Zygote | null> {
+  const { machine, clock, program, limits, guestsMax } = options
+  if (machine.wall !== 'namespaces') return null
+  const launching = await startLauncher(false, machine.nursery)
+  const held = { ...limits, processesMax: limits.processesMax + guestsMax * processesPerGuest }
+  let ground: LeasedGround | undefined
+  try {
+    ground = await machine.lease(held, guestsMax)
+    const family = {
+      name: `lazaret-family-${clock.id()}`,
+      secret: randomBytes(secretBytes),
+      cgroupFolders: machine.cgroupFolders,
+      argv: program.argv,
+      env: program.env,
+    }
+    const shape: CellShape = {
+      binds: program.binds,
+      network: 'none',
+      place: ownView,
+      diskBytes: limits.diskBytes,
+      guests: guestsMax,
+    }
+    const plan = planFamily(shape, ground, { family, isFile })
+    const cell = await launching.cell
+    const zygote = new Zygote(cell, { ...options, family, shape, ground })
+    cell.sendPlan(encodePlan(plan.records))
+    const tooLong = () => cell.end()
+    const patience = clock.after(openMs, tooLong)
+    const facts = await cell.ready.finally(patience).catch((failure: unknown) => {
+      throw explain(failure, plan)
+    })
+    cell.hold(false)
+    zygote.dataBytes = Number(facts['zygote_data_bytes'] ?? 0)
+    return zygote
+  } catch (error) {
+    const cell = await launching.cell.catch(() => undefined)
+    if (cell !== undefined && ground !== undefined) await cleanUp(cell, ground, { clock, work: null })
+    throw error
+  }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true
+}
+
+/** Without an errno it is the interpreter that could not do as told. */
+function explain(failure: unknown, plan: CellPlan): unknown {
+  if (typeof failure !== 'object' || failure === null || !('step' in failure)) return failure
+  const { errno, step } = failure as StepFailure
+  if (errno !== 0) return explainFailure(failure as StepFailure, plan)
+  return new LazaretError('RUNTIME_UNAVAILABLE', { detail: `The interpreter cannot be prepared: ${step}` })
+}
+
+interface ZygoteParts extends ZygoteOptions {
+  readonly family: { readonly name: string; readonly secret: Uint8Array }
+  readonly shape: CellShape
+  readonly ground: LeasedGround
+}
+
+export class Zygote implements AsyncDisposable {
+  /** Resolves when no more guests can be born: the interpreter has ended, or its cell. Those that live go on. */
+  readonly gone: Promise<void>
+  /** Data that each of its guests has from the start: RLIMIT_DATA is to be this and what it may use besides. */
+  dataBytes = 0
+  readonly #cell: Cell
+  readonly #parts: ZygoteParts
+  readonly #launches: Launches
+  readonly #freeGuests: number[]
+  readonly #gone = Promise.withResolvers<void>()
+  #isAlive = true
+  #cleaned: Promise<void> | undefined
+
+  constructor(cell: Cell, parts: ZygoteParts) {
+    this.#cell = cell
+    this.#parts = parts
+    this.gone = this.#gone.promise
+    this.#freeGuests = Array.from({ length: parts.guestsMax }, (_, index) => index)
+    this.#launches = new Launches({
+      ...parts.family,
+      kill: (id) => cell.killLauncher(id),
+      hold: (isHeld) => cell.hold(isHeld), // it is there for its guests, so it is waited for as long as they are
+    })
+    cell.listenToNursery((frame) => this.#handle(frame))
+    void cell.gone.then(() => {
+      this.#end()
+      this.#launches.lose()
+    })
+  }
+
+  get alive(): boolean {
+    return this.#isAlive
+  }
+
+  /** Guests that may still be born now. */
+  get room(): number {
+    return this.#isAlive ? this.#freeGuests.length : 0
+  }
+
+  /** Host pid of the cell's pid 1, for tests and diagnosis. */
+  get pid1(): number | undefined {
+    return this.#cell.pid1
+  }
+
+  /** A space whose guest will be a fork: spawn it with `isFork`. Throws CELL_FAILED when there is no room or no zygote. */
+  async build(limits: Limits): Promise<BuiltCell> {
+    const { machine, clock, shape, ground: own } = this.#parts
+    const guest = this.#isAlive ? this.#freeGuests.shift() : undefined
+    if (guest === undefined)
+      throw new LazaretError('CELL_FAILED', {
+        detail: this.#isAlive ? 'All guests of the zygote are taken.' : 'The zygote is gone.',
+      })
+    let ground: LeasedGround | undefined
+    try {
+      ground = this.#leaseSpace(guest, limits)
+      const leased = ground
+      const folders = machine.cgroupFolders
+      const cgroupJoins = ground.cgroupJoins.map((path, index) => path.slice((folders[index] ?? '').length + 1))
+      const plan = planSpace({ ...shape, diskBytes: limits.diskBytes }, { ...ground, identity: own.identity, guest, cgroupJoins })
+      const launcher = await (await this.#launches.launch(true))?.launcher
+      if (launcher === null || launcher === undefined)
+        throw new LazaretError('CELL_FAILED', { detail: 'The cell of the zygote is gone.' })
+      const cell = new Cell(launcher)
+      cell.sendPlan(encodePlan(plan.records))
+      let cleaned: Promise<void> | undefined
+      return {
+        cell,
+        ground,
+        plan,
+        clean: () => (cleaned ??= cleanUp(cell, leased, { clock, work: null })),
+      }
+    } catch (error) {
+      if (ground === undefined) this.#freeGuests.push(guest)
+      else ground.release()
+      throw error
+    }
+  }
+
+  /** Ends it, with every guest of it that lives. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#end()
+    this.#cleaned ??= cleanUp(this.#cell, this.#parts.ground, { clock: this.#parts.clock, work: null })
+    await this.#cleaned
+  }
+
+  #leaseSpace(guest: number, limits: Limits): LeasedGround {
+    const ground = this.#parts.machine.leaseInside(this.#parts.ground, limits)
+    const release = (): void => {
+      ground.release()
+      this.#freeGuests.push(guest)
+    }
+    return { ...ground, release }
+  }
+
+  #handle(frame: Frame): void {
+    if (frame.type === frameType.barren) this.#end()
+    this.#launches.handle(frame)
+  }
+
+  #end(): void {
+    this.#isAlive = false
+    this.#gone.resolve()
+  }
+}

@@ -1,0 +1,181 @@
+"""The zygote: an interpreter that imports what it is told to and never runs guest code. Each guest is a fork of it.
+
+Started as `guest_zygote.py <library> <module>…`. The library (native/zygote) waits for requests on descriptor 3 and
+returns in each fork, confined as any guest is; the fork then goes on as `guest.py` does. What the zygote's state would
+tell one guest about another, or make two of them alike, is made new here.
+"""
+
+import sys
+
+SOCKET_DESCRIPTOR = 3
+WORD_BYTES_MAX = 200
+# What nearly every run uses; loaded once, here.
+PARTS = ("channel", "run", "watch", "values", "leaves", "text", "errors", "display", "inputs", "parked")
+
+
+def main(library_path, names):
+    try:
+        library = load_library(library_path)
+    except BaseException as error:
+        say("ctypes", error)
+    for name in names:
+        try:
+            __import__(name)
+        except BaseException as error:
+            say(f"import {name}", error)
+    load = warm_up()
+    require_one_thread()
+    settle_memory()
+    tell(f"!zygote_data_bytes={count_data_bytes()}\n".encode())
+    if library.zygote_serve(SOCKET_DESCRIPTOR) != 0:
+        raise SystemExit(0)
+    take_environment(library)
+    become_another()
+    rehearse(load)
+    return load
+
+
+def load_library(path):
+    # With the interpreter's lock held: the fork must be the thread that holds it.
+    import ctypes
+
+    library = ctypes.PyDLL(path)
+    library.zygote_environment.restype = ctypes.POINTER(ctypes.c_char_p)
+    return library
+
+
+def say(what, error):
+    """Tell the host why there is no zygote, and end."""
+    tell(f"{what}: {type(error).__name__}: {error}".encode("utf-8", "backslashreplace")[:WORD_BYTES_MAX])
+    raise SystemExit(1)
+
+
+def tell(word):
+    import os
+
+    os.write(SOCKET_DESCRIPTOR, word)
+
+
+def warm_up():
+    """Load the harness as `guest.py` does, and let the interpreter do once what every run does."""
+    path = __file__.rpartition("/")[0] + "/guest.py"
+    with open(path, "rb") as file:
+        names = {"__name__": "guest_zygote", "__file__": path}
+        exec(compile(file.read(), path, "exec"), names)
+    load = names["create_loader"]()
+    for part in PARTS:
+        load(part)
+    rehearse(load)
+    sys.stdout.reconfigure(line_buffering=True)
+    return load
+
+
+def rehearse(load):
+    """What every run does, for nothing.
+
+    In a fork it copies the pages that a run writes to before there is a run that would have to wait for it.
+    """
+    run, channel = load("run"), load("channel")
+    request = channel.parse_json('{"code":"import math\\nmath.pi","args":[],"input":{"a":[1]},"resultBytes":100}')
+    statements, expression = run.compile_program(run.normalize(request["code"]))
+    exec(statements, space := {})
+    value = eval(expression, space)
+    load("values").encode({"a": [value]}, "", 1000)
+    load("text").describe([value, "a"])
+    f'{{"type":"value","value":{value!r},"text":{channel.quote(repr(value))}}}'.encode("utf-8", "backslashreplace")
+
+
+def require_one_thread():
+    """A fork has the calling thread alone: locks that others held would stay locked in it for ever."""
+    import os
+
+    count = len(os.listdir("/proc/self/task"))
+    if count != 1:
+        say("preload", RuntimeError(f"{count - 1} threads were started, and a fork has none of them"))
+
+
+def count_data_bytes():
+    """What counts against RLIMIT_DATA, from proc(5): the sixth number of statm, in pages."""
+    import os
+
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[5]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def settle_memory():
+    """Objects that are here to stay are looked at by no collection any more: looking at one copies its page."""
+    import gc
+
+    gc.collect()
+    gc.freeze()
+
+
+# ---- in the fork ----
+
+
+def take_environment(library):
+    import os
+
+    entries = library.zygote_environment()
+    fresh = {}
+    index = 0
+    while entries[index] is not None:
+        name, _equals, value = entries[index].partition(b"=")
+        fresh[os.fsdecode(name)] = os.fsdecode(value)
+        index += 1
+    zone = os.environ.get("TZ")
+    for name in [name for name in os.environ if name not in fresh]:
+        del os.environ[name]
+    for name, value in fresh.items():
+        if os.environ.get(name) != value:
+            os.environ[name] = value
+    if fresh.get("TZ") != zone:
+        import time
+
+        time.tzset()
+
+
+def become_another():
+    """Make new what was seeded or remembered at import. `random` and `tempfile` see to a part of it by themselves."""
+    import os
+
+    modules = sys.modules
+    reopen_input(os)
+    # As if it had been started for this run.
+    harness = __file__.rpartition("/")[0] + "/guest.py"
+    if hasattr(sys, "orig_argv"):
+        sys.orig_argv = [*sys.orig_argv[: sys.orig_argv.index(__file__)], harness]
+    if "threading" in modules:
+        # Before Python 3.13 a fork keeps its parent's number here.
+        modules["threading"].main_thread()._set_native_id()
+    if "random" in modules:
+        modules["random"].seed()
+    if "numpy.random" in modules:
+        modules["numpy.random"].seed()
+    if "tempfile" in modules:
+        modules["tempfile"]._name_sequence = None
+        modules["tempfile"].tempdir = None
+    if "uuid" in modules:
+        modules["uuid"]._node = modules["uuid"]._last_timestamp = None
+    if "_ssl" in modules:
+        # OpenSSL tells a fork by its process id, and those of different spaces are alike.
+        modules["_ssl"].RAND_add(os.urandom(32), 32.0)
+
+
+def reopen_input(os):
+    """The zygote's stdin is /dev/null, which can be sought in; what a run gets may be a pipe."""
+    import io
+    import stat
+
+    if stat.S_ISCHR(os.fstat(0).st_mode):
+        return
+    before = sys.stdin
+    binary = io.open(0, "rb", closefd=False)
+    binary.raw.name = "<stdin>"
+    sys.stdin = sys.__stdin__ = io.TextIOWrapper(binary, before.encoding, before.errors)
+    sys.stdin.mode = "r"
+
+
+if __name__ == "__main__":
+    load = main(sys.argv[1], sys.argv[2:])
+    load("run").main()

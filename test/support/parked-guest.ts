@@ -1,0 +1,112 @@
+/** A fork of a zygote, parked in its cell: what the pool does with one, without the pool. */
+import { once } from 'node:events'
+
+import { defaultLimits } from '../../src/core/limits.ts'
+import type { Limits } from '../../src/core/limits.ts'
+import type { BuiltCell } from '../../src/jail/build-cell.ts'
+import type { Exceeded, ProcessReport } from '../../src/jail/guest-process.ts'
+import { planRlimits } from '../../src/jail/rlimits.ts'
+import type { Zygote } from '../../src/jail/zygote-cell.ts'
+import { encodeGuestRequest } from '../../src/runtimes/channel.ts'
+import { readStatus, requirePromises } from '../../src/runtimes/observed.ts'
+
+export interface GuestAnswer {
+  /** Of the value's text, as the guest wrote it; a guest that shows JSON answers with data. */
+  readonly value: unknown
+  readonly messages: readonly Record<string, unknown>[]
+}
+
+export class ParkedGuest implements AsyncDisposable {
+  readonly built: BuiltCell
+  readonly exited: Promise<ProcessReport>
+  readonly exceeded: Exceeded[] = []
+  /** What the kernel says of it. */
+  readonly status: Readonly<Record<string, string>>
+  output = ''
+
+  private constructor(built: BuiltCell, parts: Pick<ParkedGuest, 'exited' | 'exceeded' | 'status'>) {
+    this.built = built
+    this.exited = parts.exited
+    this.exceeded = parts.exceeded
+    this.status = parts.status
+  }
+
+  /** Rejects with the step that failed. The promises of the plan have been kept when it resolves. */
+  static async park(
+    zygote: Zygote,
+    limits: Limits = defaultLimits,
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<ParkedGuest> {
+    const built = await zygote.build(limits)
+    const { cell, ground, plan } = built
+    const spawned = Promise.withResolvers<string>()
+    const exited = Promise.withResolvers<ProcessReport>()
+    const exceeded: Exceeded[] = []
+    const output: string[] = []
+    const held = ground.cgroup !== null
+    cell.ready.catch(spawned.reject)
+    const rlimits = planRlimits(limits, {
+      identity: ground.identity.kind,
+      isPid1Counted: true,
+      memoryHeldByCgroup: held,
+      runtimeDataBytes: 64 * 1024 * 1024,
+      openFilesHard: 4096,
+    })
+    const spec = {
+      file: 'fork',
+      argv: [],
+      env: { PATH: '/usr/bin:/bin', HOME: '/workspace', USER: 'guest', LANG: 'C.UTF-8', TZ: 'UTC', ...env },
+      folder: '/workspace',
+      rlimits,
+      hasChannel: true,
+      isFork: true,
+      outputBytes: limits.outputBytes,
+      wallMs: limits.wallMs,
+      watched: held
+        ? { memoryBytes: null, cpuMs: null, socketBytes: limits.memoryBytes }
+        : { memoryBytes: limits.memoryBytes, cpuMs: limits.cpuMs, socketBytes: null },
+    }
+    const listener = {
+      onSpawned: spawned.resolve,
+      onOutput: (_stream: string, bytes: Buffer) => void output.push(bytes.toString()),
+      onExceeded: (what: Exceeded) => void exceeded.push(what),
+      onUsage: () => undefined,
+      onExit: exited.resolve,
+    }
+    cell.spawn(spec, listener, spawned.reject)
+    try {
+      const status = readStatus(await spawned.promise)
+      requirePromises(plan.promises, status)
+      const guest = new ParkedGuest(built, { exited: exited.promise, exceeded, status })
+      void exited.promise.then(() => (guest.output = output.join('')))
+      return guest
+    } catch (error) {
+      await built.clean()
+      throw error
+    }
+  }
+
+  /** Runs the code and waits until the guest has ended. */
+  async run(code: string): Promise<GuestAnswer> {
+    const { channel } = this.built.cell
+    if (channel === null) throw new Error('A parked guest has a channel.')
+    const chunks: Buffer[] = []
+    channel.on('data', (chunk: Buffer) => chunks.push(chunk))
+    channel.on('error', () => undefined) // of a guest that ended with a request unread
+    const closed = channel.closed ? undefined : once(channel, 'close')
+    channel.write(encodeGuestRequest({ language: 'python', code, args: [], resultBytes: 1024 * 1024 }))
+    await Promise.all([closed, this.exited])
+    const messages = [...cut(Buffer.concat(chunks))]
+    const { value } = messages.find(({ type }) => type === 'value') ?? {}
+    return { value, messages }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.built.clean()
+  }
+}
+
+function* cut(bytes: Buffer): Generator<Record<string, unknown>> {
+  for (let at = 0; at + 4 <= bytes.length; at += 4 + bytes.readUInt32LE(at))
+    yield JSON.parse(bytes.toString('utf8', at + 4, at + 4 + bytes.readUInt32LE(at))) as Record<string, unknown>
+}
