@@ -24,10 +24,7 @@ const sharedWithLauncher = ['filters.c', 'forks.c', 'frames.c', 'guest.c', 'ids.
 
 mkdirSync(folder, { recursive: true })
 const launcher = readdirSync(cell).filter((name) => name.endsWith('.c'))
-compile(`cell-linux-${process.arch}`, [
-  '-static',
-  ...launcher.map((name) => join(cell, name)),
-])
+compile(`cell-linux-${process.arch}`, ['-static', ...launcher.map((name) => join(cell, name))])
 compile(`zygote-linux-${process.arch}.so`, [
   ...shared,
   join(root, 'native/zygote/zygote.c'),

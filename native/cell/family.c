@@ -25,6 +25,8 @@ enum {
   KEPT_FD = 64,   /* here and in launchers of spaces: the zygote's socket; then the folders of cgroups */
   ARGUMENTS_OF_ZYGOTE_MAX = 256,
   WORD_BYTES_MAX = 200,
+  READY = '!',       /* how its first word begins: facts follow, */
+  FAILED_STEP = '?', /* or an errno and a step of ours, else it is the interpreter's own */
 };
 
 /* In the host's network: done before the namespaces are made. */
@@ -97,8 +99,13 @@ static const char *become_zygote(const struct zygote *zygote, int fd) {
 }
 
 static _Noreturn void run_zygote(const struct zygote *zygote, int fd) {
+  char word[WORD_BYTES_MAX] = {FAILED_STEP};
   const char *step = become_zygote(zygote, fd);
-  (void)!write(fcntl(fd, F_GETFD) < 0 ? ZYGOTE_FD : fd, step, strlen(step));
+  put_u32((uint8_t *)word + 1, (uint32_t)errno);
+  size_t length = strlen(step);
+  if (length > sizeof word - 5) length = sizeof word - 5;
+  memcpy(word + 5, step, length);
+  (void)!write(fcntl(fd, F_GETFD) < 0 ? ZYGOTE_FD : fd, word, 5 + length);
   _exit(127);
 }
 
@@ -110,7 +117,10 @@ static const char *await_zygote(int fd) {
   while (count < 0 && errno == EINTR);
   if (count < 0) fail("hear from the zygote");
   word[count] = 0;
-  if (word[0] == '!') return word + 1;
+  if (word[0] == READY) return word + 1;
+  struct reader failure = reader_of((const uint8_t *)word + 1, 4);
+  errno = (int)take_u32(&failure);
+  if (word[0] == FAILED_STEP) fail(word + 5);
   errno = 0; /* not the kernel's word, but the interpreter's */
   fail(count == 0 ? "The zygote ended." : word);
 }

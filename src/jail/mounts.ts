@@ -70,7 +70,9 @@ function makeMounts(shape: CellShape, view: HostView, place: SourceGround): Plan
   return [
     { do: 'root', at: constructionSite, options: 'size=4m,nr_inodes=1k,mode=0755' },
     ...view.links.map(({ path, target }): PlanRecord => ({ do: 'symlink', target, path: path.slice(1) })),
-    ...Object.entries(planEtcFiles(resolvConf, shape.guests)).flatMap(([path, text]) => site.file(path, text)),
+    ...Object.entries(planEtcFiles(resolvConf, shape.guests)).flatMap(([path, text]) =>
+      site.file(path, text),
+    ),
     ...sources.flatMap((bind, index) => {
       const point = place.isFile(bind.host) ? site.file(bind.guest, '') : site.folder(bind.guest)
       return [...point, { do: 'bind', slot: place.firstSlot + index, path: bind.guest.slice(1) } as const]

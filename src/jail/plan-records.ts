@@ -138,10 +138,6 @@ function encodeRecord(record: PlanRecord): Buffer {
     case 'open-write':
     case 'open-folder':
       return payload.u32(record.slot).string(record.path).finish()
-    case 'open-at':
-      return payload.u32(record.slot).u32(record.folder).string(record.path).finish()
-    case 'listen':
-      return payload.u32(record.slot).string(record.name).finish()
     case 'id-maps':
       return payload.string(record.uidMap).string(record.gidMap).u32(Number(record.denySetgroups)).finish()
     case 'become':
@@ -192,10 +188,8 @@ function encodeRecord(record: PlanRecord): Buffer {
         .finish()
     case 'hostname':
       return payload.string(record.name).finish()
-    case 'family':
-      return encodeFamily(record, payload)
     default:
-      return encodeConfinement(record, payload)
+      return encodeSpecial(record, payload)
   }
 }
 
@@ -212,12 +206,14 @@ function encodeFamily(record: FamilyRecord, payload: PayloadWriter): Buffer {
   return payload.finish()
 }
 
-type Confinement = Extract<
+type Special = Extract<
   PlanRecord,
-  { do: 'guest-filter' | 'guest-landlock' | 'keep-capabilities' | 'take-ids' }
+  {
+    do: 'guest-filter' | 'guest-landlock' | 'keep-capabilities' | 'take-ids' | 'open-at' | 'listen' | 'family'
+  }
 >
 
-function encodeConfinement(record: Confinement, payload: PayloadWriter): Buffer {
+function encodeSpecial(record: Special, payload: PayloadWriter): Buffer {
   switch (record.do) {
     case 'take-ids':
       return payload.u32(record.uid).u32(record.gid).u64(record.mask).finish()
@@ -227,6 +223,12 @@ function encodeConfinement(record: Confinement, payload: PayloadWriter): Buffer 
       return encodeLandlock(record.policy)
     case 'keep-capabilities':
       return payload.u64(record.mask).finish()
+    case 'open-at':
+      return payload.u32(record.slot).u32(record.folder).string(record.path).finish()
+    case 'listen':
+      return payload.u32(record.slot).string(record.name).finish()
+    case 'family':
+      return encodeFamily(record, payload)
   }
 }
 

@@ -64,9 +64,7 @@ export function planHold(shape: CellShape, view: HostView, firstSlot: number): P
 /** What guests may read besides the folders that every guest may. */
 export function readablePaths(sources: readonly Bind[]): string[] {
   const always = ['/dev/', '/etc/', '/opt/lazaret/']
-  return sources
-    .map(({ guest }) => guest)
-    .filter((path) => !always.some((folder) => path.startsWith(folder)))
+  return sources.map(({ guest }) => guest).filter((path) => !always.some((folder) => path.startsWith(folder)))
 }
 
 /** Maps are written from outside. No uid 0 for guests of an ordinary user: execve could hand capabilities back. */

@@ -133,10 +133,7 @@ export class Zygote implements AsyncDisposable {
       hold: (isHeld) => cell.hold(isHeld), // it is there for its guests, so it is waited for as long as they are
     })
     cell.listenToNursery((frame) => this.#handle(frame))
-    void cell.gone.then(() => {
-      this.#end()
-      this.#launches.lose()
-    })
+    void cell.gone.then(() => this.#lose())
   }
 
   get alive(): boolean {
@@ -166,8 +163,13 @@ export class Zygote implements AsyncDisposable {
       ground = this.#leaseSpace(guest, limits)
       const leased = ground
       const folders = machine.cgroupFolders
-      const cgroupJoins = ground.cgroupJoins.map((path, index) => path.slice((folders[index] ?? '').length + 1))
-      const plan = planSpace({ ...shape, diskBytes: limits.diskBytes }, { ...ground, identity: own.identity, guest, cgroupJoins })
+      const cgroupJoins = ground.cgroupJoins.map((path, index) =>
+        path.slice((folders[index] ?? '').length + 1),
+      )
+      const plan = planSpace(
+        { ...shape, diskBytes: limits.diskBytes },
+        { ...ground, identity: own.identity, guest, cgroupJoins },
+      )
       const launcher = await (await this.#launches.launch(true))?.launcher
       if (launcher === null || launcher === undefined)
         throw new LazaretError('CELL_FAILED', { detail: 'The cell of the zygote is gone.' })
@@ -206,6 +208,11 @@ export class Zygote implements AsyncDisposable {
   #handle(frame: Frame): void {
     if (frame.type === frameType.barren) this.#end()
     this.#launches.handle(frame)
+  }
+
+  #lose(): void {
+    this.#end()
+    this.#launches.lose()
   }
 
   #end(): void {

@@ -47,6 +47,11 @@ const newUser = 0x1000_0000
 const shareFolders = 0x200
 const unknownAttribute = 2 ** 31
 
+function family({ secret, argv }: { readonly secret: Uint8Array; readonly argv: string[] }): PlanRecord {
+  const slots = { listenSlot: freeSlot, firstFolderSlot: 0, folders: 0 }
+  return { do: 'family', ...slots, secret, capabilities: 0n, folder: '/', argv, env: {} }
+}
+
 /** Steps of both kinds of plan. */
 export const failingSteps: readonly FailingStep[] = [
   {
@@ -269,6 +274,88 @@ export const failingSteps: readonly FailingStep[] = [
     errno: errno.EPROTO,
   },
   {
+    name: 'listen',
+    why: 'its name is too long',
+    record: { do: 'listen', slot: freeSlot, name: 'n'.repeat(108) },
+    step: "read the cell's name",
+    errno: errno.EPROTO,
+  },
+  {
+    name: 'listen',
+    why: 'somebody else has its name',
+    before: [{ do: 'listen', slot: freeSlot - 1, name: 'lazaret-test-taken' }],
+    record: { do: 'listen', slot: freeSlot, name: 'lazaret-test-taken' },
+    step: "take the cell's name",
+    errno: errno.EADDRINUSE,
+  },
+  {
+    name: 'open-folder',
+    why: 'the folder is not there',
+    record: { do: 'open-folder', slot: freeSlot, path: '/not/there' },
+    step: 'open the folder of cgroups',
+    errno: errno.ENOENT,
+  },
+  {
+    name: 'open-at',
+    why: 'there is no folder',
+    record: { do: 'open-at', slot: freeSlot, folder: freeSlot, path: 'tasks' },
+    step: 'find the folder of cgroups',
+    errno: errno.EPROTO,
+  },
+  {
+    name: 'open-at',
+    why: 'the file is a link',
+    before: [{ do: 'open-folder', slot: freeSlot - 1, path: '/proc/self' }],
+    record: { do: 'open-at', slot: freeSlot, folder: freeSlot - 1, path: 'exe' },
+    step: "open a cgroup's file",
+    errno: errno.ELOOP,
+  },
+  {
+    name: 'guest-join',
+    why: 'nothing was opened',
+    record: { do: 'guest-join', slot: freeSlot },
+    step: 'empty a slot',
+    errno: errno.EPROTO,
+  },
+  {
+    name: 'forks',
+    why: 'there is no zygote',
+    record: { do: 'forks' },
+    step: 'have a zygote',
+    errno: errno.EPROTO,
+  },
+  {
+    name: 'family',
+    why: 'nobody listens',
+    record: family({ secret: Buffer.alloc(32), argv: ['/usr/bin/true'] }),
+    step: 'empty a slot',
+    errno: errno.EPROTO,
+  },
+  {
+    name: 'family',
+    why: 'the secret is too short',
+    before: [{ do: 'listen', slot: freeSlot, name: 'lazaret-test-family' }],
+    record: family({ secret: Buffer.alloc(31), argv: ['/usr/bin/true'] }),
+    step: 'read the family',
+    errno: errno.EPROTO,
+  },
+  {
+    name: 'family',
+    why: 'the interpreter is not there',
+    before: [{ do: 'listen', slot: freeSlot, name: 'lazaret-test-family' }],
+    record: family({ secret: Buffer.alloc(32), argv: ['/not/there'] }),
+    step: 'execute the zygote',
+    errno: errno.ENOENT,
+  },
+  {
+    name: 'family',
+    why: 'the interpreter is none',
+    before: [{ do: 'listen', slot: freeSlot, name: 'lazaret-test-family' }],
+    record: family({ secret: Buffer.alloc(32), argv: ['/usr/bin/true'] }),
+    step: 'The zygote ended.',
+    errno: 0,
+  },
+  {
     name: 'keep-capabilities',
     why: 'capabilities cannot be changed',
     inject: { number: capset, errno: errno.EPERM },
@@ -374,4 +461,10 @@ export const placeOf: Partial<Record<RecordName, RecordName>> = {
   'guest-ids': 'guest-landlock',
   'take-ids': 'confine',
   remove: 'serve',
+  listen: 'clone',
+  'open-folder': 'clone',
+  'open-at': 'clone',
+  'guest-join': 'guard',
+  forks: 'keep-capabilities',
+  family: 'serve',
 }

@@ -22,7 +22,14 @@ const MiB = 1024 * 1024
 const zygoteLimits = { ...defaultLimits, memoryBytes: 1024 * MiB }
 const numbers = findPythonWith(['numpy'])
 const python = numbers ?? findPythonWith(['sys'])
-const preload = ['random', 'uuid', 'tempfile', 'ssl', 'multiprocessing', ...(numbers === null ? [] : ['numpy'])]
+const preload = [
+  'random',
+  'uuid',
+  'tempfile',
+  'ssl',
+  'multiprocessing',
+  ...(numbers === null ? [] : ['numpy']),
+]
 
 async function open(machine: Machine, modules: readonly string[], guestsMax = roomMax): Promise<Zygote> {
   assert.ok(python !== null)
@@ -55,7 +62,10 @@ describe('guests of one zygote', { skip: python === null }, () => {
     assert.deepEqual(livingDescendants(), [])
   })
 
-  async function park(limits = defaultLimits, env: Readonly<Record<string, string>> = {}): Promise<ParkedGuest> {
+  async function park(
+    limits = defaultLimits,
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<ParkedGuest> {
     const guest = await ParkedGuest.park(zygote, limits, env)
     parked.push(guest)
     return guest
@@ -145,7 +155,9 @@ found`
 
   it('are told by the environment of their own request', async () => {
     const guest = await park(defaultLimits, { TZ: 'Asia/Tokyo', WHO: 'ü' })
-    const { value } = await guest.run('import os, time\n[os.environ["WHO"], time.tzname[0], os.getenv("OMP_NUM_THREADS")]')
+    const { value } = await guest.run(
+      'import os, time\n[os.environ["WHO"], time.tzname[0], os.getenv("OMP_NUM_THREADS")]',
+    )
     assert.deepEqual(value, ['ü', 'JST', null])
   })
 
@@ -157,7 +169,11 @@ if "numpy" in sys.modules:
     import numpy
     drawn += [float(numpy.random.rand()), float(numpy.random.default_rng().random())]
 drawn`
-    const draws = [(await ask(code)) as unknown[], (await ask(code)) as unknown[], (await ask(code)) as unknown[]]
+    const draws = [
+      (await ask(code)) as unknown[],
+      (await ask(code)) as unknown[],
+      (await ask(code)) as unknown[],
+    ]
     const all = draws.flat()
     assert.equal(new Set(all).size, all.length, JSON.stringify(draws))
   })
@@ -305,7 +321,9 @@ describe('a zygote', { skip: python === null }, () => {
   function findInterpreter(zygote: Zygote): HostProcess {
     const pid1 = findProcess(zygote.pid1 as number)
     assert.ok(pid1 !== undefined)
-    const interpreter = listDescendants(pid1.pid).find(({ parent, name }) => parent === pid1.pid && name.startsWith('python'))
+    const interpreter = listDescendants(pid1.pid).find(
+      ({ parent, name }) => parent === pid1.pid && name.startsWith('python'),
+    )
     assert.ok(interpreter !== undefined)
     return interpreter
   }
@@ -321,7 +339,9 @@ describe('a zygote', { skip: python === null }, () => {
   it('is told only names of modules', () => {
     assert.ok(python !== null)
     for (const name of ['', 'a b', '../x', 'a;b', '-c', 'a..b', 'x'.repeat(300)])
-      assert.throws(() => planPythonZygote(python, { preload: [name], readable: [] }), { code: 'INVALID_REQUEST' })
+      assert.throws(() => planPythonZygote(python, { preload: [name], readable: [] }), {
+        code: 'INVALID_REQUEST',
+      })
   })
 
   it('has what its forks need and no more', async () => {
@@ -331,10 +351,13 @@ describe('a zygote', { skip: python === null }, () => {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
     const field = (name: string) => new RegExp(`^${name}:\\s*(\\S+)`, 'm').exec(status)?.[1]
     const kept = machine.identity === 'own' ? '00000000002400c0' : '0000000000240000'
-    assert.deepEqual(
-      ['CapEff', 'CapBnd', 'NoNewPrivs', 'Seccomp', 'Threads'].map(field),
-      [kept, '0000000000000000', '1', '2', '1'],
-    )
+    assert.deepEqual(['CapEff', 'CapBnd', 'NoNewPrivs', 'Seccomp', 'Threads'].map(field), [
+      kept,
+      '0000000000000000',
+      '1',
+      '2',
+      '1',
+    ])
   })
 
   it('that is killed bears no more, and its guests live on', async () => {

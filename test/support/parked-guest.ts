@@ -108,5 +108,8 @@ export class ParkedGuest implements AsyncDisposable {
 
 function* cut(bytes: Buffer): Generator<Record<string, unknown>> {
   for (let at = 0; at + 4 <= bytes.length; at += 4 + bytes.readUInt32LE(at))
-    yield JSON.parse(bytes.toString('utf8', at + 4, at + 4 + bytes.readUInt32LE(at))) as Record<string, unknown>
+    yield JSON.parse(bytes.toString('utf8', at + 4, at + 4 + bytes.readUInt32LE(at))) as Record<
+      string,
+      unknown
+    >
 }
