@@ -165,7 +165,11 @@ static _Noreturn void announce_and_end(int fd, pid_t pid) {
   _exit(0);
 }
 
-/* True in the new guest. */
+/*
+ * True in the new guest. The process between zygote and guest is born by vfork, which shares the zygote's memory instead of
+ * copying its page tables; it does nothing but fork and end. The guest has a copy of the stack as that one left it, and
+ * so it may return, which that one must not.
+ */
 static bool bear(const struct birth *birth, int own_pid_namespace) {
   int exec_fd = birth->guest_fds[EXEC_FD];
   if (setns(fds[0], CLONE_NEWPID) < 0) {
@@ -173,7 +177,7 @@ static bool bear(const struct birth *birth, int own_pid_namespace) {
     return false;
   }
   PyOS_BeforeFork();
-  pid_t pid = fork();
+  pid_t pid = vfork();
   if (pid == 0) {
     pid_t guest = fork();
     if (guest != 0) announce_and_end(exec_fd, guest);

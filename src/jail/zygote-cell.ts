@@ -130,7 +130,7 @@ export class Zygote implements AsyncDisposable {
     this.#launches = new Launches({
       ...parts.family,
       kill: (id) => cell.killLauncher(id),
-      hold: (isHeld) => cell.hold(isHeld), // it is there for its guests, so it is waited for as long as they are
+      hold: (isHeld) => cell.hold(isHeld || this.#cleaned !== undefined), // it is there for its guests, so it is waited for as long as they are
     })
     cell.listenToNursery((frame) => this.#handle(frame))
     void cell.gone.then(() => this.#lose())
@@ -192,6 +192,7 @@ export class Zygote implements AsyncDisposable {
   /** Ends it, with every guest of it that lives. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end()
+    this.#cell.hold(true)
     this.#cleaned ??= cleanUp(this.#cell, this.#parts.ground, { clock: this.#parts.clock, work: null })
     await this.#cleaned
   }
