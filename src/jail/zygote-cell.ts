@@ -150,6 +150,11 @@ export class Zygote implements AsyncDisposable {
     return this.#cell.pid1
   }
 
+  /** The abstract name at which its cell listens, for tests. */
+  get name(): string {
+    return this.#parts.family.name
+  }
+
   /** A space whose guest will be a fork: spawn it with `isFork`. Throws CELL_FAILED when there is no room or no zygote. */
   async build(limits: Limits): Promise<BuiltCell> {
     const { machine, clock, shape, ground: own } = this.#parts

@@ -116,3 +116,27 @@ test('a whole block that nobody has is claimed for as long as one of its ids is 
   await using later = new UidAllocator(range)
   assert.equal(await later.take(), range.first)
 })
+
+test('a run of pairs is in a row, in one block, and nobody else’s until it is given back', async () => {
+  await using ids = new UidAllocator(freshRange(2))
+  const single = await ids.take()
+  const runs = await Promise.all([ids.takeRun(17), ids.takeRun(17), ids.takeRun(100)])
+  const all = [single, ...runs.flatMap((first, index) => pairsFrom(first, [17, 17, 100][index] ?? 0))]
+  assert.equal(new Set(all).size, all.length)
+  for (const [index, first] of runs.entries()) {
+    const last = first + 2 * ([17, 17, 100][index] ?? 0) - 1
+    assert.equal(Math.floor(first / idsPerBlock), Math.floor(last / idsPerBlock))
+  }
+  ids.giveBackRun(runs[2] as number, 100)
+  assert.equal(await ids.takeRun(100), runs[2])
+})
+
+test('a run that fits nowhere is refused', async () => {
+  await using ids = new UidAllocator(freshRange(1))
+  await ids.take()
+  await assert.rejects(ids.takeRun(128), { code: 'JAIL_UNAVAILABLE' })
+})
+
+function pairsFrom(first: number, pairs: number): number[] {
+  return Array.from({ length: pairs }, (_, index) => first + 2 * index)
+}

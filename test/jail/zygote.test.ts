@@ -1,10 +1,16 @@
 /** Guests that are forks of a zygote: each is as alone, as confined and as new as one that was started. */
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
 import { after, afterEach, before, describe, it } from 'node:test'
 
 import { systemClock } from '../../src/core/clock.ts'
 import { defaultLimits } from '../../src/core/limits.ts'
 import type { LazaretError } from '../../src/index.ts'
+import { encodeFrame, frameType } from '../../src/jail/frames.ts'
 import { Machine } from '../../src/jail/machine.ts'
 import { defaultUidRange } from '../../src/jail/uid-range.ts'
 import { openZygote } from '../../src/jail/zygote-cell.ts'
@@ -346,7 +352,6 @@ describe('a zygote', { skip: python === null }, () => {
 
   it('has what its forks need and no more', async () => {
     await using zygote = await open(machine, [])
-    const { readFileSync } = await import('node:fs')
     const { pid } = findInterpreter(zygote)
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
     const field = (name: string) => new RegExp(`^${name}:\\s*(\\S+)`, 'm').exec(status)?.[1]
@@ -369,6 +374,37 @@ describe('a zygote', { skip: python === null }, () => {
     assert.equal((await guest.run('5')).value, 5)
     await guest[Symbol.asyncDispose]()
     await assert.rejects(zygote.build(defaultLimits), { code: 'CELL_FAILED' })
+  })
+
+  it('hangs up on everybody who does not know its secret, and is kept from nothing by them', async () => {
+    await using zygote = await open(machine, [])
+    const strangers = Array.from({ length: 250 }, () => connect({ path: `\0${zygote.name}` }))
+    for (const stranger of strangers) stranger.on('error', () => undefined)
+    const [first, second] = strangers as [Socket, Socket]
+    const heard: Buffer[] = []
+    first.on('data', (chunk: Buffer) => heard.push(chunk))
+    const greeting = (secret: Buffer) =>
+      encodeFrame(frameType.greeting, 1, Buffer.concat([Buffer.of(1, 0), secret]))
+    second.write(greeting(Buffer.alloc(32)))
+    await once(second, 'close')
+    const guest = await ParkedGuest.park(zygote)
+    assert.equal((await guest.run('8')).value, 8)
+    await guest[Symbol.asyncDispose]()
+    for (const stranger of strangers) stranger.destroy()
+    assert.deepEqual(heard, [])
+  })
+
+  it('leaves nothing when its host is killed', async () => {
+    const script = new URL('../support/family-host.ts', import.meta.url).pathname
+    const host = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [word] = (await once(host.stdout, 'data')) as [Buffer]
+    assert.equal(word.toString(), 'ready')
+    const family = listDescendants(host.pid as number)
+    // Of each guest: its space's stub and pid 1, and itself. Of the zygote: its stub, pid 1, and itself.
+    assert.ok(family.length >= 9, `${family.length} processes`)
+    host.kill('SIGKILL')
+    await once(host, 'exit')
+    await eventually(() => family.find(isAlive)?.name, deadMs)
   })
 
   it('takes all its guests along when its pid 1 is killed', async () => {
