@@ -5,6 +5,7 @@
  * each connection has to know a secret.
  */
 #include "cell.h"
+#include "steps.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,6 +3,7 @@
  * plan; both go on a guest, never on pid 1: Landlock would refuse it every later mount.
  */
 #include "cell.h"
+#include "steps.h"
 
 #include <errno.h>
 #include <fcntl.h>

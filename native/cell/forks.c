@@ -3,6 +3,7 @@
  * needs as a descriptor, and hears of it on the exec pipe. The other half is native/zygote/zygote.c.
  */
 #include "forks.h"
+#include "steps.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,6 @@
-/* What pid 1 of a space and the zygote say to each other: one packet a fork. */
+/*
+ * What pid 1 of a space and the zygote say to each other: one packet a fork.
+ */
 #ifndef LAZARET_FORKS_H
 #define LAZARET_FORKS_H
 

@@ -3,6 +3,7 @@
  * of the kernel (inotify watches, …) are charged to that uid and never to root. Maps are written from outside.
  */
 #include "cell.h"
+#include "steps.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,6 +4,7 @@
  * our own tmpfs: nothing is ever created below a folder that guest code could have written.
  */
 #include "cell.h"
+#include "steps.h"
 
 #include <errno.h>
 #include <fcntl.h>

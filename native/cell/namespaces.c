@@ -3,6 +3,7 @@
  * The parent becomes the stub (stub.c); the child goes on with the plan and becomes the cell's pid 1.
  */
 #include "cell.h"
+#include "steps.h"
 
 #include <errno.h>
 #include <linux/sched.h>

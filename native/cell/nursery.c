@@ -33,6 +33,7 @@ struct waiting {
   uint32_t id;
   uint8_t role;
   bool has_channel;
+  uint64_t arrival; /* ascending */
   uint8_t greeting[GREETING_BYTES + SECRET_BYTES];
   size_t greeting_bytes;
 };
@@ -79,11 +80,15 @@ static bool is_host(int fd) {
   return peer.pid == host && peer.uid == geteuid();
 }
 
-/* Strangers that say nothing must not keep the host out. */
+/* Strangers that say nothing must not keep the host out: who has been silent for longest goes. */
 static void make_room(void) {
-  for (size_t i = 0; waiting_count == WAITING_MAX && i < waiting_count; i++) {
-    if (waiting[i].role == 0) drop_waiting(i);
+  if (waiting_count < WAITING_MAX) return;
+  size_t oldest = waiting_count;
+  for (size_t i = 0; i < waiting_count; i++) {
+    if (waiting[i].role != 0) continue;
+    if (oldest == waiting_count || waiting[i].arrival < waiting[oldest].arrival) oldest = i;
   }
+  if (oldest < waiting_count) drop_waiting(oldest);
 }
 
 static size_t greeting_length(void) { return GREETING_BYTES + (secret ? SECRET_BYTES : 0); }
@@ -96,6 +101,7 @@ static bool knows_secret(const uint8_t *said) {
 }
 
 static void accept_waiting(void) {
+  static uint64_t arrivals;
   if (secret) make_room();
   while (waiting_count < WAITING_MAX) {
     int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
@@ -104,7 +110,7 @@ static void accept_waiting(void) {
       return;
     }
     if (is_host(fd)) {
-      waiting[waiting_count++] = (struct waiting){.fd = fd};
+      waiting[waiting_count++] = (struct waiting){.fd = fd, .arrival = arrivals++};
     } else {
       close(fd);
     }

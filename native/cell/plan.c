@@ -3,6 +3,7 @@
  * The first failure is reported as record + step + errno, and nothing runs.
  */
 #include "cell.h"
+#include "steps.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,6 +4,7 @@
  * socket does, and the kernel ends everything in the cell with it.
  */
 #include "cell.h"
+#include "steps.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -94,7 +95,8 @@ static void handle_signal(uint32_t id, struct reader *payload) {
   uint32_t number = take_u32(payload);
   struct spawn *spawn = spawn_of(id);
   if (!reader_done(payload) || number == 0 || number >= NSIG) end_malformed();
-  if (spawn && !spawn->exited && spawn->pid > 0) (void)kill(spawn->pid, (int)number); /* not reaped yet, so it is still that process */
+  if (!spawn || spawn->exited || spawn->pid == 0) return;
+  (void)kill(spawn->pid, (int)number); /* not reaped yet, so it is still that process */
 }
 
 static void handle_frame(struct frame frame, struct reader payload) {

@@ -1,4 +1,6 @@
-/* Starting a guest: its pipes, and its way from a fork of pid 1, or of the zygote, to foreign code (guest.c). */
+/*
+ * Starting a guest: its pipes, and its way from a fork of pid 1, or of the zygote, to foreign code (guest.c).
+ */
 #include "guest.h"
 
 #include <errno.h>

@@ -6,6 +6,7 @@
  * Source: landlock(7), prctl(2) PR_SET_CHILD_SUBREAPER, kill(2).
  */
 #include "cell.h"
+#include "steps.h"
 
 #include <errno.h>
 #include <fcntl.h>

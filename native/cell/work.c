@@ -3,6 +3,7 @@
  * it: what is in it is counted from time to time, and removed at the end. No link is ever followed.
  */
 #include "cell.h"
+#include "steps.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -18,7 +18,6 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -115,16 +114,6 @@ int fake_succeed(void) {
   if (!fake_chance(48)) return 0;
   errno = errors[fake_number(sizeof errors / sizeof *errors)];
   return -1;
-}
-
-/* Reads all of it, as the kernel would: a packet must be whole and its descriptors must be some. */
-ssize_t fake_sendmsg(const struct msghdr *envelope) {
-  uint32_t sum = 0;
-  for (size_t i = 0; i < envelope->msg_iov->iov_len; i++) sum += ((const uint8_t *)envelope->msg_iov->iov_base)[i];
-  for (size_t i = 0; i < envelope->msg_controllen; i++) sum += ((const uint8_t *)envelope->msg_control)[i];
-  volatile uint32_t read_all = sum;
-  (void)read_all;
-  return fake_succeed() < 0 ? -1 : (ssize_t)envelope->msg_iov->iov_len;
 }
 
 /* ---- descriptors ---- */
@@ -267,6 +256,15 @@ int fake_clock(struct timespec *time) {
 
 /* ---- the rest ---- */
 
+/* Of another process, or of this one. */
+static long fake_prlimit(va_list arguments) {
+  (void)va_arg(arguments, int);
+  (void)va_arg(arguments, int);
+  (void)va_arg(arguments, const struct rlimit *);
+  struct rlimit *old = va_arg(arguments, struct rlimit *);
+  return old ? fake_getrlimit(old) : fake_succeed();
+}
+
 long fake_syscall(long number, ...) {
   va_list arguments;
   va_start(arguments, number);
@@ -287,6 +285,9 @@ long fake_syscall(long number, ...) {
       (void)va_arg(arguments, int);
       name = va_arg(arguments, const char *);
       result = fake_openat2(name, va_arg(arguments, const struct open_how *));
+      break;
+    case SYS_prlimit64:
+      result = fake_prlimit(arguments);
       break;
     case SYS_close_range:
     case SYS_mount_setattr:

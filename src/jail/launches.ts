@@ -25,6 +25,8 @@ interface Child {
 export interface Launch {
   /** Resolves with null when the nursery was lost over it: nothing of this launcher is left then. Never rejects. */
   readonly launcher: Promise<Launcher | null>
+  /** As if the nursery had been lost, unless it is there by now. */
+  giveUp(): void
 }
 
 export interface LaunchesOptions {
@@ -63,7 +65,9 @@ export class Launches {
     for (const { role, socket } of sockets)
       socket.write(encodeFrame(frameType.greeting, id, Uint8Array.of(role, hasChannel ? 1 : 0, ...secret)))
     const [report, control, channel = null] = sockets.map(({ socket }) => socket) as [Socket, Socket, Socket?]
-    return { launcher: this.#await(id, { report, control, channel }) }
+    const launcher = this.#await(id, { report, control, channel })
+    const started = this.#children.get(id)?.started
+    return { launcher, giveUp: () => started?.(false) }
   }
 
   /** What the nursery says of a launcher. */
@@ -97,6 +101,8 @@ export class Launches {
     const isThere = await start.promise
     const close = () => Object.values(sockets).forEach((socket) => socket?.destroy())
     if (!isThere) {
+      this.#children.delete(id)
+      this.#holdForChildren()
       close()
       return null
     }

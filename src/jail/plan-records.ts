@@ -182,10 +182,7 @@ function encodeRecord(record: PlanRecord): Buffer {
     case 'root-guard':
       return payload.string(record.path).finish()
     case 'remove':
-      return payload
-        .string(record.path)
-        .u32(record.endsGuests ? 1 : 0)
-        .finish()
+      return payload.string(record.path).u32(Number(record.endsGuests)).finish()
     case 'hostname':
       return payload.string(record.name).finish()
     default:

@@ -2,7 +2,6 @@
  * A cell that guests are born in, on the host's side: it is opened once for a program and what that imports, and then
  * gives cells whose guest is a fork of it. To whoever uses one, such a cell is a cell like any other.
  */
-import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
 
 import type { Clock } from '../core/clock.ts'
@@ -11,11 +10,12 @@ import type { Limits } from '../core/limits.ts'
 import { cleanUp } from './build-cell.ts'
 import type { BuiltCell } from './build-cell.ts'
 import { Cell } from './cell.ts'
-import type { StepFailure } from './cell.ts'
+import { isStepFailure } from './cell-reports.ts'
 import { frameType } from './frames.ts'
 import type { Frame } from './frames.ts'
 import { explainFailure, startLauncher } from './launch.ts'
 import { Launches } from './launches.ts'
+import type { Launcher } from './launcher.ts'
 import type { LeasedGround, Machine } from './machine.ts'
 import { ownView } from './place.ts'
 import { planFamily, planSpace } from './plan-family.ts'
@@ -42,7 +42,8 @@ export interface ZygoteProgram {
 
 /** What importing may take; a large library with compiled parts takes seconds on a busy machine. */
 const openMs = 60_000
-const secretBytes = 32
+/** Forking a launcher takes a fraction of a millisecond. */
+const launchMs = 5000
 /** Two processes of ours a space, besides pid 1 and the zygote, and what forking takes for a moment. */
 const processesPerGuest = 3
 
@@ -60,7 +61,7 @@ export async function openZygote(options: ZygoteOptions): Promise<Zygote | null>
     ground = await machine.lease(held, guestsMax)
     const family = {
       name: `lazaret-family-${clock.id()}`,
-      secret: randomBytes(secretBytes),
+      secret: makeSecret(clock),
       cgroupFolders: machine.cgroupFolders,
       argv: program.argv,
       env: program.env,
@@ -91,15 +92,20 @@ export async function openZygote(options: ZygoteOptions): Promise<Zygote | null>
   }
 }
 
+/** Two identifiers: of 256 bits 244 are random. */
+function makeSecret(clock: Clock): Buffer {
+  return Buffer.from(`${clock.id()}${clock.id()}`.replaceAll('-', ''), 'hex')
+}
+
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true
 }
 
 /** Without an errno it is the interpreter that could not do as told. */
 function explain(failure: unknown, plan: CellPlan): unknown {
-  if (typeof failure !== 'object' || failure === null || !('step' in failure)) return failure
-  const { errno, step } = failure as StepFailure
-  if (errno !== 0) return explainFailure(failure as StepFailure, plan)
+  if (!isStepFailure(failure)) return failure
+  const { errno, step } = failure
+  if (errno !== 0) return explainFailure(failure, plan)
   return new LazaretError('RUNTIME_UNAVAILABLE', { detail: `The interpreter cannot be prepared: ${step}` })
 }
 
@@ -130,7 +136,8 @@ export class Zygote implements AsyncDisposable {
     this.#launches = new Launches({
       ...parts.family,
       kill: (id) => cell.killLauncher(id),
-      hold: (isHeld) => cell.hold(isHeld || this.#cleaned !== undefined), // it is there for its guests, so it is waited for as long as they are
+      // It is there for its guests, so it is waited for as long as they are.
+      hold: (isHeld) => cell.hold(isHeld || this.#cleaned !== undefined),
     })
     cell.listenToNursery((frame) => this.#handle(frame))
     void cell.gone.then(() => this.#lose())
@@ -175,9 +182,9 @@ export class Zygote implements AsyncDisposable {
         { ...shape, diskBytes: limits.diskBytes },
         { ...ground, identity: own.identity, guest, cgroupJoins },
       )
-      const launcher = await (await this.#launches.launch(true))?.launcher
-      if (launcher === null || launcher === undefined)
-        throw new LazaretError('CELL_FAILED', { detail: 'The cell of the zygote is gone.' })
+      const launcher = await this.#launch()
+      if (launcher === null)
+        throw new LazaretError('CELL_FAILED', { detail: 'The cell of the zygote does not answer.' })
       const cell = new Cell(launcher)
       cell.sendPlan(encodePlan(plan.records))
       let cleaned: Promise<void> | undefined
@@ -200,6 +207,15 @@ export class Zygote implements AsyncDisposable {
     this.#cell.hold(true)
     this.#cleaned ??= cleanUp(this.#cell, this.#parts.ground, { clock: this.#parts.clock, work: null })
     await this.#cleaned
+  }
+
+  /** Null when the cell is gone, or so full of strangers' connections that none of ours gets through. */
+  async #launch(): Promise<Launcher | null> {
+    const launch = await this.#launches.launch(true)
+    const patience = this.#parts.clock.after(launchMs, () => launch?.giveUp())
+    const launcher = await launch?.launcher
+    patience()
+    return launcher ?? null
   }
 
   #leaseSpace(guest: number, limits: Limits): LeasedGround {

@@ -56,7 +56,8 @@ for (const [who, ground] of Object.entries(grounds)) {
 
   test(`started ${who}, a family has no users but its own, and a space those of its family`, () => {
     const newUser = 0x1000_0000
-    const flags = (plan: CellPlan) => plan.records.find((record) => record.do === 'clone')?.flags ?? 0
+    const flags = (plan: CellPlan) =>
+      plan.records.flatMap((record) => (record.do === 'clone' ? record.flags : []))[0] ?? 0
     assert.notEqual(flags(family(ground)) & newUser, 0)
     assert.equal(flags(space(ground)) & newUser, 0)
     assert.equal(flags(space(ground)) | newUser, flags(family(ground)))
@@ -101,7 +102,8 @@ for (const [who, ground] of Object.entries(grounds)) {
 }
 
 test('each guest of a family that root started has an id of its own, and finds itself by name', () => {
-  const owner = (guest: number) => space(ownGround, guest).records.find((record) => record.do === 'guest-ids')?.uid
+  const owner = (guest: number) =>
+    space(ownGround, guest).records.flatMap((record) => (record.do === 'guest-ids' ? record.uid : []))[0]
   assert.deepEqual([0, 1, 30].map(owner), [1000, 1001, 1030])
   const [map] = recordsOf(family(ownGround), 'id-maps')
   assert.equal(map?.uidMap, '0 2000000000 1\n1000 2000000001 31\n')
