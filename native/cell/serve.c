@@ -78,6 +78,7 @@ static void handle_finish(uint32_t id, struct reader *payload) {
   uint32_t exit_code = take_u32(payload);
   struct spawn *spawn = spawn_of(id);
   if (!reader_done(payload) || exit_code > UINT8_MAX) end_malformed();
+  if (spawn && spawn->pid == 0) end_malformed(); /* a fork that the host has not heard of yet */
   if (spawn && !spawn->exited) finish_spawn(spawn, (uint8_t)exit_code);
 }
 

@@ -4,16 +4,21 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { after, afterEach, before, describe, it } from 'node:test'
 
 import { systemClock } from '../../src/core/clock.ts'
 import { defaultLimits } from '../../src/core/limits.ts'
 import type { LazaretError } from '../../src/index.ts'
 import { encodeFrame, frameType } from '../../src/jail/frames.ts'
+import type { ProcessReport } from '../../src/jail/guest-process.ts'
 import { Machine } from '../../src/jail/machine.ts'
+import { sizedMounts } from '../../src/jail/mounts.ts'
+import { ownView } from '../../src/jail/place.ts'
 import { defaultUidRange } from '../../src/jail/uid-range.ts'
 import { openZygote } from '../../src/jail/zygote-cell.ts'
 import type { Zygote } from '../../src/jail/zygote-cell.ts'
+import { encodeGuestRequest } from '../../src/runtimes/channel.ts'
 import { planPythonZygote } from '../../src/runtimes/python/zygote.ts'
 import { eventually } from '../support/eventually.ts'
 import { findPythonWith } from '../support/find-python.ts'
@@ -296,6 +301,41 @@ for pid in range(1, 300):
     // Where all have one id the watchdog counts, and ends who has too many.
     if (isCounted) assert.ok(Number(value) <= 8, String(value))
     else assert.deepEqual([value, forking.exceeded], [undefined, ['processes']])
+  })
+
+  it('take the limits of a run that begins when they have long been parked', async () => {
+    const guest = await park()
+    const begun = Promise.withResolvers<string>()
+    const exited = Promise.withResolvers<ProcessReport>()
+    const listener = {
+      onSpawned: begun.resolve,
+      onOutput: () => undefined,
+      onExceeded: () => undefined,
+      onUsage: () => undefined,
+      onExit: exited.resolve,
+    }
+    const files = { resource: 7, soft: 20, hard: 20 }
+    const spec = {
+      rlimits: [files],
+      stdin: Buffer.alloc(0),
+      outputBytes: 1000,
+      wallMs: 10_000,
+      watched: { memoryBytes: null, cpuMs: null, socketBytes: null },
+      work: null,
+      resized: sizedMounts(ownView, MiB),
+    }
+    const onFailure = (failure: unknown) => begun.reject(failure)
+    assert.ok(guest.built.cell.begin(guest.id, spec, { listener, onFailure }))
+    await begun.promise
+    void exited.promise.then(() => guest.built.cell.end())
+    const { channel } = guest.built.cell
+    const answer = once(channel as Duplex, 'data')
+    const code = `import os, resource
+[resource.getrlimit(resource.RLIMIT_NOFILE)[1], *(os.statvfs(path).f_blocks * 4096 for path in ("/tmp", "/workspace"))]`
+    channel?.write(encodeGuestRequest({ language: 'python', code, args: [], resultBytes: 1000 }))
+    const [bytes] = (await answer) as [Buffer]
+    assert.match(bytes.toString(), /"value":\[20,1048576,1048576\]/)
+    await exited.promise
   })
 
   it('that are killed while parked leave room for others', async () => {

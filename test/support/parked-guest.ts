@@ -18,14 +18,17 @@ export interface GuestAnswer {
 
 export class ParkedGuest implements AsyncDisposable {
   readonly built: BuiltCell
+  /** Its number in its cell. */
+  readonly id: number
   readonly exited: Promise<ProcessReport>
   readonly exceeded: Exceeded[] = []
   /** What the kernel says of it. */
   readonly status: Readonly<Record<string, string>>
   output = ''
 
-  private constructor(built: BuiltCell, parts: Pick<ParkedGuest, 'exited' | 'exceeded' | 'status'>) {
+  private constructor(built: BuiltCell, parts: Pick<ParkedGuest, 'id' | 'exited' | 'exceeded' | 'status'>) {
     this.built = built
+    this.id = parts.id
     this.exited = parts.exited
     this.exceeded = parts.exceeded
     this.status = parts.status
@@ -73,11 +76,11 @@ export class ParkedGuest implements AsyncDisposable {
       onUsage: () => undefined,
       onExit: exited.resolve,
     }
-    cell.spawn(spec, listener, spawned.reject)
+    const id = cell.spawn(spec, listener, spawned.reject)
     try {
       const status = readStatus(await spawned.promise)
       requirePromises(plan.promises, status)
-      const guest = new ParkedGuest(built, { exited: exited.promise, exceeded, status })
+      const guest = new ParkedGuest(built, { id, exited: exited.promise, exceeded, status })
       void exited.promise.then(() => (guest.output = output.join('')))
       return guest
     } catch (error) {
