@@ -64,7 +64,7 @@ test('the tarball holds what was built, the launcher as a program, and no source
   }
   assert.equal(modes.get('dist/adapters/cli/main.js'), 0o755)
   const allowed =
-    /^(dist\/|docs\/|profiles\/|native\/bin\/cell-linux-(x64|arm64)$|package\.json$|LICENSE$|[A-Z_]+\.md$)/
+    /^(dist\/|docs\/|profiles\/|native\/bin\/(cell-linux-(x64|arm64)|zygote-linux-(x64|arm64)\.so)$|package\.json$|LICENSE$|[A-Z_]+\.md$)/
   assert.deepEqual(
     [...modes.keys()].filter((path) => !allowed.test(path)),
     [],

@@ -156,7 +156,7 @@ int take_from_slot(uint32_t slot);
 
 /* Both return in each child that is to become a launcher, with the report and control sockets and the channel placed. */
 void run_nursery(struct frame frame);
-void run_family(int listening_fd, const uint8_t secret[SECRET_BYTES], int zygote_fd, const char *more_facts);
+void run_family(int listening_fd, const uint8_t secret[SECRET_BYTES], int zygote_fd);
 _Noreturn void launch(void); /* receives a plan and applies it */
 
 void write_id_maps(pid_t pid);

@@ -126,6 +126,14 @@ static const char *await_zygote(int fd) {
   fail(count == 0 ? "The zygote ended." : word);
 }
 
+static void tell_host(const char *more_facts) {
+  char facts[4096];
+  size_t more = strlen(more_facts);
+  size_t own = collect_facts(facts, sizeof facts - more);
+  memcpy(facts + own, more_facts, more);
+  if (!write_frame(CONTROL_FD, (struct frame){.type = FRAME_READY, .length = (uint32_t)(own + more)}, facts)) _exit(0);
+}
+
 static int keep_at(int fd, int number) {
   int kept = fcntl(fd, F_DUPFD_CLOEXEC, number);
   errno = EBUSY;
@@ -159,9 +167,8 @@ void step_family(struct reader *record) {
   close(pair[1]);
   int zygote_fd = keep_at(pair[0], KEPT_FD);
   for (uint32_t i = 0; i < folders; i++) cell.slots[i] = keep_at(take_from_slot(first_folder + i), KEPT_FD + 1 + (int)i);
-  const char *facts = await_zygote(zygote_fd);
-
-  run_family(listen_fd, secret, zygote_fd, facts); /* returns in each child that is to become a launcher */
+  tell_host(await_zygote(zygote_fd));
+  run_family(listen_fd, secret, zygote_fd); /* returns in each child that is to become a launcher */
   explicit_bzero(secret, SECRET_BYTES);
   struct cell fresh = {.record = UINT32_MAX, .helper_fd = -1, .sync_fd = -1, .zygote_fd = zygote_fd};
   for (uint32_t i = 0; i < folders; i++) fresh.slots[i] = cell.slots[i];

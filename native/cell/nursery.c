@@ -291,16 +291,10 @@ void run_nursery(struct frame frame) {
   while (!nurse_once()) continue;
 }
 
-void run_family(int listening_fd, const uint8_t own_secret[SECRET_BYTES], int socket_of_zygote, const char *more_facts) {
+void run_family(int listening_fd, const uint8_t own_secret[SECRET_BYTES], int socket_of_zygote) {
   listen_fd = listening_fd;
   secret = own_secret;
   zygote_fd = socket_of_zygote;
   listen_for_children();
-  char facts[4096];
-  size_t more = strlen(more_facts);
-  size_t own = collect_facts(facts, sizeof facts - more);
-  memcpy(facts + own, more_facts, more);
-  uint32_t length = (uint32_t)(own + more);
-  if (!write_frame(CONTROL_FD, (struct frame){.type = FRAME_READY, .length = length}, facts)) _exit(0);
   while (!nurse_once()) continue;
 }

@@ -256,15 +256,6 @@ int fake_clock(struct timespec *time) {
 
 /* ---- the rest ---- */
 
-/* Of another process, or of this one. */
-static long fake_prlimit(va_list arguments) {
-  (void)va_arg(arguments, int);
-  (void)va_arg(arguments, int);
-  (void)va_arg(arguments, const struct rlimit *);
-  struct rlimit *old = va_arg(arguments, struct rlimit *);
-  return old ? fake_getrlimit(old) : fake_succeed();
-}
-
 long fake_syscall(long number, ...) {
   va_list arguments;
   va_start(arguments, number);

@@ -108,3 +108,12 @@ int fake_getrlimit(struct rlimit *limit) {
   *limit = (struct rlimit){.rlim_cur = fake_number(1 << 18), .rlim_max = fake_number(1 << 18)};
   return fake_succeed();
 }
+
+/* Of another process, or of this one. */
+long fake_prlimit(va_list arguments) {
+  (void)va_arg(arguments, int);
+  (void)va_arg(arguments, int);
+  (void)va_arg(arguments, const struct rlimit *);
+  struct rlimit *old = va_arg(arguments, struct rlimit *);
+  return old ? fake_getrlimit(old) : fake_succeed();
+}

@@ -4,6 +4,7 @@
 #ifndef LAZARET_FAKE_STATE_H
 #define LAZARET_FAKE_STATE_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,6 +21,7 @@ int fake_any_fd(void);              /* a descriptor that nobody asked to open */
 
 void fake_begin_processes(void);
 void fake_begin_files(void);
+long fake_prlimit(va_list arguments);
 long fake_clone(const struct clone_args *wanted);
 long fake_openat2(const char *name, const struct open_how *how);
 

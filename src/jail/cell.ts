@@ -42,6 +42,9 @@ export class Cell {
   /** Resolves when nothing of the cell is alive and all its output has arrived. Never rejects. */
   readonly gone: Promise<GoneReport>
 
+  /** For a cell with a nursery in it (plan-family.ts): hears what that says of its launchers. */
+  onNursery: ((frame: Frame) => void) | undefined
+
   readonly #launcher: Launcher
   readonly #control: Duplex
   readonly #report: Duplex
@@ -53,7 +56,6 @@ export class Cell {
   #pid1: number | undefined
   #isReported = false
   #calmDown: (() => void) | undefined
-  #onNursery: ((frame: Frame) => void) | undefined
   #onFailure: ((failure: StepFailure) => void) | undefined
   #alone: PromiseWithResolvers<void> | undefined
 
@@ -83,11 +85,6 @@ export class Cell {
   sendPlan(plan: Buffer): void {
     this.#isPlanned = true
     this.#send(frameType.plan, 0, plan)
-  }
-
-  /** For a cell with a nursery in it (plan-family.ts): what that says of its launchers. */
-  listenToNursery(listener: (frame: Frame) => void): void {
-    this.#onNursery = listener
   }
 
   /** Has the cell's nursery kill a launcher. */
@@ -219,7 +216,7 @@ export class Cell {
       else if (frame.type === frameType.born) this.#pid1 = frame.payload.readUInt32LE(0)
       else if (frame.type === frameType.alone) this.#becomeAlone()
       else if (frame.type === frameType.fault) this.#fail(decodeFault(frame.payload), failed)
-      else if (frame.type >= frameType.started) this.#onNursery?.(frame)
+      else if (frame.type >= frameType.started) this.onNursery?.(frame)
       else this.#handle(frame)
     }
     for (const stream of [this.#control, this.#report]) {

@@ -139,7 +139,7 @@ export class Zygote implements AsyncDisposable {
       // It is there for its guests, so it is waited for as long as they are.
       hold: (isHeld) => cell.hold(isHeld || this.#cleaned !== undefined),
     })
-    cell.listenToNursery((frame) => this.#handle(frame))
+    cell.onNursery = (frame) => this.#handle(frame)
     void cell.gone.then(() => this.#lose())
   }
 

@@ -9,8 +9,11 @@ import sys
 
 SOCKET_DESCRIPTOR = 3
 WORD_BYTES_MAX = 200
-# What nearly every run uses; loaded once, here.
-PARTS = ("channel", "run", "watch", "values", "leaves", "text", "errors", "display", "inputs", "parked")
+# What runs use, or what comes up as soon as something goes wrong; loaded once, here.
+PARTS = (
+    *("channel", "run", "watch", "values", "leaves", "text", "errors", "display", "inputs", "parked"),
+    *("imports", "hooks", "suggestions", "kinds", "origins", "singles"),
+)
 
 
 def main(library_path, names):
@@ -63,7 +66,7 @@ def warm_up():
         names = {"__name__": "guest_zygote", "__file__": path}
         exec(compile(file.read(), path, "exec"), names)
     load = names["create_loader"]()
-    for part in PARTS:
+    for part in (*PARTS, "arrays") if "numpy" in sys.modules else PARTS:
         load(part)
     rehearse(load)
     sys.stdout.reconfigure(line_buffering=True)
