@@ -125,6 +125,8 @@ export class Zygote implements AsyncDisposable {
   readonly #launches: Launches
   readonly #freeGuests: number[]
   readonly #gone = Promise.withResolvers<void>()
+  /** Nobody is left, and nobody will be born. */
+  readonly #empty = Promise.withResolvers<void>()
   #isAlive = true
   #cleaned: Promise<void> | undefined
 
@@ -195,10 +197,17 @@ export class Zygote implements AsyncDisposable {
         clean: () => (cleaned ??= cleanUp(cell, leased, { clock, work: null })),
       }
     } catch (error) {
-      if (ground === undefined) this.#freeGuests.push(guest)
+      if (ground === undefined) this.#giveBack(guest)
       else ground.release()
       throw error
     }
+  }
+
+  /** No more guests are born; when those that live are gone it ends. Resolves then. */
+  async retire(): Promise<void> {
+    this.#end()
+    if (this.#freeGuests.length < this.#parts.guestsMax) await this.#empty.promise
+    await this[Symbol.asyncDispose]()
   }
 
   /** Ends it, with every guest of it that lives. */
@@ -222,9 +231,14 @@ export class Zygote implements AsyncDisposable {
     const ground = this.#parts.machine.leaseInside(this.#parts.ground, limits)
     const release = (): void => {
       ground.release()
-      this.#freeGuests.push(guest)
+      this.#giveBack(guest)
     }
     return { ...ground, release }
+  }
+
+  #giveBack(guest: number): void {
+    this.#freeGuests.push(guest)
+    if (!this.#isAlive && this.#freeGuests.length === this.#parts.guestsMax) this.#empty.resolve()
   }
 
   #handle(frame: Frame): void {

@@ -9,6 +9,7 @@ import type { Limits } from '../core/limits.ts'
 import type { RunRequest } from '../core/request.ts'
 import { behindBestWall } from '../jail/best-wall.ts'
 import type { BestWall } from '../jail/best-wall.ts'
+import { ownView } from '../jail/place.ts'
 import type { Place } from '../jail/place.ts'
 import type { Bind } from '../jail/shape.ts'
 import { ParkedWorker } from '../runtimes/parked.ts'
@@ -21,6 +22,7 @@ import type { PoolStats } from './pool.ts'
 import { canBeParked, defaultPoolSize, shapeOf } from './shape.ts'
 import type { PoolSizes, WorkerShape } from './shape.ts'
 import { StartGate } from './start-gate.ts'
+import { Zygotes } from './zygotes.ts'
 
 export interface PoolsParts {
   readonly wall: BestWall
@@ -55,12 +57,14 @@ export class Pools implements AsyncDisposable {
   readonly #refillsMax = Math.max(1, availableParallelism() - 1)
   readonly #closing = new Set<Promise<void>>()
   readonly #refilling = new Set<Promise<void>>()
+  readonly #zygotes: Zygotes
   #isRefillDue = false
   #isClosed = false
   #stopShrinking: (() => void) | undefined
 
   constructor(parts: PoolsParts) {
     this.#parts = parts
+    this.#zygotes = new Zygotes({ ...parts, machine: parts.wall.machine })
     this.#gate.onIdle = () => this.#refillSoon()
   }
 
@@ -106,6 +110,7 @@ export class Pools implements AsyncDisposable {
     for (const key of all) this.#close(key)
     await Promise.allSettled(this.#refilling)
     await Promise.allSettled(this.#closing)
+    await this.#zygotes.close()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -134,14 +139,30 @@ export class Pools implements AsyncDisposable {
     return pool
   }
 
-  async #park({ runtime, language, network, preload, limits }: WorkerShape): Promise<ParkedWorker> {
+  async #park(shape: WorkerShape): Promise<ParkedWorker> {
+    const { runtime, language, network, preload, limits } = shape
     const { wall, clock, toolchains, readable } = this.#parts
     const { machine } = wall
     const park = runtime.parks === 'cell' || language === 'shell' ? null : { park: language, preload }
+    const forked = runtime.name === 'python' && network === 'none' ? await this.#fork(shape) : null
+    if (forked !== null) return forked
     return behindBestWall(wall, (place) => {
       const program = runtime.prepare({ language, code: '' }, limits, { toolchains, place })
       return ParkedWorker.park(program, { machine, clock, limits, readable, place, network, park })
     })
+  }
+
+  /** The best road to a worker of Python's; null where it is closed, or full. */
+  async #fork({ runtime, preload, limits }: WorkerShape): Promise<ParkedWorker | null> {
+    const { wall, clock, toolchains, readable } = this.#parts
+    const { machine } = wall
+    if (machine.wall !== 'namespaces') return null
+    const zygote = await this.#zygotes.take(preload)
+    if (zygote === null) return null
+    const program = runtime.prepare({ language: 'python', code: '' }, limits, { toolchains, place: ownView })
+    const park = { park: 'python', preload } as const
+    const context = { machine, clock, limits, readable, place: ownView, network: 'none', park, zygote } as const
+    return await ParkedWorker.park(program, context).catch(() => null)
   }
 
   #refillSoon(): void {

@@ -7,6 +7,7 @@ import { sizedMounts } from '../jail/mounts.ts'
 import type { Place } from '../jail/place.ts'
 import { planRlimits } from '../jail/rlimits.ts'
 import type { Rlimit } from '../jail/rlimits.ts'
+import type { Zygote } from '../jail/zygote-cell.ts'
 import { inodesMax } from '../jail/tmpfs.ts'
 import type { Program } from './runtime.ts'
 
@@ -15,6 +16,8 @@ export interface GuestGround {
   readonly machine: Machine
   readonly ground: LeasedGround
   readonly place: Place
+  /** The guest is a fork of it. */
+  readonly zygote?: Zygote | undefined
 }
 
 /** What is to run. Prepared for a parked worker's place, the program differs in files and request alone. */
@@ -72,6 +75,7 @@ function commonSpec(program: Program, limits: Limits, on: GuestGround) {
     folder: on.place.workspace,
     rlimits: rlimitsOf(program, limits, on),
     hasChannel: program.guestRequest !== undefined,
+    isFork: on.zygote !== undefined,
   }
 }
 
@@ -90,12 +94,12 @@ function heldLimits(limits: Limits, { ground }: GuestGround): HeldLimits {
   }
 }
 
-function rlimitsOf(program: Program, limits: Limits, { machine, ground, place }: GuestGround): Rlimit[] {
+function rlimitsOf(program: Program, limits: Limits, { machine, ground, place, zygote }: GuestGround): Rlimit[] {
   return planRlimits(limits, {
     identity: ground.identity.kind,
     isPid1Counted: place.work === null,
     memoryHeldByCgroup: ground.cgroup !== null,
-    runtimeDataBytes: program.baseDataBytes,
+    runtimeDataBytes: program.baseDataBytes + (zygote?.dataBytes ?? 0),
     openFilesHard: machine.openFilesHard,
   })
 }

@@ -11,6 +11,7 @@ import { isStepFailure } from '../jail/cell-reports.ts'
 import type { StepFailure } from '../jail/cell-reports.ts'
 import { explainFailure } from '../jail/launch.ts'
 import type { Place } from '../jail/place.ts'
+import type { Zygote } from '../jail/zygote-cell.ts'
 import { encodeGuestRequest } from './channel.ts'
 import type { ParkRequest } from './channel-protocol.ts'
 import { buildMs, followRun } from './follow-run.ts'
@@ -22,6 +23,8 @@ import type { Program } from './runtime.ts'
 import { WaitingGuest } from './waiting-guest.ts'
 
 export interface ParkContext extends RunContext {
+  /** The guest is to be a fork of it. */
+  readonly zygote?: Zygote
   readonly place: Place
   readonly network: NetworkMode
   /** What the harness loads ahead; null for a cell without a guest. */
@@ -30,7 +33,7 @@ export interface ParkContext extends RunContext {
 
 export class ParkedWorker implements AsyncDisposable {
   readonly place: Place
-  readonly start: StartKind = 'parked'
+  readonly start: StartKind
   /** Resolves when it can no longer serve a run. */
   readonly lost: Promise<unknown>
   readonly #built: BuiltCell
@@ -40,6 +43,7 @@ export class ParkedWorker implements AsyncDisposable {
 
   private constructor(built: BuiltCell, context: ParkContext, guest: WaitingGuest | null) {
     this.place = context.place
+    this.start = context.zygote === undefined ? 'parked' : 'forked'
     this.#built = built
     this.#context = context
     this.#guest = guest
@@ -48,21 +52,24 @@ export class ParkedWorker implements AsyncDisposable {
 
   /** Resolves when it waits. Throws when it cannot be had, with nothing left behind. */
   static async park(program: Program, context: ParkContext): Promise<ParkedWorker> {
-    const { machine, clock, limits, place, network, readable, park } = context
+    const { machine, clock, limits, place, network, readable, park, zygote } = context
     const shape = {
       binds: [...program.binds, ...readable],
       network,
       place,
       diskBytes: limits.diskBytes,
     }
-    const built = await buildCell({ shape, limits, hasChannel: park !== null }, machine, clock)
+    const built =
+      zygote === undefined
+        ? await buildCell({ shape, limits, hasChannel: park !== null }, machine, clock)
+        : await zygote.build(limits)
     const late = Promise.withResolvers<never>()
     const tooLong = new LazaretError('CELL_FAILED', { detail: `Nothing waited after ${buildMs} ms.` })
     const patience = clock.after(buildMs, () => late.reject(tooLong))
     try {
       // A worker that waits keeps its host from nothing, its end included.
       built.cell.hold(false)
-      const on = { machine, ground: built.ground, place }
+      const on = { machine, ground: built.ground, place, zygote }
       const guest = park && new WaitingGuest(built, parkSpec(program, limits, on), park)
       await Promise.race([Promise.all([readiness(built), guest?.waiting]), late.promise])
       return new ParkedWorker(built, context, guest)
@@ -121,8 +128,8 @@ export class ParkedWorker implements AsyncDisposable {
 
   #start(run: Run, { program, request, limits }: Task): void {
     const { cell, ground, plan } = this.#built
-    const { machine, limits: parked } = this.#context
-    const on = { machine, ground, place: this.place }
+    const { machine, limits: parked, zygote } = this.#context
+    const on = { machine, ground, place: this.place, zygote }
     const onFailure = (failure: StepFailure) => run.fail(explainFailure(failure, plan))
     if (this.#guest === null) {
       cell.spawn(startSpec({ program, request, limits }, on), run, onFailure)

@@ -93,6 +93,22 @@ export class WaitingGuest implements ProcessListener {
 
   #understand(json: string): void {
     if (json === '{"type":"parked"}') this.#waits.resolve()
-    else this.#lose(`did not load: ${json.slice(0, 1000)}`)
+    else
+      this.#fail(
+        new LazaretError('RUNTIME_UNAVAILABLE', {
+          detail: `The worker could not be prepared: ${reasonIn(json)}.`,
+          hint: 'Is the module installed where this interpreter finds it? See `preload`, `readable` and `toolchains`.',
+        }),
+      )
+  }
+}
+
+/** Python's own words, of a module that was asked for. */
+function reasonIn(json: string): string {
+  const reason = /^\{"type":"unparked","text":(".*")\}$/s.exec(json)?.[1]
+  try {
+    return String(JSON.parse(reason ?? '"it did not answer"')).slice(0, 1000)
+  } catch {
+    return 'it did not answer'
   }
 }

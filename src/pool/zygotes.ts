@@ -1,0 +1,114 @@
+/**
+ * The interpreters that Python's workers are forks of: one for each list of modules that is asked for. Where none can be
+ * had (no namespaces, a Python without ctypes, a module that starts threads) workers are started one by one instead.
+ */
+import type { Clock } from '../core/clock.ts'
+import type { Limits } from '../core/limits.ts'
+import type { Machine } from '../jail/machine.ts'
+import type { Bind } from '../jail/shape.ts'
+import { openZygote } from '../jail/zygote-cell.ts'
+import type { Zygote } from '../jail/zygote-cell.ts'
+import { planPythonZygote } from '../runtimes/python/zygote.ts'
+import type { Toolchains } from '../runtimes/toolchains.ts'
+
+export interface ZygotesParts {
+  readonly machine: Machine
+  readonly clock: Clock
+  readonly toolchains: Toolchains
+  readonly readable: readonly Bind[]
+  /** Limits of a request that asks for none. */
+  readonly usual: Limits
+}
+
+interface Kept {
+  readonly zygote: Promise<Zygote | null>
+  births: number
+}
+
+const guestsMax = 32
+/** Libraries take memory before anybody uses them. */
+const memoryBytesMin = 1024 * 1024 * 1024
+/** Forks share the seed of hashes and the layout of memory: what a guest learned of them is worth nothing after this. */
+const birthsMax = 1000
+/** Lists of modules at one time. */
+const zygotesMax = 4
+/** After a zygote could not be had, nobody asks for so long. */
+const pauseMs = 60_000
+
+export class Zygotes implements AsyncDisposable {
+  readonly #parts: ZygotesParts
+  readonly #kept = new Map<string, Kept>()
+  readonly #closing = new Set<Promise<void>>()
+
+  constructor(parts: ZygotesParts) {
+    this.#parts = parts
+  }
+
+  /** For one birth. Resolves with null where a worker has to be started without one. Never rejects. */
+  async take(preload: readonly string[]): Promise<Zygote | null> {
+    const key = JSON.stringify(preload)
+    const kept = this.#kept.get(key) ?? this.#open(key, preload)
+    const zygote = await kept.zygote
+    if (zygote === null) return null
+    if (!zygote.alive || ++kept.births > birthsMax) {
+      this.#forget(key, kept)
+      return zygote.alive ? zygote : null
+    }
+    return zygote.room > 0 ? zygote : null
+  }
+
+  /** Ends those that have no guests; the others when their last guest is gone. Resolves when the first are. */
+  async close(): Promise<void> {
+    for (const [key, kept] of this.#kept) this.#forget(key, kept)
+    await Promise.allSettled(this.#closing)
+  }
+
+  /** Call when no guest of theirs is alive. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  #open(key: string, preload: readonly string[]): Kept {
+    for (const [oldest, kept] of this.#kept) if (this.#kept.size >= zygotesMax) this.#forget(oldest, kept)
+    const kept: Kept = { zygote: this.#tryToOpen(preload), births: 0 }
+    this.#kept.set(key, kept)
+    void kept.zygote.then((zygote) => {
+      if (zygote === null) this.#forgetLater(key, kept)
+      else void zygote.gone.then(() => this.#forget(key, kept))
+    })
+    return kept
+  }
+
+  async #tryToOpen(preload: readonly string[]): Promise<Zygote | null> {
+    const { machine, clock, toolchains, readable, usual } = this.#parts
+    const python = toolchains.python({ forEverybody: false })
+    if (python === null) return null
+    try {
+      return await openZygote({
+        machine,
+        clock,
+        program: planPythonZygote(python, { preload, readable }),
+        limits: { ...usual, memoryBytes: Math.max(usual.memoryBytes, memoryBytesMin) },
+        guestsMax,
+      })
+    } catch {
+      // Whatever the reason is: a worker that is started without it will meet it too, or needs no zygote to be had.
+      return null
+    }
+  }
+
+  #forgetLater(key: string, kept: Kept): void {
+    const cancel = this.#parts.clock.every(pauseMs, () => {
+      cancel()
+      if (this.#kept.get(key) === kept) this.#kept.delete(key)
+    })
+  }
+
+  #forget(key: string, kept: Kept): void {
+    if (this.#kept.get(key) !== kept) return
+    this.#kept.delete(key)
+    const closing = kept.zygote.then((zygote) => zygote?.retire())
+    this.#closing.add(closing)
+    void closing.then(() => this.#closing.delete(closing))
+  }
+}
