@@ -146,8 +146,8 @@ static void end_streams(struct spawn *spawn) {
 }
 
 /*
- * As if it had exited with this code: a process takes milliseconds to do so. It is killed, and so is whatever it has
- * started; when it is reaped, nobody asks any more.
+ * As if it had exited with this code: a process takes milliseconds to do so. When that is on its way to the host it is
+ * killed, and so is whatever it has started; when it is reaped, nobody asks any more.
  */
 void finish_spawn(struct spawn *spawn, uint8_t exit_code) {
   spawn->exited = true;
@@ -157,7 +157,6 @@ void finish_spawn(struct spawn *spawn, uint8_t exit_code) {
   spawn->usage = (struct rusage){.ru_utime = {.tv_sec = (time_t)(used / 1000000), .tv_usec = (suseconds_t)(used % 1000000)}};
   report_usage();
   end_streams(spawn);
-  kill_guests();
 }
 
 void reap(struct spawn *spawns) {

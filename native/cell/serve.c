@@ -23,6 +23,7 @@ static struct spawn spawns[SPAWNS_MAX];
 static uint8_t inbox[FRAME_HEADER_BYTES + FRAME_BYTES_MAX];
 static size_t inbox_bytes;
 static bool announces_alone;
+static bool kills_after_flush;
 static bool kills_late_forks;
 
 static struct spawn *spawn_of(uint32_t id) {
@@ -79,7 +80,9 @@ static void handle_finish(uint32_t id, struct reader *payload) {
   struct spawn *spawn = spawn_of(id);
   if (!reader_done(payload) || exit_code > UINT8_MAX) end_malformed();
   if (spawn && spawn->pid == 0) end_malformed(); /* a fork that the host has not heard of yet */
-  if (spawn && !spawn->exited) finish_spawn(spawn, (uint8_t)exit_code);
+  if (!spawn || spawn->exited) return;
+  finish_spawn(spawn, (uint8_t)exit_code);
+  kills_after_flush = true;
 }
 
 static void handle_stdin(uint32_t id, struct reader *payload) {
@@ -233,6 +236,8 @@ static void serve_once(int signal_fd) {
   }
   if (announces_alone) announce_alone();
   if (!outbox_flush()) leave();
+  if (kills_after_flush) kill_guests();
+  kills_after_flush = false;
 }
 
 /* Files are touched with the guest's ids from here on. Changing the fsuid clears both settings, so they follow. */

@@ -186,10 +186,8 @@ class Engine implements Lazaret {
     checkSizes(request, limits)
     const runtime = chooseRuntime(request, this.#toolchains)
     await using ticket = await this.#policy.admit(request)
-    const signal = AbortSignal.any([
-      this.#disposal.signal,
-      ...(request.signal === undefined ? [] : [request.signal]),
-    ])
+    const disposal = this.#disposal.signal
+    const signal = request.signal === undefined ? disposal : AbortSignal.any([disposal, request.signal])
     await using lease = await this.#pools.lease({ request, limits, runtime, signal })
     const end = await lease.run()
     void this.#track(end.cleaned)

@@ -19,6 +19,8 @@ export interface LeaseParts {
   readonly turn: () => Promise<Turn<ParkedWorker>>
   /** Runs it in a cell of its own. `onStarted` is called when the guest executes. */
   readonly runCold: (onStarted: () => void) => Promise<RunEnd>
+  /** Called when the lease has been given back. */
+  readonly onEnd: () => void
 }
 
 export interface LeasedEnd extends RunEnd {
@@ -58,6 +60,7 @@ export class Lease implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const turn = this.#turn
     this.#turn = null
+    this.#parts.onEnd()
     if (turn === null) return
     if ('leave' in turn) turn.leave()
     else await turn.worker[Symbol.asyncDispose]()

@@ -46,8 +46,9 @@ export interface LeaseRequest {
 const poolsMax = 16
 /** Workers parked at one time, of all shapes together. */
 const parkedMax = 32
-/** The answer to a run goes before the start of the next worker. */
-const refillDelayMs = 2
+/** The answer to a run goes before the start of the next worker; a run that takes long is not waited for. */
+const refillDelayMs = 1
+const refillDelayWhileRunningMs = 25
 const shrinkEveryMs = 10_000
 
 export class Pools implements AsyncDisposable {
@@ -87,12 +88,12 @@ export class Pools implements AsyncDisposable {
         return runInCell(prepare(place), parts.request, context)
       })
     const worker = pool?.take()
-    this.#refillSoon()
-    if (worker !== undefined) return new Lease({ ...parts, runCold }, { worker })
+    const lease = { ...parts, runCold, onEnd: this.#refillLater() }
+    if (worker !== undefined) return new Lease(lease, { worker })
     const isAtOnce = this.#gate.isIdle
     const askedAt = clock.now()
     const got = await turn()
-    return new Lease({ ...parts, runCold }, got, isAtOnce ? 0 : clock.now() - askedAt)
+    return new Lease(lease, got, isAtOnce ? 0 : clock.now() - askedAt)
   }
 
   /** Resolves when so many workers of this shape wait, as far as the pool's size allows; rejects when one cannot start. */
@@ -161,8 +162,27 @@ export class Pools implements AsyncDisposable {
     if (zygote === null) return null
     const program = runtime.prepare({ language: 'python', code: '' }, limits, { toolchains, place: ownView })
     const park = { park: 'python', preload } as const
-    const context = { machine, clock, limits, readable, place: ownView, network: 'none', park, zygote } as const
+    const context = {
+      machine,
+      clock,
+      limits,
+      readable,
+      place: ownView,
+      network: 'none',
+      park,
+      zygote,
+    } as const
     return await ParkedWorker.park(program, context).catch(() => null)
+  }
+
+  /** When what it returns is called, or after a while. */
+  #refillLater(): () => void {
+    const soon = () => this.#refillSoon()
+    const cancel = this.#parts.clock.after(refillDelayWhileRunningMs, soon)
+    return () => {
+      cancel()
+      soon()
+    }
   }
 
   #refillSoon(): void {

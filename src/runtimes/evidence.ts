@@ -25,10 +25,13 @@ export function countedEvidence(
   'end' | 'oomKills' | 'forksRefused' | 'diskFull' | 'dataLimited' | 'memoryPeakBytes' | 'cpuMs'
 > {
   const { cgroup } = counted.ground
+  const end = report?.end ?? null
+  // What would explain a failure is read when there is one: each look costs the host's time.
+  const failed = end?.by !== 'exit' || end.exitCode !== 0
   return {
-    end: report?.end ?? null,
-    oomKills: cgroup?.oomKills() ?? 0,
-    forksRefused: cgroup?.forksRefused() ?? 0,
+    end,
+    oomKills: (failed && cgroup?.oomKills()) || 0,
+    forksRefused: (failed && cgroup?.forksRefused()) || 0,
     diskFull: report?.diskFull ?? false,
     dataLimited: cgroup === null,
     memoryPeakBytes:

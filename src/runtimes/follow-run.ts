@@ -40,6 +40,10 @@ export interface FollowParts {
 
 export const buildMs = 10_000
 
+export function tooLong(): LazaretError {
+  return new LazaretError('CELL_FAILED', { detail: `The cell did not stand after ${buildMs} ms.` })
+}
+
 /**
  * `start` sends what begins the run; what it sends waits in the cell until that stands. The cell is ended in any case.
  * Throws when it could not be built or was lost; a guest that misbehaves is in the evidence.
@@ -56,8 +60,7 @@ export async function followRun(
   try {
     run = new Run(cell, { request, limits, clock, ground, plan, cpuMsBefore })
     if (!run.isCancelled) start(run)
-    const tooLong = new LazaretError('CELL_FAILED', { detail: `The cell did not stand after ${buildMs} ms.` })
-    const patience = clock.after(buildMs, () => run?.fail(tooLong))
+    const patience = clock.after(buildMs, () => run?.fail(tooLong()))
     await run.started.finally(patience)
     onStarted?.()
     const exit = await run.ended

@@ -94,7 +94,11 @@ function heldLimits(limits: Limits, { ground }: GuestGround): HeldLimits {
   }
 }
 
-function rlimitsOf(program: Program, limits: Limits, { machine, ground, place, zygote }: GuestGround): Rlimit[] {
+function rlimitsOf(
+  program: Program,
+  limits: Limits,
+  { machine, ground, place, zygote }: GuestGround,
+): Rlimit[] {
   return planRlimits(limits, {
     identity: ground.identity.kind,
     isPid1Counted: place.work === null,

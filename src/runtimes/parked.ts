@@ -14,7 +14,7 @@ import type { Place } from '../jail/place.ts'
 import type { Zygote } from '../jail/zygote-cell.ts'
 import { encodeGuestRequest } from './channel.ts'
 import type { ParkRequest } from './channel-protocol.ts'
-import { buildMs, followRun } from './follow-run.ts'
+import { buildMs, followRun, tooLong } from './follow-run.ts'
 import type { RunContext, RunEnd } from './follow-run.ts'
 import { beginSpec, parkSpec, startSpec } from './guest-start.ts'
 import type { Task } from './guest-start.ts'
@@ -64,8 +64,7 @@ export class ParkedWorker implements AsyncDisposable {
         ? await buildCell({ shape, limits, hasChannel: park !== null }, machine, clock)
         : await zygote.build(limits)
     const late = Promise.withResolvers<never>()
-    const tooLong = new LazaretError('CELL_FAILED', { detail: `Nothing waited after ${buildMs} ms.` })
-    const patience = clock.after(buildMs, () => late.reject(tooLong))
+    const patience = clock.after(buildMs, () => late.reject(tooLong()))
     try {
       // A worker that waits keeps its host from nothing, its end included.
       built.cell.hold(false)

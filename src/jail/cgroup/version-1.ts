@@ -4,7 +4,7 @@ import { chownSync, mkdirSync } from 'node:fs'
 import type { Limits } from '../../core/limits.ts'
 import { pid1Processes } from './cgroup.ts'
 import type { CellCgroup, CgroupController, CgroupParent } from './cgroup.ts'
-import { readKeyed, readNumber, removeGroup, writeValue, writeWherePresent } from './files.ts'
+import { Counter, readKeyed, removeGroup, writeValue, writeWherePresent } from './files.ts'
 
 /** The folder of our parent group in each hierarchy. `cpu` is the accounting controller, cpuacct. */
 export type Hierarchies = Readonly<Record<CgroupController, string>>
@@ -45,14 +45,19 @@ function createCell(hierarchies: Hierarchies, name: string, limits: Limits): Cel
     throw error
   }
   const joins = folders.map((folder) => `${folder}/tasks`)
+  const memoryPeak = new Counter(`${memory}/memory.max_usage_in_bytes`)
+  const cpuUsage = new Counter(`${cpu}/cpuacct.usage`)
   return {
     joins,
     admit: (uid) => joins.forEach((path) => chownSync(path, uid, uid)),
     limit,
     oomKills: () => readKeyed(`${memory}/memory.oom_control`, 'oom_kill'),
-    memoryPeakBytes: () => readNumber(`${memory}/memory.max_usage_in_bytes`),
-    cpuMs: () => readNumber(`${cpu}/cpuacct.usage`) / 1e6,
+    memoryPeakBytes: () => memoryPeak.read(),
+    cpuMs: () => cpuUsage.read() / 1e6,
     forksRefused: () => readKeyed(`${pids}/pids.events`, 'max'),
-    remove: () => folders.forEach(removeGroup),
+    remove() {
+      for (const counter of [memoryPeak, cpuUsage]) counter.close()
+      folders.forEach(removeGroup)
+    },
   }
 }
