@@ -45,12 +45,13 @@ export class Lease implements AsyncDisposable {
       const turn = this.#turn
       if (turn === null) return { ...neverBegan(), start: 'cold' }
       if ('leave' in turn) return { ...(await this.#runCold(turn.leave)), start: 'cold' }
-      const { request, limits, prepare } = this.#parts
+      const { request, limits, runtime, prepare } = this.#parts
+      const { worker } = turn
       // May refuse the request: then the worker is given back.
-      const program = prepare(turn.worker.place)
+      const program = runtime.parks === 'program' ? worker.fit(request, limits) : prepare(worker.place)
       this.#turn = null
-      const end = await turn.worker.run({ program, request, limits })
-      if (end !== null) return { ...end, start: turn.worker.start }
+      const end = await worker.run({ program, request, limits })
+      if (end !== null) return { ...end, start: worker.start }
       // It was lost before anything ran: the one case in which trying again is safe.
       this.#turn = await this.#parts.turn()
     }

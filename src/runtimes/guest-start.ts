@@ -53,8 +53,9 @@ export function beginSpec(
   on: GuestGround,
 ): BeginSpec {
   const { place } = on
-  const before = new Set(rlimitsOf(program, parked, on).map((one) => JSON.stringify(one)))
-  const rlimits = rlimitsOf(program, limits, on).filter((one) => !before.has(JSON.stringify(one)))
+  const rlimits = rlimitNames.every((name) => limits[name] === parked[name])
+    ? []
+    : rlimitsThatDiffer(rlimitsOf(program, parked, on), rlimitsOf(program, limits, on))
   const isResized = limits.diskBytes !== parked.diskBytes
   return {
     ...heldLimits(limits, on),
@@ -65,6 +66,14 @@ export function beginSpec(
       place.work === null ? null : { bytesMax: limits.diskBytes, entriesMax: inodesMax(limits.diskBytes) },
     resized: place.work === null && isResized ? sizedMounts(place, limits.diskBytes) : [],
   }
+}
+
+/** The limits that rlimits are made of. */
+const rlimitNames = ['memoryBytes', 'processesMax', 'openFilesMax', 'diskBytes', 'cpuMs'] as const
+
+function rlimitsThatDiffer(before: readonly Rlimit[], now: readonly Rlimit[]): Rlimit[] {
+  const known = new Set(before.map((one) => JSON.stringify(one)))
+  return now.filter((one) => !known.has(JSON.stringify(one)))
 }
 
 function commonSpec(program: Program, limits: Limits, on: GuestGround) {

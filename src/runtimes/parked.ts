@@ -3,7 +3,8 @@
  * request. It has run our harness and nothing else, serves one run, and is gone with it.
  */
 import { LazaretError } from '../core/errors.ts'
-import type { NetworkMode } from '../core/request.ts'
+import type { Limits } from '../core/limits.ts'
+import type { NetworkMode, RunRequest } from '../core/request.ts'
 import type { StartKind } from '../core/result.ts'
 import { buildCell } from '../jail/build-cell.ts'
 import type { BuiltCell } from '../jail/build-cell.ts'
@@ -19,6 +20,8 @@ import type { RunContext, RunEnd } from './follow-run.ts'
 import { beginSpec, parkSpec, startSpec } from './guest-start.ts'
 import type { Task } from './guest-start.ts'
 import type { Run } from './run.ts'
+import { writeGuestRequest } from './guest-request.ts'
+import { workspaceFiles } from './runtime.ts'
 import type { Program } from './runtime.ts'
 import { WaitingGuest } from './waiting-guest.ts'
 
@@ -34,6 +37,7 @@ export interface ParkContext extends RunContext {
 export class ParkedWorker implements AsyncDisposable {
   readonly place: Place
   readonly start: StartKind
+  readonly #program: Program
   /** Resolves when it can no longer serve a run. */
   readonly lost: Promise<unknown>
   readonly #built: BuiltCell
@@ -41,7 +45,12 @@ export class ParkedWorker implements AsyncDisposable {
   readonly #guest: WaitingGuest | null
   #isTaken = false
 
-  private constructor(built: BuiltCell, context: ParkContext, guest: WaitingGuest | null) {
+  private constructor(
+    built: BuiltCell,
+    program: Program,
+    { context, guest }: { readonly context: ParkContext; readonly guest: WaitingGuest | null },
+  ) {
+    this.#program = program
     this.place = context.place
     this.start = context.zygote === undefined ? 'parked' : 'forked'
     this.#built = built
@@ -71,7 +80,10 @@ export class ParkedWorker implements AsyncDisposable {
       const on = { machine, ground: built.ground, place, zygote }
       const guest = park && new WaitingGuest(built, parkSpec(program, limits, on), park)
       await Promise.race([Promise.all([readiness(built), guest?.waiting]), late.promise])
-      return new ParkedWorker(built, context, guest)
+      // Opened now, so that looking at them costs a run less.
+      built.ground.cgroup?.cpuMs()
+      built.ground.cgroup?.memoryPeakBytes()
+      return new ParkedWorker(built, program, { context, guest })
     } catch (error) {
       built.cell.hold(true)
       await built.clean().catch(() => undefined)
@@ -79,6 +91,14 @@ export class ParkedWorker implements AsyncDisposable {
     } finally {
       patience()
     }
+  }
+
+  /** The program for its run: what differs from the one that it was parked with. Throws INPUT_TOO_LARGE. */
+  fit(request: RunRequest, limits: Limits): Program {
+    const { language } = request
+    if (language === 'shell') throw new Error('A shell is started by its run.')
+    const guestRequest = writeGuestRequest(language, request, limits)
+    return { ...this.#program, files: workspaceFiles(request, this.place), guestRequest }
   }
 
   /** Host pid of the cell's pid 1, for diagnosis. */
