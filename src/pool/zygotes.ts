@@ -72,11 +72,15 @@ export class Zygotes implements AsyncDisposable {
     for (const [oldest, kept] of this.#kept) if (this.#kept.size >= zygotesMax) this.#forget(oldest, kept)
     const kept: Kept = { zygote: this.#tryToOpen(preload), births: 0 }
     this.#kept.set(key, kept)
-    void kept.zygote.then((zygote) => {
-      if (zygote === null) this.#forgetLater(key, kept)
-      else void zygote.gone.then(() => this.#forget(key, kept))
-    })
+    void this.#watch(key, kept)
     return kept
+  }
+
+  async #watch(key: string, kept: Kept): Promise<void> {
+    const zygote = await kept.zygote
+    if (zygote === null) return this.#forgetLater(key, kept)
+    await zygote.gone
+    this.#forget(key, kept)
   }
 
   async #tryToOpen(preload: readonly string[]): Promise<Zygote | null> {

@@ -86,8 +86,14 @@ def end_early(channel, guest_names):
 
 def own_modules():
     """The names of modules that are the guest's own, the last imported first: they may hold files that are not flushed."""
-    modules = [module for name, module in sys.modules.copy().items() if name not in initial_modules]
-    for module in reversed(modules):
+    names = []
+    # Only the new ones, which come last: in a fork each look at a module copies a page.
+    for name in reversed(sys.modules):
+        if name in initial_modules:
+            break
+        names.append(name)
+    for name in names:
+        module = sys.modules.get(name)
         file = getattr(module, "__file__", None)
         if type(module) is module_type and not (type(file) is str and file.startswith(library_folders)):
             yield module.__dict__

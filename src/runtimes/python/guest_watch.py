@@ -24,8 +24,10 @@ def watch(run):
     sys.excepthook = sys.__excepthook__ = show_exception
     sys.unraisablehook = sys.__unraisablehook__ = show_unraisable
     _thread._excepthook = show_thread_exception
-    for name in WATCHED_MODULES.union(("threading",)).intersection(sys.modules):
-        load("imports").tell(name, sys.modules[name])
+    # Not by looking at every module there is: in a fork each look copies a page.
+    for name in (*WATCHED_MODULES, "threading"):
+        if name in sys.modules:
+            load("imports").tell(name, sys.modules[name])
 
 
 class ImportWatch:
