@@ -3,7 +3,6 @@ import { systemClock } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
 import { isAtLeast } from '../core/protection.ts'
-import type { Limits } from '../core/limits.ts'
 import type { RunRequest } from '../core/request.ts'
 import type { RunResult } from '../core/result.ts'
 import { Machine } from '../jail/machine.ts'
@@ -20,7 +19,6 @@ import { Toolchains } from '../runtimes/toolchains.ts'
 import type { BestWall } from '../jail/best-wall.ts'
 import { Pools } from '../pool/pools.ts'
 import type { PoolStats } from '../pool/pool.ts'
-import { shapeOf } from '../pool/shape.ts'
 import { checkSizes } from './check-sizes.ts'
 import { parseRequest } from './parse-request.ts'
 import { parseOptions } from './options.ts'
@@ -120,7 +118,6 @@ class Engine implements Lazaret {
   readonly #toolchains: Toolchains
   readonly #policy: Policy = openPolicy
   readonly #pools: Pools
-  readonly #usual: Limits
   #running = 0
   readonly #audit: Audit = noAudit
   readonly #disposal = new AbortController()
@@ -134,14 +131,13 @@ class Engine implements Lazaret {
     this.#clock = options.clock ?? systemClock
     this.#machine = new Machine({ uidRange: options.uidRange })
     this.#toolchains = new Toolchains(options.toolchains)
-    this.#usual = resolveLimits({}, options).limits
     this.#pools = new Pools({
       wall: this.#wall,
       clock: this.#clock,
       toolchains: this.#toolchains,
       readable: options.readable,
       sizes: options.pools,
-      usual: this.#usual,
+      usual: resolveLimits({}, options).limits,
       onFailing: ({ runtime, language }, reason) =>
         this.#announce({ type: 'pool-failing', runtime: runtime.name, language, reason: messageOf(reason) }),
     })
@@ -166,7 +162,7 @@ class Engine implements Lazaret {
     const { limits } = resolveLimits(request.limits ?? {}, this.#options)
     const runtime = chooseRuntime({ ...request, code: '' }, this.#toolchains)
     const { preload } = this.#options
-    const shape = shapeOf({ preload, ...request }, runtime, { limits, usual: this.#usual })
+    const shape = this.#pools.shapeOf({ preload, ...request }, runtime, limits)
     await this.#pools.warmUp(shape, count)
   }
 

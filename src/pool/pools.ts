@@ -20,7 +20,7 @@ import { Lease } from './lease.ts'
 import { Pool } from './pool.ts'
 import type { PoolStats } from './pool.ts'
 import { canBeParked, defaultPoolSize, shapeOf } from './shape.ts'
-import type { PoolSizes, WorkerShape } from './shape.ts'
+import type { PoolSizes, ShapeRequest, WorkerShape } from './shape.ts'
 import { StartGate } from './start-gate.ts'
 import { Zygotes } from './zygotes.ts'
 
@@ -75,7 +75,7 @@ export class Pools implements AsyncDisposable {
 
   /** Waits until there is a worker, or room to start one. A request that is cancelled meanwhile gives up its place. */
   async lease({ request, limits, runtime, signal }: LeaseRequest): Promise<Lease> {
-    const shape = shapeOf(request, runtime, { limits, usual: this.#parts.usual })
+    const shape = this.shapeOf(request, runtime, limits)
     const pool = canBeParked(request, runtime) ? this.#poolOf(shape) : undefined
     const asking = { client: request.client ?? '', key: pool === undefined ? '' : shape.key, signal }
     const turn = () => this.#gate.enter(asking)
@@ -94,6 +94,15 @@ export class Pools implements AsyncDisposable {
     const askedAt = clock.now()
     const got = await turn()
     return new Lease(lease, got, isAtOnce ? 0 : clock.now() - askedAt)
+  }
+
+  shapeOf(request: ShapeRequest, runtime: Runtime, limits: Limits): WorkerShape {
+    const { usual, wall } = this.#parts
+    return shapeOf(request, runtime, {
+      limits,
+      usual,
+      memoryHeldByCgroup: wall.machine.cgroupVersion !== null,
+    })
   }
 
   /** Resolves when so many workers of this shape wait, as far as the pool's size allows; rejects when one cannot start. */

@@ -20,11 +20,21 @@ export type ShapeRequest = Pick<RunRequest, 'language' | 'network' | 'preload'>
 /** Limits that the kernel holds for each process: they can be lowered later, and never raised. */
 const onlyLowered = ['memoryBytes', 'processesMax', 'openFilesMax', 'diskBytes'] as const
 
-/** `usual` are the limits of a request that asks for none. */
+export interface ShapeGround {
+  readonly limits: Limits
+  /** The limits of a request that asks for none. */
+  readonly usual: Limits
+  /**
+   * Whether memory can be lowered later. An engine reserves as much as its limit on data allows when it starts, and with
+   * a lower one after that could have nothing more.
+   */
+  readonly memoryHeldByCgroup: boolean
+}
+
 export function shapeOf(
   { language, network = 'none', preload = [] }: ShapeRequest,
   runtime: Runtime,
-  { limits, usual }: { readonly limits: Limits; readonly usual: Limits },
+  { limits, usual, memoryHeldByCgroup }: ShapeGround,
 ): WorkerShape {
   const started =
     runtime.parks === 'cell'
@@ -33,6 +43,7 @@ export function shapeOf(
       : {
           ...usual,
           ...Object.fromEntries(onlyLowered.map((name) => [name, Math.max(limits[name], usual[name])])),
+          ...(memoryHeldByCgroup ? {} : { memoryBytes: limits.memoryBytes }),
         }
   const key = JSON.stringify([
     runtime.name,

@@ -22,15 +22,22 @@ export interface LimitGround {
   readonly level: ProtectionLevel
   /** Whether guests have ids of their own, or are counted together with everything that the service's user runs. */
   readonly identity: 'own' | 'shared'
+  readonly start?: StartKind
 }
 
 /** What enforces each limit there. */
-export function limitMechanisms({ cgroupVersion, level, identity }: LimitGround): LimitMechanisms {
+export function limitMechanisms({
+  cgroupVersion,
+  level,
+  identity,
+  start = 'cold',
+}: LimitGround): LimitMechanisms {
   const ownFiles = level === 'strong' || level === 'standard'
   // A user namespace has a count of its own; without one the kernel counts a uid on the whole machine.
   const ownCount = ownFiles || identity === 'own'
   const heldByCgroup = cgroupVersion !== null
-  const processesHeldBy = ownCount ? 'rlimit' : 'watchdog'
+  // Forks of one interpreter share a count too.
+  const processesHeldBy = ownCount && start !== 'forked' ? 'rlimit' : 'watchdog'
   return {
     wallMs: 'cell',
     cpuMs: heldByCgroup ? 'cgroup' : 'watchdog',

@@ -77,7 +77,7 @@ describeEngines('The completion value', (run) => {
     const { messages } = await run('setTimeout(() => console.log("later"), 1); 5')
     assert.deepEqual(
       messages.map(({ type }) => type),
-      ['value', 'log'],
+      ['value', 'log', 'end'],
     )
   })
 

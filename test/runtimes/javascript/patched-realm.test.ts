@@ -134,7 +134,7 @@ describeEngines('A realm that guest code has patched', (run) => {
     )
     assert.deepEqual(
       messages.map(({ type }) => type),
-      ['value'],
+      ['value', 'end'],
     )
   })
 })

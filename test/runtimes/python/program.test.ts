@@ -80,7 +80,7 @@ seen + [await task, [number async for number in count()]]`
     assert.equal(run.stdout, Array.from({ length: 10_000 }, (_, number) => `${number}\n`).join(''))
     assert.ok(run.stdout.length > 48_000)
     assert.equal(run.stderr, '')
-    assert.deepEqual(run.messages, [])
+    assert.deepEqual(run.messages, [{ type: 'end', exitCode: 0 }])
   })
 
   test('prints an incomplete last line too', async () => {
@@ -115,7 +115,7 @@ print("main")
     assert.equal(run.stdout, 'main\nthread\nlast registered\nfirst registered\n')
     assert.deepEqual(
       run.messages.map((message) => message.type),
-      ['value', 'display'],
+      ['value', 'display', 'end'],
     )
   })
 

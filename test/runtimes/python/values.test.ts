@@ -130,7 +130,7 @@ suite('values of Python programs', { concurrency: 4 }, () => {
     ]) {
       const run = await runGuest(code)
       assert.equal(run.exitCode, 0, run.stderr)
-      assert.equal(run.messages.length, code === 'print' ? 1 : 0, code)
+      assert.equal(run.messages.length, code === 'print' ? 2 : 1, code)
     }
   })
 
