@@ -80,9 +80,6 @@ export class ParkedWorker implements AsyncDisposable {
       const on = { machine, ground: built.ground, place, zygote }
       const guest = park && new WaitingGuest(built, parkSpec(program, limits, on), park)
       await Promise.race([Promise.all([readiness(built), guest?.waiting]), late.promise])
-      // Opened now, so that looking at them costs a run less.
-      built.ground.cgroup?.cpuMs()
-      built.ground.cgroup?.memoryPeakBytes()
       return new ParkedWorker(built, program, { context, guest })
     } catch (error) {
       built.cell.hold(true)

@@ -32,7 +32,7 @@ export async function runInCell(
     const { cell, ground } = built
     for (const { path, bytes, mode } of program.files) cell.put(path, bytes, mode)
     const spec = startSpec({ program, request, limits }, { machine, ground, place })
-    const id = cell.spawn(spec, run, (failure) => run.fail(explainFailure(failure, run.plan)))
+    const id = cell.spawn(spec, run, (failure) => run.fail(explainFailure(failure, built.plan)))
     run.onMain((exitCode) => cell.finish(id, exitCode))
     if (program.guestRequest !== undefined) cell.channel?.write(encodeGuestRequest(program.guestRequest))
   })

@@ -45,7 +45,6 @@ export class Run implements ProcessListener {
   readonly started: Promise<void>
   /** Resolves with the evidence; rejects when the cell was lost through no fault of the guest. */
   readonly ended: Promise<Exit>
-  readonly plan: CellPlan
 
   readonly #cell: Cell
   readonly #parts: RunParts
@@ -65,13 +64,12 @@ export class Run implements ProcessListener {
   /** No guest is alive, or will be in a moment. */
   #isEnding = false
   #isOver = false
-  #isDone = false // as the guest said: nothing follows on its channel
+  #isDone = false // says the guest: nothing follows on its channel
   #finishMain: ((exitCode: number) => void) | undefined
 
   constructor(cell: Cell, parts: RunParts) {
     this.#cell = cell
     this.#parts = parts
-    this.plan = parts.plan
     this.started = this.#start.promise
     this.ended = this.#end.promise
     for (const promise of [this.started, this.ended]) promise.catch(() => undefined)
@@ -118,7 +116,7 @@ export class Run implements ProcessListener {
     this.#startedAt = this.#parts.clock.now()
     Object.assign(this.#observed, readStatus(status))
     try {
-      requirePromises(this.plan.promises, this.#observed)
+      requirePromises(this.#parts.plan.promises, this.#observed)
     } catch (error) {
       this.fail(error)
       return
@@ -160,14 +158,15 @@ export class Run implements ProcessListener {
     this.#readAll()
     // Our timer may have come late because this process was busy: the cell's clock knows better.
     if (this.#killReason === 'wall' && report.elapsedMs < this.#parts.limits.wallMs) this.#killReason = null
-    if (this.#channel === null || this.#isDone) this.#finish()
+    // Not at once: the news that the cell stands may have come together with this.
+    if (this.#channel === null || this.#isDone) queueMicrotask(() => this.#finish())
     else void withPatience(this.#channel.ended, channelEndMs, this.#parts.clock).then(() => this.#finish())
   }
 
   /** A cell that we ended before it stood did not fail. */
   #failToBuild(error: unknown): void {
     if (this.#killReason !== null) return
-    this.fail(isStepFailure(error) ? explainFailure(error, this.plan) : error)
+    this.fail(isStepFailure(error) ? explainFailure(error, this.#parts.plan) : error)
   }
 
   /** Our fault or the machine's: the run has no outcome. */
@@ -179,7 +178,7 @@ export class Run implements ProcessListener {
     this.#cell.end()
   }
 
-  /** Resolves when the caller has taken all output. Rejects with what its `onOutput` threw. */
+  /** Resolves when the caller has taken all output; rejects with what its `onOutput` threw. */
   delivered(): Promise<void> {
     return this.#capture.delivered(this.#parts.request.signal)
   }
@@ -292,7 +291,7 @@ export class Run implements ProcessListener {
       truncated: [...new Set([...this.#truncated, ...(this.#channel?.truncated ?? [])])],
       claims: this.#channel?.claims ?? { logs: [], displays: [] },
       observed: this.#observed,
-      layers: this.plan.layers.map((layer) =>
+      layers: this.#parts.plan.layers.map((layer) =>
         layer === 'landlock' ? `landlock-${this.#landlockAbi}` : layer,
       ),
     }

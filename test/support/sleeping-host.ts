@@ -3,10 +3,13 @@
  *
  * Usage: sleeping-host.ts <wallMs>
  */
+import { runtimeNames } from '../../src/core/request.ts'
 import { createLazaret } from '../../src/index.ts'
 
 const wallMs = Number(process.argv[2])
-const lazaret = createLazaret()
+// Workers that wait have no deadline of their own; other tests kill hosts that have some.
+const pools = Object.fromEntries(runtimeNames.map((name) => [name, { max: 0 }]))
+const lazaret = createLazaret({ pools })
 const programs = [
   { language: 'shell', code: `trap '' TERM HUP INT; (setsid sleep 300 &); echo up; sleep 300` },
   { language: 'python', code: 'import os, time\nos.fork()\nprint("up", flush=True)\ntime.sleep(300)' },

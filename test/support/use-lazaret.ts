@@ -34,9 +34,10 @@ export const python = { runtime: 'python', language: 'python' } as const
 export const bun = { runtime: 'bun', language: 'javascript' } as const
 export const node = { runtime: 'node', language: 'javascript' } as const
 
-const noPools = Object.fromEntries(runtimeNames.map((name) => [name, { max: 0 }]))
+/** Every run is started for itself. */
+export const noPools = Object.fromEntries(runtimeNames.map((name) => [name, { max: 0 }]))
 
-/** Call once, at the top of a test file. Every run is started for itself: workers that wait would look like leaks. */
+/** Call once, at the top of a test file. Without pools: workers that wait would look like leaks. */
 export async function useLazaret(options: LazaretOptions = {}): Promise<TestLazaret> {
   const leaks = new LeakCheck()
   const lazaret = createLazaret({ pools: noPools, ...options })

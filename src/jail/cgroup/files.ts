@@ -15,22 +15,23 @@ export function readNumber(path: string): number {
 
 /** A file with one number that is read again and again: kept open, a look costs a fifth. */
 export class Counter {
-  readonly #path: string
-  #file: number | undefined
+  #file: number | null
+  readonly #bytes = Buffer.alloc(32)
 
   constructor(path: string) {
-    this.#path = path
+    this.#file = openSync(path, 'r')
   }
 
   read(): number {
-    this.#file ??= openSync(this.#path, 'r')
-    const bytes = Buffer.allocUnsafe(32)
-    return Number(bytes.toString('latin1', 0, readSync(this.#file, bytes, 0, bytes.length, 0)))
+    if (this.#file === null) throw new Error('The cgroup is gone.')
+    const count = readSync(this.#file, this.#bytes, 0, this.#bytes.length, 0)
+    return Number(this.#bytes.toString('latin1', 0, count))
   }
 
+  /** Any number of times: a descriptor that was closed twice would be somebody else's. */
   close(): void {
-    if (this.#file !== undefined) closeSync(this.#file)
-    this.#file = undefined
+    if (this.#file !== null) closeSync(this.#file)
+    this.#file = null
   }
 }
 

@@ -36,17 +36,23 @@ function createCell(hierarchies: Hierarchies, name: string, limits: Limits): Cel
     heldBytes = memoryBytes
     writeValue(`${pids}/pids.max`, processesMax + pid1Processes)
   }
+  const counters: Counter[] = []
+  const remove = (): void => {
+    for (const counter of counters) counter.close()
+    folders.forEach(removeGroup)
+  }
   try {
     for (const folder of folders) mkdirSync(folder)
     limit(limits)
     writeWherePresent(`${memory}/memory.swappiness`, 0)
+    counters.push(new Counter(`${memory}/memory.max_usage_in_bytes`))
+    counters.push(new Counter(`${cpu}/cpuacct.usage`))
   } catch (error) {
-    folders.forEach(removeGroup)
+    remove()
     throw error
   }
+  const [memoryPeak, cpuUsage] = counters as [Counter, Counter]
   const joins = folders.map((folder) => `${folder}/tasks`)
-  const memoryPeak = new Counter(`${memory}/memory.max_usage_in_bytes`)
-  const cpuUsage = new Counter(`${cpu}/cpuacct.usage`)
   return {
     joins,
     admit: (uid) => joins.forEach((path) => chownSync(path, uid, uid)),
@@ -55,9 +61,6 @@ function createCell(hierarchies: Hierarchies, name: string, limits: Limits): Cel
     memoryPeakBytes: () => memoryPeak.read(),
     cpuMs: () => cpuUsage.read() / 1e6,
     forksRefused: () => readKeyed(`${pids}/pids.events`, 'max'),
-    remove() {
-      for (const counter of [memoryPeak, cpuUsage]) counter.close()
-      folders.forEach(removeGroup)
-    },
+    remove,
   }
 }
