@@ -1,6 +1,9 @@
 /** Lazaret: run code that nobody has read, behind a kernel wall of its own. */
 export { createLazaret } from './engine/lazaret.ts'
-export type { Lazaret } from './engine/lazaret.ts'
+export type { Lazaret, LazaretStats } from './engine/lazaret.ts'
+export type { WarmUpRequest } from './engine/warm-up.ts'
+export type { PoolStats } from './pool/pool.ts'
+export type { PoolSize, PoolSizes } from './pool/shape.ts'
 export type { LazaretEvent, LazaretOptions } from './engine/options.ts'
 export type {
   FunctionCall,
@@ -13,7 +16,15 @@ export type {
 } from './core/request.ts'
 export type { LimitMechanism, LimitName, Limits } from './core/limits.ts'
 export type { GuestError, Outcome } from './core/outcome.ts'
-export type { LogEntry, MimeBundle, Receipt, RunResult, Truncatable, Usage } from './core/result.ts'
+export type {
+  LogEntry,
+  MimeBundle,
+  Receipt,
+  RunResult,
+  StartKind,
+  Truncatable,
+  Usage,
+} from './core/result.ts'
 export type { ProtectionLevel } from './core/protection.ts'
 export type { ProbeLayer, ProbeReport, ProbeToolchain } from './jail/probe-report.ts'
 export { Unserializable } from './core/encode-leaf.ts'

@@ -68,6 +68,14 @@ const table = {
     exitCode: 70,
     retryable: true,
   },
+  QUEUE_FULL: {
+    kind: 'refusal',
+    message: 'Too many runs wait for their turn.',
+    hint: 'Try again later, or ask for fewer at one time.',
+    httpStatus: 503,
+    exitCode: 75,
+    retryable: true,
+  },
   INTERNAL: {
     kind: 'fault',
     message: 'Something went wrong that Lazaret does not expect.',

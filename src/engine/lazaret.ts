@@ -34,7 +34,7 @@ export interface Lazaret extends AsyncDisposable {
    * Executes one piece of code once, in a cell of its own: one that waited for it, or a fresh one.
    *
    * Whatever the guest does is a value: `result.outcome`. Thrown is only what is not the guest's doing:
-   * @throws {LazaretError} kind `refusal`: INVALID_REQUEST, INPUT_TOO_LARGE, RUNTIME_UNAVAILABLE, DISPOSED;
+   * @throws {LazaretError} kind `refusal`: INVALID_REQUEST, INPUT_TOO_LARGE, RUNTIME_UNAVAILABLE, QUEUE_FULL, DISPOSED;
    *   kind `fault`: JAIL_UNAVAILABLE, CELL_FAILED, WORKER_LOST.
    * @example
    * ```ts

@@ -110,7 +110,7 @@ export class Pools implements AsyncDisposable {
     const pool = this.#poolOf(shape)
     if (pool === undefined) return
     pool.want(count)
-    while (pool.wantsMore) await this.#refill(pool)
+    while (pool.wantsMore && this.#parked < parkedMax) await this.#refill(pool)
     await Promise.allSettled(this.#refilling)
   }
 
@@ -216,9 +216,10 @@ export class Pools implements AsyncDisposable {
 
   /** The one that was asked last of those that want more. */
   #nextToRefill(): Pool | undefined {
-    const all = [...this.#pools.values()]
-    if (this.#isClosed || all.reduce((sum, { parked }) => sum + parked, 0) >= parkedMax) return undefined
-    return all.filter(({ wantsMore }) => wantsMore).toSorted((a, b) => b.lastAskedAt - a.lastAskedAt)[0]
+    if (this.#isClosed || this.#parked >= parkedMax) return undefined
+    return [...this.#pools.values()]
+      .filter(({ wantsMore }) => wantsMore)
+      .toSorted((a, b) => b.lastAskedAt - a.lastAskedAt)[0]
   }
 
   #refill(pool: Pool): Promise<void> {
@@ -232,11 +233,16 @@ export class Pools implements AsyncDisposable {
     return refill
   }
 
+  get #parked(): number {
+    return [...this.#pools.values()].reduce((sum, { parked }) => sum + parked, 0)
+  }
+
   #shrink(): void {
     for (const [key, pool] of this.#pools) {
       pool.shrink()
       if (pool.isEmpty) this.#close(key)
     }
+    if (![...this.#pools.values()].some(({ stats }) => stats.runtime === 'python')) void this.#zygotes.close()
   }
 
   #closeOldest(): void {

@@ -2,7 +2,11 @@
  * The gate before every start of a cell: only so many at one time, however many ask, so that fifty requests at once
  * do not become fifty half-built cells. Those who wait are let in fairly, or served by a worker that comes free meanwhile.
  */
+import { LazaretError } from '../core/errors.ts'
 import { FairQueue } from './fair-queue.ts'
+
+/** Whoever waits behind so many would be answered in minutes. */
+const waitingMax = 10_000
 
 /** Leave to start one cell, until it is called. */
 export type Leave = () => void
@@ -42,10 +46,12 @@ export class StartGate<W> {
     return this.#queue.length
   }
 
-  /** Resolves with null when `signal` is aborted first. */
+  /** Resolves with null when `signal` is aborted first. Throws QUEUE_FULL. */
   enter({ client, key, signal }: Asking): Promise<Turn<W>> {
     if (signal.aborted) return Promise.resolve(null)
     if (this.isIdle) return Promise.resolve({ leave: this.start() })
+    if (this.#queue.length >= waitingMax)
+      throw new LazaretError('QUEUE_FULL', { detail: `${waitingMax} are waiting.` })
     return new Promise((resolve) => {
       const waiter: Waiter<W> = {
         key,

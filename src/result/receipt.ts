@@ -37,7 +37,8 @@ export function limitMechanisms({
   const ownCount = ownFiles || identity === 'own'
   const heldByCgroup = cgroupVersion !== null
   // Forks of one interpreter share a count too.
-  const processesHeldBy = ownCount && start !== 'forked' ? 'rlimit' : 'watchdog'
+  const sharesCount = start === 'forked' && identity === 'shared'
+  const processesHeldBy = ownCount && !sharesCount ? 'rlimit' : 'watchdog'
   return {
     wallMs: 'cell',
     cpuMs: heldByCgroup ? 'cgroup' : 'watchdog',

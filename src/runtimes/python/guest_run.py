@@ -26,7 +26,7 @@ RESERVE_BYTES = 4 * 1024 * 1024
 
 # Taken before guest code can replace them.
 exit_process, getpid, collect_garbage, run_exit_functions = os._exit, os.getpid, gc.collect, atexit._run_exitfuncs
-initial_streams, initial_modules, module_type = (sys.stdout, sys.stderr), frozenset(sys.modules), type(sys)
+initial_streams, initial_modules, module_type = (sys.stdout, sys.stderr), sys.modules.copy(), type(sys)
 get_recursion_limit, set_recursion_limit = sys.getrecursionlimit, sys.setrecursionlimit
 set_trace, set_profile = sys.settrace, sys.setprofile
 initial_recursion_limit = get_recursion_limit()
@@ -86,14 +86,13 @@ def end_early(channel, guest_names):
 
 def own_modules():
     """The names of modules that are the guest's own, the last imported first: they may hold files that are not flushed."""
-    names = []
+    modules = []
     # Only the new ones, which come last: in a fork each look at a module copies a page.
     for name in reversed(sys.modules):
-        if name in initial_modules:
+        if initial_modules.get(name) is sys.modules[name]:
             break
-        names.append(name)
-    for name in names:
-        module = sys.modules.get(name)
+        modules.append(sys.modules[name])
+    for module in modules:
         file = getattr(module, "__file__", None)
         if type(module) is module_type and not (type(file) is str and file.startswith(library_folders)):
             yield module.__dict__
