@@ -67,6 +67,8 @@ async function park({ park: language }: ParkRequest): Promise<void> {
   installGlobals(sample, undefined)
   installConsole()
   for (const code of ['1', 'await 1', 'var a = 1']) await compileProgram({ ...sample, code })
+  // Each of these loads the engine's streams when it is first asked for, which takes Bun six milliseconds.
+  void [process.stdout, process.stderr]
   await import('../../core/decode-value.ts')
   encodeValueToJson({ a: [1, 'a'] }, { maxBytes: 1000 })
   inspectValue({ a: [1, 'a'] })
