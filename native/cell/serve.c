@@ -213,7 +213,11 @@ static void serve_once(int signal_fd) {
   struct pollfd polled[POLLS_MAX];
   memset(polled, 0, sizeof polled);
   wait_for_something(polled, signal_fd);
-  /* Guests before the host's frames: a slot that is taken anew meanwhile must not see an older event. */
+  /*
+   * The host's frames first, also those that arrived while poll returned: what a guest was allowed to begin by them, it
+   * may have done by now, and it counts with the limits that they hold.
+   */
+  read_control();
   for (int i = 0; i < SPAWNS_MAX; i++) {
     const struct pollfd *own = polled_of[i];
     if (!own) continue;
@@ -222,8 +226,6 @@ static void serve_once(int signal_fd) {
       if (spawns[i].used && own[stream].revents && outbox_has_room()) read_output(&spawns[i], stream);
     }
   }
-  /* Before the ends of guests: a guest may have been done with what these let it begin when the signal was read. */
-  if (polled[0].revents & (POLLIN | POLLHUP | POLLERR)) read_control();
   if (polled[1].revents) {
     struct signalfd_siginfo ignored[8];
     (void)!read(signal_fd, ignored, sizeof ignored);
