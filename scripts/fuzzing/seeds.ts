@@ -8,7 +8,7 @@ import { planRestrictedCell } from '../../src/jail/restricted-plan.ts'
 import { encodePlan } from '../../src/jail/plan-records.ts'
 import type { PlanRecord } from '../../src/jail/plan-records.ts'
 import type { CellGround } from '../../src/jail/shape.ts'
-import { encodeSpawn } from '../../src/jail/spawn-frame.ts'
+import { encodeBegin, encodeSpawn } from '../../src/jail/spawn-frame.ts'
 import { encodeWanted } from '../../src/runtimes/collect/listing.ts'
 
 /** Zero lets every call of the fake kernel work; higher bits let some fail, and the lowest are the targets' own. */
@@ -26,7 +26,14 @@ const makers: Readonly<Record<string, () => Buffer[]>> = {
     ...singleRecords(),
     encodeFrame(frameType.plan, 0, encodePlan(shortPlan)),
   ],
-  control: () => [spawnFrames(), streamFrames(), Buffer.concat(putFrames()), ...putFrames(), Buffer.alloc(0)],
+  control: () => [
+    spawnFrames(),
+    parkedFrames(),
+    streamFrames(),
+    Buffer.concat(putFrames()),
+    ...putFrames(),
+    Buffer.alloc(0),
+  ],
   nursery: () => [nurseryInput()],
   confine: () => plans().slice(0, -1).map(confineInput),
   collect: () => [encodeWanted(wanted), folderNames(['a', 'b.txt', '..', 'c'], ['d'], [])],
@@ -127,6 +134,29 @@ function spawnFrames(): Buffer {
     encodeFrame(frameType.killAll, 0),
     encodeFrame(frameType.spawn, 2, encodeSpawn(collector)),
     encodeFrame(frameType.end, 0),
+  ])
+}
+
+/** A guest that waits for its run, gets it, and is done before it has ended. */
+function parkedFrames(): Buffer {
+  const begin = encodeBegin({
+    ...spec,
+    stdin: Buffer.alloc(0),
+    work: { bytesMax: 1 << 20, entriesMax: 1000 },
+    resized: [
+      { path: '/workspace', flags: 6, options: 'size=1048576,nr_inodes=1000' },
+      { path: '/tmp', flags: 6, options: 'size=1048576' },
+    ],
+  })
+  return Buffer.concat([
+    encodeFrame(frameType.spawn, 1, encodeSpawn({ ...spec, stdin: 'later', wallMs: 0 })),
+    encodeFrame(frameType.begin, 2, begin),
+    encodeFrame(frameType.begin, 1, begin),
+    encodeFrame(frameType.stdin, 1, Buffer.from('text')),
+    encodeFrame(frameType.stdinEnd, 1),
+    encodeFrame(frameType.finish, 2, word(0)),
+    encodeFrame(frameType.finish, 1, word(255)),
+    encodeFrame(frameType.finish, 1, word(0)),
   ])
 }
 
