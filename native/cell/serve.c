@@ -68,10 +68,17 @@ static void handle_spawn(uint32_t id, struct reader *payload) {
   outbox_fault(id, EAGAIN, "find room for another process");
 }
 
+/* Not reaped yet, so it is still that process. */
+static bool is_dead(pid_t pid) {
+  siginfo_t end = {0};
+  return waitid(P_PID, (id_t)pid, &end, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 && end.si_pid != 0;
+}
+
 static void handle_begin(uint32_t id, struct reader *payload) {
   struct spawn *spawn = spawn_of(id);
   if (!spawn || spawn->exited) return; /* it ended while this was on its way, and the host hears of that */
   if (spawn->pid == 0) end_malformed(); /* a fork that the host has not heard of yet */
+  if (is_dead(spawn->pid)) return;
   if (!begin_spawn(spawn, payload)) end_malformed();
 }
 

@@ -129,7 +129,7 @@ export class ParkedWorker implements AsyncDisposable {
         this.#start(run, task)
       })
     } catch (error) {
-      if (begun?.hasBegun === false && isLoss(error)) return null
+      if (begun?.hasBegun === false && this.#isLoss(error)) return null
       throw error
     }
   }
@@ -140,6 +140,12 @@ export class ParkedWorker implements AsyncDisposable {
     this.#isTaken = true
     this.#built.cell.hold(true)
     await this.#built.clean()
+  }
+
+  /** An empty cell may have started the program, and have been lost before it could say so. */
+  #isLoss(error: unknown): boolean {
+    if (!(error instanceof LazaretError)) return false
+    return error.code === 'WORKER_LOST' || (error.code === 'CELL_FAILED' && this.#guest !== null)
   }
 
   #start(run: Run, { program, request, limits }: Task): void {
@@ -159,15 +165,12 @@ export class ParkedWorker implements AsyncDisposable {
     run.onMain((exitCode) => this.#guest?.finish(exitCode))
     const { guestRequest } = program
     if (guestRequest === undefined) return
-    const send = () => cell.channel?.write(encodeGuestRequest(guestRequest))
-    // The request lets the guest's code in. Where the cell has something to do first, it follows when that is done.
-    const isReady = spec.rlimits.length === 0 && spec.resized.length === 0 && program.files.length === 0
-    if (isReady) send()
-    else
-      void run.started.then(
-        () => run.hasBegun && send(),
-        () => undefined,
-      )
+    // The request lets the guest's code in: it follows when the cell has said that the run's limits hold. So a worker
+    // that is lost before has run nothing of it, for certain.
+    void run.started.then(
+      () => run.hasBegun && cell.channel?.write(encodeGuestRequest(guestRequest)),
+      () => undefined,
+    )
   }
 }
 
@@ -175,8 +178,4 @@ function readiness({ cell, plan }: BuiltCell): Promise<unknown> {
   return cell.ready.catch((error: unknown) => {
     throw isStepFailure(error) ? explainFailure(error, plan) : error
   })
-}
-
-function isLoss(error: unknown): boolean {
-  return error instanceof LazaretError && error.code === 'WORKER_LOST'
 }
