@@ -74,9 +74,14 @@ export class Pool {
     return this.#parked.length + this.#starting === 0 && this.#wanted === 0
   }
 
-  /** Whether one more should be started. */
+  /** Whether fewer wait, or are about to, than it wants. */
+  get isShort(): boolean {
+    return !this.#isClosed && this.#parked.length + this.#starting < this.#wanted
+  }
+
+  /** Whether one more should be started now. */
   get wantsMore(): boolean {
-    return !this.#isClosed && !this.#isPausing && this.#parked.length + this.#starting < this.#wanted
+    return this.isShort && !this.#isPausing
   }
 
   get parked(): number {

@@ -110,8 +110,12 @@ export class Pools implements AsyncDisposable {
     const pool = this.#poolOf(shape)
     if (pool === undefined) return
     pool.want(count)
-    while (pool.wantsMore && this.#parked < parkedMax) await this.#refill(pool)
-    await Promise.allSettled(this.#refilling)
+    // Also while it pauses, because somebody waits for the answer; and again where what was under way has failed.
+    const isShort = () => pool.isShort && this.#parked < parkedMax
+    do {
+      while (isShort()) await this.#refill(pool)
+      await Promise.allSettled(this.#refilling)
+    } while (isShort())
   }
 
   /** Ends what is parked or is being parked. Resolves when nothing of it is left; runs that go on are not touched. */
