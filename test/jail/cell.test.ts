@@ -5,13 +5,13 @@ import { after, before, describe, it } from 'node:test'
 
 import { defaultLimits } from '../../src/core/limits.ts'
 import { encodeFrame, frameBytesMax, frameHeaderBytes, frameType } from '../../src/jail/frames.ts'
-import type { SpawnSpec } from '../../src/jail/guest-process.ts'
+import type { BeginSpec, SpawnSpec } from '../../src/jail/guest-process.ts'
 import { probeMachine } from '../../src/engine/probe.ts'
 import { Machine } from '../../src/jail/machine.ts'
 import { recordNames } from '../../src/jail/plan-records.ts'
 import type { PlanRecord } from '../../src/jail/plan-records.ts'
 import { collectorRlimits, planRlimits } from '../../src/jail/rlimits.ts'
-import { encodeSpawn } from '../../src/jail/spawn-frame.ts'
+import { decodeExit, encodeBegin, encodeSpawn } from '../../src/jail/spawn-frame.ts'
 import { defaultUidRange } from '../../src/jail/uid-range.ts'
 import { encodeWanted } from '../../src/runtimes/collect/listing.ts'
 import { readStatus, requirePromises } from '../../src/runtimes/observed.ts'
@@ -47,6 +47,18 @@ function spawnOf(file: string, ...argv: readonly string[]): SpawnSpec {
   }
 }
 
+function beginWith(more: Partial<BeginSpec>): Buffer {
+  const { outputBytes, wallMs, watched } = spawnOf('/bin/true')
+  const nothing = { rlimits: [], stdin: Buffer.alloc(0), work: null, resized: [] }
+  return encodeBegin({ outputBytes, wallMs, watched, ...nothing, ...more })
+}
+
+function u32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32LE(value)
+  return bytes
+}
+
 /** Builds the cell; gives the host pid of its pid 1. */
 async function build(launcher: RawLauncher, records: readonly PlanRecord[]): Promise<number> {
   sendPlan(launcher, records)
@@ -54,6 +66,12 @@ async function build(launcher: RawLauncher, records: readonly PlanRecord[]): Pro
   if (ready === undefined)
     assert.fail(`no cell: ${JSON.stringify(readFault(await launcher.frame(frameType.fault)))}`)
   return Number((await launcher.frame(frameType.born))?.payload.readUInt32LE(0))
+}
+
+/** On both streams, in the order in which it arrived. */
+function printed({ frames }: RawLauncher): string {
+  const output = frames.filter(({ type }) => type === frameType.output)
+  return output.map(({ payload }) => payload.toString('latin1', 1)).join('')
 }
 
 /** Everything of the launcher has ended, pid 1 included. */
@@ -176,6 +194,7 @@ describe('the launcher', () => {
   })
 
   describe('as pid 1', () => {
+    const begin = beginWith({})
     const malformed: Readonly<Record<string, Buffer>> = {
       'a frame of an unknown type': encodeFrame(63, 0),
       'a frame that only it may send': encodeFrame(frameType.exit, 1, Buffer.alloc(46)),
@@ -209,6 +228,23 @@ describe('the launcher', () => {
         Buffer.from([1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0x61]),
       ),
       'an empty file frame': encodeFrame(frameType.put, 0),
+      'an empty begin': encodeFrame(frameType.begin, 9),
+      'a begin that is cut off': encodeFrame(frameType.begin, 9, begin.subarray(0, -1)),
+      'a begin with bytes to spare': encodeFrame(frameType.begin, 9, Buffer.concat([begin, Buffer.alloc(1)])),
+      'a begin with more rlimits than there is room for': encodeFrame(
+        frameType.begin,
+        9,
+        beginWith({ rlimits: Array.from({ length: 17 }, () => ({ resource: 7, soft: 1, hard: 1 })) }),
+      ),
+      'a begin with more mounts than there is room for': encodeFrame(
+        frameType.begin,
+        9,
+        beginWith({ resized: Array.from({ length: 9 }, () => ({ path: '/tmp', flags: 0, options: '' })) }),
+      ),
+      'an empty finish': encodeFrame(frameType.finish, 9),
+      'a finish with an exit code that no process has': encodeFrame(frameType.finish, 9, u32(256)),
+      'a finish with bytes to spare': encodeFrame(frameType.finish, 9, Buffer.alloc(5)),
+      'a finish of nobody with an exit code that no process has': encodeFrame(frameType.finish, 8, u32(256)),
     }
     for (const [name, bytes] of Object.entries(malformed)) {
       it(`is ended by ${name}, with a fault and with all its guests`, async () => {
@@ -287,6 +323,68 @@ describe('the launcher', () => {
       launcher.frames.length = 0
       launcher.send(frameType.killAll)
       assert.ok(await launcher.frame(frameType.alone))
+    })
+
+    it('lets a guest that waits begin: with these limits, this stdin, and its time from then on', async () => {
+      await using cell = await useLauncher(machine)
+      const { launcher, plan } = cell
+      await build(launcher, plan.records)
+      const program = 'read -r line; echo "$line"; ulimit -n; while read -r line; do :; done; sleep infinity'
+      const waiting = { ...spawnOf('/bin/sh', '-c', program), stdin: 'later', wallMs: 0 } as const
+      launcher.send(frameType.spawn, 1, encodeSpawn(waiting))
+      const first = await launcher.frame(frameType.spawned)
+      launcher.frames.length = 0
+      // Of a guest that is not there: it had ended when this was sent.
+      launcher.send(frameType.begin, 2, begin)
+      const rlimits = [{ resource: 7, soft: 20, hard: 20 }]
+      launcher.send(frameType.begin, 1, beginWith({ rlimits, wallMs: 300 }))
+      launcher.send(frameType.stdin, 1, Buffer.from('late\n'))
+      launcher.send(frameType.stdinEnd, 1)
+      const again = await launcher.frame(frameType.spawned)
+      assert.deepEqual([again?.id, again?.payload.subarray(0, 4)], [1, first?.payload.subarray(0, 4)])
+      const exceeded = await launcher.frame(frameType.exceeded)
+      assert.equal(exceeded?.payload.readUInt32LE(0), 5)
+      const { end, elapsedMs } = decodeExit(
+        (await launcher.frame(frameType.exit))?.payload ?? Buffer.alloc(0),
+      )
+      assert.deepEqual(end, { by: 'signal', signal: 'SIGKILL' })
+      assert.ok(elapsedMs >= 300, `${elapsedMs} ms`)
+      assert.equal(printed(launcher), 'late\n20\n')
+    })
+
+    it('is ended by a begin that would raise a limit, with all its guests', async () => {
+      await using cell = await useLauncher(machine)
+      const { launcher, plan } = cell
+      const pid1 = await build(launcher, plan.records)
+      launcher.send(frameType.spawn, 1, encodeSpawn(spawnOf('/bin/sleep', 'infinity')))
+      await launcher.frame(frameType.spawned)
+      launcher.send(frameType.begin, 1, beginWith({ rlimits: [{ resource: 7, soft: 1e6, hard: 1e6 }] }))
+      const fault = readFault(await launcher.frame(frameType.fault))
+      assert.deepEqual([fault?.step, fault?.errno], ['set the rlimits of a guest', errno.EPERM])
+      await assertNothingLeft(launcher, pid1)
+    })
+
+    it('reports a guest that the host calls finished with its code and what it printed, and kills them all', async () => {
+      await using cell = await useLauncher(machine)
+      const { launcher, plan } = cell
+      const pid1 = await build(launcher, plan.records)
+      const program =
+        '(trap "" TERM; sleep infinity; echo late) & printf before; echo >&2; sleep infinity; echo late'
+      launcher.send(frameType.spawn, 1, encodeSpawn(spawnOf('/bin/sh', '-c', program)))
+      await eventually(() => (printed(launcher).length > 6 ? undefined : printed(launcher)), 5000)
+      launcher.send(frameType.finish, 2, u32(1)) // nobody
+      launcher.send(frameType.finish, 1, u32(255))
+      launcher.send(frameType.finish, 1, u32(0))
+      launcher.send(frameType.begin, 1, begin)
+      const exit = decodeExit((await launcher.frame(frameType.exit))?.payload ?? Buffer.alloc(0))
+      assert.deepEqual(exit.end, { by: 'exit', exitCode: 255 })
+      assert.ok(exit.elapsedMs > 0)
+      launcher.send(frameType.killAll)
+      assert.ok(await launcher.frame(frameType.alone))
+      assert.deepEqual(listDescendants(pid1), [])
+      assert.equal(printed(launcher), 'before\n')
+      assert.equal(launcher.frames.filter(({ type }) => type === frameType.exit).length, 1)
+      assert.equal(launcher.frames.filter(({ type }) => type === frameType.fault).length, 0)
     })
 
     it('reads files for the host as a process without rights, and nothing but regular files', async () => {

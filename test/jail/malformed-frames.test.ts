@@ -15,7 +15,7 @@ import * as fc from 'fast-check'
 import { Cell } from '../../src/jail/cell.ts'
 import { encodeFrame, frameBytesMax, frameHeaderBytes, frameType } from '../../src/jail/frames.ts'
 import { Machine } from '../../src/jail/machine.ts'
-import { encodeSpawn } from '../../src/jail/spawn-frame.ts'
+import { encodeBegin, encodeSpawn } from '../../src/jail/spawn-frame.ts'
 import { defaultUidRange } from '../../src/jail/uid-range.ts'
 import { readFault, sendPlan, useLauncher } from './raw-launcher.ts'
 
@@ -38,13 +38,23 @@ const put = Buffer.from([
   ...[1, 0, 0, 0, 0x78],
 ])
 
+const begin = encodeBegin({
+  ...spec,
+  rlimits: [{ resource: 7, soft: 32, hard: 32 }],
+  stdin: Buffer.alloc(0),
+  work: null,
+  resized: [],
+})
+
 /** What a host sends to a cell that stands, as one stream. */
 const honest = Buffer.concat([
   encodeFrame(frameType.put, 0, put),
   encodeFrame(frameType.spawn, 1, encodeSpawn({ ...spec, stdin: Buffer.from('hello') })),
   encodeFrame(frameType.stdin, 1, Buffer.from('hello')),
   encodeFrame(frameType.signal, 1, Buffer.from([18, 0, 0, 0])),
+  encodeFrame(frameType.begin, 1, begin),
   encodeFrame(frameType.stdinEnd, 1),
+  encodeFrame(frameType.finish, 1, Buffer.from([3, 0, 0, 0])),
   encodeFrame(frameType.killAll, 0),
 ])
 

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import type { SpawnSpec } from '../../src/jail/guest-process.ts'
-import { decodeExit, encodeSpawn, signalName } from '../../src/jail/spawn-frame.ts'
+import { sizedMounts } from '../../src/jail/mounts.ts'
+import { hostView, ownView } from '../../src/jail/place.ts'
+import type { BeginSpec, SpawnSpec } from '../../src/jail/guest-process.ts'
+import { decodeExit, encodeBegin, encodeSpawn, signalName } from '../../src/jail/spawn-frame.ts'
 import { readEnums, readSource } from './c-source.ts'
 
 const spec: SpawnSpec = {
@@ -32,10 +34,43 @@ test('a spawn frame has the launcher’s order', () => {
   assert.equal(encodeSpawn(spec).toString('hex'), expected.join('').replaceAll(' ', ''))
 })
 
+const begin: BeginSpec = {
+  outputBytes: 10,
+  wallMs: 30,
+  watched: { memoryBytes: 5, cpuMs: null, socketBytes: null },
+  rlimits: [{ resource: 7, soft: 1, hard: 2 }],
+  stdin: Buffer.from('not in this frame'),
+  work: { bytesMax: 6, entriesMax: 7 },
+  resized: [{ path: '/tmp', flags: 6, options: 'size=8' }],
+}
+
+test('a begin frame has the launcher’s order', () => {
+  const expected = [
+    '0a00000000000000 0500000000000000 0000000000000000', // output, memory, cpu
+    '1e00000000000000 0000000000000000', // wall, sockets
+    '01000000 07000000 0100000000000000 0200000000000000', // rlimits
+    '0600000000000000 0700000000000000', // the folder on the host: bytes, entries
+    '01000000 05000000 2f746d7000 0600000000000000 07000000 73697a653d3800', // mounts: path, flags, options
+  ]
+  assert.equal(encodeBegin(begin).toString('hex'), expected.join('').replaceAll(' ', ''))
+})
+
+test('a begin frame that changes nothing has counts of zero', () => {
+  const bytes = encodeBegin({ ...begin, rlimits: [], work: null, resized: [] })
+  assert.equal(bytes.subarray(5 * 8).toString('hex'), '00'.repeat(4 + 8 + 8 + 4))
+})
+
+test('no more mounts are resized than the launcher takes', () => {
+  const [, most] = /MOUNTS_MAX = (\d+)/.exec(readSource('begin.c')) ?? []
+  for (const place of [ownView, hostView('/tmp/work')])
+    assert.ok(sizedMounts(place, 1 << 20).length <= Number(most))
+})
+
 test('flags have the launcher’s bits', () => {
   const flagsOf = (more: Partial<SpawnSpec>) => encodeSpawn({ ...spec, ...more }).readUInt32LE(0)
   assert.equal(flagsOf({}), SPAWN_ENDS_ON_OUTPUT)
-  assert.equal(flagsOf({ stdin: Buffer.alloc(0) }), Number(SPAWN_ENDS_ON_OUTPUT) + Number(SPAWN_HAS_STDIN))
+  for (const stdin of [Buffer.alloc(0), 'later'] as const)
+    assert.equal(flagsOf({ stdin }), Number(SPAWN_ENDS_ON_OUTPUT) + Number(SPAWN_HAS_STDIN))
   assert.equal(flagsOf({ isCollector: true }), SPAWN_COLLECTS)
   assert.equal(flagsOf({ isFork: true }), Number(SPAWN_ENDS_ON_OUTPUT) + Number(SPAWN_FORKS))
   assert.equal(flagsOf({ hasChannel: true }), Number(SPAWN_ENDS_ON_OUTPUT) + Number(SPAWN_HAS_CHANNEL))
