@@ -37,7 +37,7 @@ export const node = { runtime: 'node', language: 'javascript' } as const
 /** Every run is started for itself. */
 export const noPools = Object.fromEntries(runtimeNames.map((name) => [name, { max: 0 }]))
 
-/** Call once, at the top of a test file. Without pools: workers that wait would look like leaks. */
+/** Call once, at the top of a test file. Every run is started for itself unless `pools` says otherwise. */
 export async function useLazaret(options: LazaretOptions = {}): Promise<TestLazaret> {
   const leaks = new LeakCheck()
   const lazaret = createLazaret({ pools: noPools, ...options })
@@ -49,9 +49,14 @@ export async function useLazaret(options: LazaretOptions = {}): Promise<TestLaza
   const { receipt } = await run({ ...shell, code: ':' })
   // The second cell makes a nursery worth its price, so that the tests' own cells are built as most cells are.
   await run({ ...shell, code: ':' })
+  await lazaret.drain()
   await leaks.allowNursery()
   await leaks.takeBaseline()
-  afterEach(() => leaks.check())
+  afterEach(async () => {
+    // What waits for the next run is left of none.
+    await lazaret.drain()
+    await leaks.check()
+  })
   after(async () => {
     await lazaret[Symbol.asyncDispose]()
     await leaks.checkDisposed()

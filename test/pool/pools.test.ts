@@ -1,0 +1,367 @@
+/** Pools with real cells in them: what waits, for whom, and what becomes of it. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { describe, test } from 'node:test'
+
+import { createLazaret } from '../../src/index.ts'
+import type { Lazaret, LazaretEvent, LazaretOptions, RunRequest, RunResult } from '../../src/index.ts'
+import { checkoutRoot } from '../support/checkout.ts'
+import { eventually } from '../support/eventually.ts'
+import { findProcess, listCells, listDescendants } from '../support/processes.ts'
+import { isWarm, runParked, warmUpFor } from '../support/run-parked.ts'
+import { bun, node, python, shell, useLazaret } from '../support/use-lazaret.ts'
+import type { GuestRuntime } from '../support/use-lazaret.ts'
+
+const guests = await useLazaret({ pools: {} })
+const { lazaret } = guests
+const run = runParked(lazaret, guests.run)
+const all = [shell, python, bun, node]
+const ok = { kind: 'completed', exitCode: 0 }
+const waitMs = 20_000
+
+async function waitForParked(count: number, of: Lazaret = lazaret): Promise<void> {
+  const parked = () => of.stats().pools.reduce((sum, pool) => sum + pool.parked, 0)
+  await eventually(() => (parked() === count ? undefined : `${parked()} are parked`), waitMs)
+}
+
+/** One of its own, which is gone when the test is. */
+async function withLazaret(options: LazaretOptions, use: (lazaret: Lazaret) => Promise<void>): Promise<void> {
+  await using own = createLazaret(options)
+  await use(own)
+}
+
+const isServedWarm = async (request: RunRequest, by: Lazaret = lazaret) => isWarm(await by.run(request))
+
+describe('workers wait', () => {
+  for (const guest of all) {
+    test(`${guest.runtime}: for the third run of a kind, not for the second`, async () => {
+      const request = { ...guest, code: '' }
+      assert.equal(await isServedWarm(request), false)
+      assert.deepEqual(
+        lazaret.stats().pools.map(({ wanted, parked, starting }) => ({ wanted, parked, starting })),
+        [{ wanted: 0, parked: 0, starting: 0 }],
+      )
+      assert.equal(await isServedWarm(request), false)
+      await waitForParked(1)
+      assert.equal(await isServedWarm(request), true)
+      const [pool] = lazaret.stats().pools
+      assert.deepEqual(
+        [pool?.runtime, pool?.language, pool?.network, pool?.served, pool?.missed],
+        [guest.runtime, guest.language, 'none', 1, 2],
+      )
+      // Another takes the place of the one that went.
+      await waitForParked(1)
+    })
+  }
+
+  test('as many as were asked for, until they are let go', async () => {
+    await lazaret.warmUp({ language: 'shell', count: 3 })
+    assert.deepEqual([lazaret.stats().pools[0]?.parked, listCells().length], [3, 3])
+    await lazaret.drain()
+    assert.deepEqual([lazaret.stats(), listCells()], [{ running: 0, waiting: 0, pools: [] }, []])
+    assert.equal(await isServedWarm({ ...shell, code: ':' }), false)
+  })
+
+  test('at least as many as `min` says, from the first run on', async () => {
+    await withLazaret({ pools: { shell: { min: 2 } } }, async (own) => {
+      assert.equal(await isServedWarm({ ...shell, code: ':' }, own), false)
+      await waitForParked(2, own)
+    })
+  })
+
+  test('no more than `max` says, whatever is asked for', async () => {
+    await withLazaret({ pools: { shell: { max: 2 } } }, async (own) => {
+      await own.warmUp({ language: 'shell', count: 5 })
+      const [pool] = own.stats().pools
+      assert.deepEqual([pool?.parked, pool?.wanted, pool?.starting], [2, 2, 0])
+    })
+  })
+
+  test('nowhere where `max` is 0', async () => {
+    await withLazaret({ pools: { shell: { max: 0 } } }, async (own) => {
+      await own.warmUp({ language: 'shell' })
+      for (let time = 0; time < 3; time++)
+        assert.equal(await isServedWarm({ ...shell, code: ':' }, own), false)
+      assert.deepEqual(own.stats().pools, [])
+    })
+  })
+
+  test('for requests with variables only where no program has started yet', async () => {
+    for (const guest of all) {
+      await warmUpFor(lazaret, { ...guest, code: '' })
+      assert.equal(await isServedWarm({ ...guest, code: '', env: {} }), true)
+      await warmUpFor(lazaret, { ...guest, code: '' })
+      const isFound = await isServedWarm({ ...guest, code: '', env: { A: 'b' } })
+      assert.equal(isFound, guest === shell, guest.runtime)
+    }
+  })
+
+  test('apart for requests that may use more', async () => {
+    const code =
+      'import resource\nresource.getrlimit(resource.RLIMIT_NOFILE)[0] == resource.getrlimit(7)[1] == 300'
+    const more = { ...python, code, limits: { openFilesMax: 300 } }
+    await lazaret.warmUp({ language: 'python' })
+    assert.equal(await isServedWarm(more), false)
+    const { value, receipt } = await run(more)
+    assert.deepEqual([value, receipt.limits.openFilesMax.value], [true, 300])
+    assert.equal(lazaret.stats().pools.length, 2)
+  })
+})
+
+/** What the kernel says of a guest, the same lines in the same order in every language. */
+const facts = [
+  ...['limits', 'cmdline', 'uid_map', 'status'],
+  // Without a view of files of its own it may not look at the host's.
+  ...(guests.level === 'restricted' ? [] : ['mountinfo']),
+].map((name) => `/proc/self/${name}`)
+const writable = guests.level === 'restricted' ? [] : ['/workspace', '/tmp', '/dev/shm']
+const lasting = /^(Umask|Uid|Gid|Groups|Cap\w+|NoNewPrivs|Seccomp|SigBlk|SigIgn|Cpus_allowed):/
+/**
+ * Ids and folders; V8's own limit, which it has from its start and lies above that of the run in any case; what the
+ * kernel's count of processes leaves to a run where all of a user's have to fit into it.
+ */
+const varying =
+  /\b20\d{8}\b|(?<=--max-old-space-size=)\d+|(?<=^Max processes\s+)8[\d ]+|(?<=lazaret-|run-)[-\d]+/g
+const lookAround: Readonly<Record<GuestRuntime['runtime'], string>> = {
+  // The process itself becomes the one that reads.
+  shell: `exec cat ${facts.join(' ')}`,
+  // As a fork of a zygote it has a command line and mounts that are its own; what they come to is the same.
+  python: `
+import os
+for path in ('limits', 'status'): print(open('/proc/self/' + path).read())
+sizes = [(one.f_blocks * one.f_frsize, one.f_files, one.f_flag) for one in map(os.statvfs, ${JSON.stringify(writable)})]
+print(sizes, os.listdir('/proc/self/fd'), os.getcwd(), sorted(os.environ.items()), os.nice(0), os.getsid(0) == os.getpid())
+`,
+  bun: '',
+  node: `
+{
+  const fs = process.getBuiltinModule('node:fs')
+  for (const path of ${JSON.stringify(facts)}) console.log(fs.readFileSync(path, 'latin1'))
+  console.log(process.cwd(), Object.entries(process.env).toSorted(), process.argv, process.execArgv, process.title, Object.keys(globalThis))
+}`,
+}
+
+describe('a guest of a worker that waited', () => {
+  const smaller = {
+    memoryBytes: 400 * 1024 * 1024,
+    processesMax: 50,
+    openFilesMax: 100,
+    diskBytes: 32 * 1024 * 1024,
+    outputBytes: 200_000,
+    wallMs: 12_345,
+    cpuMs: 9000,
+    resultBytes: 5000,
+  }
+
+  const compared = ({ stdout }: RunResult, others: RegExp) =>
+    stdout
+      .split('\n')
+      .filter((line) => !others.test(line))
+      .filter((line) => !/^\w+:\t/.test(line) || lasting.test(line))
+      .map((line) => line.replace(/^\d+ \d+ \d+:\d+ /, '').replaceAll(varying, 'N'))
+      .toSorted()
+
+  for (const guest of all) {
+    for (const [what, limits] of Object.entries({ 'the usual limits': {}, 'smaller limits': smaller })) {
+      test(`${guest.runtime}: finds itself where one of a fresh cell does, with ${what}`, async () => {
+        const code = lookAround[guest.runtime] || lookAround.node
+        const request: RunRequest = { ...guest, code, limits, args: ['a'] }
+        await lazaret.drain()
+        const cold = await guests.run(request)
+        const parked = await run(request)
+        assert.deepEqual([cold.receipt.start, cold.outcome, parked.outcome], ['cold', ok, ok], cold.stderr)
+        // Where an rlimit holds them, a fork has its zygote's data too, and its processes are counted otherwise.
+        const others = parked.receipt.start === 'forked' ? /^Max (data size|processes) / : /^$/
+        assert.ok(compared(cold, others).length > 12)
+        assert.deepEqual(compared(parked, others), compared(cold, others))
+        const valuesOf = ({ receipt }: RunResult) => Object.values(receipt.limits).map(({ value }) => value)
+        assert.deepEqual(valuesOf(parked), valuesOf(cold))
+        assert.deepEqual(parked.receipt.layers, cold.receipt.layers)
+        const namesOf = ({ receipt }: RunResult) => Object.keys(receipt.observed).toSorted()
+        assert.deepEqual(namesOf(parked), namesOf(cold))
+      })
+    }
+  }
+
+  test('calls functions, and its files are brought back', async () => {
+    const functions = { double: (value: unknown) => Number(value) * 2 }
+    const files = { 'in.txt': 'in' }
+    const javascript = `
+      const fs = await import('node:fs')
+      fs.writeFileSync('out.txt', fs.readFileSync('in.txt') + 'out')
+      await double(input.number)`
+    const requests: Readonly<Record<string, RunRequest>> = {
+      python: {
+        ...python,
+        code: `open('out.txt', 'w').write(open('in.txt').read() + 'out')\nawait double(input_data['number'])`,
+      },
+      bun: { ...bun, code: javascript },
+      node: { ...node, code: javascript },
+    }
+    for (const [name, request] of Object.entries(requests)) {
+      const input = { number: 21 }
+      const result = await run({ ...request, input, files, functions, collect: ['*.txt'] })
+      assert.deepEqual([result.value, result.outcome], [42, ok], `${name} ${result.stderr}`)
+      const found = Object.entries(result.files).map(
+        ([path, bytes]) => `${path}: ${Buffer.from(bytes).toString()}`,
+      )
+      assert.deepEqual(new Set(found), new Set(['in.txt: in', 'out.txt: inout']))
+    }
+    const { files: ofShell } = await run({ ...shell, code: 'cat in.txt > out', files, collect: ['out'] })
+    assert.equal(Buffer.from(ofShell['out'] ?? '').toString(), 'in')
+  })
+
+  test('has no start to pay for', async () => {
+    const request = { ...node, code: '1' }
+    const cold = await guests.run(request)
+    const parked = await run(request)
+    assert.deepEqual([cold, parked].map(isWarm), [false, true])
+    // A start takes tens of milliseconds of a processor, the rest hardly any.
+    assert.ok(
+      parked.usage.cpuMs < cold.usage.cpuMs,
+      `${parked.usage.cpuMs} ms after a start for ${cold.usage.cpuMs} ms`,
+    )
+  })
+})
+
+describe('modules that are loaded ahead', () => {
+  const code = `import sys\n'colorsys' in sys.modules`
+
+  test('are there when a run begins', async () => {
+    assert.equal((await run({ ...python, code })).value, false)
+    assert.equal((await run({ ...python, code, preload: ['json', 'colorsys'] })).value, true)
+  })
+
+  test('and do not exist: who warms up is told each time, and runs do without', async () => {
+    const events: LazaretEvent[] = []
+    await withLazaret(
+      { onEvent: (event) => events.push(event), preload: ['no_such_module'] },
+      async (own) => {
+        for (let time = 0; time < 3; time++)
+          await assert.rejects(own.warmUp({ language: 'python' }), /no_such_module/)
+        const { value, receipt } = await own.run({ ...python, code })
+        assert.deepEqual([value, receipt.start], [false, 'cold'])
+        const failing = events.filter(({ type }) => type === 'pool-failing')
+        assert.equal(failing.length, 1)
+        assert.match(JSON.stringify(failing), /python.*no_such_module/)
+        assert.equal(own.stats().pools[0]?.failures, 3)
+      },
+    )
+  })
+})
+
+describe('a worker that dies while it waits', () => {
+  for (const guest of all) {
+    for (const what of ['its program', 'its cell'] as const) {
+      test(`${guest.runtime}: is replaced where ${what} was killed, and no run notices`, async () => {
+        const request = { ...guest, code: '' }
+        await warmUpFor(lazaret, request)
+        const [cell] = listCells()
+        const victim = (what === 'its program' ? cell?.guests[0] : undefined) ?? cell?.pid1
+        assert.ok(victim !== undefined)
+        process.kill(victim.pid, 'SIGKILL')
+        // An empty cell that the host has not heard of could have run what it was sent; a program tells.
+        if (guest === shell)
+          await eventually(() => (lazaret.stats().pools[0]?.lost === 1 ? undefined : 'not heard of'), waitMs)
+        else while (findProcess(victim.pid) !== undefined) continue
+        assert.deepEqual((await guests.run(request)).outcome, ok)
+        await waitForParked(lazaret.stats().pools[0]?.wanted ?? -1)
+        assert.equal(await isServedWarm(request), true)
+      })
+    }
+  }
+
+  test('counts as lost when nobody came meanwhile', async () => {
+    const events: LazaretEvent[] = []
+    await withLazaret({ onEvent: (event) => events.push(event) }, async (own) => {
+      await own.warmUp({ language: 'javascript', runtime: 'node' })
+      const [cell] = listCells()
+      assert.ok(cell?.guests[0] !== undefined)
+      process.kill(cell.guests[0].pid, 'SIGKILL')
+      const stats = () => own.stats().pools[0]
+      await eventually(() => (stats()?.lost === 1 ? undefined : JSON.stringify(stats())), waitMs)
+      await waitForParked(1, own)
+      assert.equal(stats()?.failures, 0)
+      assert.deepEqual(
+        events.map(({ type }) => type).filter((type) => type !== 'protection-lowered'),
+        ['pool-failing'],
+      )
+    })
+  })
+})
+
+describe('many runs at one moment', () => {
+  test('are all served, and each for itself', async () => {
+    const numbers = Array.from({ length: 50 }, (_, index) => index)
+    const results = await Promise.all(
+      numbers.map((number) => guests.run({ ...python, code: 'input_data', input: number })),
+    )
+    assert.deepEqual(
+      results.map(({ value }) => value),
+      numbers,
+    )
+    assert.ok(results.some(({ usage }) => usage.queuedMs > 0))
+  })
+
+  test('wait in a queue that one can leave at once', async () => {
+    const controller = new AbortController()
+    const ended: string[] = []
+    const note = async (name: string, request: RunRequest) => {
+      const result = await guests.run(request)
+      ended.push(name)
+      return result
+    }
+    const others = Array.from({ length: 40 }, () => note('other', { ...node, code: '1' }))
+    const leaving = note('leaving', { ...node, code: '1', signal: controller.signal })
+    await eventually(() => (lazaret.stats().waiting > 0 ? undefined : 'nobody waits'), waitMs)
+    controller.abort()
+    const { outcome, stdout, usage, receipt } = await leaving
+    assert.deepEqual([outcome, stdout, usage.wallMs], [{ kind: 'cancelled' }, '', 0])
+    assert.deepEqual([ended.indexOf('leaving') < others.length / 2, receipt.layers], [true, []])
+    for (const { outcome: other } of await Promise.all(others)) assert.deepEqual(other, ok)
+    assert.deepEqual([lazaret.stats().waiting, lazaret.stats().running], [0, 0])
+  })
+})
+
+describe('the end', () => {
+  test('comes while workers are being started, and leaves none of them', async () => {
+    for (const when of ['at once', 'in a moment', 'while it starts'] as const) {
+      const own = createLazaret({ pools: { python: { min: 3 } } })
+      await own.run({ ...python, code: '1' })
+      const isStarting = () => own.stats().pools.some(({ starting }) => starting > 0)
+      if (when === 'in a moment') await new Promise(setImmediate)
+      if (when === 'while it starts')
+        await eventually(() => (isStarting() ? undefined : 'nothing starts'), waitMs)
+      await own[Symbol.asyncDispose]()
+      await guests.leaks.check()
+    }
+  })
+
+  test('of a host that disposes of nothing comes by itself', async () => {
+    const program = `
+      import { createLazaret } from ${JSON.stringify(join(checkoutRoot, 'dist/index.js'))}
+      const lazaret = createLazaret()
+      await lazaret.warmUp({ language: 'python', count: 2 })
+      await lazaret.warmUp({ language: 'shell' })
+      const { value } = await lazaret.run({ language: 'python', code: '6 * 7' })
+      console.log(value)
+      await new Promise((resolve) => process.stdin.once('data', resolve))
+      process.stdin.destroy()`
+    const host = spawn(process.execPath, ['--input-type=module', '--eval', program])
+    const [stderr, ended] = [text(host.stderr), once(host, 'exit')]
+    try {
+      const [printed] = (await Promise.race([once(host.stdout, 'data'), ended])) as [Buffer | number]
+      assert.equal(String(printed), '42\n')
+      const started = listDescendants(Number(host.pid))
+      assert.ok(started.length >= 5, JSON.stringify(started))
+      guests.leaks.noteProcesses(started)
+      host.stdin.write('end')
+      assert.deepEqual(await ended, [0, null], await stderr)
+    } finally {
+      host.kill('SIGKILL')
+    }
+  })
+})

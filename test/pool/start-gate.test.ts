@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
+import { test } from 'node:test'
+
+import { StartGate } from '../../src/pool/start-gate.ts'
+import type { Leave, Turn } from '../../src/pool/start-gate.ts'
+
+/** Asks at a gate and notes, by name, who is let in or served. */
+class Crowd {
+  readonly gate: StartGate<string>
+  /** In this order they got their turns. */
+  readonly served: string[] = []
+  readonly leaves: Leave[] = []
+
+  constructor(most: number) {
+    this.gate = new StartGate<string>(most)
+  }
+
+  async ask(
+    name: string,
+    { client = '', key = '', signal = new AbortController().signal } = {},
+  ): Promise<Turn<string>> {
+    const turn = await this.gate.enter({ client, key, signal })
+    this.served.push(name)
+    if (turn !== null && 'leave' in turn) this.leaves.push(turn.leave)
+    return turn
+  }
+
+  /** Resolves when what has been promised so far has been told. */
+  async settle(): Promise<void> {
+    await new Promise(setImmediate)
+  }
+
+  async leaveOne(): Promise<void> {
+    this.leaves.shift()?.()
+    await this.settle()
+  }
+}
+
+test('so many start at one time, and never more', async () => {
+  const crowd = new Crowd(2)
+  for (const name of ['a', 'b', 'c', 'd', 'e']) void crowd.ask(name)
+  await crowd.settle()
+  assert.deepEqual([crowd.served, crowd.gate.waiting], [['a', 'b'], 3])
+  await crowd.leaveOne()
+  assert.deepEqual([crowd.served, crowd.gate.waiting], [['a', 'b', 'c'], 2])
+  for (let left = 4; left > 0; left--) {
+    assert.ok(crowd.leaves.length <= 2)
+    await crowd.leaveOne()
+  }
+  assert.deepEqual(crowd.served, ['a', 'b', 'c', 'd', 'e'])
+  assert.ok(crowd.gate.isIdle)
+})
+
+test('leave that is given back twice counts once', async () => {
+  const crowd = new Crowd(1)
+  for (const name of ['a', 'b', 'c']) void crowd.ask(name)
+  await crowd.settle()
+  const [leave] = crowd.leaves
+  leave?.()
+  leave?.()
+  await crowd.settle()
+  assert.deepEqual(crowd.served, ['a', 'b'])
+})
+
+test('clients come in turn', async () => {
+  const crowd = new Crowd(1)
+  void crowd.ask('first')
+  for (const name of ['a1', 'a2', 'a3']) void crowd.ask(name, { client: 'a' })
+  void crowd.ask('b1', { client: 'b' })
+  await crowd.settle()
+  while (crowd.leaves.length > 0) await crowd.leaveOne()
+  assert.deepEqual(crowd.served, ['first', 'a1', 'b1', 'a2', 'a3'])
+})
+
+test('who is cancelled while waiting gets nothing at once, and its place is the next one’s', async () => {
+  const crowd = new Crowd(1)
+  const controller = new AbortController()
+  void crowd.ask('first')
+  const cancelled = crowd.ask('cancelled', { signal: controller.signal })
+  void crowd.ask('next')
+  await crowd.settle()
+  controller.abort()
+  assert.equal(await cancelled, null)
+  assert.equal(crowd.gate.waiting, 1)
+  await crowd.leaveOne()
+  assert.deepEqual(crowd.served, ['first', 'cancelled', 'next'])
+})
+
+test('who is cancelled already takes no place, and who is served listens no longer', async () => {
+  const crowd = new Crowd(1)
+  assert.equal(await crowd.ask('late', { signal: AbortSignal.abort() }), null)
+  assert.ok(crowd.gate.isIdle)
+  const { signal } = new AbortController()
+  void crowd.ask('first')
+  void crowd.ask('second', { signal })
+  await crowd.settle()
+  await crowd.leaveOne()
+  assert.deepEqual(crowd.served, ['late', 'first', 'second'])
+  assert.equal(getEventListeners(signal, 'abort').length, 0)
+})
+
+test('a worker goes to the first who waits for one like it', async () => {
+  const crowd = new Crowd(1)
+  void crowd.ask('first')
+  const [red, blue] = [crowd.ask('red', { key: 'red' }), crowd.ask('blue', { key: 'blue' })]
+  await crowd.settle()
+  assert.equal(crowd.gate.offer('green', 'worker'), false)
+  assert.equal(crowd.gate.offer('blue', 'worker'), true)
+  assert.deepEqual(await blue, { worker: 'worker' })
+  assert.deepEqual([crowd.served, crowd.gate.waiting], [['first', 'blue'], 1])
+  await crowd.leaveOne()
+  assert.ok('leave' in ((await red) ?? {}))
+  assert.equal(crowd.gate.offer('red', 'too late'), false)
+})
+
+test('a start that nobody waits for takes room from those who come', async () => {
+  const crowd = new Crowd(1)
+  const leave = crowd.gate.start()
+  void crowd.ask('a')
+  await crowd.settle()
+  assert.deepEqual(crowd.served, [])
+  leave()
+  await crowd.settle()
+  assert.deepEqual(crowd.served, ['a'])
+})
+
+test('says whenever nobody waits and there is room, and only then', async () => {
+  const crowd = new Crowd(1)
+  let idle = 0
+  crowd.gate.onIdle = () => {
+    assert.ok(crowd.gate.isIdle)
+    idle++
+  }
+  for (const name of ['a', 'b']) void crowd.ask(name)
+  await crowd.settle()
+  await crowd.leaveOne()
+  assert.equal(idle, 0)
+  await crowd.leaveOne()
+  assert.equal(idle, 1)
+})

@@ -1,0 +1,44 @@
+/** Runs that find a worker waiting for them, for certain. */
+import assert from 'node:assert/strict'
+
+import type { Lazaret, RunRequest, RunResult } from '../../src/index.ts'
+
+export type Run = (request: RunRequest) => Promise<RunResult>
+
+/** Whether a worker can wait for it: what runs in one already has its variables. */
+export function canFindOne({ env, runtime }: RunRequest): boolean {
+  return env === undefined || runtime === 'shell'
+}
+
+/** Whether it found one; Python's is a fork of a zygote where there can be one. */
+export function isWarm({ receipt }: RunResult): boolean {
+  return receipt.start === 'parked' || (receipt.start === 'forked' && receipt.runtime === 'python')
+}
+
+/** A worker for each run, also where several are asked for at one moment. */
+export function runParked(lazaret: Lazaret, run: Run = (request) => lazaret.run(request)): Run {
+  let turn: Promise<unknown> = Promise.resolve()
+  return async (request) => {
+    const start = turn.then(async () => {
+      await warmUpFor(lazaret, request)
+      return { running: run(request) }
+    })
+    turn = start.catch(() => undefined)
+    const result = await (await start).running
+    assert.ok(isWarm(result))
+    return result
+  }
+}
+
+/** Resolves when so many workers wait that could serve this request. */
+export async function warmUpFor(lazaret: Lazaret, request: RunRequest, count = 1): Promise<void> {
+  const { language, runtime, network, limits, preload } = request
+  await lazaret.warmUp({
+    language,
+    count,
+    ...(runtime && { runtime }),
+    ...(network && { network }),
+    ...(limits && { limits }),
+    ...(preload && { preload }),
+  })
+}
