@@ -45,7 +45,7 @@ const notDaily = [
   'test/properties/hostile-values',
   'test/properties/round-trip',
 ]
-const notDailyAsPlainUser = ['test/escape/']
+const notDailyAsPlainUser = ['test/escape/', 'test/contracts/parked-runtimes']
 /** What of the first list differs for a plain user. */
 const aboutPlainUsers = ['test/compatibility/', 'test/engine/missing-layers']
 

@@ -2,7 +2,6 @@
 import { after, before, describe } from 'node:test'
 
 import { createLazaret } from '../../src/index.ts'
-import type { Lazaret } from '../../src/index.ts'
 import type { RunRequest } from '../../src/core/request.ts'
 import type { RunResult } from '../../src/core/result.ts'
 import { contractOfCancellation } from './runtime/cancellation.ts'
@@ -26,15 +25,30 @@ export interface ContractParts {
   readonly run: RunProgram
 }
 
-export function describeRuntime(programs: RuntimePrograms, skip: string | false): void {
-  describe(`the ${programs.runtime} runtime`, { skip }, () => {
-    let lazaret: Lazaret
+export interface RuntimeDriver {
+  readonly run: (request: RunRequest) => Promise<RunResult>
+  readonly dispose: () => Promise<void>
+}
+
+/** Every run in a cell that is built for it, or the first of each kind: as it comes. */
+function drivePlainly(): RuntimeDriver {
+  const lazaret = createLazaret()
+  return { run: (request) => lazaret.run(request), dispose: () => lazaret[Symbol.asyncDispose]() }
+}
+
+export function describeRuntime(
+  programs: RuntimePrograms,
+  skip: string | false,
+  { drive = drivePlainly, how = '' }: { readonly drive?: () => RuntimeDriver; readonly how?: string } = {},
+): void {
+  describe(`the ${programs.runtime} runtime${how}`, { skip }, () => {
+    let driver: RuntimeDriver
     before(() => {
-      lazaret = createLazaret()
+      driver = drive()
     })
-    after(() => lazaret[Symbol.asyncDispose]())
+    after(() => driver.dispose())
     const { language, runtime } = programs
-    const run: RunProgram = (code, more) => lazaret.run({ code, language, runtime, ...more })
+    const run: RunProgram = (code, more) => driver.run({ code, language, runtime, ...more })
     const parts = { programs, run }
     contractOfEnds(parts)
     contractOfOutput(parts)
