@@ -139,3 +139,11 @@ test('says whenever nobody waits and there is room, and only then', async () => 
   await crowd.leaveOne()
   assert.equal(idle, 1)
 })
+
+test('refuses whoever would wait behind ten thousand', async () => {
+  const crowd = new Crowd(1)
+  void crowd.ask('first')
+  for (let waiting = 0; waiting < 10_000; waiting++) void crowd.ask('one of many')
+  await assert.rejects(crowd.ask('one too many'), { code: 'QUEUE_FULL' })
+  assert.equal(crowd.gate.waiting, 10_000)
+})
