@@ -18,14 +18,25 @@ export interface CellTimes {
 
 export async function useCell(machine: Machine): Promise<CellTimes> {
   const start = performance.now()
-  const shape = { binds: [], network: 'none', place: ownView, diskBytes: defaultLimits.diskBytes } as const
-  const built = await buildCell({ shape, limits: defaultLimits, hasChannel: false }, machine, systemClock)
+  const built = await build(machine)
   let ready = Number.NaN
   void built.cell.ready.then(() => (ready = performance.now() - start))
   await runTrue(built, machine)
   const exit = performance.now() - start
   await built.clean()
   return { ready, exit, gone: performance.now() - start }
+}
+
+/** A cell that stands, for one command after the other. */
+export async function openCell(machine: Machine): Promise<{ runTrue(): Promise<void> } & AsyncDisposable> {
+  const built = await build(machine)
+  await built.cell.ready
+  return { runTrue: () => runTrue(built, machine), [Symbol.asyncDispose]: () => built.clean() }
+}
+
+function build(machine: Machine): Promise<BuiltCell> {
+  const shape = { binds: [], network: 'none', place: ownView, diskBytes: defaultLimits.diskBytes } as const
+  return buildCell({ shape, limits: defaultLimits, hasChannel: false }, machine, systemClock)
 }
 
 async function runTrue({ cell, ground }: BuiltCell, machine: Machine): Promise<void> {

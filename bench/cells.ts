@@ -1,9 +1,12 @@
-/** What a cell costs: until it is ready, until a command in it has ended, until nothing of it is left; cells per second. */
+/**
+ * What a cell costs: until it is ready, until a command in it has ended, until nothing of it is left; a command in a cell
+ * that stands; cells per second.
+ */
 import { loadavg } from 'node:os'
 
 import { Machine } from '../src/jail/machine.ts'
 import { defaultUidRange } from '../src/jail/uid-range.ts'
-import { useCell } from './cell.ts'
+import { openCell, useCell } from './cell.ts'
 import type { CellTimes } from './cell.ts'
 import { compare, timed } from './compare.ts'
 import type { Rival } from './compare.ts'
@@ -19,7 +22,11 @@ import type { Row, Table } from './table.ts'
 
 export async function benchCells({ turns, seconds }: BenchOptions): Promise<Table[]> {
   await using machine = new Machine({ uidRange: defaultUidRange })
-  return [...(await compareLatency(machine, turns)), await compareRates(machine, seconds)]
+  return [
+    ...(await compareLatency(machine, turns)),
+    await compareCommands(machine, turns),
+    await compareRates(machine, seconds),
+  ]
 }
 
 /** Two tables of the same turns: against the rivals until the exit, and ours in its stages. */
@@ -68,6 +75,20 @@ async function compareLatency(machine: Machine, turns: number): Promise<Table[]>
     wrong: [],
   }
   return [exit, cost]
+}
+
+/** What a command costs where the wall is up already: a fork of pid 1, confined like every guest, to its exit. */
+async function compareCommands(machine: Machine, turns: number): Promise<Table> {
+  await using cell = await openCell(machine)
+  return await compare({
+    title: '/bin/true in a cell that stands, to its exit',
+    turns,
+    rivals: [
+      { name: 'lazaret, spawn in the cell', turn: timed(() => cell.runTrue()) },
+      { name: 'Node spawn, no wall', turn: timed(trueWithoutWall) },
+    ],
+    goals: ([, rival]) => [goalAtMost('p50 ≤ 0.7 × Node spawn', rival?.verdict?.ratio ?? Number.NaN, 0.7)],
+  })
 }
 
 async function compareRates(machine: Machine, seconds: number): Promise<Table> {
