@@ -18,6 +18,7 @@ const types = [
   'Lazaret',
   'LazaretEvent',
   'LazaretOptions',
+  'LazaretStats',
   'LimitMechanism',
   'LimitName',
   'Limits',
@@ -26,6 +27,9 @@ const types = [
   'NetworkMode',
   'Outcome',
   'OutputChunk',
+  'PoolSize',
+  'PoolSizes',
+  'PoolStats',
   'ProbeLayer',
   'ProbeReport',
   'ProbeToolchain',
@@ -34,8 +38,10 @@ const types = [
   'RunRequest',
   'RunResult',
   'RuntimeName',
+  'StartKind',
   'Truncatable',
   'Usage',
+  'WarmUpRequest',
 ]
 
 test('the package exports these names and no others', () => {
