@@ -141,6 +141,15 @@ export class Pool {
     else this.#park(worker)
   }
 
+  /** Another shape is to have its place. */
+  giveUpOne(): void {
+    const worker = this.#parked.shift()
+    if (worker === undefined) return
+    this.#wanted = Math.max(this.#parts.size.min, this.#wanted - 1)
+    this.#unused = Math.min(this.#unused, this.#parked.length)
+    this.#end(worker)
+  }
+
   /** Gives up half of what nobody needed since the last look. */
   shrink(): void {
     const surplus = Math.min(this.#unused, Math.max(0, this.#wanted - this.#parts.size.min))

@@ -111,11 +111,11 @@ export class Pools implements AsyncDisposable {
     if (pool === undefined) return
     pool.want(count)
     // Also while it pauses, because somebody waits for the answer; and again where what was under way has failed.
-    const isShort = () => pool.isShort && this.#parked < parkedMax
+    const canHaveMore = () => pool.isShort && (this.#parked < parkedMax || this.#makeRoomFor(pool))
     do {
-      while (isShort()) await this.#refill(pool)
+      while (canHaveMore()) await this.#refill(pool)
       await Promise.allSettled(this.#refilling)
-    } while (isShort())
+    } while (canHaveMore())
   }
 
   /** Ends what is parked or is being parked. Resolves when nothing of it is left; runs that go on are not touched. */
@@ -235,6 +235,14 @@ export class Pools implements AsyncDisposable {
     this.#refilling.add(refill)
     refill.catch(() => undefined)
     return refill
+  }
+
+  /** Gives up a worker that was asked for longest ago; false when all there are wait in this pool. */
+  #makeRoomFor(pool: Pool): boolean {
+    const others = [...this.#pools.values()].filter((other) => other !== pool && other.parked > 0)
+    const [oldest] = others.toSorted((a, b) => a.lastAskedAt - b.lastAskedAt)
+    oldest?.giveUpOne()
+    return oldest !== undefined
   }
 
   get #parked(): number {
