@@ -38,6 +38,7 @@ const deepPlainUserFiles = ['test-deep/development-tools.test.ts', 'test-deep/py
 
 /** `npm test` is for every day and has four minutes: what is wide rather than sharp waits for the deep suite. */
 const notDaily = [
+  'test/bench/sections',
   'test/compatibility/',
   'test/conformance/javascript/',
   'test/conformance/python/conformance',

@@ -1,5 +1,6 @@
 /** Runs that find a worker waiting for them, for certain. */
 import assert from 'node:assert/strict'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 
 import type { Lazaret, RunRequest, RunResult } from '../../src/index.ts'
 
@@ -21,7 +22,11 @@ export function runParked(lazaret: Lazaret, run: Run = (request) => lazaret.run(
   return async (request) => {
     const start = turn.then(async () => {
       await warmUpFor(lazaret, request)
-      return { running: run(request) }
+      const running = run(request)
+      running.catch(() => undefined) // whoever asked for it hears of it
+      // Until it has taken its worker, which the next one would count on otherwise.
+      await nextTurn()
+      return { running }
     })
     turn = start.catch(() => undefined)
     const result = await (await start).running
