@@ -20,6 +20,8 @@ export class WaitingGuest implements ProcessListener {
   readonly #id: number
   readonly #waits = Promise.withResolvers<void>()
   readonly #ends = Promise.withResolvers<void>()
+  #isSpawned = false
+  #isLoaded = false
 
   constructor(built: BuiltCell, spec: SpawnSpec, park: ParkRequest) {
     this.#built = built
@@ -47,7 +49,10 @@ export class WaitingGuest implements ProcessListener {
       requirePromises(this.#built.plan.promises, readStatus(status))
     } catch (error) {
       this.#fail(error)
+      return
     }
+    this.#isSpawned = true
+    this.#waitIfReady()
   }
 
   /** A harness that waits is silent. */
@@ -63,6 +68,11 @@ export class WaitingGuest implements ProcessListener {
 
   onExit(): void {
     this.#lose('ended')
+  }
+
+  /** Its own word may come before the cell's, which is what says that it is behind its wall. */
+  #waitIfReady(): void {
+    if (this.#isSpawned && this.#isLoaded) this.#waits.resolve()
   }
 
   #lose(how: string): void {
@@ -92,8 +102,10 @@ export class WaitingGuest implements ProcessListener {
   }
 
   #understand(json: string): void {
-    if (json === '{"type":"parked"}') this.#waits.resolve()
-    else
+    if (json === '{"type":"parked"}') {
+      this.#isLoaded = true
+      this.#waitIfReady()
+    } else
       this.#fail(
         new LazaretError('RUNTIME_UNAVAILABLE', {
           detail: `The worker could not be prepared: ${reasonIn(json)}.`,
