@@ -117,7 +117,7 @@ export function planPasses({ deep, all, filters, isRoot }: Wanted): Pass[] {
 const ownMachines = [
   'test/engine/missing-layers.test.ts',
   'test/escape/sudden-deaths.test.ts',
-  ...['live-ids', 'malformed-frames', 'step-failures'].map((name) => `test/jail/${name}.test.ts`),
+  ...['live-ids', 'malformed-frames', 'step-failures', 'zygote'].map((name) => `test/jail/${name}.test.ts`),
 ]
 
 /** The walls of level `restricted`, which differ again between root, who has ids for its guests, and everybody else. */
