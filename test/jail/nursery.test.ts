@@ -129,9 +129,9 @@ describe('a host', () => {
   })
 
   it('that is a worker thread takes its nursery along when it is terminated', async () => {
+    // Without pools: a worker that waits would leave its folder, which at `restricted` only the host itself may remove.
     const code = `import { createLazaret } from '${library}'
       import { parentPort } from 'node:worker_threads'
-      // A worker that waits would leave its folder, which at `restricted` only the host itself may remove.
       const lazaret = createLazaret({ pools: { shell: { max: 0 } } })
       for (let i = 0; i < 4; i++) await lazaret.run({ language: 'shell', code: ':' })
       parentPort.postMessage('done')
