@@ -52,7 +52,9 @@ export function beginSpec(
   { program, request, limits, parked }: Task & { readonly parked: Limits },
   on: GuestGround,
 ): BeginSpec {
-  const { place } = on
+  const { place, ground, zygote } = on
+  // It counts processes itself where the kernel's count has those of other runs in it too: see limits.c.
+  const countsProcesses = place.work !== null || (zygote !== undefined && ground.identity.kind === 'shared')
   const rlimits = rlimitNames.every((name) => limits[name] === parked[name])
     ? []
     : rlimitsThatDiffer(rlimitsOf(program, parked, on), rlimitsOf(program, limits, on))
@@ -60,7 +62,7 @@ export function beginSpec(
   return {
     ...heldLimits(limits, on),
     // Where a limit is counted by the cell, it forgets what it was told before.
-    rlimits: place.work === null ? rlimits : rlimitsOf(program, limits, on),
+    rlimits: countsProcesses ? rlimitsOf(program, limits, on) : rlimits,
     stdin: stdinBytes(request),
     work:
       place.work === null ? null : { bytesMax: limits.diskBytes, entriesMax: inodesMax(limits.diskBytes) },

@@ -214,6 +214,28 @@ describe('a guest of a worker that waited', () => {
     assert.equal(Buffer.from(ofShell['out'] ?? '').toString(), 'in')
   })
 
+  test('may have as many processes as its run says, also where it was started with that number', async () => {
+    const code = `
+import os, time
+count = 0
+try:
+    while count < 300:
+        if os.fork() == 0:
+            time.sleep(60)
+        count += 1
+except OSError:
+    pass
+time.sleep(0.1)
+count`
+    for (const limits of [{}, { processesMax: 20 }]) {
+      const { outcome, value, receipt } = await run({ ...python, code, limits })
+      const { value: most } = receipt.limits.processesMax
+      // Who counts without refusing ends the run.
+      if (outcome.kind === 'completed') assert.ok(Number(value) <= Number(most), `${String(value)} of ${most}`)
+      else assert.deepEqual(outcome, { kind: 'limit-exceeded', limit: 'processes', allowed: most })
+    }
+  })
+
   test('has no start to pay for', async () => {
     const request = { ...node, code: '1' }
     const cold = await guests.run(request)
