@@ -66,19 +66,20 @@ def end_early(channel, guest_names):
     """
     if getpid() != channel.process:
         return
-    if "threading" in sys.modules:
-        sys.modules["threading"]._shutdown()
-    run_exit_functions()
-    for names in (guest_names, *own_modules()):
-        for name in sorted(names, key=is_public):
-            names[name] = None
-    collect_garbage()
     try:
+        if "threading" in sys.modules:
+            sys.modules["threading"]._shutdown()
+        run_exit_functions()
+        for names in (guest_names, *own_modules()):
+            for name in sorted((name for name in names if isinstance(name, str)), key=is_public):
+                names[name] = None
+        collect_garbage()
         for stream in (sys.stdout, sys.stderr, *initial_streams):
             if stream is not None and not stream.closed:
                 stream.flush()
     except BaseException:
-        # The interpreter will exit with another code for that.
+        # Something that the program has put in the place of what belongs there; or a flush that fails, for which the
+        # interpreter exits with another code. It does by itself what has not been done.
         return
     channel.send('{"type":"end","exitCode":0}')
     exit_process(0)
@@ -93,9 +94,11 @@ def own_modules():
             break
         modules.append(sys.modules[name])
     for module in modules:
-        file = getattr(module, "__file__", None)
-        if type(module) is module_type and not (type(file) is str and file.startswith(library_folders)):
-            yield module.__dict__
+        # Anything may stand there, and a module's own `__getattr__` may do anything.
+        names = module.__dict__ if type(module) is module_type else {}
+        file = names.get("__file__")
+        if names and not (type(file) is str and file.startswith(library_folders)):
+            yield names
 
 
 def is_public(name):

@@ -119,6 +119,23 @@ print("main")
     )
   })
 
+  const oddities = {
+    'a global that has no name': 'globals()[5] = 1',
+    'nothing in the place of a module': 'import sys, threading\nsys.modules["threading"] = None',
+    'a module that answers questions with errors':
+      'import sys, types\nsys.modules["odd"] = odd = types.ModuleType("odd")\nodd.__dict__[5] = 1\n' +
+      'def refuse(name):\n    raise KeyError(name)\nodd.__getattr__ = refuse',
+    'an object that does so in the place of a module':
+      'import sys\nclass Lazy:\n    def __getattr__(self, name):\n        raise ImportError(name)\n' +
+      'sys.modules["lazy"] = Lazy()',
+    'no modules at all': 'import sys\ndel sys.modules',
+  }
+  for (const [what, code] of Object.entries(oddities))
+    test(`ends as it would by itself where it leaves ${what}`, async () => {
+      const run = await runGuest(`print("kept")\n${code}`)
+      assert.deepEqual([run.exitCode, run.stdout], [0, 'kept\n'], run.stderr)
+    })
+
   test('speaks for the run in its first process only', async () => {
     const run = await runGuest('import os\nprint("once")\nif os.fork():\n    os.wait()\ndisplay(1)\n[2]')
     assert.equal(run.exitCode, 0)
