@@ -88,6 +88,11 @@ export class Pool {
     return this.#parked.length
   }
 
+  /** Whether one that waits could go for good: below its least a pool would start another at once. */
+  get hasToSpare(): boolean {
+    return this.#parked.length > 0 && this.#wanted > this.#parts.size.min
+  }
+
   get stats(): PoolStats {
     const { runtime, language, network } = this.#parts.shape
     return {

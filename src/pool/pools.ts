@@ -237,9 +237,9 @@ export class Pools implements AsyncDisposable {
     return refill
   }
 
-  /** Gives up a worker that was asked for longest ago; false when all there are wait in this pool. */
+  /** Gives up a worker that was asked for longest ago; false when no other pool has one to spare. */
   #makeRoomFor(pool: Pool): boolean {
-    const others = [...this.#pools.values()].filter((other) => other !== pool && other.parked > 0)
+    const others = [...this.#pools.values()].filter((other) => other !== pool && other.hasToSpare)
     const [oldest] = others.toSorted((a, b) => a.lastAskedAt - b.lastAskedAt)
     oldest?.giveUpOne()
     return oldest !== undefined

@@ -80,6 +80,18 @@ describe('workers wait', () => {
     })
   })
 
+  test('also where two kinds together want more than there is room for, both at least so many', async () => {
+    const request = { language: 'shell', count: 20 } as const
+    await withLazaret({ pools: { shell: { min: 20, max: 20 } } }, async (own) => {
+      await Promise.all([
+        own.warmUp({ ...request, network: 'none' }),
+        own.warmUp({ ...request, network: 'host' }),
+      ])
+      const parked = own.stats().pools.map((pool) => pool.parked)
+      assert.ok(Math.min(...parked) > 0 && Math.max(...parked) <= 20, JSON.stringify(parked))
+    })
+  })
+
   test('nowhere where `max` is 0', async () => {
     await withLazaret({ pools: { shell: { max: 0 } } }, async (own) => {
       await own.warmUp({ language: 'shell' })
