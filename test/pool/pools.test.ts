@@ -243,7 +243,8 @@ count`
       const { outcome, value, receipt } = await run({ ...python, code, limits })
       const { value: most } = receipt.limits.processesMax
       // Who counts without refusing ends the run.
-      if (outcome.kind === 'completed') assert.ok(Number(value) <= Number(most), `${String(value)} of ${most}`)
+      if (outcome.kind === 'completed')
+        assert.ok(Number(value) <= Number(most), `${String(value)} of ${most}`)
       else assert.deepEqual(outcome, { kind: 'limit-exceeded', limit: 'processes', allowed: most })
     }
   })
