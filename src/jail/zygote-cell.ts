@@ -31,6 +31,8 @@ export interface ZygoteOptions {
   readonly limits: Limits
   /** How many guests at one time. */
   readonly guestsMax: number
+  /** When it is aborted before the zygote stands there is none: importing may take for ever. */
+  readonly signal?: AbortSignal
 }
 
 /** An interpreter that speaks native/zygote on its descriptor 3. */
@@ -77,9 +79,15 @@ export async function openZygote(options: ZygoteOptions): Promise<Zygote | null>
     const cell = await launching.cell
     const zygote = new Zygote(cell, { ...options, family, shape, ground })
     cell.sendPlan(encodePlan(plan.records))
-    const tooLong = () => cell.end()
-    const patience = clock.after(openMs, tooLong)
-    const facts = await cell.ready.finally(patience).catch((failure: unknown) => {
+    const giveUp = () => cell.end()
+    const patience = clock.after(openMs, giveUp)
+    if (options.signal?.aborted === true) giveUp()
+    options.signal?.addEventListener('abort', giveUp)
+    const answer = cell.ready.finally(() => {
+      patience()
+      options.signal?.removeEventListener('abort', giveUp)
+    })
+    const facts = await answer.catch((failure: unknown) => {
       throw explain(failure, plan)
     })
     cell.hold(false)

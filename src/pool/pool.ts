@@ -10,7 +10,8 @@ export interface PoolParts {
   readonly shape: WorkerShape
   readonly size: PoolSize
   readonly clock: Clock
-  readonly start: (shape: WorkerShape) => Promise<ParkedWorker>
+  /** `signal` is aborted when the pool is closed. */
+  readonly start: (shape: WorkerShape, signal: AbortSignal) => Promise<ParkedWorker>
   /** A worker stands ready; true when somebody who waits has taken it. */
   readonly offer: (worker: ParkedWorker) => boolean
   /** Called with the reason when starts begin to fail; the pool waits longer and longer between them. */
@@ -45,6 +46,7 @@ export class Pool {
   readonly #parts: PoolParts
   readonly #parked: ParkedWorker[] = []
   readonly #ending = new Set<Promise<unknown>>()
+  readonly #closing = new AbortController()
   #starting = 0
   #wanted: number
   /** The fewest that were parked since the last look: so many nobody needed. */
@@ -128,13 +130,14 @@ export class Pool {
     this.#wanted = Math.min(this.#parts.size.max, Math.max(this.#wanted, count))
   }
 
-  /** Starts one more. Rejects when that failed; the pool remembers it for itself. */
+  /** Starts one more, unless the pool is closed meanwhile. Rejects when that failed; the pool remembers it for itself. */
   async startOne(): Promise<void> {
     this.#starting++
     let worker: ParkedWorker
     try {
-      worker = await this.#parts.start(this.#parts.shape)
+      worker = await this.#parts.start(this.#parts.shape, this.#closing.signal)
     } catch (error) {
+      if (this.#isClosed) return
       this.#fail(error)
       throw error
     } finally {
@@ -164,9 +167,10 @@ export class Pool {
     this.#unused = this.#parked.length
   }
 
-  /** Ends what waits, and what is being started as soon as it stands. Resolves when nothing of it is left. */
+  /** Ends what waits and what is being started. Resolves when nothing of what waited is left. */
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#closing.abort()
     this.#endPause()
     for (const worker of this.#parked.splice(0)) this.#end(worker)
     while (this.#ending.size > 0) await Promise.allSettled(this.#ending)

@@ -5,6 +5,7 @@
 import { availableParallelism } from 'node:os'
 
 import type { Clock } from '../core/clock.ts'
+import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
 import type { RunRequest } from '../core/request.ts'
 import { behindBestWall } from '../jail/best-wall.ts'
@@ -122,9 +123,11 @@ export class Pools implements AsyncDisposable {
   async drain(): Promise<void> {
     const all = [...this.#pools.keys()]
     for (const key of all) this.#close(key)
+    // Before what is being started, which may wait for one.
+    const zygotes = this.#zygotes.close()
     await Promise.allSettled(this.#refilling)
     await Promise.allSettled(this.#closing)
-    await this.#zygotes.close()
+    await zygotes
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -143,7 +146,7 @@ export class Pools implements AsyncDisposable {
       shape,
       size,
       clock,
-      start: (wanted) => this.#park(wanted),
+      start: (wanted, signal) => this.#park(wanted, signal),
       offer: (worker) => this.#gate.offer(shape.key, worker),
       onFailing: (reason) => onFailing(shape, reason),
       onWant: () => this.#refillSoon(),
@@ -153,21 +156,22 @@ export class Pools implements AsyncDisposable {
     return pool
   }
 
-  async #park(shape: WorkerShape): Promise<ParkedWorker> {
+  async #park(shape: WorkerShape, signal: AbortSignal): Promise<ParkedWorker> {
     const { runtime, language, network, preload, limits } = shape
     const { wall, clock, toolchains, readable } = this.#parts
     const { machine } = wall
     const park = runtime.parks === 'cell' || language === 'shell' ? null : { park: language, preload }
-    const forked = runtime.name === 'python' && network === 'none' ? await this.#fork(shape) : null
+    const forked = runtime.name === 'python' && network === 'none' ? await this.#fork(shape, signal) : null
     if (forked !== null) return forked
+    if (signal.aborted) throw new LazaretError('DISPOSED')
     return behindBestWall(wall, (place) => {
       const program = runtime.prepare({ language, code: '' }, limits, { toolchains, place })
-      return ParkedWorker.park(program, { machine, clock, limits, readable, place, network, park })
+      return ParkedWorker.park(program, { machine, clock, limits, readable, place, network, park, signal })
     })
   }
 
   /** The best road to a worker of Python's; null where it is closed, or full. */
-  async #fork({ runtime, preload, limits }: WorkerShape): Promise<ParkedWorker | null> {
+  async #fork({ runtime, preload, limits }: WorkerShape, signal: AbortSignal): Promise<ParkedWorker | null> {
     const { wall, clock, toolchains, readable } = this.#parts
     const { machine } = wall
     if (machine.wall !== 'namespaces') return null
@@ -183,6 +187,7 @@ export class Pools implements AsyncDisposable {
       place: ownView,
       network: 'none',
       park,
+      signal,
       zygote,
     } as const
     return await ParkedWorker.park(program, context).catch(() => null)

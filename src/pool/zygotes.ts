@@ -22,6 +22,8 @@ export interface ZygotesParts {
 
 interface Kept {
   readonly zygote: Promise<Zygote | null>
+  /** Ends the wait for it. */
+  readonly opening: AbortController
   births: number
 }
 
@@ -57,7 +59,7 @@ export class Zygotes implements AsyncDisposable {
     return zygote.room > 0 ? zygote : null
   }
 
-  /** Ends those that have no guests; the others when their last guest is gone. Resolves when the first are. */
+  /** Ends those that have no guests or do not stand yet; the others when their last guest is gone. Resolves then. */
   async close(): Promise<void> {
     for (const [key, kept] of this.#kept) this.#forget(key, kept)
     await Promise.allSettled(this.#closing)
@@ -70,7 +72,8 @@ export class Zygotes implements AsyncDisposable {
 
   #open(key: string, preload: readonly string[]): Kept {
     for (const [oldest, kept] of this.#kept) if (this.#kept.size >= zygotesMax) this.#forget(oldest, kept)
-    const kept: Kept = { zygote: this.#tryToOpen(preload), births: 0 }
+    const opening = new AbortController()
+    const kept: Kept = { zygote: this.#tryToOpen(preload, opening.signal), opening, births: 0 }
     this.#kept.set(key, kept)
     void this.#watch(key, kept)
     return kept
@@ -83,7 +86,7 @@ export class Zygotes implements AsyncDisposable {
     this.#forget(key, kept)
   }
 
-  async #tryToOpen(preload: readonly string[]): Promise<Zygote | null> {
+  async #tryToOpen(preload: readonly string[], signal: AbortSignal): Promise<Zygote | null> {
     const { machine, clock, toolchains, readable, usual } = this.#parts
     const python = toolchains.python({ forEverybody: false })
     if (python === null) return null
@@ -94,6 +97,7 @@ export class Zygotes implements AsyncDisposable {
         program: planPythonZygote(python, { preload, readable }),
         limits: { ...usual, memoryBytes: Math.max(usual.memoryBytes, memoryBytesMin) },
         guestsMax,
+        signal,
       })
     } catch {
       // Whatever the reason is: a worker that is started without it will meet it too, or needs no zygote to be had.
@@ -111,7 +115,9 @@ export class Zygotes implements AsyncDisposable {
   #forget(key: string, kept: Kept): void {
     if (this.#kept.get(key) !== kept) return
     this.#kept.delete(key)
-    const closing = kept.zygote.then((zygote) => zygote?.retire())
+    kept.opening.abort()
+    // What cannot be removed the next host sweeps, as it does after one that died.
+    const closing = kept.zygote.then((zygote) => zygote?.retire()).catch(() => undefined)
     this.#closing.add(closing)
     void closing.then(() => this.#closing.delete(closing))
   }

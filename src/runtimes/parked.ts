@@ -21,6 +21,7 @@ import { beginSpec, parkSpec, startSpec } from './guest-start.ts'
 import type { Task } from './guest-start.ts'
 import type { Run } from './run.ts'
 import { writeGuestRequest } from './guest-request.ts'
+import { whenAborted } from './patience.ts'
 import { workspaceFiles } from './runtime.ts'
 import type { Program } from './runtime.ts'
 import { WaitingGuest } from './waiting-guest.ts'
@@ -30,6 +31,8 @@ export interface ParkContext extends RunContext {
   readonly zygote?: Zygote
   readonly place: Place
   readonly network: NetworkMode
+  /** When it is aborted before the worker waits there is none: what is loaded ahead may never come to its end. */
+  readonly signal?: AbortSignal
   /** What the harness loads ahead; null for a cell without a guest. */
   readonly park: ParkRequest | null
 }
@@ -74,6 +77,9 @@ export class ParkedWorker implements AsyncDisposable {
         : await zygote.build(limits)
     const late = Promise.withResolvers<never>()
     const patience = clock.after(buildMs, () => late.reject(tooLong()))
+    const { signal } = context
+    const stop = signal && whenAborted(signal, () => late.reject(new LazaretError('DISPOSED')))
+    late.promise.catch(() => undefined)
     try {
       // A worker that waits keeps its host from nothing, its end included.
       built.cell.hold(false)
@@ -87,6 +93,7 @@ export class ParkedWorker implements AsyncDisposable {
       throw error
     } finally {
       patience()
+      stop?.()
     }
   }
 

@@ -383,6 +383,24 @@ describe('a zygote', { skip: python === null }, () => {
     })
   })
 
+  it('that never says it is ready is not waited for by who gives up', async () => {
+    const program = { argv: ['/usr/bin/sleep', '600'], env: {}, binds: [] }
+    const options = { machine, clock: systemClock, program, limits: zygoteLimits, guestsMax: 1 }
+    const sleeps = () =>
+      livingDescendants().some(({ name }) => name === 'sleep') ? undefined : 'nobody sleeps'
+    for (const when of ['before it starts', 'while it is awaited']) {
+      const controller = new AbortController()
+      if (when === 'before it starts') controller.abort()
+      const opening = assert.rejects(openZygote({ ...options, signal: controller.signal }), {
+        code: 'CELL_FAILED',
+      })
+      if (when === 'while it is awaited') await eventually(sleeps, deadMs)
+      controller.abort()
+      await opening
+      assert.equal(sleeps(), 'nobody sleeps')
+    }
+  })
+
   it('is told only names of modules', () => {
     assert.ok(python !== null)
     for (const name of ['', 'a b', '../x', 'a;b', '-c', 'a..b', 'x'.repeat(300)])

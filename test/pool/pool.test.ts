@@ -28,7 +28,7 @@ class Bench {
   readonly offered: ParkedWorker[] = []
   wants = 0
   /** What the next start comes to. */
-  start: () => Promise<FakeWorker> = async () => new FakeWorker()
+  start: (signal: AbortSignal) => Promise<FakeWorker> = async () => new FakeWorker()
   isWaitedFor = false
   readonly pool: Pool
 
@@ -37,8 +37,8 @@ class Bench {
       shape,
       size: { min: 0, max: 8, ...size },
       clock: this.clock,
-      start: async () => {
-        const worker = await this.start()
+      start: async (_shape, signal) => {
+        const worker = await this.start(signal)
         this.started.push(worker)
         return worker.asWorker
       },
@@ -264,6 +264,16 @@ describe('a pool whose starts fail', () => {
 })
 
 describe('a pool that is closed', () => {
+  test('gives up what is being started, and that is no failure', async () => {
+    const bench = new Bench({ min: 1 })
+    bench.start = (signal) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('no'))))
+    const starting = bench.pool.startOne()
+    await bench.pool.close()
+    await starting
+    assert.deepEqual([bench.failures, bench.counts.failures, bench.counts.starting], [[], 0, 0])
+  })
+
   test('ends what is parked, and wants nothing more', async () => {
     const bench = new Bench({ min: 2 })
     await bench.refill()
@@ -290,7 +300,7 @@ describe('a pool that is closed', () => {
     await bench.failOnce()
     await bench.pool.close()
     assert.equal(bench.clock.nextMs, undefined)
-    await bench.failOnce()
+    await bench.pool.startOne()
     assert.equal(bench.clock.nextMs, undefined)
   })
 })
