@@ -136,8 +136,8 @@ static bool read_greeting(struct waiting *one) {
   uint8_t role = one->greeting[FRAME_HEADER_BYTES];
   bool is_role = role == REPORT_FD || role == CONTROL_FD || role == CHANNEL_FD;
   if (frame.type != FRAME_GREETING || frame.length != greeting_length() - FRAME_HEADER_BYTES || !is_role) return false;
-  if (!knows_secret(one->greeting + GREETING_BYTES)) return false;
-  if (find_waiting(frame.id, role) >= 0) return false;
+  if (!knows_secret(one->greeting + GREETING_BYTES) || find_waiting(frame.id, role) >= 0) return false;
+  explicit_bzero(one->greeting + GREETING_BYTES, SECRET_BYTES); /* launchers are forks of this process */
   one->id = frame.id;
   one->has_channel = one->greeting[FRAME_HEADER_BYTES + 1] != 0;
   one->role = role;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { connect } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { after, afterEach, before, describe, it } from 'node:test'
@@ -51,6 +51,22 @@ async function open(machine: Machine, modules: readonly string[], guestsMax = ro
 
 function livingDescendants(): HostProcess[] {
   return listDescendants(process.pid).filter((one) => !isDead(one))
+}
+
+/** What a process can write to, as its memory is now. */
+function readMemory(pid: number): Buffer[] {
+  const regions = readFileSync(`/proc/${pid}/maps`, 'latin1').matchAll(/^(\w+)-(\w+) rw/gm)
+  const file = openSync(`/proc/${pid}/mem`, 'r')
+  try {
+    return Array.from(regions, ([, from = '', until = '']) => {
+      const [start, end] = [Number.parseInt(from, 16), Number.parseInt(until, 16)]
+      const bytes = Buffer.alloc(end - start)
+      readSync(file, bytes, 0, bytes.length, start)
+      return bytes
+    })
+  } finally {
+    closeSync(file)
+  }
 }
 
 describe('guests of one zygote', { skip: python === null }, () => {
@@ -399,6 +415,29 @@ describe('a zygote', { skip: python === null }, () => {
       await opening
       assert.equal(sleeps(), 'nobody sleeps')
     }
+  })
+
+  it('keeps its secret from the processes of its spaces', async (t) => {
+    if (machine.identity !== 'own') return t.skip('needs root, to read the memory of pid 1')
+    assert.ok(python !== null)
+    const ids: string[] = []
+    const id = () => ids[ids.push(systemClock.id()) - 1] ?? ''
+    const program = planPythonZygote(python, { preload: [], readable: [] })
+    const clock = { ...systemClock, id }
+    const zygote = await openZygote({ machine, clock, program, limits: zygoteLimits, guestsMax: 2 })
+    assert.ok(zygote !== null)
+    await using all = new AsyncDisposableStack()
+    all.use(zygote)
+    for (let guest = 0; guest < 2; guest++) all.use(await ParkedGuest.park(zygote))
+    const secret = Buffer.from(ids.slice(1, 3).join('').replaceAll('-', ''), 'hex')
+    assert.equal(secret.length, 32)
+    const pid1 = zygote.pid1 as number
+    assert.ok(readMemory(pid1).some((bytes) => bytes.includes(secret)))
+    // Two launchers, pid 1 of each, and three interpreters.
+    const others = listDescendants(pid1)
+    assert.equal(others.length, 7)
+    for (const { pid, name } of others)
+      assert.ok(!readMemory(pid).some((bytes) => bytes.includes(secret)), name)
   })
 
   it('is told only names of modules', () => {
