@@ -162,6 +162,11 @@ export class Zygote implements AsyncDisposable {
     return this.#isAlive ? this.#freeGuests.length : 0
   }
 
+  /** Whether no guest of it is alive or being born. */
+  get isEmpty(): boolean {
+    return this.#freeGuests.length === this.#parts.guestsMax
+  }
+
   /** Host pid of the cell's pid 1, for tests and diagnosis. */
   get pid1(): number | undefined {
     return this.#cell.pid1
@@ -214,7 +219,7 @@ export class Zygote implements AsyncDisposable {
   /** No more guests are born; when those that live are gone it ends. Resolves then. */
   async retire(): Promise<void> {
     this.#end()
-    if (this.#freeGuests.length < this.#parts.guestsMax) await this.#empty.promise
+    if (!this.isEmpty) await this.#empty.promise
     await this[Symbol.asyncDispose]()
   }
 
@@ -246,7 +251,7 @@ export class Zygote implements AsyncDisposable {
 
   #giveBack(guest: number): void {
     this.#freeGuests.push(guest)
-    if (!this.#isAlive && this.#freeGuests.length === this.#parts.guestsMax) this.#empty.resolve()
+    if (!this.#isAlive && this.isEmpty) this.#empty.resolve()
   }
 
   #handle(frame: Frame): void {

@@ -133,6 +133,7 @@ export class Pools implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
     await this.drain()
+    await this.#zygotes[Symbol.asyncDispose]()
   }
 
   #poolOf(shape: WorkerShape): Pool | undefined {
@@ -190,7 +191,12 @@ export class Pools implements AsyncDisposable {
       signal,
       zygote,
     } as const
-    return await ParkedWorker.park(program, context).catch(() => null)
+    try {
+      return await ParkedWorker.park(program, context)
+    } catch {
+      if (!signal.aborted) this.#zygotes.giveUp(preload)
+      return null
+    }
   }
 
   /** When what it returns is called, or after a while. */

@@ -53,25 +53,38 @@ export class Zygotes implements AsyncDisposable {
     const zygote = await kept.zygote
     if (zygote === null) return null
     if (!zygote.alive || ++kept.births > birthsMax) {
-      this.#forget(key, kept)
+      void this.#forget(key, kept)
       return zygote.alive ? zygote : null
     }
     return zygote.room > 0 ? zygote : null
   }
 
-  /** Ends those that have no guests or do not stand yet; the others when their last guest is gone. Resolves then. */
+  /** A birth that it was taken for has failed: the next one is another's. */
+  giveUp(preload: readonly string[]): void {
+    const key = JSON.stringify(preload)
+    const kept = this.#kept.get(key)
+    if (kept !== undefined) void this.#forget(key, kept)
+  }
+
+  /** Ends those that have no guests or do not stand yet, and resolves then; the others when their last guest is gone. */
   async close(): Promise<void> {
-    for (const [key, kept] of this.#kept) this.#forget(key, kept)
+    const ended = [...this.#kept].map(async ([key, kept]) => {
+      const closing = this.#forget(key, kept)
+      const zygote = await kept.zygote
+      if (zygote === null || zygote.isEmpty) await closing
+    })
+    await Promise.allSettled(ended)
+  }
+
+  /** Call when every run has ended. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
     await Promise.allSettled(this.#closing)
   }
 
-  /** Call when no guest of theirs is alive. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close()
-  }
-
   #open(key: string, preload: readonly string[]): Kept {
-    for (const [oldest, kept] of this.#kept) if (this.#kept.size >= zygotesMax) this.#forget(oldest, kept)
+    for (const [oldest, kept] of this.#kept)
+      if (this.#kept.size >= zygotesMax) void this.#forget(oldest, kept)
     const opening = new AbortController()
     const kept: Kept = { zygote: this.#tryToOpen(preload, opening.signal), opening, births: 0 }
     this.#kept.set(key, kept)
@@ -83,7 +96,7 @@ export class Zygotes implements AsyncDisposable {
     const zygote = await kept.zygote
     if (zygote === null) return this.#forgetLater(key, kept)
     await zygote.gone
-    this.#forget(key, kept)
+    await this.#forget(key, kept)
   }
 
   async #tryToOpen(preload: readonly string[], signal: AbortSignal): Promise<Zygote | null> {
@@ -112,13 +125,14 @@ export class Zygotes implements AsyncDisposable {
     })
   }
 
-  #forget(key: string, kept: Kept): void {
-    if (this.#kept.get(key) !== kept) return
+  #forget(key: string, kept: Kept): Promise<void> {
+    if (this.#kept.get(key) !== kept) return Promise.resolve()
     this.#kept.delete(key)
     kept.opening.abort()
     // What cannot be removed the next host sweeps, as it does after one that died.
     const closing = kept.zygote.then((zygote) => zygote?.retire()).catch(() => undefined)
     this.#closing.add(closing)
     void closing.then(() => this.#closing.delete(closing))
+    return closing
   }
 }

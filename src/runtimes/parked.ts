@@ -105,7 +105,7 @@ export class ParkedWorker implements AsyncDisposable {
     return { ...this.#program, files: workspaceFiles(request, this.place), guestRequest }
   }
 
-  /** Host pid of the cell's pid 1, for diagnosis. */
+  /** The cell's pid 1, for diagnosis: a host pid, or for a fork a pid in the zygote's own namespace. */
   get pid1(): number | undefined {
     return this.#built.cell.pid1
   }

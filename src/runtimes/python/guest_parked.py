@@ -23,6 +23,8 @@ def wait_for_request(channel, parking):
         for part in PARTS:
             load(part)
         run.compile_program(SAMPLE)
+        # What a module printed makes this worker unfit: it would be the run's output.
+        sys.stdout.flush()
     except BaseException as error:
         text = load("channel").quote(f"{type(error).__name__}: {error}"[:1000])
         channel.send(f'{{"type":"unparked","text":{text}}}')
