@@ -282,7 +282,8 @@ describe('modules that are loaded ahead', () => {
         const failing = events.filter(({ type }) => type === 'pool-failing')
         assert.equal(failing.length, 1)
         assert.match(JSON.stringify(failing), /python.*no_such_module/)
-        assert.equal(own.stats().pools[0]?.failures, 3)
+        // The pool may have tried by itself meanwhile.
+        assert.ok((own.stats().pools[0]?.failures ?? 0) >= 3)
       },
     )
   })
