@@ -13,7 +13,7 @@ export function readNumber(path: string): number {
   return Number(readFileSync(path, 'utf8'))
 }
 
-/** A file with one number that is read again and again: kept open, a look costs a fifth. */
+/** A file with one number that is read again and again, and stays open for it. */
 export class Counter {
   #file: number | null
   readonly #bytes = Buffer.alloc(32)
