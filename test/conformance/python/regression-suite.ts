@@ -24,7 +24,9 @@ export async function testRegression(
   const python = findPythonWithTests()
   const { lazaret, level } = await useLazaret(python === null ? {} : { toolchains: { python: python.path } })
   const modules = modulesAt(level)
-  const skip = python === null && 'no interpreter here has the tests of CPython (such as Debian’s libpython3.11-testsuite)'
+  const skip =
+    python === null &&
+    'no interpreter here has the tests of CPython (such as Debian’s libpython3.11-testsuite)'
   // Before the first test: what is left behind can only be told when nothing else runs.
   const ended =
     python === null

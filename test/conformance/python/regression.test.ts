@@ -8,7 +8,8 @@ import { findPythonWithTests, listDifferences, runInside, runOutside } from './r
 
 const python = findPythonWithTests()
 const { lazaret } = await useLazaret(python === null ? {} : { toolchains: { python: python.path } })
-const skip = python === null && 'no interpreter here has the tests of CPython (such as Debian’s libpython3.11-testsuite)'
+const skip =
+  python === null && 'no interpreter here has the tests of CPython (such as Debian’s libpython3.11-testsuite)'
 
 suite("CPython's own tests", { skip }, () => {
   for (const module of dailyModules) {
