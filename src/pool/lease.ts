@@ -17,6 +17,8 @@ export interface LeaseParts {
   readonly prepare: (place: Place) => Program
   /** Waits for a turn; null when the request is cancelled first. */
   readonly turn: () => Promise<Turn<ParkedWorker>>
+  /** A worker that is there sooner than a cell could be started; null when there is none. */
+  readonly fork: () => Promise<ParkedWorker | null>
   /** Runs it in a cell of its own. `onStarted` is called when the guest executes. */
   readonly runCold: (onStarted: () => void) => Promise<RunEnd>
   /** Called when the lease has been given back. */
@@ -44,7 +46,13 @@ export class Lease implements AsyncDisposable {
     for (;;) {
       const turn = this.#turn
       if (turn === null) return { ...neverBegan(), start: 'cold' }
-      if ('leave' in turn) return { ...(await this.#runCold(turn.leave)), start: 'cold' }
+      if ('leave' in turn) {
+        const worker = await this.#parts.fork()
+        if (worker === null) return { ...(await this.#runCold(turn.leave)), start: 'cold' }
+        this.#turn = { worker }
+        turn.leave()
+        continue
+      }
       const { request, limits, runtime, prepare } = this.#parts
       const { worker } = turn
       // May refuse the request: then the worker is given back.

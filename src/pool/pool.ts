@@ -76,6 +76,11 @@ export class Pool {
     return this.#parked.length + this.#starting === 0 && this.#wanted === 0
   }
 
+  /** Whether workers of this shape are worth having. */
+  get isWanted(): boolean {
+    return !this.#isClosed && this.#wanted > 0
+  }
+
   /** Whether fewer wait, or are about to, than it wants. */
   get isShort(): boolean {
     return !this.#isClosed && this.#parked.length + this.#starting < this.#wanted

@@ -89,7 +89,11 @@ export class Pools implements AsyncDisposable {
         return runInCell(prepare(place), parts.request, context)
       })
     const worker = pool?.take()
-    const lease = { ...parts, runCold, onEnd: this.#refillLater() }
+    const fork = async () =>
+      pool?.isWanted === true && canFork(shape) && this.#zygotes.stands(shape.preload)
+        ? this.#fork(shape, signal)
+        : null
+    const lease = { ...parts, runCold, fork, onEnd: this.#refillLater() }
     if (worker !== undefined) return new Lease(lease, { worker })
     const isAtOnce = this.#gate.isIdle
     const askedAt = clock.now()
@@ -162,7 +166,7 @@ export class Pools implements AsyncDisposable {
     const { wall, clock, toolchains, readable } = this.#parts
     const { machine } = wall
     const park = runtime.parks === 'cell' || language === 'shell' ? null : { park: language, preload }
-    const forked = runtime.name === 'python' && network === 'none' ? await this.#fork(shape, signal) : null
+    const forked = canFork(shape) ? await this.#fork(shape, signal) : null
     if (forked !== null) return forked
     if (signal.aborted) throw new LazaretError('DISPOSED')
     return behindBestWall(wall, (place) => {
@@ -285,3 +289,5 @@ export class Pools implements AsyncDisposable {
     this.#stopShrinking = undefined
   }
 }
+
+const canFork = ({ runtime, network }: WorkerShape): boolean => runtime.name === 'python' && network === 'none'

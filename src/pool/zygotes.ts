@@ -25,6 +25,9 @@ interface Kept {
   /** Ends the wait for it. */
   readonly opening: AbortController
   births: number
+  isOpen: boolean
+  /** Takes its place when it stands. */
+  next?: Kept
 }
 
 const guestsMax = 32
@@ -52,11 +55,18 @@ export class Zygotes implements AsyncDisposable {
     const kept = this.#kept.get(key) ?? this.#open(key, preload)
     const zygote = await kept.zygote
     if (zygote === null) return null
-    if (!zygote.alive || ++kept.births > birthsMax) {
+    if (!zygote.alive) {
       void this.#forget(key, kept)
-      return zygote.alive ? zygote : null
+      return null
     }
+    if (++kept.births > birthsMax) void this.#renew(key, preload, kept)
     return zygote.room > 0 ? zygote : null
+  }
+
+  /** Whether one stands already: then a fork of it is there before anything that is started. Opens one where none does. */
+  stands(preload: readonly string[]): boolean {
+    const key = JSON.stringify(preload)
+    return (this.#kept.get(key) ?? this.#open(key, preload)).isOpen
   }
 
   /** A birth that it was taken for has failed: the next one is another's. */
@@ -85,16 +95,36 @@ export class Zygotes implements AsyncDisposable {
   #open(key: string, preload: readonly string[]): Kept {
     for (const [oldest, kept] of this.#kept)
       if (this.#kept.size >= zygotesMax) void this.#forget(oldest, kept)
+    return this.#keep(key, this.#start(preload))
+  }
+
+  #start(preload: readonly string[]): Kept {
     const opening = new AbortController()
-    const kept: Kept = { zygote: this.#tryToOpen(preload, opening.signal), opening, births: 0 }
+    return { zygote: this.#tryToOpen(preload, opening.signal), opening, births: 0, isOpen: false }
+  }
+
+  #keep(key: string, kept: Kept): Kept {
     this.#kept.set(key, kept)
     void this.#watch(key, kept)
     return kept
   }
 
+  /** The old one serves until the new one stands. */
+  async #renew(key: string, preload: readonly string[], old: Kept): Promise<void> {
+    if (old.next !== undefined || this.#kept.get(key) !== old) return
+    const next = this.#start(preload)
+    old.next = next
+    await next.zygote
+    if (this.#kept.get(key) !== old) return
+    delete old.next
+    void this.#forget(key, old)
+    this.#keep(key, next)
+  }
+
   async #watch(key: string, kept: Kept): Promise<void> {
     const zygote = await kept.zygote
     if (zygote === null) return this.#forgetLater(key, kept)
+    kept.isOpen = true
     await zygote.gone
     await this.#forget(key, kept)
   }
@@ -128,6 +158,11 @@ export class Zygotes implements AsyncDisposable {
   #forget(key: string, kept: Kept): Promise<void> {
     if (this.#kept.get(key) !== kept) return Promise.resolve()
     this.#kept.delete(key)
+    if (kept.next !== undefined) void this.#retire(kept.next)
+    return this.#retire(kept)
+  }
+
+  #retire(kept: Kept): Promise<void> {
     kept.opening.abort()
     // What cannot be removed the next host sweeps, as it does after one that died.
     const closing = kept.zygote.then((zygote) => zygote?.retire()).catch(() => undefined)

@@ -342,6 +342,20 @@ describe('many runs at one moment', () => {
     assert.ok(results.some(({ usage }) => usage.queuedMs > 0))
   })
 
+  test('are born of the interpreter that stands where no worker waits', async (t) => {
+    await lazaret.warmUp({ ...python, count: 1 })
+    const first = await guests.run({ ...python, code: '1' })
+    if (first.receipt.start !== 'forked') return t.skip('interpreters fork only behind namespaces')
+    await waitForParked(1)
+    const results = await Promise.all(
+      Array.from({ length: 20 }, (_, input) => guests.run({ ...python, code: 'input_data', input })),
+    )
+    assert.deepEqual(
+      results.map(({ value, receipt }) => [value, receipt.start]),
+      results.map((_, input) => [input, 'forked']),
+    )
+  })
+
   test('wait in a queue that one can leave at once', async () => {
     const controller = new AbortController()
     const ended: string[] = []
