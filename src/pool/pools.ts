@@ -290,4 +290,5 @@ export class Pools implements AsyncDisposable {
   }
 }
 
-const canFork = ({ runtime, network }: WorkerShape): boolean => runtime.name === 'python' && network === 'none'
+const canFork = ({ runtime, network }: WorkerShape): boolean =>
+  runtime.name === 'python' && network === 'none'
