@@ -19,7 +19,9 @@ enum {
   FRAME_BYTES_MAX = 1 << 20,     /* payload; argv and environment of one spawn fit (the kernel allows 2 MiB) */
   PLAN_BYTES_MAX = 4 << 20,      /* the plan's payload; it carries generated files such as certificates */
   SLOTS_MAX = 64,                /* descriptors opened ahead of the mounts */
-  SPAWNS_MAX = 16,               /* processes the host may run at one time in one cell */
+  SPAWNS_MAX = 64,               /* processes the host may run at one time in one cell */
+  STREAMS = 3,                   /* stdout, stderr, and what a shell says of its state */
+  STATE_BYTES = 1 << 20,         /* of the last of them; what is longer is cut off */
   ARGUMENTS_MAX = 8192,          /* argv plus environment entries of one spawn */
   RLIMITS_MAX = 16,
   LANDLOCK_RULES_MAX = 128,
@@ -46,6 +48,9 @@ enum frame_type {
   FRAME_KILL_ALL = 8,
   FRAME_BEGIN = 12, /* a guest that was started ahead of its run: its limits, and its time runs */
   FRAME_FINISH = 13, /* a guest has said that it is done: its end is not waited for */
+  FRAME_KILL_TREE = 14, /* a process and everything that it has started */
+  FRAME_RESIZE = 15, /* its terminal: u32 columns, u32 rows */
+  FRAME_HOLD = 16, /* u32: 1 to leave what it writes unread, so that it comes to wait; 0 to read on */
   /* host to nursery: its name; the first bytes of each connection; which launcher to kill */
   FRAME_NURSERY = 9,
   FRAME_GREETING = 10,
@@ -120,6 +125,7 @@ struct cell {
   int sync_fd;              /* socket between stub and pid 1 during construction, or -1 */
   uint64_t namespaces;      /* CLONE_NEW* of those that this process was born into */
   /* spaces, whose guest is a fork of their cell's zygote */
+  bool is_space;            /* its guests are counted together with those of all spaces of the cell */
   int zygote_fd;            /* socket to it, or -1 */
   int guest_joins[CGROUPS_MAX];
   uint32_t guest_join_count;
@@ -164,6 +170,7 @@ _Noreturn void run_stub(pid_t pid1, int pidfd, int sync_fd);
 
 /* Ends every guest, and nothing else, whatever it has started. */
 void kill_guests(void);
+void kill_tree(pid_t root); /* a child that whoever of its own loses a parent is given to */
 bool end_guests_by_uid(void); /* false when it could not be done safely */
 void end_everything(int pidfd); /* for the stub: pid 1 or the warden, and all below it */
 uint32_t tasks_besides_guests(void);
@@ -177,6 +184,7 @@ void remove_work(void);
 /* Everything that runs in the cell but pid 1 or the warden, in ascending order. */
 size_t count_tasks(void); /* processes and threads, those included that nobody has reaped yet */
 size_t list_processes(long *pids, size_t most);
+size_t list_descendants_of(long root, long *pids, size_t most); /* parents before children */
 
 void reduce_capabilities(uint64_t kept);
 bool raise_ambient_capabilities(uint64_t mask); /* and has no others: execve then keeps these, whatever the uid */
@@ -201,7 +209,7 @@ struct spawn {
   bool used;
   uint32_t id;
   pid_t pid;                    /* 0 while a fork of the zygote is on its way */
-  int output_fds[2];            /* stdout, stderr; -1 when closed */
+  int output_fds[STREAMS];      /* stdout or its terminal, stderr, state; -1 when closed */
   int stdin_fd;                 /* -1 when closed */
   int exec_fd;                  /* end of file here means that execve worked; -1 afterwards */
   uint64_t started_us;          /* on the monotonic clock */
@@ -210,11 +218,13 @@ struct spawn {
   bool exited;
   int status;
   struct rusage usage;
-  int drain_left[2];            /* bytes that were in the pipes when the process ended */
+  int drain_left[STREAMS];      /* bytes that were in the pipes when the process ended */
   bool ends_on_output;          /* over its output budget: end everything, or drop the excess */
   uint64_t output_left;
+  uint64_t state_left;
   uint64_t output_dropped;
   bool output_exceeded;
+  bool held;                    /* the host wants no more of its output for now */
   uint8_t stdin_bytes[STDIN_BYTES];
   size_t stdin_from;
   size_t stdin_count;
@@ -230,6 +240,10 @@ struct guest_rlimits {
   struct guest_rlimit each[RLIMITS_MAX];
   uint32_t count;
 };
+
+/* A terminal of the guest's own, and its size. */
+int open_terminal(int *guest_end); /* -1 with errno set */
+bool resize_terminal(int fd, uint32_t columns, uint32_t rows);
 
 /* The limits in a SPAWN or BEGIN frame. */
 bool take_rlimits(struct guest_rlimits *rlimits, struct reader *request);

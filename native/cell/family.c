@@ -142,6 +142,16 @@ static int keep_at(int fd, int number) {
   return kept;
 }
 
+static int start_zygote(const struct zygote *zygote) {
+  int pair[2];
+  check(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), "reach the zygote");
+  pid_t pid = fork();
+  check(pid, "fork the zygote");
+  if (pid == 0) run_zygote(zygote, pair[1]);
+  close(pair[1]);
+  return keep_at(pair[0], KEPT_FD);
+}
+
 void step_family(struct reader *record) {
   static struct zygote zygote;
   static uint8_t secret[SECRET_BYTES];
@@ -159,18 +169,14 @@ void step_family(struct reader *record) {
   memcpy(secret, given, SECRET_BYTES);
   explicit_bzero((void *)(uintptr_t)given, SECRET_BYTES); /* launchers are forks of this process */
 
-  int pair[2];
-  check(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), "reach the zygote");
-  pid_t pid = fork();
-  check(pid, "fork the zygote");
-  if (pid == 0) run_zygote(&zygote, pair[1]);
-  close(pair[1]);
-  int zygote_fd = keep_at(pair[0], KEPT_FD);
+  /* Spaces of a sandbox execute programs; there is no interpreter to be forks of. */
+  bool has_zygote = zygote.arguments[0] != NULL;
+  int zygote_fd = has_zygote ? start_zygote(&zygote) : -1;
   for (uint32_t i = 0; i < folders; i++) cell.slots[i] = keep_at(take_from_slot(first_folder + i), KEPT_FD + 1 + (int)i);
-  tell_host(await_zygote(zygote_fd));
+  tell_host(has_zygote ? await_zygote(zygote_fd) : "");
   run_family(listen_fd, secret, zygote_fd); /* returns in each child that is to become a launcher */
   explicit_bzero(secret, SECRET_BYTES);
-  struct cell fresh = {.record = UINT32_MAX, .helper_fd = -1, .sync_fd = -1, .zygote_fd = zygote_fd};
+  struct cell fresh = {.record = UINT32_MAX, .helper_fd = -1, .sync_fd = -1, .zygote_fd = zygote_fd, .is_space = true};
   for (uint32_t i = 0; i < folders; i++) fresh.slots[i] = cell.slots[i];
   cell = fresh;
   check(syscall(SYS_close_range, CHANNEL_FD + 1, KEPT_FD - 1, 0), "close the cell's descriptors");

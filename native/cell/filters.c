@@ -120,6 +120,13 @@ bool restrict_with_landlock(void) {
   return restricted;
 }
 
+/* One domain for all guests of a space, this process's own: those of one command may signal and look at another's. */
+void step_restrict(struct reader *record) {
+  require_whole(record);
+  if (!restrict_with_landlock()) fail("apply Landlock");
+  cell.has_landlock = false;
+}
+
 bool restrict_with_seccomp(void) {
   if (!cell.filter) {
     errno = EPROTO; /* a plan without a filter is a mistake, not a choice */

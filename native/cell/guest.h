@@ -13,7 +13,10 @@ enum {
   SPAWN_ENDS_ON_OUTPUT = 4,
   SPAWN_COLLECTS = 8,
   SPAWN_FORKS = 16, /* a fork of the cell's zygote in place of a program */
-  SPAWN_FLAGS = 31,
+  SPAWN_HAS_STATE = 32, /* descriptor 3 is a stream to the host */
+  SPAWN_HAS_TERMINAL = 64,
+  SPAWN_ADOPTS = 128, /* it gets the children of those of its descendants that end, see tree.c */
+  SPAWN_FLAGS = 255,
 };
 
 /* First descriptor above the ones a guest may have; everything from here on is closed. */

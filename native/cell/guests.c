@@ -41,7 +41,7 @@ static void report_failure(struct spawn *spawn, int error, const char *step) {
   outbox_fault(spawn->id, error, step);
   close_and_forget(&spawn->exec_fd);
   if (spawn->pid > 0) return;
-  for (int stream = 0; stream < 2; stream++) close_and_forget(&spawn->output_fds[stream]);
+  for (int stream = 0; stream < STREAMS; stream++) close_and_forget(&spawn->output_fds[stream]);
   close_and_forget(&spawn->stdin_fd);
   spawn->used = false;
 }
@@ -85,14 +85,31 @@ static void exceed_output(struct spawn *spawn, int stream) {
   kill_guests();
 }
 
+/* Beyond its bound it is read and forgotten: the host sees that the end is missing. */
+static ssize_t read_state(struct spawn *spawn, size_t most) {
+  bool keep = spawn->state_left > 0;
+  if (keep && most > spawn->state_left) most = (size_t)spawn->state_left;
+  ssize_t count = outbox_add_output(spawn->id, STREAMS, spawn->output_fds[STREAMS - 1], most, keep);
+  if (keep && count > 0) spawn->state_left -= (uint64_t)count;
+  return count;
+}
+
+static ssize_t read_stream(struct spawn *spawn, int stream, size_t most, bool keep) {
+  if (most == 0) return 0;
+  if (stream == STREAMS - 1) return read_state(spawn, most);
+  return outbox_add_output(spawn->id, (uint8_t)(stream + 1), spawn->output_fds[stream], most, keep);
+}
+
 void read_output(struct spawn *spawn, int stream) {
+  bool is_state = stream == STREAMS - 1;
   int *left = &spawn->drain_left[stream];
   /* One byte past the budget: an exact fit passes, and anything longer is noticed without being kept. */
-  size_t most = spawn->output_left < OUTPUT_CHUNK_BYTES ? (size_t)spawn->output_left : OUTPUT_CHUNK_BYTES;
+  bool cut = !is_state && spawn->output_left < OUTPUT_CHUNK_BYTES;
+  size_t most = cut ? (size_t)spawn->output_left : OUTPUT_CHUNK_BYTES;
   bool keep = most > 0;
   if (!keep) most = spawn->output_exceeded ? OUTPUT_CHUNK_BYTES : 1;
   if (*left >= 0 && most > (size_t)*left) most = (size_t)*left;
-  ssize_t count = most == 0 ? 0 : outbox_add_output(spawn->id, (uint8_t)(stream + 1), spawn->output_fds[stream], most, keep);
+  ssize_t count = read_stream(spawn, stream, most, keep);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) {
     if (*left >= 0) *left = 0;
     return;
@@ -103,6 +120,7 @@ void read_output(struct spawn *spawn, int stream) {
     return;
   }
   if (*left > 0) *left -= (int)count;
+  if (is_state) return;
   if (keep) {
     spawn->output_left -= (uint64_t)count;
     return;
@@ -138,7 +156,7 @@ static void write_stdin(struct spawn *spawn) {
 
 /* What it wrote is still to come; what its descendants go on writing is not waited for. */
 static void end_streams(struct spawn *spawn) {
-  for (int stream = 0; stream < 2; stream++) {
+  for (int stream = 0; stream < STREAMS; stream++) {
     if (spawn->output_fds[stream] < 0 || ioctl(spawn->output_fds[stream], FIONREAD, &spawn->drain_left[stream]) < 0) {
       spawn->drain_left[stream] = 0;
     }
@@ -201,7 +219,7 @@ static void report_exit(struct spawn *spawn) {
   payload[45] = disk_is_full();
   put_u64(payload + 46, spawn->ended_us - spawn->started_us);
   outbox_add((struct frame){.length = sizeof payload, .type = FRAME_EXIT, .id = spawn->id}, payload);
-  for (int stream = 0; stream < 2; stream++) close_and_forget(&spawn->output_fds[stream]);
+  for (int stream = 0; stream < STREAMS; stream++) close_and_forget(&spawn->output_fds[stream]);
   close_and_forget(&spawn->stdin_fd);
   spawn->used = false;
 }
@@ -210,8 +228,11 @@ void advance(struct spawn *spawn) {
   if (spawn->stdin_fd >= 0 && spawn->stdin_count > 0) write_stdin(spawn);
   if (spawn->stdin_fd >= 0 && spawn->stdin_count == 0 && spawn->stdin_ended) close_and_forget(&spawn->stdin_fd);
   if (!spawn->exited || spawn->exec_fd >= 0) return;
-  for (int stream = 0; stream < 2; stream++) {
+  for (int stream = 0; stream < STREAMS; stream++) {
     while (spawn->drain_left[stream] > 0 && outbox_has_room()) read_output(spawn, stream);
   }
-  if (spawn->drain_left[0] == 0 && spawn->drain_left[1] == 0) report_exit(spawn);
+  for (int stream = 0; stream < STREAMS; stream++) {
+    if (spawn->drain_left[stream] > 0) return;
+  }
+  report_exit(spawn);
 }

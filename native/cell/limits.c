@@ -34,7 +34,7 @@ struct watched take_watched(struct spawn *spawn, struct reader *request) {
  */
 void count_tasks_ourselves(struct guest_rlimits *rlimits, pid_t pid) {
   enum { ROOM_FOR_ALL = 8192 };
-  bool shares_count = cell.is_warded || cell.zygote_fd >= 0; /* in a space: with the guests of all others in the cell */
+  bool shares_count = cell.is_warded || cell.is_space;
   if (!shares_count || cell.guest_changes_ids) return;
   for (uint32_t i = 0; i < rlimits->count; i++) {
     struct rlimit *limit = &rlimits->each[i].limit;

@@ -14,7 +14,7 @@ static size_t from;
 static size_t until;
 
 /* Room for one chunk of output from each stream of one process and the frames that announce its end. */
-bool outbox_has_room(void) { return OUTBOX_BYTES - (until - from) > 3 * (OUTPUT_CHUNK_BYTES + FRAME_HEADER_BYTES); }
+bool outbox_has_room(void) { return OUTBOX_BYTES - (until - from) > (STREAMS + 1) * (OUTPUT_CHUNK_BYTES + FRAME_HEADER_BYTES); }
 
 bool outbox_is_empty(void) { return from == until; }
 

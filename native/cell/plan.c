@@ -51,6 +51,7 @@ static void (*const steps[])(struct reader *) = {
     step_guest_join,
     step_forks,
     step_family,
+    step_restrict,
 };
 
 void apply_plan(struct reader plan) {

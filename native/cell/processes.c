@@ -59,10 +59,15 @@ static int compare(const void *one, const void *other) {
   return (a > b) - (a < b);
 }
 
-static size_t list_descendants(long *pids, size_t most) {
-  size_t count = add_children_of((long)getpid(), pids, most);
+size_t list_descendants_of(long root, long *pids, size_t most) {
+  size_t count = add_children_of(root, pids, most);
   tasks_met = 0;
   for (size_t at = 0; at < count; at++) count += add_children_of(pids[at], pids + count, most - count);
+  return count;
+}
+
+static size_t list_descendants(long *pids, size_t most) {
+  size_t count = list_descendants_of((long)getpid(), pids, most);
   qsort(pids, count, sizeof *pids, compare);
   return count;
 }

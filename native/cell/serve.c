@@ -110,6 +110,27 @@ static void handle_signal(uint32_t id, struct reader *payload) {
   (void)kill(spawn->pid, (int)number); /* not reaped yet, so it is still that process */
 }
 
+static void handle_kill_tree(uint32_t id, struct reader *payload) {
+  struct spawn *spawn = spawn_of(id);
+  if (!reader_done(payload)) end_malformed();
+  if (spawn && !spawn->exited && spawn->pid > 0) kill_tree(spawn->pid);
+}
+
+static void handle_hold(uint32_t id, struct reader *payload) {
+  uint32_t held = take_u32(payload);
+  struct spawn *spawn = spawn_of(id);
+  if (!reader_done(payload) || held > 1) end_malformed();
+  if (spawn) spawn->held = held == 1;
+}
+
+static void handle_resize(uint32_t id, struct reader *payload) {
+  uint32_t columns = take_u32(payload);
+  uint32_t rows = take_u32(payload);
+  struct spawn *spawn = spawn_of(id);
+  if (!reader_done(payload)) end_malformed();
+  if (spawn && spawn->output_fds[0] >= 0) (void)resize_terminal(spawn->output_fds[0], columns, rows); /* a pipe has no size */
+}
+
 static void handle_frame(struct frame frame, struct reader payload) {
   struct spawn *spawn = NULL;
   switch (frame.type) {
@@ -131,6 +152,15 @@ static void handle_frame(struct frame frame, struct reader payload) {
       return;
     case FRAME_SIGNAL:
       handle_signal(frame.id, &payload);
+      return;
+    case FRAME_KILL_TREE:
+      handle_kill_tree(frame.id, &payload);
+      return;
+    case FRAME_HOLD:
+      handle_hold(frame.id, &payload);
+      return;
+    case FRAME_RESIZE:
+      handle_resize(frame.id, &payload);
       return;
     case FRAME_PUT:
       if (!put_file(&payload)) end_malformed();
@@ -181,7 +211,7 @@ static void announce_alone(void) {
 
 /* ---- the loop ---- */
 
-enum { POLLS_OF_OURS = 3, POLLS_PER_SPAWN = 4, POLLS_MAX = POLLS_OF_OURS + SPAWNS_MAX * POLLS_PER_SPAWN };
+enum { POLLS_OF_OURS = 3, POLLS_PER_SPAWN = STREAMS + 2, POLLS_MAX = POLLS_OF_OURS + SPAWNS_MAX * POLLS_PER_SPAWN };
 
 /* Where a spawn's descriptors stand among the polled ones; only used ones do, or poll refuses more than RLIMIT_NOFILE. */
 static struct pollfd *polled_of[SPAWNS_MAX];
@@ -197,12 +227,12 @@ static void wait_for_something(struct pollfd *polled, int signal_fd) {
     struct pollfd *own = polled + count;
     polled_of[i] = spawn->used ? own : NULL;
     if (!spawn->used) continue;
-    for (int stream = 0; stream < 2; stream++) {
-      int fd = room && !spawn->exited ? spawn->output_fds[stream] : -1;
+    for (int stream = 0; stream < STREAMS; stream++) {
+      int fd = room && !spawn->exited && !spawn->held ? spawn->output_fds[stream] : -1;
       own[stream] = (struct pollfd){.fd = fd, .events = POLLIN};
     }
-    own[2] = (struct pollfd){.fd = spawn->exec_fd, .events = POLLIN};
-    own[3] = (struct pollfd){.fd = spawn->stdin_count > 0 ? spawn->stdin_fd : -1, .events = POLLOUT};
+    own[STREAMS] = (struct pollfd){.fd = spawn->exec_fd, .events = POLLIN};
+    own[STREAMS + 1] = (struct pollfd){.fd = spawn->stdin_count > 0 ? spawn->stdin_fd : -1, .events = POLLOUT};
     count += POLLS_PER_SPAWN;
   }
   if (poll(polled, count, watchdog_wait_ms()) < 0 && errno != EINTR) fail("wait");
@@ -228,8 +258,8 @@ static void serve_once(int signal_fd) {
   for (int i = 0; i < SPAWNS_MAX; i++) {
     const struct pollfd *own = polled_of[i];
     if (!own) continue;
-    if (own[2].revents) read_exec_report(&spawns[i]);
-    for (int stream = 0; stream < 2; stream++) {
+    if (own[STREAMS].revents) read_exec_report(&spawns[i]);
+    for (int stream = 0; stream < STREAMS; stream++) {
       if (spawns[i].used && own[stream].revents && outbox_has_room()) read_output(&spawns[i], stream);
     }
   }

@@ -45,5 +45,6 @@ void step_open_at(struct reader *record);
 void step_guest_join(struct reader *record);
 void step_forks(struct reader *record);
 void step_family(struct reader *record);
+void step_restrict(struct reader *record);
 
 #endif

@@ -24,6 +24,10 @@ import { parseRequest } from './parse-request.ts'
 import { parseOptions } from './options.ts'
 import type { LazaretEvent, LazaretOptions, ParsedOptions } from './options.ts'
 import { probeMachine } from './probe.ts'
+import { Sandboxes } from '../sandbox/sandboxes.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
+import type { SandboxOptions } from '../sandbox/types.ts'
+import { parseSandbox } from './open-sandbox.ts'
 import { parseWarmUp } from './warm-up.ts'
 import type { WarmUpRequest } from './warm-up.ts'
 import { writeResult } from './write-result.ts'
@@ -50,6 +54,20 @@ export interface Lazaret extends AsyncDisposable {
    *   could be started.
    */
   warmUp(request: WarmUpRequest): Promise<void>
+  /**
+   * Creates a sandbox: a workspace that stays, in which commands run.
+   *
+   * @throws {LazaretError} INVALID_REQUEST, INPUT_TOO_LARGE, LIMIT_UNENFORCEABLE, RUNTIME_UNAVAILABLE, QUEUE_FULL,
+   *   JAIL_UNAVAILABLE, CELL_FAILED, DISPOSED.
+   * @example
+   * ```ts
+   * await using sandbox = await lazaret.sandbox({ files: { 'hello.py': 'print("hi")' } })
+   * const { stdout } = await sandbox.exec('python3 hello.py')
+   * ```
+   */
+  sandbox(options?: SandboxOptions): Promise<Sandbox>
+  /** Those that have been created and not destroyed, oldest first. */
+  listSandboxes(): readonly Sandbox[]
   /** Ends the workers that wait for runs. Resolves when nothing of them is left; runs go on, and new ones are served. */
   drain(): Promise<void>
   /** What runs and what waits, now. */
@@ -118,6 +136,7 @@ class Engine implements Lazaret {
   readonly #toolchains: Toolchains
   readonly #policy: Policy = openPolicy
   readonly #pools: Pools
+  readonly #sandboxes = new Sandboxes()
   #running = 0
   readonly #audit: Audit = noAudit
   readonly #disposal = new AbortController()
@@ -166,6 +185,26 @@ class Engine implements Lazaret {
     await this.#pools.warmUp(shape, count)
   }
 
+  sandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+    return this.#track(this.#sandbox(options))
+  }
+
+  async #sandbox(options: SandboxOptions): Promise<Sandbox> {
+    this.#requireUsable()
+    const ground = {
+      options: this.#options,
+      machine: this.#machine,
+      clock: this.#clock,
+      toolchains: this.#toolchains,
+    }
+    const parts = parseSandbox(options, ground)
+    return this.#sandboxes.create(parts)
+  }
+
+  listSandboxes(): readonly Sandbox[] {
+    return this.#sandboxes.list()
+  }
+
   drain(): Promise<void> {
     return this.#track(this.#pools.drain())
   }
@@ -212,6 +251,7 @@ class Engine implements Lazaret {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposal.abort()
+    await this.#sandboxes[Symbol.asyncDispose]()
     await this.#pools[Symbol.asyncDispose]()
     while (this.#unfinished.size > 0) await Promise.allSettled(this.#unfinished)
     await this.#machine[Symbol.asyncDispose]()

@@ -16,7 +16,7 @@ import type { UidRange } from '../jail/uid-range.ts'
 import { defaultPoolSize } from '../pool/shape.ts'
 import type { PoolSizes } from '../pool/shape.ts'
 import type { ToolchainPaths } from '../runtimes/toolchains.ts'
-import { absolutePath, describeIssues, limitsSchema, preloadSchema, wording } from './schemas.ts'
+import { absolutePath, describeIssues, limitsSchema, preloadSchema, wording } from '../policy/schemas.ts'
 
 /** What happens while Lazaret works; for logs and metrics. */
 export type LazaretEvent =
@@ -99,6 +99,9 @@ const idsEnd = 2 ** 32 - 1
 
 const hostPath = absolutePath.refine((path) => existsSync(path), { error: 'does not exist' })
 
+/** Folders of the host that guests may read. */
+export const readableSchema = z.array(z.strictObject({ host: hostPath, guest: guestPath })).max(32)
+
 const poolCount = z.int().min(0).max(256)
 
 const schema = z.strictObject({
@@ -112,10 +115,7 @@ const schema = z.strictObject({
       python: absolutePath.optional(),
     })
     .default({}),
-  readable: z
-    .array(z.strictObject({ host: hostPath, guest: guestPath }))
-    .max(32)
-    .default([]),
+  readable: readableSchema.default([]),
   pools: z
     .partialRecord(
       z.enum(runtimeNames),

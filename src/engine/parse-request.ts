@@ -7,7 +7,7 @@ import type { RunRequest } from '../core/request.ts'
 import { explainBadPattern } from '../runtimes/collect/pattern.ts'
 import { listFolders } from './check-sizes.ts'
 import { checkFunctions, functionsSchema } from './function-names.ts'
-import { describeIssues, limitsSchema, preloadSchema, wording } from './schemas.ts'
+import { describeIssues, limitsSchema, preloadSchema, wording } from '../policy/schemas.ts'
 
 /** The kernel takes no longer argument or variable (MAX_ARG_STRLEN, execve(2)). */
 const argumentBytesMax = 128 * 1024 - 1
@@ -44,6 +44,14 @@ const glob = text.refine((value) => explainBadPattern(value) === undefined, {
   error: (issue) => explainBadPattern(issue.input as string),
 })
 
+/** Files of the workspace by relative path. */
+export const filesSchema = named
+  .pipe(z.record(workspacePath, bytes))
+  .refine((files) => Object.keys(files).length <= filesMax, { error: `more than ${filesMax} files` })
+  .refine((files) => findFileInFile(files) === undefined, {
+    error: (issue) => `${findFileInFile(issue.input as object)} is a file and a folder`,
+  })
+
 const schema = z
   .strictObject({
     code: text,
@@ -51,13 +59,7 @@ const schema = z
     runtime: z.enum(runtimeNames).optional(),
     input: z.unknown().optional(),
     args: z.array(argument).max(1000).optional(),
-    files: named
-      .pipe(z.record(workspacePath, bytes))
-      .refine((files) => Object.keys(files).length <= filesMax, { error: `more than ${filesMax} files` })
-      .refine((files) => findFileInFile(files) === undefined, {
-        error: (issue) => `${findFileInFile(issue.input as object)} is a file and a folder`,
-      })
-      .optional(),
+    files: filesSchema.optional(),
     collect: z.array(glob).max(globsMax).optional(),
     stdin: bytes.optional(),
     env: named

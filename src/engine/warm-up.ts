@@ -5,7 +5,7 @@ import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
 import { languages, networkModes, runtimeNames } from '../core/request.ts'
 import type { Language, NetworkMode, RuntimeName } from '../core/request.ts'
-import { describeIssues, limitsSchema, preloadSchema, wording } from './schemas.ts'
+import { describeIssues, limitsSchema, preloadSchema, wording } from '../policy/schemas.ts'
 
 /** Runs of this kind will find workers waiting. The fields are those of the requests that are to come. */
 export interface WarmUpRequest {

@@ -6,34 +6,20 @@ import type { Duplex } from 'node:stream'
 
 import { systemClock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
-import { decodeFault, decodeGone, decodeUsage, parseFacts } from './cell-reports.ts'
+import { CellGuests } from './cell-guests.ts'
+import type { Heard } from './cell-guests.ts'
+import { decodeFault, decodeGone, parseFacts } from './cell-reports.ts'
 import type { GoneReport, StepFailure } from './cell-reports.ts'
-import { FrameDecoder, PayloadWriter, encodeFrame, frameType, stdinCreditBytes } from './frames.ts'
+import { FrameDecoder, PayloadWriter, encodeFrame, frameType } from './frames.ts'
 import type { Frame } from './frames.ts'
-import type { BeginSpec, Exceeded, ProcessListener, SpawnSpec } from './guest-process.ts'
+import type { BeginSpec, ProcessListener, SpawnSpec, TerminalSize } from './guest-process.ts'
 import type { Launcher } from './launcher.ts'
-import { decodeExit, encodeBegin, encodeSpawn } from './spawn-frame.ts'
-
-interface Guest {
-  listener: ProcessListener
-  stdin: Buffer
-  credit: number
-}
+import { encodeBegin, encodeSpawn } from './spawn-frame.ts'
 
 /** How long the stub may take to do as told before it is killed itself; its death kills pid 1 too. */
 const obedienceMs = 1000
 const putChunkBytes = 256 * 1024
 const putCreates = 1
-const exceeded: Record<number, Exceeded> = {
-  1: 'stdout',
-  2: 'memory',
-  3: 'cpu',
-  4: 'stderr',
-  5: 'wall',
-  6: 'disk',
-  7: 'processes',
-}
-
 export class Cell {
   /** The guest's private channel, when it was asked for. */
   readonly channel: Duplex | null
@@ -48,7 +34,7 @@ export class Cell {
   readonly #launcher: Launcher
   readonly #control: Duplex
   readonly #report: Duplex
-  readonly #guests = new Map<number, Guest>()
+  readonly #guests = new CellGuests((type, id, payload) => this.#send(type, id, payload))
   #nextId = 1
   #isPlanned = false
   #isEnding = false
@@ -56,7 +42,6 @@ export class Cell {
   #pid1: number | undefined
   #isReported = false
   #calmDown: (() => void) | undefined
-  #onFailure: ((failure: StepFailure) => void) | undefined
   #alone: PromiseWithResolvers<void> | undefined
 
   constructor(launcher: Launcher) {
@@ -112,32 +97,54 @@ export class Cell {
    */
   spawn(spec: SpawnSpec, listener: ProcessListener, onFailure: (failure: StepFailure) => void): number {
     const id = this.#nextId++
-    this.#onFailure = onFailure
     if (this.#failure !== undefined) onFailure(this.#failure)
-    const stdin = spec.stdin instanceof Uint8Array ? Buffer.from(spec.stdin) : Buffer.alloc(0)
-    this.#guests.set(id, { listener, stdin, credit: stdinCreditBytes })
+    this.#guests.add(id, { listener, onFailure })
     this.#send(frameType.spawn, id, encodeSpawn(spec))
-    if (spec.stdin instanceof Uint8Array) this.#feed(id)
+    if (spec.stdin instanceof Uint8Array) this.#giveStdin(id, spec.stdin)
     return id
   }
 
   /**
-   * The run begins for which a process was started: it has these limits from now on, and its time runs. `listener`
+   * The run begins for which a process was started: it has these limits from now on, and its time runs. `heard`
    * is told that it was spawned as if it had been started now. False when it has ended already.
    */
-  begin(
-    id: number,
-    spec: BeginSpec,
-    heard: { readonly listener: ProcessListener; readonly onFailure: (failure: StepFailure) => void },
-  ): boolean {
-    const guest = this.#guests.get(id)
-    if (guest === undefined) return false
-    guest.listener = heard.listener
-    guest.stdin = Buffer.from(spec.stdin)
-    this.#onFailure = heard.onFailure
+  begin(id: number, spec: BeginSpec, heard: Heard): boolean {
+    if (!this.#guests.hand(id, heard)) return false
     this.#send(frameType.begin, id, encodeBegin(spec))
-    this.#feed(id)
+    this.#giveStdin(id, spec.stdin)
     return true
+  }
+
+  /** From now on somebody else hears of this process. False when it has ended already. */
+  hand(id: number, heard: Heard): boolean {
+    return this.#guests.hand(id, heard)
+  }
+
+  /** For a process whose stdin comes later: adds to it. Resolves when there is room for more, or nobody to read it. */
+  writeStdin(id: number, bytes: Uint8Array): Promise<void> {
+    return this.#guests.write(id, bytes)
+  }
+
+  endStdin(id: number): void {
+    this.#guests.endStdin(id)
+  }
+
+  signal(id: number, number: number): void {
+    this.#send(frameType.signal, id, new PayloadWriter().u32(number).finish())
+  }
+
+  /** Kills a process that was spawned with `adopts`, and everything that it has started. */
+  killTree(id: number): void {
+    this.#send(frameType.killTree, id)
+  }
+
+  /** Leaves what this process writes unread, so that it comes to wait when it goes on; or reads on. */
+  holdOutput(id: number, isHeld: boolean): void {
+    this.#send(frameType.hold, id, new PayloadWriter().u32(isHeld ? 1 : 0).finish())
+  }
+
+  resize(id: number, { columns, rows }: TerminalSize): void {
+    this.#send(frameType.resize, id, new PayloadWriter().u32(columns).u32(rows).finish())
   }
 
   /** Reports the end of a process as if it had exited with this code, and kills everything in the cell. */
@@ -194,15 +201,9 @@ export class Cell {
       this.#control.write(encodeFrame(type, id, payload))
   }
 
-  /** Gives the guest as much of its stdin as the cell has credit for. */
-  #feed(id: number): void {
-    const guest = this.#guests.get(id)
-    if (guest === undefined) return
-    const piece = guest.stdin.subarray(0, guest.credit)
-    guest.stdin = guest.stdin.subarray(piece.length)
-    guest.credit -= piece.length
-    if (piece.length > 0) this.#send(frameType.stdin, id, piece)
-    if (guest.stdin.length === 0) this.#send(frameType.stdinEnd, id)
+  #giveStdin(id: number, bytes: Uint8Array): void {
+    void this.#guests.write(id, bytes)
+    this.#guests.endStdin(id)
   }
 
   #listen(
@@ -215,9 +216,9 @@ export class Cell {
       else if (frame.type === frameType.gone) this.#reportGone(gone, frame.payload)
       else if (frame.type === frameType.born) this.#pid1 = frame.payload.readUInt32LE(0)
       else if (frame.type === frameType.alone) this.#becomeAlone()
-      else if (frame.type === frameType.fault) this.#fail(decodeFault(frame.payload), failed)
+      else if (frame.type === frameType.fault) this.#fail(frame, failed)
       else if (frame.type >= frameType.started) this.onNursery?.(frame)
-      else this.#handle(frame)
+      else this.#guests.handle(frame)
     }
     for (const stream of [this.#control, this.#report]) {
       const decoder = new FrameDecoder()
@@ -247,35 +248,17 @@ export class Cell {
     this.#calmDown?.()
   }
 
-  #fail(failure: StepFailure, failed: (error: unknown) => void): void {
+  #fail({ id, payload }: Frame, failed: (error: unknown) => void): void {
+    const failure = decodeFault(payload)
+    if (id !== 0 && this.#guests.fail(id, failure)) return
     this.#failure = failure
     failed(failure)
-    this.#onFailure?.(failure)
+    this.#guests.failAll(failure)
   }
 
   #becomeAlone(): void {
     this.#alone?.resolve()
     this.#alone = undefined
-  }
-
-  #handle(frame: Frame): void {
-    const { type, id, payload } = frame
-    // The watchdog counts the whole cell and names no process.
-    if (type === frameType.exceeded || type === frameType.usage) {
-      for (const [guestId, { listener }] of this.#guests)
-        if (id === 0 || id === guestId) tell(listener, frame)
-      return
-    }
-    const guest = this.#guests.get(id)
-    if (guest === undefined) return
-    if (type === frameType.stdinTaken) this.#giveCredit(id, guest, payload.readUInt32LE(0))
-    if (type === frameType.exit) this.#guests.delete(id)
-    tell(guest.listener, frame)
-  }
-
-  #giveCredit(id: number, guest: Guest, bytes: number): void {
-    guest.credit += bytes
-    if (guest.stdin.length > 0) this.#feed(id)
   }
 
   async #awaitEnd(reported: PromiseWithResolvers<GoneReport>): Promise<GoneReport> {
@@ -288,13 +271,4 @@ export class Cell {
     reported.resolve({ cpuMs: 0, residentPeakBytes: 0 }) // when the stub died without a report
     return reported.promise
   }
-}
-
-function tell(listener: ProcessListener, { type, payload }: Frame): void {
-  if (type === frameType.spawned) listener.onSpawned(payload.toString('latin1', 4))
-  else if (type === frameType.output)
-    listener.onOutput(payload[0] === 1 ? 'stdout' : 'stderr', payload.subarray(1))
-  else if (type === frameType.exceeded) listener.onExceeded(exceeded[payload.readUInt32LE(0)] ?? 'stdout')
-  else if (type === frameType.usage) listener.onUsage(decodeUsage(payload))
-  else if (type === frameType.exit) listener.onExit(decodeExit(payload))
 }

@@ -16,7 +16,22 @@ export interface SpawnSpec extends HeldLimits {
   readonly isCollector?: boolean
   /** A fork of the space's zygote instead of a program. */
   readonly isFork?: boolean
+  /** Whether descriptor 3 is a stream to the host, `state`. */
+  readonly hasState?: boolean
+  /** A terminal of its own in the place of three pipes; what it prints is all `stdout`. */
+  readonly hasTerminal?: boolean
+  /** Whether it gets the children of those of its descendants that end, so that `killTree` finds all of them. */
+  readonly adopts?: boolean
+  /** Whether passing the output budget drops the rest, and does not end everything in the cell. */
+  readonly dropsExcess?: boolean
 }
+
+export interface TerminalSize {
+  readonly columns: number
+  readonly rows: number
+}
+
+export type GuestStream = 'stdout' | 'stderr' | 'state'
 
 /** What pid 1 holds itself. */
 export interface HeldLimits {
@@ -79,9 +94,9 @@ export interface CellUsage {
 
 /** Called as frames arrive, in order. */
 export interface ProcessListener {
-  /** The program has been executed; `status` is the kernel's /proc/<pid>/status of it. */
-  onSpawned(status: string): void
-  onOutput(stream: 'stdout' | 'stderr', bytes: Buffer): void
+  /** The program has been executed; `status` is the kernel's /proc/<pid>/status of it, `pid` its number in the cell. */
+  onSpawned(status: string, pid: number): void
+  onOutput(stream: GuestStream, bytes: Buffer): void
   /** A limit was passed and everything in the cell was killed. */
   onExceeded(what: Exceeded): void
   /** The guests are about to be killed on request; their end follows. */

@@ -53,7 +53,7 @@ export function landlockRulesets({ handlesTcp }: { handlesTcp: boolean }): reado
 }
 
 /** `readable` are the folders that the mount plan bound; everything writable is our own tmpfs. */
-export function planLandlock(readable: readonly string[]): LandlockPolicy {
+export function planLandlock(readable: readonly string[], writable: readonly string[] = []): LandlockPolicy {
   return {
     // The network namespace is the wall for TCP, and loopback inside it is the guest's own.
     rulesets: landlockRulesets({ handlesTcp: false }),
@@ -74,6 +74,7 @@ export function planLandlock(readable: readonly string[]): LandlockPolicy {
       { path: '/dev/shm', allowed: everything },
       { path: '/tmp', allowed: everything },
       { path: '/workspace', allowed: everything },
+      ...writable.map((path) => ({ path, allowed: everything })),
     ],
   }
 }

@@ -22,6 +22,8 @@ const inert = noSuid | noDevices | noExecute
 /** Where the new root is built. Everything below it that is needed was opened before. */
 const constructionSite = '/tmp'
 export const guestRoot = '/run/guest'
+/** HOME of secure commands, on a file system of their own. */
+export const privateHome = '/run/home'
 /** `tty` is whatever terminal the opener's own session has: for a guest none, or a pty that it made itself. */
 const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty']
 /** Enough for /dev/shm's usual tenants (semaphores, multiprocessing) and below any sensible memory limit. */
@@ -81,6 +83,7 @@ function makeMounts(shape: CellShape, view: HostView, place: SourceGround): Plan
     ...site.folder('/proc'),
     { ...processes, path: 'proc' },
     ...site.folder(guestRoot),
+    ...(shape.isSandbox === true ? site.folder(privateHome) : []),
     ...writableMounts(shape.place, shape.diskBytes).flatMap((mount) => planWritable(site, mount)),
     { do: 'pivot' },
     ...planMasks(),
@@ -118,11 +121,26 @@ const processes = { do: 'mount', type: 'proc', flags: inert, options: '' } as co
  * cell's own tmpfs. Everything else of that view is read-only.
  */
 export function planSpaceMounts(shape: CellShape, owner: number): PlanRecord[] {
-  const sized = sizedMounts(shape.place, shape.diskBytes, owner)
+  return planOwnMounts(sizedMounts(shape.place, shape.diskBytes, owner))
+}
+
+/** The workspace of a sandbox is the same in all of its spaces; everything else that they write to is their own. */
+export function planSandboxMounts(
+  shape: CellShape,
+  { hasHome }: { readonly hasHome: boolean },
+): PlanRecord[] {
+  const sized = sizedMounts(shape.place, shape.diskBytes)
+  const own = sized.filter(({ path }) => path !== shape.place.workspace)
+  const workspace = sized.filter(({ path }) => path === shape.place.workspace)
+  const home = workspace.map((mount) => ({ ...mount, path: privateHome }))
+  return planOwnMounts([...own, ...(hasHome ? home : [])])
+}
+
+function planOwnMounts(writable: readonly WritableMount[]): PlanRecord[] {
   return [
     { ...terminals, path: '/dev/pts' },
     { ...processes, path: '/proc' },
-    ...sized.map((mount): PlanRecord => ({ do: 'mount', type: 'tmpfs', ...mount })),
+    ...writable.map((mount): PlanRecord => ({ do: 'mount', type: 'tmpfs', ...mount })),
     ...planMasks(),
     { do: 'root-guard', path: guestRoot },
   ]

@@ -45,6 +45,7 @@ export const recordNames = [
   'guest-join',
   'forks',
   'family',
+  'restrict',
 ] as const
 
 /** One step of building a cell. Slots number the descriptors that are opened ahead of the mounts. */
@@ -62,7 +63,7 @@ export type PlanRecord =
   | { readonly do: 'become' | 'set-ids' | 'guest-ids'; readonly uid: number; readonly gid: number }
   | { readonly do: 'clone' | 'unshare'; readonly flags: number }
   | { readonly do: 'join' | 'guest-join'; readonly slot: number }
-  | { readonly do: 'guard' | 'private' | 'pivot' | 'loopback' | 'serve' | 'warden' | 'forks' }
+  | { readonly do: 'guard' | 'private' | 'pivot' | 'loopback' | 'serve' | 'warden' | 'forks' | 'restrict' }
   | { readonly do: 'confine'; readonly needsScope: boolean }
   | {
       readonly do: 'work'
@@ -159,6 +160,7 @@ function encodeRecord(record: PlanRecord): Buffer {
     case 'serve':
     case 'warden':
     case 'forks':
+    case 'restrict':
       return payload.finish()
     case 'work':
       payload.string(record.path).u32(record.uid).u32(record.gid)

@@ -19,6 +19,8 @@ export interface CellShape {
   readonly diskBytes: number
   /** How many ids its guests have, where they are born in spaces of their own. Default 1. */
   readonly guests?: number
+  /** Whether it is a sandbox's, with a place where a space may have a home of its own. */
+  readonly isSandbox?: boolean
 }
 
 /** Who the cell is on the host. */

@@ -5,7 +5,16 @@ import { PayloadWriter } from './frames.ts'
 import type { BeginSpec, HeldLimits, ProcessEnd, ProcessReport, SpawnSpec } from './guest-process.ts'
 import type { Rlimit } from './rlimits.ts'
 
-const flagBits = { hasStdin: 1, hasChannel: 2, endsOnOutput: 4, collects: 8, forks: 16 }
+const flagBits = {
+  hasStdin: 1,
+  hasChannel: 2,
+  endsOnOutput: 4,
+  collects: 8,
+  forks: 16,
+  hasState: 32,
+  hasTerminal: 64,
+  adopts: 128,
+}
 
 /** The payload of a SPAWN frame; the reading half is take_program in native/cell/guest.c. */
 export function encodeSpawn(spec: SpawnSpec): Buffer {
@@ -13,7 +22,11 @@ export function encodeSpawn(spec: SpawnSpec): Buffer {
     (spec.stdin === undefined ? 0 : flagBits.hasStdin) |
       (spec.hasChannel ? flagBits.hasChannel : 0) |
       (spec.isFork === true ? flagBits.forks : 0) |
-      (spec.isCollector === true ? flagBits.collects : flagBits.endsOnOutput),
+      (spec.hasState === true ? flagBits.hasState : 0) |
+      (spec.hasTerminal === true ? flagBits.hasTerminal : 0) |
+      (spec.adopts === true ? flagBits.adopts : 0) |
+      (spec.isCollector === true ? flagBits.collects : 0) |
+      (spec.isCollector === true || spec.dropsExcess === true ? 0 : flagBits.endsOnOutput),
   )
   writeHeld(payload, spec).string(spec.folder).string(spec.file)
   writeRlimits(payload, spec.rlimits)

@@ -8,12 +8,17 @@ import type { Limits } from '../core/limits.ts'
 import type { RunRequest } from '../core/request.ts'
 import type { Cell } from '../jail/cell.ts'
 import { isStepFailure } from '../jail/cell-reports.ts'
-import type { CellUsage, Exceeded, ProcessListener, ProcessReport } from '../jail/guest-process.ts'
+import type {
+  CellUsage,
+  Exceeded,
+  GuestStream,
+  ProcessListener,
+  ProcessReport,
+} from '../jail/guest-process.ts'
 import { explainFailure } from '../jail/launch.ts'
 import type { CellPlan } from '../jail/plan.ts'
 import type { Truncatable } from '../core/result.ts'
 import { Capture } from '../result/capture.ts'
-import type { Stream } from '../result/capture.ts'
 import type { Exit, KillReason } from '../result/exit.ts'
 import { Channel } from './channel.ts'
 import { countedCpuMs, countedEvidence } from './evidence.ts'
@@ -128,9 +133,9 @@ export class Run implements ProcessListener {
     this.#start.resolve()
   }
 
-  onOutput(stream: Stream, bytes: Buffer): void {
+  onOutput(stream: GuestStream, bytes: Buffer): void {
     if (this.#isOver) return
-    this.#capture.add(stream, bytes, this.#elapsed())
+    if (stream !== 'state') this.#capture.add(stream, bytes, this.#elapsed())
   }
 
   /** The cell has killed the guests already; their end follows. */

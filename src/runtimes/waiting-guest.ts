@@ -2,7 +2,7 @@
 import { LazaretError } from '../core/errors.ts'
 import type { BuiltCell } from '../jail/build-cell.ts'
 import type { StepFailure } from '../jail/cell-reports.ts'
-import type { BeginSpec, ProcessListener, SpawnSpec } from '../jail/guest-process.ts'
+import type { BeginSpec, GuestStream, ProcessListener, SpawnSpec } from '../jail/guest-process.ts'
 import { explainFailure } from '../jail/launch.ts'
 import type { ParkRequest } from './channel-protocol.ts'
 import { frameMessage } from './message-frame.ts'
@@ -56,7 +56,7 @@ export class WaitingGuest implements ProcessListener {
   }
 
   /** A harness that waits is silent. */
-  onOutput(_stream: 'stdout' | 'stderr', bytes: Buffer): void {
+  onOutput(_stream: GuestStream, bytes: Buffer): void {
     this.#lose(`printed: ${bytes.toString('utf8', 0, 1000)}`)
   }
 

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { z } from 'zod'
 
 import { defaultLimits } from '../../src/core/limits.ts'
-import { absolutePath, describeIssues, limitsSchema } from '../../src/engine/schemas.ts'
+import { absolutePath, describeIssues, limitsSchema } from '../../src/policy/schemas.ts'
 
 test('limits can be any part of what they are, the defaults included', () => {
   assert.deepEqual(limitsSchema.parse(defaultLimits), defaultLimits)

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { defaultLimits, type LimitName } from '../../core/limits.ts'
 import { protectionLevels } from '../../core/protection.ts'
 import type { LazaretOptions } from '../../engine/options.ts'
-import { wording } from '../../engine/schemas.ts'
+import { wording } from '../../policy/schemas.ts'
 import { describeSystemError } from './system-error.ts'
 import { UsageError } from './usage-error.ts'
 

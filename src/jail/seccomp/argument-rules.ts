@@ -33,6 +33,22 @@ const coreReason =
 
 const internet = { argument: 0, isOneOf: [family.inet, family.inet6] }
 
+const prctl = { name: 'prctl', numbers: { x64: 157, arm64: 167 } }
+const setChildSubreaper = 36
+
+/** In a sandbox, where a command that has to end takes all with it that it has started, and nothing else. */
+export const adoptionRules: readonly SyscallRule[] = [
+  {
+    ...prctl,
+    action: 'EPERM',
+    tests: [
+      { argument: 0, isOneOf: [setChildSubreaper] },
+      { argument: 1, isOneOf: [0] },
+    ],
+    reason: 'What a command starts stays below it until the command ends, so that a timeout ends all of it.',
+  },
+]
+
 export const argumentRules: readonly SyscallRule[] = [
   {
     ...clone,

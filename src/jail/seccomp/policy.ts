@@ -3,7 +3,7 @@
  */
 import { absentSyscalls } from './absent-syscalls.ts'
 import type { Architecture } from './architectures.ts'
-import { argumentRules, noSpawnRules } from './argument-rules.ts'
+import { adoptionRules, argumentRules, noSpawnRules } from './argument-rules.ts'
 import { hostSocketRules, sharedHostRules, sharedOwnerRules } from './shared-host-rules.ts'
 import { refusedSyscalls } from './refused-syscalls.ts'
 import { uncountedMemoryRules } from './situation-rules.ts'
@@ -15,6 +15,8 @@ export interface SeccompOptions {
   readonly memoryHeldByCgroup: boolean
   /** False: threads only, no new processes. Default true. */
   readonly canSpawn?: boolean
+  /** Set where a process that was told to adopt its descendants must not stop doing so: see native/cell/tree.c. */
+  readonly keepsAdopting?: boolean
   /** For the zygote, whose forks enter a space and then get a guest's own filter: what that takes stays allowed. */
   readonly entersSpaces?: boolean
   /** Set where the guest has no namespaces of its own (level `restricted`): what then stands in for them. */
@@ -38,6 +40,7 @@ export function planRules(options: SeccompOptions): readonly SyscallRule[] {
     ...(sharesHost === undefined ? [] : hostSocketRules(sharesHost.network)),
     ...argumentRules,
     ...(canSpawn ? [] : noSpawnRules),
+    ...(options.keepsAdopting === true ? adoptionRules : []),
     ...(options.memoryHeldByCgroup ? [] : uncountedMemoryRules),
     ...(sharesHost === undefined ? [] : sharedHostRules),
     ...(sharesHost?.owner === true ? sharedOwnerRules : []),

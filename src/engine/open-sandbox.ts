@@ -1,0 +1,98 @@
+/** What a sandbox is asked to be, checked and completed with what the operator and the machine give. */
+import { z } from 'zod'
+
+import type { Clock } from '../core/clock.ts'
+import { LazaretError } from '../core/errors.ts'
+import { networkModes } from '../core/request.ts'
+import { requireEnforced } from '../policy/require-enforced.ts'
+import { resolveLimits } from '../policy/resolve-limits.ts'
+import { describeIssues, limitsSchema, wording } from '../policy/schemas.ts'
+import { limitMechanisms } from '../result/receipt.ts'
+import type { Machine } from '../jail/machine.ts'
+import { ownView } from '../jail/place.ts'
+import type { Bind } from '../jail/shape.ts'
+import type { Toolchains } from '../runtimes/toolchains.ts'
+import { checkName, checkVariables } from '../sandbox/checks.ts'
+import type { SandboxParts } from '../sandbox/sandbox.ts'
+import type { SandboxOptions } from '../sandbox/types.ts'
+import { checkSizes } from './check-sizes.ts'
+import { readableSchema } from './options.ts'
+import type { ParsedOptions } from './options.ts'
+import { filesSchema } from './parse-request.ts'
+
+/** A small machine runs more than one program. */
+const sandboxDefaults = { processesMax: 256, openFilesMax: 1024 }
+
+const schema = z.strictObject({
+  id: z.unknown().optional(),
+  files: filesSchema.optional(),
+  env: z.unknown().optional(),
+  limits: limitsSchema.optional(),
+  network: z.enum(networkModes).optional(),
+  readable: readableSchema.optional(),
+  idleTimeoutMs: z
+    .int()
+    .min(1)
+    .max(2 ** 31 - 1)
+    .optional(),
+  allowDegradedSecrets: z.boolean().optional(),
+})
+
+export interface SandboxGround {
+  readonly options: ParsedOptions
+  readonly machine: Machine
+  readonly clock: Clock
+  readonly toolchains: Toolchains
+}
+
+/** Throws INVALID_REQUEST, INPUT_TOO_LARGE, LIMIT_UNENFORCEABLE, RUNTIME_UNAVAILABLE. */
+export function parseSandbox(input: SandboxOptions, ground: SandboxGround): Omit<SandboxParts, 'onGone'> {
+  const { options, machine, clock, toolchains } = ground
+  const parsed = schema.safeParse(input, { error: wording })
+  if (!parsed.success)
+    throw new LazaretError('INVALID_REQUEST', { detail: `${describeIssues(parsed.error)}.` })
+  const asked = parsed.data as SandboxOptions
+  const { files = {}, network = 'none', readable = [], idleTimeoutMs, allowDegradedSecrets = false } = asked
+  const defaults = { ...sandboxDefaults, ...options.defaults }
+  const { limits } = resolveLimits(asked.limits ?? {}, { ...options, defaults })
+  requireEnforced(limits, limitMechanisms(machine), options.allowUnenforced)
+  checkSizes({ code: '', language: 'shell', files }, limits)
+  const shell = toolchains.shell()
+  if (shell === null || !shell.endsWith('bash'))
+    throw new LazaretError('RUNTIME_UNAVAILABLE', { detail: 'There is no bash.', hint: 'Install bash.' })
+  return {
+    id: checkName(asked.id, 'id') ?? clock.id(),
+    machine,
+    clock,
+    limits,
+    shell,
+    level: machine.level,
+    shape: {
+      binds: [...programs(toolchains), ...options.readable, ...readable],
+      network,
+      place: ownView,
+      diskBytes: limits.diskBytes,
+      guests: 1,
+      isSandbox: true,
+    },
+    env: checkVariables(asked.env),
+    files: Object.fromEntries(
+      Object.entries(files).map(([path, content]) => [path, Buffer.from(content as string)]),
+    ),
+    idleTimeoutMs,
+    allowDegradedSecrets,
+  }
+}
+
+/** The interpreters that runs have, where commands find them. */
+function programs(toolchains: Toolchains): Bind[] {
+  const python = toolchains.python()
+  const named = [
+    ['node', toolchains.node()],
+    ['bun', toolchains.bun()],
+  ] as const
+  return [
+    ...named.flatMap(([name, host]) => (host === null ? [] : [{ host, guest: `/opt/lazaret/bin/${name}` }])),
+    ...(python?.folders ?? []).map((folder) => ({ host: folder, guest: folder })),
+  ]
+}

@@ -1,0 +1,164 @@
+/**
+ * The cell of a sandbox on the host's side: a control space that runs no guest and stands for as long as the sandbox
+ * does, and the spaces that it starts. To whoever uses one, a space is a cell like any other.
+ */
+import { statSync } from 'node:fs'
+
+import type { Clock } from '../core/clock.ts'
+import { LazaretError } from '../core/errors.ts'
+import type { Limits } from '../core/limits.ts'
+import { cleanUp } from './build-cell.ts'
+import type { BuiltCell } from './build-cell.ts'
+import { isStepFailure } from './cell-reports.ts'
+import { Cell } from './cell.ts'
+import { explainFailure, startLauncher } from './launch.ts'
+import { Launches } from './launches.ts'
+import type { LeasedGround, Machine } from './machine.ts'
+import { planFamily } from './plan-family.ts'
+import { encodePlan } from './plan-records.ts'
+import { planSandboxSpace } from './plan-sandbox.ts'
+import type { SpaceKind } from './plan-sandbox.ts'
+import type { CellShape } from './shape.ts'
+
+export interface SandboxCellOptions {
+  readonly machine: Machine
+  readonly clock: Clock
+  readonly shape: CellShape
+  readonly limits: Limits
+}
+
+/** A space, and the cgroup of its guests. */
+export interface Space extends BuiltCell {
+  readonly kind: SpaceKind
+}
+
+/** Forking a launcher takes a fraction of a millisecond. */
+const launchMs = 5000
+/** Control, stubs and the first processes of spaces, of which there is one for each secure command that runs. */
+const processesOfOurs = 64
+const memoryBytesOfOurs = 64 * 1024 * 1024
+
+/** Throws JAIL_UNAVAILABLE or CELL_FAILED, with nothing left behind. */
+export async function openSandboxCell(options: SandboxCellOptions): Promise<SandboxCell> {
+  const { machine, clock, shape, limits } = options
+  const launching = await startLauncher(false, machine.nursery)
+  let ground: LeasedGround | undefined
+  try {
+    // The control space holds the workspace, but what guests write is charged to whoever writes it first.
+    ground = await machine.lease({ ...limits, processesMax: processesOfOurs, memoryBytes: memoryBytesOfOurs })
+    const family = {
+      name: `lazaret-sandbox-${clock.id()}`,
+      secret: Buffer.from(`${clock.id()}${clock.id()}`.replaceAll('-', ''), 'hex'),
+      cgroupFolders: machine.cgroupFolders,
+      argv: [],
+      env: {},
+    }
+    const plan = planFamily(shape, ground, { family, isFile })
+    const cell = await launching.cell
+    cell.sendPlan(encodePlan(plan.records))
+    await cell.ready.catch((failure: unknown) => {
+      throw isStepFailure(failure) ? explainFailure(failure, plan) : failure
+    })
+    return new SandboxCell(cell, { ...options, ground, family })
+  } catch (error) {
+    const cell = await launching.cell.catch(() => undefined)
+    if (cell !== undefined && ground !== undefined) await cleanUp(cell, ground, { clock, work: null })
+    else ground?.release()
+    throw error
+  }
+}
+
+interface SandboxCellParts extends SandboxCellOptions {
+  readonly ground: LeasedGround
+  readonly family: { readonly name: string; readonly secret: Uint8Array }
+}
+
+export class SandboxCell implements AsyncDisposable {
+  /** Resolves when nothing of it is alive, its spaces included. */
+  readonly gone: Promise<unknown>
+  readonly #cell: Cell
+  readonly #parts: SandboxCellParts
+  readonly #launches: Launches
+  readonly #spaces = new Set<Space>()
+  #cleaned: Promise<void> | undefined
+
+  constructor(cell: Cell, parts: SandboxCellParts) {
+    this.#cell = cell
+    this.#parts = parts
+    this.gone = cell.gone
+    this.#launches = new Launches({
+      ...parts.family,
+      kill: (id) => cell.killLauncher(id),
+      hold: () => undefined,
+    })
+    cell.onNursery = (frame) => this.#launches.handle(frame)
+    void cell.gone.then(() => this.#launches.lose())
+  }
+
+  /** Host pid of the control space's pid 1, for tests and diagnosis. */
+  get pid1(): number | undefined {
+    return this.#cell.pid1
+  }
+
+  get identity(): LeasedGround['identity'] {
+    return this.#parts.ground.identity
+  }
+
+  /** Whether it keeps the host process from ending. */
+  hold(isHeld: boolean): void {
+    this.#cell.hold(isHeld)
+  }
+
+  /** Its guests share a cgroup, `shared`, when one is given. Throws CELL_FAILED when the sandbox is gone. */
+  async open(kind: SpaceKind, shared: LeasedGround): Promise<Space> {
+    const { machine, clock, shape, ground: own } = this.#parts
+    const folders = machine.cgroupFolders
+    const cgroupJoins = shared.cgroupJoins.map((path, index) => path.slice((folders[index] ?? '').length + 1))
+    const ground = { ...shared, identity: own.identity, guest: 0, cgroupJoins }
+    const plan = planSandboxSpace(shape, ground, kind)
+    const launch = await this.#launches.launch(false)
+    const patience = clock.after(launchMs, () => launch?.giveUp())
+    const launcher = await launch?.launcher
+    patience()
+    if (launcher === null || launcher === undefined)
+      throw new LazaretError('CELL_FAILED', { detail: 'The cell of the sandbox does not answer.' })
+    const cell = new Cell(launcher)
+    cell.sendPlan(encodePlan(plan.records))
+    let cleaned: Promise<void> | undefined
+    const space: Space = {
+      kind,
+      cell,
+      ground: shared,
+      plan,
+      clean: () =>
+        (cleaned ??= cleanUp(cell, { ...shared, release: () => undefined }, { clock, work: null }).finally(
+          () => this.#spaces.delete(space),
+        )),
+    }
+    this.#spaces.add(space)
+    return space
+  }
+
+  /** For the guests of its spaces. Give it back when they are gone. */
+  leaseGround(limits: Limits): LeasedGround {
+    return this.#parts.machine.leaseInside(this.#parts.ground, limits)
+  }
+
+  /** Ends everything in it. Resolves when nothing is left. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#cell.hold(true)
+    this.#cleaned ??= this.#cleanUp()
+    await this.#cleaned
+  }
+
+  async #cleanUp(): Promise<void> {
+    const { ground, clock } = this.#parts
+    this.#cell.end()
+    await Promise.allSettled([...this.#spaces].map(async (space) => space.clean()))
+    await cleanUp(this.#cell, ground, { clock, work: null })
+  }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true
+}

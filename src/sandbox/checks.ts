@@ -1,0 +1,93 @@
+/** What callers give, checked before anything is started for it. Each throws INVALID_REQUEST. */
+import { LazaretError } from '../core/errors.ts'
+import type { ExecOptions, Variables } from './types.ts'
+
+const commandBytesMax = 1024 * 1024
+const variableBytesMax = 128 * 1024
+const variablesBytesMax = 512 * 1024
+const timeoutMsMax = 2 ** 31 - 1
+
+export function refuse(detail: string): LazaretError {
+  return new LazaretError('INVALID_REQUEST', { detail })
+}
+
+export function checkCommand(command: unknown): string {
+  if (typeof command !== 'string') throw refuse('command: must be a string')
+  if (command.trim() === '') throw refuse('No command provided')
+  if (command.includes('\0')) throw refuse('command: must not contain a NUL')
+  if (Buffer.byteLength(command) > commandBytesMax)
+    throw refuse(`command: longer than ${commandBytesMax} bytes`)
+  return command
+}
+
+/** Without those that have no value. */
+export function checkVariables(variables: unknown, { keepsUnset = false } = {}): Variables {
+  if (variables === undefined) return {}
+  if (typeof variables !== 'object' || variables === null || Array.isArray(variables))
+    throw refuse('env: must be a plain object')
+  let bytes = 0
+  const entries = Object.entries(variables as Record<string, unknown>).filter(([name, value]) => {
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+      throw refuse(`Invalid environment variable name: ${JSON.stringify(name.slice(0, 100))}`)
+    if (value === undefined) return keepsUnset
+    if (typeof value !== 'string') throw refuse(`env.${name}: must be a string`)
+    if (value.includes('\0')) throw refuse(`env.${name}: must not contain a NUL`)
+    bytes += name.length + Buffer.byteLength(value)
+    if (Buffer.byteLength(value) >= variableBytesMax - name.length || bytes > variablesBytesMax)
+      throw new LazaretError('INPUT_TOO_LARGE', { detail: `env.${name}: too long for an environment.` })
+    return true
+  })
+  return Object.fromEntries(entries) as Variables
+}
+
+export function checkFolder(folder: unknown): string | undefined {
+  if (folder === undefined) return undefined
+  if (typeof folder !== 'string' || !folder.startsWith('/') || folder.includes('\0') || folder.length > 4096)
+    throw refuse('cwd: must be an absolute path')
+  return folder
+}
+
+export function checkName(name: unknown, what: string): string | undefined {
+  if (name === undefined) return undefined
+  if (typeof name !== 'string' || !/^[A-Za-z0-9._-]{1,100}$/.test(name))
+    throw refuse(`${what}: must be 1 to 100 letters, digits, dots, dashes and underscores`)
+  return name
+}
+
+export function checkMilliseconds(value: unknown, what: string): number | undefined {
+  if (value === undefined) return undefined
+  if (typeof value !== 'number' || !Number.isFinite(value) || value <= 0 || value > timeoutMsMax)
+    throw refuse(`${what}: must be a number of milliseconds above 0 and at most ${timeoutMsMax}`)
+  return value
+}
+
+const execKeys = ['env', 'cwd', 'timeout', 'sessionId', 'stdin', 'signal', 'onOutput', 'home', 'tty']
+
+/** The options of a command: of the variables those that have a value, and whether any were named. */
+export interface CheckedExec extends ExecOptions {
+  readonly env: Variables
+  readonly namesEnv: boolean
+}
+
+export function checkExecOptions(options: ExecOptions = {}): CheckedExec {
+  if (typeof options !== 'object' || options === null) throw refuse('options: must be an object')
+  for (const key of Object.keys(options))
+    if (!execKeys.includes(key)) throw refuse(`unknown key ${JSON.stringify(key.slice(0, 100))}`)
+  const { stdin, signal, onOutput, home, tty } = options
+  if (stdin !== undefined && typeof stdin !== 'string' && !(stdin instanceof Uint8Array))
+    throw refuse('stdin: must be a string or bytes')
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw refuse('signal: must be an AbortSignal')
+  if (onOutput !== undefined && typeof onOutput !== 'function') throw refuse('onOutput: must be a function')
+  if (home !== undefined && home !== 'workspace') throw refuse("home: must be 'workspace'")
+  if (tty !== undefined) checkSize(tty)
+  checkFolder(options.cwd)
+  checkName(options.sessionId, 'sessionId')
+  checkMilliseconds(options.timeout, 'timeout')
+  return { ...options, env: checkVariables(options.env), namesEnv: options.env !== undefined }
+}
+
+export function checkSize({ columns, rows }: { readonly columns: number; readonly rows: number }): void {
+  for (const value of [columns, rows])
+    if (!Number.isInteger(value) || value < 1 || value > 65_535)
+      throw refuse('tty: columns and rows must be whole numbers from 1 to 65535')
+}

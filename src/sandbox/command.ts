@@ -1,0 +1,264 @@
+/**
+ * One process of a space, from its start to its result: the command of an `exec()`, a background process, a terminal.
+ * What is known of its end is what the kernel and the space's pid 1 say.
+ */
+import { constants } from 'node:os'
+
+import type { Clock } from '../core/clock.ts'
+import { LazaretError } from '../core/errors.ts'
+import type { Limits } from '../core/limits.ts'
+import type { RunRequest } from '../core/request.ts'
+import type { StepFailure } from '../jail/cell-reports.ts'
+import type {
+  Exceeded,
+  GuestStream,
+  ProcessListener,
+  ProcessReport,
+  SpawnSpec,
+  TerminalSize,
+} from '../jail/guest-process.ts'
+import { explainFailure } from '../jail/launch.ts'
+import type { Space } from '../jail/sandbox-cell.ts'
+import { Capture } from '../result/capture.ts'
+import type { Exit, KillReason } from '../result/exit.ts'
+import { settle } from '../result/settle.ts'
+import type { Outcome } from '../core/outcome.ts'
+import { readStatus, requirePromises } from '../runtimes/observed.ts'
+
+export interface CommandParts {
+  readonly space: Space
+  readonly clock: Clock
+  readonly limits: Limits
+  readonly spec: SpawnSpec
+}
+
+/** What the one who waits for a command wants of it; known when the command is, which may be after its shell started. */
+export interface CommandWishes {
+  readonly onOutput?: RunRequest['onOutput']
+  readonly timeoutMs?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface CommandEnd {
+  readonly outcome: Outcome
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+  readonly truncated: readonly ('stdout' | 'stderr')[]
+  readonly durationMs: number
+  /** What its shell said last, of the guest's own. */
+  readonly state: string
+  /** Whether it died of a signal that was not ours. */
+  readonly wasKilled: boolean
+}
+
+const timedOutCode = 124
+const cancelledCode = 130
+const stateBytesMax = 1024 * 1024
+
+export class Command implements ProcessListener {
+  /** Resolves when foreign code may run; rejects when it could not be started. */
+  readonly started: Promise<void>
+  /** Resolves with how it ended; rejects when it could not be started, or was lost with its sandbox. */
+  readonly ended: Promise<CommandEnd>
+  readonly #parts: CommandParts
+  readonly #id: number
+  readonly #start = Promise.withResolvers<void>()
+  readonly #end = Promise.withResolvers<CommandEnd>()
+  readonly #cancels: (() => void)[] = []
+  readonly #state: Buffer[] = []
+  #capture = new Capture(undefined, noDelivery)
+  #signal: AbortSignal | undefined
+  #stateBytes = 0
+  #beganAt: number
+  #killReason: KillReason | null = null
+  #timeoutMs = 0
+  #oomKillsBefore: number
+  #isOver = false
+  #pid = 0
+
+  constructor(parts: CommandParts) {
+    this.#parts = parts
+    this.started = this.#start.promise
+    this.ended = this.#end.promise
+    for (const promise of [this.started, this.ended]) promise.catch(() => undefined)
+    this.#beganAt = parts.clock.now()
+    this.#oomKillsBefore = parts.space.ground.cgroup?.oomKills() ?? 0
+    const { cell } = parts.space
+    this.#id = cell.spawn(parts.spec, this, (failure) => this.#failStep(failure))
+    void cell.gone.then(() => this.#fail(new LazaretError('SANDBOX_GONE')))
+  }
+
+  /** Its number in its space; 0 until it has started. */
+  get pid(): number {
+    return this.#pid
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** From now on somebody waits for it. Its time runs. */
+  begin({ onOutput, timeoutMs, signal }: CommandWishes): void {
+    const { clock, space } = this.#parts
+    this.#beganAt = clock.now()
+    this.#capture = new Capture(onOutput, {
+      onFull: () => space.cell.holdOutput(this.#id, true),
+      onEmpty: () => space.cell.holdOutput(this.#id, false),
+      onFailure: (error) => this.#fail(error),
+    })
+    this.#signal = signal
+    if (timeoutMs !== undefined) {
+      this.#timeoutMs = timeoutMs
+      this.#cancels.push(clock.after(timeoutMs, () => this.#kill('wall')))
+    }
+    if (signal === undefined) return
+    const cancel = () => this.#kill('cancelled')
+    if (signal.aborted) cancel()
+    signal.addEventListener('abort', cancel, { once: true })
+    this.#cancels.push(() => signal.removeEventListener('abort', cancel))
+  }
+
+  /** Resolves when there is room for more. */
+  write(bytes: Uint8Array): Promise<void> {
+    return this.#parts.space.cell.writeStdin(this.#id, bytes)
+  }
+
+  endStdin(): void {
+    this.#parts.space.cell.endStdin(this.#id)
+  }
+
+  resize(size: TerminalSize): void {
+    this.#parts.space.cell.resize(this.#id, size)
+  }
+
+  signal(name: NodeJS.Signals): void {
+    if (!this.#isOver) this.#parts.space.cell.signal(this.#id, constants.signals[name])
+  }
+
+  /** Ends it with everything that it has started. */
+  kill(): void {
+    if (!this.#isOver) this.#parts.space.cell.killTree(this.#id)
+  }
+
+  onSpawned(status: string, pid: number): void {
+    try {
+      requirePromises(this.#parts.space.plan.promises, readStatus(status))
+    } catch (error) {
+      this.kill()
+      this.#fail(error)
+      return
+    }
+    this.#pid = pid
+    this.#start.resolve()
+  }
+
+  onOutput(stream: GuestStream, bytes: Buffer): void {
+    if (this.#isOver) return
+    if (stream !== 'state') this.#capture.add(stream, bytes, this.#elapsed())
+    else if ((this.#stateBytes += bytes.length) <= stateBytesMax) this.#state.push(Buffer.from(bytes))
+  }
+
+  /** Without a cgroup the watchdog ends everything in the space. */
+  onExceeded(what: Exceeded): void {
+    if (what !== 'stdout' && what !== 'stderr' && what !== 'wall') this.#killReason ??= what
+  }
+
+  onUsage(): void {}
+
+  onExit(report: ProcessReport): void {
+    this.#start.reject(new LazaretError('CELL_FAILED', { detail: 'The command ended before it began.' }))
+    if (this.#isOver) return
+    this.#finish(report)
+  }
+
+  #finish(report: ProcessReport): void {
+    this.#stop()
+    const durationMs = this.#elapsed()
+    const outcome = this.#settle(report)
+    void this.#capture.delivered(this.#signal).then(
+      () =>
+        this.#end.resolve({
+          outcome,
+          exitCode: exitCodeOf(outcome, report),
+          stdout: this.#capture.text('stdout'),
+          stderr: this.#capture.text('stderr'),
+          truncated: report.outputDroppedBytes > 0 ? ['stdout', 'stderr'] : [],
+          durationMs,
+          state: Buffer.concat(this.#state).toString(),
+          wasKilled: outcome.kind === 'killed',
+        }),
+      (error: unknown) => this.#end.reject(error),
+    )
+  }
+
+  #settle(report: ProcessReport): Outcome {
+    const { limits, space } = this.#parts
+    const { cgroup } = space.ground
+    const failed = report.end.by !== 'exit' || report.end.exitCode !== 0
+    const oomKills = failed ? (cgroup?.oomKills() ?? 0) - this.#oomKillsBefore : 0
+    const exit: Exit = {
+      end: report.end,
+      killReason: this.#killReason,
+      // The counter is the space's: only for a command that itself was killed is it evidence.
+      oomKills: report.end.by === 'signal' || exitedAsKilled(report) ? oomKills : 0,
+      forksRefused: 0,
+      diskFull: false,
+      dataLimited: cgroup === null,
+      memoryPeakBytes: Math.max(report.residentPeakBytes, report.watchdogPeakBytes),
+      cpuMs: report.cpuMs,
+      wallMs: this.#elapsed(),
+      outputBytes: 0,
+      stdout: '',
+      stderr: '',
+      truncated: [],
+      claims: { logs: [], displays: [] },
+      observed: {},
+      layers: [],
+    }
+    return settle({ ...limits, wallMs: this.#timeoutMs, cpuMs: null }, exit)
+  }
+
+  #kill(reason: KillReason): void {
+    if (this.#isOver || this.#killReason !== null) return
+    this.#killReason = reason
+    // What waits for a slow reader must not keep the end from being heard.
+    this.#parts.space.cell.holdOutput(this.#id, false)
+    this.kill()
+  }
+
+  #failStep(failure: StepFailure): void {
+    this.#fail(explainFailure(failure, this.#parts.space.plan))
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isOver) return
+    this.kill()
+    this.#stop()
+    this.#start.reject(error)
+    this.#end.reject(error)
+  }
+
+  #stop(): void {
+    this.#isOver = true
+    for (const cancel of this.#cancels.splice(0)) cancel()
+  }
+
+  #elapsed(): number {
+    return this.#parts.clock.now() - this.#beganAt
+  }
+}
+
+const noDelivery = { onFull: () => undefined, onEmpty: () => undefined, onFailure: () => undefined }
+
+/** A shell says so of a program that it had started. */
+function exitedAsKilled({ end }: ProcessReport): boolean {
+  return end.by === 'exit' && end.exitCode === 128 + constants.signals.SIGKILL
+}
+
+function exitCodeOf(outcome: Outcome, { end }: ProcessReport): number {
+  if (outcome.kind === 'timed-out') return timedOutCode
+  if (outcome.kind === 'cancelled') return cancelledCode
+  if (end.by === 'exit') return end.exitCode
+  return 128 + (constants.signals[end.signal as NodeJS.Signals] ?? 0)
+}

@@ -1,0 +1,178 @@
+/** The processes that were started to go on beside other commands: a server, a watcher, a terminal. */
+import { LazaretError } from '../core/errors.ts'
+import type { OutputChunk } from '../core/request.ts'
+import type { TerminalSize } from '../jail/guest-process.ts'
+import { checkMilliseconds, checkSize, refuse } from './checks.ts'
+import type { Command, CommandEnd } from './command.ts'
+import { Log } from './log.ts'
+import type { LogText } from './log.ts'
+
+/** `completed` with exit code 0, `failed` with another, `killed` by a signal. */
+export type ProcessStatus = 'running' | 'completed' | 'failed' | 'killed'
+
+export interface WaitOptions {
+  /** Milliseconds; default 30 000. */
+  readonly timeout?: number
+}
+
+/** Of the process itself, not of what happens to it while it is waited for. */
+export interface SandboxProcess {
+  readonly id: string
+  /** Its number among the processes of the sandbox. */
+  readonly pid: number
+  readonly command: string
+  readonly status: ProcessStatus
+  /** When it has ended. */
+  readonly exitCode: number | undefined
+  /** Default SIGTERM to the process itself; SIGKILL ends it with everything that it has started. */
+  kill(signal?: NodeJS.Signals): void
+  /** What it has printed, from the end: at most 1 MiB of each stream. */
+  getLogs(): LogText
+  /** What it has printed and what it prints, until it ends. */
+  streamLogs(options?: { readonly signal?: AbortSignal }): AsyncIterable<OutputChunk>
+  /** Resolves with its exit code. */
+  waitForExit(options?: WaitOptions): Promise<{ readonly exitCode: number }>
+  /** Resolves when something listens on this TCP port of the sandbox's loopback. */
+  waitForPort(port: number, options?: WaitOptions): Promise<void>
+  /** Resolves with the first line that matches, of what it has printed or prints. */
+  waitForLog(pattern: string | RegExp, options?: WaitOptions): Promise<{ readonly line: string }>
+  /** Types into its terminal, or writes to its standard input. Resolves when there is room for more. */
+  write(text: string | Uint8Array): Promise<void>
+  resize(size: TerminalSize): void
+}
+
+export interface ProcessParts {
+  readonly id: string
+  readonly command: string
+  readonly process: Command
+  readonly log: Log
+  /** Resolves whether anything listens there. */
+  readonly isListening: (port: number) => Promise<boolean>
+  readonly after: (ms: number, callback: () => void) => () => void
+}
+
+const waitMs = 30_000
+const portPauseMs = 25
+
+export class BackgroundProcess implements SandboxProcess {
+  readonly id: string
+  readonly command: string
+  readonly #parts: ProcessParts
+  readonly ended: Promise<CommandEnd | undefined>
+  #end: CommandEnd | undefined
+  #isOver = false
+
+  constructor(parts: ProcessParts) {
+    this.#parts = parts
+    this.id = parts.id
+    this.command = parts.command
+    this.ended = parts.process.ended.then(
+      (end) => this.#finish(end),
+      () => this.#finish(undefined),
+    )
+  }
+
+  get pid(): number {
+    return this.#parts.process.pid
+  }
+
+  get status(): ProcessStatus {
+    if (!this.#isOver) return 'running'
+    if (this.#end === undefined || this.#end.outcome.kind !== 'completed') return 'killed'
+    return this.#end.exitCode === 0 ? 'completed' : 'failed'
+  }
+
+  get exitCode(): number | undefined {
+    return this.#isOver ? (this.#end?.exitCode ?? 137) : undefined
+  }
+
+  kill(signal: NodeJS.Signals = 'SIGTERM'): void {
+    if (signal === 'SIGKILL') this.#parts.process.kill()
+    else this.#parts.process.signal(signal)
+  }
+
+  getLogs(): LogText {
+    return this.#parts.log.text()
+  }
+
+  streamLogs(options: { readonly signal?: AbortSignal } = {}): AsyncIterable<OutputChunk> {
+    return this.#parts.log.follow(options.signal)
+  }
+
+  async waitForExit(options: WaitOptions = {}): Promise<{ readonly exitCode: number }> {
+    await this.#within(options, 'end', this.ended)
+    return { exitCode: this.exitCode ?? 137 }
+  }
+
+  async waitForPort(port: number, options: WaitOptions = {}): Promise<void> {
+    if (!Number.isInteger(port) || port < 1 || port > 65_535) throw refuse('port: must be from 1 to 65535')
+    let isWanted = true
+    const look = async () => {
+      while (isWanted && !(await this.#parts.isListening(port))) {
+        if (this.#isOver) throw this.#tooEarly(`anything listened on port ${port}`)
+        await new Promise<void>((resolve) => this.#parts.after(portPauseMs, resolve))
+      }
+    }
+    try {
+      await this.#within(options, `listen on port ${port}`, look())
+    } finally {
+      isWanted = false
+    }
+  }
+
+  async waitForLog(pattern: string | RegExp, options: WaitOptions = {}): Promise<{ readonly line: string }> {
+    if (typeof pattern !== 'string' && !(pattern instanceof RegExp))
+      throw refuse('pattern: must be a string or a regular expression')
+    const abort = new AbortController()
+    const look = async () => {
+      for await (const line of this.#parts.log.lines(abort.signal))
+        if (typeof pattern === 'string' ? line.includes(pattern) : line.search(pattern) >= 0) return { line }
+      throw this.#tooEarly('it printed such a line')
+    }
+    try {
+      return await this.#within(options, 'print such a line', look())
+    } finally {
+      abort.abort()
+    }
+  }
+
+  write(text: string | Uint8Array): Promise<void> {
+    return this.#parts.process.write(typeof text === 'string' ? Buffer.from(text) : text)
+  }
+
+  resize(size: TerminalSize): void {
+    checkSize(size)
+    this.#parts.process.resize(size)
+  }
+
+  #finish(end: CommandEnd | undefined): CommandEnd | undefined {
+    this.#end = end
+    this.#isOver = true
+    this.#parts.log.end()
+    return end
+  }
+
+  #tooEarly(what: string): LazaretError {
+    return new LazaretError('PROCESS_ENDED', {
+      detail: `Process ${this.id} ended with exit code ${this.exitCode} before ${what}.`,
+    })
+  }
+
+  async #within<T>({ timeout = waitMs }: WaitOptions, what: string, work: Promise<T>): Promise<T> {
+    checkMilliseconds(timeout, 'timeout')
+    const late = Promise.withResolvers<never>()
+    const cancel = this.#parts.after(timeout, () =>
+      late.reject(
+        new LazaretError('WAIT_TIMED_OUT', {
+          detail: `Process ${this.id} did not ${what} within ${timeout} ms.`,
+        }),
+      ),
+    )
+    work.catch(() => undefined)
+    try {
+      return await Promise.race([work, late.promise])
+    } finally {
+      cancel()
+    }
+  }
+}

@@ -1,0 +1,38 @@
+/** The sandboxes of one Lazaret. */
+import { LazaretError } from '../core/errors.ts'
+import { Sandbox } from './sandbox.ts'
+import type { SandboxParts } from './sandbox.ts'
+
+const sandboxesMax = 256
+
+export class Sandboxes implements AsyncDisposable {
+  readonly #all = new Map<string, Sandbox>()
+  readonly #starting = new Map<string, Promise<unknown>>()
+
+  /** Throws INVALID_REQUEST when the name is taken. */
+  async create(parts: Omit<SandboxParts, 'onGone'>): Promise<Sandbox> {
+    const { id } = parts
+    if (this.#all.has(id) || this.#starting.has(id))
+      throw new LazaretError('INVALID_REQUEST', { detail: `There is a sandbox ${id}.` })
+    if (this.#all.size + this.#starting.size >= sandboxesMax)
+      throw new LazaretError('QUEUE_FULL', { detail: `There are ${sandboxesMax} sandboxes.` })
+    const starting = Sandbox.create({ ...parts, onGone: () => this.#all.delete(id) })
+    this.#starting.set(id, starting)
+    try {
+      const sandbox = await starting
+      this.#all.set(id, sandbox)
+      return sandbox
+    } finally {
+      this.#starting.delete(id)
+    }
+  }
+
+  list(): Sandbox[] {
+    return [...this.#all.values()].filter(({ isAlive }) => isAlive)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.allSettled(this.#starting.values())
+    await Promise.all([...this.#all.values()].map((sandbox) => sandbox.destroy()))
+  }
+}

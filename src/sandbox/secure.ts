@@ -1,0 +1,50 @@
+/** Commands with credentials: each in a space of its own, which holds them and nothing else, and ends with it. */
+import type { CommandEnd } from './command.ts'
+import { Command } from './command.ts'
+import type { SessionCommand } from './session.ts'
+import { privateHome } from '../jail/mounts.ts'
+import { bootstrap, frameScript, secureScript } from './shell-text.ts'
+import type { Spaces } from './spaces.ts'
+
+export interface SecureCommand extends SessionCommand {
+  readonly variables: Readonly<Record<string, string>>
+  readonly folder: string
+  readonly home: 'workspace' | undefined
+}
+
+export async function runSecurely(spaces: Spaces, secure: SecureCommand): Promise<CommandEnd> {
+  const { clock, limits, shell, shape } = spaces.parts
+  const { command, folder, stdin, variables, home, ...wishes } = secure
+  const space = await spaces.openSecure()
+  try {
+    const { workspace } = shape.place
+    const process = new Command({
+      space,
+      clock,
+      limits,
+      spec: {
+        ...spaces.commonSpec(space),
+        file: shell,
+        argv: ['bash', '-c', bootstrap, 'bash'],
+        env: {
+          PATH: '/usr/local/bin:/usr/bin:/bin',
+          HOME: home === 'workspace' ? workspace : privateHome,
+          LANG: 'C.UTF-8',
+          TZ: 'UTC',
+          TERM: 'dumb',
+          ...variables,
+        },
+        folder: workspace,
+        stdin: 'later',
+      },
+    })
+    process.begin(wishes)
+    void process.write(frameScript(secureScript({ command, folder, hasStdin: stdin !== undefined })))
+    if (stdin !== undefined) void process.write(Buffer.from(stdin as string))
+    process.endStdin()
+    return await process.ended
+  } finally {
+    // Whatever it has left behind ends with its space, and nobody waits for that.
+    void space.clean().catch(() => undefined)
+  }
+}

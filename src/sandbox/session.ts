@@ -1,0 +1,187 @@
+/**
+ * A session: commands one after the other, each of which finds the working folder, the exported variables, the functions
+ * and the options that the one before has left. Each has a shell of its own, which the next one waits in already.
+ */
+import { LazaretError } from '../core/errors.ts'
+import { Command } from './command.ts'
+import type { CommandEnd, CommandWishes } from './command.ts'
+import {
+  bootstrap,
+  commandScript,
+  frameScript,
+  freshState,
+  parseState,
+  restoreScript,
+  terminalScript,
+} from './shell-text.ts'
+import type { ShellState, Variables } from './shell-text.ts'
+import type { Spaces } from './spaces.ts'
+
+export interface SessionStart {
+  readonly id: string
+  readonly folder: string
+  /** As they are when it begins, also anew. */
+  readonly variables: () => Variables
+}
+
+export interface SessionCommand extends CommandWishes {
+  readonly command: string
+  readonly folder?: string | undefined
+  readonly stdin?: string | Uint8Array | undefined
+}
+
+/** A shell that waits costs a megabyte. */
+const parkedMs = 30_000
+
+export class Session {
+  readonly id: string
+  readonly #spaces: Spaces
+  readonly #start: SessionStart
+  #state: ShellState
+  #pending: Variables = {}
+  #parked: Command | undefined
+  #unpark: () => void = () => undefined
+  #last: Promise<unknown> = Promise.resolve()
+  #isGone = false
+
+  constructor(spaces: Spaces, start: SessionStart) {
+    this.id = start.id
+    this.#spaces = spaces
+    this.#start = start
+    this.#state = freshState(start.folder, start.variables())
+  }
+
+  /** Where its next command begins. */
+  get folder(): string {
+    return this.#state.folder
+  }
+
+  /** From its next command on. */
+  setVariables(variables: Variables): void {
+    this.#pending = { ...this.#pending, ...variables }
+  }
+
+  /** When the commands before it have ended. Throws SESSION_TERMINATED when it killed its own shell. */
+  exec(command: SessionCommand): Promise<CommandEnd> {
+    const turn = this.#last.then(() => this.#exec(command))
+    this.#last = turn.catch(() => undefined)
+    return turn
+  }
+
+  /** With all that its next command would find, and beside it: what it changes is its own. */
+  startBeside(command: SessionCommand, goesOn = false): Command {
+    this.#requireThere()
+    const shell = this.#startShell(goesOn)
+    this.#give(shell, command, this.#pending)
+    return shell
+  }
+
+  /** The same as one script. */
+  terminalScript({ command, folder }: SessionCommand): string {
+    this.#requireThere()
+    const { definitions } = this.#state
+    const variables = { TERM: 'xterm-256color', ...this.#pending }
+    const text = {
+      command,
+      folder: folder ?? this.#state.folder,
+      state: this.#state,
+      variables,
+      hasStdin: true,
+    }
+    return terminalScript(definitions, text)
+  }
+
+  end(): void {
+    this.#isGone = true
+    this.#unpark()
+    this.#parked?.kill()
+  }
+
+  async #exec(command: SessionCommand): Promise<CommandEnd> {
+    this.#requireThere()
+    if (command.signal?.aborted === true) return cancelled
+    const shell = this.#takeShell()
+    const variables = this.#pending
+    this.#pending = {}
+    this.#give(shell, command, variables)
+    const end = await shell.ended
+    const state = parseState(end.state)
+    if (state !== undefined)
+      this.#state = command.folder === undefined ? state : { ...state, folder: this.#state.folder }
+    else this.#pending = { ...variables, ...this.#pending }
+    if (end.wasKilled) {
+      this.#state = freshState(this.#start.folder, this.#start.variables())
+      throw new LazaretError('SESSION_TERMINATED', {
+        detail: `Session ${this.id} ended with exit code ${end.exitCode}.`,
+      })
+    }
+    this.#park()
+    return end
+  }
+
+  #give(shell: Command, { command, folder, stdin, ...wishes }: SessionCommand, variables: Variables): void {
+    shell.begin(wishes)
+    const script = commandScript({
+      command,
+      folder: folder ?? this.#state.folder,
+      state: this.#state,
+      variables,
+      hasStdin: stdin !== undefined,
+    })
+    void shell.write(frameScript(script))
+    if (stdin !== undefined) void shell.write(Buffer.from(stdin as string))
+    shell.endStdin()
+  }
+
+  #takeShell(): Command {
+    const parked = this.#parked
+    this.#parked = undefined
+    this.#unpark()
+    return parked === undefined || parked.isOver ? this.#startShell() : parked
+  }
+
+  /** What goes on prints without end; its log keeps the end of it. */
+  #startShell(goesOn = false): Command {
+    const { user, parts } = this.#spaces
+    const shell = new Command({
+      space: user,
+      clock: parts.clock,
+      limits: parts.limits,
+      spec: {
+        ...this.#spaces.commonSpec(user),
+        ...(goesOn ? { outputBytes: Number.MAX_SAFE_INTEGER } : {}),
+        file: parts.shell,
+        argv: ['bash', '-c', bootstrap, 'bash'],
+        env: {},
+        folder: parts.shape.place.workspace,
+        stdin: 'later',
+        hasState: true,
+      },
+    })
+    void shell.write(frameScript(restoreScript(this.#state)))
+    return shell
+  }
+
+  #park(): void {
+    if (this.#isGone) return
+    this.#parked = this.#startShell()
+    const shell = this.#parked
+    this.#unpark = this.#spaces.parts.clock.after(parkedMs, () => shell.kill())
+  }
+
+  #requireThere(): void {
+    if (this.#isGone) throw new LazaretError('SESSION_GONE', { detail: `Session ${this.id} was deleted.` })
+  }
+}
+
+/** Before it began. */
+const cancelled: CommandEnd = {
+  outcome: { kind: 'cancelled' },
+  exitCode: 130,
+  stdout: '',
+  stderr: '',
+  truncated: [],
+  durationMs: 0,
+  state: '',
+  wasKilled: false,
+}

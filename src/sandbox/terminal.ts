@@ -1,0 +1,39 @@
+/** A command in a terminal of its own: what it reads and prints there is all there is, so its script comes as an argument. */
+import type { TerminalSize } from '../jail/guest-process.ts'
+import { refuse } from './checks.ts'
+import { Command } from './command.ts'
+import type { Session, SessionCommand } from './session.ts'
+import type { Spaces } from './spaces.ts'
+
+/** The kernel's bound on one argument, less what goes around it. */
+const scriptBytesMax = 120 * 1024
+
+export interface TerminalCommand extends SessionCommand {
+  readonly size: TerminalSize
+}
+
+export function startTerminal(spaces: Spaces, session: Session, command: TerminalCommand): Command {
+  const { parts, user } = spaces
+  const { size, stdin, ...wishes } = command
+  const script = session.terminalScript(command)
+  if (Buffer.byteLength(script) > scriptBytesMax)
+    throw refuse(`command: with what its session holds it is longer than ${scriptBytesMax} bytes`)
+  const process = new Command({
+    space: user,
+    clock: parts.clock,
+    limits: parts.limits,
+    spec: {
+      ...spaces.commonSpec(user),
+      file: parts.shell,
+      argv: ['bash', '-c', script, 'bash'],
+      env: {},
+      folder: parts.shape.place.workspace,
+      stdin: 'later',
+      hasTerminal: true,
+    },
+  })
+  process.begin(wishes)
+  process.resize(size)
+  if (stdin !== undefined) void process.write(Buffer.from(stdin as string))
+  return process
+}

@@ -1,0 +1,90 @@
+/** What a sandbox takes and gives: the words of its public API. */
+import type { Limits } from '../core/limits.ts'
+import type { Outcome } from '../core/outcome.ts'
+import type { ProtectionLevel } from '../core/protection.ts'
+import type { NetworkMode, OutputChunk } from '../core/request.ts'
+import type { TerminalSize } from '../jail/guest-process.ts'
+
+export interface SandboxOptions {
+  /** A name to find it by in `listSandboxes()`: letters, digits, `.`, `_`, `-`. Default: a fresh one. */
+  readonly id?: string
+  /** Files placed in /workspace before anything runs; keys are relative paths. */
+  readonly files?: Readonly<Record<string, string | Uint8Array>>
+  /** Variables of every command of the user space. Not for secrets: see `ExecOptions.env`. */
+  readonly env?: Variables
+  /** Of all commands together; `outputBytes` is each command's own, and `wallMs` and `cpuMs` hold nothing here. */
+  readonly limits?: Partial<Limits>
+  /** Default `none`: a network of its own, with a loopback and nothing else. */
+  readonly network?: NetworkMode
+  /** Host folders that its commands may read, besides the operator's. */
+  readonly readable?: readonly { readonly host: string; readonly guest: string }[]
+  /** Ends it, with everything in it, when nothing has been asked of it for so long. Milliseconds; default never. */
+  readonly idleTimeoutMs?: number
+  /** Whether commands with credentials may run where nothing keeps them apart. Default false. */
+  readonly allowDegradedSecrets?: boolean
+}
+
+/** A name without a value is left out, or taken away where there was one. */
+export type Variables = Readonly<Record<string, string | undefined>>
+
+export interface ExecOptions {
+  /**
+   * Credentials, for this command alone: with any, it runs in a fresh space that nothing else of the sandbox can look
+   * into, with these variables, `PATH`, `LANG`, `TZ`, `TERM` and an empty `HOME` of its own, and no other variable.
+   */
+  readonly env?: Variables
+  /** Absolute. Default: the session's. */
+  readonly cwd?: string
+  /** Milliseconds until the command is ended, with everything that it has started. Default none. */
+  readonly timeout?: number
+  /** Default: the session that always is. */
+  readonly sessionId?: string
+  /** What it reads from standard input. Default: nothing, from /dev/null. */
+  readonly stdin?: string | Uint8Array
+  /** Aborting it ends the command; the outcome is `cancelled`. */
+  readonly signal?: AbortSignal
+  /** Called for each piece of output as it comes. The command waits while a promise of it is pending. */
+  readonly onOutput?: ((chunk: OutputChunk) => void) | ((chunk: OutputChunk) => Promise<void>)
+  /** Of a command with credentials: `workspace` makes /workspace its HOME, with what others have left there. */
+  readonly home?: 'workspace'
+  /** Gives it a terminal of this size in place of pipes. What it prints is then all `stdout`. */
+  readonly tty?: TerminalSize
+}
+
+export interface ExecResult {
+  /** It ended by itself, with 0. */
+  readonly success: boolean
+  /** 124 when it was timed out, 130 when cancelled, 128 and the signal's number when killed. */
+  readonly exitCode: number
+  /** Invalid UTF-8 is replaced. */
+  readonly stdout: string
+  readonly stderr: string
+  readonly command: string
+  /** Milliseconds from its start to its end. */
+  readonly duration: number
+  /** When it ended, ISO 8601. */
+  readonly timestamp: string
+  readonly outcome: Outcome
+  /** What was cut off because it was longer than `outputBytes`. */
+  readonly truncated: readonly ('stdout' | 'stderr')[]
+  readonly isolation: Isolation
+}
+
+/** What stood around a command. */
+export interface Isolation {
+  /** `user`: with the sandbox's other commands. `secure`: alone, with its credentials. */
+  readonly space: 'user' | 'secure'
+  readonly level: ProtectionLevel
+  readonly network: NetworkMode
+  /** Why a command that named `env` was not run in a secure space: it named no value. */
+  readonly note?: string
+}
+
+export interface SessionOptions {
+  /** Letters, digits, `.`, `_`, `-`. Default: a fresh one. */
+  readonly id?: string
+  /** Variables of its commands, besides the sandbox's. */
+  readonly env?: Variables
+  /** Where it begins. Absolute; default /workspace. */
+  readonly cwd?: string
+}
