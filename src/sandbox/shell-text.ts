@@ -15,14 +15,20 @@ export interface ShellState {
   readonly options: string
 }
 
+/*
+ * A session may have functions and aliases with the names of builtins, `cd` above all; `\\builtin` gets past both.
+ */
+
 /** Reads one script: its length in bytes, a line end, the script. In locale C, where a character is a byte. */
-const readScript = 'LC_ALL=C IFS= read -r;LC_ALL=C IFS= read -rN "$REPLY";eval "$REPLY"'
+const readScript =
+  'LC_ALL=C IFS= \\builtin read -r;LC_ALL=C IFS= \\builtin read -rN "$REPLY";\\builtin eval "$REPLY"'
 
 /** `bash -c` this: it takes over a state, and then waits for its command. */
-export const bootstrap = readScript
+export const bootstrap = 'LC_ALL=C IFS= read -r;LC_ALL=C IFS= read -rN "$REPLY";eval "$REPLY"'
 
 const sayState =
-  '{ printf "%s\\0" "$PWD"; declare -px; declare -f; alias -p; shopt -p; printf "\\0"; set +o; printf "\\0end"; } ' +
+  '{ \\builtin printf "%s\\0" "$PWD"; \\builtin declare -px; \\builtin declare -f; \\builtin alias -p; ' +
+  '\\builtin shopt -p; \\builtin printf "\\0"; \\builtin set +o; \\builtin printf "\\0end"; } ' +
   '2>/dev/null >&3'
 
 /** How a script goes to the shell's standard input. */
@@ -36,6 +42,15 @@ export function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
+/** The same without line ends: bash counts lines, and those around a command must not be among the command's own. */
+function quoteInLine(text: string): string {
+  const escaped = text.replace(/[\\']/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r')
+  return `$'${escaped}'`
+}
+
+/** Read before the command: one line. */
+const evaluate = (script: string) => `\\builtin eval ${quoteInLine(script)}`
+
 export type Variables = Readonly<Record<string, string | undefined>>
 
 /** Commands that export these, or take them away where they have no value. */
@@ -47,7 +62,7 @@ export function exportAll(variables: Variables): string {
 
 /** The first script: everything of a state but its folder and its options. */
 export function restoreScript({ definitions }: ShellState): string {
-  return `shopt -s expand_aliases\n${definitions}\n${readScript}`
+  return `{ shopt -s expand_aliases;${evaluate(definitions)}; } 2>/dev/null;${readScript}`
 }
 
 export interface CommandText {
@@ -64,17 +79,17 @@ export interface CommandText {
 export function commandScript({ command, folder, state, variables, hasStdin }: CommandText): string {
   return [
     enter(folder),
-    exportAll(variables),
-    'unset REPLY',
-    ...(hasStdin ? [] : ['exec </dev/null']),
-    `trap ${quote(sayState)} EXIT`,
-    `{ ${state.options}\n} 2>/dev/null`,
-    `eval ${quote(command)} 3>&-`,
+    evaluate(exportAll(variables)),
+    '\\builtin unset REPLY',
+    ...(hasStdin ? [] : ['\\builtin exec </dev/null']),
+    `\\builtin trap ${quoteInLine(sayState)} EXIT`,
+    `{ ${evaluate(state.options)}; } 2>/dev/null`,
+    `${evaluate(command)} 3>&-`,
     // Once more where the command has a trap of its own; then nothing more is said.
     `{ REPLY=$?; } 2>/dev/null`,
     sayState,
-    '{ exec 3>&-; exit "$REPLY"; } 2>/dev/null',
-  ].join('\n')
+    '{ \\builtin exec 3>&-; \\builtin exit "$REPLY"; } 2>/dev/null',
+  ].join(';')
 }
 
 /** Both scripts as one, for a shell whose standard input is a terminal. It leaves no state. */
@@ -83,11 +98,11 @@ export function terminalScript(
   { command, folder, state, variables }: CommandText,
 ): string {
   return [
-    `{ shopt -s expand_aliases\n${definitions}\n${exportAll(variables)}\n} 2>/dev/null`,
+    `{ shopt -s expand_aliases;${evaluate(`${definitions}\n${exportAll(variables)}`)}; } 2>/dev/null`,
     enter(folder),
-    `{ ${state.options}\n} 2>/dev/null`,
-    `eval ${quote(command)}`,
-  ].join('\n')
+    `{ ${evaluate(state.options)}; } 2>/dev/null`,
+    evaluate(command),
+  ].join(';')
 }
 
 /** A command of a secure space: its variables are in its environment already, and it leaves no state. */
@@ -100,14 +115,14 @@ export function secureScript({
     enter(folder),
     // What bash adds by itself is no variable that anybody asked for.
     'unset REPLY OLDPWD; export -n PWD SHLVL',
-    ...(hasStdin ? [] : ['exec </dev/null']),
-    `eval ${quote(command)}`,
-  ].join('\n')
+    ...(hasStdin ? [] : ['\\builtin exec </dev/null']),
+    evaluate(command),
+  ].join(';')
 }
 
 function enter(folder: string): string {
-  const complaint = quote(`Failed to change directory to ${folder}`)
-  return `cd -- ${quote(folder)} 2>/dev/null || { printf '%s\\n' ${complaint} >&2; exit 1; }`
+  const complaint = quoteInLine(`Failed to change directory to ${folder}`)
+  return `\\builtin cd -- ${quoteInLine(folder)} 2>/dev/null || { \\builtin printf '%s\\n' ${complaint} >&2; \\builtin exit 1; }`
 }
 
 /** What is left behind when a command ends; undefined when the shell was killed, or exchanged for a program. */
