@@ -15,7 +15,7 @@ export interface SecureCommand extends SessionCommand {
 export async function runSecurely(spaces: Spaces, secure: SecureCommand): Promise<CommandEnd> {
   const { clock, limits, shell, shape } = spaces.parts
   const { command, folder, stdin, variables, home, ...wishes } = secure
-  const space = await spaces.openSecure()
+  const space = await spaces.takeSecure()
   try {
     const { workspace } = shape.place
     const process = new Command({
@@ -45,6 +45,9 @@ export async function runSecurely(spaces: Spaces, secure: SecureCommand): Promis
     return await process.ended
   } finally {
     // Whatever it has left behind ends with its space, and nobody waits for that.
-    void space.clean().catch(() => undefined)
+    void space
+      .clean()
+      .catch(() => undefined)
+      .then(() => spaces.prepareSecure())
   }
 }

@@ -24,6 +24,8 @@ export type CommonSpec = Pick<
 >
 
 const shellDataBytes = 3 * 1024 * 1024
+/** How long a space waits for a command that may never come. */
+const waitingMs = 30_000
 
 export class Spaces implements AsyncDisposable {
   readonly parts: SpacesParts
@@ -31,6 +33,9 @@ export class Spaces implements AsyncDisposable {
   readonly user: Space
   readonly #userGround: LeasedGround
   #secureGround: LeasedGround | undefined
+  #waiting: Promise<Space | undefined> | undefined
+  #stopWaiting: () => void = () => undefined
+  #isOver = false
 
   private constructor(parts: SpacesParts, cell: SandboxCell, user: Space) {
     this.parts = parts
@@ -56,7 +61,25 @@ export class Spaces implements AsyncDisposable {
   }
 
   /** For one command. Its limits are its own, so that no other command can keep it from running. */
-  openSecure(): Promise<Space> {
+  async takeSecure(): Promise<Space> {
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    this.#stopWaiting()
+    return (await waiting) ?? this.#openSecure()
+  }
+
+  /** Has the next one stand before it is asked for: it is empty, and holds no secret of anybody. */
+  prepareSecure(): void {
+    if (this.#waiting !== undefined || this.#isOver) return
+    const waiting = this.#openSecure().catch(() => undefined)
+    this.#waiting = waiting
+    this.#stopWaiting = this.parts.clock.after(waitingMs, () => {
+      if (this.#waiting === waiting) this.#waiting = undefined
+      void waiting.then((space) => space?.clean())
+    })
+  }
+
+  #openSecure(): Promise<Space> {
     this.#secureGround ??= this.cell.leaseGround(this.parts.limits)
     return this.cell.open('secure', this.#secureGround)
   }
@@ -87,6 +110,9 @@ export class Spaces implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true
+    this.#stopWaiting()
+    await this.#waiting
     await this.cell[Symbol.asyncDispose]()
     this.#userGround.release()
     this.#secureGround?.release()

@@ -469,7 +469,7 @@ function record(operation: number, length = 0, zeros = 0): Buffer {
 
 function withFlags(spawn: Buffer): Buffer {
   const bytes = Buffer.from(spawn)
-  bytes.writeUInt32LE(0x80, 0)
+  bytes.writeUInt32LE(0x8000_0000, 0)
   return bytes
 }
 
