@@ -135,7 +135,6 @@ struct cell {
   const char *work;         /* the run's folder on the host, or NULL */
   uint64_t disk_bytes;      /* how much may be in it */
   uint64_t disk_entries;
-  /* the guests */
   bool guest_changes_ids;
   uid_t guest_uid;
   gid_t guest_gid;
@@ -170,7 +169,7 @@ _Noreturn void run_stub(pid_t pid1, int pidfd, int sync_fd);
 
 /* Ends every guest, and nothing else, whatever it has started. */
 void kill_guests(void);
-void kill_tree(pid_t root); /* a child that whoever of its own loses a parent is given to */
+void kill_tree(pid_t root); /* that adopts its descendants */
 bool end_guests_by_uid(void); /* false when it could not be done safely */
 void end_everything(int pidfd); /* for the stub: pid 1 or the warden, and all below it */
 uint32_t tasks_besides_guests(void);
@@ -241,10 +240,8 @@ struct guest_rlimits {
   uint32_t count;
 };
 
-/* A terminal of the guest's own, and its size. */
-int open_terminal(int *guest_end); /* -1 with errno set */
+int open_terminal(int *guest_end); /* of the guest's own; -1 with errno set */
 bool resize_terminal(int fd, uint32_t columns, uint32_t rows);
-
 /* The limits in a SPAWN or BEGIN frame. */
 bool take_rlimits(struct guest_rlimits *rlimits, struct reader *request);
 struct watched take_watched(struct spawn *spawn, struct reader *request);

@@ -123,6 +123,8 @@ bool restrict_with_landlock(void) {
 /* One domain for all guests of a space, this process's own: those of one command may signal and look at another's. */
 void step_restrict(struct reader *record) {
   require_whole(record);
+  errno = EPROTO;
+  if (!cell.has_landlock) fail("have a policy");
   if (!restrict_with_landlock()) fail("apply Landlock");
   cell.has_landlock = false;
 }

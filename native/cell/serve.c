@@ -3,7 +3,7 @@
  * source, reports how things ended. One poll loop; nothing in it blocks on a guest. It ends when the host's
  * socket does, and the kernel ends everything in the cell with it.
  */
-#include "cell.h"
+#include "service.h"
 #include "steps.h"
 
 #include <errno.h>
@@ -19,163 +19,25 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct spawn spawns[SPAWNS_MAX];
+struct service service;
 static uint8_t inbox[FRAME_HEADER_BYTES + FRAME_BYTES_MAX];
 static size_t inbox_bytes;
-static bool announces_alone;
-static bool kills_after_flush;
-static bool kills_late_forks;
-
-static struct spawn *spawn_of(uint32_t id) {
-  for (int i = 0; i < SPAWNS_MAX; i++) {
-    if (spawns[i].used && spawns[i].id == id) return &spawns[i];
-  }
-  return NULL;
-}
-
-static _Noreturn void end_malformed(void) {
-  errno = EPROTO;
-  fail("parse a frame");
-}
 
 /*
  * Our end is the end of everything in a pid namespace. Without one it is the stub that ends the guests when we are gone,
  * and it may be stopped: they are not left to it alone.
  */
-static _Noreturn void leave(void) {
+_Noreturn void leave(void) {
   if (cell.is_warded) kill_guests();
   _exit(0);
 }
 
 /* A fork of the zygote that has been asked for and is not ours yet. */
-static bool awaits_fork(void) {
+bool awaits_fork(void) {
   for (int i = 0; i < SPAWNS_MAX; i++) {
-    if (spawns[i].used && spawns[i].pid == 0) return true;
+    if (service.spawns[i].used && service.spawns[i].pid == 0) return true;
   }
   return false;
-}
-
-/* ---- frames from the host ---- */
-
-static void handle_spawn(uint32_t id, struct reader *payload) {
-  if (spawn_of(id)) end_malformed();
-  for (int i = 0; i < SPAWNS_MAX; i++) {
-    if (spawns[i].used) continue;
-    spawns[i] = (struct spawn){.used = true, .id = id};
-    if (!start_spawn(&spawns[i], payload)) end_malformed();
-    return;
-  }
-  outbox_fault(id, EAGAIN, "find room for another process");
-}
-
-/* Not reaped yet, so it is still that process. */
-static bool is_dead(pid_t pid) {
-  siginfo_t end = {0};
-  return waitid(P_PID, (id_t)pid, &end, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 && end.si_pid != 0;
-}
-
-static void handle_begin(uint32_t id, struct reader *payload) {
-  struct spawn *spawn = spawn_of(id);
-  if (!spawn || spawn->exited) return; /* it ended while this was on its way, and the host hears of that */
-  if (spawn->pid == 0) end_malformed(); /* a fork that the host has not heard of yet */
-  if (is_dead(spawn->pid)) return;
-  if (!begin_spawn(spawn, payload)) end_malformed();
-}
-
-static void handle_finish(uint32_t id, struct reader *payload) {
-  uint32_t exit_code = take_u32(payload);
-  struct spawn *spawn = spawn_of(id);
-  if (!reader_done(payload) || exit_code > UINT8_MAX) end_malformed();
-  if (spawn && spawn->pid == 0) end_malformed(); /* a fork that the host has not heard of yet */
-  if (!spawn || spawn->exited) return;
-  finish_spawn(spawn, (uint8_t)exit_code);
-  kills_after_flush = true;
-}
-
-static void handle_stdin(uint32_t id, struct reader *payload) {
-  struct spawn *spawn = spawn_of(id);
-  if (!spawn) return; /* it ended while this was on its way */
-  if (payload->left > STDIN_BYTES - spawn->stdin_count) end_malformed(); /* more than the credit we gave */
-  if (spawn->stdin_fd < 0) return;
-  for (; payload->left > 0; payload->left--) {
-    spawn->stdin_bytes[(spawn->stdin_from + spawn->stdin_count++) % STDIN_BYTES] = *payload->at++;
-  }
-}
-
-static void handle_signal(uint32_t id, struct reader *payload) {
-  uint32_t number = take_u32(payload);
-  struct spawn *spawn = spawn_of(id);
-  if (!reader_done(payload) || number == 0 || number >= NSIG) end_malformed();
-  if (!spawn || spawn->exited || spawn->pid == 0) return;
-  (void)kill(spawn->pid, (int)number); /* not reaped yet, so it is still that process */
-}
-
-static void handle_kill_tree(uint32_t id, struct reader *payload) {
-  struct spawn *spawn = spawn_of(id);
-  if (!reader_done(payload)) end_malformed();
-  if (spawn && !spawn->exited && spawn->pid > 0) kill_tree(spawn->pid);
-}
-
-static void handle_hold(uint32_t id, struct reader *payload) {
-  uint32_t held = take_u32(payload);
-  struct spawn *spawn = spawn_of(id);
-  if (!reader_done(payload) || held > 1) end_malformed();
-  if (spawn) spawn->held = held == 1;
-}
-
-static void handle_resize(uint32_t id, struct reader *payload) {
-  uint32_t columns = take_u32(payload);
-  uint32_t rows = take_u32(payload);
-  struct spawn *spawn = spawn_of(id);
-  if (!reader_done(payload)) end_malformed();
-  if (spawn && spawn->output_fds[0] >= 0) (void)resize_terminal(spawn->output_fds[0], columns, rows); /* a pipe has no size */
-}
-
-static void handle_frame(struct frame frame, struct reader payload) {
-  struct spawn *spawn = NULL;
-  switch (frame.type) {
-    case FRAME_SPAWN:
-      handle_spawn(frame.id, &payload);
-      return;
-    case FRAME_BEGIN:
-      handle_begin(frame.id, &payload);
-      return;
-    case FRAME_FINISH:
-      handle_finish(frame.id, &payload);
-      return;
-    case FRAME_STDIN:
-      handle_stdin(frame.id, &payload);
-      return;
-    case FRAME_STDIN_END:
-      spawn = spawn_of(frame.id);
-      if (spawn) spawn->stdin_ended = true;
-      return;
-    case FRAME_SIGNAL:
-      handle_signal(frame.id, &payload);
-      return;
-    case FRAME_KILL_TREE:
-      handle_kill_tree(frame.id, &payload);
-      return;
-    case FRAME_HOLD:
-      handle_hold(frame.id, &payload);
-      return;
-    case FRAME_RESIZE:
-      handle_resize(frame.id, &payload);
-      return;
-    case FRAME_PUT:
-      if (!put_file(&payload)) end_malformed();
-      return;
-    case FRAME_KILL_ALL: /* and then drain, so that what was printed before is not lost */
-      report_usage();
-      kill_guests();
-      announces_alone = true;
-      kills_late_forks = awaits_fork();
-      return;
-    case FRAME_END:
-      leave();
-    default:
-      end_malformed();
-  }
 }
 
 static void read_control(void) {
@@ -202,10 +64,10 @@ static void read_control(void) {
  */
 static void announce_alone(void) {
   if (awaits_fork()) return;
-  if (kills_late_forks) kill_guests();
-  kills_late_forks = false;
+  if (service.kills_late_forks) kill_guests();
+  service.kills_late_forks = false;
   if (waitid(P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 || errno != ECHILD) return;
-  announces_alone = false;
+  service.announces_alone = false;
   outbox_add((struct frame){.type = FRAME_ALONE}, NULL);
 }
 
@@ -223,7 +85,7 @@ static void wait_for_something(struct pollfd *polled, int signal_fd) {
   nfds_t count = POLLS_OF_OURS;
   bool room = outbox_has_room();
   for (int i = 0; i < SPAWNS_MAX; i++) {
-    struct spawn *spawn = &spawns[i];
+    struct spawn *spawn = &service.spawns[i];
     struct pollfd *own = polled + count;
     polled_of[i] = spawn->used ? own : NULL;
     if (!spawn->used) continue;
@@ -258,25 +120,25 @@ static void serve_once(int signal_fd) {
   for (int i = 0; i < SPAWNS_MAX; i++) {
     const struct pollfd *own = polled_of[i];
     if (!own) continue;
-    if (own[STREAMS].revents) read_exec_report(&spawns[i]);
+    if (own[STREAMS].revents) read_exec_report(&service.spawns[i]);
     for (int stream = 0; stream < STREAMS; stream++) {
-      if (spawns[i].used && own[stream].revents && outbox_has_room()) read_output(&spawns[i], stream);
+      if (service.spawns[i].used && own[stream].revents && outbox_has_room()) read_output(&service.spawns[i], stream);
     }
   }
   if (polled[1].revents) {
     struct signalfd_siginfo ignored[8];
     (void)!read(signal_fd, ignored, sizeof ignored);
-    reap(spawns);
+    reap(service.spawns);
   }
   if (polled[2].revents) end_orphaned();
   watchdog_look();
   for (int i = 0; i < SPAWNS_MAX; i++) {
-    if (spawns[i].used) advance(&spawns[i]);
+    if (service.spawns[i].used) advance(&service.spawns[i]);
   }
-  if (announces_alone) announce_alone();
+  if (service.announces_alone) announce_alone();
   if (!outbox_flush()) leave();
-  if (kills_after_flush) kill_guests();
-  kills_after_flush = false;
+  if (service.kills_after_flush) kill_guests();
+  service.kills_after_flush = false;
 }
 
 /* Files are touched with the guest's ids from here on. Changing the fsuid clears both settings, so they follow. */

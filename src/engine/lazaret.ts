@@ -189,16 +189,15 @@ class Engine implements Lazaret {
     return this.#track(this.#sandbox(options))
   }
 
-  async #sandbox(options: SandboxOptions): Promise<Sandbox> {
+  async #sandbox(asked: SandboxOptions): Promise<Sandbox> {
     this.#requireUsable()
-    const ground = {
-      options: this.#options,
-      machine: this.#machine,
-      clock: this.#clock,
-      toolchains: this.#toolchains,
-    }
-    const parts = parseSandbox(options, ground)
-    return this.#sandboxes.create(parts)
+    const [options, machine, clock, toolchains] = [
+      this.#options,
+      this.#machine,
+      this.#clock,
+      this.#toolchains,
+    ]
+    return this.#sandboxes.create(parseSandbox(asked, { options, machine, clock, toolchains }))
   }
 
   listSandboxes(): readonly Sandbox[] {

@@ -8,13 +8,7 @@ import type { Limits } from '../core/limits.ts'
 import type { RunRequest } from '../core/request.ts'
 import type { Cell } from '../jail/cell.ts'
 import { isStepFailure } from '../jail/cell-reports.ts'
-import type {
-  CellUsage,
-  Exceeded,
-  GuestStream,
-  ProcessListener,
-  ProcessReport,
-} from '../jail/guest-process.ts'
+import type { CellUsage, Exceeded, ProcessListener, ProcessReport } from '../jail/guest-process.ts'
 import { explainFailure } from '../jail/launch.ts'
 import type { CellPlan } from '../jail/plan.ts'
 import type { Truncatable } from '../core/result.ts'
@@ -133,7 +127,7 @@ export class Run implements ProcessListener {
     this.#start.resolve()
   }
 
-  onOutput(stream: GuestStream, bytes: Buffer): void {
+  onOutput(...[stream, bytes]: Parameters<ProcessListener['onOutput']>): void {
     if (this.#isOver) return
     if (stream !== 'state') this.#capture.add(stream, bytes, this.#elapsed())
   }

@@ -325,6 +325,13 @@ export const failingSteps: readonly FailingStep[] = [
     errno: errno.EPROTO,
   },
   {
+    name: 'restrict',
+    why: 'there is no policy',
+    record: { do: 'restrict' },
+    step: 'have a policy',
+    errno: errno.EPROTO,
+  },
+  {
     name: 'family',
     why: 'nobody listens',
     record: family({ secret: Buffer.alloc(32), argv: ['/usr/bin/true'] }),
@@ -466,5 +473,6 @@ export const placeOf: Partial<Record<RecordName, RecordName>> = {
   'open-at': 'clone',
   'guest-join': 'guard',
   forks: 'keep-capabilities',
+  restrict: 'guest-landlock',
   family: 'serve',
 }
