@@ -24,7 +24,11 @@ struct path_beneath_attr {
   uint64_t allowed;
   int32_t parent_fd;
 } __attribute__((packed));
-enum { RULE_PATH_BENEATH = 1 };
+struct net_port_attr {
+  uint64_t allowed;
+  uint64_t port;
+};
+enum { RULE_PATH_BENEATH = 1, RULE_NET_PORT = 2 };
 
 /* What may be granted on a file that is not a folder; the kernel refuses the rest with EINVAL. */
 static const uint64_t FILE_ACCESS = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15; /* execute, write, read, truncate, ioctl */
@@ -80,6 +84,25 @@ static bool take_ruleset(struct reader *rules, struct ruleset_attr *attributes, 
   return !rules->bad && *attribute_bytes > 0 && *attribute_bytes <= sizeof *attributes;
 }
 
+/* Landlock names what is allowed, so ports that are protected are all but these ranges. */
+static bool allow_ports(int ruleset, struct reader *rules, uint64_t handled_network) {
+  enum { BIND_TCP = 1, PORTS_END = 1 << 16 };
+  uint32_t ranges = take_u32(rules);
+  errno = EOPNOTSUPP;
+  if (ranges > 0 && !(handled_network & BIND_TCP)) return false; /* a kernel without such rules, before 6.7 */
+  for (uint32_t i = 0; i < ranges && !rules->bad; i++) {
+    uint32_t first = take_u32(rules);
+    uint32_t last = take_u32(rules);
+    errno = EPROTO;
+    if (last >= PORTS_END) return false;
+    for (uint32_t port = first; port <= last; port++) {
+      struct net_port_attr rule = {.allowed = BIND_TCP, .port = port};
+      if (syscall(SYS_landlock_add_rule, ruleset, RULE_NET_PORT, &rule, 0) < 0) return false;
+    }
+  }
+  return true;
+}
+
 /*
  * A domain for the scope of signals alone, from ABI 6. Moving files between folders is refused by every domain that does
  * not allow it, so this one does; what guests may move is their own domain's to say.
@@ -111,6 +134,7 @@ bool restrict_with_landlock(void) {
     uint64_t allowed = take_u64(&rules);
     if (!allow_path(ruleset, path, allowed & attributes.handled_files)) return false;
   }
+  if (!allow_ports(ruleset, &rules, attributes.handled_network)) return false;
   errno = EPROTO;
   if (!reader_done(&rules)) return false;
   bool restricted = syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;

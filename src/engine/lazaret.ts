@@ -191,13 +191,8 @@ class Engine implements Lazaret {
 
   async #sandbox(asked: SandboxOptions): Promise<Sandbox> {
     this.#requireUsable()
-    const [options, machine, clock, toolchains] = [
-      this.#options,
-      this.#machine,
-      this.#clock,
-      this.#toolchains,
-    ]
-    return this.#sandboxes.create(parseSandbox(asked, { options, machine, clock, toolchains }))
+    const ground = { wall: this.#wall, clock: this.#clock, toolchains: this.#toolchains }
+    return this.#sandboxes.create(parseSandbox(asked, this.#options, ground))
   }
 
   listSandboxes(): readonly Sandbox[] {

@@ -8,8 +8,7 @@ import { requireEnforced } from '../policy/require-enforced.ts'
 import { resolveLimits } from '../policy/resolve-limits.ts'
 import { describeIssues, limitsSchema, wording } from '../policy/schemas.ts'
 import { limitMechanisms } from '../result/receipt.ts'
-import type { Machine } from '../jail/machine.ts'
-import { ownView } from '../jail/place.ts'
+import type { BestWall } from '../jail/best-wall.ts'
 import type { Bind } from '../jail/shape.ts'
 import type { Toolchains } from '../runtimes/toolchains.ts'
 import { checkName, checkVariables } from '../sandbox/checks.ts'
@@ -30,6 +29,7 @@ const schema = z.strictObject({
   limits: limitsSchema.optional(),
   network: z.enum(networkModes).optional(),
   readable: readableSchema.optional(),
+  protectedPorts: z.array(z.int().min(1).max(65_535)).max(1000).optional(),
   idleTimeoutMs: z
     .int()
     .min(1)
@@ -39,41 +39,43 @@ const schema = z.strictObject({
 })
 
 export interface SandboxGround {
-  readonly options: ParsedOptions
-  readonly machine: Machine
+  readonly wall: BestWall
   readonly clock: Clock
   readonly toolchains: Toolchains
 }
 
 /** Throws INVALID_REQUEST, INPUT_TOO_LARGE, LIMIT_UNENFORCEABLE, RUNTIME_UNAVAILABLE. */
-export function parseSandbox(input: SandboxOptions, ground: SandboxGround): Omit<SandboxParts, 'onGone'> {
-  const { options, machine, clock, toolchains } = ground
+export function parseSandbox(
+  input: SandboxOptions,
+  options: ParsedOptions,
+  { wall, clock, toolchains }: SandboxGround,
+): Omit<SandboxParts, 'onGone'> {
   const parsed = schema.safeParse(input, { error: wording })
   if (!parsed.success)
     throw new LazaretError('INVALID_REQUEST', { detail: `${describeIssues(parsed.error)}.` })
   const asked = parsed.data as SandboxOptions
   const { files = {}, network = 'none', readable = [], idleTimeoutMs, allowDegradedSecrets = false } = asked
+  const { protectedPorts = [8080, 8888] } = asked
   const defaults = { ...sandboxDefaults, ...options.defaults }
   const { limits } = resolveLimits(asked.limits ?? {}, { ...options, defaults })
-  requireEnforced(limits, limitMechanisms(machine), options.allowUnenforced)
+  requireEnforced(limits, limitMechanisms(wall.machine), options.allowUnenforced)
   checkSizes({ code: '', language: 'shell', files }, limits)
   const shell = toolchains.shell()
   if (shell === null || !shell.endsWith('bash'))
     throw new LazaretError('RUNTIME_UNAVAILABLE', { detail: 'There is no bash.', hint: 'Install bash.' })
   return {
     id: checkName(asked.id, 'id') ?? clock.id(),
-    machine,
+    wall,
     clock,
     limits,
     shell,
-    level: machine.level,
     shape: {
       binds: [...programs(toolchains), ...options.readable, ...readable],
       network,
-      place: ownView,
       diskBytes: limits.diskBytes,
       guests: 1,
       isSandbox: true,
+      protectedPorts,
     },
     env: checkVariables(asked.env),
     files: Object.fromEntries(

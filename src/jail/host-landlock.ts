@@ -6,7 +6,7 @@
  * Source: Documentation/userspace-api/landlock.rst, "Filesystem flags" and "Current limitations".
  */
 import type { NetworkMode } from '../core/request.ts'
-import { access, landlockRulesets } from './landlock.ts'
+import { access, bindAndConnectTcp, landlockRulesets } from './landlock.ts'
 import type { LandlockPolicy } from './landlock.ts'
 import type { Place } from './place.ts'
 
@@ -76,7 +76,7 @@ export interface HostAccess {
 export function planHostLandlock({ readable, place, network }: HostAccess): LandlockPolicy {
   const { look, readFile, readFolder, useDevice, everything } = access
   return {
-    rulesets: landlockRulesets({ handlesTcp: network === 'none' }),
+    rulesets: landlockRulesets(network === 'none' ? { handledNetwork: bindAndConnectTcp } : {}),
     rules: [
       ...readable.map((path) => ({ path, allowed: look })),
       ...(network === 'host' ? networkFiles : []).map((path) => ({ path, allowed: readFile })),

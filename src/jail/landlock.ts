@@ -17,6 +17,13 @@ export interface LandlockPolicy {
   /** Newest first; the launcher takes the first that the kernel reaches. */
   readonly rulesets: readonly LandlockRuleset[]
   readonly rules: readonly { readonly path: string; readonly allowed: number }[]
+  /** TCP ports that may be bound, where not all may: from ABI 4. */
+  readonly bindable?: readonly PortRange[]
+}
+
+export interface PortRange {
+  readonly first: number
+  readonly last: number
 }
 
 const execute = 1 << 0
@@ -32,14 +39,14 @@ const scopeSignal = 1 << 1
 const everything = filesAbi1 | refer | truncate | ioctlDevice
 const useDevice = readFile | writeFile | truncate | ioctlDevice
 const look = execute | readFile | readFolder
-const bindAndConnectTcp = 0b11
+const bindTcp = 0b01
+export const bindAndConnectTcp = 0b11
 
 /** Rights by what they are for. */
 export const access = { look, readFile, readFolder, useDevice, everything } as const
 
 /** One row an ABI, newest first: each added rights to handle, or a field to the struct. */
-export function landlockRulesets({ handlesTcp }: { handlesTcp: boolean }): readonly LandlockRuleset[] {
-  const handledNetwork = handlesTcp ? bindAndConnectTcp : 0
+export function landlockRulesets({ handledNetwork = 0 } = {}): readonly LandlockRuleset[] {
   const scoped = scopeAbstractSocket | scopeSignal
   const upToTruncate = filesAbi1 | refer | truncate
   return [
@@ -52,11 +59,31 @@ export function landlockRulesets({ handlesTcp }: { handlesTcp: boolean }): reado
   ]
 }
 
+export interface MoreRights {
+  readonly writable?: readonly string[]
+  /** TCP ports of the host's network that guests may not bind. */
+  readonly protectedPorts?: readonly number[]
+}
+
+/** Port 0 among them: it asks the kernel for any that is free. */
+export function allPortsBut(ports: readonly number[]): PortRange[] {
+  const sorted = [...new Set(ports)].toSorted((a, b) => a - b)
+  const firsts = [0, ...sorted.map((port) => port + 1)]
+  const lasts = [...sorted.map((port) => port - 1), 65_535]
+  return firsts
+    .map((first, index) => ({ first, last: lasts[index] ?? 65_535 }))
+    .filter(({ first, last }) => first <= last)
+}
+
 /** `readable` are the folders that the mount plan bound; everything writable is our own tmpfs. */
-export function planLandlock(readable: readonly string[], writable: readonly string[] = []): LandlockPolicy {
+export function planLandlock(readable: readonly string[], more: MoreRights = {}): LandlockPolicy {
+  const { writable = [], protectedPorts = [] } = more
+  const protects = protectedPorts.length > 0
   return {
-    // The network namespace is the wall for TCP, and loopback inside it is the guest's own.
-    rulesets: landlockRulesets({ handlesTcp: false }),
+    // The network namespace is the wall for TCP, and loopback inside it is the guest's own. In the host's some ports
+    // may be somebody's.
+    rulesets: landlockRulesets(protects ? { handledNetwork: bindTcp } : {}),
+    ...(protects ? { bindable: allPortsBut(protectedPorts) } : {}),
     rules: [
       // Rights are inherited downwards; listing names is harmless, the mounts decide what there is to list.
       { path: '/', allowed: readFolder },

@@ -24,7 +24,8 @@ export function planSandboxSpace(shape: CellShape, ground: SpaceGround, kind: Sp
   const firstSlot = cgroupJoins.length
   const readable = readablePaths(listSources(shape, ground.hostView))
   const program = seccompProgram({ architecture, memoryHeldByCgroup, keepsAdopting: true })
-  const homes = kind === 'secure' ? [privateHome] : []
+  const writable = kind === 'secure' ? [privateHome] : []
+  const rights = { writable, protectedPorts: shape.network === 'host' ? (shape.protectedPorts ?? []) : [] }
   const records: PlanRecord[] = [
     ...cgroupJoins.map((path, folder): PlanRecord => ({
       do: 'open-at',
@@ -41,7 +42,7 @@ export function planSandboxSpace(shape: CellShape, ground: SpaceGround, kind: Sp
     ...(shape.network === 'none' ? [{ do: 'loopback' } as const] : []),
     { do: 'hostname', name: 'cell' },
     ...(identity.kind === 'own' ? [{ do: 'guest-ids', uid: guestId, gid: guestId } as const] : []),
-    { do: 'guest-landlock', policy: planLandlock([...readable, '/etc', '/opt/lazaret'], homes) },
+    { do: 'guest-landlock', policy: planLandlock([...readable, '/etc', '/opt/lazaret'], rights) },
     { do: 'guest-filter', program },
     // Last of all that mounts: under Landlock nobody may.
     { do: 'restrict' },

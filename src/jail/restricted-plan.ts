@@ -41,6 +41,7 @@ export function planRestrictedCell(shape: CellShape, ground: CellGround, work: s
       program: seccompProgram({
         architecture: ground.architecture,
         memoryHeldByCgroup: ground.memoryHeldByCgroup,
+        keepsAdopting: shape.isSandbox === true,
         sharesHost: { network: shape.network === 'host', owner: identity.kind === 'shared' },
       }),
     },

@@ -3,7 +3,6 @@
  * their own; sessions, processes and files last as long as it does.
  */
 import { LazaretError } from '../core/errors.ts'
-import type { ProtectionLevel } from '../core/protection.ts'
 import type { OutputChunk } from '../core/request.ts'
 import { checkCommand, checkExecOptions, checkFolder, checkName, checkVariables } from './checks.ts'
 import type { CheckedExec } from './checks.ts'
@@ -24,7 +23,6 @@ import type { ExecOptions, ExecResult, Isolation, SessionOptions, Variables } fr
 
 export interface SandboxParts extends SpacesParts {
   readonly id: string
-  readonly level: ProtectionLevel
   readonly env: Variables
   readonly files: Readonly<Record<string, Uint8Array>>
   readonly idleTimeoutMs: number | undefined
@@ -63,7 +61,7 @@ export class Sandbox implements AsyncDisposable {
     this.#spaces = spaces
     this.#variables = {
       PATH: '/opt/lazaret/bin:/usr/local/bin:/usr/bin:/bin',
-      HOME: parts.shape.place.workspace,
+      HOME: spaces.workspace,
       USER: 'guest',
       LANG: 'C.UTF-8',
       TZ: 'UTC',
@@ -71,8 +69,7 @@ export class Sandbox implements AsyncDisposable {
       ...parts.env,
     }
     this.#makeSession({ id: defaultSession })
-    spaces.cell.hold(false)
-    spaces.user.cell.hold(false)
+    spaces.hold(false)
     // The kernel may end it, and so may whoever administers the machine.
     void spaces.user.cell.gone.then(() => this.destroy())
     this.#idle()
@@ -81,7 +78,7 @@ export class Sandbox implements AsyncDisposable {
   /** Throws JAIL_UNAVAILABLE or CELL_FAILED, with nothing left behind. */
   static async create(parts: SandboxParts): Promise<Sandbox> {
     const spaces = await Spaces.open(parts)
-    const { workspace } = parts.shape.place
+    const { workspace } = spaces
     for (const [path, bytes] of Object.entries(parts.files))
       spaces.user.cell.put(`${workspace}/${path}`, bytes)
     return new Sandbox(parts, spaces)
@@ -247,7 +244,7 @@ export class Sandbox implements AsyncDisposable {
     if (isSecure && !this.#keepsSecrets) throw new LazaretError('SECRETS_UNPROTECTED')
     const isolation: Isolation = {
       space: isSecure ? 'secure' : 'user',
-      level: this.#parts.level,
+      level: this.#parts.wall.machine.level,
       network: this.#parts.shape.network,
       ...(options.namesEnv && !isSecure
         ? { note: 'env names no value, so the command ran without credentials, in the user space.' }
@@ -281,7 +278,7 @@ export class Sandbox implements AsyncDisposable {
   }
 
   get #keepsSecrets(): boolean {
-    return this.#parts.shape.network === 'none' || this.#parts.allowDegradedSecrets
+    return this.#spaces.keepsSecrets || this.#parts.allowDegradedSecrets
   }
 
   #session(id = defaultSession): Session {
@@ -291,7 +288,7 @@ export class Sandbox implements AsyncDisposable {
   }
 
   #makeSession({ id = this.#parts.clock.id(), env, cwd }: SessionOptions): Session {
-    const folder = checkFolder(cwd) ?? this.#parts.shape.place.workspace
+    const folder = checkFolder(cwd) ?? this.#spaces.workspace
     const session = new Session(this.#spaces, {
       id,
       folder,
@@ -322,14 +319,14 @@ export class Sandbox implements AsyncDisposable {
   async #perform<T>(work: () => Promise<T>): Promise<T> {
     this.#requireThere()
     this.#stopIdling()
-    if (this.#busy++ === 0) this.#spaces.user.cell.hold(true)
+    if (this.#busy++ === 0) this.#spaces.hold(true)
     try {
       return await work()
     } catch (error) {
       throw this.isAlive ? error : new LazaretError('SANDBOX_GONE', { cause: error })
     } finally {
       if (--this.#busy === 0) {
-        this.#spaces.user.cell.hold(false)
+        this.#spaces.hold(false)
         this.#idle()
       }
     }

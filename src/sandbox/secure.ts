@@ -13,11 +13,11 @@ export interface SecureCommand extends SessionCommand {
 }
 
 export async function runSecurely(spaces: Spaces, secure: SecureCommand): Promise<CommandEnd> {
-  const { clock, limits, shell, shape } = spaces.parts
+  const { clock, limits, shell } = spaces.parts
   const { command, folder, stdin, variables, home, ...wishes } = secure
   const space = await spaces.takeSecure()
   try {
-    const { workspace } = shape.place
+    const { workspace } = spaces
     const process = new Command({
       space,
       clock,

@@ -153,7 +153,7 @@ export class Session {
         file: parts.shell,
         argv: ['bash', '-c', bootstrap, 'bash'],
         env: {},
-        folder: parts.shape.place.workspace,
+        folder: this.#spaces.workspace,
         stdin: 'later',
         hasState: true,
       },

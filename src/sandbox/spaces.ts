@@ -1,17 +1,24 @@
 /** The spaces of one sandbox: the user space, which stands as long as it does, and secure ones, each for one command. */
 import type { Clock } from '../core/clock.ts'
+import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
 import type { SpawnSpec } from '../jail/guest-process.ts'
-import type { LeasedGround, Machine } from '../jail/machine.ts'
+import { behindBestWall } from '../jail/best-wall.ts'
+import type { BestWall } from '../jail/best-wall.ts'
+import { buildCell } from '../jail/build-cell.ts'
+import { isStepFailure } from '../jail/cell-reports.ts'
+import { explainFailure } from '../jail/launch.ts'
+import type { LeasedGround } from '../jail/machine.ts'
+import type { Place } from '../jail/place.ts'
 import { planRlimits } from '../jail/rlimits.ts'
 import { openSandboxCell } from '../jail/sandbox-cell.ts'
 import type { SandboxCell, Space } from '../jail/sandbox-cell.ts'
 import type { CellShape } from '../jail/shape.ts'
 
 export interface SpacesParts {
-  readonly machine: Machine
+  readonly wall: BestWall
   readonly clock: Clock
-  readonly shape: CellShape
+  readonly shape: Omit<CellShape, 'place'>
   readonly limits: Limits
   /** The program that commands are lines of. */
   readonly shell: string
@@ -27,37 +34,51 @@ const shellDataBytes = 3 * 1024 * 1024
 /** How long a space waits for a command that may never come. */
 const waitingMs = 30_000
 
+/** Where a kernel has both: a domain of Landlock's keeps to itself which abstract sockets it can reach. */
+const scopingAbi = 6
+
+/** What a sandbox turned out to be made of. */
+interface Made {
+  readonly place: Place
+  /** Null without namespaces: then there is one space, and secrets have no place of their own. */
+  readonly cell: SandboxCell | null
+  readonly user: Space
+  readonly landlockAbi: number
+}
+
 export class Spaces implements AsyncDisposable {
   readonly parts: SpacesParts
-  readonly cell: SandboxCell
   readonly user: Space
-  readonly #userGround: LeasedGround
+  /** The folder that all spaces share, as commands find it. */
+  readonly workspace: string
+  /** Whether nothing outside a secure space can look into it. */
+  readonly keepsSecrets: boolean
+  readonly #cell: SandboxCell | null
   #secureGround: LeasedGround | undefined
   #waiting: Promise<Space | undefined> | undefined
   #stopWaiting: () => void = () => undefined
   #isOver = false
 
-  private constructor(parts: SpacesParts, cell: SandboxCell, user: Space) {
+  private constructor(parts: SpacesParts, { place, cell, user, landlockAbi }: Made) {
     this.parts = parts
-    this.cell = cell
     this.user = user
-    this.#userGround = user.ground
+    this.workspace = place.workspace
+    this.#cell = cell
+    this.keepsSecrets = cell !== null && (parts.shape.network === 'none' || landlockAbi >= scopingAbi)
   }
 
   /** Throws JAIL_UNAVAILABLE or CELL_FAILED, with nothing left behind. */
   static async open(parts: SpacesParts): Promise<Spaces> {
-    const cell = await openSandboxCell(parts)
-    let ground: LeasedGround | undefined
-    try {
-      ground = cell.leaseGround(parts.limits)
-      const user = await cell.open('user', ground)
-      await user.cell.ready
-      return new Spaces(parts, cell, user)
-    } catch (error) {
-      await cell[Symbol.asyncDispose]()
-      ground?.release()
-      throw error
-    }
+    const made = await behindBestWall(parts.wall, (place) =>
+      place.work === null ? openInNamespaces(parts, place) : openOnHost(parts, place),
+    )
+    return new Spaces(parts, made)
+  }
+
+  /** Whether they keep the host process from ending. */
+  hold(isHeld: boolean): void {
+    this.user.cell.hold(isHeld)
+    this.#cell?.hold(isHeld)
   }
 
   /** For one command. Its limits are its own, so that no other command can keep it from running. */
@@ -70,7 +91,7 @@ export class Spaces implements AsyncDisposable {
 
   /** Has the next one stand before it is asked for: it is empty, and holds no secret of anybody. */
   prepareSecure(): void {
-    if (this.#waiting !== undefined || this.#isOver) return
+    if (this.#waiting !== undefined || this.#isOver || this.#cell === null) return
     const waiting = this.#openSecure().catch(() => undefined)
     this.#waiting = waiting
     this.#stopWaiting = this.parts.clock.after(waitingMs, () => {
@@ -79,20 +100,21 @@ export class Spaces implements AsyncDisposable {
     })
   }
 
-  #openSecure(): Promise<Space> {
-    this.#secureGround ??= this.cell.leaseGround(this.parts.limits)
-    return this.cell.open('secure', this.#secureGround)
+  async #openSecure(): Promise<Space> {
+    if (this.#cell === null) return { ...this.user, clean: () => Promise.resolve() }
+    this.#secureGround ??= this.#cell.leaseGround(this.parts.limits)
+    return this.#cell.open('secure', this.#secureGround)
   }
 
   commonSpec(space: Space): CommonSpec {
-    const { limits, machine } = this.parts
+    const { limits, wall } = this.parts
     const { ground } = space
     const rlimits = planRlimits(limits, {
       identity: ground.identity.kind,
-      isPid1Counted: true,
+      isPid1Counted: this.#cell !== null,
       memoryHeldByCgroup: ground.cgroup !== null,
       runtimeDataBytes: shellDataBytes,
-      openFilesHard: machine.openFilesHard,
+      openFilesHard: wall.machine.openFilesHard,
     })
     const watched =
       ground.cgroup === null
@@ -113,9 +135,66 @@ export class Spaces implements AsyncDisposable {
     this.#isOver = true
     this.#stopWaiting()
     await this.#waiting
-    await this.cell[Symbol.asyncDispose]()
-    this.#userGround.release()
+    await this.#cell?.[Symbol.asyncDispose]()
+    await this.user.clean()
     this.#secureGround?.release()
     this.#secureGround = undefined
+  }
+}
+
+async function openInNamespaces({ wall, clock, shape, limits }: SpacesParts, place: Place): Promise<Made> {
+  const { machine } = wall
+  const cell = await openSandboxCell({ machine, clock, shape: { ...shape, place }, limits })
+  let ground: LeasedGround | undefined
+  try {
+    ground = cell.leaseGround(limits)
+    const user = await cell.open('user', ground)
+    return {
+      place,
+      cell,
+      user: { ...user, clean: giveBack(user, ground) },
+      landlockAbi: await standing(user),
+    }
+  } catch (error) {
+    await cell[Symbol.asyncDispose]()
+    ground?.release()
+    throw error
+  }
+}
+
+async function openOnHost({ wall, clock, shape, limits }: SpacesParts, place: Place): Promise<Made> {
+  if (shape.network === 'host' && (shape.protectedPorts ?? []).length > 0)
+    throw new LazaretError('JAIL_UNAVAILABLE', {
+      detail: 'Without namespaces nothing here keeps commands from the ports that are protected.',
+      hint: 'Run `lazaret doctor` for the missing layer, or leave them open with `protectedPorts: []`.',
+    })
+  const built = await buildCell(
+    { shape: { ...shape, place }, limits, hasChannel: false },
+    wall.machine,
+    clock,
+  )
+  try {
+    const user: Space = { ...built, kind: 'user' }
+    return { place, cell: null, user, landlockAbi: await standing(user) }
+  } catch (error) {
+    await built.clean()
+    throw error
+  }
+}
+
+/** Resolves with the kernel's Landlock when it stands. */
+async function standing({ cell, plan }: Space): Promise<number> {
+  const facts = await cell.ready.catch((failure: unknown) => {
+    throw isStepFailure(failure) ? explainFailure(failure, plan) : failure
+  })
+  return Number(facts['landlock_abi'] ?? 0)
+}
+
+function giveBack(space: Space, ground: LeasedGround): () => Promise<void> {
+  let isGiven = false
+  return async () => {
+    await space.clean()
+    if (!isGiven) ground.release()
+    isGiven = true
   }
 }

@@ -27,7 +27,7 @@ export function startTerminal(spaces: Spaces, session: Session, command: Termina
       file: parts.shell,
       argv: ['bash', '-c', script, 'bash'],
       env: {},
-      folder: parts.shape.place.workspace,
+      folder: spaces.workspace,
       stdin: 'later',
       hasTerminal: true,
     },

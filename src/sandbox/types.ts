@@ -16,6 +16,11 @@ export interface SandboxOptions {
   readonly limits?: Partial<Limits>
   /** Default `none`: a network of its own, with a loopback and nothing else. */
   readonly network?: NetworkMode
+  /**
+   * With network `host`: TCP ports that nothing in it may bind, also while nobody else listens there. Default 8080 and
+   * 8888. Where the kernel cannot hold that (before Linux 6.7, or at level `restricted`) the sandbox is refused.
+   */
+  readonly protectedPorts?: readonly number[]
   /** Host folders that its commands may read, besides the operator's. */
   readonly readable?: readonly { readonly host: string; readonly guest: string }[]
   /** Ends it, with everything in it, when nothing has been asked of it for so long. Milliseconds; default never. */
