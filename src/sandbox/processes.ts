@@ -48,6 +48,8 @@ export interface ProcessParts {
   readonly log: Log
   /** Resolves whether anything listens there. */
   readonly isListening: (port: number) => Promise<boolean>
+  /** Somebody waits for something, until what it returns is called. */
+  readonly enter: () => () => void
   readonly after: (ms: number, callback: () => void) => () => void
 }
 
@@ -95,8 +97,13 @@ export class BackgroundProcess implements SandboxProcess {
     return this.#parts.log.text()
   }
 
-  streamLogs(options: { readonly signal?: AbortSignal } = {}): AsyncIterable<OutputChunk> {
-    return this.#parts.log.follow(options.signal)
+  async *streamLogs(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<OutputChunk> {
+    const leave = this.#parts.enter()
+    try {
+      yield* this.#parts.log.follow(options.signal)
+    } finally {
+      leave()
+    }
   }
 
   async waitForExit(options: WaitOptions = {}): Promise<{ readonly exitCode: number }> {
@@ -169,10 +176,12 @@ export class BackgroundProcess implements SandboxProcess {
       ),
     )
     work.catch(() => undefined)
+    const leave = this.#parts.enter()
     try {
       return await Promise.race([work, late.promise])
     } finally {
       cancel()
+      leave()
     }
   }
 }

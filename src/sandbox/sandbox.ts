@@ -188,11 +188,11 @@ export class Sandbox implements AsyncDisposable {
       process,
       log,
       isListening: (port) => isListening(this.#spaces, port),
+      enter: () => this.#enter(),
       after: (ms, callback) => this.#parts.clock.after(ms, callback),
     })
-    await process.started
     this.#keep(handle)
-    void this.#perform(() => handle.ended)
+    await this.#perform(() => process.started)
     return handle
   }
 
@@ -315,20 +315,26 @@ export class Sandbox implements AsyncDisposable {
       if (this.#processes.size > historyMax && status !== 'running') this.#processes.delete(id)
   }
 
-  /** While it is busy the host waits for it, and it is not idle. */
   async #perform<T>(work: () => Promise<T>): Promise<T> {
     this.#requireThere()
-    this.#stopIdling()
-    if (this.#busy++ === 0) this.#spaces.hold(true)
+    const leave = this.#enter()
     try {
       return await work()
     } catch (error) {
       throw this.isAlive ? error : new LazaretError('SANDBOX_GONE', { cause: error })
     } finally {
-      if (--this.#busy === 0) {
-        this.#spaces.hold(false)
-        this.#idle()
-      }
+      leave()
+    }
+  }
+
+  /** Somebody waits for something of it: until that is over the host process does not end, and it is not idle. */
+  #enter(): () => void {
+    this.#stopIdling()
+    if (this.#busy++ === 0) this.#spaces.hold(true)
+    return () => {
+      if (--this.#busy > 0) return
+      this.#spaces.hold(false)
+      this.#idle()
     }
   }
 
