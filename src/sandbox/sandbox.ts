@@ -231,6 +231,7 @@ export class Sandbox implements AsyncDisposable {
 
   async #end(): Promise<void> {
     this.#stopIdling()
+    this.#spaces.hold(true)
     for (const session of this.#sessions.values()) session.end()
     await this.#spaces[Symbol.asyncDispose]()
     this.#parts.onGone(this)
@@ -332,7 +333,7 @@ export class Sandbox implements AsyncDisposable {
     this.#stopIdling()
     if (this.#busy++ === 0) this.#spaces.hold(true)
     return () => {
-      if (--this.#busy > 0) return
+      if (--this.#busy > 0 || !this.isAlive) return
       this.#spaces.hold(false)
       this.#idle()
     }
