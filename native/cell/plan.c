@@ -52,6 +52,7 @@ static void (*const steps[])(struct reader *) = {
     step_forks,
     step_family,
     step_restrict,
+    step_open_workspace,
 };
 
 void apply_plan(struct reader plan) {

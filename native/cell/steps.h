@@ -46,5 +46,6 @@ void step_guest_join(struct reader *record);
 void step_forks(struct reader *record);
 void step_family(struct reader *record);
 void step_restrict(struct reader *record);
+void step_open_workspace(struct reader *record);
 
 #endif

@@ -1,4 +1,6 @@
 /** What a sandbox is asked to be, checked and completed with what the operator and the machine give. */
+import { statSync } from 'node:fs'
+
 import { z } from 'zod'
 
 import type { Clock } from '../core/clock.ts'
@@ -6,7 +8,7 @@ import { LazaretError } from '../core/errors.ts'
 import { networkModes } from '../core/request.ts'
 import { requireEnforced } from '../policy/require-enforced.ts'
 import { resolveLimits } from '../policy/resolve-limits.ts'
-import { describeIssues, limitsSchema, wording } from '../policy/schemas.ts'
+import { absolutePath, describeIssues, limitsSchema, wording } from '../policy/schemas.ts'
 import { limitMechanisms } from '../result/receipt.ts'
 import type { BestWall } from '../jail/best-wall.ts'
 import type { Bind } from '../jail/shape.ts'
@@ -22,6 +24,15 @@ import { filesSchema } from './parse-request.ts'
 /** A small machine runs more than one program. */
 const sandboxDefaults = { processesMax: 256, openFilesMax: 1024 }
 
+const factsOf = (path: string) => statSync(path, { throwIfNoEntry: false })
+
+/** What guests leave there is its owner's: root's would be programs that run as root. */
+const hostFolder = absolutePath
+  .refine((path) => factsOf(path)?.isDirectory() === true, { error: 'is not a folder' })
+  .refine((path) => factsOf(path)?.uid !== 0 && factsOf(path)?.gid !== 0, {
+    error: "is root's; give it to the user whose files these are to be",
+  })
+
 const schema = z.strictObject({
   id: z.unknown().optional(),
   files: filesSchema.optional(),
@@ -29,6 +40,7 @@ const schema = z.strictObject({
   limits: limitsSchema.optional(),
   network: z.enum(networkModes).optional(),
   readable: readableSchema.optional(),
+  workspace: hostFolder.optional(),
   protectedPorts: z.array(z.int().min(1).max(65_535)).max(1000).optional(),
   idleTimeoutMs: z
     .int()
@@ -76,6 +88,7 @@ export function parseSandbox(
       guests: 1,
       isSandbox: true,
       protectedPorts,
+      ...(asked.workspace === undefined ? {} : { workspace: asked.workspace }),
     },
     env: checkVariables(asked.env),
     files: Object.fromEntries(

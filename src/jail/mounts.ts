@@ -10,7 +10,7 @@ import { planEtcFiles } from './etc-files.ts'
 import type { PlanRecord } from './plan-records.ts'
 import type { Place } from './place.ts'
 import { guestId } from './shape.ts'
-import type { Bind, CellShape, HostView } from './shape.ts'
+import type { Bind, CellIdentity, CellShape, HostView } from './shape.ts'
 import { tmpfsSize } from './tmpfs.ts'
 
 const readOnly = 1
@@ -30,6 +30,11 @@ const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty']
 const sharedMemoryBytesMax = 64 * 1024 * 1024
 
 /** Takes hold of every bind's source, before a mount of ours covers it. Slots are counted from `firstSlot`. */
+export function planWorkspaceSource(path: string, slot: number, identity: CellIdentity): PlanRecord {
+  const id = identity.kind === 'own' ? identity.firstId + 1 : 0
+  return { do: 'open-workspace', slot, path, uid: id, gid: id }
+}
+
 export function planSources(sources: readonly Bind[], firstSlot: number): PlanRecord[] {
   return sources.map(({ host, guest }, index) => {
     const attributes = guest.startsWith('/dev/') ? noSuid | noExecute : readOnly | noSuid | noDevices
@@ -84,7 +89,14 @@ function makeMounts(shape: CellShape, view: HostView, place: SourceGround): Plan
     { ...processes, path: 'proc' },
     ...site.folder(guestRoot),
     ...(shape.isSandbox === true ? site.folder(privateHome) : []),
-    ...writableMounts(shape.place, shape.diskBytes).flatMap((mount) => planWritable(site, mount)),
+    ...writableMounts(shape.place, shape.diskBytes).flatMap((mount) =>
+      mount.path === shape.place.workspace && shape.workspace !== undefined
+        ? [
+            ...site.folder(mount.path),
+            { do: 'bind', slot: place.firstSlot + sources.length, path: mount.path.slice(1) } as const,
+          ]
+        : planWritable(site, mount),
+    ),
     { do: 'pivot' },
     ...planMasks(),
     { do: 'set-attributes', path: '/', attributes: readOnly | noSuid | noDevices },

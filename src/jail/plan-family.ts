@@ -5,7 +5,7 @@
  */
 import { capabilitiesOfPid1, capabilitiesOfSpace, capabilitiesOfZygote } from './capabilities.ts'
 import { planLandlock } from './landlock.ts'
-import { listSources, planMounts, planSpaceMounts } from './mounts.ts'
+import { listSources, planMounts, planSpaceMounts, planWorkspaceSource } from './mounts.ts'
 import { cgroupNamespace, spaceNamespaces } from './namespaces.ts'
 import { layersOfCell, planCellIdentity, planHold, readablePaths } from './plan.ts'
 import type { CellPlan } from './plan.ts'
@@ -36,7 +36,12 @@ export function planFamily(
   const firstFolderSlot = cgroupJoins.length
   const listenSlot = firstFolderSlot + family.cgroupFolders.length
   const firstSlot = listenSlot + 1
-  const sources = planHold(shape, hostView, firstSlot)
+  const held = planHold(shape, hostView, firstSlot)
+  const workspace =
+    shape.workspace === undefined
+      ? []
+      : [planWorkspaceSource(shape.workspace, firstSlot + held.length, identity)]
+  const sources = [...held, ...workspace]
   const records: PlanRecord[] = [
     ...cgroupJoins.map((path, slot): PlanRecord => ({ do: 'open-write', slot, path })),
     ...family.cgroupFolders.map((path, index): PlanRecord => ({

@@ -46,11 +46,20 @@ export const recordNames = [
   'forks',
   'family',
   'restrict',
+  'open-workspace',
 ] as const
 
 /** One step of building a cell. Slots number the descriptors that are opened ahead of the mounts. */
 export type PlanRecord =
   | { readonly do: 'open-tree'; readonly slot: number; readonly path: string; readonly attributes: number }
+  | {
+      readonly do: 'open-workspace'
+      readonly slot: number
+      readonly path: string
+      /** The guest's on the host; 0 where it owns the folder. */
+      readonly uid: number
+      readonly gid: number
+    }
   | { readonly do: 'open-write' | 'open-folder'; readonly slot: number; readonly path: string }
   | { readonly do: 'open-at'; readonly slot: number; readonly folder: number; readonly path: string }
   | { readonly do: 'listen'; readonly slot: number; readonly name: string }
@@ -208,12 +217,22 @@ function encodeFamily(record: FamilyRecord, payload: PayloadWriter): Buffer {
 type Special = Extract<
   PlanRecord,
   {
-    do: 'guest-filter' | 'guest-landlock' | 'keep-capabilities' | 'take-ids' | 'open-at' | 'listen' | 'family'
+    do:
+      | 'open-workspace'
+      | 'guest-filter'
+      | 'guest-landlock'
+      | 'keep-capabilities'
+      | 'take-ids'
+      | 'open-at'
+      | 'listen'
+      | 'family'
   }
 >
 
 function encodeSpecial(record: Special, payload: PayloadWriter): Buffer {
   switch (record.do) {
+    case 'open-workspace':
+      return payload.u32(record.slot).string(record.path).u32(record.uid).u32(record.gid).finish()
     case 'take-ids':
       return payload.u32(record.uid).u32(record.gid).u64(record.mask).finish()
     case 'guest-filter':

@@ -21,6 +21,8 @@ export interface CellShape {
   readonly guests?: number
   /** Whether it is a sandbox's, with a place where a space may have a home of its own. */
   readonly isSandbox?: boolean
+  /** A folder of the host that is its /workspace, for its guests to write to. */
+  readonly workspace?: string
   /** In the host's network: TCP ports that its guests may not bind. */
   readonly protectedPorts?: readonly number[]
 }

@@ -168,6 +168,11 @@ async function openOnHost({ wall, clock, shape, limits }: SpacesParts, place: Pl
       detail: 'Without namespaces nothing here keeps commands from the ports that are protected.',
       hint: 'Run `lazaret doctor` for the missing layer, or leave them open with `protectedPorts: []`.',
     })
+  if (shape.workspace !== undefined)
+    throw new LazaretError('JAIL_UNAVAILABLE', {
+      detail: 'Without namespaces a sandbox cannot have a folder of the host as its workspace.',
+      hint: 'Run `lazaret doctor` for the missing layer, or leave `workspace` out.',
+    })
   const built = await buildCell(
     { shape: { ...shape, place }, limits, hasChannel: false },
     wall.machine,

@@ -21,6 +21,12 @@ export interface SandboxOptions {
    * 8888. Where the kernel cannot hold that (before Linux 6.7, or at level `restricted`) the sandbox is refused.
    */
   readonly protectedPorts?: readonly number[]
+  /**
+   * A folder of the host to be its /workspace, which stays when the sandbox is gone: the only place of the host that its
+   * commands may write to. Absolute, and not root's; its files stay its owner's. `diskBytes` holds no sum there, only
+   * the size of each file.
+   */
+  readonly workspace?: string
   /** Host folders that its commands may read, besides the operator's. */
   readonly readable?: readonly { readonly host: string; readonly guest: string }[]
   /** Ends it, with everything in it, when nothing has been asked of it for so long. Milliseconds; default never. */

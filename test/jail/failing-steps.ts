@@ -325,6 +325,13 @@ export const failingSteps: readonly FailingStep[] = [
     errno: errno.EPROTO,
   },
   {
+    name: 'open-workspace',
+    why: 'it is not there',
+    record: { do: 'open-workspace', slot: freeSlot, path: '/not/there', uid: 0, gid: 0 },
+    step: 'take the workspace',
+    errno: errno.ENOENT,
+  },
+  {
     name: 'restrict',
     why: 'there is no policy',
     record: { do: 'restrict' },
@@ -474,5 +481,6 @@ export const placeOf: Partial<Record<RecordName, RecordName>> = {
   'guest-join': 'guard',
   forks: 'keep-capabilities',
   restrict: 'guest-landlock',
+  'open-workspace': 'pivot',
   family: 'serve',
 }
