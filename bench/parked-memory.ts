@@ -15,10 +15,10 @@ import { toolchains } from './workloads.ts'
 const MiB = 1024 * 1024
 const title = 'memory per parked worker'
 /** Beside the first, which may bring along what all others share. */
-const furtherCount = 8
+const furtherCountUsual = 8
 
 /** Brings the number that stand waiting up to `count`. */
-type Grow = (count: number) => Promise<void>
+export type Grow = (count: number) => Promise<void>
 
 export async function benchMemory(): Promise<Table[]> {
   if (process.getuid?.() !== 0) return [skippedTable(title, 'only root may see the memory of a cell.')]
@@ -37,7 +37,7 @@ export async function benchMemory(): Promise<Table[]> {
       rows,
       goals: [],
       notes: [
-        `"each" is the mean of ${furtherCount} more after the first. Pss of all processes of the cell, launcher included;`,
+        `"each" is the mean of ${furtherCountUsual} more after the first. Pss of all processes of the cell, launcher included;`,
         'page tables come on top, and what else the kernel keeps for a cell (namespaces, mounts, sockets) is not in it.',
       ],
       wrong: [],
@@ -47,7 +47,7 @@ export async function benchMemory(): Promise<Table[]> {
 
 async function measureParked(runtime: RuntimeName): Promise<Row> {
   const language = runtime === 'bun' || runtime === 'node' ? 'javascript' : runtime
-  await using warm = new WarmLazaret({ language, runtime, count: 1 + furtherCount })
+  await using warm = new WarmLazaret({ language, runtime, count: 1 + furtherCountUsual })
   // The nursery, and what a first run loads into this process, are there before anything is counted.
   const another: RunRequest =
     runtime === 'shell' ? { language: 'javascript', code: '1' } : { language: 'shell', code: 'true' }
@@ -77,7 +77,8 @@ async function measurePlain(runtime: RuntimeName, command: readonly string[]): P
   }
 }
 
-async function measure(grow: Grow): Promise<Figures> {
+/** Of one, and of each of `furtherCount` more. */
+export async function measure(grow: Grow, furtherCount = furtherCountUsual): Promise<Figures> {
   const before = look(new Set())
   const known = new Set(before.pids)
   await grow(1)

@@ -11,6 +11,7 @@ export const sectionNames = [
   'timeouts',
   'streaming',
   'functions',
+  'sandboxes',
 ] as const
 export type SectionName = (typeof sectionNames)[number]
 
@@ -32,5 +33,7 @@ export async function runSection(name: SectionName, options: BenchOptions): Prom
       return await (await import('./streaming.ts')).benchStreaming(options)
     case 'functions':
       return await (await import('./functions.ts')).benchFunctions(options)
+    case 'sandboxes':
+      return await (await import('./sandboxes.ts')).benchSandboxes(options)
   }
 }
