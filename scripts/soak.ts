@@ -12,6 +12,7 @@ import { WithoutLayers } from '../test/support/without-layer.ts'
 import { killHosts, withoutNamespaces } from './soaking/kill-hosts.ts'
 import { soak } from './soaking/soak.ts'
 import type { SoakReport } from './soaking/soak.ts'
+import { soakSandboxes } from './soaking/soak-sandboxes.ts'
 import type { Tally } from './soaking/tally.ts'
 
 const usage = `npm run soak -- [options]
@@ -20,6 +21,8 @@ const usage = `npm run soak -- [options]
   --seed N        deals the same cases again
   --cold          no warm workers: every run in a cell that is made for it
   --restricted    on a machine that refuses namespaces
+  --sandboxes N   instead: so many sandboxes, each under a random script, for as long as --minutes says
+  --minutes N     with --sandboxes (10)
   --kill-host     instead: kill a host with SIGKILL amid such runs, and look at what is left of it
   --times N       with --kill-host: how often (5)
   --json          the report as JSON
@@ -32,6 +35,8 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     cold: { type: 'boolean', default: false },
     restricted: { type: 'boolean', default: false },
+    sandboxes: { type: 'string' },
+    minutes: { type: 'string', default: '10' },
     'kill-host': { type: 'boolean', default: false },
     times: { type: 'string', default: '5' },
     json: { type: 'boolean', default: false },
@@ -57,6 +62,7 @@ async function main(): Promise<number> {
     return 64
   }
   if (values['kill-host']) return killHostsAndTell()
+  if (values.sandboxes !== undefined && !restricted) return soakSandboxesAndTell(Number(values.sandboxes))
   return restricted ? onPoorerMachine() : soakAndTell()
 }
 
@@ -70,6 +76,21 @@ async function soakAndTell(): Promise<number> {
   process.stdout.write(values.json ? `${JSON.stringify(report, null, 2)}\n` : format(report))
   if (report.problems.length > 0) return 1
   return signal.aborted ? 130 : 0
+}
+
+async function soakSandboxesAndTell(sandboxes: number): Promise<number> {
+  const interruption = new AbortController()
+  process.once('SIGINT', () => interruption.abort())
+  const seconds = Number(values.minutes) * 60
+  if (!Number.isInteger(sandboxes) || sandboxes < 1 || !(seconds > 0)) {
+    process.stderr.write(usage)
+    return 64
+  }
+  process.stderr.write(`soak: ${sandboxes} sandboxes for ${seconds} s, seed ${seed}\n`)
+  const { signal } = interruption
+  const report = await soakSandboxes({ sandboxes, seconds, seed, signal, onProgress: showProgress() })
+  process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
+  return report.problems.length > 0 ? 1 : 0
 }
 
 /** On a terminal one line that changes; else one now and then. */

@@ -1,0 +1,104 @@
+/**
+ * Sandboxes that live for minutes, many at one time, each under a random script; now and then one is destroyed, often amid
+ * its work, and another takes its place. Afterwards nothing of them may be left.
+ */
+import { createLazaret, LazaretError } from '../../src/index.ts'
+import type { Lazaret } from '../../src/index.ts'
+import { LeakCheck } from '../../test/support/leaks.ts'
+import { heldBytes } from '../../test/support/resident-memory.ts'
+import { seededRandom } from '../../test/support/seeded-random.ts'
+import { doSomething } from './sandbox-life.ts'
+import { residentGrowthBytesMax, uidRange } from './soak.ts'
+import { Tally } from './tally.ts'
+
+export interface SandboxSoakPlan {
+  readonly sandboxes: number
+  readonly seconds: number
+  readonly seed: number
+  readonly signal?: AbortSignal
+  readonly onProgress?: (tally: Tally) => void
+}
+
+export interface SandboxSoakReport {
+  readonly seed: number
+  readonly commands: number
+  readonly sandboxes: number
+  readonly wrong: number
+  readonly problems: readonly string[]
+  readonly residentGrowthBytes: number
+  readonly latencies: ReturnType<Tally['latencies']>
+}
+
+const warmUpSeconds = 5
+/** About as often a sandbox is destroyed after something that it did. */
+const destroyEvery = 60
+
+export async function soakSandboxes(plan: SandboxSoakPlan): Promise<SandboxSoakReport> {
+  const leaks = new LeakCheck()
+  await using lazaret = createLazaret({ uidRange })
+  // The second cell makes a nursery worth its price; it stays.
+  for (let cell = 0; cell < 2; cell++) await (await lazaret.sandbox()).destroy()
+  await leaks.allowNursery()
+  await leaks.takeBaseline()
+  const made = { count: 0 }
+  const warmUp = new Tally()
+  await live(lazaret, { ...plan, seconds: warmUpSeconds }, { tally: warmUp, made })
+  const before = heldBytes()
+  const tally = new Tally()
+  const timer = setInterval(() => plan.onProgress?.(tally), 1000)
+  await live(lazaret, plan, { tally, made })
+  clearInterval(timer)
+  tally.stop()
+  const residentGrowthBytes = heldBytes() - before
+  const problems = [...warmUp.shown, ...tally.shown]
+  const look = (when: string, check: () => Promise<void>) =>
+    check().catch((error: unknown) => problems.push(`${when}: ${(error as Error).message}`))
+  await look('after the sandboxes', () => leaks.check())
+  await lazaret[Symbol.asyncDispose]()
+  await look('after disposal', () => leaks.checkDisposed())
+  if (residentGrowthBytes > residentGrowthBytesMax)
+    problems.push(`the host grew by ${Math.round(residentGrowthBytes / 1024 / 1024)} MiB`)
+  return {
+    seed: plan.seed,
+    commands: tally.runs,
+    sandboxes: made.count,
+    wrong: warmUp.wrong + tally.wrong,
+    problems,
+    residentGrowthBytes,
+    latencies: tally.latencies(),
+  }
+}
+
+interface Count {
+  readonly tally: Tally
+  readonly made: { count: number }
+}
+
+async function live(lazaret: Lazaret, plan: SandboxSoakPlan, { tally, made }: Count): Promise<void> {
+  const { sandboxes, seconds, seed, signal } = plan
+  const end = performance.now() + seconds * 1000
+  const place = async (index: number) => {
+    const random = seededRandom(seed + index)
+    while (performance.now() < end && signal?.aborted !== true) {
+      made.count++
+      await using sandbox = await lazaret.sandbox({ limits: { memoryBytes: 96 * 1024 * 1024 } })
+      let isDoomed = false
+      while (!isDoomed && performance.now() < end && signal?.aborted !== true) {
+        const token = `t${index}-${made.count}-${tally.runs}`
+        isDoomed = random() < 1 / destroyEvery
+        const startedMs = performance.now()
+        const deed = doSomething({ sandbox, random, token })
+        if (isDoomed) {
+          // Amid its work: it may still have the right answer, or hears that the sandbox is gone.
+          await sandbox.destroy()
+          await deed
+          continue
+        }
+        const ended = await deed
+        tally.add({ ms: performance.now() - startedMs, ...ended } as Parameters<Tally['add']>[0])
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: sandboxes }, (_, index) => place(index)))
+  for (const sandbox of lazaret.listSandboxes()) throw new LazaretError('INTERNAL', { detail: sandbox.id })
+}
