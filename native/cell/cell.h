@@ -256,6 +256,8 @@ bool put_file(struct reader *request);
 
 /* What a spawn with SPAWN_COLLECTS does instead of executing a program. Returns the exit code. */
 int collect_files(const char *what, char *const arguments[]);
+/* And one with SPAWN_FILES. */
+int serve_files(const char *task, char *const arguments[]);
 
 /* What happens to the processes that were started. `spawns` is all SPAWNS_MAX of them. */
 void read_exec_report(struct spawn *spawn);

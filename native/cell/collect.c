@@ -8,16 +8,13 @@
  * read: takes `u64 size, u32 length, path` from standard input until it ends. For each path `u32 errno`, and after a 0
  *       pieces `u32 length, bytes`, the last of them empty. Never more than `size` bytes of one file.
  */
-#include "cell.h"
+#include "file_service.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
@@ -36,23 +33,6 @@ static struct folder folders[DEPTH_MAX];
 static size_t depth;
 static char path[PATH_BYTES_MAX];
 static size_t entries;
-
-/* With O_PATH the kernel takes no flag of those that only matter to an open file. */
-static int open_inside(int folder, const char *name, uint64_t flags) {
-  struct open_how how = {
-      .flags = flags | O_NOFOLLOW | O_CLOEXEC,
-      .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV,
-  };
-  return (int)syscall(SYS_openat2, folder, name, &how, sizeof how);
-}
-
-static bool emit(const void *bytes, size_t length) { return fwrite(bytes, 1, length, stdout) == length; }
-
-static bool emit_word(uint32_t word) {
-  uint8_t bytes[4];
-  put_u32(bytes, word);
-  return emit(bytes, sizeof bytes);
-}
 
 static bool emit_listed(uint64_t size, size_t path_bytes) {
   uint8_t head[LISTED_BYTES];

@@ -24,7 +24,7 @@ bool take_program(struct program *program, struct spawn *spawn, struct reader *r
   program->watched = take_watched(spawn, request);
   program->folder = take_string(request);
   program->file = take_string(request);
-  if (request->bad || program->flags > SPAWN_FLAGS || !take_rlimits(&program->rlimits, request)) return false;
+  if (request->bad || (program->flags & ~(uint32_t)SPAWN_FLAGS) != 0 || !take_rlimits(&program->rlimits, request)) return false;
   char **end = program->arguments + ARGUMENTS_MAX;
   program->environment = take_strings(program->arguments, end, request);
   return program->environment && take_strings(program->environment, end, request) && reader_done(request);

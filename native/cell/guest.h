@@ -16,7 +16,8 @@ enum {
   SPAWN_HAS_STATE = 32, /* descriptor 3 is a stream to the host */
   SPAWN_HAS_TERMINAL = 64,
   SPAWN_ADOPTS = 128, /* it gets the children of those of its descendants that end, see tree.c */
-  SPAWN_FLAGS = 255,
+  SPAWN_FILES = 256, /* a task of file_service.c in place of a program */
+  SPAWN_FLAGS = 511,
 };
 
 /* First descriptor above the ones a guest may have; everything from here on is closed. */

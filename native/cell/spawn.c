@@ -62,9 +62,10 @@ static const char *become_guest(const struct program *program, const struct pipe
   if (!failed) failed = reset_signals();
   if (!failed) failed = confine_guest(program);
   if (failed) return failed;
-  if (program->flags & SPAWN_COLLECTS) {
+  if (program->flags & (SPAWN_COLLECTS | SPAWN_FILES)) {
     close(exec_report_fd);
-    _exit(collect_files(program->file, program->arguments));
+    bool collects = (program->flags & SPAWN_COLLECTS) != 0;
+    _exit((collects ? collect_files : serve_files)(program->file, program->arguments));
   }
   execve(program->file, program->arguments, program->environment);
   return "execute the program";

@@ -14,6 +14,8 @@ export interface SpawnSpec extends HeldLimits {
   readonly hasChannel: boolean
   /** The launcher's own confined reader of files (native/cell/collect.c) instead of a program. */
   readonly isCollector?: boolean
+  /** A task of the launcher's file service (native/cell/file_service.c) instead of a program. */
+  readonly isFileTask?: boolean
   /** A fork of the space's zygote instead of a program. */
   readonly isFork?: boolean
   /** Whether descriptor 3 is a stream to the host, `state`. */

@@ -54,6 +54,12 @@ export const collectorRlimits: readonly Rlimit[] = [
   both(resource.processes, 0),
 ]
 
+/** For the sandbox owner's file operations: the same, but they write. */
+export function planFileRlimits(diskBytes: number): Rlimit[] {
+  const others = collectorRlimits.filter((rlimit) => rlimit.resource !== resource.fileSize)
+  return [...others, both(resource.fileSize, diskBytes)]
+}
+
 /**
  * Engines ask for the double of what they hold when a table grows, and use it later or never. The watchdog, which
  * counts what is used, should step in first, because then it is known what happened; this is what stops a process

@@ -14,6 +14,7 @@ const flagBits = {
   hasState: 32,
   hasTerminal: 64,
   adopts: 128,
+  files: 256,
 }
 
 /** The payload of a SPAWN frame; the reading half is take_program in native/cell/guest.c. */
@@ -26,7 +27,10 @@ export function encodeSpawn(spec: SpawnSpec): Buffer {
       (spec.hasTerminal === true ? flagBits.hasTerminal : 0) |
       (spec.adopts === true ? flagBits.adopts : 0) |
       (spec.isCollector === true ? flagBits.collects : 0) |
-      (spec.isCollector === true || spec.dropsExcess === true ? 0 : flagBits.endsOnOutput),
+      (spec.isFileTask === true ? flagBits.files : 0) |
+      (spec.isCollector === true || spec.isFileTask === true || spec.dropsExcess === true
+        ? 0
+        : flagBits.endsOnOutput),
   )
   writeHeld(payload, spec).string(spec.folder).string(spec.file)
   writeRlimits(payload, spec.rlimits)

@@ -1,0 +1,162 @@
+/** A folder of the sandbox as a tar, as it is read. Whoever unpacks it trusts it, so nothing in it leads out of it. */
+import { createTarPacker } from 'modern-tar'
+import type { TarHeader } from 'modern-tar'
+
+import { LazaretError } from '../../core/errors.ts'
+import { describeRecord } from './file-info.ts'
+import type { FileInfo } from './file-info.ts'
+import { parseBound, parseOptions } from './file-options.ts'
+import { RecordStream, recordKind } from './file-records.ts'
+import type { FileRecord } from './file-records.ts'
+import type { FileTasks } from './file-tasks.ts'
+import { parseGuestPath } from './guest-path.ts'
+import { TarPaths, parseLinkTarget, parseTarPath } from './tar-names.ts'
+
+export interface DownloadTarOptions {
+  /** The folder. /workspace by default; names in the archive are relative to it. */
+  readonly path?: string
+  /** More than that ends in FILE_TOO_LARGE. 100,000 by default, and at most. */
+  readonly entriesMax?: number
+  /** Of contents together; more ends in FILE_TOO_LARGE. 1 GiB by default. */
+  readonly bytesMax?: number
+  /** Hears of each thing that is left out: pipes, sockets, devices, links that lead out, names that are not UTF-8. */
+  readonly onSkipped?: (skipped: SkippedFile) => void
+}
+
+/** Guest text. */
+export interface SkippedFile {
+  readonly path: string
+  readonly reason: string
+}
+
+const entriesMax = 100_000
+const bytesMax = 1024 * 1024 * 1024
+const bytesCeiling = 1024 * bytesMax
+
+export function downloadTar(tasks: FileTasks, options: DownloadTarOptions): AsyncIterable<Uint8Array> {
+  const parsed = parseOptions(options)
+  if (parsed.onSkipped !== undefined && typeof parsed.onSkipped !== 'function')
+    throw new LazaretError('INVALID_REQUEST', { detail: 'onSkipped must be a function.' })
+  return pack(tasks, {
+    path: parseGuestPath(parsed.path ?? '/workspace'),
+    entriesMax: parseBound(parsed.entriesMax, 'entriesMax', { usual: entriesMax, most: entriesMax }),
+    bytesMax: parseBound(parsed.bytesMax, 'bytesMax', { usual: bytesMax, most: bytesCeiling }),
+    onSkipped: parsed.onSkipped ?? (() => undefined),
+  })
+}
+
+async function* pack(
+  tasks: FileTasks,
+  options: Required<DownloadTarOptions>,
+): AsyncGenerator<Uint8Array, void, void> {
+  await using packing = await tasks.open({ task: 'pack', args: [options.path, String(options.entriesMax)] })
+  packing.process.end()
+  const { readable, controller } = createTarPacker()
+  const writer = new ArchiveWriter(controller, options)
+  const written = (async () => {
+    try {
+      const isWhole = await writer.write(new RecordStream(packing.process.output))
+      await packing.finish()
+      if (!isWhole) throw new LazaretError('FILES_LOST', { detail: 'The listing has no end.' })
+      controller.finalize()
+    } catch (error) {
+      controller.error(error)
+    }
+  })()
+  try {
+    yield* readable as AsyncIterable<Uint8Array>
+  } finally {
+    packing.process.kill()
+    await written
+  }
+}
+
+class ArchiveWriter {
+  readonly #controller: ReturnType<typeof createTarPacker>['controller']
+  readonly #options: Required<DownloadTarOptions>
+  /** A guest that renames while we read can show one thing twice, or make a link of a folder. */
+  readonly #paths = new TarPaths()
+  #bytesLeft: number
+
+  constructor(
+    controller: ReturnType<typeof createTarPacker>['controller'],
+    options: Required<DownloadTarOptions>,
+  ) {
+    this.#controller = controller
+    this.#options = options
+    this.#bytesLeft = options.bytesMax
+  }
+
+  /** False when the records ended before their end. */
+  async write(records: RecordStream): Promise<boolean> {
+    for (let record = await records.next(); record !== undefined; record = await records.next()) {
+      if (record.kind === recordKind.end) return true
+      const header = this.#plan(record)
+      if (record.kind !== recordKind.file) {
+        if (header !== undefined) await this.#controller.add(header).close()
+        continue
+      }
+      await (header === undefined ? skip(records) : this.#writeFile(header, records))
+    }
+    return false
+  }
+
+  /** What stands for it in the archive; undefined when nothing does. */
+  #plan(record: FileRecord): TarHeader | undefined {
+    const info = describeRecord(record)
+    const reason = explainSkipped(record, info) ?? this.#place(info)
+    if (info !== undefined && reason === undefined) return headerOf(info)
+    this.#options.onSkipped({ path: record.path.toString(), reason: reason ?? 'unreadable' })
+    return undefined
+  }
+
+  #place(info: FileInfo | undefined): string | undefined {
+    const kind = info?.type === 'symlink' ? 'link' : info?.type
+    const isArchived = kind === 'file' || kind === 'folder' || kind === 'link'
+    return info === undefined || !isArchived ? undefined : this.#paths.add(info.path, kind)
+  }
+
+  async #writeFile(header: TarHeader, records: RecordStream): Promise<void> {
+    this.#bytesLeft -= header.size
+    if (this.#bytesLeft < 0) {
+      throw new LazaretError('FILE_TOO_LARGE', {
+        detail: `The files are longer than ${this.#options.bytesMax} bytes together.`,
+      })
+    }
+    const body = this.#controller.add(header).getWriter()
+    let left = header.size
+    for await (const piece of records.content()) {
+      left -= piece.length
+      await body.write(piece)
+    }
+    // It was cut while it was read.
+    for (; left > 0; left -= Math.min(left, zeros.length)) await body.write(zeros.subarray(0, left))
+    await body.close()
+  }
+}
+
+const zeros = Buffer.alloc(64 * 1024)
+
+async function skip(records: RecordStream): Promise<void> {
+  for await (const _ of records.content());
+}
+
+/** Why something has no place in an archive, whatever else is in it. */
+function explainSkipped(record: FileRecord, info: FileInfo | undefined): string | undefined {
+  if (info === undefined) return 'unreadable'
+  if (!info.isNameable) return 'its name is not UTF-8'
+  const name = parseTarPath(info.path)
+  if ('refused' in name) return name.refused
+  if (info.type === 'file' || info.type === 'folder') return undefined
+  if (info.type !== 'symlink') return `it is a ${info.type}`
+  const target = parseLinkTarget(record.target.toString(), info.path)
+  return 'refused' in target ? target.refused : undefined
+}
+
+function headerOf(info: FileInfo): TarHeader {
+  const common = { mode: info.mode & 0o777, mtime: new Date(Math.max(0, info.modifiedMs)), uid: 0, gid: 0 }
+  if (info.type === 'folder') return { ...common, name: `${info.path}/`, type: 'directory', size: 0 }
+  if (info.type === 'symlink')
+    return { ...common, name: info.path, type: 'symlink', size: 0, linkname: info.target ?? '' }
+  return { ...common, name: info.path, type: 'file', size: info.bytes }
+}

@@ -1,0 +1,46 @@
+/** What callers pass besides paths, checked before anything is started. */
+import { LazaretError } from '../../core/errors.ts'
+
+export type FileEncoding = 'utf8' | 'base64' | 'bytes'
+
+const encodings: readonly unknown[] = ['utf8', 'base64', 'bytes']
+
+function invalid(detail: string): LazaretError {
+  return new LazaretError('INVALID_REQUEST', { detail })
+}
+
+/** The same object; typed callers have given it its type, others may have given anything. */
+export function parseOptions<T extends object>(value: T): T {
+  if (typeof value !== 'object' || value === null) throw invalid('The options must be an object.')
+  return value
+}
+
+export function parseEncoding(value: unknown): FileEncoding {
+  if (value === undefined) return 'utf8'
+  if (!encodings.includes(value)) throw invalid(`encoding must be one of ${encodings.join(', ')}.`)
+  return value as FileEncoding
+}
+
+/** As the file service takes it. */
+export function parseFlag(value: unknown, name: string): '0' | '1' {
+  if (value !== undefined && typeof value !== 'boolean') throw invalid(`${name} must be true or false.`)
+  return value === true ? '1' : '0'
+}
+
+export interface Bound {
+  readonly usual: number
+  readonly most: number
+}
+
+export function parseBound(value: unknown, name: string, { usual, most }: Bound): number {
+  if (value === undefined) return usual
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0 || value > most)
+    throw invalid(`${name} must be a whole number from 0 to ${most}.`)
+  return value
+}
+
+export function parseContent(value: unknown): Uint8Array {
+  if (typeof value === 'string') return Buffer.from(value)
+  if (value instanceof Uint8Array) return value
+  throw invalid('content must be a string or a Uint8Array.')
+}

@@ -1,0 +1,19 @@
+/** One task of the file service (native/cell/file_service.c): a confined process of the cell. */
+export interface FileProcess {
+  /** Resolves when there is room for more; also when the process is gone, or rejects then. */
+  write(bytes: Uint8Array): Promise<void>
+  /** The end of its input. */
+  end(): void
+  readonly output: AsyncIterable<Uint8Array>
+  readonly exit: Promise<FileExit>
+  kill(): void
+}
+
+export interface FileExit {
+  /** 0 when the task was done; 1 when `stderr` says why it was not. */
+  readonly exitCode: number
+  /** `errno step path`; the path is guest text. */
+  readonly stderr: string
+}
+
+export type StartFileProcess = (task: string, args: readonly string[]) => FileProcess

@@ -1,0 +1,31 @@
+/** Paths that callers name, on their way into the cell, and paths of guests on their way into a message. */
+import { LazaretError } from '../../core/errors.ts'
+
+/** PATH_MAX with its NUL: what one system call can name. */
+const pathBytesMax = 4095
+const shownCharactersMax = 200
+const workspace = '/workspace'
+
+/** The path as the file service takes it, which works in /workspace. */
+export function parseGuestPath(value: unknown, name = 'path'): string {
+  const refuse = (detail: string) => new LazaretError('INVALID_REQUEST', { detail: `${name} ${detail}` })
+  if (typeof value !== 'string') throw refuse('must be a string.')
+  if (value === '') throw refuse('must not be empty.')
+  if (value.includes('\0')) throw refuse('must not contain a NUL character.')
+  if (!value.isWellFormed()) throw refuse('must be well-formed Unicode.')
+  if (Buffer.byteLength(value) > pathBytesMax) throw refuse(`is longer than ${pathBytesMax} bytes.`)
+  // Wherever the workspace lies on this machine, tasks begin in it.
+  if (value !== workspace && !value.startsWith(`${workspace}/`)) return value
+  return value.slice(workspace.length).replace(/^\/+/, '') || '.'
+}
+
+/** In quotes, on one line, bounded: guests choose names that are made to be misread. */
+export function describePath(path: string): string {
+  const isLong = path.length > shownCharactersMax
+  const shown = JSON.stringify(isLong ? path.slice(0, shownCharactersMax) : path)
+  // Controls, changes of writing direction, separators, and halves of characters.
+  const plain = shown.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => {
+    return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
+  })
+  return isLong ? `${plain}…` : plain
+}

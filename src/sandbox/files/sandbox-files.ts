@@ -1,0 +1,165 @@
+/**
+ * The files of a sandbox. Every operation runs inside its cell, as a process confined like its guests
+ * (native/cell/file_service.c): links lead where they lead for a guest, and nothing waits for one.
+ */
+import { LazaretError } from '../../core/errors.ts'
+import { downloadTar } from './download-tar.ts'
+import type { DownloadTarOptions } from './download-tar.ts'
+import { describeRecord } from './file-info.ts'
+import type { FileInfo } from './file-info.ts'
+import type { StartFileProcess } from './file-process.ts'
+import { decodeRecord, decodeRecords, recordKind } from './file-records.ts'
+import { FileTasks } from './file-tasks.ts'
+import { parseBound, parseContent, parseEncoding, parseFlag, parseOptions } from './file-options.ts'
+import type { FileEncoding } from './file-options.ts'
+import { parseGuestPath } from './guest-path.ts'
+import type { TarSource } from './tar-source.ts'
+import { uploadTar } from './upload-tar.ts'
+import type { UploadTarOptions, UploadedTar } from './upload-tar.ts'
+
+export interface WriteFileOptions {
+  /** Whether folders on the way are made. False by default. */
+  readonly createParents?: boolean
+}
+
+export interface ReadFileOptions {
+  /** `bytes` is a Uint8Array; in `utf8`, the default, U+FFFD stands for bytes that are none. */
+  readonly encoding?: FileEncoding
+  /** A longer file is refused with FILE_TOO_LARGE. 64 MiB by default. */
+  readonly bytesMax?: number
+}
+
+export interface ListFilesOptions {
+  /** Whether folders in it are listed too. Neither links nor other file systems are entered. */
+  readonly recursive?: boolean
+  /** 10,000 by default, 100,000 at most. */
+  readonly entriesMax?: number
+}
+
+export interface FileListing {
+  /** In the order of their paths' characters. */
+  readonly entries: readonly FileInfo[]
+  /** False when there were more than `entriesMax`, or a folder could not be looked into. */
+  readonly isComplete: boolean
+}
+
+const readBytesMax = 64 * 1024 * 1024
+const readBytesCeiling = 1024 * 1024 * 1024
+const entriesMax = 10_000
+const entriesCeiling = 100_000
+/** A path of 64 names is longer; so many of them are not listed at one time. */
+const listingBytesMax = 64 * 1024 * 1024
+const recordBytesMax = 64 * 1024
+
+export class SandboxFiles {
+  readonly #tasks: FileTasks
+
+  constructor(start: StartFileProcess) {
+    this.#tasks = new FileTasks(start)
+  }
+
+  /** Writes into the file that is there, like a shell's `>`: it keeps its mode. A new one gets 0644. */
+  async writeFile(path: string, content: string | Uint8Array, options: WriteFileOptions = {}): Promise<void> {
+    const { createParents } = parseOptions(options)
+    const args = [parseGuestPath(path), parseFlag(createParents, 'createParents')]
+    await this.#tasks.run({ task: 'write', args, input: parseContent(content) })
+  }
+
+  readFile(
+    path: string,
+    options?: ReadFileOptions & { readonly encoding?: 'utf8' | 'base64' },
+  ): Promise<string>
+  readFile(path: string, options: ReadFileOptions & { readonly encoding: 'bytes' }): Promise<Uint8Array>
+  async readFile(path: string, options: ReadFileOptions = {}): Promise<string | Uint8Array> {
+    const parsed = parseOptions(options)
+    const encoding = parseEncoding(parsed.encoding)
+    const bytesMax = parseBound(parsed.bytesMax, 'bytesMax', { usual: readBytesMax, most: readBytesCeiling })
+    const args = [parseGuestPath(path), String(bytesMax)]
+    const content = await this.#tasks.run({ task: 'read', args }, bytesMax)
+    return encoding === 'bytes' ? new Uint8Array(content) : content.toString(encoding)
+  }
+
+  /** However long the file is. One that cannot be read rejects the first step. */
+  readFileStream(path: string): AsyncIterable<Uint8Array> {
+    return this.#tasks.stream({ task: 'read', args: [parseGuestPath(path), String(Number.MAX_SAFE_INTEGER)] })
+  }
+
+  async mkdir(path: string, options: { readonly recursive?: boolean } = {}): Promise<void> {
+    const { recursive } = parseOptions(options)
+    await this.#tasks.run({ task: 'mkdir', args: [parseGuestPath(path), parseFlag(recursive, 'recursive')] })
+  }
+
+  async listFiles(path = '/workspace', options: ListFilesOptions = {}): Promise<FileListing> {
+    const parsed = parseOptions(options)
+    const most = parseBound(parsed.entriesMax, 'entriesMax', { usual: entriesMax, most: entriesCeiling })
+    const args = [parseGuestPath(path), parseFlag(parsed.recursive, 'recursive'), String(most)]
+    const records = decodeRecords(await this.#tasks.run({ task: 'list', args }, listingBytesMax))
+    const entries: FileInfo[] = []
+    let isReadable = true
+    for (;;) {
+      const { done, value } = records.next()
+      if (done === true) return { entries: entries.sort(byPath), isComplete: isReadable && value.isComplete }
+      if (value.kind === recordKind.unreadable) isReadable = false
+      const info = describeRecord(value)
+      if (info !== undefined) entries.push(info)
+    }
+  }
+
+  /** Of what a link leads to, unless `followLinks` is false. */
+  async stat(path: string, options: { readonly followLinks?: boolean } = {}): Promise<FileInfo> {
+    const { followLinks = true } = parseOptions(options)
+    const args = [parseGuestPath(path), parseFlag(followLinks, 'followLinks')]
+    const answer = await this.#tasks.run({ task: 'stat', args }, recordBytesMax)
+    const decoded = decodeRecord(answer, 0)
+    const info = decoded && describeRecord(decoded.record, path)
+    if (info === undefined) throw new LazaretError('FILES_LOST', { detail: 'There was no record.' })
+    return info
+  }
+
+  /** False also for a link that leads nowhere. */
+  async exists(path: string): Promise<boolean> {
+    try {
+      await this.stat(path)
+      return true
+    } catch (error) {
+      const isMissing = error instanceof LazaretError && missing.includes(error.code)
+      if (isMissing) return false
+      throw error
+    }
+  }
+
+  /** A link is deleted, not what it leads to. A folder only with `recursive`, and then with all that is in it. */
+  async deleteFile(path: string, options: { readonly recursive?: boolean } = {}): Promise<void> {
+    const { recursive } = parseOptions(options)
+    // `link/` would be what it leads to.
+    const plain = parseGuestPath(path).replace(/(?<=.)\/+$/, '')
+    await this.#tasks.run({ task: 'delete', args: [plain, parseFlag(recursive, 'recursive')] })
+  }
+
+  /** As rename(2): a file that has the new name is replaced, an empty folder by a folder. */
+  async renameFile(from: string, to: string): Promise<void> {
+    await this.#tasks.run({ task: 'rename', args: [parseGuestPath(from, 'from'), parseGuestPath(to, 'to')] })
+  }
+
+  /** Like `renameFile`; regular files also go to another file system, by a copy that is not atomic. */
+  async moveFile(from: string, to: string): Promise<void> {
+    await this.#tasks.run({ task: 'move', args: [parseGuestPath(from, 'from'), parseGuestPath(to, 'to')] })
+  }
+
+  /** Unpacks a tar, or one in gzip, as it comes. What came before a refused entry stays. */
+  uploadTar(source: TarSource, options: UploadTarOptions = {}): Promise<UploadedTar> {
+    return uploadTar(this.#tasks, source, options)
+  }
+
+  /** A tar of what is in a folder, as it is read. */
+  downloadTar(options: DownloadTarOptions = {}): AsyncIterable<Uint8Array> {
+    return downloadTar(this.#tasks, options)
+  }
+}
+
+const missing: readonly string[] = ['FILE_NOT_FOUND', 'NOT_A_FOLDER']
+
+function byPath(one: FileInfo, other: FileInfo): number {
+  if (one.path === other.path) return 0
+  return one.path < other.path ? -1 : 1
+}
