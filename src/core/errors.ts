@@ -192,7 +192,7 @@ const table = {
   ARCHIVE_REFUSED: {
     kind: 'refusal',
     message: 'The archive holds something that is not unpacked.',
-    hint: 'The entry stands in the message; make the archive without it. What came before it is unpacked.',
+    hint: 'The entry stands in the message; make the archive without it. Some of what came before it may be unpacked.',
     httpStatus: 422,
     exitCode: 65,
     retryable: false,

@@ -146,7 +146,7 @@ export class SandboxFiles {
     await this.#tasks.run({ task: 'move', args: [parseGuestPath(from, 'from'), parseGuestPath(to, 'to')] })
   }
 
-  /** Unpacks a tar, or one in gzip, as it comes. What came before a refused entry stays. */
+  /** Unpacks a tar, or one in gzip, as it comes. What was unpacked before a refused entry stays. */
   uploadTar(source: TarSource, options: UploadTarOptions = {}): Promise<UploadedTar> {
     return uploadTar(this.#tasks, source, options)
   }
