@@ -38,7 +38,7 @@ export function downloadTar(tasks: FileTasks, options: DownloadTarOptions): Asyn
   if (parsed.onSkipped !== undefined && typeof parsed.onSkipped !== 'function')
     throw new LazaretError('INVALID_REQUEST', { detail: 'onSkipped must be a function.' })
   return pack(tasks, {
-    path: parseGuestPath(parsed.path ?? '/workspace'),
+    path: parseGuestPath(parsed.path === undefined ? '/workspace' : parsed.path),
     entriesMax: parseBound(parsed.entriesMax, 'entriesMax', { usual: entriesMax, most: entriesMax }),
     bytesMax: parseBound(parsed.bytesMax, 'bytesMax', { usual: bytesMax, most: bytesCeiling }),
     onSkipped: parsed.onSkipped ?? (() => undefined),

@@ -45,7 +45,7 @@ export async function uploadTar(
   options: UploadTarOptions,
 ): Promise<UploadedTar> {
   const parsed = parseOptions(options)
-  const path = parseGuestPath(parsed.path ?? '/workspace')
+  const path = parseGuestPath(parsed.path === undefined ? '/workspace' : parsed.path)
   const bounds = {
     entriesMax: parseBound(parsed.entriesMax, 'entriesMax', { usual: entriesMax, most: entriesMax }),
     bytesMax: parseBound(parsed.bytesMax, 'bytesMax', { usual: bytesMax, most: bytesCeiling }),
