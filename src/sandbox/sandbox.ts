@@ -9,6 +9,8 @@ import type { CheckedExec } from './checks.ts'
 import type { CommandEnd } from './command.ts'
 import { streamExec } from './exec-stream.ts'
 import type { ExecEvent } from './exec-stream.ts'
+import { SandboxFiles } from './files/sandbox-files.ts'
+import { startFileTask } from './files/start-file-task.ts'
 import { Log } from './log.ts'
 import { BackgroundProcess } from './processes.ts'
 import type { SandboxProcess } from './processes.ts'
@@ -43,7 +45,7 @@ const sessionsMax = 64
 const processesMax = 48
 const historyMax = 256
 
-export class Sandbox implements AsyncDisposable {
+export class Sandbox extends SandboxFiles implements AsyncDisposable {
   readonly id: string
   readonly #parts: SandboxParts
   readonly #spaces: Spaces
@@ -56,6 +58,12 @@ export class Sandbox implements AsyncDisposable {
   #ending: Promise<void> | undefined
 
   private constructor(parts: SandboxParts, spaces: Spaces) {
+    super((task, args) => {
+      this.#requireThere()
+      const process = startFileTask(spaces, task, args)
+      void this.#perform(() => process.exit).catch(() => undefined)
+      return process
+    })
     this.id = parts.id
     this.#parts = parts
     this.#spaces = spaces

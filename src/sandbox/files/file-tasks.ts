@@ -30,7 +30,7 @@ export class FileTasks {
   /** The whole answer of a task that is done at once. */
   async run(task: FileTask, answerBytesMax = 0): Promise<Buffer> {
     const leave = await this.#short.enter()
-    const process = this.#start(task.task, task.args)
+    const process = this.#begin(task, leave)
     try {
       const [answer] = await Promise.all([
         collect(process.output, answerBytesMax),
@@ -55,20 +55,29 @@ export class FileTasks {
   }
 
   /** A task that the caller talks with. Ended when it is disposed. */
-  async open({ task, args }: FileTask): Promise<OpenTask> {
+  async open(task: FileTask): Promise<OpenTask> {
     const leave = await this.#streams.enter()
-    const process = this.#start(task, args)
+    const process = this.#begin(task, leave)
     return {
       process,
       async finish() {
         const exit = await process.exit
-        if (exit.exitCode !== 0) throw fileErrorOf(exit, args[0] ?? '')
+        if (exit.exitCode !== 0) throw fileErrorOf(exit, task.args[0] ?? '')
       },
       async [Symbol.asyncDispose]() {
         process.kill()
         await process.exit.catch(() => undefined)
         leave()
       },
+    }
+  }
+
+  #begin({ task, args }: FileTask, leave: () => void): FileProcess {
+    try {
+      return this.#start(task, args)
+    } catch (error) {
+      leave()
+      throw error
     }
   }
 }

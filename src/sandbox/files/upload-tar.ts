@@ -10,7 +10,6 @@ import type { TarEntry } from './tar-entries.ts'
 import { gunzipTar, parseTarSource } from './tar-source.ts'
 import type { TarSource } from './tar-source.ts'
 
-
 export interface UploadTarOptions {
   /** The folder, made where it is missing. /workspace by default. */
   readonly path?: string

@@ -12,7 +12,7 @@ import { LazaretError } from '../../../src/core/errors.ts'
 import { rawTar } from './raw-tar.ts'
 import { useFiles } from './use-files.ts'
 
-const { files, shell, start } = useFiles()
+const { files } = useFiles()
 const hostFolder = mkdtempSync(join(tmpdir(), 'swap-test-'))
 const hostFile = join(hostFolder, 'secret')
 writeFileSync(hostFile, 'of the host')
@@ -59,7 +59,8 @@ const operations: readonly ((turn: number) => Promise<unknown>)[] = [
 ]
 
 test('each operation ends, and what is not the cell’s is neither read nor changed', async () => {
-  start('/usr/bin/python3', '-c', swap)
+  await files.writeFile('swap.py', swap)
+  await files.startProcess('exec python3 swap.py')
   while (!(await files.exists('ready')));
   let done = 0
   const refused = new Map<string, number>()
@@ -73,7 +74,10 @@ test('each operation ends, and what is not the cell’s is neither read nor chan
         refused.set(error.code, (refused.get(error.code) ?? 0) + 1)
       }
     }
-    await shell(`mkdir -p race/folder/in; printf own > race/folder/in/file; : > race/file`)
+    const again = ['race/folder/in/file', 'race/file'].map((path) =>
+      files.writeFile(path, 'own', { createParents: true }),
+    )
+    await Promise.allSettled(again)
   }
   assert.ok(done > 0)
   assert.ok(!refused.has('FILES_LOST'), JSON.stringify([...refused]))

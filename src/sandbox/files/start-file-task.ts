@@ -1,0 +1,160 @@
+/**
+ * A task of the file service as a process of the user space. Guests there have its ids: they cannot look into it, but
+ * they can stop it or kill it, and then it is over here as well.
+ */
+import { constants } from 'node:os'
+
+import { LazaretError } from '../../core/errors.ts'
+import type { GuestStream, ProcessListener, ProcessReport } from '../../jail/guest-process.ts'
+import { explainFailure } from '../../jail/launch.ts'
+import { planFileRlimits } from '../../jail/rlimits.ts'
+import { readStatus, requirePromises } from '../../runtimes/observed.ts'
+import type { Spaces } from '../spaces.ts'
+import type { FileExit, FileProcess } from './file-process.ts'
+
+/** A task that owes us something and is silent for so long has been stopped. */
+const silenceMs = 30_000
+const stderrBytesMax = 64 * 1024
+/** What waits here for a slow caller before the task has to wait too. */
+const waitingBytesMax = 1024 * 1024
+
+export function startFileTask(spaces: Spaces, task: string, args: readonly string[]): FileProcess {
+  return new FileTaskProcess(spaces, task, args)
+}
+
+class FileTaskProcess implements FileProcess, ProcessListener {
+  readonly exit: Promise<FileExit>
+  readonly #spaces: Spaces
+  readonly #id: number
+  readonly #exit = Promise.withResolvers<FileExit>()
+  readonly #waiting: Buffer[] = []
+  #waitingBytes = 0
+  #isHeld = false
+  #stderr = ''
+  #isOver = false
+  #writing = 0
+  #isInputOver = false
+  #wake = (): void => undefined
+  #calmDown = (): void => undefined
+
+  constructor(spaces: Spaces, task: string, args: readonly string[]) {
+    this.#spaces = spaces
+    this.exit = this.#exit.promise
+    this.exit.catch(() => undefined)
+    const { user, parts } = spaces
+    const spec = {
+      ...spaces.commonSpec(user),
+      file: task,
+      argv: args,
+      env: {},
+      folder: parts.shape.place.workspace,
+      rlimits: planFileRlimits(parts.limits.diskBytes),
+      stdin: 'later' as const,
+      outputBytes: Number.MAX_SAFE_INTEGER,
+      adopts: false,
+      isFileTask: true,
+    }
+    this.#listen()
+    this.#id = user.cell.spawn(spec, this, (failure) => this.#fail(explainFailure(failure, user.plan)))
+    void user.cell.gone.then(() => this.#fail(new LazaretError('SANDBOX_GONE')))
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    this.#writing++
+    this.#listen()
+    await this.#spaces.user.cell.writeStdin(this.#id, bytes)
+    this.#writing--
+  }
+
+  end(): void {
+    this.#isInputOver = true
+    this.#listen()
+    this.#spaces.user.cell.endStdin(this.#id)
+  }
+
+  kill(): void {
+    if (this.#isOver) return
+    this.#hold(false)
+    this.#spaces.user.cell.signal(this.#id, constants.signals.SIGKILL)
+  }
+
+  get output(): AsyncIterable<Uint8Array> {
+    return this.#read()
+  }
+
+  onSpawned(status: string): void {
+    // A guest may kill it before it is confined. Then it has no memory any more, and nothing runs unconfined.
+    if (status !== '' && !/^VmSize:/m.test(status)) return
+    try {
+      requirePromises(this.#spaces.user.plan.promises, readStatus(status))
+    } catch (error) {
+      this.kill()
+      this.#fail(error)
+    }
+  }
+
+  onOutput(stream: GuestStream, bytes: Buffer): void {
+    if (this.#isOver) return
+    this.#listen()
+    if (stream !== 'stdout') {
+      this.#stderr = (this.#stderr + bytes.toString()).slice(0, stderrBytesMax)
+      return
+    }
+    this.#waiting.push(Buffer.from(bytes))
+    this.#waitingBytes += bytes.length
+    if (this.#waitingBytes > waitingBytesMax) this.#hold(true)
+    this.#wake()
+  }
+
+  onExceeded(): void {}
+
+  onUsage(): void {}
+
+  onExit({ end }: ProcessReport): void {
+    this.#finish()
+    this.#exit.resolve({ exitCode: end.by === 'exit' ? end.exitCode : killedCode, stderr: this.#stderr })
+  }
+
+  async *#read(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const bytes = this.#waiting.shift()
+      if (bytes !== undefined) {
+        this.#waitingBytes -= bytes.length
+        if (this.#waitingBytes === 0) this.#hold(false)
+        yield bytes
+      } else if (this.#isOver) return
+      else await new Promise<void>((resolve) => (this.#wake = resolve))
+    }
+  }
+
+  #hold(isHeld: boolean): void {
+    if (this.#isHeld === isHeld || this.#isOver) return
+    this.#isHeld = isHeld
+    this.#spaces.user.cell.holdOutput(this.#id, isHeld)
+  }
+
+  /** It has just shown that it lives, or been given something to do. */
+  #listen(): void {
+    this.#calmDown()
+    if (this.#isOver) return
+    this.#calmDown = this.#spaces.parts.clock.after(silenceMs, () => {
+      const owes = (this.#isInputOver || this.#writing > 0) && this.#waitingBytes === 0
+      if (owes) this.kill()
+      this.#listen()
+    })
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isOver) return
+    this.#finish()
+    this.#exit.reject(error)
+  }
+
+  #finish(): void {
+    this.#isOver = true
+    this.#calmDown()
+    this.#wake()
+  }
+}
+
+const killedCode = 128 + constants.signals.SIGKILL
