@@ -10,6 +10,7 @@ import type { PlanRecord } from '../../src/jail/plan-records.ts'
 import type { CellGround } from '../../src/jail/shape.ts'
 import { encodeBegin, encodeSpawn } from '../../src/jail/spawn-frame.ts'
 import { encodeWanted } from '../../src/runtimes/collect/listing.ts'
+import { encodeRecord, recordKind } from '../../src/sandbox/files/file-records.ts'
 
 /** Zero lets every call of the fake kernel work; higher bits let some fail, and the lowest are the targets' own. */
 const kernelSeeds = [0, 2, 3, 7, 1234, 99_991]
@@ -37,7 +38,21 @@ const makers: Readonly<Record<string, () => Buffer[]>> = {
   nursery: () => [nurseryInput()],
   confine: () => plans().slice(0, -1).map(confineInput),
   collect: () => [encodeWanted(wanted), folderNames(['a', 'b.txt', '..', 'c'], ['d'], [])],
+  files: () => [archive(), folderNames(['a', 'b.txt', '..', 'c'], ['d'], [])],
   proc: () => [processFiles('sh'), processFiles('a) R 1 (b'), processFiles('\\nVmSize:')],
+}
+
+/** One of each kind that is unpacked. */
+function archive(): Buffer {
+  const common = { mode: 0o755, modifiedMs: 1, bytes: 0, target: '' }
+  return Buffer.concat([
+    encodeRecord({ ...common, kind: recordKind.folder, path: 'a/b' }),
+    encodeRecord({ ...common, kind: recordKind.file, path: 'a/b/c', bytes: 3 }),
+    Buffer.from('abc'),
+    encodeRecord({ ...common, kind: recordKind.link, path: 'd', target: 'a/b' }),
+    encodeRecord({ ...common, kind: recordKind.hardLink, path: 'e', target: 'a/b/c' }),
+    encodeRecord({ ...common, kind: recordKind.end, path: '' }),
+  ])
 }
 
 const ground: CellGround = {

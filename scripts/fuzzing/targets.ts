@@ -13,6 +13,7 @@ export const targets: readonly Target[] = [
   { name: 'nursery', includes: ['nursery'], inputBytesMax: 8192 },
   { name: 'confine', includes: ['filters'], inputBytesMax: 8192 },
   { name: 'collect', includes: ['collect'], inputBytesMax: 8192 },
+  { name: 'files', includes: [], inputBytesMax: 16_384 },
   { name: 'proc', includes: ['memory', 'processor', 'outbox', 'sockets'], inputBytesMax: 8192 },
 ]
 
