@@ -10,7 +10,12 @@ import { checkoutRoot, readText } from './support/checkout.ts'
 
 const values = ['LazaretError', 'Unserializable', 'createLazaret']
 const types = [
+  'DownloadTarOptions',
   'ErrorCode',
+  'FileEncoding',
+  'FileInfo',
+  'FileListing',
+  'FileType',
   'FunctionCall',
   'GuestError',
   'HostFunction',
@@ -22,6 +27,7 @@ const types = [
   'LimitMechanism',
   'LimitName',
   'Limits',
+  'ListFilesOptions',
   'LogEntry',
   'MimeBundle',
   'NetworkMode',
@@ -34,14 +40,20 @@ const types = [
   'ProbeReport',
   'ProbeToolchain',
   'ProtectionLevel',
+  'ReadFileOptions',
   'Receipt',
   'RunRequest',
   'RunResult',
   'RuntimeName',
+  'SkippedFile',
   'StartKind',
+  'TarSource',
   'Truncatable',
+  'UploadTarOptions',
+  'UploadedTar',
   'Usage',
   'WarmUpRequest',
+  'WriteFileOptions',
 ]
 
 test('the package exports these names and no others', () => {

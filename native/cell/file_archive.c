@@ -167,6 +167,8 @@ static bool put_hard_link(int base, int folder, const char *name, struct record 
 }
 
 static bool put_named(int base, int folder, const char *name, struct record *record) {
+  errno = EINVAL;
+  if (*name == 0 || strlen(name) > NAME_BYTES || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) return false;
   if (record->kind == RECORD_FOLDER) return put_folder(folder, name, record);
   if (unlinkat(folder, name, 0) < 0 && errno != ENOENT) return false;
   if (record->kind == RECORD_FILE) return put_regular(folder, name, record);

@@ -145,7 +145,8 @@ int fake_openat(int folder, const char *name, int flags, ...) {
   bool inside = folder != AT_FDCWD;
   if (inside && (length == 0 || length > 255 || strchr(name, '/'))) found("openat: not a single component");
   if (inside && (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)) found("openat: a component that leads elsewhere");
-  if (!(flags & O_NOFOLLOW) || !(flags & O_CLOEXEC)) found("openat: follows links, or is inherited");
+  if ((inside && !(flags & O_NOFOLLOW)) || !(flags & O_CLOEXEC)) found("openat: follows links, or is inherited");
+  if (!inside && !(flags & (O_NONBLOCK | O_NOFOLLOW))) found("openat: waits for what a guest has put there");
   return fake_open();
 }
 
