@@ -295,6 +295,7 @@ void run_family(int listening_fd, const uint8_t own_secret[SECRET_BYTES], int so
   listen_fd = listening_fd;
   secret = own_secret;
   zygote_fd = socket_of_zygote;
+  waiting_count = launcher_count = 0; /* of the nursery that this process is a fork of */
   listen_for_children();
   while (!nurse_once()) continue;
 }

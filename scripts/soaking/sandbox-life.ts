@@ -67,7 +67,8 @@ const deeds: Readonly<Record<string, Deed>> = {
     equal(await sandbox.deleteSession(session.id), true)
   },
   'killed shell': async ({ sandbox }) => {
-    const isTerminated = (error: unknown) => error instanceof LazaretError && error.code === 'SESSION_TERMINATED'
+    const isTerminated = (error: unknown) =>
+      error instanceof LazaretError && error.code === 'SESSION_TERMINATED'
     const end = await sandbox.exec('kill -9 $$').catch((error: unknown) => error)
     ok(isTerminated(end), String(end))
   },

@@ -79,11 +79,11 @@ async function live(lazaret: Lazaret, plan: SandboxSoakPlan, { tally, made }: Co
   const end = performance.now() + seconds * 1000
   const place = async (index: number) => {
     const random = seededRandom(seed + index)
-    while (performance.now() < end && signal?.aborted !== true) {
+    while (performance.now() < end && !(signal?.aborted ?? false)) {
       made.count++
       await using sandbox = await lazaret.sandbox({ limits: { memoryBytes: 96 * 1024 * 1024 } })
-      let isDoomed = false
-      while (!isDoomed && performance.now() < end && signal?.aborted !== true) {
+      const isTime = () => performance.now() < end && !(signal?.aborted ?? false)
+      for (let isDoomed: boolean = false; !isDoomed && isTime();) {
         const token = `t${index}-${made.count}-${tally.runs}`
         isDoomed = random() < 1 / destroyEvery
         const startedMs = performance.now()

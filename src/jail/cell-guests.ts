@@ -34,6 +34,7 @@ const streams: Record<number, GuestStream> = { 1: 'stdout', 2: 'stderr', 3: 'sta
 
 export class CellGuests {
   readonly #guests = new Map<number, Guest>()
+  #isLost = false
   readonly #send: (type: number, id: number, payload?: Uint8Array) => void
 
   constructor(send: (type: number, id: number, payload?: Uint8Array) => void) {
@@ -41,6 +42,7 @@ export class CellGuests {
   }
 
   add(id: number, heard: Heard): void {
+    if (this.#isLost) queueMicrotask(() => heard.listener.onLost?.())
     this.#guests.set(id, {
       heard,
       stdin: Buffer.alloc(0),
@@ -82,6 +84,16 @@ export class CellGuests {
     const guest = this.#guests.get(id)
     guest?.heard.onFailure(failure)
     return guest !== undefined
+  }
+
+  /** The cell is gone. */
+  lose(): void {
+    this.#isLost = true
+    for (const [id, { heard, taken }] of this.#guests) {
+      this.#guests.delete(id)
+      taken?.resolve()
+      heard.listener.onLost?.()
+    }
   }
 
   failAll(failure: StepFailure): void {

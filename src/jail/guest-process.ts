@@ -104,4 +104,6 @@ export interface ProcessListener {
   /** The guests are about to be killed on request; their end follows. */
   onUsage(usage: CellUsage): void
   onExit(report: ProcessReport): void
+  /** The cell is gone, and nobody knows how this process ended. */
+  onLost?(): void
 }

@@ -86,7 +86,6 @@ export class Command implements ProcessListener {
     this.#oomKillsBefore = parts.space.ground.cgroup?.oomKills() ?? 0
     const { cell } = parts.space
     this.#id = cell.spawn(parts.spec, this, (failure) => this.#failStep(failure))
-    void cell.gone.then(() => this.#fail(new LazaretError('SANDBOX_GONE')))
   }
 
   /** Its number in its space; 0 until it has started. */
@@ -165,6 +164,10 @@ export class Command implements ProcessListener {
   }
 
   onUsage(): void {}
+
+  onLost(): void {
+    this.#fail(new LazaretError('SANDBOX_GONE'))
+  }
 
   onExit(report: ProcessReport): void {
     this.#start.reject(new LazaretError('CELL_FAILED', { detail: 'The command ended before it began.' }))

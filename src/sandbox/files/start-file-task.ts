@@ -47,7 +47,7 @@ class FileTaskProcess implements FileProcess, ProcessListener {
       file: task,
       argv: args,
       env: {},
-      folder: parts.shape.place.workspace,
+      folder: spaces.workspace,
       rlimits: planFileRlimits(parts.limits.diskBytes),
       stdin: 'later' as const,
       outputBytes: Number.MAX_SAFE_INTEGER,
@@ -56,7 +56,6 @@ class FileTaskProcess implements FileProcess, ProcessListener {
     }
     this.#listen()
     this.#id = user.cell.spawn(spec, this, (failure) => this.#fail(explainFailure(failure, user.plan)))
-    void user.cell.gone.then(() => this.#fail(new LazaretError('SANDBOX_GONE')))
   }
 
   async write(bytes: Uint8Array): Promise<void> {
@@ -109,6 +108,10 @@ class FileTaskProcess implements FileProcess, ProcessListener {
   onExceeded(): void {}
 
   onUsage(): void {}
+
+  onLost(): void {
+    this.#fail(new LazaretError('SANDBOX_GONE'))
+  }
 
   onExit({ end }: ProcessReport): void {
     this.#finish()
