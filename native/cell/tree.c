@@ -1,7 +1,7 @@
 /*
  * The end of one process and of everything that it has started, where others have to go on. While it lives it is the
- * reaper of its descendants (PR_SET_CHILD_SUBREAPER, which survives execve, and the filter lets nobody give it up), so
- * none of them leaves its tree; it is stopped first and killed last.
+ * reaper of its descendants (PR_SET_CHILD_SUBREAPER, which survives execve, and the filter lets nobody give it up or
+ * make children elsewhere), so none of them leaves its tree; it is stopped first and killed last.
  * Source: prctl(2), proc(5).
  */
 #include "cell.h"
@@ -13,40 +13,61 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROUNDS_MAX = 200 };
+enum { TREE_KILL_US = 250 * 1000 };
 
-/* One that nobody has reaped yet is no longer alive. */
-static bool is_alive(long pid) {
+/* As in ps; 0 when there is no such process any more. */
+static char state_of(long pid) {
   char path[64];
   char line[512];
   snprintf(path, sizeof path, "/proc/%ld/stat", pid);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
+  if (fd < 0) return 0;
   ssize_t count = read(fd, line, sizeof line - 1);
   close(fd);
-  if (count <= 0) return false;
+  if (count <= 0) return 0;
   line[count] = 0;
   const char *name_end = strrchr(line, ')'); /* a name may hold anything */
-  return name_end && name_end[1] == ' ' && name_end[2] != 'Z' && name_end[2] != 'X';
+  return name_end && name_end[1] == ' ' ? name_end[2] : 0;
 }
 
-/* How many were still alive. */
-static size_t kill_descendants(pid_t root) {
+static bool has_ended(char state) { return state == 'Z' || state == 'X' || state == 0; }
+
+/*
+ * Whether nothing below `root` lived while we looked. One that forks and exits hands its place on, and whoever looks at
+ * one after the other may see neither parent nor child alive. But the one that was seen is newly dead then, or gone
+ * where `root` ignores the deaths of children, so: nobody but those who had died before the last look, twice.
+ */
+static bool kill_descendants(pid_t root, size_t *dead_before) {
   static long pids[PROCESSES_MAX];
   size_t count = list_descendants_of(root, pids, PROCESSES_MAX);
-  size_t alive = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (!is_alive(pids[i])) continue;
-    alive++;
-    (void)kill((pid_t)pids[i], SIGKILL);
-  }
-  return alive;
+  for (size_t i = 0; i < count; i++) (void)kill((pid_t)pids[i], SIGKILL);
+  size_t dead = 0;
+  for (size_t i = 0; i < count; i++) dead += state_of(pids[i]) == 'Z';
+  bool is_quiet = dead == count && dead == *dead_before && count < PROCESSES_MAX;
+  *dead_before = dead;
+  return is_quiet;
 }
 
-/* Each round kills every parent that forks on, so what forks has fewer rounds to do so than there are processes. */
+/*
+ * Each round kills every parent that forks on, so what forks has few rounds to do so. Where `root` ends while we are at
+ * it, by others or because they woke it, and where something is still not dead in time, somebody is in our way: nobody
+ * can tell any more whose a process is, and all go.
+ */
 void kill_tree(pid_t root) {
-  const struct timespec pause = {.tv_nsec = 500 * 1000};
-  (void)kill(root, SIGSTOP);
-  for (int round = 0; round < ROUNDS_MAX && kill_descendants(root) > 0; round++) nanosleep(&pause, NULL);
-  (void)kill(root, SIGKILL);
+  const struct timespec pause = {.tv_nsec = 200 * 1000};
+  uint64_t deadline = now_us() + TREE_KILL_US;
+  size_t dead = SIZE_MAX;
+  if (has_ended(state_of(root))) return;
+  while (now_us() < deadline) {
+    (void)kill(root, SIGSTOP);
+    bool is_quiet = kill_descendants(root, &dead);
+    char state = state_of(root);
+    if (has_ended(state)) break;
+    if (is_quiet && state == 'T') {
+      (void)kill(root, SIGKILL);
+      return;
+    }
+    if (is_quiet || state != 'T') nanosleep(&pause, NULL);
+  }
+  kill_guests();
 }

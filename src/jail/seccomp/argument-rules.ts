@@ -18,6 +18,9 @@ const seccomp = { name: 'seccomp', numbers: { x64: 317, arm64: 277 } }
 const cloneNewAnything =
   0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000
 
+// CLONE_PARENT: the new process is a child of its maker's parent.
+const cloneParent = 0x00008000
+
 // CLONE_THREAD: the new task shares the process, as every pthread does.
 const cloneThread = 0x00010000
 
@@ -46,6 +49,12 @@ export const adoptionRules: readonly SyscallRule[] = [
       { argument: 1, isOneOf: [0] },
     ],
     reason: 'What a command starts stays below it until the command ends, so that a timeout ends all of it.',
+  },
+  {
+    ...clone,
+    action: 'EPERM',
+    tests: [{ argument: 0, mask: cloneParent, isNoneOf: [0] }],
+    reason: 'Beside the command instead of below it, a process outlives the command’s timeout.',
   },
 ]
 
