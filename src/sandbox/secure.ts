@@ -3,7 +3,7 @@ import type { CommandEnd } from './command.ts'
 import { Command } from './command.ts'
 import type { SessionCommand } from './session.ts'
 import { privateHome } from '../jail/mounts.ts'
-import { bootstrap, frameScript, secureScript } from './shell-text.ts'
+import { bootstrap, frameScript, secureScript, startFolder } from './shell-text.ts'
 import type { Spaces } from './spaces.ts'
 
 export interface SecureCommand extends SessionCommand {
@@ -34,7 +34,7 @@ export async function runSecurely(spaces: Spaces, secure: SecureCommand): Promis
           TERM: 'dumb',
           ...variables,
         },
-        folder: workspace,
+        folder: startFolder,
         stdin: 'later',
       },
     })

@@ -12,6 +12,7 @@ import {
   freshState,
   parseState,
   restoreScript,
+  startFolder,
   terminalScript,
 } from './shell-text.ts'
 import type { ShellState, Variables } from './shell-text.ts'
@@ -137,7 +138,10 @@ export class Session {
     const parked = this.#parked
     this.#parked = undefined
     this.#unpark()
-    return parked === undefined || parked.isOver ? this.#startShell() : parked
+    if (parked === undefined || parked.isOver) return this.#startShell()
+    // While it waited any process of the user space could stop it.
+    parked.signal('SIGCONT')
+    return parked
   }
 
   /** What goes on prints without end; its log keeps the end of it. */
@@ -153,7 +157,7 @@ export class Session {
         file: parts.shell,
         argv: ['bash', '-c', bootstrap, 'bash'],
         env: {},
-        folder: this.#spaces.workspace,
+        folder: startFolder,
         stdin: 'later',
         hasState: true,
       },

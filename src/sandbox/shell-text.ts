@@ -31,6 +31,9 @@ const sayState =
   '\\builtin shopt -p; \\builtin printf "\\0"; \\builtin set +o; \\builtin printf "\\0end"; } ' +
   '2>/dev/null >&3'
 
+/** Of every shell until its script enters another: guests may have closed /workspace to everybody, themselves included. */
+export const startFolder = '/'
+
 /** How a script goes to the shell's standard input. */
 export function frameScript(script: string): Buffer {
   const bytes = Buffer.from(script)

@@ -109,13 +109,19 @@ export class Spaces implements AsyncDisposable {
   commonSpec(space: Space): CommonSpec {
     const { limits, wall } = this.parts
     const { ground } = space
-    const rlimits = planRlimits(limits, {
-      identity: ground.identity.kind,
-      isPid1Counted: this.#cell !== null,
-      memoryHeldByCgroup: ground.cgroup !== null,
-      runtimeDataBytes: shellDataBytes,
-      openFilesHard: wall.machine.openFilesHard,
-    })
+    // Where a cgroup holds each, the kernel counts the processes of the user space and of secure ones in one, by uid.
+    const spacesWithThatUid = ground.cgroup === null ? 1 : 2
+    const processesMax = spacesWithThatUid * limits.processesMax
+    const rlimits = planRlimits(
+      { ...limits, processesMax },
+      {
+        identity: ground.identity.kind,
+        isPid1Counted: this.#cell !== null,
+        memoryHeldByCgroup: ground.cgroup !== null,
+        runtimeDataBytes: shellDataBytes,
+        openFilesHard: wall.machine.openFilesHard,
+      },
+    )
     const watched =
       ground.cgroup === null
         ? { memoryBytes: limits.memoryBytes, cpuMs: null, socketBytes: null }

@@ -3,6 +3,7 @@ import type { TerminalSize } from '../jail/guest-process.ts'
 import { refuse } from './checks.ts'
 import { Command } from './command.ts'
 import type { Session, SessionCommand } from './session.ts'
+import { startFolder } from './shell-text.ts'
 import type { Spaces } from './spaces.ts'
 
 /** The kernel's bound on one argument, less what goes around it. */
@@ -27,7 +28,7 @@ export function startTerminal(spaces: Spaces, session: Session, command: Termina
       file: parts.shell,
       argv: ['bash', '-c', script, 'bash'],
       env: {},
-      folder: spaces.workspace,
+      folder: startFolder,
       stdin: 'later',
       hasTerminal: true,
     },
