@@ -24,6 +24,7 @@ import type { Exit, KillReason } from '../result/exit.ts'
 import { settle } from '../result/settle.ts'
 import type { Outcome } from '../core/outcome.ts'
 import { readStatus, requirePromises } from '../runtimes/observed.ts'
+import { stateBytesMax } from './shell-state.ts'
 
 export interface CommandParts {
   readonly space: Space
@@ -46,7 +47,7 @@ export interface CommandEnd {
   readonly stderr: string
   readonly truncated: readonly ('stdout' | 'stderr')[]
   readonly durationMs: number
-  /** What its shell said last, of the guest's own. */
+  /** What its shell said last, of the guest's own: bytes, one a character. */
   readonly state: string
   /** Whether it died of a signal that was not ours. */
   readonly wasKilled: boolean
@@ -54,7 +55,6 @@ export interface CommandEnd {
 
 const timedOutCode = 124
 const cancelledCode = 130
-const stateBytesMax = 1024 * 1024
 
 export class Command implements ProcessListener {
   /** Resolves when foreign code may run; rejects when it could not be started. */
@@ -188,7 +188,7 @@ export class Command implements ProcessListener {
           stderr: this.#capture.text('stderr'),
           truncated: report.outputDroppedBytes > 0 ? ['stdout', 'stderr'] : [],
           durationMs,
-          state: Buffer.concat(this.#state).toString(),
+          state: Buffer.concat(this.#state).toString('latin1'),
           wasKilled: outcome.kind === 'killed',
         }),
       (error: unknown) => this.#end.reject(error),

@@ -17,6 +17,7 @@ import type { SandboxProcess } from './processes.ts'
 import { runSecurely } from './secure.ts'
 import { Session } from './session.ts'
 import type { SessionCommand } from './session.ts'
+import { bytesOf } from './shell-state.ts'
 import { Spaces } from './spaces.ts'
 import type { SpacesParts } from './spaces.ts'
 import { startTerminal } from './terminal.ts'
@@ -262,7 +263,8 @@ export class Sandbox extends SandboxFiles implements AsyncDisposable {
     const run = (): Promise<CommandEnd> => {
       if (isSecure) {
         const variables = env as Readonly<Record<string, string>>
-        return runSecurely(this.#spaces, { ...wishes, variables, folder: cwd ?? session.folder, home })
+        const folder = cwd === undefined ? session.folderBytes : bytesOf(cwd)
+        return runSecurely(this.#spaces, { ...wishes, variables, folder, home })
       }
       if (tty !== undefined) return startTerminal(this.#spaces, session, { ...wishes, size: tty }).ended
       return isBeside ? session.startBeside(wishes).ended : session.exec(wishes)

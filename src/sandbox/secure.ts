@@ -8,6 +8,7 @@ import type { Spaces } from './spaces.ts'
 
 export interface SecureCommand extends SessionCommand {
   readonly variables: Readonly<Record<string, string>>
+  /** In bytes, one a character. */
   readonly folder: string
   readonly home: 'workspace' | undefined
 }
@@ -39,7 +40,9 @@ export async function runSecurely(spaces: Spaces, secure: SecureCommand): Promis
       },
     })
     process.begin(wishes)
-    void process.write(frameScript(secureScript({ command, folder, hasStdin: stdin !== undefined })))
+    void process.write(
+      frameScript(secureScript({ command, folder, variables, hasStdin: stdin !== undefined })),
+    )
     if (stdin !== undefined) void process.write(Buffer.from(stdin as string))
     process.endStdin()
     return await process.ended

@@ -5,17 +5,19 @@
 import { LazaretError } from '../core/errors.ts'
 import { Command } from './command.ts'
 import type { CommandEnd, CommandWishes } from './command.ts'
+import { bytesOf, freshState, parseState, textOf } from './shell-state.ts'
+import type { ShellState } from './shell-state.ts'
 import {
   bootstrap,
   commandScript,
+  exportAll,
+  folderIsGone,
   frameScript,
-  freshState,
-  parseState,
   restoreScript,
   startFolder,
   terminalScript,
 } from './shell-text.ts'
-import type { ShellState, Variables } from './shell-text.ts'
+import type { Variables } from './shell-text.ts'
 import type { Spaces } from './spaces.ts'
 
 export interface SessionStart {
@@ -49,11 +51,16 @@ export class Session {
     this.id = start.id
     this.#spaces = spaces
     this.#start = start
-    this.#state = freshState(start.folder, start.variables())
+    this.#state = this.#freshState()
   }
 
   /** Where its next command begins. */
   get folder(): string {
+    return textOf(this.#state.folder)
+  }
+
+  /** The same, whose name need not be UTF-8. */
+  get folderBytes(): string {
     return this.#state.folder
   }
 
@@ -80,16 +87,12 @@ export class Session {
   /** The same as one script. */
   terminalScript({ command, folder }: SessionCommand): string {
     this.#requireThere()
-    const { definitions } = this.#state
-    const variables = { TERM: 'xterm-256color', ...this.#pending }
-    const text = {
+    return terminalScript({
       command,
-      folder: folder ?? this.#state.folder,
+      folder: this.#folderOf(folder),
       state: this.#state,
-      variables,
-      hasStdin: true,
-    }
-    return terminalScript(definitions, text)
+      variables: { TERM: 'xterm-256color', ...this.#pending },
+    })
   }
 
   end(): void {
@@ -106,12 +109,12 @@ export class Session {
     this.#pending = {}
     this.#give(shell, command, variables)
     const end = await shell.ended
-    const state = parseState(end.state)
-    if (state !== undefined)
-      this.#state = command.folder === undefined ? state : { ...state, folder: this.#state.folder }
-    else this.#pending = { ...variables, ...this.#pending }
+    const state = parseState(end.state, this.#state)
+    if (state === undefined) this.#pending = { ...variables, ...this.#pending }
+    else this.#state = command.folder === undefined ? state : { ...state, ...this.#folders() }
+    if (end.state === folderIsGone && command.folder === undefined) this.#goBack()
     if (end.wasKilled) {
-      this.#state = freshState(this.#start.folder, this.#start.variables())
+      this.#state = this.#freshState()
       throw new LazaretError('SESSION_TERMINATED', {
         detail: `Session ${this.id} ended with exit code ${end.exitCode}.`,
       })
@@ -124,7 +127,7 @@ export class Session {
     shell.begin(wishes)
     const script = commandScript({
       command,
-      folder: folder ?? this.#state.folder,
+      folder: this.#folderOf(folder),
       state: this.#state,
       variables,
       hasStdin: stdin !== undefined,
@@ -164,6 +167,30 @@ export class Session {
     })
     void shell.write(frameScript(restoreScript(this.#state)))
     return shell
+  }
+
+  #freshState(): ShellState {
+    const { TMOUT, ...variables } = this.#start.variables()
+    return freshState(
+      this.#start.folder,
+      exportAll(variables),
+      TMOUT === undefined ? '' : exportAll({ TMOUT }),
+    )
+  }
+
+  #folderOf(asked: string | undefined): string {
+    return asked === undefined ? this.#state.folder : bytesOf(asked)
+  }
+
+  #folders(): Pick<ShellState, 'folder' | 'oldFolder'> {
+    const { folder, oldFolder } = this.#state
+    return { folder, oldFolder }
+  }
+
+  /** Where its folder was removed: to where it began, and when that is not enough, to what it began with. */
+  #goBack(): void {
+    const fresh = this.#freshState()
+    this.#state = this.#state.folder === fresh.folder ? fresh : { ...this.#state, folder: fresh.folder }
   }
 
   #park(): void {

@@ -1,75 +1,98 @@
 /**
- * What the shell of a session is told, and what it says of itself. Each command has a bash of its own. Before it, that
- * bash takes over the state that the one before left; when it ends, it says its own on descriptor 3. Nothing that a
- * command prints is looked at, so there are no markers to forge.
+ * What the shell of a session is told. Each command has a bash of its own. Before it, that bash takes over the state that
+ * the one before left; when it ends, it says its own on descriptor 3. Nothing that a command prints is looked at, so
+ * there are no markers to forge.
  * Source: bash(1), `read -N`, `declare -p`, `trap`.
  */
-
-/** What a session keeps from one command to the next: texts of the guest's, which nothing but its next bash reads. */
-export interface ShellState {
-  /** Working folder. */
-  readonly folder: string
-  /** Exported variables, functions, aliases and shell options, as commands that make them. */
-  readonly definitions: string
-  /** `set` options, apart: they would change how the text around the command is read. */
-  readonly options: string
-}
+import { bytesOf } from './shell-state.ts'
+import type { ShellState } from './shell-state.ts'
 
 /*
- * A session may have functions and aliases with the names of builtins, `cd` above all; `\\builtin` gets past both.
+ * A session may have functions and aliases with the names of builtins, `cd` above all; `\\builtin` gets past both. What it
+ * exports may be read-only, so that no name is used here but one, which no state keeps.
  */
 
-/** Reads one script: its length in bytes, a line end, the script. In locale C, where a character is a byte. */
-const readScript =
-  'LC_ALL=C IFS= \\builtin read -r;LC_ALL=C IFS= \\builtin read -rN "$REPLY";\\builtin eval "$REPLY"'
+/** Digits of a length. */
+const lengthDigits = 8
 
-/** `bash -c` this: it takes over a state, and then waits for its command. */
-export const bootstrap = 'LC_ALL=C IFS= read -r;LC_ALL=C IFS= read -rN "$REPLY";eval "$REPLY"'
-
-const sayState =
-  '{ \\builtin printf "%s\\0" "$PWD"; \\builtin declare -px; \\builtin declare -f; \\builtin alias -p; ' +
-  '\\builtin shopt -p; \\builtin printf "\\0"; \\builtin set +o; \\builtin printf "\\0end"; } ' +
-  '2>/dev/null >&3'
+/** Reads one script: its length, the script. Both are ASCII, where a character is a byte in every locale. */
+export const bootstrap =
+  `\\builtin read -rN ${lengthDigits} lazaret;` +
+  '\\builtin read -rN "$lazaret" lazaret;\\builtin eval "$lazaret"'
 
 /** Of every shell until its script enters another: guests may have closed /workspace to everybody, themselves included. */
 export const startFolder = '/'
 
 /** How a script goes to the shell's standard input. */
 export function frameScript(script: string): Buffer {
-  const bytes = Buffer.from(script)
-  return Buffer.concat([Buffer.from(`${bytes.length}\n`), bytes])
+  return Buffer.from(`${String(script.length).padStart(lengthDigits, '0')}${script}`)
 }
+
+/** In the order of `parseState`; functions, which may be long, at the end. */
+const say = [
+  'pwd',
+  'printf "\\0%s\\0" "${OLDPWD-}"',
+  'set +o',
+  'printf "\\0"',
+  'shopt -p',
+  'printf "\\0"',
+  'declare -px',
+  'printf "\\0"',
+  'alias -p',
+  'printf "\\0"',
+  'declare -f',
+  'printf "\\0"',
+]
+  .map((command) => `\\builtin ${command}`)
+  .join(';')
+
+/** A trap of the command's would print among what is said. */
+const endTraps = '\\builtin trap - DEBUG ERR'
+const sayState = `{ ${say}; } 2>/dev/null >&3`
+const sayStateOnce = `{ ${endTraps};[[ -v lazaret ]]; } >/dev/null 2>&1 || ${sayState}`
 
 /** As one word, whatever it holds; a NUL cannot be in one. */
 export function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** The same without line ends: bash counts lines, and those around a command must not be among the command's own. */
-function quoteInLine(text: string): string {
-  const escaped = text.replace(/[\\']/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r')
-  return `$'${escaped}'`
+/**
+ * Bytes as one word of ASCII without line ends: bash counts lines, and those around a command must not be among the
+ * command's own.
+ */
+function quoteInLine(bytes: string): string {
+  const octal = (character: string) => `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`
+  return `$'${bytes.replace(/[\\']/g, '\\$&').replace(/[^ -~]/g, octal)}'`
 }
 
 /** Read before the command: one line. */
-const evaluate = (script: string) => `\\builtin eval ${quoteInLine(script)}`
+const evaluate = (bytes: string) => `\\builtin eval ${quoteInLine(bytes)}`
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
 /** Commands that export these, or take them away where they have no value. */
 export function exportAll(variables: Variables): string {
   return Object.entries(variables)
-    .map(([name, value]) => (value === undefined ? `unset ${name}` : `declare -x ${name}=${quote(value)}`))
+    .map(([name, value]) =>
+      value === undefined ? `\\builtin unset -v ${name}` : `\\builtin declare -x ${name}=${quote(value)}`,
+    )
     .join('\n')
 }
 
 /** The first script: everything of a state but its folder and its options. */
-export function restoreScript({ definitions }: ShellState): string {
-  return `{ shopt -s expand_aliases;${evaluate(definitions)}; } 2>/dev/null;${readScript}`
+export function restoreScript(state: ShellState): string {
+  return `${restore(state)};${bootstrap}`
+}
+
+/** Functions last: until then none has the name of a command of the others. Aliases are not yet looked at. */
+function restore({ shoptions, variables, aliases, functions }: ShellState): string {
+  const texts = [shoptions, variables, aliases, functions].filter((text) => text !== '')
+  return `{ \\builtin :;${texts.map((text) => `${evaluate(text)};`).join('')} } 2>/dev/null`
 }
 
 export interface CommandText {
   readonly command: string
+  /** In bytes, as the state's. */
   readonly folder: string
   readonly state: ShellState
   /** Exported before it, and kept. */
@@ -78,63 +101,81 @@ export interface CommandText {
   readonly hasStdin: boolean
 }
 
+/** What is on descriptor 3 when the folder of a command is not there. */
+export const folderIsGone = 'gone'
+
 /** The second script: the command. */
-export function commandScript({ command, folder, state, variables, hasStdin }: CommandText): string {
+export function commandScript(text: CommandText): string {
+  const { command, folder, state, variables, hasStdin } = text
   return [
-    enter(folder),
-    evaluate(exportAll(variables)),
-    '\\builtin unset REPLY',
-    ...(hasStdin ? [] : ['\\builtin exec </dev/null']),
-    `\\builtin trap ${quoteInLine(sayState)} EXIT`,
-    `{ ${evaluate(state.options)}; } 2>/dev/null`,
-    `${evaluate(command)} 3>&-`,
-    // Once more where the command has a trap of its own; then nothing more is said.
-    `{ REPLY=$?; } 2>/dev/null`,
+    enter(folder, `\\builtin printf ${folderIsGone} >&3;`),
+    rememberFolder(state),
+    '\\builtin unset -v lazaret',
+    evaluate(state.lateVariables),
+    evaluate(bytesOf(exportAll(variables))),
+    `\\builtin trap ${quoteInLine(sayStateOnce)} EXIT`,
+    ...setOptions(state),
+    // A redirection of `builtin exec` would not last.
+    `${evaluate(bytesOf(command))} 3>&-${hasStdin ? '' : ' </dev/null'}`,
+    // Here too where the command has a trap of its own for its end; then nothing more is said.
+    `{ lazaret=$?;${endTraps}; } >/dev/null 2>&1`,
     sayState,
-    '{ \\builtin exec 3>&-; \\builtin exit "$REPLY"; } 2>/dev/null',
+    '{ \\builtin set +v;\\builtin exit "$lazaret"; } 2>/dev/null',
   ].join(';')
 }
 
 /** Both scripts as one, for a shell whose standard input is a terminal. It leaves no state. */
-export function terminalScript(
-  definitions: string,
-  { command, folder, state, variables }: CommandText,
-): string {
+export function terminalScript({ command, folder, state, variables }: Omit<CommandText, 'hasStdin'>): string {
   return [
-    `{ shopt -s expand_aliases;${evaluate(`${definitions}\n${exportAll(variables)}`)}; } 2>/dev/null`,
+    restore(state),
     enter(folder),
-    `{ ${evaluate(state.options)}; } 2>/dev/null`,
-    evaluate(command),
+    rememberFolder(state),
+    evaluate(bytesOf(exportAll(variables))),
+    ...setOptions(state),
+    evaluate(bytesOf(command)),
   ].join(';')
 }
 
-/** A command of a secure space: its variables are in its environment already, and it leaves no state. */
-export function secureScript({
-  command,
-  folder,
-  hasStdin,
-}: Pick<CommandText, 'command' | 'folder' | 'hasStdin'>): string {
+/** Bash sets these by itself. */
+const variablesOfBash = ['OLDPWD', 'PWD', 'SHLVL']
+
+export interface SecureText {
+  readonly command: string
+  readonly folder: string
+  /** In its environment already. */
+  readonly variables: Readonly<Record<string, string>>
+  readonly hasStdin: boolean
+}
+
+/** A command of a secure space, which leaves no state. What bash adds to its variables is taken away again. */
+export function secureScript({ command, folder, variables, hasStdin }: SecureText): string {
+  const named = variablesOfBash.flatMap((name) => {
+    const value = variables[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
   return [
     enter(folder),
-    // What bash adds by itself is no variable that anybody asked for.
-    'unset REPLY OLDPWD; export -n PWD SHLVL',
-    ...(hasStdin ? [] : ['\\builtin exec </dev/null']),
-    evaluate(command),
+    'unset lazaret OLDPWD; export -n PWD SHLVL',
+    evaluate(bytesOf(exportAll(Object.fromEntries(named)))),
+    ...(hasStdin ? [] : ['exec </dev/null']),
+    evaluate(bytesOf(command)),
   ].join(';')
 }
 
-function enter(folder: string): string {
+function enter(folder: string, before = ''): string {
   const complaint = quoteInLine(`Failed to change directory to ${folder}`)
-  return `\\builtin cd -- ${quoteInLine(folder)} 2>/dev/null || { \\builtin printf '%s\\n' ${complaint} >&2; \\builtin exit 1; }`
+  const give = `{ ${before}\\builtin printf '%s\\n' ${complaint} >&2;\\builtin exit 1; }`
+  return `\\builtin cd -- ${quoteInLine(folder)} 2>/dev/null || ${give}`
 }
 
-/** What is left behind when a command ends; undefined when the shell was killed, or exchanged for a program. */
-export function parseState(said: string): ShellState | undefined {
-  const [folder = '', definitions = '', options = '', end = ''] = said.split('\0')
-  if (!end.startsWith('end') || !folder.startsWith('/')) return undefined
-  return { folder, definitions, options: options.trim() || ':' }
+/** Entering the folder made it the one that was left. */
+function rememberFolder({ oldFolder }: ShellState): string {
+  const value = oldFolder === '' ? '' : `=${quoteInLine(oldFolder)}`
+  return `{ \\builtin unset -v OLDPWD;\\builtin declare -x OLDPWD${value}; } 2>/dev/null`
 }
 
-export function freshState(folder: string, variables: Variables): ShellState {
-  return { folder, definitions: exportAll(variables), options: ':' }
+/** Behind them nothing of ours is read by the parser: aliases hold, and the modes of the command. */
+function setOptions({ expandsAliases, options }: ShellState): string[] {
+  const aliases = `\\builtin shopt -${expandsAliases ? 's' : 'u'} expand_aliases`
+  return options === '' ? [aliases] : [aliases, `{ \\builtin set ${options}; } 2>/dev/null`]
 }
