@@ -1,0 +1,52 @@
+/** The examples are started as a reader starts them; their exit code says whether all went as it should. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+import { createLazaret } from '../src/index.ts'
+import { checkoutRoot, readText } from './support/checkout.ts'
+import { whyNoSandboxes } from './support/sandboxes-here.ts'
+
+/** Far beyond what any of them takes. */
+const exampleMs = 120_000
+
+const skip = await whyNoSandboxes()
+
+function runExample(name: string): string {
+  const ran = spawnSync(process.execPath, [join(checkoutRoot, 'examples', name)], {
+    encoding: 'utf8',
+    timeout: exampleMs,
+  })
+  assert.equal(ran.status, 0, `${ran.stdout}\n${ran.stderr}`)
+  return ran.stdout
+}
+
+test('the jobs and the programs that misbehave end as they should', () => {
+  assert.match(runExample('start.ts'), /Every program ended as expected\./)
+})
+
+test('in the sandbox example a token that was used is found nowhere', { skip }, () => {
+  const story = runExample('sandbox.ts')
+  assert.match(story, /^release is accepted {2}secure {2}exit 0 {2}\{"status": 201/m)
+  assert.match(story, /Every step went as it should\./)
+})
+
+test(
+  'its search finds a token that is there: in the environment of a process, on a command line, in files',
+  { skip },
+  async () => {
+    await using lazaret = createLazaret()
+    const token = `release-${crypto.randomUUID()}`
+    const files = { 'find_token.py': readText('examples/sandbox/find_token.py') }
+    await using sandbox = await lazaret.sandbox({ files, env: { RELEASE_TOKEN: token } })
+    await sandbox.exec('echo "$RELEASE_TOKEN" > /tmp/token')
+    const sleeper = await sandbox.startProcess('exec -a "$RELEASE_TOKEN" sleep 600')
+    await sandbox.exec(`until grep -qa release- /proc/${sleeper.pid}/cmdline; do :; done`)
+    const { stdout } = await sandbox.exec('python3 find_token.py', {
+      stdin: `${token.slice(0, 20)}\n${token.slice(20)}`,
+    })
+    for (const place of [`/proc/${sleeper.pid}/environ`, `/proc/${sleeper.pid}/cmdline`, '/tmp/token'])
+      assert.ok(stdout.includes(place), stdout)
+  },
+)
