@@ -15,10 +15,16 @@ export class Capture {
     stderr: new StringDecoder('utf8'),
   }
   readonly #delivery: Delivery | undefined
+  readonly #keeps: boolean
   #bytes = 0
 
-  /** The cell counts the budget at the source, so nothing beyond it ever arrives here. */
-  constructor(onOutput: RunRequest['onOutput'], listener: DeliveryListener) {
+  /** The cell counts the budget at the source, so nothing beyond it ever arrives here. Without one nothing is kept. */
+  constructor(
+    onOutput: RunRequest['onOutput'],
+    listener: DeliveryListener,
+    { keeps = true }: { readonly keeps?: boolean } = {},
+  ) {
+    this.#keeps = keeps
     this.#delivery = onOutput === undefined ? undefined : new Delivery(onOutput, listener)
   }
 
@@ -27,7 +33,7 @@ export class Capture {
   }
 
   add(stream: Stream, view: Buffer, atMs: number): void {
-    this.#kept[stream].add(view)
+    if (this.#keeps) this.#kept[stream].add(view)
     this.#bytes += view.length
     if (this.#delivery === undefined) return
     const bytes = Buffer.from(view)

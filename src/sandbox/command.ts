@@ -31,6 +31,8 @@ export interface CommandParts {
   readonly clock: Clock
   readonly limits: Limits
   readonly spec: SpawnSpec
+  /** Whether it prints without end, for `onOutput` alone. Default false. */
+  readonly isEndless?: boolean
 }
 
 /** What the one who waits for a command wants of it; known when the command is, which may be after its shell started. */
@@ -85,7 +87,12 @@ export class Command implements ProcessListener {
     this.#beganAt = parts.clock.now()
     this.#oomKillsBefore = parts.space.ground.cgroup?.oomKills() ?? 0
     const { cell } = parts.space
-    this.#id = cell.spawn(parts.spec, this, (failure) => this.#failStep(failure))
+    const { outputBytes } = parts.spec
+    const spec = {
+      ...parts.spec,
+      outputBytes: parts.isEndless === true ? Number.MAX_SAFE_INTEGER : outputBytes,
+    }
+    this.#id = cell.spawn(spec, this, (failure) => this.#failStep(failure))
   }
 
   /** Its number in its space; 0 until it has started. */
@@ -101,11 +108,12 @@ export class Command implements ProcessListener {
   begin({ onOutput, timeoutMs, signal }: CommandWishes): void {
     const { clock, space } = this.#parts
     this.#beganAt = clock.now()
-    this.#capture = new Capture(onOutput, {
+    const listener = {
       onFull: () => space.cell.holdOutput(this.#id, true),
       onEmpty: () => space.cell.holdOutput(this.#id, false),
-      onFailure: (error) => this.#fail(error),
-    })
+      onFailure: (error: unknown) => this.#fail(error),
+    }
+    this.#capture = new Capture(onOutput, listener, { keeps: this.#parts.isEndless !== true })
     this.#signal = signal
     if (timeoutMs !== undefined) {
       this.#timeoutMs = timeoutMs

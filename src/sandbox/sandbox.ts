@@ -190,7 +190,7 @@ export class Sandbox extends SandboxFiles implements AsyncDisposable {
     const process =
       tty === undefined
         ? session.startBeside(wishes, true)
-        : startTerminal(this.#spaces, session, { ...wishes, size: tty })
+        : startTerminal(this.#spaces, session, { ...wishes, size: tty, goesOn: true })
     const handle = new BackgroundProcess({
       id,
       command: line,

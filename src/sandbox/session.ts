@@ -154,9 +154,9 @@ export class Session {
       space: user,
       clock: parts.clock,
       limits: parts.limits,
+      isEndless: goesOn,
       spec: {
         ...this.#spaces.commonSpec(user),
-        ...(goesOn ? { outputBytes: Number.MAX_SAFE_INTEGER } : {}),
         file: parts.shell,
         argv: ['bash', '-c', bootstrap, 'bash'],
         env: {},

@@ -11,11 +11,13 @@ const scriptBytesMax = 120 * 1024
 
 export interface TerminalCommand extends SessionCommand {
   readonly size: TerminalSize
+  /** Whether it goes on beside other commands, with a log that keeps the end of what it prints. */
+  readonly goesOn?: boolean
 }
 
 export function startTerminal(spaces: Spaces, session: Session, command: TerminalCommand): Command {
   const { parts, user } = spaces
-  const { size, stdin, ...wishes } = command
+  const { size, stdin, goesOn = false, ...wishes } = command
   const script = session.terminalScript(command)
   if (Buffer.byteLength(script) > scriptBytesMax)
     throw refuse(`command: with what its session holds it is longer than ${scriptBytesMax} bytes`)
@@ -23,6 +25,7 @@ export function startTerminal(spaces: Spaces, session: Session, command: Termina
     space: user,
     clock: parts.clock,
     limits: parts.limits,
+    isEndless: goesOn,
     spec: {
       ...spaces.commonSpec(user),
       file: parts.shell,
