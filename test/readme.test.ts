@@ -1,4 +1,4 @@
-/** README.md as a test: its programs run, its commands answer what they say. What cannot run says why. */
+/** Pages as tests: their programs run, their commands answer what they say. What cannot run says why. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { checkoutRoot, readText } from './support/checkout.ts'
+import { whyNoSandboxes } from './support/sandboxes-here.ts'
 
 interface Block {
   readonly place: string
@@ -27,7 +28,8 @@ globalThis.show = (line, ...values) => {
 }
 `
 
-const blocks = findBlocks(readText('README.md'))
+const pages = ['README.md', 'docs/sandboxes.md', 'docs/secrets.md']
+const blocks = pages.flatMap(findBlocks)
 const programs = blocks.filter(
   ({ language, reasonNotToRun }) => language === 'ts' && reasonNotToRun === undefined,
 )
@@ -35,6 +37,7 @@ const commands = blocks.filter(
   ({ language, reasonNotToRun }) => language === 'sh' && reasonNotToRun === undefined,
 )
 const project = makeProject()
+const noSandboxes = await whyNoSandboxes()
 after(() => rmSync(project, { recursive: true, force: true }))
 
 test('every block of code runs here or says why not', () => {
@@ -59,7 +62,8 @@ test('every block of code runs here or says why not', () => {
 })
 
 for (const { place, code } of programs) {
-  test(`the program at ${place} runs and shows what its comments say`, () => {
+  const skip = code.includes('lazaret.sandbox(') && noSandboxes
+  test(`the program at ${place} runs and shows what its comments say`, { skip }, () => {
     const { source, expected } = annotate(code)
     const file = join(project, 'program.ts')
     const shownFile = join(project, 'shown.jsonl')
@@ -94,10 +98,11 @@ for (const { place, code } of commands) {
   })
 }
 
-function findBlocks(page: string): Block[] {
+function findBlocks(path: string): Block[] {
+  const page = readText(path)
   const found = page.matchAll(/(?:<!-- not run:([^>]*)-->\n+)?^```(\w*)\n([\s\S]*?)^```/gm)
   return [...found].map(({ 0: whole, 1: reason, 2: language = '', 3: code = '', index }) => ({
-    place: `line ${page.slice(0, index + whole.indexOf('```')).split('\n').length}`,
+    place: `${path}, line ${page.slice(0, index + whole.indexOf('```')).split('\n').length}`,
     language,
     code,
     reasonNotToRun: reason?.trim(),
