@@ -1,10 +1,10 @@
-/** Sandboxes need namespaces: where a machine refuses them there is nothing to try. */
+/** Spaces need namespaces: where a machine refuses them, sandboxes have no servers and keep no secrets apart. */
 import { isAtLeast } from '../../src/core/protection.ts'
 import { createLazaret } from '../../src/index.ts'
 
-/** Why tests of sandboxes are skipped here; false when they are not. */
+/** Why tests of whole sandboxes are skipped here; false when they are not. */
 export async function whyNoSandboxes(): Promise<string | false> {
   await using lazaret = createLazaret({ onEvent: () => undefined })
   const { level } = await lazaret.probe()
-  return isAtLeast(level, 'standard') ? false : `sandboxes need namespaces, and this machine reaches ${level}`
+  return isAtLeast(level, 'standard') ? false : `spaces need namespaces, and this machine reaches ${level}`
 }
