@@ -28,14 +28,16 @@ export type {
 export type { ProtectionLevel } from './core/protection.ts'
 export type { ProbeLayer, ProbeReport, ProbeToolchain } from './jail/probe-report.ts'
 export { Unserializable } from './core/encode-leaf.ts'
-export type { Sandbox, SandboxSession } from './sandbox/sandbox.ts'
+export type { Sandbox } from './sandbox/sandbox.ts'
 export type { ExecEvent } from './sandbox/exec-stream.ts'
 export type { ProcessStatus, SandboxProcess, WaitOptions } from './sandbox/processes.ts'
 export type {
   ExecOptions,
   ExecResult,
   Isolation,
+  ProcessOptions,
   SandboxOptions,
+  SandboxSession,
   SessionOptions,
   Variables,
 } from './sandbox/types.ts'

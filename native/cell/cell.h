@@ -4,7 +4,6 @@
  */
 #ifndef LAZARET_CELL_H
 #define LAZARET_CELL_H
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -239,7 +238,6 @@ struct guest_rlimits {
   struct guest_rlimit each[RLIMITS_MAX];
   uint32_t count;
 };
-
 int open_terminal(int *guest_end); /* of the guest's own; -1 with errno set */
 bool resize_terminal(int fd, uint32_t columns, uint32_t rows);
 /* The limits in a SPAWN or BEGIN frame. */

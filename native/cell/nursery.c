@@ -59,7 +59,6 @@ static void tell_host(uint8_t type, uint32_t id) {
 }
 
 /* ---- connections ---- */
-
 static void drop_waiting(size_t index) {
   close(waiting[index].fd);
   waiting[index] = waiting[--waiting_count];

@@ -99,3 +99,16 @@ export interface SessionOptions {
   /** Where it begins. Absolute; default /workspace. */
   readonly cwd?: string
 }
+
+export interface SandboxSession {
+  readonly id: string
+  /** Where its next command begins. */
+  readonly cwd: string
+  exec(command: string, options?: ExecOptions): Promise<ExecResult>
+}
+
+/** Not with credentials in `env`: those are for one command. */
+export interface ProcessOptions extends ExecOptions {
+  /** A name to find it by. Default: a fresh one. */
+  readonly id?: string
+}

@@ -1,0 +1,52 @@
+/** Whether somebody waits for something of a sandbox. While nobody does, it keeps no host process alive, and idles. */
+import type { Clock } from '../core/clock.ts'
+
+export interface ActivityParts {
+  readonly clock: Clock
+  readonly hold: (isHeld: boolean) => void
+  readonly idleTimeoutMs: number | undefined
+  readonly onIdle: () => void
+}
+
+export class Activity {
+  readonly #parts: ActivityParts
+  #busy = 0
+  #stopIdling: () => void = () => undefined
+  #isOver = false
+
+  constructor(parts: ActivityParts) {
+    this.#parts = parts
+    this.#rest()
+  }
+
+  /** Until what it returns is called. */
+  enter(): () => void {
+    this.#stopIdling()
+    if (this.#busy++ === 0) this.#parts.hold(true)
+    return () => {
+      if (--this.#busy === 0 && !this.#isOver) this.#rest()
+    }
+  }
+
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    const leave = this.enter()
+    try {
+      return await work()
+    } finally {
+      leave()
+    }
+  }
+
+  /** The end is waited for. */
+  end(): void {
+    this.#isOver = true
+    this.#stopIdling()
+    this.#parts.hold(true)
+  }
+
+  #rest(): void {
+    const { clock, hold, idleTimeoutMs, onIdle } = this.#parts
+    hold(false)
+    if (idleTimeoutMs !== undefined) this.#stopIdling = clock.after(idleTimeoutMs, onIdle)
+  }
+}

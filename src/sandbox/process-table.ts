@@ -1,0 +1,112 @@
+/** The background processes of a sandbox: those that run, and the last of those that have ended. */
+import { LazaretError } from '../core/errors.ts'
+import type { OutputChunk } from '../core/request.ts'
+import type { Activity } from './activity.ts'
+import { checkCommand, checkExecOptions, checkName } from './checks.ts'
+import { Log } from './log.ts'
+import { isListening } from './ports.ts'
+import { BackgroundProcess } from './processes.ts'
+import type { SessionCommand } from './session.ts'
+import type { Sessions } from './session-table.ts'
+import type { Spaces } from './spaces.ts'
+import { startTerminal } from './terminal.ts'
+import type { ProcessOptions } from './types.ts'
+
+export interface ProcessesParts {
+  readonly spaces: Spaces
+  readonly sessions: Sessions
+  readonly activity: Activity
+}
+
+const runningMax = 48
+const historyMax = 256
+
+export class Processes {
+  readonly #parts: ProcessesParts
+  readonly #all = new Map<string, BackgroundProcess>()
+
+  constructor(parts: ProcessesParts) {
+    this.#parts = parts
+  }
+
+  /** Resolves when it runs. */
+  async start(command: string, { id: name, ...options }: ProcessOptions = {}): Promise<BackgroundProcess> {
+    const { spaces, sessions, activity } = this.#parts
+    const { clock } = spaces.parts
+    const line = checkCommand(command)
+    const { env, sessionId, tty, cwd, stdin, timeout, signal, onOutput } = checkExecOptions(options)
+    const id = checkName(name, 'id') ?? clock.id()
+    this.#requireRoom(id)
+    if (Object.keys(env).length > 0)
+      throw new LazaretError('INVALID_REQUEST', {
+        detail: 'env: credentials are for exec(); a process that goes on would keep them.',
+        hint: 'Use setEnvVars() for what is no secret.',
+      })
+    const log = new Log()
+    const tell = (chunk: OutputChunk) => {
+      log.add(chunk)
+      return onOutput?.(chunk)
+    }
+    const wishes: SessionCommand = {
+      command: line,
+      folder: cwd,
+      stdin,
+      timeoutMs: timeout,
+      signal,
+      onOutput: tell,
+    }
+    const session = sessions.get(sessionId)
+    const process =
+      tty === undefined
+        ? session.startBeside(wishes, true)
+        : startTerminal(spaces, session, { ...wishes, size: tty, goesOn: true })
+    const handle = new BackgroundProcess({
+      id,
+      command: line,
+      process,
+      log,
+      isListening: (port) => isListening(spaces, port),
+      enter: () => activity.enter(),
+      after: (ms, callback) => clock.after(ms, callback),
+    })
+    this.#keep(handle)
+    await process.started
+    return handle
+  }
+
+  list(): BackgroundProcess[] {
+    return [...this.#all.values()]
+  }
+
+  get(id: string): BackgroundProcess | undefined {
+    return this.#all.get(id)
+  }
+
+  async kill(id: string): Promise<boolean> {
+    const process = this.#all.get(id)
+    if (process?.status !== 'running') return false
+    process.kill('SIGKILL')
+    await process.ended
+    return true
+  }
+
+  async killAll(): Promise<number> {
+    const killed = await Promise.all([...this.#all.keys()].map((id) => this.kill(id)))
+    return killed.filter(Boolean).length
+  }
+
+  #requireRoom(id: string): void {
+    if (this.#all.get(id)?.status === 'running')
+      throw new LazaretError('INVALID_REQUEST', { detail: `There is a process ${id}.` })
+    const running = this.list().filter(({ status }) => status === 'running')
+    if (running.length >= runningMax)
+      throw new LazaretError('QUEUE_FULL', { detail: `${runningMax} processes run in the sandbox.` })
+  }
+
+  /** The oldest that have ended are forgotten. */
+  #keep(process: BackgroundProcess): void {
+    this.#all.set(process.id, process)
+    for (const [id, { status }] of this.#all)
+      if (this.#all.size > historyMax && status !== 'running') this.#all.delete(id)
+  }
+}
