@@ -71,7 +71,8 @@ void step_open_workspace(struct reader *record) {
   uint32_t uid = take_u32(record); /* the guest's on the host; 0 where it is the owner already */
   uint32_t gid = take_u32(record);
   require_whole(record);
-  int tree = (int)syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_SYMLINK_NOFOLLOW);
+  unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_SYMLINK_NOFOLLOW;
+  int tree = (int)syscall(SYS_open_tree, AT_FDCWD, path, flags);
   check(tree, "take the workspace");
   struct stat owner;
   check(fstat(tree, &owner), "look at the workspace");
