@@ -177,23 +177,36 @@ void finish_spawn(struct spawn *spawn, uint8_t exit_code) {
   end_streams(spawn);
 }
 
+/* A child that is dead and not reaped yet, so /proc still says what it was. 0 when there is none. */
+static pid_t next_dead(void) {
+  siginfo_t end = {0};
+  return waitid(P_ALL, 0, &end, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0 ? 0 : end.si_pid;
+}
+
+static void note_end(struct spawn *spawn, int status, const struct rusage *usage) {
+  spawn->exited = true;
+  spawn->ended_us = now_us();
+  spawn->status = status;
+  spawn->usage = *usage;
+  end_streams(spawn);
+}
+
 void reap(struct spawn *spawns) {
-  /* First whether they were executed at all: once reaped, /proc has nothing left to say of them. */
+  /* A fork of the zygote whose number is still to be read. */
   for (int i = 0; i < SPAWNS_MAX; i++) {
     if (spawns[i].used && spawns[i].exec_fd >= 0) read_exec_report(&spawns[i]);
   }
-  int status = 0;
-  struct rusage usage;
-  for (pid_t pid; (pid = wait4(-1, &status, WNOHANG | __WALL, &usage)) > 0;) {
+  for (pid_t pid; (pid = next_dead()) > 0;) {
+    struct spawn *spawn = NULL;
     for (int i = 0; i < SPAWNS_MAX; i++) {
-      struct spawn *spawn = &spawns[i];
-      if (!spawn->used || spawn->exited || spawn->pid != pid) continue;
-      spawn->exited = true;
-      spawn->ended_us = now_us();
-      spawn->status = status;
-      spawn->usage = usage;
-      end_streams(spawn);
+      if (spawns[i].used && !spawns[i].exited && spawns[i].pid == pid) spawn = &spawns[i];
     }
+    /* First whether it was executed at all: once it is reaped, /proc has nothing left to say of it. */
+    if (spawn && spawn->exec_fd >= 0) read_exec_report(spawn);
+    int status = 0;
+    struct rusage usage;
+    if (wait4(pid, &status, WNOHANG | __WALL, &usage) != pid) return;
+    if (spawn && spawn->used) note_end(spawn, status, &usage);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -29,6 +30,7 @@ pid_t fake_fork(void);
 pid_t fake_getpid(void);
 int fake_execve(const char *file, char *const arguments[], char *const environment[]);
 int fake_kill(pid_t pid, int number);
+int fake_waitid(siginfo_t *end);
 pid_t fake_wait4(pid_t pid, int *status, int options, struct rusage *usage);
 int fake_ioctl(unsigned long request, void *argument);
 int fake_prctl(int option, ...);

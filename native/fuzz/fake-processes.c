@@ -63,6 +63,24 @@ int fake_kill(pid_t pid, int number) {
   return fake_succeed();
 }
 
+/* One that waitid has named. */
+static pid_t forget_guest(pid_t pid) {
+  for (size_t i = 0; i < guest_count; i++) {
+    if (guests[i] != pid) continue;
+    guests[i] = guests[--guest_count];
+    return pid;
+  }
+  errno = ECHILD;
+  return -1;
+}
+
+int fake_waitid(siginfo_t *end) {
+  fake_count_call();
+  if (fake_succeed() < 0) return -1;
+  if (end) end->si_pid = guest_count == 0 || fake_number(2) ? 0 : guests[fake_number((uint32_t)guest_count)];
+  return 0;
+}
+
 pid_t fake_wait4(pid_t pid, int *status, int options, struct rusage *usage) {
   if (usage) *usage = (struct rusage){.ru_maxrss = fake_number(1 << 20)};
   if (status) *status = fake_is_perfect() ? 0 : fake_number(2) ? (int)fake_number(256) << 8 : 1 + (int)fake_number(31);
@@ -72,6 +90,7 @@ pid_t fake_wait4(pid_t pid, int *status, int options, struct rusage *usage) {
     errno = ECHILD;
     return -1;
   }
+  if (pid > 0) return forget_guest(pid);
   if (fake_number(2)) return 0;
   size_t which = fake_number((uint32_t)guest_count);
   pid_t ended = guests[which];

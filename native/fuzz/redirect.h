@@ -125,7 +125,7 @@ int cell_main(void);
 #define unlinkat(fd, name, flags) ((void)(fd), (void)(name), (void)(flags), fake_succeed())
 #define unshare(flags) ((void)(flags), fake_succeed())
 #define wait4(pid, status, options, usage) fake_wait4(pid, status, options, usage)
-#define waitid(kind, id, information, options) ((void)(id), fake_succeed())
+#define waitid(kind, id, information, options) ((void)(id), fake_waitid(information))
 #define waitpid(pid, status, options) fake_wait4(pid, status, options, NULL)
 #define write(fd, buffer, length) fake_write(fd, buffer, length)
 

@@ -29,9 +29,9 @@ static void become_warden(uint32_t seed) {
 
 static void begin_anew(void) {
   static const uint8_t filter[8] = {6, 0, 0, 0, 0, 0, 0xff, 0x7f};
-  for (int i = 0; i < SPAWNS_MAX; i++) spawns[i].used = false;
+  for (int i = 0; i < SPAWNS_MAX; i++) service.spawns[i].used = false;
   inbox_bytes = 0;
-  announces_alone = false;
+  service.announces_alone = false;
   from = until = 0;
   watched = (struct watched){0};
   cell = (struct cell){.helper_fd = -1, .sync_fd = -1, .zygote_fd = 13, .guest_root = "/run/guest", .filter = filter};
@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct reader nothing = reader_of(NULL, 0);
   if (setjmp(fake_end) == 0) step_serve(&nothing);
   for (int i = 0; i < SPAWNS_MAX; i++) {
-    if (spawns[i].used && (spawns[i].stdin_count > STDIN_BYTES || spawns[i].stdin_from >= STDIN_BYTES)) {
+    if (service.spawns[i].used && (service.spawns[i].stdin_count > STDIN_BYTES || service.spawns[i].stdin_from >= STDIN_BYTES)) {
       found("stdin: more than its ring holds");
     }
   }
