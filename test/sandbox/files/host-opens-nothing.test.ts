@@ -51,7 +51,8 @@ test(
     assert.ok(between !== undefined && host.length > 1)
     assert.doesNotMatch(ofHost, /guest(link|folder|pipe|file|made|name|moved|copy)|"\/workspace/)
     assert.doesNotMatch(between, /"\/proc\/\d+\/(root|cwd|fd)/)
-    // So that a trace without any of them is no proof of the contrary.
+    // So that a trace without any of them is not taken for a proof. Only root's strace can look into a cell.
+    if (process.getuid?.() !== 0) return
     const others = [...traces].filter(([thread]) => !host.includes(thread)).map(([, trace]) => trace)
     assert.match(others.join(''), /guestfolder\/guestfile/)
   },
