@@ -37,7 +37,7 @@ export function useFiles(): TestFiles {
     files,
     async shell(code) {
       // In a shell of its own, so that no folder of it is the next one's.
-      const { stdout, stderr } = await there().exec(`(${code}\n)`, { cwd: '/workspace' })
+      const { stdout, stderr } = await there().exec(`(${code}\n)`)
       return stdout + stderr
     },
   }
