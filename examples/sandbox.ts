@@ -21,43 +21,40 @@ await release(sandbox, `release-${crypto.randomUUID()}`)
 console.log(surprises.length === 0 ? 'Every step went as it should.' : `Surprises: ${surprises.join(', ')}`)
 process.exitCode = surprises.length === 0 ? 0 : 1
 
-async function testAndMend(sandbox: Sandbox): Promise<void> {
-  const before = await sandbox.exec('python3 -m unittest')
+async function testAndMend(within: Sandbox): Promise<void> {
+  const before = await within.exec('python3 -m unittest')
   tell('tests fail', before, before.exitCode === 1, lineOf(before.stderr, 'AssertionError'))
 
   // In a quoted heredoc the shell changes nothing.
-  const edit = await sandbox.exec(`cat > prices.py <<'END'${mended}END`)
+  const edit = await within.exec(`cat > prices.py <<'END'${mended}END`)
   tell('prices.py is mended', edit, edit.success, '')
 
-  const after = await sandbox.exec('python3 -m unittest')
+  const after = await within.exec('python3 -m unittest')
   tell('tests pass', after, after.success, lineOf(after.stderr, 'OK'))
 }
 
-async function serve(sandbox: Sandbox): Promise<void> {
-  const server = await sandbox.startProcess('python3 server.py')
+async function serve(within: Sandbox): Promise<void> {
+  const server = await within.startProcess('python3 server.py')
   await server.waitForPort(8080)
   const fetch = `from urllib.request import urlopen; print(urlopen('http://127.0.0.1:8080').read().decode())`
-  const answer = await sandbox.exec(`python3 -c "${fetch}"`)
+  const answer = await within.exec(`python3 -c "${fetch}"`)
   tell('server answers', answer, answer.stdout.startsWith('total: 75'), answer.stdout)
 }
 
 /** The token is looked for while the release holds it, and once more afterwards. */
-async function release(sandbox: Sandbox, token: string): Promise<void> {
+async function release(within: Sandbox, token: string): Promise<void> {
   const search = { stdin: `${token.slice(0, 20)}\n${token.slice(20)}` }
   const [released, during] = await Promise.all([
-    sandbox.exec('python3 release.py', { env: { RELEASE_TOKEN: token }, timeout: 60_000 }),
-    sandbox.exec(
-      'until [ -e releasing ]; do sleep 0.02; done; python3 find_token.py; touch searched',
-      search,
-    ),
+    within.exec('python3 release.py', { env: { RELEASE_TOKEN: token }, timeout: 60_000 }),
+    within.exec('until [ -e releasing ]; do sleep 0.02; done; python3 find_token.py; touch searched', search),
   ])
-  const receipt = await sandbox.exec('cat release.json')
+  const receipt = await within.exec('cat release.json')
   tell('release is accepted', released, released.success, receipt.stdout)
   tell('token, meanwhile', during, during.stdout.startsWith('found in 0 of'), during.stdout)
 
-  const after = await sandbox.exec('python3 find_token.py', search)
+  const after = await within.exec('python3 find_token.py', search)
   tell('token, afterwards', after, after.stdout.startsWith('found in 0 of'), after.stdout)
-  const variable = await sandbox.exec('echo "[$RELEASE_TOKEN]"')
+  const variable = await within.exec('echo "[$RELEASE_TOKEN]"')
   tell('its variable', variable, variable.stdout === '[]\n', variable.stdout)
 }
 

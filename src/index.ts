@@ -27,6 +27,7 @@ export type {
 } from './core/result.ts'
 export type { ProtectionLevel } from './core/protection.ts'
 export type { ProbeLayer, ProbeReport, ProbeToolchain } from './jail/probe-report.ts'
+export type { TerminalSize } from './jail/guest-process.ts'
 export { Unserializable } from './core/encode-leaf.ts'
 export type { Sandbox } from './sandbox/sandbox.ts'
 export type { ExecEvent } from './sandbox/exec-stream.ts'

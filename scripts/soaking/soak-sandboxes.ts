@@ -77,12 +77,12 @@ interface Count {
 async function live(lazaret: Lazaret, plan: SandboxSoakPlan, { tally, made }: Count): Promise<void> {
   const { sandboxes, seconds, seed, signal } = plan
   const end = performance.now() + seconds * 1000
+  const isTime = () => performance.now() < end && signal?.aborted !== true
   const place = async (index: number) => {
     const random = seededRandom(seed + index)
-    while (performance.now() < end && !(signal?.aborted ?? false)) {
+    while (isTime()) {
       made.count++
       await using sandbox = await lazaret.sandbox({ limits: { memoryBytes: 96 * 1024 * 1024 } })
-      const isTime = () => performance.now() < end && !(signal?.aborted ?? false)
       for (let isDoomed: boolean = false; !isDoomed && isTime();) {
         const token = `t${index}-${made.count}-${tally.runs}`
         isDoomed = random() < 1 / destroyEvery
@@ -95,7 +95,7 @@ async function live(lazaret: Lazaret, plan: SandboxSoakPlan, { tally, made }: Co
           continue
         }
         const ended = await deed
-        tally.add({ ms: performance.now() - startedMs, ...ended } as Parameters<Tally['add']>[0])
+        tally.add({ ms: performance.now() - startedMs, ...ended })
       }
     }
   }

@@ -103,7 +103,7 @@ const table = {
   PROCESS_ENDED: {
     kind: 'refusal',
     message: 'The process ended before what was waited for.',
-    hint: 'getLogs() says what it printed.',
+    hint: 'What it printed is in getLogs().',
     httpStatus: 409,
     exitCode: 70,
     retryable: false,
@@ -111,8 +111,8 @@ const table = {
   WAIT_TIMED_OUT: {
     kind: 'refusal',
     message: 'What was waited for did not happen in time.',
-    hint: 'Wait longer with `timeout`; getLogs() says what the process printed.',
-    httpStatus: 504,
+    hint: 'Wait longer with `timeout`; what the process printed is in getLogs().',
+    httpStatus: 408,
     exitCode: 75,
     retryable: true,
   },

@@ -58,10 +58,8 @@ export class Cell {
     this.gone = this.#awaitEnd(reportEnd)
     // Only when both sockets have been read to their end: the reason may be on the slower one.
     const wordless = new LazaretError('CELL_FAILED', { detail: 'The launcher ended without a word.' })
-    void this.gone.then(() => {
-      ready.reject(wordless)
-      this.#guests.lose()
-    })
+    void this.gone.then(() => ready.reject(wordless))
+    void this.gone.then(() => this.#guests.lose())
   }
 
   /** Host pid of the cell's pid 1, for tests and diagnosis. */

@@ -39,18 +39,18 @@ export class Log {
 
   /** Whoever is slow loses what has gone meanwhile, and nobody waits for it. */
   async *follow(signal?: AbortSignal): AsyncGenerator<OutputChunk> {
-    const aborted = Promise.withResolvers<void>()
-    const onAbort = () => aborted.resolve()
+    const onAbort = () => this.#tell()
+    const isAborted = () => signal?.aborted === true
     signal?.addEventListener('abort', onAbort, { once: true })
     try {
-      for (let at = 0; signal?.aborted !== true;) {
+      for (let at = 0; !isAborted();) {
         const chunk = this.#kept[Math.max(0, at - this.#gone)]
         at = Math.max(at, this.#gone)
         if (chunk !== undefined) {
           at++
           yield chunk
         } else if (this.#isOver) return
-        else await Promise.race([this.#onNews.promise, aborted.promise])
+        else await this.#onNews.promise
       }
     } finally {
       signal?.removeEventListener('abort', onAbort)

@@ -4,8 +4,7 @@ import type { OutputChunk } from '../core/request.ts'
 import type { TerminalSize } from '../jail/guest-process.ts'
 import { checkMilliseconds, checkSize, refuse } from './checks.ts'
 import type { Command, CommandEnd } from './command.ts'
-import { Log } from './log.ts'
-import type { LogText } from './log.ts'
+import type { Log, LogText } from './log.ts'
 
 /** `completed` with exit code 0, `failed` with another, `killed` by a signal. */
 export type ProcessStatus = 'running' | 'completed' | 'failed' | 'killed'
@@ -113,9 +112,9 @@ export class BackgroundProcess implements SandboxProcess {
 
   async waitForPort(port: number, options: WaitOptions = {}): Promise<void> {
     if (!Number.isInteger(port) || port < 1 || port > 65_535) throw refuse('port: must be from 1 to 65535')
-    let isWanted = true
+    const wanted = { is: true }
     const look = async () => {
-      while (isWanted && !(await this.#parts.isListening(port))) {
+      while (wanted.is && !(await this.#parts.isListening(port))) {
         if (this.#isOver) throw this.#tooEarly(`anything listened on port ${port}`)
         await new Promise<void>((resolve) => this.#parts.after(portPauseMs, resolve))
       }
@@ -123,7 +122,7 @@ export class BackgroundProcess implements SandboxProcess {
     try {
       await this.#within(options, `listen on port ${port}`, look())
     } finally {
-      isWanted = false
+      wanted.is = false
     }
   }
 

@@ -1,6 +1,15 @@
 /** A folder of the host as the workspace: the only place of the host that commands write to, and it stays. */
 import assert from 'node:assert/strict'
-import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -8,9 +17,11 @@ import { after, test } from 'node:test'
 import type { LazaretError } from '../../src/index.ts'
 import { useLazaret } from '../support/use-lazaret.ts'
 
+const outer = mkdtempSync(join(tmpdir(), 'lazaret-workspace-'))
+after(() => rmSync(outer, { recursive: true, force: true }))
+const folder = join(outer, 'kept')
+mkdirSync(folder)
 const { lazaret } = await useLazaret()
-const folder = mkdtempSync(join(tmpdir(), 'lazaret-workspace-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
 const isRoot = process.getuid?.() === 0
 /** Somebody who is neither root nor the cell. */
 const owner = isRoot
@@ -51,9 +62,8 @@ test('files that a sandbox is given are written over those that are there', asyn
 })
 
 test('nothing of the host outside of it is there, also through links that guests leave in it', async () => {
-  const secret = `${folder}-outside`
+  const secret = join(outer, 'outside')
   writeFileSync(secret, 'of the host')
-  after(() => rmSync(secret, { force: true }))
   await using sandbox = await open()
   const { stdout } = await sandbox.exec(
     `ln -s ${secret} out; ln -s .. up; cat out; cat up${secret}; ls ${tmpdir()}`,
