@@ -7,6 +7,8 @@ import type { TestLazaret } from './use-lazaret.ts'
 
 export interface TargetSandbox extends AsyncDisposable {
   readonly sandbox: Sandbox
+  /** In the default session, where the attack may end the shell that it is. */
+  attack(command: string, timeout?: number): Promise<ExecResult | undefined>
   /** In a session of its own, whose shell the attack may have killed: it says so once, and comes back. */
   look(command: string): Promise<ExecResult>
   /** Throws unless control and user space stand, and commands of every kind are answered. */
@@ -26,13 +28,21 @@ export async function openTarget({ lazaret }: TestLazaret, options?: SandboxOpti
     try {
       return await other.exec(command)
     } catch (error) {
-      assert.equal(Reflect.get(Object(error), 'code'), 'SESSION_TERMINATED', String(error))
+      requireTerminated(error)
       return other.exec(command)
     }
   }
   return {
     sandbox,
     look,
+    async attack(command, timeout = 10_000) {
+      try {
+        return await sandbox.exec(command, { timeout })
+      } catch (error) {
+        requireTerminated(error)
+        return undefined
+      }
+    },
     async requireUnharmed() {
       // Builtins only: with no process to spare a shell answers all the same.
       assert.deepEqual(answer(await look('echo $((40 + 2))')), ['42\n', 0])
@@ -42,6 +52,10 @@ export async function openTarget({ lazaret }: TestLazaret, options?: SandboxOpti
     },
     [Symbol.asyncDispose]: () => sandbox.destroy(),
   }
+}
+
+function requireTerminated(error: unknown): void {
+  assert.equal(Reflect.get(Object(error), 'code'), 'SESSION_TERMINATED', String(error))
 }
 
 /** Pid 1 of every cell and space below this process. */
