@@ -34,7 +34,11 @@ const plainUserPlaces = [
 ]
 
 /** The same of the suites that take too long for every day. */
-const deepPlainUserFiles = ['test-deep/development-tools.test.ts', 'test-deep/python-regression.test.ts']
+const deepPlainUserFiles = [
+  'test-deep/development-tools.test.ts',
+  'test-deep/python-regression.test.ts',
+  'test-deep/sandbox-secrets.test.ts',
+]
 
 /** `npm test` is for every day and has four minutes: what is wide rather than sharp waits for the deep suite. */
 const notDaily = [
