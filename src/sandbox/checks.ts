@@ -1,4 +1,6 @@
 /** What callers give, checked before anything is started for it. Each throws INVALID_REQUEST. */
+import { constants } from 'node:os'
+
 import { LazaretError } from '../core/errors.ts'
 import type { ExecOptions, Variables } from './types.ts'
 
@@ -23,7 +25,8 @@ export function checkCommand(command: unknown): string {
 /** Without those that have no value. */
 export function checkVariables(variables: unknown, { keepsUnset = false } = {}): Variables {
   if (variables === undefined) return {}
-  if (typeof variables !== 'object' || variables === null || Array.isArray(variables))
+  // A Map has entries too, of which an object shows none: without this it would be an environment that names nothing.
+  if (Object.prototype.toString.call(variables) !== '[object Object]')
     throw refuse('env: must be a plain object')
   let bytes = 0
   const entries = Object.entries(variables as Record<string, unknown>).filter(([name, value]) => {
@@ -61,7 +64,28 @@ export function checkMilliseconds(value: unknown, what: string): number | undefi
   return value
 }
 
-const execKeys = ['env', 'cwd', 'timeout', 'sessionId', 'stdin', 'signal', 'onOutput', 'home', 'tty']
+export const execKeys: readonly (keyof ExecOptions)[] = [
+  'env',
+  'cwd',
+  'timeout',
+  'sessionId',
+  'stdin',
+  'signal',
+  'onOutput',
+  'home',
+  'tty',
+]
+
+/** Undefined stands for none of them. Throws for whatever is no object, and for keys that nobody reads. */
+export function checkKeys<T extends object>(options: T | undefined, keys: readonly (string & keyof T)[]): T {
+  if (options === undefined) return {} as T
+  if (Object.prototype.toString.call(options) !== '[object Object]')
+    throw refuse('options: must be an object')
+  const known: readonly string[] = keys
+  for (const key of Object.keys(options))
+    if (!known.includes(key)) throw refuse(`unknown key ${JSON.stringify(key.slice(0, 100))}`)
+  return options
+}
 
 /** The options of a command: of the variables those that have a value, and whether any were named. */
 export interface CheckedExec extends ExecOptions {
@@ -69,25 +93,40 @@ export interface CheckedExec extends ExecOptions {
   readonly namesEnv: boolean
 }
 
-export function checkExecOptions(options: ExecOptions = {}): CheckedExec {
-  if (typeof options !== 'object' || options === null) throw refuse('options: must be an object')
-  for (const key of Object.keys(options))
-    if (!execKeys.includes(key)) throw refuse(`unknown key ${JSON.stringify(key.slice(0, 100))}`)
-  const { stdin, signal, onOutput, home, tty } = options
+export function checkExecOptions(given?: ExecOptions): CheckedExec {
+  const options = checkKeys(given, execKeys)
+  const { stdin, onOutput, home, tty } = options
   if (stdin !== undefined && typeof stdin !== 'string' && !(stdin instanceof Uint8Array))
     throw refuse('stdin: must be a string or bytes')
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw refuse('signal: must be an AbortSignal')
   if (onOutput !== undefined && typeof onOutput !== 'function') throw refuse('onOutput: must be a function')
   if (home !== undefined && home !== 'workspace') throw refuse("home: must be 'workspace'")
   if (tty !== undefined) checkSize(tty)
   checkFolder(options.cwd)
   checkName(options.sessionId, 'sessionId')
   checkMilliseconds(options.timeout, 'timeout')
+  checkAbort(options.signal)
   return { ...options, env: checkVariables(options.env), namesEnv: options.env !== undefined }
 }
 
-export function checkSize({ columns, rows }: { readonly columns: number; readonly rows: number }): void {
+export function checkAbort(signal: unknown): void {
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw refuse('signal: must be an AbortSignal')
+}
+
+export function checkSignal(name: unknown): NodeJS.Signals {
+  if (typeof name !== 'string' || !Object.hasOwn(constants.signals, name))
+    throw refuse('signal: must be the name of one, such as SIGTERM')
+  return name as NodeJS.Signals
+}
+
+export function checkBytes(input: unknown): Uint8Array {
+  if (typeof input === 'string') return Buffer.from(input)
+  if (input instanceof Uint8Array) return input
+  throw refuse('input: must be a string or bytes')
+}
+
+export function checkSize(size: unknown): void {
+  const { columns, rows } = (size ?? {}) as Readonly<Record<string, unknown>>
   for (const value of [columns, rows])
-    if (!Number.isInteger(value) || value < 1 || value > 65_535)
+    if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > 65_535)
       throw refuse('tty: columns and rows must be whole numbers from 1 to 65535')
 }

@@ -1,5 +1,6 @@
 /** One command of `exec()`: in which space it runs, and what its caller is told of it. */
 import { LazaretError } from '../core/errors.ts'
+import { refuse } from './checks.ts'
 import type { CheckedExec } from './checks.ts'
 import type { CommandEnd } from './command.ts'
 import { runSecurely } from './secure.ts'
@@ -67,6 +68,7 @@ function inSecureSpace(
   { command, options }: ExecRequest,
 ): Promise<CommandEnd> {
   if (!spaces.keepsSecrets && !allowDegradedSecrets) throw new LazaretError('SECRETS_UNPROTECTED')
+  if (options.tty !== undefined) throw refuse('tty: a command with credentials has no terminal')
   const session = sessions.get(options.sessionId)
   return runSecurely(spaces, {
     ...toWishes(command, options),

@@ -8,19 +8,25 @@ export interface LogText {
 
 /** Of each stream; what is older goes. */
 const keptBytes = 1024 * 1024
+/** What a piece costs us besides its bytes: a process may print them one by one. */
+const pieceBytes = 64
+/** What is looked at when a line has no end yet. */
+const lineLengthMax = 64 * 1024
+
+interface Piece {
+  /** Of both streams together, in the order in which they came. */
+  readonly number: number
+  readonly chunk: OutputChunk
+}
 
 export class Log {
-  #kept: OutputChunk[] = []
-  #keptBytes = { stdout: 0, stderr: 0 }
-  /** How many pieces have gone. */
-  #gone = 0
+  readonly #kept = { stdout: new Pieces(), stderr: new Pieces() }
+  #count = 0
   #isOver = false
   #onNews = Promise.withResolvers<void>()
 
   add(chunk: OutputChunk): void {
-    this.#kept.push(chunk)
-    this.#keptBytes[chunk.stream] += chunk.bytes.length
-    while (this.#keptBytes[chunk.stream] > keptBytes) this.#drop(chunk.stream)
+    this.#kept[chunk.stream].add({ number: this.#count++, chunk })
     this.#tell()
   }
 
@@ -30,11 +36,7 @@ export class Log {
   }
 
   text(): LogText {
-    const of = (stream: OutputChunk['stream']) =>
-      Buffer.concat(
-        this.#kept.filter((chunk) => chunk.stream === stream).map(({ bytes }) => bytes),
-      ).toString()
-    return { stdout: of('stdout'), stderr: of('stderr') }
+    return { stdout: this.#kept.stdout.text(), stderr: this.#kept.stderr.text() }
   }
 
   /** Whoever is slow loses what has gone meanwhile, and nobody waits for it. */
@@ -43,12 +45,11 @@ export class Log {
     const isAborted = () => signal?.aborted === true
     signal?.addEventListener('abort', onAbort, { once: true })
     try {
-      for (let at = 0; !isAborted();) {
-        const chunk = this.#kept[Math.max(0, at - this.#gone)]
-        at = Math.max(at, this.#gone)
-        if (chunk !== undefined) {
-          at++
-          yield chunk
+      for (let from = 0; !isAborted(); ) {
+        const piece = this.#next(from)
+        if (piece !== undefined) {
+          from = piece.number + 1
+          yield piece.chunk
         } else if (this.#isOver) return
         else await this.#onNews.promise
       }
@@ -62,24 +63,18 @@ export class Log {
     const begun = { stdout: '', stderr: '' }
     for await (const { stream, text } of this.follow(signal)) {
       const lines = (begun[stream] + text).split('\n')
-      begun[stream] = (lines.pop() ?? '').slice(-keptBytes)
+      begun[stream] = (lines.pop() ?? '').slice(-lineLengthMax)
       yield* lines
       // A prompt has no end of line.
       if (begun[stream] !== '') yield begun[stream]
     }
   }
 
-  /** The oldest of a stream becomes nothing, in its place, so that those who follow keep theirs. */
-  #drop(stream: OutputChunk['stream']): void {
-    const at = this.#kept.findIndex((chunk) => chunk.stream === stream && chunk.bytes.length > 0)
-    const chunk = this.#kept[at]
-    if (chunk === undefined) return
-    this.#keptBytes[stream] -= chunk.bytes.length
-    this.#kept[at] = { ...chunk, bytes: new Uint8Array(), text: '' }
-    while (this.#kept[0]?.bytes.length === 0) {
-      this.#kept.shift()
-      this.#gone++
-    }
+  #next(from: number): Piece | undefined {
+    const stdout = this.#kept.stdout.next(from)
+    const stderr = this.#kept.stderr.next(from)
+    if (stdout === undefined || stderr === undefined) return stdout ?? stderr
+    return stdout.number < stderr.number ? stdout : stderr
   }
 
   #tell(): void {
@@ -87,4 +82,35 @@ export class Log {
     this.#onNews = Promise.withResolvers()
     news.resolve()
   }
+}
+
+/** Of one stream, the oldest first. */
+class Pieces {
+  readonly #all: Piece[] = []
+  #bytes = 0
+
+  add(piece: Piece): void {
+    this.#all.push(piece)
+    this.#bytes += costOf(piece)
+    while (this.#bytes > keptBytes && this.#all.length > 1) this.#bytes -= costOf(this.#all.shift())
+  }
+
+  text(): string {
+    return Buffer.concat(this.#all.map(({ chunk }) => chunk.bytes)).toString()
+  }
+
+  /** The first whose number is not below. */
+  next(number: number): Piece | undefined {
+    let low = 0
+    for (let high = this.#all.length; low < high;) {
+      const middle = (low + high) >>> 1
+      if ((this.#all[middle]?.number ?? 0) < number) low = middle + 1
+      else high = middle
+    }
+    return this.#all[low]
+  }
+}
+
+function costOf(piece: Piece | undefined): number {
+  return piece === undefined ? 0 : piece.chunk.bytes.length + pieceBytes
 }

@@ -2,7 +2,7 @@
 import { LazaretError } from '../core/errors.ts'
 import type { OutputChunk } from '../core/request.ts'
 import type { Activity } from './activity.ts'
-import { checkCommand, checkExecOptions, checkName } from './checks.ts'
+import { checkCommand, checkExecOptions, checkKeys, checkName, execKeys } from './checks.ts'
 import { Log } from './log.ts'
 import { isListening } from './ports.ts'
 import { BackgroundProcess } from './processes.ts'
@@ -30,9 +30,10 @@ export class Processes {
   }
 
   /** Resolves when it runs. */
-  async start(command: string, { id: name, ...options }: ProcessOptions = {}): Promise<BackgroundProcess> {
+  async start(command: string, given?: ProcessOptions): Promise<BackgroundProcess> {
     const { spaces, sessions, activity } = this.#parts
     const { clock } = spaces.parts
+    const { id: name, ...options } = checkKeys(given, ['id', ...execKeys])
     const line = checkCommand(command)
     const { env, sessionId, tty, cwd, stdin, timeout, signal, onOutput } = checkExecOptions(options)
     const id = checkName(name, 'id') ?? clock.id()
@@ -58,13 +59,14 @@ export class Processes {
     const session = sessions.get(sessionId)
     const process =
       tty === undefined
-        ? session.startBeside(wishes, true)
+        ? session.startBeside(wishes, { goesOn: true })
         : startTerminal(spaces, session, { ...wishes, size: tty, goesOn: true })
     const handle = new BackgroundProcess({
       id,
       command: line,
       process,
       log,
+      takesInput: stdin === undefined || tty !== undefined,
       isListening: (port) => isListening(spaces, port),
       enter: () => activity.enter(),
       after: (ms, callback) => clock.after(ms, callback),

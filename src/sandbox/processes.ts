@@ -2,7 +2,15 @@
 import { LazaretError } from '../core/errors.ts'
 import type { OutputChunk } from '../core/request.ts'
 import type { TerminalSize } from '../jail/guest-process.ts'
-import { checkMilliseconds, checkSize, refuse } from './checks.ts'
+import {
+  checkAbort,
+  checkBytes,
+  checkKeys,
+  checkMilliseconds,
+  checkSignal,
+  checkSize,
+  refuse,
+} from './checks.ts'
 import type { Command, CommandEnd } from './command.ts'
 import type { Log, LogText } from './log.ts'
 
@@ -35,7 +43,10 @@ export interface SandboxProcess {
   waitForPort(port: number, options?: WaitOptions): Promise<void>
   /** Resolves with the first line that matches, of what it has printed or prints. */
   waitForLog(pattern: string | RegExp, options?: WaitOptions): Promise<{ readonly line: string }>
-  /** Types into its terminal, or writes to its standard input. Resolves when there is room for more. */
+  /**
+   * Types into its terminal, or writes to its standard input, which stays open unless it was given whole as `stdin`.
+   * Resolves when there is room for more.
+   */
   write(text: string | Uint8Array): Promise<void>
   resize(size: TerminalSize): void
 }
@@ -45,6 +56,8 @@ export interface ProcessParts {
   readonly command: string
   readonly process: Command
   readonly log: Log
+  /** Whether `write` reaches it. */
+  readonly takesInput: boolean
   /** Resolves whether anything listens there. */
   readonly isListening: (port: number) => Promise<boolean>
   /** Somebody waits for something, until what it returns is called. */
@@ -88,7 +101,7 @@ export class BackgroundProcess implements SandboxProcess {
   }
 
   kill(signal: NodeJS.Signals = 'SIGTERM'): void {
-    if (signal === 'SIGKILL') this.#parts.process.kill()
+    if (checkSignal(signal) === 'SIGKILL') this.#parts.process.kill()
     else this.#parts.process.signal(signal)
   }
 
@@ -97,9 +110,11 @@ export class BackgroundProcess implements SandboxProcess {
   }
 
   async *streamLogs(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<OutputChunk> {
+    const { signal } = checkKeys(options, ['signal'])
+    checkAbort(signal)
     const leave = this.#parts.enter()
     try {
-      yield* this.#parts.log.follow(options.signal)
+      yield* this.#parts.log.follow(signal)
     } finally {
       leave()
     }
@@ -142,8 +157,10 @@ export class BackgroundProcess implements SandboxProcess {
     }
   }
 
-  write(text: string | Uint8Array): Promise<void> {
-    return this.#parts.process.write(typeof text === 'string' ? Buffer.from(text) : text)
+  async write(text: string | Uint8Array): Promise<void> {
+    if (!this.#parts.takesInput)
+      throw refuse('write: its standard input was given whole when it started, as `stdin`')
+    await this.#parts.process.write(checkBytes(text))
   }
 
   resize(size: TerminalSize): void {
@@ -164,7 +181,9 @@ export class BackgroundProcess implements SandboxProcess {
     })
   }
 
-  async #within<T>({ timeout = waitMs }: WaitOptions, what: string, work: Promise<T>): Promise<T> {
+  async #within<T>(options: WaitOptions, what: string, work: Promise<T>): Promise<T> {
+    work.catch(() => undefined)
+    const { timeout = waitMs } = checkKeys(options, ['timeout'])
     checkMilliseconds(timeout, 'timeout')
     const late = Promise.withResolvers<never>()
     const cancel = this.#parts.after(timeout, () =>
@@ -174,7 +193,6 @@ export class BackgroundProcess implements SandboxProcess {
         }),
       ),
     )
-    work.catch(() => undefined)
     const leave = this.#parts.enter()
     try {
       return await Promise.race([work, late.promise])

@@ -107,7 +107,7 @@ export class Sandbox extends SandboxFiles implements AsyncDisposable {
   }
 
   /** Throws INVALID_REQUEST when there is one of that name, QUEUE_FULL when there are too many. */
-  async createSession(options: SessionOptions = {}): Promise<SandboxSession> {
+  async createSession(options?: SessionOptions): Promise<SandboxSession> {
     this.#requireThere()
     return this.#handle(this.#sessions.create(options))
   }

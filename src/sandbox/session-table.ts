@@ -1,6 +1,6 @@
 /** The sessions of a sandbox, and the variables that all of them begin with. */
 import { LazaretError } from '../core/errors.ts'
-import { checkFolder, checkName, checkVariables } from './checks.ts'
+import { checkFolder, checkKeys, checkName, checkVariables } from './checks.ts'
 import { Session } from './session.ts'
 import type { Spaces } from './spaces.ts'
 import type { SessionOptions, Variables } from './types.ts'
@@ -28,7 +28,8 @@ export class Sessions {
   }
 
   /** Throws INVALID_REQUEST, QUEUE_FULL. */
-  create(options: SessionOptions): Session {
+  create(given?: SessionOptions): Session {
+    const options = checkKeys(given, ['id', 'env', 'cwd'])
     const id = checkName(options.id, 'id') ?? this.#spaces.parts.clock.id()
     if (this.#all.has(id)) throw new LazaretError('INVALID_REQUEST', { detail: `There is a session ${id}.` })
     if (this.#all.size >= sessionsMax)

@@ -31,6 +31,8 @@ export interface SessionCommand extends CommandWishes {
   readonly command: string
   readonly folder?: string | undefined
   readonly stdin?: string | Uint8Array | undefined
+  /** Whether more of it may come. */
+  readonly isInputOpen?: boolean
 }
 
 /** A shell that waits costs a megabyte. */
@@ -77,10 +79,11 @@ export class Session {
   }
 
   /** With all that its next command would find, and beside it: what it changes is its own. */
-  startBeside(command: SessionCommand, goesOn = false): Command {
+  startBeside(command: SessionCommand, { goesOn = false } = {}): Command {
     this.#requireThere()
     const shell = this.#startShell(goesOn)
-    this.#give(shell, command, this.#pending)
+    const isInputOpen = goesOn && command.stdin === undefined
+    this.#give(shell, { ...command, isInputOpen }, this.#pending)
     return shell
   }
 
@@ -123,18 +126,19 @@ export class Session {
     return end
   }
 
-  #give(shell: Command, { command, folder, stdin, ...wishes }: SessionCommand, variables: Variables): void {
+  #give(shell: Command, given: SessionCommand, variables: Variables): void {
+    const { command, folder, stdin, isInputOpen = false, ...wishes } = given
     shell.begin(wishes)
     const script = commandScript({
       command,
       folder: this.#folderOf(folder),
       state: this.#state,
       variables,
-      hasStdin: stdin !== undefined,
+      hasStdin: stdin !== undefined || isInputOpen,
     })
     void shell.write(frameScript(script))
     if (stdin !== undefined) void shell.write(Buffer.from(stdin as string))
-    shell.endStdin()
+    if (!isInputOpen) shell.endStdin()
   }
 
   #takeShell(): Command {
