@@ -45,7 +45,7 @@ export class Log {
     const isAborted = () => signal?.aborted === true
     signal?.addEventListener('abort', onAbort, { once: true })
     try {
-      for (let from = 0; !isAborted(); ) {
+      for (let from = 0; !isAborted();) {
         const piece = this.#next(from)
         if (piece !== undefined) {
           from = piece.number + 1
