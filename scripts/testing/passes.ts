@@ -29,6 +29,7 @@ const plainUserPlaces = [
   'escape/',
   'engine/',
   'jail/',
+  'sandbox/',
   'adapters/cli/doctor',
   'adapters/cli/run',
 ]
@@ -50,7 +51,7 @@ const notDaily = [
   'test/properties/hostile-values',
   'test/properties/round-trip',
 ]
-const notDailyAsPlainUser = ['test/escape/', 'test/contracts/parked-runtimes']
+const notDailyAsPlainUser = ['test/escape/', 'test/sandbox/', 'test/contracts/parked-runtimes']
 /** What of the first list differs for a plain user. */
 const aboutPlainUsers = ['test/compatibility/', 'test/engine/missing-layers']
 
@@ -83,7 +84,7 @@ export function planPasses({ deep, all, filters, isRoot }: Wanted): Pass[] {
     const isMeant = (file: string) => all || !isWide(file) || filters.some(isWide)
     const files = [...find('test-deep/**/*.test.ts', filters).filter(isMeant), ...late]
     const asStarted = { name: 'deep', files, skippedMax: rootSkippedMax, wallMs: 30 * minute }
-    const walls = findAboutWalls(filters).filter((file) => !ownMachines.includes(file))
+    const walls = findAboutWalls(filters).filter((file) => !isBelow(file, ownMachines))
     const withoutNamespaces = planWithoutNamespaces(walls, isRoot)
     if (!isRoot) return [asStarted, ...withoutNamespaces]
     const asPlainUser = {
@@ -117,8 +118,14 @@ export function planPasses({ deep, all, filters, isRoot }: Wanted): Pass[] {
   return [asStarted, asPlainUser]
 }
 
-/** They make machines that lack something, or plans with namespaces, and cannot on one that lacks these already. */
+/**
+ * They make machines that lack something, or plans with namespaces, and cannot on one that lacks these already. What is
+ * left of sandboxes there test/sandbox/degraded.test.ts says.
+ */
 const ownMachines = [
+  'test/sandbox/',
+  'test/escape/sandbox-',
+  'test/escape/kill-the-host-of-sandboxes.test.ts',
   'test/engine/missing-layers.test.ts',
   'test/escape/sudden-deaths.test.ts',
   ...['live-ids', 'malformed-frames', 'step-failures', 'zygote'].map((name) => `test/jail/${name}.test.ts`),

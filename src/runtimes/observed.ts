@@ -28,3 +28,12 @@ export function requirePromises(
     })
   }
 }
+
+/**
+ * The same of a process in company: another guest may have killed it before it was confined. Then it has no memory any
+ * more, so nothing runs unconfined, and its end follows. Throws CELL_FAILED.
+ */
+export function requireConfined(promises: Readonly<Record<string, string>>, status: string): void {
+  const isDead = status !== '' && !/^VmSize:/m.test(status)
+  if (!isDead) requirePromises(promises, readStatus(status))
+}

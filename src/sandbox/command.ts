@@ -23,7 +23,7 @@ import { Capture } from '../result/capture.ts'
 import type { Exit, KillReason } from '../result/exit.ts'
 import { settle } from '../result/settle.ts'
 import type { Outcome } from '../core/outcome.ts'
-import { readStatus, requirePromises } from '../runtimes/observed.ts'
+import { requireConfined } from '../runtimes/observed.ts'
 import { stateBytesMax } from './shell-state.ts'
 
 export interface CommandParts {
@@ -150,7 +150,7 @@ export class Command implements ProcessListener {
 
   onSpawned(status: string, pid: number): void {
     try {
-      requirePromises(this.#parts.space.plan.promises, readStatus(status))
+      requireConfined(this.#parts.space.plan.promises, status)
     } catch (error) {
       this.kill()
       this.#fail(error)

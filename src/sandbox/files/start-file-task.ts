@@ -8,7 +8,7 @@ import { LazaretError } from '../../core/errors.ts'
 import type { GuestStream, ProcessListener, ProcessReport } from '../../jail/guest-process.ts'
 import { explainFailure } from '../../jail/launch.ts'
 import { planFileRlimits } from '../../jail/rlimits.ts'
-import { readStatus, requirePromises } from '../../runtimes/observed.ts'
+import { requireConfined } from '../../runtimes/observed.ts'
 import type { Spaces } from '../spaces.ts'
 import type { FileExit, FileProcess } from './file-process.ts'
 
@@ -82,10 +82,8 @@ class FileTaskProcess implements FileProcess, ProcessListener {
   }
 
   onSpawned(status: string): void {
-    // A guest may kill it before it is confined. Then it has no memory any more, and nothing runs unconfined.
-    if (status !== '' && !/^VmSize:/m.test(status)) return
     try {
-      requirePromises(this.#spaces.user.plan.promises, readStatus(status))
+      requireConfined(this.#spaces.user.plan.promises, status)
     } catch (error) {
       this.kill()
       this.#fail(error)
