@@ -136,7 +136,9 @@ def see_everything(far=True):
     for pid in list_pids() if not far else sorted({*list_pids(), *map(str, range(1, 400))}, key=int):
         see_process(pid)
         if int(pid) != os.getpid(): see_memory(pid)
-    for folder in ('/tmp', '/dev/shm', '/dev/mqueue', '/dev/pts', '/run', '/var', '/home', '/root', '/etc', '/workspace'): see_folder(folder)
+    for folder in ('/tmp', '/dev/shm', '/dev/mqueue', '/dev/pts', '/run', '/etc', '/workspace'): see_folder(folder)
+    # Toolchains of the host may lie further down, read-only, with thousands of files.
+    for folder in ('/', '/var', '/home', '/root', '/opt'): see_folder(folder, False)
     see_ipc(); see_sockets(); see_kernel()
     trace(range(2, 400) if far else ())
 def watch(path):
