@@ -12,11 +12,11 @@ def total(basket, discount=0):
 const surprises: string[] = []
 
 await using lazaret = createLazaret()
-await using sandbox = await lazaret.sandbox({ files: await readProject() })
+await using shop = await lazaret.sandbox({ files: await readProject() })
 
-await testAndMend(sandbox)
-await serve(sandbox)
-await release(sandbox, `release-${crypto.randomUUID()}`)
+await testAndMend(shop)
+await serve(shop)
+await release(shop, `release-${crypto.randomUUID()}`)
 
 console.log(surprises.length === 0 ? 'Every step went as it should.' : `Surprises: ${surprises.join(', ')}`)
 process.exitCode = surprises.length === 0 ? 0 : 1
