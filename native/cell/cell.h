@@ -18,7 +18,7 @@ enum {
   FRAME_BYTES_MAX = 1 << 20,     /* payload; argv and environment of one spawn fit (the kernel allows 2 MiB) */
   PLAN_BYTES_MAX = 4 << 20,      /* the plan's payload; it carries generated files such as certificates */
   SLOTS_MAX = 64,                /* descriptors opened ahead of the mounts */
-  SPAWNS_MAX = 64,               /* processes the host may run at one time in one cell */
+  SPAWNS_MAX = 192,              /* processes the host may run at one time in one cell */
   STREAMS = 3,                   /* stdout, stderr, and what a shell says of its state */
   STATE_BYTES = 1 << 20,         /* of the last of them; what is longer is cut off */
   ARGUMENTS_MAX = 8192,          /* argv plus environment entries of one spawn */

@@ -21,8 +21,14 @@ import { readableSchema } from './options.ts'
 import type { ParsedOptions } from './options.ts'
 import { filesSchema } from './parse-request.ts'
 
+const MiB = 1024 * 1024
 /** A small machine runs more than one program. */
-const sandboxDefaults = { processesMax: 256, openFilesMax: 1024 }
+const sandboxDefaults = {
+  processesMax: 256,
+  openFilesMax: 1024,
+  memoryBytes: 1024 * MiB,
+  diskBytes: 512 * MiB,
+}
 
 const factsOf = (path: string) => statSync(path, { throwIfNoEntry: false })
 

@@ -136,12 +136,18 @@ export function planSpaceMounts(shape: CellShape, owner: number): PlanRecord[] {
   return planOwnMounts(sizedMounts(shape.place, shape.diskBytes, owner))
 }
 
+/**
+ * What a sandbox's files in memory take together must leave memory for the command that removes them, so all but its
+ * workspace have a quarter of the disk limit each.
+ */
+const passingShare = 4
+
 /** The workspace of a sandbox is the same in all of its spaces; everything else that they write to is their own. */
 export function planSandboxMounts(
   shape: CellShape,
   { hasHome }: { readonly hasHome: boolean },
 ): PlanRecord[] {
-  const sized = sizedMounts(shape.place, shape.diskBytes)
+  const sized = sizedMounts(shape.place, shape.diskBytes / passingShare)
   const own = sized.filter(({ path }) => path !== shape.place.workspace)
   const workspace = sized.filter(({ path }) => path === shape.place.workspace)
   const home = workspace.map((mount) => ({ ...mount, path: privateHome }))

@@ -35,8 +35,8 @@ export interface Space extends BuiltCell {
 /** Forking a launcher takes a fraction of a millisecond. */
 const launchMs = 5000
 /** Control, stubs and the first processes of spaces, of which there is one for each secure command that runs. */
-const processesOfOurs = 64
-const memoryBytesOfOurs = 64 * 1024 * 1024
+const processesOfOurs = 1024
+const memoryBytesOfOurs = 256 * 1024 * 1024
 
 /** Throws JAIL_UNAVAILABLE or CELL_FAILED, with nothing left behind. */
 export async function openSandboxCell(options: SandboxCellOptions): Promise<SandboxCell> {

@@ -12,7 +12,11 @@ export interface SandboxOptions {
   readonly files?: Readonly<Record<string, string | Uint8Array>>
   /** Variables of every command of the user space. Not for secrets: see `ExecOptions.env`. */
   readonly env?: Variables
-  /** Of all commands together; `outputBytes` is each command's own, and `wallMs` and `cpuMs` hold nothing here. */
+  /**
+   * Of all commands together: 1 GiB of memory, 512 MiB in /workspace and a quarter of that in /tmp, 256 processes and
+   * threads, 1024 open files each, unless others are named. `outputBytes` is each command's own, and `wallMs` and `cpuMs`
+   * hold nothing here.
+   */
   readonly limits?: Partial<Limits>
   /** Default `none`: a network of its own, with a loopback and nothing else. */
   readonly network?: NetworkMode

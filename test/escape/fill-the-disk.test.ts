@@ -103,7 +103,7 @@ ${guests.level === 'restricted' ? 'import time; time.sleep(9)' : ''}`
   const { outcome, stdout } = await guests.run({
     ...python,
     code,
-    limits: { ...limits, diskBytes: 128 * MiB },
+    limits: { ...limits, diskBytes: 128 * MiB, wallMs: 60_000 },
   })
   if (guests.level === 'restricted') {
     // Counted by walking through them, and deeper than that goes.
