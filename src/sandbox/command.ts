@@ -178,6 +178,7 @@ export class Command implements ProcessListener {
   }
 
   onExit(report: ProcessReport): void {
+    if (this.#killReason !== null) this.#start.resolve()
     this.#start.reject(new LazaretError('CELL_FAILED', { detail: 'The command ended before it began.' }))
     if (this.#isOver) return
     this.#finish(report)
