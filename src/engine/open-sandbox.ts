@@ -23,7 +23,7 @@ import { filesSchema } from './parse-request.ts'
 
 const MiB = 1024 * 1024
 /** A small machine runs more than one program. */
-const sandboxDefaults = {
+export const sandboxDefaults = {
   processesMax: 256,
   openFilesMax: 1024,
   memoryBytes: 1024 * MiB,

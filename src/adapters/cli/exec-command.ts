@@ -1,35 +1,51 @@
+/** `lazaret exec`: one command in a sandbox of its own. */
 import type { Command } from 'commander'
+import { explainBadPattern } from '../../runtimes/collect/pattern.ts'
 import type { CommandContext } from './command-context.ts'
 import { resolveEngineOptions } from './engine-flags.ts'
-import { createRequest, type ProgramSource } from './request-from-flags.ts'
-import { runOnce } from './run-once.ts'
-import { addRunOptions, type RunFlags } from './run-options.ts'
+import { execOnce } from './exec-once.ts'
+import { addExecOptions, type ExecFlags } from './exec-options.ts'
+import { readSupplies } from './request-from-flags.ts'
 import { toShellCode } from './shell-code.ts'
+import { UsageError } from './usage-error.ts'
 
 const examples = `
-One word after -- is a line for the shell; several are a command and its arguments, each passed on as it is.
+One word after -- is a line for bash; several are a command and its arguments, each passed on as it is.
+The command has no time limit but --timeout, or a wallMs of the configuration. Output beyond --output is
+dropped, and said to be. For --input, --cpu and --client there is lazaret run -l shell -e <code>.
 
 Examples:
   lazaret exec -- 'ls -la / | wc -l'
-  lazaret exec --file data --timeout 5s -- sort -k2 data/names.txt`
+  lazaret exec --file data --timeout 5s -- sort -k2 data/names.txt
+  lazaret exec --network host --env API_TOKEN="$API_TOKEN" --collect release.json --output-dir . -- \\
+    'curl -sH "Authorization: Bearer $API_TOKEN" https://api.example.com/release > release.json'`
 
-/** `lazaret exec`: one shell command in a fresh cell. */
 export function addExecCommand(program: Command, context: CommandContext): void {
   const command = program
     .command('exec')
-    .description('run one shell command, in a cell of its own')
+    .description('run one shell command, in a sandbox of its own')
     .usage('[options] -- <command>')
     .argument('[command...]', 'the command')
     .passThroughOptions()
-  addRunOptions(command)
+  addExecOptions(command)
     .addHelpText('after', examples)
-    .action(() => context.perform(command, () => exec(command.args, command.opts<RunFlags>(), context)))
+    .action(() => context.perform(command, () => exec(command.args, command.opts<ExecFlags>(), context)))
 }
 
-async function exec(words: readonly string[], flags: RunFlags, context: CommandContext): Promise<number> {
+async function exec(words: readonly string[], flags: ExecFlags, context: CommandContext): Promise<number> {
   const { signal, warn, duringRun } = context
-  const source: ProgramSource = { code: toShellCode(words), language: 'shell', args: [] }
+  const command = toShellCode(words)
+  checkPatterns(flags.collect ?? [])
   const engineOptions = await resolveEngineOptions(flags)
-  const request = await createRequest(source, flags, { signal, limits: engineOptions.defaults ?? {}, warn })
-  return runOnce({ engineOptions, request, flags, duringRun })
+  const supplies = await readSupplies(flags, { signal, limits: engineOptions.defaults ?? {}, warn })
+  return execOnce({ engineOptions, command, supplies, flags, signal, duringRun })
+}
+
+/** Before anything is spent: a sandbox knows nothing of patterns. */
+function checkPatterns(patterns: readonly string[]): void {
+  for (const pattern of patterns) {
+    const problem = explainBadPattern(pattern)
+    if (problem === undefined) continue
+    throw new UsageError(`--collect ${pattern}: ${problem}.`, 'Write a pattern such as out or "*.csv".')
+  }
 }

@@ -7,14 +7,18 @@ export function toResultDocument(result: RunResult): unknown {
   return {
     ...rest,
     ...(valueTagged === undefined ? {} : { value: valueTagged }),
-    // What a guest calls a file proves nothing about what is in it, so no type is guessed from its name.
-    files: Object.fromEntries(
-      Object.entries(files).map(([path, bytes]) => [
-        path,
-        { mime: 'application/octet-stream', base64: Buffer.from(bytes).toString('base64') },
-      ]),
-    ),
+    files: toFilesDocument(files),
   }
+}
+
+/** What a guest calls a file proves nothing about what is in it, so no type is guessed from its name. */
+export function toFilesDocument(files: RunResult['files']): unknown {
+  return Object.fromEntries(
+    Object.entries(files).map(([path, bytes]) => [
+      path,
+      { mime: 'application/octet-stream', base64: Buffer.from(bytes).toString('base64') },
+    ]),
+  )
 }
 
 export function printJson(document: unknown): void {

@@ -1,11 +1,11 @@
 /** Shows a result to a person: the value on standard output, everything else on standard error. */
 import { inspect } from 'node:util'
-import { isAtLeast } from '../../core/protection.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { MimeBundle, RunResult } from '../../core/result.ts'
 import { paint } from './colour.ts'
 import { describeOutcome } from './describe-outcome.ts'
 import type { GuestOutput } from './guest-output.ts'
+import { describeClamped, describeLevel, describeTruncated } from './remarks.ts'
 import { showControls, toSingleLine } from './terminal-text.ts'
 import { pictureTypes } from './write-outputs.ts'
 
@@ -61,13 +61,9 @@ export function describeExtras(
     ...(rich.size > 0
       ? [`the program displayed ${toSingleLine([...rich].join(', '))}; ${places} brings it.`]
       : []),
-    ...(truncated.length > 0 ? [`cut short at its limit: ${truncated.join(', ')}.`] : []),
-    ...(receipt.clamped.length > 0
-      ? [`lowered to the configured ceiling: ${receipt.clamped.join(', ')}.`]
-      : []),
-    ...(isLevelNamed || isAtLeast(receipt.protection, 'standard')
-      ? []
-      : [`warning: protection was only ${receipt.protection}; \`lazaret doctor\` says how to raise it.`]),
+    ...describeTruncated(truncated),
+    ...describeClamped(receipt.clamped),
+    ...describeLevel(receipt.protection, isLevelNamed),
   ]
 }
 

@@ -1,9 +1,9 @@
-/** Turns the flags of `run` and `exec` into a request. */
+/** Turns the flags of `run` into a request, and those that `exec` has too into what its sandbox gets. */
 import { defaultLimits, type Limits } from '../../core/limits.ts'
 import type { Language, RunRequest, RuntimeName } from '../../core/request.ts'
 import { readFileBounded, readStandardInput, type ReadBound } from './bounded-read.ts'
 import { collectFiles } from './guest-files.ts'
-import type { LimitFlags, RunFlags } from './run-options.ts'
+import type { CellFlags, LimitFlags, RunFlags } from './run-options.ts'
 import { UsageError } from './usage-error.ts'
 
 /** What is to run, apart from its surroundings. */
@@ -21,32 +21,47 @@ export interface RequestContext {
   readonly warn: (message: string) => void
 }
 
+/** What `run` and `exec` both hand to their guests. */
+export type GuestSupplies = Required<Pick<RunRequest, 'files' | 'env' | 'limits'>> &
+  Pick<RunRequest, 'stdin' | 'collect' | 'network'>
+
 export async function createRequest(
   program: ProgramSource,
   flags: RunFlags,
-  { signal, limits, warn }: RequestContext,
+  context: RequestContext,
 ): Promise<RunRequest> {
+  const supplies = await readSupplies(flags, context)
+  return {
+    ...program,
+    ...supplies,
+    signal: context.signal,
+    ...(flags.input !== undefined && { input: await readInput(flags.input, boundOf(context)) }),
+    ...(flags.client !== undefined && { client: flags.client }),
+  }
+}
+
+export async function readSupplies(flags: CellFlags, context: RequestContext): Promise<GuestSupplies> {
   if (flags.collect !== undefined && flags.outputDir === undefined && flags.json !== true) {
     throw new UsageError(
       '--collect has no place to put files.',
       'Add --output-dir <dir> to write them there, or --json to have them in the document.',
     )
   }
-  const bound: ReadBound = { bytesMax: limits?.inputBytes ?? defaultLimits.inputBytes, signal }
+  const bound = boundOf(context)
   const { files, skipped } = await collectFiles(flags.file ?? [], bound)
-  warnOfSkipped(skipped, warn)
+  warnOfSkipped(skipped, context.warn)
   return {
-    ...program,
     files,
     env: parseEnv(flags.env ?? []),
     limits: limitsFrom(flags),
-    signal,
-    ...(flags.input !== undefined && { input: await readInput(flags.input, bound) }),
     ...(flags.stdin !== undefined && { stdin: await readStdin(flags.stdin, bound) }),
     ...(flags.collect !== undefined && { collect: flags.collect }),
     ...(flags.network !== undefined && { network: flags.network }),
-    ...(flags.client !== undefined && { client: flags.client }),
   }
+}
+
+function boundOf({ limits, signal }: RequestContext): ReadBound {
+  return { bytesMax: limits?.inputBytes ?? defaultLimits.inputBytes, signal }
 }
 
 /** Only the limits that the command line names; the others are the operator's affair. */

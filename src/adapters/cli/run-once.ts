@@ -1,6 +1,5 @@
-/** Runs one request and prints what came out: the common end of `run` and `exec`. */
+/** Runs one request and prints what came out. */
 import type { RunRequest } from '../../core/request.ts'
-import type { RunResult } from '../../core/result.ts'
 import { createLazaret } from '../../engine/lazaret.ts'
 import type { LazaretOptions } from '../../engine/options.ts'
 import type { CommandContext } from './command-context.ts'
@@ -9,9 +8,9 @@ import { GuestOutput } from './guest-output.ts'
 import { printJson, toResultDocument } from './print-json.ts'
 import { OutputFolder } from './output-folder.ts'
 import { printResult } from './print-result.ts'
-import { toSingleLine } from './terminal-text.ts'
+import { describeUnmatched } from './remarks.ts'
 import type { RunFlags } from './run-options.ts'
-import { writeOutputs } from './write-outputs.ts'
+import { exitCodeWith, writeOutputs } from './write-outputs.ts'
 
 export interface RunOnce {
   readonly engineOptions: LazaretOptions
@@ -19,9 +18,6 @@ export interface RunOnce {
   readonly flags: RunFlags
   readonly duringRun: CommandContext['duringRun']
 }
-
-/** What a program of the system answers that cannot make the file it was asked for (sysexits.h). */
-const cannotCreateExitCode = 73
 
 /** Answers with the exit code; throws the signal's reason, once all is printed, if the run was cancelled. */
 export async function runOnce({ engineOptions, request, flags, duringRun }: RunOnce): Promise<number> {
@@ -42,15 +38,8 @@ export async function runOnce({ engineOptions, request, flags, duringRun }: RunO
       isLevelNamed: engineOptions.minimumProtection !== undefined,
       ceilings: engineOptions.ceilings ?? {},
     })
-  for (const line of [...describeMissing(request, result), ...(written?.lines ?? [])])
+  for (const line of [...describeUnmatched(request.collect, result), ...(written?.lines ?? [])])
     output.printLine('stderr', `lazaret: ${line}`)
   if (result.outcome.kind === 'cancelled') request.signal?.throwIfAborted()
-  const exitCode = exitCodeOf(result.outcome)
-  return exitCode === 0 && written?.isComplete === false ? cannotCreateExitCode : exitCode
-}
-
-/** A pattern with a slip in it brings nothing, without being wrong. */
-function describeMissing({ collect }: RunRequest, { files, truncated }: RunResult): string[] {
-  if (collect === undefined || Object.keys(files).length > 0 || truncated.includes('files')) return []
-  return [`nothing matched --collect ${toSingleLine(collect.join(', '))}.`]
+  return exitCodeWith(written, exitCodeOf(result.outcome))
 }

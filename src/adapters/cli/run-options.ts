@@ -1,4 +1,4 @@
-/** The options that `run` and `exec` share, as commander parses them. */
+/** The options of `run`, and those of them that `exec` has too, as commander parses them. */
 import { type Command, Option } from 'commander'
 import { defaultLimits } from '../../core/limits.ts'
 import { networkModes, type NetworkMode } from '../../core/request.ts'
@@ -14,60 +14,83 @@ export interface LimitFlags {
   readonly output?: number
 }
 
-export interface RunFlags extends LimitFlags, EngineFlags {
-  readonly input?: string
+/** What both say of the cell that they want. */
+export interface CellFlags extends LimitFlags, EngineFlags {
   readonly stdin?: string
   readonly env?: readonly string[]
   readonly file?: readonly string[]
   readonly collect?: readonly string[]
   readonly outputDir?: string
   readonly network?: NetworkMode
+}
+
+export interface RunFlags extends CellFlags {
+  readonly input?: string
   readonly client?: string
 }
 
 export function addRunOptions(command: Command): Command {
-  addLimitOptions(command)
+  const { wallMs, processesMax } = defaultLimits
+  addTimeoutOption(command, formatDuration(wallMs))
+    .option(
+      '--cpu <duration>',
+      'processor time of all its processes together (default no limit)',
+      parseDuration,
+    )
     .option(
       '--input <json|@file>',
       'a value: `input` in JavaScript, `input_data` in Python, the file $INPUT in shell',
     )
+    .option('--env <KEY=VALUE>', 'an environment variable (repeatable)', append)
+    .option('--client <id>', 'who asks')
+  addCellOptions(command, { processesMax, collected: 'collected files and displayed pictures' })
+  return addEngineOptions(command)
+}
+
+export function addTimeoutOption(command: Command, usual: string): Command {
+  return command.option(
+    '--timeout <duration>',
+    `real time, e.g. 500ms, 5s, 2m (default ${usual})`,
+    parseDuration,
+  )
+}
+
+interface CellWording {
+  readonly processesMax: number
+  /** What is written to the folder of `--output-dir`. */
+  readonly collected: string
+}
+
+export function addCellOptions(command: Command, { processesMax, collected }: CellWording): Command {
+  const { memoryBytes, diskBytes, outputBytes } = defaultLimits
+  const add = (flags: string, description: string, parse: (text: string) => number): void => {
+    command.option(flags, description, parse)
+  }
+  add(
+    '--memory <size>',
+    `memory of all its processes together, e.g. 64MiB (default ${formatSize(memoryBytes)})`,
+    parseSize,
+  )
+  add('--processes <n>', `processes and threads at one time (default ${processesMax})`, parseCount)
+  add('--disk <size>', `files in /workspace, and again in /tmp (default ${formatSize(diskBytes)})`, parseSize)
+  add('--output <size>', `stdout and stderr together (default ${formatSize(outputBytes)})`, parseSize)
+  return command
     .option(
       '--stdin <file|->',
       'what the program reads from standard input; - hands it ours (default: empty)',
     )
-    .option('--env <KEY=VALUE>', 'an environment variable (repeatable)', append)
     .option('--file <path[:guest]>', 'a file or folder to place in /workspace (repeatable)', append)
     .option(
       '--collect <glob>',
       'files to bring back from /workspace, e.g. out or "*.csv" (repeatable)',
       append,
     )
-    .option('--output-dir <dir>', 'where collected files and displayed pictures are written')
+    .option('--output-dir <dir>', `where ${collected} are written`)
     .addOption(
       new Option('--network <mode>', 'none, or the network of the host (default none)').choices(networkModes),
     )
-    .option('--client <id>', 'who asks')
-  return addEngineOptions(command)
 }
 
-function addLimitOptions(command: Command): Command {
-  const { wallMs, memoryBytes, processesMax, diskBytes, outputBytes } = defaultLimits
-  const add = (flags: string, description: string, parse: (text: string) => number): void => {
-    command.option(flags, description, parse)
-  }
-  add(
-    '--timeout <duration>',
-    `real time, e.g. 500ms, 5s, 2m (default ${formatDuration(wallMs)})`,
-    parseDuration,
-  )
-  add('--cpu <duration>', 'processor time of all its processes together (default no limit)', parseDuration)
-  add('--memory <size>', `memory of all of them, e.g. 64MiB (default ${formatSize(memoryBytes)})`, parseSize)
-  add('--processes <n>', `processes and threads at one time (default ${processesMax})`, parseCount)
-  add('--disk <size>', `files in /workspace, and again in /tmp (default ${formatSize(diskBytes)})`, parseSize)
-  add('--output <size>', `stdout and stderr together (default ${formatSize(outputBytes)})`, parseSize)
-  return command
-}
-
-function append(value: string, previous: readonly string[] = []): readonly string[] {
+export function append(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value]
 }

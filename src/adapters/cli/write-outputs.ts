@@ -21,10 +21,16 @@ export interface WrittenOutputs {
   readonly isComplete: boolean
 }
 
+/** What a program of the system answers that cannot make the file it was asked for (sysexits.h). */
+const cannotCreateExitCode = 73
+
 /** A person can take in so many names; a guest can make ten thousand. */
 const namedMax = 50
 
-export async function writeOutputs(result: RunResult, folder: OutputFolder): Promise<WrittenOutputs> {
+/** What is written of a result; a command has no displays. */
+type Outputs = Pick<RunResult, 'displays' | 'files'>
+
+export async function writeOutputs(result: Outputs, folder: OutputFolder): Promise<WrittenOutputs> {
   const written: string[] = []
   const failed: string[] = []
   for (const [path, content] of [...Object.entries(result.files), ...namePictures(result)]) {
@@ -36,8 +42,13 @@ export async function writeOutputs(result: RunResult, folder: OutputFolder): Pro
   return { lines: [...shorten(written), ...shorten(failed)], isComplete: failed.length === 0 }
 }
 
+/** The guest's own exit code, unless that would call a success what was not written. */
+export function exitCodeWith(written: WrittenOutputs | undefined, exitCode: number): number {
+  return exitCode === 0 && written?.isComplete === false ? cannotCreateExitCode : exitCode
+}
+
 /** `display-1.png`, `display-2.svg`, in the order of display; a name that a collected file has is passed over. */
-export function namePictures({ displays, files }: RunResult): [path: string, content: Uint8Array][] {
+export function namePictures({ displays, files }: Outputs): [path: string, content: Uint8Array][] {
   const named: [string, Uint8Array][] = []
   let number = 0
   for (const bundle of displays) {

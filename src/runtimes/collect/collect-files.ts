@@ -6,6 +6,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { Cell } from '../../jail/cell.ts'
 import { Blocks } from '../../result/blocks.ts'
+import { chooseFiles, fitToLimits } from './choice.ts'
 import { Deadline } from './deadline.ts'
 import { FileReceiver, decodeListing, encodeWanted, isWholeListing } from './listing.ts'
 import type { ListedFile } from './listing.ts'
@@ -34,7 +35,6 @@ export const lostFiles: CollectedFiles = { files: {}, isComplete: false }
 
 /** Usual trees take milliseconds; on a machine with many times more to do than it can, honest ones took 4 s. */
 const collectMs = 10_000
-const filesMax = 10_000
 const listingBytesMax = 8 * 1024 * 1024
 /** More folders to begin in than this, and everything is listed instead. */
 const basesMax = 256
@@ -50,7 +50,9 @@ export async function collectFiles(
     await deadline.race(cell.killGuests())
     if (await deadline.isOver()) return lostFiles
     const patterns = texts.flatMap(parsePattern)
-    const choice = await choose(await listFiles(cell, patterns, { ground, deadline }), patterns, deadline)
+    const listed = await listFiles(cell, patterns, { ground, deadline })
+    const listing = { entries: decodeListing(listed), isComplete: isWholeListing(listed) }
+    const choice = await chooseFiles(listing, patterns, deadline)
     const { wanted, isComplete } = fitToLimits(choice, limits.resultBytes)
     const receiver = new FileReceiver(wanted)
     if (wanted.length > 0) await readFiles(cell, receiver, { wanted, ground, deadline })
@@ -92,44 +94,6 @@ function findBases(patterns: readonly Pattern[]): string[] {
 function listParents(path: string): string[] {
   const parts = path.split('/')
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'))
-}
-
-interface Choice {
-  readonly files: readonly ListedFile[]
-  readonly isComplete: boolean
-}
-
-/** Those that match, in order. Matching is bounded in time, and lets the host breathe. */
-async function choose(listed: Buffer, patterns: readonly Pattern[], deadline: Deadline): Promise<Choice> {
-  const files: ListedFile[] = []
-  let isComplete = isWholeListing(listed)
-  for (const { path, bytes, isNameable } of decodeListing(listed)) {
-    if (await deadline.isOver()) return { files: [], isComplete: false }
-    if (!patterns.some(({ matches }) => matches(path))) continue
-    if (isNameable) files.push({ path, bytes })
-    else isComplete = false
-  }
-  return { files: files.toSorted(byPath), isComplete }
-}
-
-function byPath(one: ListedFile, other: ListedFile): number {
-  if (one.path === other.path) return 0
-  return one.path < other.path ? -1 : 1
-}
-
-/** A file that does not fit is left out whole; a smaller one after it may still fit. */
-function fitToLimits(
-  { files, isComplete }: Choice,
-  bytesMax: number,
-): { readonly wanted: readonly ListedFile[]; readonly isComplete: boolean } {
-  let bytesLeft = bytesMax
-  const wanted: ListedFile[] = []
-  for (const file of files) {
-    if (file.bytes > bytesLeft || wanted.length === filesMax) continue
-    bytesLeft -= file.bytes
-    wanted.push(file)
-  }
-  return { wanted, isComplete: isComplete && wanted.length === files.length }
 }
 
 async function readFiles(

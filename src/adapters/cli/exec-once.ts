@@ -1,0 +1,130 @@
+/** Runs one command in a sandbox that is made for it, and prints what came out. */
+import { LazaretError } from '../../core/errors.ts'
+import type { Limits } from '../../core/limits.ts'
+import { createLazaret } from '../../engine/lazaret.ts'
+import type { LazaretOptions } from '../../engine/options.ts'
+import { resolveLimits } from '../../policy/resolve-limits.ts'
+import type { CollectedFiles } from '../../runtimes/collect/collect-files.ts'
+import type { Sandbox } from '../../sandbox/sandbox.ts'
+import type { ExecOptions, ExecResult } from '../../sandbox/types.ts'
+import { collectFromSandbox } from './collect-from-sandbox.ts'
+import { paint } from './colour.ts'
+import type { CommandContext } from './command-context.ts'
+import { describeOutcome } from './describe-outcome.ts'
+import type { ExecFlags } from './exec-options.ts'
+import { exitCodeOf } from './exit-code.ts'
+import { GuestOutput } from './guest-output.ts'
+import { OutputFolder } from './output-folder.ts'
+import { printJson, toFilesDocument } from './print-json.ts'
+import { describeClamped, describeLevel, describeTruncated, describeUnmatched } from './remarks.ts'
+import type { GuestSupplies } from './request-from-flags.ts'
+import { exitCodeWith, writeOutputs } from './write-outputs.ts'
+
+export interface ExecOnce extends Pick<CommandContext, 'signal' | 'duringRun'> {
+  readonly engineOptions: LazaretOptions
+  readonly command: string
+  readonly supplies: GuestSupplies
+  readonly flags: ExecFlags
+}
+
+/** Answers with the exit code; throws the signal's reason, once all is printed, if the command was cancelled. */
+export async function execOnce(exec: ExecOnce): Promise<number> {
+  const { flags, signal, supplies } = exec
+  // Before the command: a place that cannot be written to is known before anything is spent.
+  await using folder = flags.outputDir === undefined ? null : await OutputFolder.open(flags.outputDir)
+  const output = new GuestOutput()
+  const { defaults = {}, ceilings = {} } = exec.engineOptions
+  const { limits, clamped } = resolveLimits(supplies.limits, { defaults, ceilings })
+  const { result, collected } = await exec.duringRun(() => perform(exec, limits, output))
+  const { outcome } = result
+  const files = collected?.files ?? {}
+  const cut = collected?.isComplete === false ? (['files'] as const) : []
+  const truncated = [...result.truncated, ...cut]
+  const written = folder === null ? undefined : await writeOutputs({ files, displays: [] }, folder)
+  if (flags.json === true)
+    printJson({ ...result, truncated, ...(collected && { files: toFilesDocument(files) }) })
+  else printEnd({ ...result, truncated, clamped }, output, exec.engineOptions)
+  for (const line of [
+    ...describeUnmatched(supplies.collect, { files, truncated }),
+    ...(written?.lines ?? []),
+  ])
+    output.printLine('stderr', `lazaret: ${line}`)
+  if (outcome.kind === 'cancelled') signal.throwIfAborted()
+  return exitCodeWith(written, exitCodeOf(outcome))
+}
+
+interface Performed {
+  readonly result: ExecResult
+  /** Undefined when no files were asked for. */
+  readonly collected: CollectedFiles | undefined
+}
+
+async function perform(exec: ExecOnce, limits: Limits, output: GuestOutput): Promise<Performed> {
+  const { command, engineOptions, flags, signal, supplies } = exec
+  const { files, env, limits: asked, network = 'none', stdin, collect } = supplies
+  const timeout = timeoutOf(asked, engineOptions)
+  // What there is to warn of is said at the end, on a line of the command's own.
+  await using lazaret = createLazaret({ ...engineOptions, onEvent: () => undefined })
+  await using sandbox = await lazaret.sandbox({
+    files,
+    limits: asked,
+    network,
+    // They keep ports free for a service of ours, and the command line has none.
+    protectedPorts: [],
+    allowDegradedSecrets: flags.allowDegradedSecrets === true,
+  })
+  const result = await runToItsEnd(sandbox, command, {
+    signal,
+    ...(Object.keys(env).length > 0 && { env }),
+    ...(stdin !== undefined && { stdin }),
+    ...(timeout !== undefined && { timeout }),
+    ...(flags.json !== true && { onOutput: output.write }),
+  })
+  const collected = collect && (await collectFromSandbox(sandbox, collect, { ...limits, signal }))
+  return { result, collected }
+}
+
+/** Beside the session, which nobody needs: for its next command a shell that killed itself would be an error. */
+async function runToItsEnd(sandbox: Sandbox, command: string, options: ExecOptions): Promise<ExecResult> {
+  for await (const event of sandbox.execStream(command, options)) {
+    if (event.type === 'complete') return event.result
+    if (event.type === 'error') throw withFlag(event.error)
+  }
+  throw new LazaretError('INTERNAL', { detail: 'A command had no end.' })
+}
+
+/** Here the wish that the library's hint speaks of is written in another way. */
+function withFlag(error: unknown): unknown {
+  if (!(error instanceof LazaretError) || error.code !== 'SECRETS_UNPROTECTED') return error
+  const hint = 'Run `lazaret doctor` for the fix, or accept it with --allow-degraded-secrets.'
+  return new LazaretError('SECRETS_UNPROTECTED', { hint, cause: error })
+}
+
+/** None, unless somebody names one. A sandbox has no wall limit, so the operator's is held here. */
+function timeoutOf({ wallMs }: Partial<Limits>, { defaults, ceilings }: LazaretOptions): number | undefined {
+  const wanted = wallMs ?? defaults?.wallMs
+  const ceiling = ceilings?.wallMs
+  if (wanted === undefined || ceiling === undefined) return wanted ?? ceiling
+  return Math.min(wanted, ceiling)
+}
+
+interface Ended extends Pick<ExecResult, 'outcome' | 'isolation'> {
+  readonly truncated: readonly string[]
+  readonly clamped: readonly string[]
+}
+
+function printEnd(
+  { outcome, isolation, truncated, clamped }: Ended,
+  output: GuestOutput,
+  { minimumProtection, ceilings }: LazaretOptions,
+): void {
+  output.end()
+  const remarks = [
+    ...describeTruncated(truncated),
+    ...describeClamped(clamped),
+    ...describeLevel(isolation.level, minimumProtection !== undefined),
+  ]
+  for (const line of remarks) output.printLine('stderr', `lazaret: ${line}`)
+  const ending = describeOutcome(outcome, ceilings)
+  if (ending !== undefined) output.printLine('stderr', paint('red', `lazaret: ${ending}`, process.stderr))
+}
