@@ -6,14 +6,25 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { whyNoSandboxes } from '../../support/sandboxes-here.ts'
 import { spawnCli } from './spawn-cli.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
 
-const endless = ['exec', '--timeout', '60s', '--', 'echo ready; while :; do :; done']
+const noSandboxes = await whyNoSandboxes()
+const code = 'echo ready; while :; do :; done'
+const endless = {
+  'the command': ['exec', '--timeout', '60s', '--', code],
+  'the command with credentials': ['exec', '--timeout', '60s', '--env', 'A=b', '--', code],
+  'the run': ['run', '--timeout', '60s', '-l', 'shell', '-e', code],
+}
+const ends = Object.entries(endless).flatMap(([what, args]) =>
+  (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) => ({ what, args, signal })),
+)
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  test(`${signal} ends the run and says so, and its output came before`, async () => {
-    const child = spawnCli(endless)
+for (const { what, args, signal } of ends) {
+  const skip = what.endsWith('credentials') && noSandboxes
+  test(`${signal} ends ${what} and says so, and its output came before`, { skip }, async () => {
+    const child = spawnCli(args)
     const stderr = text(child.stderr)
     const [first] = (await once(child.stdout, 'data')) as [Buffer]
     assert.equal(first.toString(), 'ready\n')
@@ -23,23 +34,27 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
-test('with --json a cancelled run is still one document', async () => {
-  // With --json nothing is printed before the end, so the program knocks at a door of ours when it runs.
-  const door = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
-  await once(door, 'listening')
-  const { port } = door.address() as AddressInfo
-  const code = `: < /dev/tcp/127.0.0.1/${port}; while :; do :; done`
-  const child = spawnCli(['exec', '--json', '--network', 'host', '--timeout', '60s', '--', code])
-  const [stdout, stderr] = [text(child.stdout), text(child.stderr)]
-  const closed = once(child, 'close')
-  await Promise.race([once(door, 'connection'), closed])
-  child.kill('SIGINT')
-  assert.deepEqual(await closed, [130, null])
-  assert.equal(JSON.parse(await stdout).outcome.kind, 'cancelled')
-  assert.equal(await stderr, 'lazaret: cancelled\n')
-  door.close()
-  await once(door, 'close')
-})
+for (const [command = '', ...before] of [
+  ['exec', '--'],
+  ['run', '-l', 'shell', '-e'],
+])
+  test(`with --json a cancelled ${command} is still one document`, async () => {
+    // With --json nothing is printed before the end, so the program knocks at a door of ours when it runs.
+    const door = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
+    await once(door, 'listening')
+    const { port } = door.address() as AddressInfo
+    const code = `: < /dev/tcp/127.0.0.1/${port}; while :; do :; done`
+    const child = spawnCli([command, '--json', '--network', 'host', '--timeout', '60s', ...before, code])
+    const [stdout, stderr] = [text(child.stdout), text(child.stderr)]
+    const closed = once(child, 'close')
+    await Promise.race([once(door, 'connection'), closed])
+    child.kill('SIGINT')
+    assert.deepEqual(await closed, [130, null])
+    assert.equal(JSON.parse(await stdout).outcome.kind, 'cancelled')
+    assert.equal(await stderr, 'lazaret: cancelled\n')
+    door.close()
+    await once(door, 'close')
+  })
 
 test('a command that waits for its program on standard input can be interrupted', async () => {
   const child = spawnCli(['run', '-l', 'shell', '-'])

@@ -6,40 +6,59 @@ import { test } from 'node:test'
 
 import { namePictures } from '../../../src/adapters/cli/write-outputs.ts'
 import type { RunResult } from '../../../src/core/result.ts'
-import { runCli } from './spawn-cli.ts'
+import { runCli, withoutWarning } from './spawn-cli.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
 
 const onePixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const script = `mkdir -p out/deep; printf '\\0\\1\\377' > out/deep/raw.bin; printf '{}' > report.json; echo done`
 
-test('collected files are written below --output-dir and named on standard error', async () => {
-  await using folder = await createTemporaryFolder()
-  const args = ['exec', '--collect', 'out', '--collect', '*.json', '--output-dir', 'got', '--', script]
-  const { exitCode, stdout, stderr } = await runCli(args, { cwd: folder.path })
-  assert.deepEqual([exitCode, stdout], [0, 'done\n'])
-  assert.equal(stderr, 'lazaret: wrote got/out/deep/raw.bin\nlazaret: wrote got/report.json\n')
-  assert.deepEqual(await readFile(join(folder.path, 'got/out/deep/raw.bin')), Buffer.from([0, 1, 255]))
-  assert.equal(await readFile(join(folder.path, 'got/report.json'), 'utf8'), '{}')
-})
+for (const start of [
+  ['exec', '--'],
+  ['run', '-l', 'shell', '-e'],
+]) {
+  const [command = '', ...before] = start
 
-test('with --json the document has the files too, byte for byte', async () => {
-  const { stdout, stderr } = await runCli(['exec', '--json', '--collect', 'out', '--', script])
-  assert.equal(stderr, '')
-  assert.deepEqual(JSON.parse(stdout).files, {
-    'out/deep/raw.bin': { mime: 'application/octet-stream', base64: 'AAH/' },
+  test(`${command}: collected files are written below --output-dir and named on standard error`, async () => {
+    await using folder = await createTemporaryFolder()
+    const flags = ['--collect', 'out', '--collect', '*.json', '--output-dir', 'got']
+    const args = [command, ...flags, ...before, script]
+    const { exitCode, stdout, stderr } = await runCli(args, { cwd: folder.path })
+    assert.deepEqual([exitCode, stdout], [0, 'done\n'])
+    const wrote = 'lazaret: wrote got/out/deep/raw.bin\nlazaret: wrote got/report.json\n'
+    assert.equal(withoutWarning(stderr), wrote)
+    assert.deepEqual(await readFile(join(folder.path, 'got/out/deep/raw.bin')), Buffer.from([0, 1, 255]))
+    assert.equal(await readFile(join(folder.path, 'got/report.json'), 'utf8'), '{}')
   })
+
+  test(`${command}: with --json the document has the files too, byte for byte`, async () => {
+    const { stdout, stderr } = await runCli([command, '--json', '--collect', 'out', ...before, script])
+    assert.equal(stderr, '')
+    assert.deepEqual(JSON.parse(stdout).files, {
+      'out/deep/raw.bin': { mime: 'application/octet-stream', base64: 'AAH/' },
+    })
+  })
+
+  test(`${command}: a pattern that leads out of the workspace is a mistake, and named`, async () => {
+    const { exitCode, stdout } = await runCli([command, '--json', '--collect', '../x', ...before, ':'])
+    assert.equal(exitCode, 64)
+    assert.match(JSON.parse(stdout).error.message, /collect.*must be a path below \/workspace/)
+  })
+}
+
+test('of the files of a command only regular ones come back, and those that cannot be had are missed', async () => {
+  const collect = async (code: string) =>
+    JSON.parse((await runCli(['exec', '--json', '--collect', '**', '--', code])).stdout)
+  const mixed = await collect('echo x > a; ln -s a b; ln -s /etc c; mkfifo d; : > e; echo x > .f')
+  assert.deepEqual([Object.keys(mixed.files), mixed.truncated], [['a', 'e'], []])
+  const closed = await collect('mkdir -m 0 closed; echo x > a')
+  assert.deepEqual([Object.keys(closed.files), closed.truncated], [['a'], ['files']])
 })
 
 test('--collect without a place for the files is a mistake, and nothing runs', async () => {
   const { exitCode, stdout, stderr } = await runCli(['exec', '--collect', 'out', '--', 'echo ran'])
   assert.deepEqual([exitCode, stdout], [64, ''])
   assert.match(stderr, /--collect .*\n.*--output-dir <dir>.*--json/)
-})
-
-test('a pattern that leads out of the workspace is a mistake, and named', async () => {
-  const { exitCode, stderr } = await runCli(['exec', '--json', '--collect', '../x', '--', ':'])
-  assert.equal(exitCode, 64, stderr)
 })
 
 test('pictures that a program displays are written in order, under numbers', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { runCli } from './spawn-cli.ts'
+import { runCli, withoutWarning } from './spawn-cli.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
 
 const javascript = ['run', '-l', 'javascript']
@@ -60,14 +60,9 @@ test('input, variables and a folder of files reach the program', async () => {
   assert.equal(stdout, 'from a file a=b 5\n', stderr)
 })
 
-test('exec runs a line of shell, or words as they are', async () => {
-  assert.equal((await runCli(['exec', '--', 'printf abc | wc -c'])).stdout.trim(), '3')
-  assert.equal((await runCli(['exec', '--', 'printf', '%s|', 'a  b', '$HOME'])).stdout, 'a  b|$HOME|')
-  assert.equal((await runCli(['exec', '--', 'no-such-command'])).exitCode, 127)
-})
-
 test('bytes pass unchanged through a pipe, on their own stream', async () => {
-  const { stdout, stderr } = await runCli(['exec', '--', String.raw`printf '\033]0;t\007'; echo oops >&2`])
+  const code = String.raw`printf '\033]0;t\007'; echo oops >&2`
+  const { stdout, stderr } = await runCli([...shell, '-e', code])
   assert.equal(stdout, '\x1b]0;t\x07')
   assert.equal(withoutWarning(stderr), 'oops\n')
 })
@@ -110,7 +105,7 @@ test('a limit that ended the run is named with its option, and what was printed 
   assert.equal(slow.stdout, 'before\n')
   assert.match(slow.stderr, /^lazaret: timed out after 300 ms \(wall\)\. Raise --timeout/m)
 
-  const loud = await runCli(['exec', '--output', '1KiB', '--', 'yes'])
+  const loud = await runCli([...shell, '--output', '1KiB', '-e', 'yes'])
   assert.equal(loud.exitCode, 125)
   assert.equal(loud.stdout.length, 1_024)
   assert.match(loud.stderr, /^lazaret: over its limit of 1 KiB of output\. Raise --output/m)
@@ -163,7 +158,7 @@ test('the configuration counts, a flag overrules it, and a ceiling lowers a flag
   const config = { defaults: { wallMs: 400 }, ceilings: { processesMax: 16 } }
   await writeFile(join(folder.path, 'lazaret.config.json'), JSON.stringify(config))
   const run = async (...flags: string[]) =>
-    JSON.parse((await runCli(['exec', '--json', ...flags, '--', 'true'], { cwd: folder.path })).stdout)
+    JSON.parse((await runCli([...shell, '--json', ...flags, '-e', 'true'], { cwd: folder.path })).stdout)
       .receipt
   assert.equal((await run()).limits.wallMs.value, 400)
   assert.equal((await run('--timeout', '5s')).limits.wallMs.value, 5_000)
@@ -173,12 +168,7 @@ test('the configuration counts, a flag overrules it, and a ceiling lowers a flag
 })
 
 test('nothing of the environment of the command reaches the program', async () => {
-  const { stdout } = await runCli(['exec', '--', 'env'], { env: { LAZARET_TEST_SECRET: 'x' } })
+  const { stdout } = await runCli([...shell, '-e', 'env'], { env: { LAZARET_TEST_SECRET: 'x' } })
   assert.match(stdout, /^PATH=/m)
   assert.doesNotMatch(stdout, /LAZARET_TEST_SECRET/)
 })
-
-/** What the command adds where the machine has no better wall to give. */
-function withoutWarning(stderr: string): string {
-  return stderr.replace(/^lazaret: warning: protection was only restricted; `lazaret doctor` .*\n$/m, '')
-}

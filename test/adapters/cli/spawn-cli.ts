@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
 // Built, as users have it, and in half the time that Node needs to start it from its sources.
-const main = fileURLToPath(new URL('../../../dist/adapters/cli/main.js', import.meta.url))
+export const mainPath = fileURLToPath(new URL('../../../dist/adapters/cli/main.js', import.meta.url))
 
 export interface CliEnd {
   readonly exitCode: number | null
@@ -23,7 +23,7 @@ export function spawnCli(
   args: readonly string[],
   { cwd, env }: CliSurroundings = {},
 ): ChildProcessByStdio<Writable, Readable, Readable> {
-  return spawn(process.execPath, [main, ...args], { cwd, env: { ...process.env, ...env }, stdio: 'pipe' })
+  return spawn(process.execPath, [mainPath, ...args], { cwd, env: { ...process.env, ...env }, stdio: 'pipe' })
 }
 
 /** Runs the command to its end, with `input` as its standard input. */
@@ -40,4 +40,9 @@ export async function runCli(
     once(child, 'close') as Promise<[number | null]>,
   ])
   return { exitCode, stdout, stderr }
+}
+
+/** Without what the command adds where the machine has no better wall to give. */
+export function withoutWarning(stderr: string): string {
+  return stderr.replace(/^lazaret: warning: protection was only restricted; `lazaret doctor` .*\n$/m, '')
 }

@@ -44,6 +44,12 @@ test('a mistake in the command line is answered with what to do, exit code 64 an
     [['run', '-l', 'shell', '-e', ':', '--config', 'none.json'], /none\.json/],
     [['exec'], /no command given/],
     [['exec', '--', ''], /no command given/],
+    [['exec', '--input', '1', '--', ':'], /unknown option '--input'/],
+    [['exec', '--cpu', '1s', '--', ':'], /unknown option '--cpu'/],
+    [['exec', '--client', 'me', '--', ':'], /unknown option '--client'/],
+    [['exec', '--env', 'X', '--', ':'], /--env X[^]*KEY=VALUE/],
+    [['exec', '--env', '1X=y', '--', ':'], /Invalid environment variable name: "1X"/],
+    [['exec', '--json=no', '--', ':'], /--json/],
     [['doctor', 'now'], /too many arguments/],
   ]
   for (const [args, pattern] of mistakes) {
