@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import type { ExecResult, SandboxSession } from '../../src/index.ts'
 import { useSandbox } from './use-sandbox.ts'
 
-const { sandbox, hasSecure } = await useSandbox()
+const { sandbox } = await useSandbox()
 
 /** The commands of one session, one after the other, each with what it prints. */
 type Script = readonly (readonly [command: string, stdout: string, exitCode?: number])[]

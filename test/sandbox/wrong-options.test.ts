@@ -1,6 +1,7 @@
 /** What callers give by mistake: each is told what, and nothing is started for it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inspect } from 'node:util'
 
 import { useSandbox } from './use-sandbox.ts'
 
@@ -174,5 +175,5 @@ function options(
 }
 
 function show(args: readonly unknown[]): string {
-  return `arguments ${args.map((value) => (typeof value === 'object' ? JSON.stringify(value) : String(value))).join(', ')}`
+  return `arguments ${args.map((value) => inspect(value)).join(', ')}`
 }

@@ -11,11 +11,11 @@ import { spawnCli } from './spawn-cli.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
 
 const noSandboxes = await whyNoSandboxes()
-const code = 'echo ready; while :; do :; done'
+const loop = 'echo ready; while :; do :; done'
 const endless = {
-  'the command': ['exec', '--timeout', '60s', '--', code],
-  'the command with credentials': ['exec', '--timeout', '60s', '--env', 'A=b', '--', code],
-  'the run': ['run', '--timeout', '60s', '-l', 'shell', '-e', code],
+  'the command': ['exec', '--timeout', '60s', '--', loop],
+  'the command with credentials': ['exec', '--timeout', '60s', '--env', 'A=b', '--', loop],
+  'the run': ['run', '--timeout', '60s', '-l', 'shell', '-e', loop],
 }
 const ends = Object.entries(endless).flatMap(([what, args]) =>
   (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) => ({ what, args, signal })),
