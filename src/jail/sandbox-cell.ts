@@ -13,6 +13,7 @@ import { isStepFailure } from './cell-reports.ts'
 import { Cell } from './cell.ts'
 import { explainFailure, startLauncher } from './launch.ts'
 import { Launches } from './launches.ts'
+import type { Launch } from './launches.ts'
 import type { LeasedGround, Machine } from './machine.ts'
 import { planFamily } from './plan-family.ts'
 import { encodePlan } from './plan-records.ts'
@@ -56,10 +57,11 @@ export async function openSandboxCell(options: SandboxCellOptions): Promise<Sand
     const plan = planFamily(shape, ground, { family, isFile })
     const cell = await launching.cell
     cell.sendPlan(encodePlan(plan.records))
+    const sandbox = new SandboxCell(cell, { ...options, ground, family })
     await cell.ready.catch((failure: unknown) => {
       throw isStepFailure(failure) ? explainFailure(failure, plan) : failure
     })
-    return new SandboxCell(cell, { ...options, ground, family })
+    return sandbox
   } catch (error) {
     const cell = await launching.cell.catch(() => undefined)
     if (cell !== undefined && ground !== undefined) await cleanUp(cell, ground, { clock, work: null })
@@ -80,6 +82,9 @@ export class SandboxCell implements AsyncDisposable {
   readonly #parts: SandboxCellParts
   readonly #launches: Launches
   readonly #spaces = new Set<Space>()
+  /** Of the first space: asked for while the cell is being built, so that it waits there when that is done. */
+  #ahead: Promise<Launch | null> | undefined
+  #isBuilt = false
   #cleaned: Promise<void> | undefined
 
   constructor(cell: Cell, parts: SandboxCellParts) {
@@ -93,6 +98,11 @@ export class SandboxCell implements AsyncDisposable {
     })
     cell.onNursery = (frame) => this.#launches.handle(frame)
     void cell.gone.then(() => this.#launches.lose())
+    const stopAsking = () => {
+      this.#isBuilt = true
+    }
+    cell.ready.then(stopAsking, stopAsking)
+    this.#ahead = this.#askAhead()
   }
 
   /** Host pid of the control space's pid 1, for tests and diagnosis. */
@@ -116,7 +126,9 @@ export class SandboxCell implements AsyncDisposable {
     const cgroupJoins = shared.cgroupJoins.map((path, index) => path.slice((folders[index] ?? '').length + 1))
     const ground = { ...shared, identity: own.identity, guest: 0, cgroupJoins }
     const plan = planSandboxSpace(shape, ground, kind)
-    const launch = await this.#launches.launch(false)
+    const ahead = await this.#ahead
+    this.#ahead = undefined
+    const launch = ahead ?? (await this.#launches.launch(false))
     const patience = clock.after(launchMs, () => launch?.giveUp())
     const launcher = await launch?.launcher
     patience()
@@ -149,6 +161,16 @@ export class SandboxCell implements AsyncDisposable {
     this.#cell.hold(true)
     this.#cleaned ??= this.#cleanUp()
     await this.#cleaned
+  }
+
+  /** It listens soon after it has its plan. */
+  async #askAhead(): Promise<Launch | null> {
+    while (!this.#isBuilt) {
+      const launch = await this.#launches.launch(false)
+      if (launch !== null) return launch
+      await new Promise<void>((resolve) => this.#parts.clock.after(1, resolve))
+    }
+    return null
   }
 
   async #cleanUp(): Promise<void> {
