@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 
 import { createLazaret } from '../../src/index.ts'
 
-const lazaret = createLazaret()
+const lazaret = createLazaret({ onEvent: () => undefined })
 after(() => lazaret[Symbol.asyncDispose]())
 
 test('a session whose folder is gone says so once, and goes on where it began', async () => {
