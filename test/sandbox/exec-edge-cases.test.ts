@@ -7,7 +7,7 @@ import { useSandbox, waysToRun } from './use-sandbox.ts'
 
 const MiB = 1024 * 1024
 const use = await useSandbox({ limits: { outputBytes: 2 * MiB } })
-const ways = await waysToRun(use)
+const { everyWay, ways, used } = await waysToRun(use)
 
 interface Edge {
   readonly title: string
@@ -167,7 +167,7 @@ const edges: readonly Edge[] = [
 
 for (const { title, command, options, exitCode = 0, stdout = '', stderr = '' } of edges)
   test(title, async () => {
-    for (const { name, exec } of ways) {
+    await everyWay(async ({ name, exec }) => {
       const result = await exec(command, options)
       assertText(result.stdout, stdout, `stdout, ${name}`)
       assertText(result.stderr, stderr, `stderr, ${name}`)
@@ -176,34 +176,34 @@ for (const { title, command, options, exitCode = 0, stdout = '', stderr = '' } o
       assert.deepEqual(result.outcome, { kind: 'completed', exitCode }, name)
       assert.deepEqual(result.truncated, [], name)
       assert.equal(result.command, command, name)
-      // What it changed of its shell is its session's own affair.
-      await exec('set +eu +o pipefail +v +x; unset -f cd eval')
-    }
+    })
+    // What one has changed of its shell is its session's own affair.
+    await used.exec('set +eu +o pipefail; unset -f cd eval')
   })
 
 test('a flood is cut at outputBytes, says so, and does not end the command', async () => {
-  for (const { name, exec } of ways) {
+  await everyWay(async ({ name, exec }) => {
     const { stdout, outcome, truncated } = await exec(`head -c 20000000 /dev/zero | tr '\\0' x; exit 3`)
     assert.equal(stdout.length, 2 * MiB, name)
     assert.ok(truncated.includes('stdout'), name)
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 3 }, name)
-  }
+  })
 })
 
 test('output that fits exactly is not cut', async () => {
-  for (const { name, exec } of ways) {
+  await everyWay(async ({ name, exec }) => {
     const { stdout, truncated } = await exec(`head -c ${2 * MiB} /dev/zero | tr '\\0' x`)
     assert.equal(stdout.length, 2 * MiB, name)
     assert.deepEqual(truncated, [], name)
-  }
+  })
 })
 
 test('a command that is killed has an exit code as in a shell', async () => {
-  for (const { name, exec } of ways) {
+  await everyWay(async ({ name, exec }) => {
     const { exitCode, outcome } = await exec(`sh -c 'kill -9 $$'`)
     assert.equal(exitCode, 137, name)
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 137 }, name)
-  }
+  })
 })
 
 for (const command of ['', ' ', '\n\t'])

@@ -88,9 +88,9 @@ test('what runs when it is destroyed, or waits, is SANDBOX_GONE', async () => {
 })
 
 test('a sandbox that nobody asks anything of ends after its time, and not while somebody waits', async () => {
-  const sandbox = await lazaret.sandbox({ idleTimeoutMs: 300 })
-  assert.equal((await sandbox.exec('sleep 0.5; echo still')).stdout, 'still\n')
-  const process = await sandbox.startProcess('sleep 0.5; echo also; exec sleep 60')
+  const sandbox = await lazaret.sandbox({ idleTimeoutMs: 150 })
+  assert.equal((await sandbox.exec('sleep 0.3; echo still')).stdout, 'still\n')
+  const process = await sandbox.startProcess('sleep 0.3; echo also; exec sleep 60')
   assert.equal((await process.waitForLog('also')).line, 'also')
   assert.equal(sandbox.isAlive, true)
   // Nobody waits any more: its own process does not keep it.

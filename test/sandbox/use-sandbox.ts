@@ -2,7 +2,14 @@
 import { after } from 'node:test'
 
 import { createLazaret } from '../../src/index.ts'
-import type { ExecOptions, ExecResult, Lazaret, Sandbox, SandboxOptions } from '../../src/index.ts'
+import type {
+  ExecOptions,
+  ExecResult,
+  Lazaret,
+  Sandbox,
+  SandboxOptions,
+  SandboxSession,
+} from '../../src/index.ts'
 import { LeakCheck } from '../support/leaks.ts'
 
 export interface TestSandbox {
@@ -37,8 +44,16 @@ export interface Way {
   readonly exec: RunCommand
 }
 
+export interface Ways {
+  readonly ways: readonly Way[]
+  /** In all of them at once. */
+  readonly everyWay: (look: (way: Way) => Promise<void>) => Promise<void>
+  /** The session that has been used. */
+  readonly used: SandboxSession
+}
+
 /** Every way in which a command can be run: in either space, in a session that is new and in one that has been used. */
-export async function waysToRun({ sandbox, hasSecure }: TestSandbox): Promise<readonly Way[]> {
+export async function waysToRun({ sandbox, hasSecure }: TestSandbox): Promise<Ways> {
   const used = await sandbox.createSession()
   await used.exec('cd /tmp; export USED=1; used() { :; }; shopt -s extglob')
   const inFresh = async (command: string, options?: ExecOptions) => {
@@ -62,5 +77,12 @@ export async function waysToRun({ sandbox, hasSecure }: TestSandbox): Promise<re
     isSecure: true,
     exec: withSecret(exec),
   }))
-  return hasSecure ? [...inUser, ...inSecure] : inUser
+  const ways = hasSecure ? [...inUser, ...inSecure] : inUser
+  return {
+    ways,
+    used,
+    async everyWay(look) {
+      await Promise.all(ways.map(look))
+    },
+  }
 }

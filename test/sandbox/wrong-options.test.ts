@@ -175,5 +175,5 @@ function options(
 }
 
 function show(args: readonly unknown[]): string {
-  return `arguments ${args.map((value) => inspect(value)).join(', ')}`
+  return `arguments ${inspect(args)}`
 }
