@@ -168,7 +168,7 @@ _Noreturn void run_stub(pid_t pid1, int pidfd, int sync_fd);
 
 /* Ends every guest, and nothing else, whatever it has started. */
 void kill_guests(void);
-void kill_tree(pid_t root); /* that adopts its descendants */
+void kill_tree(pid_t root), signal_tree(pid_t root, int number); /* of one that adopts its descendants */
 bool end_guests_by_uid(void); /* false when it could not be done safely */
 void end_everything(int pidfd); /* for the stub: pid 1 or the warden, and all below it */
 uint32_t tasks_besides_guests(void);

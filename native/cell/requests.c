@@ -70,7 +70,7 @@ static void handle_signal(uint32_t id, struct reader *payload) {
   struct spawn *spawn = spawn_of(id);
   if (!reader_done(payload) || number == 0 || number >= NSIG) end_malformed();
   if (!spawn || spawn->exited || spawn->pid == 0) return;
-  (void)kill(spawn->pid, (int)number); /* not reaped yet, so it is still that process */
+  signal_tree(spawn->pid, (int)number); /* not reaped yet, so it is still that process */
 }
 
 static void handle_kill_tree(uint32_t id, struct reader *payload) {

@@ -48,6 +48,14 @@ static bool kill_descendants(pid_t root, size_t *dead_before) {
   return is_quiet;
 }
 
+/* What it has started first: a shell waits for that. */
+void signal_tree(pid_t root, int number) {
+  static long pids[PROCESSES_MAX];
+  size_t count = list_descendants_of(root, pids, PROCESSES_MAX);
+  for (size_t i = count; i-- > 0;) (void)kill((pid_t)pids[i], number);
+  (void)kill(root, number);
+}
+
 /*
  * Each round kills every parent that forks on, so what forks has few rounds to do so. Where `root` ends while we are at
  * it, by others or because they woke it, and where something is still not dead in time, somebody is in our way: nobody

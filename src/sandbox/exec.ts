@@ -30,13 +30,12 @@ export async function execute(ground: ExecGround, request: ExecRequest): Promise
   const { env, namesEnv } = request.options
   const isSecure = Object.keys(env).length > 0
   const end = await (isSecure ? inSecureSpace(ground, request) : inUserSpace(ground, request))
+  const note = noteOn(ground.spaces, { isSecure, namesEnv })
   const isolation: Isolation = {
-    space: isSecure ? 'secure' : 'user',
+    space: isSecure && ground.spaces.hasSecure ? 'secure' : 'user',
     level: wall.machine.level,
     network: shape.network,
-    ...(namesEnv && !isSecure
-      ? { note: 'env names no value, so the command ran without credentials, in the user space.' }
-      : {}),
+    ...(note === undefined ? {} : { note }),
   }
   const { outcome, exitCode, stdout, stderr, truncated, durationMs } = end
   return {
@@ -51,6 +50,17 @@ export async function execute(ground: ExecGround, request: ExecRequest): Promise
     truncated,
     isolation,
   }
+}
+
+function noteOn(
+  { keepsSecrets }: Spaces,
+  { isSecure, namesEnv }: { readonly isSecure: boolean; readonly namesEnv: boolean },
+): string | undefined {
+  if (isSecure && !keepsSecrets)
+    return 'Other processes of the sandbox could see the variables of this command.'
+  if (namesEnv && !isSecure)
+    return 'env names no value, so the command ran without credentials, in the user space.'
+  return undefined
 }
 
 function inUserSpace(

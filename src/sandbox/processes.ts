@@ -31,7 +31,7 @@ export interface SandboxProcess {
   readonly status: ProcessStatus
   /** When it has ended. */
   readonly exitCode: number | undefined
-  /** Default SIGTERM to the process itself; SIGKILL ends it with everything that it has started. */
+  /** To it and everything that it has started. Default SIGTERM; SIGKILL leaves nothing of it. */
   kill(signal?: NodeJS.Signals): void
   /** What it has printed, from the end: at most 1 MiB of each stream. */
   getLogs(): LogText

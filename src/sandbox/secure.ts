@@ -3,7 +3,7 @@ import type { CommandEnd } from './command.ts'
 import { Command } from './command.ts'
 import type { SessionCommand } from './session.ts'
 import { privateHome } from '../jail/mounts.ts'
-import { bootstrap, frameScript, secureScript, startFolder } from './shell-text.ts'
+import { bootstrap, frameScript, programPath, secureScript, startFolder } from './shell-text.ts'
 import type { Spaces } from './spaces.ts'
 
 export interface SecureCommand extends SessionCommand {
@@ -28,8 +28,8 @@ export async function runSecurely(spaces: Spaces, secure: SecureCommand): Promis
         file: shell,
         argv: ['bash', '-c', bootstrap, 'bash'],
         env: {
-          PATH: '/usr/local/bin:/usr/bin:/bin',
-          HOME: home === 'workspace' ? workspace : privateHome,
+          PATH: programPath,
+          HOME: home === 'workspace' || !spaces.hasSecure ? workspace : privateHome,
           LANG: 'C.UTF-8',
           TZ: 'UTC',
           TERM: 'dumb',

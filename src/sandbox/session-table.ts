@@ -2,6 +2,7 @@
 import { LazaretError } from '../core/errors.ts'
 import { checkFolder, checkKeys, checkName, checkVariables } from './checks.ts'
 import { Session } from './session.ts'
+import { programPath } from './shell-text.ts'
 import type { Spaces } from './spaces.ts'
 import type { SessionOptions, Variables } from './types.ts'
 
@@ -16,7 +17,7 @@ export class Sessions {
   constructor(spaces: Spaces, env: Variables) {
     this.#spaces = spaces
     this.#variables = {
-      PATH: '/opt/lazaret/bin:/usr/local/bin:/usr/bin:/bin',
+      PATH: programPath,
       HOME: spaces.workspace,
       USER: 'guest',
       LANG: 'C.UTF-8',

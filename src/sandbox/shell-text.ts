@@ -15,6 +15,9 @@ import type { ShellState } from './shell-state.ts'
 /** Digits of a length. */
 const lengthDigits = 8
 
+/** Where commands find programs: the interpreters of runs, then the machine's. Nothing of the host's own PATH. */
+export const programPath = '/opt/lazaret/bin:/usr/local/bin:/usr/bin:/bin'
+
 /** Reads one script: its length, the script. Both are ASCII, where a character is a byte in every locale. */
 export const bootstrap =
   `\\builtin read -rN ${lengthDigits} lazaret;` +

@@ -51,7 +51,9 @@ export class Spaces implements AsyncDisposable {
   readonly user: Space
   /** The folder that all spaces share, as commands find it. */
   readonly workspace: string
-  /** Whether nothing outside a secure space can look into it. */
+  /** Whether commands with credentials have a space of their own. */
+  readonly hasSecure: boolean
+  /** Whether nothing outside of it can look into it. */
   readonly keepsSecrets: boolean
   readonly #cell: SandboxCell | null
   #secureGround: LeasedGround | undefined
@@ -64,6 +66,7 @@ export class Spaces implements AsyncDisposable {
     this.user = user
     this.workspace = place.workspace
     this.#cell = cell
+    this.hasSecure = cell !== null
     this.keepsSecrets = cell !== null && (parts.shape.network === 'none' || landlockAbi >= scopingAbi)
   }
 

@@ -91,7 +91,7 @@ export interface Isolation {
   readonly space: 'user' | 'secure'
   readonly level: ProtectionLevel
   readonly network: NetworkMode
-  /** Why a command that named `env` was not run in a secure space: it named no value. */
+  /** What the caller of a command that named `env` may not expect: it named no value, or was allowed to be seen. */
   readonly note?: string
 }
 

@@ -72,7 +72,10 @@ test('nothing that user code has planted is obeyed by a command with credentials
   for (let round = 0; round < 2; round++) {
     await sandbox.exec('/bin/rm -f caught', { cwd: '/workspace', env: { CLEAN: '1' } })
     const { stdout, stderr, exitCode } = await sandbox.exec(everyday, { env: { SECRET: secret } })
-    assert.deepEqual([stdout, stderr, exitCode], ['cell\n/usr/local/bin:/usr/bin:/bin /run/home \n', '', 0])
+    assert.deepEqual(
+      [stdout, stderr, exitCode],
+      ['cell\n/opt/lazaret/bin:/usr/local/bin:/usr/bin:/bin /run/home \n', '', 0],
+    )
     const { exitCode: isCaught } = await sandbox.exec('[ -e /workspace/caught ]', { env: { LOOK: '1' } })
     assert.equal(isCaught, 1, 'something planted was obeyed')
   }

@@ -46,10 +46,10 @@ test('commands with credentials are refused, until that is accepted by name', as
       await using sandbox = await lazaret.sandbox()
       await using accepted = await lazaret.sandbox({ allowDegradedSecrets: true })
       const refused = await codeOf(sandbox.exec('echo $TOKEN', { env: { TOKEN: 'a' } }))
-      const { stdout } = await accepted.exec('echo $TOKEN', { env: { TOKEN: 'a' } })
+      const { stdout, isolation } = await accepted.exec('echo $TOKEN', { env: { TOKEN: 'a' } })
       const after = await accepted.exec('echo $TOKEN')
-      return [refused, stdout, after.stdout]`),
-    ['SECRETS_UNPROTECTED', 'a\n', '\n'],
+      return [refused, stdout, isolation.space, 'note' in isolation, after.stdout]`),
+    ['SECRETS_UNPROTECTED', 'a\n', 'user', true, '\n'],
   )
 })
 

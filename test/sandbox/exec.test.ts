@@ -154,7 +154,7 @@ test('a secure command has its variables, five more, and no others', { skip: wit
     'HOME=/run/home',
     'LANG=C.UTF-8',
     'OLDPWD=/usr',
-    'PATH=/usr/local/bin:/usr/bin:/bin',
+    'PATH=/opt/lazaret/bin:/usr/local/bin:/usr/bin:/bin',
     'SHLVL=7',
     'TERM=dumb',
     'TZ=UTC',

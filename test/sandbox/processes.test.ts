@@ -226,3 +226,11 @@ test('processes die with their sandbox', async () => {
   await Promise.all(waits)
   assert.equal(process.status, 'killed')
 })
+
+test('a signal reaches what a process has started, and not only its shell', async () => {
+  const process = await sandbox.startProcess('sleep 64.5 & echo ready; sleep 64.5; echo never')
+  await process.waitForLog('ready')
+  process.kill()
+  assert.deepEqual(await process.waitForExit(), { exitCode: 143 })
+  assert.equal((await sandbox.exec('pgrep -f "^sleep 64[.]5$"')).exitCode, 1)
+})
