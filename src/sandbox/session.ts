@@ -73,9 +73,17 @@ export class Session {
 
   /** When the commands before it have ended. Throws SESSION_TERMINATED when it killed its own shell. */
   exec(command: SessionCommand): Promise<CommandEnd> {
-    const turn = this.#last.then(() => this.#exec(command))
+    const { signal } = command
+    const waiting = Promise.withResolvers<CommandEnd>()
+    const cancel = () => waiting.resolve(cancelled)
+    signal?.addEventListener('abort', cancel, { once: true })
+    const turn = this.#last.then(() => {
+      signal?.removeEventListener('abort', cancel)
+      return this.#exec(command)
+    })
     this.#last = turn.catch(() => undefined)
-    return turn
+    // What is aborted while it waits is not waited for.
+    return Promise.race([turn, waiting.promise])
   }
 
   /** With all that its next command would find, and beside it: what it changes is its own. */

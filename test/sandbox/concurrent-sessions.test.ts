@@ -61,6 +61,19 @@ test('commands of one session run one after the other, in the order of their cal
   )
 })
 
+test('a command that is aborted while it waits for its turn never begins, and nobody waits for it', async () => {
+  const session = await sandbox.createSession()
+  const first = session.exec('until [ -e /tmp/aborted ]; do sleep 0.01; done; echo first')
+  const abort = new AbortController()
+  const second = session.exec('echo second > /tmp/second', { signal: abort.signal })
+  const third = session.exec('cat /tmp/second 2>/dev/null; echo third')
+  abort.abort()
+  assert.deepEqual((await second).outcome, { kind: 'cancelled' })
+  await sandbox.exec('touch /tmp/aborted')
+  assert.equal((await first).stdout, 'first\n')
+  assert.equal((await third).stdout, 'third\n')
+})
+
 test('commands of different sessions run beside one another', async () => {
   const one = await sandbox.createSession()
   const other = await sandbox.createSession()
