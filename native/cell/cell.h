@@ -20,6 +20,7 @@ enum {
   SLOTS_MAX = 64,                /* descriptors opened ahead of the mounts */
   SPAWNS_MAX = 192,              /* processes the host may run at one time in one cell */
   STREAMS = 3,                   /* stdout, stderr, and what a shell says of its state */
+  TERMINAL_BYTES = 256 << 10,    /* more than a terminal holds that nobody has read */
   STATE_BYTES = 1 << 20,         /* of the last of them; what is longer is cut off */
   ARGUMENTS_MAX = 8192,          /* argv plus environment entries of one spawn */
   RLIMITS_MAX = 16,
@@ -218,10 +219,9 @@ struct spawn {
   struct rusage usage;
   int drain_left[STREAMS];      /* bytes that were in the pipes when the process ended */
   bool ends_on_output;          /* over its output budget: end everything, or drop the excess */
-  uint64_t output_left;
-  uint64_t state_left;
+  uint64_t output_left, state_left;
   uint64_t output_dropped;
-  bool output_exceeded;
+  bool output_exceeded, is_terminal;
   bool held;                    /* the host wants no more of its output for now */
   uint8_t stdin_bytes[STDIN_BYTES];
   size_t stdin_from;

@@ -161,6 +161,8 @@ static void end_streams(struct spawn *spawn) {
       spawn->drain_left[stream] = 0;
     }
   }
+  /* A terminal tells only of what has come to this end; reading brings the rest, and the kernel holds no more than this. */
+  if (spawn->is_terminal && spawn->output_fds[0] >= 0) spawn->drain_left[0] = TERMINAL_BYTES;
 }
 
 /*

@@ -130,6 +130,7 @@ bool start_spawn(struct spawn *spawn, struct reader *request) {
   spawn->started_us = now_us();
   if (!take_program(&program, spawn, request)) return false;
   spawn->state_left = STATE_BYTES;
+  spawn->is_terminal = (program.flags & SPAWN_HAS_TERMINAL) != 0;
   spawn->ends_on_output = (program.flags & SPAWN_ENDS_ON_OUTPUT) != 0;
   watch(program.watched);
   count_tasks_ourselves(&program.rlimits, 0);

@@ -48,12 +48,22 @@ static bool kill_descendants(pid_t root, size_t *dead_before) {
   return is_quiet;
 }
 
-/* What it has started first: a shell waits for that. */
+/* Until it stands still, or for some milliseconds: it may be in the kernel, or be woken by others. */
+static void hold(pid_t root) {
+  const struct timespec pause = {.tv_nsec = 100 * 1000};
+  (void)kill(root, SIGSTOP);
+  for (int tries = 0; tries < 50 && state_of(root) != 'T' && !has_ended(state_of(root)); tries++) nanosleep(&pause, NULL);
+}
+
+/* What it has started first, because a shell waits for that; stopped, it starts nothing meanwhile. */
 void signal_tree(pid_t root, int number) {
   static long pids[PROCESSES_MAX];
+  bool holds = number != SIGSTOP && number != SIGCONT && state_of(root) != 'T';
+  if (holds) hold(root);
   size_t count = list_descendants_of(root, pids, PROCESSES_MAX);
   for (size_t i = count; i-- > 0;) (void)kill((pid_t)pids[i], number);
   (void)kill(root, number);
+  if (holds) (void)kill(root, SIGCONT);
 }
 
 /*

@@ -29,7 +29,8 @@ export interface SandboxSoakReport {
   readonly latencies: ReturnType<Tally['latencies']>
 }
 
-const warmUpSeconds = 5
+/** Until as many sandboxes have been flooded at one time as ever will be: the allocator keeps what that took. */
+const warmUpSeconds = 40
 /** About as often a sandbox is destroyed after something that it did. */
 const destroyEvery = 60
 
