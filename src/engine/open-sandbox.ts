@@ -5,9 +5,11 @@ import { z } from 'zod'
 
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
+import type { Limits } from '../core/limits.ts'
 import { networkModes } from '../core/request.ts'
 import { requireEnforced } from '../policy/require-enforced.ts'
 import { resolveLimits } from '../policy/resolve-limits.ts'
+import type { LimitRules, ResolvedLimits } from '../policy/resolve-limits.ts'
 import { absolutePath, describeIssues, limitsSchema, wording } from '../policy/schemas.ts'
 import { limitMechanisms } from '../result/receipt.ts'
 import type { BestWall } from '../jail/best-wall.ts'
@@ -22,8 +24,8 @@ import type { ParsedOptions } from './options.ts'
 import { filesSchema } from './parse-request.ts'
 
 const MiB = 1024 * 1024
-/** A small machine runs more than one program. */
-export const sandboxDefaults = {
+/** Where they are not those of a run: a small machine runs more than one program. */
+const sandboxDefaults = {
   processesMax: 256,
   openFilesMax: 1024,
   memoryBytes: 1024 * MiB,
@@ -74,8 +76,7 @@ export function parseSandbox(
   const asked = parsed.data as SandboxOptions
   const { files = {}, network = 'none', readable = [], idleTimeoutMs, allowDegradedSecrets = false } = asked
   const { protectedPorts = [8080, 8888] } = asked
-  const defaults = { ...sandboxDefaults, ...options.defaults }
-  const { limits } = resolveLimits(asked.limits ?? {}, { ...options, defaults })
+  const { limits } = resolveSandboxLimits(asked.limits, options)
   requireEnforced(limits, limitMechanisms(wall.machine), options.allowUnenforced)
   checkSizes({ code: '', language: 'shell', files }, limits)
   const shell = toolchains.shell()
@@ -103,6 +104,13 @@ export function parseSandbox(
     idleTimeoutMs,
     allowDegradedSecrets,
   }
+}
+
+export function resolveSandboxLimits(
+  asked: Partial<Limits> = {},
+  { defaults = {}, ceilings = {} }: Partial<LimitRules> = {},
+): ResolvedLimits {
+  return resolveLimits(asked, { defaults: { ...sandboxDefaults, ...defaults }, ceilings })
 }
 
 /** The interpreters that runs have, where commands find them. */

@@ -2,8 +2,8 @@
 import { LazaretError } from '../../core/errors.ts'
 import type { Limits } from '../../core/limits.ts'
 import { createLazaret } from '../../engine/lazaret.ts'
+import { resolveSandboxLimits } from '../../engine/open-sandbox.ts'
 import type { LazaretOptions } from '../../engine/options.ts'
-import { resolveLimits } from '../../policy/resolve-limits.ts'
 import type { CollectedFiles } from '../../runtimes/collect/collect-files.ts'
 import type { Sandbox } from '../../sandbox/sandbox.ts'
 import type { ExecOptions, ExecResult } from '../../sandbox/types.ts'
@@ -33,8 +33,7 @@ export async function execOnce(exec: ExecOnce): Promise<number> {
   // Before the command: a place that cannot be written to is known before anything is spent.
   await using folder = flags.outputDir === undefined ? null : await OutputFolder.open(flags.outputDir)
   const output = new GuestOutput()
-  const { defaults = {}, ceilings = {} } = exec.engineOptions
-  const { limits, clamped } = resolveLimits(supplies.limits, { defaults, ceilings })
+  const { limits, clamped } = resolveSandboxLimits(supplies.limits, exec.engineOptions)
   const { result, collected } = await exec.duringRun(() => perform(exec, limits, output))
   const { outcome } = result
   const files = collected?.files ?? {}

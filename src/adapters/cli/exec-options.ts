@@ -1,6 +1,6 @@
 /** The options of `exec`, as commander parses them. */
 import type { Command } from 'commander'
-import { sandboxDefaults } from '../../engine/open-sandbox.ts'
+import { resolveSandboxLimits } from '../../engine/open-sandbox.ts'
 import { addEngineOptions } from './engine-flags.ts'
 import { addCellOptions, addTimeoutOption, append, type CellFlags } from './run-options.ts'
 
@@ -10,7 +10,7 @@ export interface ExecFlags extends CellFlags {
 
 export function addExecOptions(command: Command): Command {
   addTimeoutOption(command, 'none')
-  addCellOptions(command, { ...sandboxDefaults, collected: 'collected files' })
+  addCellOptions(command, { limits: resolveSandboxLimits().limits, collected: 'collected files' })
     .option(
       '--env <KEY=VALUE>',
       'a credential: with any, the command runs in a secure space, with these and an empty HOME (repeatable)',

@@ -1,6 +1,6 @@
 /** The options of `run`, and those of them that `exec` has too, as commander parses them. */
 import { type Command, Option } from 'commander'
-import { defaultLimits } from '../../core/limits.ts'
+import { defaultLimits, type Limits } from '../../core/limits.ts'
 import { networkModes, type NetworkMode } from '../../core/request.ts'
 import { addEngineOptions, type EngineFlags } from './engine-flags.ts'
 import { formatDuration, formatSize, parseCount, parseDuration, parseSize } from './units.ts'
@@ -30,8 +30,7 @@ export interface RunFlags extends CellFlags {
 }
 
 export function addRunOptions(command: Command): Command {
-  const { wallMs, processesMax } = defaultLimits
-  addTimeoutOption(command, formatDuration(wallMs))
+  addTimeoutOption(command, formatDuration(defaultLimits.wallMs))
     .option(
       '--cpu <duration>',
       'processor time of all its processes together (default no limit)',
@@ -43,7 +42,7 @@ export function addRunOptions(command: Command): Command {
     )
     .option('--env <KEY=VALUE>', 'an environment variable (repeatable)', append)
     .option('--client <id>', 'who asks')
-  addCellOptions(command, { processesMax, collected: 'collected files and displayed pictures' })
+  addCellOptions(command, { limits: defaultLimits, collected: 'collected files and displayed pictures' })
   return addEngineOptions(command)
 }
 
@@ -56,13 +55,14 @@ export function addTimeoutOption(command: Command, usual: string): Command {
 }
 
 interface CellWording {
-  readonly processesMax: number
+  /** The usual ones. */
+  readonly limits: Limits
   /** What is written to the folder of `--output-dir`. */
   readonly collected: string
 }
 
-export function addCellOptions(command: Command, { processesMax, collected }: CellWording): Command {
-  const { memoryBytes, diskBytes, outputBytes } = defaultLimits
+export function addCellOptions(command: Command, { limits, collected }: CellWording): Command {
+  const { memoryBytes, processesMax, diskBytes, outputBytes } = limits
   const add = (flags: string, description: string, parse: (text: string) => number): void => {
     command.option(flags, description, parse)
   }

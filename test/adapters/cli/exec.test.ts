@@ -76,6 +76,13 @@ test('a ceiling lowers the limits of the sandbox, and says so', async () => {
   assert.match(stderr, /^lazaret: lowered to the configured ceiling: diskBytes\.$/m)
 })
 
+test('limits that are not named are those of a sandbox', async () => {
+  // Half the memory is the most that files may take: of the 512 MiB of a run this would be too much.
+  const { stderr } = await runCli(['exec', '--disk', '400MiB', '--', 'true'])
+  assert.equal(withoutWarning(stderr), '')
+  assert.match((await runCli(['exec', '--help'])).stdout, /--disk <size> [^]*\(default 512\s+MiB\)/)
+})
+
 test('output beyond its limit is dropped, and said to be, and the command goes on', async () => {
   const command = 'yes | head -c 100000; exit 7'
   const { exitCode, stdout, stderr } = await runCli(['exec', '--output', '1KiB', '--', command])
