@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
 import type { SpawnSpec } from '../jail/guest-process.ts'
+import { probeAssignedPorts } from '../jail/assigned-ports.ts'
 import { behindBestWall } from '../jail/best-wall.ts'
 import type { BestWall } from '../jail/best-wall.ts'
 import { buildCell } from '../jail/build-cell.ts'
@@ -153,6 +154,7 @@ export class Spaces implements AsyncDisposable {
 
 async function openInNamespaces({ wall, clock, shape, limits }: SpacesParts, place: Place): Promise<Made> {
   const { machine } = wall
+  if (shape.network === 'host') requireKept(shape.protectedPorts ?? [])
   const cell = await openSandboxCell({ machine, clock, shape: { ...shape, place }, limits })
   let ground: LeasedGround | undefined
   try {
@@ -194,6 +196,16 @@ async function openOnHost({ wall, clock, shape, limits }: SpacesParts, place: Pl
     await built.clean()
     throw error
   }
+}
+
+/** A port that the kernel may give to anybody is nobody's to protect. */
+function requireKept(ports: readonly number[]): void {
+  const assigned = probeAssignedPorts(ports)
+  if (assigned.length === 0) return
+  throw new LazaretError('JAIL_UNAVAILABLE', {
+    detail: `The kernel of this machine gives out ports that are protected: ${assigned.slice(0, 10).join(', ')}.`,
+    hint: 'Reserve them (`sysctl net.ipv4.ip_local_reserved_ports`), or leave them out of `protectedPorts`.',
+  })
 }
 
 /** Resolves with the kernel's Landlock when it stands. */

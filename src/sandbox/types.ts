@@ -22,7 +22,8 @@ export interface SandboxOptions {
   readonly network?: NetworkMode
   /**
    * With network `host`: TCP ports that nothing in it may bind, also while nobody else listens there. Default 8080 and
-   * 8888. Where the kernel cannot hold that (before Linux 6.7, or at level `restricted`) the sandbox is refused.
+   * 8888. Where the kernel cannot hold that (before Linux 6.7, at level `restricted`, or for ports that it gives out by
+   * itself) the sandbox is refused.
    */
   readonly protectedPorts?: readonly number[]
   /**

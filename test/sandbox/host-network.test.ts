@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 
 import type { LazaretError } from '../../src/index.ts'
+import { probeAssignedPorts } from '../../src/jail/assigned-ports.ts'
 import { useLazaret } from '../support/use-lazaret.ts'
 
 const { lazaret, landlockAbi } = await useLazaret()
@@ -15,15 +16,36 @@ const network = 'host'
 const bind = (port: number, address = '0.0.0.0') =>
   `python3 -c "import socket; s = socket.socket(); s.bind(('${address}', ${port})); s.listen(); print('bound')"`
 
-/** A port that nobody has, so that only the rule can refuse it. */
+/** A port that nobody has, so that only the rule can refuse it; not one that the kernel gives out. */
 async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
+  for (let port = 20_000 + (process.pid % 10_000); ; port++) {
+    if (taken.has(port) || probeAssignedPorts([port]).length > 0) continue
+    taken.add(port)
+    const server = createServer().listen(port, '127.0.0.1')
+    const isFree = await once(server, 'listening').catch(() => null)
+    if (isFree === null) continue
+    server.close()
+    await once(server, 'close')
+    return port
+  }
 }
+const taken = new Set<number>()
+
+test(
+  'ports that the kernel gives out by itself cannot be protected, so that is refused',
+  { skip },
+  async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    server.close()
+    // Otherwise: IP_LOCAL_PORT_RANGE (51) and port 0, or no bind at all, and the guest has it.
+    await assert.rejects(lazaret.sandbox({ network, protectedPorts: [port] }), {
+      code: 'JAIL_UNAVAILABLE',
+      message: new RegExp(`${port}`),
+    })
+  },
+)
 
 test('protected ports cannot be bound, in either space, while nobody else has them', { skip }, async () => {
   const [port, other] = [await findFreePort(), await findFreePort()]
