@@ -7,6 +7,8 @@ import type { ExecOptions, Variables } from './types.ts'
 const commandBytesMax = 1024 * 1024
 const variableBytesMax = 128 * 1024
 const variablesBytesMax = 512 * 1024
+/** Far below what the launcher takes for one process (ARGUMENTS_MAX in native/cell/cell.h), for which more is malformed. */
+const variablesMax = 4096
 const timeoutMsMax = 2 ** 31 - 1
 
 export function refuse(detail: string): LazaretError {
@@ -40,6 +42,8 @@ export function checkVariables(variables: unknown, { keepsUnset = false } = {}):
       throw new LazaretError('INPUT_TOO_LARGE', { detail: `env.${name}: too long for an environment.` })
     return true
   })
+  if (entries.length > variablesMax)
+    throw new LazaretError('INPUT_TOO_LARGE', { detail: `env: more than ${variablesMax} variables.` })
   return Object.fromEntries(entries) as Variables
 }
 

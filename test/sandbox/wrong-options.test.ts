@@ -149,6 +149,9 @@ test('what is too long is refused', async () => {
   await assert.rejects(sandbox.exec('true', { env: { A: 'x'.repeat(200_000) } }), large)
   const many = Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`A${index}`, 'x'.repeat(100_000)]))
   await assert.rejects(sandbox.setEnvVars(many), large)
+  const small = Object.fromEntries(Array.from({ length: 9000 }, (_, index) => [`A${index}`, 'x']))
+  for (const env of [small, { ...many, ...small }])
+    await assert.rejects(sandbox.exec('true', { env }), { ...large, message: /env/ })
 })
 
 test('nothing was started, set or created', async () => {
