@@ -119,9 +119,12 @@ export class Session {
     const variables = this.#pending
     this.#pending = {}
     this.#give(shell, command, variables)
-    const end = await shell.ended
+    const end = await shell.ended.catch((error: unknown) => {
+      this.#takeBack(variables)
+      throw error
+    })
     const state = parseState(end.state, this.#state)
-    if (state === undefined) this.#pending = { ...variables, ...this.#pending }
+    if (state === undefined) this.#takeBack(variables)
     else this.#state = command.folder === undefined ? state : { ...state, ...this.#folders() }
     if (end.state === folderIsGone && command.folder === undefined) this.#goBack()
     if (end.wasKilled) {
@@ -132,6 +135,11 @@ export class Session {
     }
     this.#park()
     return end
+  }
+
+  /** No state has them: they are still to come. */
+  #takeBack(variables: Variables): void {
+    this.#pending = { ...variables, ...this.#pending }
   }
 
   #give(shell: Command, given: SessionCommand, variables: Variables): void {

@@ -206,3 +206,13 @@ async function follow(script: Script): Promise<void> {
   }
   await sandbox.deleteSession(session.id)
 }
+
+test('what was set stays to be set when the next command fails on our side', async () => {
+  await sandbox.setEnvVars({ STILL: 'set' })
+  const failing = () => {
+    throw new Error('of the caller')
+  }
+  await assert.rejects(sandbox.exec('echo', { onOutput: failing }), /of the caller/)
+  assert.equal((await sandbox.exec('echo "$STILL"')).stdout, 'set\n')
+  await sandbox.setEnvVars({ STILL: undefined })
+})
