@@ -113,15 +113,11 @@ export function resolveSandboxLimits(
   return resolveLimits(asked, { defaults: { ...sandboxDefaults, ...defaults }, ceilings })
 }
 
-/** The interpreters that runs have, where commands find them. */
+/** The engines that runs have, where commands find them. Python is the machine's own, which every cell shows. */
 function programs(toolchains: Toolchains): Bind[] {
-  const python = toolchains.python()
   const named = [
     ['node', toolchains.node()],
     ['bun', toolchains.bun()],
   ] as const
-  return [
-    ...named.flatMap(([name, host]) => (host === null ? [] : [{ host, guest: `/opt/lazaret/bin/${name}` }])),
-    ...(python?.folders ?? []).map((folder) => ({ host: folder, guest: folder })),
-  ]
+  return named.flatMap(([name, host]) => (host === null ? [] : [{ host, guest: `/opt/lazaret/bin/${name}` }]))
 }
