@@ -32,7 +32,7 @@ export interface SandboxParts extends SpacesParts {
   readonly files: Readonly<Record<string, Uint8Array>>
   readonly idleTimeoutMs: number | undefined
   readonly allowDegradedSecrets: boolean
-  /** Called once, when nothing of it is left. */
+  /** Called once, when nothing of it is left that could be removed. */
   readonly onGone: (sandbox: Sandbox) => void
 }
 
@@ -60,12 +60,12 @@ export class Sandbox extends SandboxFiles implements AsyncDisposable {
       clock: parts.clock,
       hold: (isHeld) => spaces.hold(isHeld),
       idleTimeoutMs: parts.idleTimeoutMs,
-      onIdle: () => void this.destroy(),
+      onIdle: () => this.#endUnasked(),
     })
     this.#activity = activity
     this.#processes = new Processes({ spaces, sessions: this.#sessions, activity })
     // The kernel may end it, and so may whoever administers the machine.
-    void spaces.user.cell.gone.then(() => this.destroy())
+    void spaces.user.cell.gone.then(() => this.#endUnasked())
   }
 
   /** Throws JAIL_UNAVAILABLE or CELL_FAILED, with nothing left behind. */
@@ -162,11 +162,19 @@ export class Sandbox extends SandboxFiles implements AsyncDisposable {
     return this.destroy()
   }
 
+  /** Nobody waits for this end, so a failure is told to whoever calls `destroy()`, or disposes of all. */
+  #endUnasked(): void {
+    this.destroy().catch(() => undefined)
+  }
+
   async #end(): Promise<void> {
     this.#activity.end()
     this.#sessions.end()
-    await this.#spaces[Symbol.asyncDispose]()
-    this.#parts.onGone(this)
+    try {
+      await this.#spaces[Symbol.asyncDispose]()
+    } finally {
+      this.#parts.onGone(this)
+    }
   }
 
   /** In a folder that was there before, what has the name of a file is written over, as commands would. */

@@ -33,6 +33,7 @@ export class Sandboxes implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.allSettled(this.#starting.values())
-    await Promise.all([...this.#all.values()].map((sandbox) => sandbox.destroy()))
+    // What cannot be removed the next host sweeps, as it does after one that died.
+    await Promise.allSettled([...this.#all.values()].map((sandbox) => sandbox.destroy()))
   }
 }

@@ -100,7 +100,7 @@ export class Spaces implements AsyncDisposable {
     this.#waiting = waiting
     this.#stopWaiting = this.parts.clock.after(waitingMs, () => {
       if (this.#waiting === waiting) this.#waiting = undefined
-      void waiting.then((space) => space?.clean())
+      void waiting.then((space) => space?.clean()).catch(() => undefined)
     })
   }
 
@@ -145,10 +145,11 @@ export class Spaces implements AsyncDisposable {
     this.#isOver = true
     this.#stopWaiting()
     await this.#waiting
-    await this.#cell?.[Symbol.asyncDispose]()
-    await this.user.clean()
-    this.#secureGround?.release()
-    this.#secureGround = undefined
+    // From the last to the first, whichever of them fails.
+    await using rest = new AsyncDisposableStack()
+    rest.defer(() => this.#secureGround?.release())
+    rest.defer(() => this.user.clean())
+    rest.use(this.#cell)
   }
 }
 
