@@ -42,7 +42,10 @@ export class CellGuests {
   }
 
   add(id: number, heard: Heard): void {
-    if (this.#isLost) queueMicrotask(() => heard.listener.onLost?.())
+    if (this.#isLost) {
+      queueMicrotask(() => heard.listener.onLost?.())
+      return
+    }
     this.#guests.set(id, {
       heard,
       stdin: Buffer.alloc(0),
@@ -82,8 +85,12 @@ export class CellGuests {
   /** A step before foreign code has failed. False when it is nobody's, but the whole cell's. */
   fail(id: number, failure: StepFailure): boolean {
     const guest = this.#guests.get(id)
-    guest?.heard.onFailure(failure)
-    return guest !== undefined
+    if (guest === undefined) return false
+    // Where there was no room for it no end follows, and of any other nobody wants to hear.
+    this.#guests.delete(id)
+    guest.taken?.resolve()
+    guest.heard.onFailure(failure)
+    return true
   }
 
   /** The cell is gone. */

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { CellGuests } from '../../src/jail/cell-guests.ts'
+import { stdinCreditBytes } from '../../src/jail/frames.ts'
+
+const failure = { record: 0, step: 'find room for another process', errno: 11 }
+
+function listen(heard: string[]) {
+  const listener = {
+    onSpawned: () => void heard.push('spawned'),
+    onOutput: () => void heard.push('output'),
+    onExceeded: () => void heard.push('exceeded'),
+    onUsage: () => void heard.push('usage'),
+    onExit: () => void heard.push('exit'),
+    onLost: () => void heard.push('lost'),
+  }
+  return { listener, onFailure: () => void heard.push('failed') }
+}
+
+test('a process that could not be started is forgotten, and nobody waits to write to it', async () => {
+  const heard: string[] = []
+  const guests = new CellGuests(() => undefined)
+  guests.add(1, listen(heard))
+  const writing = guests.write(1, Buffer.alloc(stdinCreditBytes + 1))
+  assert.equal(guests.fail(1, failure), true)
+  await writing
+  assert.equal(guests.fail(1, failure), false)
+  guests.lose()
+  assert.deepEqual(heard, ['failed'])
+})
+
+test('a process of a cell that is gone is lost, and nobody waits to write to it', async () => {
+  const heard: string[] = []
+  const guests = new CellGuests(() => undefined)
+  guests.lose()
+  guests.add(1, listen(heard))
+  await guests.write(1, Buffer.alloc(stdinCreditBytes + 1))
+  assert.deepEqual(heard, ['lost'])
+})
