@@ -1,7 +1,7 @@
 /*
  * The guests that pid 1 has started: their streams, their ends, and what is told to the host about both.
  */
-#include "cell.h"
+#include "service.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -129,6 +129,12 @@ void read_output(struct spawn *spawn, int stream) {
   if (!spawn->output_exceeded) exceed_output(spawn, stream);
 }
 
+void tell_stdin_taken(const struct spawn *spawn, uint32_t taken) {
+  uint8_t payload[4];
+  put_u32(payload, taken);
+  outbox_add((struct frame){.length = sizeof payload, .type = FRAME_STDIN_TAKEN, .id = spawn->id}, payload);
+}
+
 /* Gives the guest what waits in the ring and the host the same amount of credit back. */
 static void write_stdin(struct spawn *spawn) {
   uint32_t taken = 0;
@@ -138,7 +144,8 @@ static void write_stdin(struct spawn *spawn) {
     ssize_t count = write(spawn->stdin_fd, spawn->stdin_bytes + spawn->stdin_from, piece);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) break;
-    if (count < 0) { /* nobody reads any more */
+    if (count < 0) { /* nobody reads any more, and who writes need not wait for anybody */
+      taken += (uint32_t)spawn->stdin_count;
       spawn->stdin_count = 0;
       close_and_forget(&spawn->stdin_fd);
       break;
@@ -147,11 +154,7 @@ static void write_stdin(struct spawn *spawn) {
     spawn->stdin_count -= (size_t)count;
     taken += (uint32_t)count;
   }
-  if (taken > 0) {
-    uint8_t payload[4];
-    put_u32(payload, taken);
-    outbox_add((struct frame){.length = sizeof payload, .type = FRAME_STDIN_TAKEN, .id = spawn->id}, payload);
-  }
+  if (taken > 0) tell_stdin_taken(spawn, taken);
 }
 
 /* What it wrote is still to come; what its descendants go on writing is not waited for. */

@@ -59,7 +59,10 @@ static void handle_stdin(uint32_t id, struct reader *payload) {
   struct spawn *spawn = spawn_of(id);
   if (!spawn) return; /* it ended while this was on its way */
   if (payload->left > STDIN_BYTES - spawn->stdin_count) end_malformed(); /* more than the credit we gave */
-  if (spawn->stdin_fd < 0) return;
+  if (spawn->stdin_fd < 0) {
+    if (payload->left > 0) tell_stdin_taken(spawn, (uint32_t)payload->left);
+    return;
+  }
   for (; payload->left > 0; payload->left--) {
     spawn->stdin_bytes[(spawn->stdin_from + spawn->stdin_count++) % STDIN_BYTES] = *payload->at++;
   }

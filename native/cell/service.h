@@ -17,6 +17,7 @@ extern struct service service;
 void handle_frame(struct frame frame, struct reader payload);
 _Noreturn void end_malformed(void);
 _Noreturn void leave(void);
+void tell_stdin_taken(const struct spawn *spawn, uint32_t taken);
 bool awaits_fork(void); /* of the zygote: asked for, and not ours yet */
 
 #endif

@@ -235,4 +235,11 @@ test('a signal reaches what a process has started, and not only its shell', asyn
   process.kill()
   assert.deepEqual(await process.waitForExit(), { exitCode: 143 })
   assert.equal((await sandbox.exec('pgrep -f "^sleep 64[.]5$"')).exitCode, 1)
+
+test('who writes to a process that reads no more waits for nothing', async () => {
+  const process = await sandbox.startProcess('exec <&-; echo closed; exec sleep 60')
+  await process.waitForLog('closed')
+  for (let pieces = 0; pieces < 4; pieces++) await process.write(Buffer.alloc(100_000))
+  assert.equal(process.status, 'running')
+  await sandbox.killProcess(process.id)
 })
