@@ -235,6 +235,7 @@ test('a signal reaches what a process has started, and not only its shell', asyn
   process.kill()
   assert.deepEqual(await process.waitForExit(), { exitCode: 143 })
   assert.equal((await sandbox.exec('pgrep -f "^sleep 64[.]5$"')).exitCode, 1)
+})
 
 test('who writes to a process that reads no more waits for nothing', async () => {
   const process = await sandbox.startProcess('exec <&-; echo closed; exec sleep 60')
