@@ -237,7 +237,16 @@ static void report_exit(struct spawn *spawn) {
   payload[45] = disk_is_full();
   put_u64(payload + 46, spawn->ended_us - spawn->started_us);
   outbox_add((struct frame){.length = sizeof payload, .type = FRAME_EXIT, .id = spawn->id}, payload);
-  for (int stream = 0; stream < STREAMS; stream++) close_and_forget(&spawn->output_fds[stream]);
+  for (int stream = 0; stream < STREAMS; stream++) {
+    /* What a command of a sandbox has started goes on, and may print. */
+    bool goes_on = !spawn->ends_on_output && !spawn->is_terminal && stream < STREAMS - 1 && spawn->output_fds[stream] >= 0;
+    if (goes_on) {
+      drain_on(spawn->output_fds[stream]);
+      spawn->output_fds[stream] = -1;
+    } else {
+      close_and_forget(&spawn->output_fds[stream]);
+    }
+  }
   close_and_forget(&spawn->stdin_fd);
   spawn->used = false;
 }

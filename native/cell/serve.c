@@ -73,15 +73,19 @@ static void announce_alone(void) {
 
 /* ---- the loop ---- */
 
-enum { POLLS_OF_OURS = 3, POLLS_PER_SPAWN = STREAMS + 2, POLLS_MAX = POLLS_OF_OURS + SPAWNS_MAX * POLLS_PER_SPAWN };
+enum { POLLS_OF_OURS = 4, POLLS_PER_SPAWN = STREAMS + 2, POLLS_MAX = POLLS_OF_OURS + SPAWNS_MAX * POLLS_PER_SPAWN };
 
 /* Where a spawn's descriptors stand among the polled ones; only used ones do, or poll refuses more than RLIMIT_NOFILE. */
 static struct pollfd *polled_of[SPAWNS_MAX];
+
+/* Of two waits of poll, where -1 is for ever. */
+static int sooner(int one, int other) { return one < 0 || (other >= 0 && other < one) ? other : one; }
 
 static void wait_for_something(struct pollfd *polled, int signal_fd) {
   polled[0] = (struct pollfd){.fd = CONTROL_FD, .events = (short)(POLLIN | (outbox_is_empty() ? 0 : POLLOUT))};
   polled[1] = (struct pollfd){.fd = signal_fd, .events = POLLIN};
   polled[2] = (struct pollfd){.fd = cell.sync_fd, .events = POLLIN};
+  polled[3] = (struct pollfd){.fd = drains_fd(), .events = POLLIN};
   nfds_t count = POLLS_OF_OURS;
   bool room = outbox_has_room();
   for (int i = 0; i < SPAWNS_MAX; i++) {
@@ -97,7 +101,7 @@ static void wait_for_something(struct pollfd *polled, int signal_fd) {
     own[STREAMS + 1] = (struct pollfd){.fd = spawn->stdin_count > 0 ? spawn->stdin_fd : -1, .events = POLLOUT};
     count += POLLS_PER_SPAWN;
   }
-  if (poll(polled, count, watchdog_wait_ms()) < 0 && errno != EINTR) fail("wait");
+  if (poll(polled, count, sooner(watchdog_wait_ms(), drains_wait_ms())) < 0 && errno != EINTR) fail("wait");
 }
 
 /* The stub is gone, so nobody else is left to end the guests and to tidy up. */
@@ -131,6 +135,7 @@ static void serve_once(int signal_fd) {
     reap(service.spawns);
   }
   if (polled[2].revents) end_orphaned();
+  if (polled[3].revents) drain_some();
   watchdog_look();
   for (int i = 0; i < SPAWNS_MAX; i++) {
     if (service.spawns[i].used) advance(&service.spawns[i]);

@@ -18,6 +18,12 @@ void handle_frame(struct frame frame, struct reader payload);
 _Noreturn void end_malformed(void);
 _Noreturn void leave(void);
 void tell_stdin_taken(const struct spawn *spawn, uint32_t taken);
+/* Output that nobody wants any more. Takes the descriptor. */
+void drain_on(int fd);
+int drains_fd(void);      /* for poll: -1 when there is nothing to read now */
+int drains_wait_ms(void); /* for poll: -1 when nothing rests */
+void drain_some(void);
+
 bool awaits_fork(void); /* of the zygote: asked for, and not ours yet */
 
 #endif

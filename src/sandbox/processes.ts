@@ -72,7 +72,7 @@ export class BackgroundProcess implements SandboxProcess {
   readonly id: string
   readonly command: string
   readonly #parts: ProcessParts
-  readonly ended: Promise<CommandEnd | undefined>
+  readonly #ended: Promise<CommandEnd | undefined>
   #end: CommandEnd | undefined
   #isOver = false
 
@@ -80,10 +80,15 @@ export class BackgroundProcess implements SandboxProcess {
     this.#parts = parts
     this.id = parts.id
     this.command = parts.command
-    this.ended = parts.process.ended.then(
+    this.#ended = parts.process.ended.then(
       (end) => this.#finish(end),
       () => this.#finish(undefined),
     )
+  }
+
+  /** Resolves when it has ended, and what it printed has been taken. */
+  get ended(): Promise<CommandEnd | undefined> {
+    return this.#ended
   }
 
   get pid(): number {
@@ -98,6 +103,12 @@ export class BackgroundProcess implements SandboxProcess {
 
   get exitCode(): number | undefined {
     return this.#isOver ? (this.#end?.exitCode ?? 137) : undefined
+  }
+
+  /** What tools show of it. */
+  toJSON(): Pick<SandboxProcess, 'id' | 'pid' | 'command' | 'status' | 'exitCode'> {
+    const { id, pid, command, status, exitCode } = this
+    return { id, pid, command, status, exitCode }
   }
 
   kill(signal: NodeJS.Signals = 'SIGTERM'): void {

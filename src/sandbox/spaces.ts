@@ -12,6 +12,7 @@ import { explainFailure } from '../jail/launch.ts'
 import type { LeasedGround } from '../jail/machine.ts'
 import type { Place } from '../jail/place.ts'
 import { planRlimits } from '../jail/rlimits.ts'
+import { Turns } from './turns.ts'
 import { openSandboxCell } from '../jail/sandbox-cell.ts'
 import type { SandboxCell, Space } from '../jail/sandbox-cell.ts'
 import type { CellShape } from '../jail/shape.ts'
@@ -34,6 +35,9 @@ export type CommonSpec = Pick<
 const shellDataBytes = 3 * 1024 * 1024
 /** How long a space waits for a command that may never come. */
 const waitingMs = 30_000
+
+/** Secure commands at one time; others wait for their turn. */
+const secureMax = 64
 
 /** Where a kernel has both: a domain of Landlock's keeps to itself which abstract sockets it can reach. */
 const scopingAbi = 6
@@ -60,6 +64,7 @@ export class Spaces implements AsyncDisposable {
   #secureGround: LeasedGround | undefined
   #waiting: Promise<Space | undefined> | undefined
   #stopWaiting: () => void = () => undefined
+  readonly #turns = new Turns(secureMax)
   #isOver = false
 
   private constructor(parts: SpacesParts, { place, cell, user, landlockAbi }: Made) {
@@ -87,10 +92,17 @@ export class Spaces implements AsyncDisposable {
 
   /** For one command. Its limits are its own, so that no other command can keep it from running. */
   async takeSecure(): Promise<Space> {
-    const waiting = this.#waiting
-    this.#waiting = undefined
-    this.#stopWaiting()
-    return (await waiting) ?? this.#openSecure()
+    await this.#turns.take()
+    try {
+      const waiting = this.#waiting
+      this.#waiting = undefined
+      this.#stopWaiting()
+      const space = (await waiting) ?? (await this.#openSecure())
+      return { ...space, clean: () => space.clean().finally(once(() => this.#turns.giveBack())) }
+    } catch (error) {
+      this.#turns.giveBack()
+      throw error
+    }
   }
 
   /** Has the next one stand before it is asked for: it is empty, and holds no secret of anybody. */
@@ -223,5 +235,13 @@ function giveBack(space: Space, ground: LeasedGround): () => Promise<void> {
     await space.clean()
     if (!isGiven) ground.release()
     isGiven = true
+  }
+}
+
+function once(work: () => void): () => void {
+  let isDone = false
+  return () => {
+    if (!isDone) work()
+    isDone = true
   }
 }

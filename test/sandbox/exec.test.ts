@@ -214,3 +214,14 @@ test('home is empty and private, or the workspace', { skip: withoutSecure }, asy
     '/workspace\nplanted\n',
   )
 })
+
+test('more secure commands than run at one time wait for their turn', { skip: withoutSecure }, async () => {
+  const numbers = Array.from({ length: 100 }, (_, index) => String(index))
+  const results = await Promise.all(
+    numbers.map((number) => sandbox.exec('sleep 0.1; echo "$NUMBER"', { env: { NUMBER: number } })),
+  )
+  assert.deepEqual(
+    results.map(({ stdout }) => stdout.trim()),
+    numbers,
+  )
+})

@@ -244,3 +244,23 @@ test('who writes to a process that reads no more waits for nothing', async () =>
   assert.equal(process.status, 'running')
   await sandbox.killProcess(process.id)
 })
+
+test('what a command leaves in the background may print after it, also without end', async () => {
+  await sandbox.exec('yes & (sleep 0.1; echo late; echo late >&2; echo lived > /tmp/lived) &')
+  const both =
+    'until [ -e /tmp/lived ]; do sleep 0.02; done; sleep 0.2; pgrep -x yes >/dev/null && cat /tmp/lived'
+  assert.equal((await sandbox.exec(both, { timeout: 10_000 })).stdout, 'lived\n')
+  await sandbox.exec('pkill -x yes')
+})
+
+test('a process is shown as what it is', async () => {
+  const process = await sandbox.startProcess('exec sleep 60', { id: 'shown' })
+  const { pid } = process
+  assert.deepEqual(JSON.parse(JSON.stringify(process)), {
+    id: 'shown',
+    pid,
+    command: 'exec sleep 60',
+    status: 'running',
+  })
+  await sandbox.killProcess('shown')
+})
