@@ -31,8 +31,14 @@ static bool emit_content(int fd, uint64_t size) {
   return emit_word(0);
 }
 
+static bool count_entry(const struct entry *entry) {
+  errno = E2BIG;
+  return entries_left-- > 0 || refuse("count", entry->path);
+}
+
 static bool pack_unreadable(const struct entry *entry) {
   struct stat facts = {.st_size = errno};
+  if (!is_met(entry) && !count_entry(entry)) return false;
   return emit_record(RECORD_UNREADABLE, &facts, entry->path, "");
 }
 
@@ -47,8 +53,7 @@ static bool pack_file(const struct entry *entry) {
 
 static bool pack_entry(const struct entry *entry) {
   char target[TARGET_BYTES_MAX] = "";
-  errno = E2BIG;
-  if (entries_left-- == 0) return refuse("count", entry->path);
+  if (!count_entry(entry)) return false;
   if (S_ISREG(entry->facts.st_mode)) return pack_file(entry);
   if (S_ISLNK(entry->facts.st_mode) && readlinkat(entry->folder, entry->name, target, sizeof target - 1) < 0) return true;
   return emit_record(kind_of(entry->facts.st_mode), &entry->facts, entry->path, target);
@@ -144,11 +149,10 @@ static bool put_regular(int folder, const char *name, const struct record *recor
 
 /* Its owner can always put the rest of the archive into it. */
 static bool put_folder(int folder, const char *name, const struct record *record) {
-  struct stat facts;
   if (mkdirat(folder, name, 0700) < 0 && errno != EEXIST) return false;
   int fd = open_inside(folder, name, O_RDONLY | O_DIRECTORY);
   if (fd < 0) return false;
-  bool put = fstat(fd, &facts) == 0 && fchmod(fd, record->mode | 0700) == 0;
+  bool put = fchmod(fd, record->mode | 0700) == 0;
   close(fd);
   return put;
 }

@@ -57,10 +57,12 @@ struct entry {
 struct walk {
   bool deep;
   bool (*meet)(const struct entry *entry);    /* each entry, before what is in it; false ends the walk */
-  bool (*miss)(const struct entry *entry);    /* a folder that could not be looked into, with errno */
+  bool (*miss)(const struct entry *entry);    /* what could not be looked into, or not even at, with errno */
   bool (*empty)(int folder, const char *name, const char *path); /* may be NULL: a folder, after what was in it */
 };
 
+/* Whether it was met before it was missed: a folder lets nobody look at what it names to whoever may only read it. */
+bool is_met(const struct entry *entry);
 /* False when it was ended. Takes the descriptor. */
 bool walk_tree(int root, const struct walk *walk);
 

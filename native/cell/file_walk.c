@@ -34,6 +34,8 @@ static bool enter(int fd, size_t path_bytes) {
   return true;
 }
 
+bool is_met(const struct entry *entry) { return entry->facts.st_mode != 0; }
+
 static bool vanished(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP; }
 
 static bool descend(const struct entry *entry, size_t path_bytes, const struct walk *walk) {
@@ -51,7 +53,7 @@ static bool take_entry(const struct level *level, const char *name, const struct
   struct entry entry = {.folder = dirfd(level->stream), .name = path + level->path_bytes, .path = path};
   if (length > NAME_BYTES) return true; /* no file system of Linux has one */
   memcpy(path + level->path_bytes, name, length + 1);
-  if (fstatat(entry.folder, name, &entry.facts, AT_SYMLINK_NOFOLLOW) < 0) return vanished(errno) || refuse("look", path);
+  if (fstatat(entry.folder, name, &entry.facts, AT_SYMLINK_NOFOLLOW) < 0) return vanished(errno) || walk->miss(&entry);
   if (!walk->meet(&entry)) return false;
   if (!walk->deep || !S_ISDIR(entry.facts.st_mode)) return true;
   return descend(&entry, level->path_bytes + length, walk);
@@ -104,18 +106,22 @@ bool walk_tree(int root, const struct walk *walk) {
 static uint64_t entries_left;
 static bool too_many;
 
+static bool count_entry(void) {
+  if (entries_left-- > 0) return true;
+  too_many = true;
+  return false;
+}
+
 static bool tell_unreadable(const struct entry *entry) {
   if (errno == EXDEV) return true; /* another file system is named and not entered */
   struct stat facts = {.st_size = errno};
+  if (!is_met(entry) && !count_entry()) return false;
   return emit_record(RECORD_UNREADABLE, &facts, entry->path, "");
 }
 
 static bool tell_entry(const struct entry *entry) {
   char target[TARGET_BYTES_MAX] = "";
-  if (entries_left-- == 0) {
-    too_many = true;
-    return false;
-  }
+  if (!count_entry()) return false;
   if (S_ISLNK(entry->facts.st_mode)) (void)!readlinkat(entry->folder, entry->name, target, sizeof target - 1);
   return emit_record(kind_of(entry->facts.st_mode), &entry->facts, entry->path, target);
 }

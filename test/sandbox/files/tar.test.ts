@@ -115,10 +115,11 @@ describe('a folder', () => {
 test('what has no place in an archive is left out, and named with its reason', async () => {
   await shell(`rm -rf odd; mkdir -p odd/folder odd/closed; cd odd; mkfifo pipe; printf x > file; ln -s /etc/passwd absolute
     ln -s ../outside climbs; ln -s folder/../../x winding; ln -s folder inside
-    printf x > "$(printf 'not\\377utf8')"; printf x > secret; chmod 000 secret closed`)
+    printf x > "$(printf 'not\\377utf8')"; printf x > secret; chmod 000 secret closed
+    mkdir named; : > named/x; chmod 444 named`)
   const skipped: SkippedFile[] = []
   const archive = await download({ path: 'odd', onSkipped: (one) => skipped.push(one) })
-  await shell('chmod 755 odd/closed')
+  await shell('chmod 755 odd/closed odd/named')
   assert.deepEqual(Object.fromEntries(skipped.map(({ path, reason }) => [path, reason])), {
     pipe: 'it is a fifo',
     absolute: 'it leads out of the folder',
@@ -127,12 +128,13 @@ test('what has no place in an archive is left out, and named with its reason', a
     'not\uFFFDutf8': 'its name is not UTF-8',
     secret: 'unreadable',
     closed: 'unreadable',
+    'named/x': 'unreadable',
   })
   await files.uploadTar(archive, { path: 'even' })
   const { entries } = await files.listFiles('even', { recursive: true })
   assert.deepEqual(
     entries.map(({ path }) => path),
-    ['closed', 'file', 'folder', 'inside'],
+    ['closed', 'file', 'folder', 'inside', 'named'],
   )
 })
 
