@@ -40,10 +40,18 @@ bool emit_word(uint32_t word) {
 
 static bool emit_text(const char *text) { return emit_word((uint32_t)strlen(text)) && emit(text, strlen(text)); }
 
+/* Guests may set times that have no milliseconds in 64 bits. */
+static int64_t milliseconds(struct timespec time) {
+  const int64_t most = INT64_MAX / 1000 - 1;
+  int64_t seconds = time.tv_sec > most ? most : time.tv_sec;
+  if (seconds < -most) seconds = -most;
+  return seconds * 1000 + time.tv_nsec / 1000000;
+}
+
 bool emit_record(enum record_kind kind, const struct stat *facts, const char *path, const char *target) {
   uint8_t head[21] = {(uint8_t)kind};
   put_u32(head + 1, facts->st_mode & 07777);
-  put_u64(head + 5, (uint64_t)(facts->st_mtim.tv_sec * 1000 + facts->st_mtim.tv_nsec / 1000000));
+  put_u64(head + 5, (uint64_t)milliseconds(facts->st_mtim));
   put_u64(head + 13, (uint64_t)facts->st_size);
   return emit(head, sizeof head) && emit_text(path) && emit_text(target);
 }

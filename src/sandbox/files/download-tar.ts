@@ -153,8 +153,12 @@ function explainSkipped(record: FileRecord, info: FileInfo | undefined): string 
   return 'refused' in target ? target.refused : undefined
 }
 
+/** 2242: eleven octal digits of seconds, the most that every reader of a tar takes. */
+const modifiedMsMax = (8 ** 11 - 1) * 1000
+
 function headerOf(info: FileInfo): TarHeader {
-  const common = { mode: info.mode & 0o777, mtime: new Date(Math.max(0, info.modifiedMs)), uid: 0, gid: 0 }
+  const mtime = new Date(Math.min(Math.max(0, info.modifiedMs), modifiedMsMax))
+  const common = { mode: info.mode & 0o777, mtime, uid: 0, gid: 0 }
   if (info.type === 'folder') return { ...common, name: `${info.path}/`, type: 'directory', size: 0 }
   if (info.type === 'symlink')
     return { ...common, name: info.path, type: 'symlink', size: 0, linkname: info.target ?? '' }

@@ -112,6 +112,24 @@ describe('a folder', () => {
   })
 })
 
+test('a time that no archive can hold is the closest one that it can', async () => {
+  await shell(`rm -rf *; mkdir times; touch -d @-5 times/before; touch -d @${8 ** 11} times/late
+    touch -d @9223372036854775 times/later; touch -d @9223372036854775807 times/last`)
+  const last = await files.stat('times/last')
+  assert.ok(last.modifiedMs > 9e18)
+  await files.uploadTar(await download({ path: 'times' }), { path: 'again' })
+  const { entries } = await files.listFiles('again')
+  assert.deepEqual(
+    entries.map(({ name, modifiedMs }) => [name, modifiedMs / 1000]),
+    [
+      ['before', 0],
+      ['last', 8 ** 11 - 1],
+      ['late', 8 ** 11 - 1],
+      ['later', 8 ** 11 - 1],
+    ],
+  )
+})
+
 test('what has no place in an archive is left out, and named with its reason', async () => {
   await shell(`rm -rf odd; mkdir -p odd/folder odd/closed; cd odd; mkfifo pipe; printf x > file; ln -s /etc/passwd absolute
     ln -s ../outside climbs; ln -s folder/../../x winding; ln -s folder inside
