@@ -47,6 +47,6 @@ export class Activity {
   #rest(): void {
     const { clock, hold, idleTimeoutMs, onIdle } = this.#parts
     hold(false)
-    if (idleTimeoutMs !== undefined) this.#stopIdling = clock.after(idleTimeoutMs, onIdle)
+    if (idleTimeoutMs !== undefined) this.#stopIdling = clock.every(idleTimeoutMs, onIdle)
   }
 }

@@ -217,7 +217,11 @@ export class Session {
     if (this.#isGone) return
     this.#parked = this.#startShell()
     const shell = this.#parked
-    this.#unpark = this.#spaces.parts.clock.after(parkedMs, () => shell.kill())
+    const stop = this.#spaces.parts.clock.every(parkedMs, () => {
+      stop()
+      shell.kill()
+    })
+    this.#unpark = stop
   }
 
   #requireThere(): void {

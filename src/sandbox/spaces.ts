@@ -97,7 +97,9 @@ export class Spaces implements AsyncDisposable {
       const waiting = this.#waiting
       this.#waiting = undefined
       this.#stopWaiting()
-      const space = (await waiting) ?? (await this.#openSecure())
+      const stood = await waiting
+      stood?.cell.hold(true)
+      const space = stood ?? (await this.#openSecure())
       return { ...space, clean: () => space.clean().finally(once(() => this.#turns.giveBack())) }
     } catch (error) {
       this.#turns.giveBack()
@@ -109,11 +111,20 @@ export class Spaces implements AsyncDisposable {
   prepareSecure(): void {
     if (this.#waiting !== undefined || this.#isOver || this.#cell === null) return
     const waiting = this.#openSecure().catch(() => undefined)
+    void waiting.then((space) => this.#waiting === waiting && space?.cell.hold(false))
     this.#waiting = waiting
-    this.#stopWaiting = this.parts.clock.after(waitingMs, () => {
+    const stop = this.parts.clock.every(waitingMs, () => {
+      stop()
       if (this.#waiting === waiting) this.#waiting = undefined
-      void waiting.then((space) => space?.clean()).catch(() => undefined)
+      void waiting.then((space) => this.#giveUp(space)).catch(() => undefined)
     })
+    this.#stopWaiting = stop
+  }
+
+  /** Its end is waited for, as that of any other. */
+  async #giveUp(space: Space | undefined): Promise<void> {
+    space?.cell.hold(true)
+    await space?.clean()
   }
 
   async #openSecure(): Promise<Space> {
@@ -156,7 +167,8 @@ export class Spaces implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isOver = true
     this.#stopWaiting()
-    await this.#waiting
+    const space = await this.#waiting
+    space?.cell.hold(true)
     // From the last to the first, whichever of them fails.
     await using rest = new AsyncDisposableStack()
     rest.defer(() => this.#secureGround?.release())
