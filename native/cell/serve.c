@@ -56,6 +56,7 @@ static void read_control(void) {
   }
   memmove(inbox, inbox + used, inbox_bytes - used);
   inbox_bytes -= used;
+  explicit_bzero(inbox + inbox_bytes, used); /* credentials of a command were there; what is forked next has none of them */
 }
 
 /*
