@@ -27,7 +27,12 @@ bool take_program(struct program *program, struct spawn *spawn, struct reader *r
   if (request->bad || (program->flags & ~(uint32_t)SPAWN_FLAGS) != 0 || !take_rlimits(&program->rlimits, request)) return false;
   char **end = program->arguments + ARGUMENTS_MAX;
   program->environment = take_strings(program->arguments, end, request);
-  return program->environment && take_strings(program->environment, end, request) && reader_done(request);
+  if (!program->environment || !take_strings(program->environment, end, request)) return false;
+  if (program->flags & SPAWN_HAS_TERMINAL) {
+    program->columns = take_u32(request);
+    program->rows = take_u32(request);
+  }
+  return reader_done(request);
 }
 
 const char *arrange_descriptors(const int fds[GUEST_FDS]) {

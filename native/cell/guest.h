@@ -31,6 +31,7 @@ struct program {
   struct guest_rlimits rlimits;
   char *arguments[ARGUMENTS_MAX]; /* argv, NULL, environment, NULL */
   char **environment;
+  uint32_t columns, rows; /* of its terminal */
 };
 
 /* Reads the payload of a SPAWN frame. The strings stay in its buffer. */

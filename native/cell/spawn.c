@@ -77,7 +77,8 @@ static _Noreturn void run_child(const struct program *program, const struct pipe
   _exit(127);
 }
 
-static bool open_pipes(struct pipes *pipes, uint32_t flags) {
+static bool open_pipes(struct pipes *pipes, const struct program *program) {
+  uint32_t flags = program->flags;
   memset(pipes, 0xff, sizeof *pipes); /* -1 */
   if (pipe2(pipes->exec, O_CLOEXEC) < 0) return false;
   if ((flags & SPAWN_HAS_STATE) && pipe2(pipes->output[2], O_CLOEXEC) < 0) return false;
@@ -89,6 +90,7 @@ static bool open_pipes(struct pipes *pipes, uint32_t flags) {
   /* One descriptor for both directions, and each has its own life. */
   pipes->output[0][0] = open_terminal(&pipes->output[0][1]);
   if (pipes->output[0][0] < 0) return false;
+  (void)resize_terminal(pipes->output[0][0], program->columns, program->rows);
   pipes->input[1] = fcntl(pipes->output[0][0], F_DUPFD_CLOEXEC, 0);
   pipes->input[0] = fcntl(pipes->output[0][1], F_DUPFD_CLOEXEC, 0);
   return pipes->input[0] >= 0 && pipes->input[1] >= 0;
@@ -135,7 +137,7 @@ bool start_spawn(struct spawn *spawn, struct reader *request) {
   watch(program.watched);
   count_tasks_ourselves(&program.rlimits, 0);
   struct pipes pipes;
-  if (!open_pipes(&pipes, program.flags)) {
+  if (!open_pipes(&pipes, &program)) {
     give_up(spawn, &pipes, "make the guest's pipes");
     return true;
   }

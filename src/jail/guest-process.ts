@@ -21,7 +21,7 @@ export interface SpawnSpec extends HeldLimits {
   /** Whether descriptor 3 is a stream to the host, `state`. */
   readonly hasState?: boolean
   /** A terminal of its own in the place of three pipes; what it prints is all `stdout`. */
-  readonly hasTerminal?: boolean
+  readonly terminal?: TerminalSize
   /** Whether it gets the children of those of its descendants that end, so that `killTree` finds all of them. */
   readonly adopts?: boolean
   /** Whether passing the output budget drops the rest, and does not end everything in the cell. */

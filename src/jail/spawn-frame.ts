@@ -24,7 +24,7 @@ export function encodeSpawn(spec: SpawnSpec): Buffer {
       (spec.hasChannel ? flagBits.hasChannel : 0) |
       (spec.isFork === true ? flagBits.forks : 0) |
       (spec.hasState === true ? flagBits.hasState : 0) |
-      (spec.hasTerminal === true ? flagBits.hasTerminal : 0) |
+      (spec.terminal === undefined ? 0 : flagBits.hasTerminal) |
       (spec.adopts === true ? flagBits.adopts : 0) |
       (spec.isCollector === true ? flagBits.collects : 0) |
       (spec.isFileTask === true ? flagBits.files : 0) |
@@ -39,6 +39,7 @@ export function encodeSpawn(spec: SpawnSpec): Buffer {
     payload.u32(strings.length)
     for (const text of strings) payload.string(text)
   }
+  if (spec.terminal !== undefined) payload.u32(spec.terminal.columns).u32(spec.terminal.rows)
   return payload.finish()
 }
 

@@ -33,11 +33,10 @@ export function startTerminal(spaces: Spaces, session: Session, command: Termina
       env: {},
       folder: startFolder,
       stdin: 'later',
-      hasTerminal: true,
+      terminal: size,
     },
   })
   process.begin(wishes)
-  process.resize(size)
   if (stdin !== undefined) void process.write(Buffer.from(stdin as string))
   return process
 }
