@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
+#include <linux/openat2.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -71,9 +72,13 @@ void step_open_workspace(struct reader *record) {
   uint32_t uid = take_u32(record); /* the guest's on the host; 0 where it is the owner already */
   uint32_t gid = take_u32(record);
   require_whole(record);
-  unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_SYMLINK_NOFOLLOW;
-  int tree = (int)syscall(SYS_open_tree, AT_FDCWD, path, flags);
+  /* No link on the way: the host has followed those that it was told, and others may put new ones in their place. */
+  struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+  int folder = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+  check(folder, "take the workspace");
+  int tree = (int)syscall(SYS_open_tree, folder, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
   check(tree, "take the workspace");
+  close(folder);
   struct stat owner;
   check(fstat(tree, &owner), "look at the workspace");
   errno = ENOTDIR;

@@ -1,5 +1,5 @@
 /** What a sandbox is asked to be, checked and completed with what the operator and the machine give. */
-import { statSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 
 import { z } from 'zod'
 
@@ -95,7 +95,7 @@ export function parseSandbox(
       guests: 1,
       isSandbox: true,
       protectedPorts,
-      ...(asked.workspace === undefined ? {} : { workspace: asked.workspace }),
+      ...(asked.workspace === undefined ? {} : { workspace: realpathSync(asked.workspace) }),
     },
     env: checkVariables(asked.env),
     files: Object.fromEntries(

@@ -140,7 +140,7 @@ export function terminalScript({ command, folder, state, variables }: Omit<Comma
 }
 
 /** Bash sets these by itself. */
-const variablesOfBash = ['OLDPWD', 'PWD', 'SHLVL']
+const variablesOfBash = ['OLDPWD', 'PWD', 'SHLVL', 'lazaret']
 
 export interface SecureText {
   readonly command: string

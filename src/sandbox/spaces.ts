@@ -12,7 +12,7 @@ import { explainFailure } from '../jail/launch.ts'
 import type { LeasedGround } from '../jail/machine.ts'
 import type { Place } from '../jail/place.ts'
 import { planRlimits } from '../jail/rlimits.ts'
-import { Turns } from './turns.ts'
+import { Turnstile } from './turnstile.ts'
 import { openSandboxCell } from '../jail/sandbox-cell.ts'
 import type { SandboxCell, Space } from '../jail/sandbox-cell.ts'
 import type { CellShape } from '../jail/shape.ts'
@@ -64,7 +64,7 @@ export class Spaces implements AsyncDisposable {
   #secureGround: LeasedGround | undefined
   #waiting: Promise<Space | undefined> | undefined
   #stopWaiting: () => void = () => undefined
-  readonly #turns = new Turns(secureMax)
+  readonly #secure = new Turnstile(secureMax)
   #isOver = false
 
   private constructor(parts: SpacesParts, { place, cell, user, landlockAbi }: Made) {
@@ -92,7 +92,7 @@ export class Spaces implements AsyncDisposable {
 
   /** For one command. Its limits are its own, so that no other command can keep it from running. */
   async takeSecure(): Promise<Space> {
-    await this.#turns.take()
+    const leave = await this.#secure.enter()
     try {
       const waiting = this.#waiting
       this.#waiting = undefined
@@ -100,9 +100,9 @@ export class Spaces implements AsyncDisposable {
       const stood = await waiting
       stood?.cell.hold(true)
       const space = stood ?? (await this.#openSecure())
-      return { ...space, clean: () => space.clean().finally(once(() => this.#turns.giveBack())) }
+      return { ...space, clean: () => space.clean().finally(leave) }
     } catch (error) {
-      this.#turns.giveBack()
+      leave()
       throw error
     }
   }
@@ -247,13 +247,5 @@ function giveBack(space: Space, ground: LeasedGround): () => Promise<void> {
     await space.clean()
     if (!isGiven) ground.release()
     isGiven = true
-  }
-}
-
-function once(work: () => void): () => void {
-  let isDone = false
-  return () => {
-    if (!isDone) work()
-    isDone = true
   }
 }

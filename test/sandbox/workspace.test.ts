@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -96,4 +97,12 @@ test('a folder of another owner is refused before anything runs, and so is what 
   writeFileSync(join(folder, 'file'), '')
   await refused(join(folder, 'file'), /is not a folder/)
   assert.ok(existsSync(join(folder, 'file')))
+})
+
+test('a link to the folder is followed once, by the host', async () => {
+  const link = join(outer, 'link')
+  symlinkSync(folder, link)
+  await using sandbox = await lazaret.sandbox({ workspace: link })
+  assert.equal((await sandbox.exec('touch through-a-link && echo made')).stdout, 'made\n')
+  assert.ok(existsSync(join(folder, 'through-a-link')))
 })

@@ -2,7 +2,7 @@
 import { LazaretError } from '../../core/errors.ts'
 import { fileErrorOf } from './file-errors.ts'
 import type { FileProcess, StartFileProcess } from './file-process.ts'
-import { Turnstile } from './turnstile.ts'
+import { Turnstile } from '../turnstile.ts'
 
 export interface FileTask {
   readonly task: string

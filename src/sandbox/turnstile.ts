@@ -1,4 +1,4 @@
-import { LazaretError } from '../../core/errors.ts'
+import { LazaretError } from '../core/errors.ts'
 
 const waitingMax = 10_000
 
@@ -15,7 +15,7 @@ export class Turnstile {
   async enter(): Promise<() => void> {
     if (this.#free > 0) this.#free--
     else if (this.#waiting.length >= waitingMax) {
-      throw new LazaretError('QUEUE_FULL', { detail: `${waitingMax} file operations wait in this sandbox.` })
+      throw new LazaretError('QUEUE_FULL', { detail: `${waitingMax} wait for their turn in this sandbox.` })
     } else await new Promise<void>((resolve) => this.#waiting.push(resolve))
     let isInside = true
     return () => {
