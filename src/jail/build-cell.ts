@@ -63,7 +63,7 @@ export async function buildCell(
 }
 
 /** A path that is not there counts as a file: the step that takes hold of it says what is wrong. */
-function isFile(path: string): boolean {
+export function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true
 }
 

@@ -6,6 +6,7 @@
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 
+import type { Clock } from '../core/clock.ts'
 import { encodeFrame, frameType } from './frames.ts'
 import type { Frame } from './frames.ts'
 import { holdAll } from './launcher.ts'
@@ -136,4 +137,9 @@ function isConnected(socket: Socket): Promise<boolean> {
     socket.once('connect', () => resolve(true))
     socket.once('close', () => resolve(false))
   })
+}
+
+/** What connections to a nursery in a cell have to know. Two identifiers: of 256 bits 244 are random. */
+export function makeSecret(clock: Clock): Buffer {
+  return Buffer.from(`${clock.id()}${clock.id()}`.replaceAll('-', ''), 'hex')
 }

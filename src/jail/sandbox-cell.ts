@@ -2,17 +2,15 @@
  * The cell of a sandbox on the host's side: a control space that runs no guest and stands for as long as the sandbox
  * does, and the spaces that it starts. To whoever uses one, a space is a cell like any other.
  */
-import { statSync } from 'node:fs'
-
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
-import { cleanUp } from './build-cell.ts'
+import { cleanUp, isFile } from './build-cell.ts'
 import type { BuiltCell } from './build-cell.ts'
 import { isStepFailure } from './cell-reports.ts'
 import { Cell } from './cell.ts'
 import { explainFailure, startLauncher } from './launch.ts'
-import { Launches } from './launches.ts'
+import { Launches, makeSecret } from './launches.ts'
 import type { Launch } from './launches.ts'
 import type { LeasedGround, Machine } from './machine.ts'
 import { planFamily } from './plan-family.ts'
@@ -49,7 +47,7 @@ export async function openSandboxCell(options: SandboxCellOptions): Promise<Sand
     ground = await machine.lease({ ...limits, processesMax: processesOfOurs, memoryBytes: memoryBytesOfOurs })
     const family = {
       name: `lazaret-sandbox-${clock.id()}`,
-      secret: Buffer.from(`${clock.id()}${clock.id()}`.replaceAll('-', ''), 'hex'),
+      secret: makeSecret(clock),
       cgroupFolders: machine.cgroupFolders,
       argv: [],
       env: {},
@@ -179,8 +177,4 @@ export class SandboxCell implements AsyncDisposable {
     await Promise.allSettled([...this.#spaces].map(async (space) => space.clean()))
     await cleanUp(this.#cell, ground, { clock, work: null })
   }
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true
 }

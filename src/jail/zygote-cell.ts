@@ -2,19 +2,17 @@
  * A cell that guests are born in, on the host's side: it is opened once for a program and what that imports, and then
  * gives cells whose guest is a fork of it. To whoever uses one, such a cell is a cell like any other.
  */
-import { statSync } from 'node:fs'
-
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
-import { cleanUp } from './build-cell.ts'
+import { cleanUp, isFile } from './build-cell.ts'
 import type { BuiltCell } from './build-cell.ts'
 import { Cell } from './cell.ts'
 import { isStepFailure } from './cell-reports.ts'
 import { frameType } from './frames.ts'
 import type { Frame } from './frames.ts'
 import { explainFailure, startLauncher } from './launch.ts'
-import { Launches } from './launches.ts'
+import { Launches, makeSecret } from './launches.ts'
 import type { Launcher } from './launcher.ts'
 import type { LeasedGround, Machine } from './machine.ts'
 import { ownView } from './place.ts'
@@ -98,15 +96,6 @@ export async function openZygote(options: ZygoteOptions): Promise<Zygote | null>
     if (cell !== undefined && ground !== undefined) await cleanUp(cell, ground, { clock, work: null })
     throw error
   }
-}
-
-/** Two identifiers: of 256 bits 244 are random. */
-function makeSecret(clock: Clock): Buffer {
-  return Buffer.from(`${clock.id()}${clock.id()}`.replaceAll('-', ''), 'hex')
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true
 }
 
 /** Without an errno it is the interpreter that could not do as told. */

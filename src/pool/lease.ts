@@ -3,6 +3,7 @@ import type { Limits } from '../core/limits.ts'
 import type { RunRequest } from '../core/request.ts'
 import type { StartKind } from '../core/result.ts'
 import type { Place } from '../jail/place.ts'
+import { nothingKnown } from '../result/exit.ts'
 import type { Exit } from '../result/exit.ts'
 import { noFiles } from '../runtimes/collect/collect-files.ts'
 import type { RunEnd } from '../runtimes/follow-run.ts'
@@ -86,23 +87,6 @@ export class Lease implements AsyncDisposable {
 
 /** Cancelled while it waited: there was never a cell, and so no layer of one. */
 function neverBegan(): RunEnd {
-  const exit: Exit = {
-    end: null,
-    killReason: 'cancelled',
-    oomKills: 0,
-    forksRefused: 0,
-    diskFull: false,
-    dataLimited: false,
-    memoryPeakBytes: 0,
-    cpuMs: 0,
-    wallMs: 0,
-    outputBytes: 0,
-    stdout: '',
-    stderr: '',
-    truncated: [],
-    claims: { logs: [], displays: [] },
-    observed: {},
-    layers: [],
-  }
+  const exit: Exit = { ...nothingKnown, killReason: 'cancelled' }
   return { exit, cgroupVersion: null, collected: noFiles, cleaned: Promise.resolve() }
 }

@@ -41,3 +41,23 @@ export interface Exit {
   /** Names of the layers that stood. */
   readonly layers: readonly string[]
 }
+
+/** Of a process that used nothing and of whose end nothing is known: what is known goes over it. */
+export const nothingKnown: Exit = {
+  end: null,
+  killReason: null,
+  oomKills: 0,
+  forksRefused: 0,
+  diskFull: false,
+  dataLimited: false,
+  memoryPeakBytes: 0,
+  cpuMs: 0,
+  wallMs: 0,
+  outputBytes: 0,
+  stdout: '',
+  stderr: '',
+  truncated: [],
+  claims: { logs: [], displays: [] },
+  observed: {},
+  layers: [],
+}

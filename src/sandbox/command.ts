@@ -20,6 +20,7 @@ import type {
 import { explainFailure } from '../jail/launch.ts'
 import type { Space } from '../jail/sandbox-cell.ts'
 import { Capture } from '../result/capture.ts'
+import { nothingKnown } from '../result/exit.ts'
 import type { Exit, KillReason } from '../result/exit.ts'
 import { settle } from '../result/settle.ts'
 import type { Outcome } from '../core/outcome.ts'
@@ -210,23 +211,13 @@ export class Command implements ProcessListener {
     const failed = report.end.by !== 'exit' || report.end.exitCode !== 0
     const oomKills = failed ? (cgroup?.oomKills() ?? 0) - this.#oomKillsBefore : 0
     const exit: Exit = {
+      ...nothingKnown,
       end: report.end,
       killReason: this.#killReason,
       // The counter is the space's: only for a command that itself was killed is it evidence.
       oomKills: report.end.by === 'signal' || exitedAsKilled(report) ? oomKills : 0,
-      forksRefused: 0,
-      diskFull: false,
       dataLimited: cgroup === null,
       memoryPeakBytes: Math.max(report.residentPeakBytes, report.watchdogPeakBytes),
-      cpuMs: report.cpuMs,
-      wallMs: this.#elapsed(),
-      outputBytes: 0,
-      stdout: '',
-      stderr: '',
-      truncated: [],
-      claims: { logs: [], displays: [] },
-      observed: {},
-      layers: [],
     }
     return settle({ ...limits, wallMs: this.#timeoutMs, cpuMs: null }, exit)
   }
