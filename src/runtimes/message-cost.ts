@@ -30,9 +30,11 @@ export function measureMessage(json: Buffer): MessageCost {
     for (at++; at < json.length && json[at] !== quote; at++) {
       if (json[at] === backslash) at++
       hash = Math.imul(hash ^ (json[at] ?? 0), factor)
+      // The high bits must reach the low ones at each byte: some factors alone let tens of thousands of keys collide.
+      hash ^= hash >>> 15
     }
     if (!isFollowedByColon(json, at + 1)) continue
-    const slot = (hash ^ (hash >>> 15)) & (seenBits - 1)
+    const slot = hash & (seenBits - 1)
     const bit = 1 << (slot & 7)
     if (((seen[slot >>> 3] ?? 0) & bit) !== 0) continue
     seen[slot >>> 3] = (seen[slot >>> 3] ?? 0) | bit

@@ -1,13 +1,13 @@
 /** A process that goes on may print without end: its log keeps the last of it, and the host no more than that. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 import { createLazaret } from '../../src/index.ts'
 
 const MiB = 1024 * 1024
-// Buffers that nobody holds are given back late.
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 const lazaret = createLazaret({ onEvent: () => undefined })
@@ -30,7 +30,16 @@ for (const [kind, tty, printedMiB] of [
     })
     await enough.promise
     await sandbox.killProcess(printer.id)
-    collectGarbage()
-    assert.ok(process.memoryUsage().arrayBuffers < 32 * MiB)
+    const held = await heldBytes(32 * MiB)
+    assert.ok(held < 32 * MiB, `${held} bytes`)
     assert.equal(printer.getLogs().stdout.length <= MiB, true)
   })
+
+/** Buffers that nobody holds are given back late, some only when an earlier collection has been swept. */
+async function heldBytes(enough: number): Promise<number> {
+  for (let collections = 0; collections < 50 && process.memoryUsage().arrayBuffers >= enough; collections++) {
+    collectGarbage()
+    await setImmediate()
+  }
+  return process.memoryUsage().arrayBuffers
+}
