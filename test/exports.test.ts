@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import * as entry from '../src/index.ts'
+import * as snippetEntry from '../src/adapters/snippet-tool/index.ts'
 import { checkoutRoot, readText } from './support/checkout.ts'
 
 const values = ['LazaretError', 'Unserializable', 'createLazaret']
@@ -70,22 +71,48 @@ const types = [
   'WriteFileOptions',
 ]
 
-test('the package exports these names and no others', () => {
-  assert.deepEqual(Object.keys(entry).sort(), values)
-  const lists = readText('src/index.ts').matchAll(/^export type \{([^}]+)\}/gm)
+/** What the other entries export. */
+const doors = [
+  {
+    path: 'src/adapters/snippet-tool/index.ts',
+    entry: snippetEntry,
+    values: ['endSnippetThreads', 'runSnippet', 'snippetTool', 'warmUpSnippets'],
+    types: [
+      'SnippetError',
+      'SnippetErrorCode',
+      'SnippetLimits',
+      'SnippetOptions',
+      'SnippetRequest',
+      'SnippetResult',
+    ],
+  },
+]
+
+for (const door of [{ path: 'src/index.ts', entry, values, types }, ...doors])
+  test(`${door.path} exports these names and no others`, () => {
+    assert.deepEqual(Object.keys(door.entry).sort(), door.values)
+    assert.deepEqual(exportedTypes(door.path), door.types)
+  })
+
+function exportedTypes(path: string): string[] {
+  const lists = readText(path).matchAll(/^export type \{([^}]+)\}/gm)
   const exported = [...lists].flatMap(([, names = '']) =>
     names
       .split(',')
       .map((name) => name.trim())
       .filter(Boolean),
   )
-  assert.deepEqual(exported.sort(), types)
-})
+  return exported.sort()
+}
 
 test('the package has these entries and one command', () => {
   const manifest = JSON.parse(readText('package.json')) as Record<string, unknown>
   assert.deepEqual(manifest['exports'], {
     '.': { types: './dist/index.d.ts', default: './dist/index.js' },
+    './snippet': {
+      types: './dist/adapters/snippet-tool/index.d.ts',
+      default: './dist/adapters/snippet-tool/index.js',
+    },
     './package.json': './package.json',
   })
   assert.deepEqual(manifest['bin'], { lazaret: 'dist/adapters/cli/main.js' })
@@ -129,6 +156,10 @@ const consumerOptions = {
 const consumer = `
 import { ${values.join(', ')} } from 'lazaret'
 import type { ${types.join(', ')} } from 'lazaret'
+import { runSnippet, snippetTool } from 'lazaret/snippet'
+import type { SnippetResult } from 'lazaret/snippet'
+export const compute = (source: string): Promise<SnippetResult> => runSnippet({ source })
+export const name: string = snippetTool.name
 export type All = [${types.join(', ')}]
 export async function use(request: RunRequest): Promise<string> {
   await using lazaret: Lazaret = createLazaret({ ceilings: { wallMs: 1000 } })

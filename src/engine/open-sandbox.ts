@@ -5,11 +5,9 @@ import { z } from 'zod'
 
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
-import type { Limits } from '../core/limits.ts'
 import { networkModes } from '../core/request.ts'
 import { requireEnforced } from '../policy/require-enforced.ts'
-import { resolveLimits } from '../policy/resolve-limits.ts'
-import type { LimitRules, ResolvedLimits } from '../policy/resolve-limits.ts'
+import { resolveSandboxLimits } from '../policy/sandbox-limits.ts'
 import { absolutePath, describeIssues, limitsSchema, wording } from '../policy/schemas.ts'
 import { limitMechanisms } from '../result/receipt.ts'
 import type { BestWall } from '../jail/best-wall.ts'
@@ -22,15 +20,6 @@ import { checkSizes } from './check-sizes.ts'
 import { readableSchema } from './options.ts'
 import type { ParsedOptions } from './options.ts'
 import { filesSchema } from './parse-request.ts'
-
-const MiB = 1024 * 1024
-/** Where they are not those of a run: a small machine runs more than one program. */
-const sandboxDefaults = {
-  processesMax: 256,
-  openFilesMax: 1024,
-  memoryBytes: 1024 * MiB,
-  diskBytes: 512 * MiB,
-}
 
 const factsOf = (path: string) => statSync(path, { throwIfNoEntry: false })
 
@@ -104,13 +93,6 @@ export function parseSandbox(
     idleTimeoutMs,
     allowDegradedSecrets,
   }
-}
-
-export function resolveSandboxLimits(
-  asked: Partial<Limits> = {},
-  { defaults = {}, ceilings = {} }: Partial<LimitRules> = {},
-): ResolvedLimits {
-  return resolveLimits(asked, { defaults: { ...sandboxDefaults, ...defaults }, ceilings })
 }
 
 /** The engines that runs have, where commands find them. Python is the machine's own, which every cell shows. */

@@ -2,7 +2,6 @@
 import type { Command } from 'commander'
 import { errorTable } from '../../core/errors.ts'
 import type { ProbeReport } from '../../jail/probe-report.ts'
-import { createLazaret } from '../../engine/lazaret.ts'
 import { appArmorProfile } from './apparmor-profile.ts'
 import type { CommandContext } from './command-context.ts'
 import { addEngineOptions, type EngineFlags, resolveEngineOptions } from './engine-flags.ts'
@@ -38,6 +37,7 @@ async function doctor(flags: DoctorFlags, { signal, duringRun }: CommandContext)
     return 0
   }
   const options = await resolveEngineOptions(flags)
+  const { createLazaret } = await import('../../engine/lazaret.ts')
   const report = await duringRun(async () => {
     // A lower level is what the report is about: it needs no warning besides.
     await using lazaret = createLazaret({ ...options, onEvent: () => undefined })

@@ -2,7 +2,6 @@
 import { type Command, Option } from 'commander'
 import { protectionLevels, type ProtectionLevel } from '../../core/protection.ts'
 import type { LazaretOptions } from '../../engine/options.ts'
-import { loadConfig } from './config-file.ts'
 
 export interface EngineFlags {
   readonly minimum?: ProtectionLevel
@@ -23,6 +22,8 @@ export function addEngineOptions(command: Command): Command {
 
 /** The configuration file, overruled by the flags. */
 export async function resolveEngineOptions({ minimum, config }: EngineFlags): Promise<LazaretOptions> {
+  // What checks it takes longer to load than all that a command without an engine needs.
+  const { loadConfig } = await import('./config-file.ts')
   const options = await loadConfig(config, process.cwd())
   return minimum === undefined ? options : { ...options, minimumProtection: minimum }
 }

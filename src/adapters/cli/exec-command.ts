@@ -3,7 +3,6 @@ import type { Command } from 'commander'
 import { explainBadPattern } from '../../runtimes/collect/pattern.ts'
 import type { CommandContext } from './command-context.ts'
 import { resolveEngineOptions } from './engine-flags.ts'
-import { execOnce } from './exec-once.ts'
 import { addExecOptions, type ExecFlags } from './exec-options.ts'
 import { readSupplies } from './request-from-flags.ts'
 import { toShellCode } from './shell-code.ts'
@@ -38,6 +37,7 @@ async function exec(words: readonly string[], flags: ExecFlags, context: Command
   checkPatterns(flags.collect ?? [])
   const engineOptions = await resolveEngineOptions(flags)
   const supplies = await readSupplies(flags, { signal, limits: engineOptions.defaults ?? {}, warn })
+  const { execOnce } = await import('./exec-once.ts')
   return execOnce({ engineOptions, command, supplies, flags, signal, duringRun })
 }
 

@@ -2,7 +2,7 @@
 import { LazaretError } from '../../core/errors.ts'
 import type { Limits } from '../../core/limits.ts'
 import { createLazaret } from '../../engine/lazaret.ts'
-import { resolveSandboxLimits } from '../../engine/open-sandbox.ts'
+import { resolveSandboxLimits } from '../../policy/sandbox-limits.ts'
 import type { LazaretOptions } from '../../engine/options.ts'
 import type { CollectedFiles } from '../../runtimes/collect/collect-files.ts'
 import type { Sandbox } from '../../sandbox/sandbox.ts'

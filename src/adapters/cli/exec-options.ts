@@ -1,6 +1,6 @@
 /** The options of `exec`, as commander parses them. */
 import type { Command } from 'commander'
-import { resolveSandboxLimits } from '../../engine/open-sandbox.ts'
+import { resolveSandboxLimits } from '../../policy/sandbox-limits.ts'
 import { addEngineOptions } from './engine-flags.ts'
 import { addCellOptions, addTimeoutOption, append, type CellFlags } from './run-options.ts'
 

@@ -8,6 +8,7 @@ import { type Interruption, watchInterruption } from './interruption.ts'
 import { readPackageVersion } from './package-version.ts'
 import { printError } from './print-error.ts'
 import { addRunCommand } from './run-command.ts'
+import { addSnippetCommand } from './snippet-command.ts'
 import { describeSystemError } from './system-error.ts'
 import { toSingleLine } from './terminal-text.ts'
 
@@ -63,6 +64,7 @@ function createProgram(context: CommandContext): Command {
     .configureOutput({ outputError: () => undefined })
   addRunCommand(program, context)
   addExecCommand(program, context)
+  addSnippetCommand(program, context)
   addDoctorCommand(program, context)
   program.addHelpText('after', `\nExample:\n  lazaret run -l python -e 'sum(range(10))'`)
   return program

@@ -5,7 +5,6 @@ import type { CommandContext } from './command-context.ts'
 import { resolveEngineOptions } from './engine-flags.ts'
 import { type ProgramFlags, readProgram } from './program-source.ts'
 import { createRequest } from './request-from-flags.ts'
-import { runOnce } from './run-once.ts'
 import { addRunOptions } from './run-options.ts'
 
 const examples = `
@@ -50,5 +49,7 @@ async function run(
   const limits = engineOptions.defaults ?? {}
   const source = await readProgram(operands, flags, { ...limits, signal })
   const request = await createRequest(source, flags, { signal, limits, warn })
+  // The engine is loaded when it is needed: other commands start in half the time.
+  const { runOnce } = await import('./run-once.ts')
   return runOnce({ engineOptions, request, flags, duringRun })
 }

@@ -1,0 +1,64 @@
+/** The snippet tool as agents know tools: a name, a description for the model, schemas, and what to call. */
+import { snippetLimits } from './parse-snippet.ts'
+import { runSnippet } from './run-snippet.ts'
+import type { SnippetRequest, SnippetResult } from './snippet-types.ts'
+
+const count = ({ usual, max }: { readonly usual: number; readonly max: number }, description: string) =>
+  ({ type: 'integer', minimum: 1, maximum: max, default: usual, description }) as const
+
+/**
+ * `code.sandbox.js.run`, for lists of tools. The schemas are JSON Schema.
+ *
+ * @example
+ * ```ts
+ * const result = await snippetTool.run(JSON.parse(toolCall.arguments))
+ * ```
+ */
+export const snippetTool = {
+  name: 'code.sandbox.js.run',
+  description:
+    'Runs a short JavaScript program that only computes. It reads its input with read_input(), a string, and answers ' +
+    'with emit(text). There is no network, file, clock, timer, randomness, console, require, import, promise or eval. ' +
+    'The same source and input always give the same output.',
+  inputSchema: {
+    type: 'object',
+    required: ['source'],
+    properties: {
+      source: { type: 'string', minLength: 1, description: 'The program: a script in JavaScript.' },
+      input: { type: 'string', default: '', description: 'What read_input() returns.' },
+      limits: {
+        type: 'object',
+        properties: {
+          wall_ms: count(snippetLimits.wall_ms, 'Real time in milliseconds.'),
+          output_kb: count(snippetLimits.output_kb, 'All emitted text together, in KiB.'),
+        },
+      },
+      clock: {
+        enum: ['fixed', 'real'],
+        default: 'fixed',
+        description: 'fixed: the clock stands at the epoch.',
+      },
+      randomness: {
+        enum: ['fixed', 'real'],
+        default: 'fixed',
+        description: 'fixed: random numbers are the same in each run.',
+      },
+    },
+  },
+  outputSchema: {
+    type: 'object',
+    properties: {
+      output: { type: 'string', description: 'All that was emitted.' },
+      error: {
+        type: 'object',
+        required: ['code', 'message'],
+        properties: {
+          code: { enum: ['INVALID_INPUT', 'EVAL_ERROR', 'TIMEOUT', 'OUTPUT_LIMIT', 'MEMORY_LIMIT'] },
+          message: { type: 'string' },
+        },
+      },
+    },
+  },
+  /** Takes what a model wrote, whatever that is: a wrong request is an INVALID_INPUT. See `runSnippet`. */
+  run: (request: unknown): Promise<SnippetResult> => runSnippet(request as SnippetRequest),
+} as const

@@ -1,0 +1,42 @@
+/** What goes into the snippet tool and what comes out, as its JSON names it. */
+
+export interface SnippetRequest {
+  /** The program: a script in JavaScript. At most 1 MiB of UTF-8. */
+  readonly source: string
+  /** What `read_input()` returns. Default: the empty string. At most 8 MiB of UTF-8. */
+  readonly input?: string
+  readonly limits?: SnippetLimits
+  /** `fixed`, the default: the clock stands at 1970-01-01T00:00:00Z. */
+  readonly clock?: 'fixed' | 'real'
+  /** `fixed`, the default: `Math.random` gives the same numbers in each run. */
+  readonly randomness?: 'fixed' | 'real'
+}
+
+export interface SnippetLimits {
+  /** Real time in milliseconds, a whole number from 1 to 60 000. Default 1000. */
+  readonly wall_ms?: number
+  /** All emits together, in KiB of UTF-8, a whole number from 1 to 16 384. Default 64. */
+  readonly output_kb?: number
+}
+
+/**
+ * - `INVALID_INPUT`: the request is wrong; the message names the field. Nothing ran.
+ * - `EVAL_ERROR`: the program does not compile, or did not catch an error of its own.
+ * - `TIMEOUT`: it ran longer than `wall_ms`.
+ * - `OUTPUT_LIMIT`: it emitted more than `output_kb`; what fitted is in `output`.
+ * - `MEMORY_LIMIT`: it needed more than 32 MiB, and did not catch that.
+ */
+export type SnippetErrorCode = 'INVALID_INPUT' | 'EVAL_ERROR' | 'TIMEOUT' | 'OUTPUT_LIMIT' | 'MEMORY_LIMIT'
+
+export interface SnippetError {
+  readonly code: SnippetErrorCode
+  /** Of an `EVAL_ERROR`, the engine's text: guest text, of at most some 16 KiB. */
+  readonly message: string
+}
+
+export interface SnippetResult {
+  /** All that was emitted, when the program came to its end, or up to an OUTPUT_LIMIT. */
+  readonly output?: string
+  /** Absent when the program came to its end. */
+  readonly error?: SnippetError
+}

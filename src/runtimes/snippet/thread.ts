@@ -1,0 +1,164 @@
+/** The host's side of one thread. It serves one program at a time, and is ended with a program that does not end. */
+import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import type { MessagePort } from 'node:worker_threads'
+
+import type { Clock } from '../../core/clock.ts'
+import { LazaretError } from '../../core/errors.ts'
+import type { EngineModule } from './engine-module.ts'
+import type { FromThread, ProgramEnd, SnippetJob, ThreadUsage, ToThread } from './thread-protocol.ts'
+
+/** How a program ended: by itself, or by us. */
+export type SnippetEnd =
+  | ProgramEnd
+  | { readonly kind: 'timed-out' }
+  | { readonly kind: 'output-full' }
+  | { readonly kind: 'cancelled' }
+
+export interface SnippetExit {
+  readonly end: SnippetEnd
+  readonly usage: ThreadUsage
+}
+
+export interface Deadline {
+  readonly clock: Clock
+  readonly wallMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Room for the host's side of a program: the strings that cross, never its linear memory. The stack is that of the
+ * compiled engine, whose own guard must come first, for where this one ends depends on the machine.
+ */
+const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 16 }
+
+const guestFile = new URL(import.meta.url.endsWith('.ts') ? './guest.ts' : './guest.js', import.meta.url)
+
+export class SnippetThread {
+  readonly #worker: Worker
+  readonly #port: MessagePort
+  readonly #inbox: FromThread[] = []
+  #waiting: PromiseWithResolvers<FromThread> | undefined
+  #failure: LazaretError | undefined
+
+  constructor(module: Promise<EngineModule>) {
+    const { port1, port2 } = new MessageChannel()
+    this.#port = port1
+    this.#worker = new Worker(guestFile, {
+      workerData: { port: port2 },
+      transferList: [port2],
+      env: {},
+      argv: [],
+      execArgv: [],
+      stdout: true,
+      stderr: true,
+      resourceLimits,
+    })
+    this.#worker.on('error', (cause) => this.#fail(cause))
+    this.#worker.on('exit', () => this.#fail(undefined))
+    this.#port.on('message', (message: FromThread) => this.#take(message))
+    this.#keepProcess(false)
+    module.then(
+      (compiled) => this.#send({ type: 'module', module: compiled }),
+      (cause: unknown) => this.#fail(cause),
+    )
+  }
+
+  /** Resolves when a fresh VM waits for a program. Throws WORKER_LOST. */
+  async ready(): Promise<void> {
+    const message = await this.#next()
+    if (message.type !== 'ready') throw lost(message)
+  }
+
+  /** The thread must be ready. It is ready again, or has to be ended, see `canServe`. Throws WORKER_LOST. */
+  async run(job: SnippetJob, { clock, wallMs, signal }: Deadline): Promise<SnippetExit> {
+    const startedAt = clock.now()
+    const stopped = Promise.withResolvers<{ readonly type: 'timed-out' | 'cancelled' }>()
+    const cancelTimer = clock.after(wallMs, () => stopped.resolve({ type: 'timed-out' }))
+    const cancel = () => stopped.resolve({ type: 'cancelled' })
+    signal?.addEventListener('abort', cancel, { once: true })
+    this.#send({ type: 'job', job })
+    try {
+      const first = await Promise.race([this.#next(), stopped.promise])
+      // It may have ended in time while the host was busy with something else.
+      const message = first.type === 'timed-out' ? (this.#answerWithin(wallMs) ?? first) : first
+      if (message.type === 'ended') return message
+      if (message.type === 'output-full') return { end: { kind: 'output-full' }, usage: message.usage }
+      if (message.type === 'ready') throw lost(message)
+      return { end: { kind: message.type }, usage: { wallMs: clock.now() - startedAt, memoryPeakBytes: 0 } }
+    } catch (thrown) {
+      if (!isHeapFull(thrown)) throw thrown
+      return {
+        end: { kind: 'out-of-memory' },
+        usage: { wallMs: clock.now() - startedAt, memoryPeakBytes: 0 },
+      }
+    } finally {
+      cancelTimer()
+      signal?.removeEventListener('abort', cancel)
+    }
+  }
+
+  /** Ends the thread, whatever it does. Resolves when nothing of it is left. */
+  async end(): Promise<void> {
+    this.#port.close()
+    await this.#worker.terminate()
+  }
+
+  #answerWithin(wallMs: number): FromThread | undefined {
+    const received = receiveMessageOnPort(this.#port)
+    const message: FromThread | undefined = received?.message
+    return message !== undefined && 'usage' in message && message.usage.wallMs <= wallMs ? message : undefined
+  }
+
+  async #next(): Promise<FromThread> {
+    const message = this.#inbox.shift()
+    if (message !== undefined) return message
+    if (this.#failure !== undefined) throw this.#failure
+    this.#waiting = Promise.withResolvers()
+    this.#keepProcess(true)
+    try {
+      return await this.#waiting.promise
+    } finally {
+      this.#waiting = undefined
+      this.#keepProcess(false)
+    }
+  }
+
+  #take(message: FromThread): void {
+    if (this.#waiting === undefined) this.#inbox.push(message)
+    else this.#waiting.resolve(message)
+  }
+
+  #fail(cause: unknown): void {
+    this.#failure ??= lost(cause)
+    this.#waiting?.reject(this.#failure)
+  }
+
+  #send(message: ToThread): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- It is a port, not a window.
+    this.#port.postMessage(message)
+  }
+
+  /** A thread that waits for work does not keep the process from ending. */
+  #keepProcess(isWanted: boolean): void {
+    if (isWanted) {
+      this.#worker.ref()
+      this.#port.ref()
+    } else {
+      this.#worker.unref()
+      this.#port.unref()
+    }
+  }
+}
+
+/** Whether the thread serves another program after one that ended like this. */
+export function canServe({ end }: SnippetExit): boolean {
+  return end.kind === 'completed' || end.kind === 'failed'
+}
+
+const isHeapFull = (thrown: unknown): boolean =>
+  thrown instanceof LazaretError &&
+  thrown.cause instanceof Error &&
+  (thrown.cause as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY'
+
+const lost = (cause: unknown): LazaretError =>
+  new LazaretError('WORKER_LOST', { detail: 'A thread that runs snippets ended by itself.', cause })
