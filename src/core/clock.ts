@@ -28,3 +28,11 @@ export const systemClock: Clock = {
   },
   id: () => randomUUID(),
 }
+
+/** Keeps the process from ending, which neither a promise nor a thread of ours does, until the function is called. */
+export function holdProcess(clock: Clock): () => void {
+  return clock.after(timerMsMax, () => undefined)
+}
+
+/** The longest that a timer can wait: 25 days. */
+const timerMsMax = 2 ** 31 - 1

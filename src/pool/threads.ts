@@ -1,4 +1,5 @@
 /** Warm threads of the `snippet` runtime. One program at a time has a thread; one that does not end costs its thread. */
+import { holdProcess } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
 import { compileEngine } from '../runtimes/snippet/engine-module.ts'
@@ -117,15 +118,17 @@ export class Threads implements AsyncDisposable {
     signal?.addEventListener('abort', leave, { once: true })
     this.#waiting.add(client, waiter)
     if (this.#threads.size < this.#threadsMax) this.#start()
+    const letGo = holdProcess(this.#clock)
     try {
       return await waiter.turn.promise
     } finally {
+      letGo()
       signal?.removeEventListener('abort', leave)
     }
   }
 
   #start(): void {
-    const thread = new SnippetThread(compileEngine())
+    const thread = new SnippetThread(compileEngine)
     this.#threads.add(thread)
     this.#stopLooking ??= this.#clock.every(idleMs, () => this.#endSpare())
     void this.#offerWhenReady(thread)

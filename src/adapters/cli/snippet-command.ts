@@ -1,7 +1,9 @@
 /** `lazaret snippet`: one request as JSON on standard input, the answer as JSON on standard output and error. */
 import type { Command } from 'commander'
 
+import { holdProcess, systemClock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors.ts'
+import type { RunJob } from '../snippet-tool/perform-snippet.ts'
 import type { SnippetResult } from '../snippet-tool/snippet-types.ts'
 import { readStandardInput } from './bounded-read.ts'
 import type { CommandContext } from './command-context.ts'
@@ -33,9 +35,6 @@ export function addSnippetCommand(program: Command, context: CommandContext): vo
 async function snippet({ signal, duringRun, warn }: CommandContext): Promise<number> {
   if (process.stdin.isTTY)
     warn('reads one request as JSON from the terminal; end it with Ctrl-D, or see --help.')
-  const { runSnippet, warmUpSnippets } = await import('../snippet-tool/index.ts')
-  // The thread starts while the request is read. If it cannot, the run says so.
-  warmUpSnippets().catch(() => undefined)
   const request = await readRequest(signal)
   const result: SnippetResult =
     request === undefined
@@ -45,12 +44,30 @@ async function snippet({ signal, duringRun, warn }: CommandContext): Promise<num
             message: 'Standard input must be one JSON object, of at most 64 MiB.',
           },
         }
-      : await duringRun(() => runSnippet(request as never, { signal }))
+      : await duringRun(() => runInThread(request, signal))
   const { output, error } = result
   if (output !== undefined) process.stdout.write(`${JSON.stringify({ output })}\n`)
   if (error === undefined) return 0
   process.stderr.write(`${JSON.stringify(error)}\n`)
   return error.code === 'INVALID_INPUT' ? exitCodes.invalid : exitCodes.failed
+}
+
+async function runInThread(request: unknown, signal: AbortSignal): Promise<SnippetResult> {
+  const [{ snippetThread }, { performSnippet }] = await Promise.all([
+    import('./snippet-thread.ts'),
+    import('../snippet-tool/perform-snippet.ts'),
+  ])
+  const letGo = holdProcess(systemClock)
+  const run: RunJob = async (job, wallMs) => {
+    await snippetThread.ready()
+    return snippetThread.run(job, { clock: systemClock, wallMs, signal })
+  }
+  try {
+    return await performSnippet(request, run, signal)
+  } finally {
+    letGo()
+    await snippetThread.end()
+  }
 }
 
 /** Undefined when it is no JSON. */

@@ -2,14 +2,9 @@
 import { availableParallelism } from 'node:os'
 
 import { systemClock } from '../../core/clock.ts'
-import type { GuestError } from '../../core/outcome.ts'
 import { Threads } from '../../pool/threads.ts'
-import { createOutputBuffer, readOutput } from '../../runtimes/snippet/output-buffer.ts'
-import type { SnippetEnd } from '../../runtimes/snippet/thread.ts'
-import { usualVm } from '../../runtimes/snippet/thread-protocol.ts'
-import { InvalidSnippet, parseSnippet } from './parse-snippet.ts'
-import type { ParsedSnippet } from './parse-snippet.ts'
-import type { SnippetError, SnippetErrorCode, SnippetRequest, SnippetResult } from './snippet-types.ts'
+import { performSnippet } from './perform-snippet.ts'
+import type { SnippetRequest, SnippetResult } from './snippet-types.ts'
 
 const threadsMax = Math.min(Math.max(availableParallelism(), 2), 8)
 let threads: Threads | undefined
@@ -38,19 +33,7 @@ export async function runSnippet(
   request: SnippetRequest,
   { signal }: SnippetOptions = {},
 ): Promise<SnippetResult> {
-  let snippet
-  try {
-    snippet = parseSnippet(request)
-  } catch (thrown) {
-    if (thrown instanceof InvalidSnippet) return failure('INVALID_INPUT', thrown.message)
-    throw thrown
-  }
-  signal?.throwIfAborted()
-  const buffer = createOutputBuffer(snippet.outputKib * 1024)
-  const job = { ...usualVm, ...snippet, output: buffer }
-  const { end } = await getThreads().run(job, { wallMs: snippet.wallMs, signal })
-  if (end.kind === 'cancelled') signal?.throwIfAborted()
-  return describe(end, snippet, () => readOutput(buffer))
+  return performSnippet(request, (job, wallMs) => getThreads().run(job, { wallMs, signal }), signal)
 }
 
 /** Resolves when a thread waits for a snippet, so that the first one starts as fast as those after it. */
@@ -68,35 +51,4 @@ export async function endSnippetThreads(): Promise<void> {
 function getThreads(): Threads {
   threads ??= new Threads({ clock: systemClock, threadsMax })
   return threads
-}
-
-function describe(
-  end: SnippetEnd,
-  { wallMs, outputKib }: ParsedSnippet,
-  output: () => string,
-): SnippetResult {
-  switch (end.kind) {
-    case 'completed':
-      return { output: output() }
-    case 'failed':
-      return failure('EVAL_ERROR', errorText(end.error))
-    case 'timed-out':
-      return failure('TIMEOUT', `execution exceeded ${wallMs} ms`)
-    case 'output-full':
-      return { output: output(), ...failure('OUTPUT_LIMIT', `output exceeded ${outputKib} KB`) }
-    case 'out-of-memory':
-      return failure('MEMORY_LIMIT', `memory exceeded ${usualVm.memoryBytes / 1024 / 1024} MiB`)
-    case 'cancelled':
-      throw new Error('A snippet was cancelled, and nobody had asked for it.')
-  }
-}
-
-function errorText({ name, message, line, column }: GuestError): string {
-  const separator = name === 'Uncaught' ? ' ' : ': '
-  const place = line === undefined ? '' : ` (<code>:${line}:${column ?? 1})`
-  return [name, message].filter((part) => part !== '').join(separator) + place
-}
-
-function failure(code: SnippetErrorCode, message: string): { readonly error: SnippetError } {
-  return { error: { code, message } }
 }

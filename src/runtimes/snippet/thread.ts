@@ -40,7 +40,8 @@ export class SnippetThread {
   #waiting: PromiseWithResolvers<FromThread> | undefined
   #failure: LazaretError | undefined
 
-  constructor(module: Promise<EngineModule>) {
+  /** `compile` is called when the thread has begun to start: both take their time. */
+  constructor(compile: () => Promise<EngineModule>) {
     const { port1, port2 } = new MessageChannel()
     this.#port = port1
     this.#worker = new Worker(guestFile, {
@@ -56,8 +57,10 @@ export class SnippetThread {
     this.#worker.on('error', (cause) => this.#fail(cause))
     this.#worker.on('exit', () => this.#fail(undefined))
     this.#port.on('message', (message: FromThread) => this.#take(message))
-    this.#keepProcess(false)
-    module.then(
+    // What waits for it has timers, and those keep the process from ending.
+    this.#worker.unref()
+    this.#port.unref()
+    compile().then(
       (compiled) => this.#send({ type: 'module', module: compiled }),
       (cause: unknown) => this.#fail(cause),
     )
@@ -114,18 +117,13 @@ export class SnippetThread {
     if (message !== undefined) return message
     if (this.#failure !== undefined) throw this.#failure
     this.#waiting = Promise.withResolvers()
-    this.#keepProcess(true)
-    try {
-      return await this.#waiting.promise
-    } finally {
-      this.#waiting = undefined
-      this.#keepProcess(false)
-    }
+    return this.#waiting.promise
   }
 
   #take(message: FromThread): void {
     if (this.#waiting === undefined) this.#inbox.push(message)
     else this.#waiting.resolve(message)
+    this.#waiting = undefined
   }
 
   #fail(cause: unknown): void {
@@ -136,17 +134,6 @@ export class SnippetThread {
   #send(message: ToThread): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- It is a port, not a window.
     this.#port.postMessage(message)
-  }
-
-  /** A thread that waits for work does not keep the process from ending. */
-  #keepProcess(isWanted: boolean): void {
-    if (isWanted) {
-      this.#worker.ref()
-      this.#port.ref()
-    } else {
-      this.#worker.unref()
-      this.#port.unref()
-    }
   }
 }
 
