@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { loadavg } from 'node:os'
 
-import type { RunRequest, RuntimeName } from '../src/core/request.ts'
+import type { RunRequest, CellRuntimeName } from '../src/core/request.ts'
 import { own, throwIfInterrupted } from './interruption.ts'
 import { descendantsOf, memoryOf } from './process-tree.ts'
 import { progress } from './progress.ts'
@@ -45,7 +45,7 @@ export async function benchMemory(): Promise<Table[]> {
   ]
 }
 
-async function measureParked(runtime: RuntimeName): Promise<Row> {
+async function measureParked(runtime: CellRuntimeName): Promise<Row> {
   const language = runtime === 'bun' || runtime === 'node' ? 'javascript' : runtime
   await using warm = new WarmLazaret({ language, runtime, count: 1 + furtherCountUsual })
   // The nursery, and what a first run loads into this process, are there before anything is counted.
@@ -55,7 +55,7 @@ async function measureParked(runtime: RuntimeName): Promise<Row> {
   return { name: `${warm.name}, parked`, figures: await measure(warm.grow) }
 }
 
-async function measurePlain(runtime: RuntimeName, command: readonly string[]): Promise<Row> {
+async function measurePlain(runtime: CellRuntimeName, command: readonly string[]): Promise<Row> {
   const children: ReturnType<typeof spawn>[] = []
   const [file = '', ...args] = command
   try {
@@ -115,7 +115,7 @@ function look(known: ReadonlySet<number>): {
 }
 
 /** An interpreter without a wall that says that it stands, and waits. Null when the machine has none. */
-function planWaiter(runtime: RuntimeName): readonly string[] | null {
+function planWaiter(runtime: CellRuntimeName): readonly string[] | null {
   switch (runtime) {
     case 'bun':
     case 'node': {

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import type { RunRequest, RuntimeName } from '../src/core/request.ts'
+import type { RunRequest, CellRuntimeName } from '../src/core/request.ts'
 import type { RunResult } from '../src/core/result.ts'
 import { Toolchains } from '../src/runtimes/toolchains.ts'
 
 export interface Workload {
-  readonly runtime: RuntimeName
+  readonly runtime: CellRuntimeName
   readonly request: RunRequest
   /** The same interpreter with the same program; null when the machine has none. */
   readonly command: readonly [string, ...string[]] | null

@@ -25,7 +25,7 @@ export type {
   Truncatable,
   Usage,
 } from './core/result.ts'
-export type { ProtectionLevel } from './core/protection.ts'
+export type { Protection, ProtectionLevel } from './core/protection.ts'
 export type { ProbeLayer, ProbeReport, ProbeToolchain } from './jail/probe-report.ts'
 export type { TerminalSize } from './jail/guest-process.ts'
 export { Unserializable } from './core/encode-leaf.ts'

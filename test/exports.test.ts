@@ -46,6 +46,7 @@ const types = [
   'ProbeToolchain',
   'ProcessOptions',
   'ProcessStatus',
+  'Protection',
   'ProtectionLevel',
   'ReadFileOptions',
   'Receipt',

@@ -3,7 +3,7 @@
  * afterwards. `npm run soak` is the long form, test-deep/soak.test.ts the short one.
  */
 import { createLazaret } from '../../src/index.ts'
-import type { Lazaret, ProtectionLevel, RunRequest, RunResult } from '../../src/index.ts'
+import type { Lazaret, Protection, RunRequest, RunResult } from '../../src/index.ts'
 import { listOwnNames, takenBlocks } from '../../test/support/abstract-names.ts'
 import { eventually } from '../../test/support/eventually.ts'
 import { LeakCheck } from '../../test/support/leaks.ts'
@@ -27,7 +27,7 @@ export interface SoakPlan {
 }
 
 export interface SoakReport {
-  readonly level: ProtectionLevel
+  readonly level: Protection
   readonly seed: number
   /** Those that warm up are not counted, but have to be right too. */
   readonly runs: number

@@ -49,4 +49,4 @@ export const defaultLimits: Limits = {
 }
 
 /** What really enforces a limit in a run, as its receipt names it. */
-export type LimitMechanism = 'cgroup' | 'rlimit' | 'watchdog' | 'tmpfs' | 'cell' | 'host' | 'none'
+export type LimitMechanism = 'cgroup' | 'rlimit' | 'watchdog' | 'tmpfs' | 'cell' | 'wasm' | 'host' | 'none'

@@ -9,6 +9,9 @@
 export const protectionLevels = ['strong', 'standard', 'restricted', 'none'] as const
 export type ProtectionLevel = (typeof protectionLevels)[number]
 
+/** What stood around a run: the level of its cell, or the engine in WebAssembly that a snippet has instead of a cell. */
+export type Protection = ProtectionLevel | 'wasm'
+
 /** Whether `level` protects at least as well as `minimum`. */
 export function isAtLeast(level: ProtectionLevel, minimum: ProtectionLevel): boolean {
   return protectionLevels.indexOf(level) <= protectionLevels.indexOf(minimum)

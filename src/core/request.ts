@@ -4,8 +4,12 @@ import type { Limits } from './limits.ts'
 export const languages = ['javascript', 'typescript', 'python', 'shell'] as const
 export type Language = (typeof languages)[number]
 
-export const runtimeNames = ['bun', 'node', 'python', 'shell'] as const
-/** How a language runs. `snippet` and `isolate` join this list when they exist. */
+export const cellRuntimeNames = ['bun', 'node', 'python', 'shell'] as const
+/** How a language runs in a cell. */
+export type CellRuntimeName = (typeof cellRuntimeNames)[number]
+
+export const runtimeNames = [...cellRuntimeNames, 'snippet'] as const
+/** How a language runs. `isolate` joins this list when it exists. */
 export type RuntimeName = (typeof runtimeNames)[number]
 
 export const networkModes = ['none', 'host'] as const
@@ -17,7 +21,10 @@ export interface RunRequest {
   readonly code: string
   /** In TypeScript all syntax works and no type is checked; decorators are those of `experimentalDecorators`. */
   readonly language: Language
-  /** Default: bun for javascript and typescript, else the language's own. */
+  /**
+   * Default: bun for javascript and typescript, else the language's own. `snippet` is for javascript that only computes:
+   * it reads `input`, a string, with `read_input()`, writes to stdout with `emit(text)`, and needs no cell.
+   */
   readonly runtime?: RuntimeName
   /** A structured value: `input` in JavaScript, `input_data` in Python, the file named by `$INPUT` in shell. */
   readonly input?: unknown

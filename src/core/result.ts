@@ -1,7 +1,7 @@
 /** What a caller gets: how the run ended, what it left, and a receipt for the walls around it. */
 import type { LimitMechanism, LimitName, Limits } from './limits.ts'
 import type { Outcome } from './outcome.ts'
-import type { ProtectionLevel } from './protection.ts'
+import type { Protection } from './protection.ts'
 import type { RuntimeName } from './request.ts'
 
 /** What one console call said. Guest text. */
@@ -39,7 +39,7 @@ export type StartKind = 'cold' | 'parked' | 'forked'
 export interface Receipt {
   readonly start: StartKind
   readonly runtime: RuntimeName
-  readonly protection: ProtectionLevel
+  readonly protection: Protection
   /** The layers that stood, by name, e.g. `pid-namespace`, `seccomp`, `landlock-7`. */
   readonly layers: readonly string[]
   /** The value in force and the mechanism that holds it, for each limit. */

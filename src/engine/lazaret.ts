@@ -14,7 +14,8 @@ import type { Policy } from '../policy/admit.ts'
 import { requireEnforced } from '../policy/require-enforced.ts'
 import { resolveLimits } from '../policy/resolve-limits.ts'
 import { limitMechanisms } from '../result/receipt.ts'
-import { chooseRuntime } from '../runtimes/registry.ts'
+import { chooseRuntime, needsCell } from '../runtimes/registry.ts'
+import type { CellRequest } from '../runtimes/registry.ts'
 import { Toolchains } from '../runtimes/toolchains.ts'
 import type { BestWall } from '../jail/best-wall.ts'
 import { Pools } from '../pool/pools.ts'
@@ -24,9 +25,13 @@ import { parseRequest } from './parse-request.ts'
 import { parseOptions } from './options.ts'
 import type { LazaretEvent, LazaretOptions, ParsedOptions } from './options.ts'
 import { probeMachine } from './probe.ts'
+import { warnOfLowered } from './protection-lowered.ts'
+import type { ProtectionLowered } from './protection-lowered.ts'
+import { requireNode } from './require-node.ts'
 import { Sandboxes } from '../sandbox/sandboxes.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { SandboxOptions } from '../sandbox/types.ts'
+import { Snippets } from './snippets.ts'
 import { parseSandbox } from './open-sandbox.ts'
 import { parseWarmUp } from './warm-up.ts'
 import type { WarmUpRequest } from './warm-up.ts'
@@ -99,34 +104,11 @@ export interface LazaretStats {
 export function createLazaret(options: LazaretOptions = {}): Lazaret {
   requireNode()
   const isUnexpected = options.minimumProtection === undefined && options.onEvent === undefined
-  return new Engine(parseOptions(options), isUnexpected ? warn : undefined)
-}
-
-type ProtectionLowered = Extract<LazaretEvent, { type: 'protection-lowered' }>
-
-/** Where nobody named a level and nobody listens, a weaker wall must not come unnoticed. */
-function warn({ level, reason, fix }: ProtectionLowered): void {
-  process.emitWarning(`Runs are protected at level ${level} only. ${reason}`, {
-    type: 'LazaretWarning',
-    code: 'LAZARET_PROTECTION_LOWERED',
-    detail: `${fix} To accept the level, name it as minimumProtection.`,
-  })
+  return new Engine(parseOptions(options), isUnexpected ? warnOfLowered : undefined)
 }
 
 function messageOf(reason: unknown): string {
   return reason instanceof Error ? reason.message : String(reason)
-}
-
-const nodeMin = [22, 12] as const
-
-/** npm only warns of a Node that is too old. */
-function requireNode(): void {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  if (major > nodeMin[0] || (major === nodeMin[0] && minor >= nodeMin[1])) return
-  throw new LazaretError('RUNTIME_UNAVAILABLE', {
-    detail: `Lazaret needs Node ${nodeMin.join('.')} or newer, and this is ${process.versions.node}.`,
-    hint: 'Install a newer Node.',
-  })
 }
 
 class Engine implements Lazaret {
@@ -137,6 +119,7 @@ class Engine implements Lazaret {
   readonly #policy: Policy = openPolicy
   readonly #pools: Pools
   readonly #sandboxes = new Sandboxes()
+  readonly #snippets: Snippets
   #running = 0
   readonly #audit: Audit = noAudit
   readonly #disposal = new AbortController()
@@ -150,6 +133,9 @@ class Engine implements Lazaret {
     this.#clock = options.clock ?? systemClock
     this.#machine = new Machine({ uidRange: options.uidRange })
     this.#toolchains = new Toolchains(options.toolchains)
+    const { allowUnenforced, pools } = options
+    const threadsMax = pools.snippet?.max
+    this.#snippets = new Snippets({ clock: this.#clock, rules: options, allowUnenforced, threadsMax })
     this.#pools = new Pools({
       wall: this.#wall,
       clock: this.#clock,
@@ -176,10 +162,12 @@ class Engine implements Lazaret {
   }
 
   async #warmUp(input: WarmUpRequest): Promise<void> {
-    this.#requireUsable()
+    this.#requireOpen()
     const { count = 1, ...request } = parseWarmUp(input)
+    if (!needsCell(request)) return this.#snippets.warmUp(count)
+    this.#requireLevel()
     const { limits } = resolveLimits(request.limits ?? {}, this.#options)
-    const runtime = chooseRuntime({ ...request, code: '' }, this.#toolchains)
+    const runtime = chooseRuntime(request, this.#toolchains)
     const { preload } = this.#options
     const shape = this.#pools.shapeOf({ preload, ...request }, runtime, limits)
     await this.#pools.warmUp(shape, count)
@@ -190,7 +178,8 @@ class Engine implements Lazaret {
   }
 
   async #sandbox(asked: SandboxOptions): Promise<Sandbox> {
-    this.#requireUsable()
+    this.#requireOpen()
+    this.#requireLevel()
     const ground = { wall: this.#wall, clock: this.#clock, toolchains: this.#toolchains }
     return this.#sandboxes.create(parseSandbox(asked, this.#options, ground))
   }
@@ -200,23 +189,39 @@ class Engine implements Lazaret {
   }
 
   drain(): Promise<void> {
-    return this.#track(this.#pools.drain())
+    return this.#track(Promise.all([this.#pools.drain(), this.#snippets.drain()]).then(() => undefined))
   }
 
   stats(): LazaretStats {
-    return { running: this.#running, ...this.#pools.stats }
+    const { waiting, pools } = this.#pools.stats
+    return { running: this.#running, waiting: waiting + this.#snippets.waiting, pools }
   }
 
   async #run(input: RunRequest): Promise<RunResult> {
-    this.#requireUsable()
-    const request = { preload: this.#options.preload, ...parseRequest(input) }
+    this.#requireOpen()
+    const request = parseRequest(input)
+    const disposal = this.#disposal.signal
+    const signal = request.signal === undefined ? disposal : AbortSignal.any([disposal, request.signal])
+    const result = needsCell(request)
+      ? await this.#runInCell({ preload: this.#options.preload, ...request }, signal)
+      : await this.#snippets.run(request, signal)
+    await this.#audit.record(request, result)
+    this.#announce({
+      type: 'run-ended',
+      id: result.id,
+      outcome: result.outcome.kind,
+      wallMs: result.usage.wallMs,
+    })
+    return result
+  }
+
+  async #runInCell(request: RunRequest & CellRequest, signal: AbortSignal): Promise<RunResult> {
+    this.#requireLevel()
     const { limits, clamped } = resolveLimits(request.limits ?? {}, this.#options)
     requireEnforced(limits, limitMechanisms(this.#machine), this.#options.allowUnenforced)
     checkSizes(request, limits)
     const runtime = chooseRuntime(request, this.#toolchains)
     await using ticket = await this.#policy.admit(request)
-    const disposal = this.#disposal.signal
-    const signal = request.signal === undefined ? disposal : AbortSignal.any([disposal, request.signal])
     await using lease = await this.#pools.lease({ request, limits, runtime, signal })
     const end = await lease.run()
     void this.#track(end.cleaned)
@@ -228,15 +233,7 @@ class Engine implements Lazaret {
       limits,
       clamped,
     }
-    const result = writeResult(facts, end)
-    await this.#audit.record(request, result)
-    this.#announce({
-      type: 'run-ended',
-      id: result.id,
-      outcome: result.outcome.kind,
-      wallMs: result.usage.wallMs,
-    })
-    return result
+    return writeResult(facts, end)
   }
 
   probe(): Promise<ProbeReport> {
@@ -245,6 +242,7 @@ class Engine implements Lazaret {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposal.abort()
+    await this.#snippets[Symbol.asyncDispose]()
     await this.#sandboxes[Symbol.asyncDispose]()
     await this.#pools[Symbol.asyncDispose]()
     while (this.#unfinished.size > 0) await Promise.allSettled(this.#unfinished)
@@ -273,8 +271,11 @@ class Engine implements Lazaret {
     }
   }
 
-  #requireUsable(): void {
+  #requireOpen(): void {
     if (this.#disposal.signal.aborted) throw new LazaretError('DISPOSED')
+  }
+
+  #requireLevel(): void {
     const { minimumProtection } = this.#options
     if (isAtLeast(this.#machine.level, minimumProtection)) return
     throw new LazaretError('JAIL_UNAVAILABLE', {

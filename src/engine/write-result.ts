@@ -1,6 +1,6 @@
 /** Evidence becomes the result that every door shows. */
 import type { LimitName, Limits } from '../core/limits.ts'
-import type { ProtectionLevel } from '../core/protection.ts'
+import type { Protection } from '../core/protection.ts'
 import type { RuntimeName } from '../core/request.ts'
 import type { RunResult, Truncatable } from '../core/result.ts'
 import { decodeUntrusted } from '../core/values.ts'
@@ -12,14 +12,14 @@ export interface RunFacts {
   readonly id: string
   readonly queuedMs: number
   readonly runtime: RuntimeName
-  readonly protection: ProtectionLevel
+  readonly protection: Protection
   readonly limits: Limits
   readonly clamped: readonly LimitName[]
 }
 
 export function writeResult(
   facts: RunFacts,
-  { exit, cgroupVersion, collected, start }: LeasedEnd,
+  { exit, cgroupVersion, collected, start }: Omit<LeasedEnd, 'cleaned'>,
 ): RunResult {
   const { claims } = exit
   const decoded = claims.value === undefined ? undefined : decodeUntrusted(claims.value.tagged)

@@ -70,11 +70,22 @@ export class Threads implements AsyncDisposable {
     return { ...exit, queuedMs, start }
   }
 
+  /** Programs that wait for a thread. */
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
   /** Resolves when `count` threads, or as many as there may be, wait for programs. Throws WORKER_LOST, DISPOSED. */
   async warmUp(count: number): Promise<void> {
     const wanted = Math.min(count, this.#threadsMax)
     const turns = Array.from({ length: wanted }, () => this.#take({}))
     for (const thread of await Promise.all(turns)) if (thread !== null) this.#offer(thread)
+  }
+
+  /** Ends the threads that wait for programs. */
+  async drain(): Promise<void> {
+    for (const thread of this.#idle.splice(0)) this.#end(thread)
+    await Promise.all(this.#ending)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

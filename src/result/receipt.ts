@@ -1,6 +1,6 @@
 /** The receipt: which walls stood and what holds each limit. */
 import type { LimitMechanism, LimitName, Limits } from '../core/limits.ts'
-import type { ProtectionLevel } from '../core/protection.ts'
+import type { Protection } from '../core/protection.ts'
 import type { RuntimeName } from '../core/request.ts'
 import type { Receipt, StartKind } from '../core/result.ts'
 import type { Exit } from './exit.ts'
@@ -8,7 +8,7 @@ import type { Exit } from './exit.ts'
 export interface ReceiptFacts {
   readonly start: StartKind
   readonly runtime: RuntimeName
-  readonly protection: ProtectionLevel
+  readonly protection: Protection
   readonly limits: Limits
   readonly clamped: readonly LimitName[]
   readonly cgroupVersion: 1 | 2 | null
@@ -19,7 +19,7 @@ export type LimitMechanisms = Readonly<Record<LimitName, LimitMechanism>>
 /** What a machine has for holding limits. */
 export interface LimitGround {
   readonly cgroupVersion: 1 | 2 | null
-  readonly level: ProtectionLevel
+  readonly level: Protection
   /** Whether guests have ids of their own, or are counted together with everything that the service's user runs. */
   readonly identity: 'own' | 'shared'
   readonly start?: StartKind
@@ -32,6 +32,7 @@ export function limitMechanisms({
   identity,
   start = 'cold',
 }: LimitGround): LimitMechanisms {
+  if (level === 'wasm') return withoutCell
   const ownFiles = level === 'strong' || level === 'standard'
   // A user namespace has a count of its own; without one the kernel counts a uid on the whole machine.
   const ownCount = ownFiles || identity === 'own'
@@ -53,6 +54,22 @@ export function limitMechanisms({
     functionCallsMax: 'host',
     functionMs: 'host',
   }
+}
+
+/** A thread has no processes, descriptors or files to give away, and no processor time that could be told from others'. */
+const withoutCell: LimitMechanisms = {
+  wallMs: 'host',
+  cpuMs: 'none',
+  memoryBytes: 'wasm',
+  processesMax: 'wasm',
+  openFilesMax: 'wasm',
+  diskBytes: 'wasm',
+  outputBytes: 'host',
+  codeBytes: 'host',
+  inputBytes: 'host',
+  resultBytes: 'host',
+  functionCallsMax: 'host',
+  functionMs: 'host',
 }
 
 export function writeReceipt(facts: ReceiptFacts, exit: Pick<Exit, 'layers' | 'observed'>): Receipt {

@@ -1,6 +1,6 @@
 /** The seam every runtime meets: a request becomes a program to execute in a cell. Pure but for looking at files. */
 import type { Limits } from '../core/limits.ts'
-import type { RunRequest, RuntimeName } from '../core/request.ts'
+import type { CellRuntimeName, RunRequest } from '../core/request.ts'
 import type { Place } from '../jail/place.ts'
 import type { Bind } from '../jail/shape.ts'
 import type { GuestRequest } from './channel-protocol.ts'
@@ -33,7 +33,7 @@ export interface Ground {
 }
 
 export interface Runtime {
-  readonly name: RuntimeName
+  readonly name: CellRuntimeName
   readonly languages: readonly RunRequest['language'][]
   /** What can wait for a run: a program with our harness in it, or the finished cell alone. */
   readonly parks: 'program' | 'cell'

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { languages, runtimeNames } from '../../src/core/request.ts'
-import { chooseRuntime } from '../../src/runtimes/registry.ts'
+import { cellRuntimeNames, languages } from '../../src/core/request.ts'
+import { chooseRuntime, type CellRequest } from '../../src/runtimes/registry.ts'
 import { Toolchains } from '../../src/runtimes/toolchains.ts'
 
 const missing = '/no/such/toolchain'
 const all = new Toolchains()
-const chosen = (request: object, toolchains = all): string =>
-  chooseRuntime({ code: '', ...request } as Parameters<typeof chooseRuntime>[0], toolchains).name
+const chosen = (request: CellRequest, toolchains = all): string => chooseRuntime(request, toolchains).name
 
 test('each language has a runtime of its own that runs it', () => {
   for (const language of languages)
-    assert.ok(chooseRuntime({ code: '', language }, all).languages.includes(language), language)
+    assert.ok(chooseRuntime({ language }, all).languages.includes(language), language)
   assert.deepEqual([chosen({ language: 'python' }), chosen({ language: 'shell' })], ['python', 'shell'])
 })
 
@@ -36,7 +35,7 @@ test('every pair of runtime and language is either run or refused by name', () =
     python: ['python'],
     shell: ['shell'],
   }
-  for (const runtime of runtimeNames) {
+  for (const runtime of cellRuntimeNames) {
     for (const language of languages) {
       if (runs[runtime].includes(language)) assert.equal(chosen({ language, runtime }), runtime)
       else

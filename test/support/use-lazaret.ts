@@ -3,6 +3,7 @@ import { after, afterEach } from 'node:test'
 
 import { runtimeNames } from '../../src/core/request.ts'
 import { createLazaret } from '../../src/index.ts'
+import type { CellRuntimeName } from '../../src/core/request.ts'
 import type {
   Language,
   Lazaret,
@@ -10,7 +11,6 @@ import type {
   ProtectionLevel,
   RunRequest,
   RunResult,
-  RuntimeName,
 } from '../../src/index.ts'
 import { LeakCheck } from './leaks.ts'
 
@@ -25,7 +25,7 @@ export interface TestLazaret {
 }
 
 export interface GuestRuntime {
-  readonly runtime: RuntimeName
+  readonly runtime: CellRuntimeName
   readonly language: Language
 }
 
@@ -64,7 +64,7 @@ export async function useLazaret(options: LazaretOptions = {}): Promise<TestLaza
   return {
     lazaret,
     leaks,
-    level: receipt.protection,
+    level: receipt.protection as ProtectionLevel,
     heldByCgroup: receipt.limits.memoryBytes.by === 'cgroup',
     landlockAbi: Number(/landlock-(\d+)/.exec(receipt.layers.join(' '))?.[1] ?? 0),
     run,

@@ -1,5 +1,5 @@
 /** What a person would miss otherwise, whether of a run or of a command: one line each, or none. */
-import { isAtLeast, type ProtectionLevel } from '../../core/protection.ts'
+import { isAtLeast, type Protection } from '../../core/protection.ts'
 import type { RunResult } from '../../core/result.ts'
 import { toSingleLine } from './terminal-text.ts'
 
@@ -12,8 +12,8 @@ export function describeClamped(clamped: readonly string[]): string[] {
 }
 
 /** Whoever names a level to run at expects a weaker wall than usual. */
-export function describeLevel(level: ProtectionLevel, isLevelNamed: boolean): string[] {
-  if (isLevelNamed || isAtLeast(level, 'standard')) return []
+export function describeLevel(level: Protection, isLevelNamed: boolean): string[] {
+  if (isLevelNamed || level === 'wasm' || isAtLeast(level, 'standard')) return []
   return [`warning: protection was only ${level}; \`lazaret doctor\` says how to raise it.`]
 }
 
