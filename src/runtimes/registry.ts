@@ -1,3 +1,4 @@
+/** Which runtime runs what, and which one a request gets. */
 import { LazaretError } from '../core/errors.ts'
 import type { CellRuntimeName, Language, RunRequest, RuntimeName } from '../core/request.ts'
 import { bunRuntime } from './bun/host.ts'
