@@ -91,8 +91,7 @@ export class Threads implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDisposed = true
     this.#stopLooking?.()
-    for (let waiter = this.#waiting.take(); waiter !== undefined; waiter = this.#waiting.take())
-      waiter.turn.reject(new LazaretError('DISPOSED'))
+    this.#refuseWaiting(new LazaretError('DISPOSED'))
     for (const thread of this.#threads) this.#end(thread)
     while (this.#ending.size > 0) await Promise.all(this.#ending)
   }
@@ -103,6 +102,8 @@ export class Threads implements AsyncDisposable {
       const exit = await thread.run(job, { clock: this.#clock, ...turn })
       isUsable = canServe(exit)
       return exit
+    } catch (error) {
+      throw this.#isDisposed ? new LazaretError('DISPOSED') : error
     } finally {
       if (isUsable) void this.#offerWhenReady(thread)
       else {
@@ -151,9 +152,14 @@ export class Threads implements AsyncDisposable {
       this.#offer(thread)
     } catch (error) {
       this.#end(thread)
-      // Whoever waits would wait for ever where no thread can start.
-      this.#waiting.take()?.turn.reject(error)
+      // The others serve who waits; without any, everybody would wait for ever.
+      if (this.#threads.size === 0) this.#refuseWaiting(error)
     }
+  }
+
+  #refuseWaiting(reason: unknown): void {
+    for (let waiter = this.#waiting.take(); waiter !== undefined; waiter = this.#waiting.take())
+      waiter.turn.reject(reason)
   }
 
   #offer(thread: SnippetThread): void {

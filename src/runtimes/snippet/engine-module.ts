@@ -21,7 +21,11 @@ let compile = compileBeside
 let compiled: Promise<EngineModule> | undefined
 
 export function compileEngine(): Promise<EngineModule> {
-  compiled ??= compile()
+  compiled ??= compile().catch((error: unknown) => {
+    // What was missing now, a descriptor perhaps, may be there for the next one.
+    compiled = undefined
+    throw error
+  })
   return compiled
 }
 

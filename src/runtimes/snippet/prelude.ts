@@ -1,6 +1,7 @@
 /**
  * What runs in a VM before the program does: it makes the two bindings, and takes out what is not part of the promise.
- * It is text, for the engine inside. Its result is two functions for the host, which the program cannot reach.
+ * It is text, for the engine inside. Its result is a function for the host: whether an error
+ * says that memory ran out. Nothing in it may look up what the program can replace.
  */
 export const preludeName = '<bindings>'
 
@@ -8,7 +9,7 @@ export const prelude = `(function (write, read) {
   'use strict'
   const { defineProperty, getPrototypeOf, getOwnPropertyDescriptor } = Object
   const { apply } = Reflect
-  const { slice, startsWith } = String.prototype
+  const { concat, slice, startsWith } = String.prototype
   const OutOfMemory = InternalError
 
   // The engine compiles strings for the host alone: its own functions for that go, and with them all four constructors.
@@ -26,14 +27,16 @@ export const prelude = `(function (write, read) {
   for (const name of ['eval', 'queueMicrotask', 'SharedArrayBuffer', 'InternalError']) delete globalThis[name]
   delete Array.fromAsync
 
-  let lengthMax = 0
+  // Long text crosses in parts: as a whole it would need its memory once more, and the program has that.
+  const partLength = 65536
   const bindings = {
     emit(text) {
       if (arguments.length === 0) return
-      const whole = \`\${text}\`
-      // What is longer passes the cap whatever its characters are, and need not cross.
-      const part = whole.length > lengthMax ? apply(slice, whole, [0, lengthMax]) : whole
-      if (!write(part, part === '<null>')) throw new OutOfMemory('out of memory')
+      // A template would look up the program's own 'concat', and call it.
+      const whole = apply(concat, '', [text])
+      for (let at = 0; at < whole.length; at += partLength)
+        // The mark says that it has arrived, for a string that cannot be copied arrives as another one.
+        if (!write('!' + apply(slice, whole, [at, at + partLength]))) throw new OutOfMemory('out of memory')
     },
     read_input() {
       const text = read()
@@ -44,15 +47,9 @@ export const prelude = `(function (write, read) {
   for (const name of ['emit', 'read_input'])
     defineProperty(globalThis, name, { value: bindings[name], writable: true, configurable: true })
 
-  return {
-    setLengthMax(value) {
-      lengthMax = value
-    },
-    isOutOfMemory(thrown) {
-      if (typeof thrown !== 'object' || thrown === null) return false
-      if (getPrototypeOf(thrown) !== OutOfMemory.prototype) return false
-      const message = getOwnPropertyDescriptor(thrown, 'message')?.value
-      return typeof message === 'string' && apply(startsWith, message, ['out of memory'])
-    },
+  return function isOutOfMemory(error) {
+    if (getPrototypeOf(error) !== OutOfMemory.prototype) return false
+    const message = getOwnPropertyDescriptor(error, 'message')?.value
+    return typeof message === 'string' && apply(startsWith, message, ['out of memory'])
   }
 })`

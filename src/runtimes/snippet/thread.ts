@@ -103,6 +103,8 @@ export class SnippetThread {
   /** Ends the thread, whatever it does. Resolves when nothing of it is left. */
   async end(): Promise<void> {
     this.#port.close()
+    // Somebody waits for this.
+    this.#worker.ref()
     await this.#worker.terminate()
   }
 
@@ -123,6 +125,7 @@ export class SnippetThread {
   #take(message: FromThread): void {
     if (this.#waiting === undefined) this.#inbox.push(message)
     else this.#waiting.resolve(message)
+    // The next one may come before anybody has looked at this one.
     this.#waiting = undefined
   }
 

@@ -15,6 +15,10 @@ import type { ProgramEnd, VmConfig } from './thread-protocol.ts'
 /** How the program is called in its errors. */
 const programName = '<code>'
 const errorTextMax = 8192
+/** The prelude puts it before all text that it hands over. */
+const arrivedMark = '!'
+/** What the library answers for what cannot become text, because that throws or because there is no memory for it. */
+const noText = '<null>'
 
 /**
  * What the program finds. Left out: promises, and so all that waits; weak references, which tell when memory is
@@ -41,7 +45,8 @@ export interface VmHost {
 /** Serves one program, once. */
 export class Vm {
   readonly #engine: QuickJS
-  readonly #controls: JSValueHandle
+  readonly #checkOutOfMemory: JSValueHandle
+  #input: JSValueHandle | undefined
   readonly #memory: LinearMemory
   readonly config: VmConfig
   #host: VmHost | undefined
@@ -66,10 +71,10 @@ export class Vm {
     this.#engine = engine
     this.config = config
     this.#memory = memory
-    const write = engine.newFunction('emit', (text, isNamedNull) => this.#write(text, isNamedNull))
+    const write = engine.newFunction('emit', (text) => this.#write(text))
     const read = engine.newFunction('read_input', () => this.#read())
     const install = engine.evalCode(prelude, preludeName)
-    this.#controls = engine.callFunction(install, engine.undefined, write, read)
+    this.#checkOutOfMemory = engine.callFunction(install, engine.undefined, write, read)
   }
 
   get memoryBytes(): number {
@@ -78,8 +83,6 @@ export class Vm {
 
   run(source: string, host: VmHost): ProgramEnd {
     this.#host = host
-    // One more than the cap: what long text passes it with.
-    this.#control('setLengthMax', this.#engine.newNumber(host.output.capBytes + 1))
     try {
       this.#engine.evalCode(source, programName)
       return { kind: 'completed' }
@@ -90,34 +93,45 @@ export class Vm {
     }
   }
 
-  #write(text: JSValueHandle | undefined, isNamedNull: JSValueHandle | undefined): JSValueHandle {
+  #write(text: JSValueHandle | undefined): JSValueHandle {
     const { output, onOutputFull } = this.#host as VmHost
-    const written = text?.toString() ?? ''
-    // What the library answers for a string that there was no memory to copy.
-    if (written === '<null>' && isNamedNull?.toNumber() !== 1) return this.#engine.false
-    if (!output.append(written)) onOutputFull()
+    const marked = this.#textOf(text)
+    if (!marked.startsWith(arrivedMark)) return this.#engine.false
+    if (!output.append(marked.slice(arrivedMark.length))) onOutputFull()
     return this.#engine.true
+  }
+
+  /** Converting anything but a string would run code of the program inside a function of the host. */
+  #textOf(value: JSValueHandle | undefined): string {
+    try {
+      return value?.isString === true ? value.toString() : ''
+    } catch {
+      return ''
+    }
   }
 
   /** Undefined when the engine has no memory for it. What is thrown here would show the guest a stack of ours. */
   #read(): JSValueHandle {
     try {
-      return this.#engine.newString(this.#host?.input ?? '')
+      // One for all calls: the library keeps what a host function returns until the engine is gone.
+      this.#input ??= this.#engine.newString(this.#host?.input ?? '')
+      if (this.#input.isString) return this.#input
     } catch {
-      return this.#engine.undefined
+      // There was no room to copy it into.
     }
-  }
-
-  #control(name: string, argument: JSValueHandle): JSValueHandle {
-    return this.#engine.callFunction(this.#controls.getProp(name), this.#engine.undefined, argument)
+    this.#input = undefined
+    return this.#engine.undefined
   }
 
   #isOutOfMemory(thrown: unknown): boolean {
     if (!(thrown instanceof JSException)) return isAllocationFailure(thrown)
     // An engine without memory even for an error throws null. It has then used all that it may.
     if (thrown.handle.isNull) return this.memoryBytes >= this.config.memoryBytes
+    // Nothing else can be asked without running code of the program: it may be a proxy.
+    if (!thrown.handle.isError) return false
     try {
-      return this.#control('isOutOfMemory', thrown.handle).toNumber() === 1
+      const { undefined: nothing } = this.#engine
+      return this.#engine.callFunction(this.#checkOutOfMemory, nothing, thrown.handle).toBoolean()
     } catch {
       return true
     }
@@ -143,11 +157,12 @@ const isAllocationFailure = (thrown: unknown): boolean =>
 /** All that the engine can ask of the world. */
 function systemCalls(memory: LinearMemory, { clock, randomness }: VmConfig) {
   const noSuchCall = 52
-  let isSeeding = randomness === 'real'
+  let isSeeding = true
   return {
     clock_time_get(_id: number, _precision: bigint, result: number): number {
-      const nanoseconds = isSeeding ? randomBits() : clock === 'real' ? wallClock() : 0n
       // The first question is for the seed of Math.random.
+      const isReal = isSeeding ? randomness === 'real' : clock === 'real'
+      const nanoseconds = isReal ? (isSeeding ? randomBits() : wallClock()) : 0n
       isSeeding = false
       new DataView(memory.buffer).setBigUint64(result, nanoseconds, true)
       return 0
@@ -179,7 +194,8 @@ function describe(thrown: unknown): GuestError {
 
 function valueText({ handle, message }: JSException): string {
   if (handle.isNull) return 'null'
-  return handle.isUndefined ? 'undefined' : message
+  if (handle.isUndefined) return 'undefined'
+  return message === noText && !handle.isString ? '(a value that does not become text)' : message
 }
 
 const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
