@@ -12,6 +12,7 @@ export const sectionNames = [
   'streaming',
   'functions',
   'sandboxes',
+  'snippets',
 ] as const
 export type SectionName = (typeof sectionNames)[number]
 
@@ -35,5 +36,7 @@ export async function runSection(name: SectionName, options: BenchOptions): Prom
       return await (await import('./functions.ts')).benchFunctions(options)
     case 'sandboxes':
       return await (await import('./sandboxes.ts')).benchSandboxes(options)
+    case 'snippets':
+      return await (await import('./snippets.ts')).benchSnippets(options)
   }
 }
