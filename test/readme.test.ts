@@ -49,7 +49,7 @@ test('every block of code runs here or says why not', () => {
     others.filter(({ language }) => !['json', 'text'].includes(language)).map(({ place }) => place),
     [],
   )
-  const unlikely = commands.filter(({ code }) => !/^(npx )?lazaret /.test(code))
+  const unlikely = commands.filter(({ code }) => !/^(printf .* \| )?(npx )?lazaret /.test(code))
   assert.deepEqual(
     unlikely.map(({ place }) => place),
     [],
@@ -116,10 +116,7 @@ function makeProject(): string {
   mkdirSync(asPackage, { recursive: true })
   mkdirSync(join(folder, 'bin'))
   symlinkSync(join(checkoutRoot, 'src'), join(asPackage, 'src'))
-  writeFileSync(
-    join(asPackage, 'package.json'),
-    '{"name":"lazaret","type":"module","exports":"./src/index.ts"}',
-  )
+  writeFileSync(join(asPackage, 'package.json'), JSON.stringify(manifestOfSources()))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   writeFileSync(join(folder, 'show.mjs'), showModule)
   const main = join(checkoutRoot, 'dist/adapters/cli/main.js')
@@ -127,6 +124,19 @@ function makeProject(): string {
     mode: 0o755,
   })
   return folder
+}
+
+/** The package's own, with every entry at its source. */
+function manifestOfSources(): object {
+  const { name, type, exports } = JSON.parse(readText('package.json')) as {
+    readonly name: string
+    readonly type: string
+    readonly exports: Readonly<Record<string, { readonly default?: string }>>
+  }
+  const entries = Object.entries(exports).flatMap(([entry, { default: built }]) =>
+    built === undefined ? [] : [[entry, built.replace('/dist/', '/src/').replace(/\.js$/, '.ts')]],
+  )
+  return { name, type, exports: Object.fromEntries(entries) as unknown }
 }
 
 /** Turns `console.log(…) // what it shows` into a note of what it showed. */
