@@ -6,4 +6,4 @@ import { compileEngine, expectOneProgram } from '../../runtimes/snippet/engine-m
 import { SnippetThread } from '../../runtimes/snippet/thread.ts'
 
 expectOneProgram()
-export const snippetThread = new SnippetThread(compileEngine)
+export const snippetThread = new SnippetThread(compileEngine, { isForOne: true })

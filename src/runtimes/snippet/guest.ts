@@ -9,7 +9,7 @@ import { usualVm } from './thread-protocol.ts'
 import type { FromThread, SnippetJob, ToThread, VmConfig } from './thread-protocol.ts'
 import { Vm } from './vm.ts'
 
-const { port } = workerData as { readonly port: MessagePort }
+const { port, isForOne } = workerData as { readonly port: MessagePort; readonly isForOne: boolean }
 const never = new Int32Array(new SharedArrayBuffer(4))
 let module: EngineModule
 let parked: Vm | undefined
@@ -44,7 +44,7 @@ async function perform(job: SnippetJob): Promise<void> {
   })
   output.finish()
   send({ type: 'ended', end, usage: usage() })
-  await park()
+  if (!isForOne) await park()
 }
 
 const isSame = (one: VmConfig, other: VmConfig): boolean =>

@@ -31,6 +31,11 @@ export interface Deadline {
  */
 const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 16 }
 
+export interface ThreadOptions {
+  /** Whether it is to serve one program only. */
+  readonly isForOne?: boolean
+}
+
 const guestFile = new URL(import.meta.url.endsWith('.ts') ? './guest.ts' : './guest.js', import.meta.url)
 
 export class SnippetThread {
@@ -41,11 +46,11 @@ export class SnippetThread {
   #failure: LazaretError | undefined
 
   /** `compile` is called when the thread has begun to start: both take their time. */
-  constructor(compile: () => Promise<EngineModule>) {
+  constructor(compile: () => Promise<EngineModule>, { isForOne = false }: ThreadOptions = {}) {
     const { port1, port2 } = new MessageChannel()
     this.#port = port1
     this.#worker = new Worker(guestFile, {
-      workerData: { port: port2 },
+      workerData: { port: port2, isForOne },
       transferList: [port2],
       env: {},
       argv: [],
