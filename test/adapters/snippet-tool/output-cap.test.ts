@@ -1,0 +1,159 @@
+/** How much a program may emit: bytes of UTF-8 over all its emits, whole characters, and nothing of it after the end. */
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+
+import fc from 'fast-check'
+
+import { endSnippetThreads, runSnippet } from '../../../src/adapters/snippet-tool/index.ts'
+import type { SnippetResult } from '../../../src/adapters/snippet-tool/index.ts'
+import { createOutputBuffer, OutputWriter, readOutput } from '../../../src/runtimes/snippet/output-buffer.ts'
+
+after(endSnippetThreads)
+
+const KiB = 1024
+const overflow = { code: 'OUTPUT_LIMIT', message: 'output exceeded 1 KB' } as const
+
+/** What the cap means: after each emit everything so far has to fit, and of what does not fit whole characters stay. */
+function model(
+  texts: readonly string[],
+  capBytes: number,
+): { readonly output: string; readonly isWhole: boolean } {
+  let all = ''
+  for (const text of texts) {
+    all += text
+    if (Buffer.byteLength(all) > capBytes)
+      return { output: prefix(all.toWellFormed(), capBytes), isWhole: false }
+  }
+  return { output: all.toWellFormed(), isWhole: true }
+}
+
+function prefix(text: string, capBytes: number): string {
+  let kept = ''
+  let bytes = 0
+  for (const character of text) {
+    bytes += Buffer.byteLength(character)
+    if (bytes > capBytes) break
+    kept += character
+  }
+  return kept
+}
+
+/** One, two, three and four bytes, and halves of pairs that may or may not meet. */
+const unit = fc.constantFrom(
+  'a',
+  '\0',
+  '\n',
+  'é',
+  'ß',
+  '€',
+  '\uFEFF',
+  '\u2028',
+  '😀',
+  '𝒳',
+  '\uD83D',
+  '\uDE00',
+)
+const piece = fc.oneof(
+  unit,
+  fc.array(unit, { maxLength: 12 }).map((units) => units.join('')),
+  fc.tuple(unit, fc.integer({ min: 0, max: 700 })).map(([one, count]) => one.repeat(count)),
+)
+const pieces = fc.array(piece, { maxLength: 30 })
+/** Of just about a KiB. */
+const nearTheCap = fc
+  .tuple(fc.integer({ min: 1015, max: 1026 }), fc.array(unit, { maxLength: 8 }))
+  .map(([count, units]) => ['a'.repeat(count), ...units])
+/** A pair in two emits at every distance from the cap. */
+const splitPair = fc
+  .integer({ min: 1016, max: 1024 })
+  .map((count) => ['a'.repeat(count), '\uD83D', '\uDE00', 'b'])
+
+async function emitAll(texts: readonly string[]): Promise<SnippetResult> {
+  const source = 'for (const text of JSON.parse(read_input())) emit(text)'
+  return runSnippet({ source, input: JSON.stringify(texts), limits: { wall_ms: 30_000, output_kb: 1 } })
+}
+
+describe('the cap', () => {
+  test('is what the model says, whatever is emitted', async () => {
+    const texts = fc.oneof(pieces, nearTheCap, splitPair)
+    const property = fc.asyncProperty(fc.array(texts, { minLength: 1, maxLength: 4 }), async (lists) => {
+      const results = await Promise.all(lists.map(emitAll))
+      for (const [index, result] of results.entries()) {
+        const { output, isWhole } = model(lists[index] ?? [], KiB)
+        assert.deepEqual(result, isWhole ? { output } : { output, error: overflow })
+      }
+    })
+    await fc.assert(property, { numRuns: 40 })
+  })
+
+  test('is what the model says for buffers of every small size', () => {
+    const property = fc.property(
+      fc.array(piece, { maxLength: 8 }),
+      fc.integer({ min: 0, max: 40 }),
+      (texts, capBytes) => {
+        const buffer = createOutputBuffer(capBytes)
+        const writer = new OutputWriter(buffer)
+        const isWhole = texts.every((text) => writer.append(text))
+        if (isWhole) writer.finish()
+        assert.deepEqual({ output: readOutput(buffer), isWhole }, model(texts, capBytes))
+      },
+    )
+    fc.assert(property, { numRuns: 5000 })
+  })
+
+  test('counts what fits exactly as whole, and one byte more as too much', async () => {
+    for (const [character, size] of [
+      ['a', 1],
+      ['é', 2],
+      ['😀', 4],
+    ] as const) {
+      const exact = character.repeat(KiB / size)
+      assert.deepEqual(await emitAll([exact]), { output: exact })
+      assert.deepEqual(await emitAll([exact, '']), { output: exact })
+      assert.deepEqual(await emitAll([exact, 'a']), { output: exact, error: overflow })
+    }
+    assert.deepEqual(await emitAll(['€'.repeat(341), 'a']), { output: `${'€'.repeat(341)}a` })
+    assert.deepEqual(await emitAll(['€'.repeat(342)]), { output: '€'.repeat(341), error: overflow })
+  })
+
+  test('is as large as it may be', async () => {
+    const limits = { wall_ms: 60_000, output_kb: 16_384 }
+    const source = 'const part = "x".repeat(1024); for (let i = 0; i < Number(read_input()); i++) emit(part)'
+    const whole = await runSnippet({ source, input: '16384', limits })
+    assert.deepEqual([whole.output?.length, whole.error], [16_384 * KiB, undefined])
+    const more = await runSnippet({ source: `${source}; emit("x")`, input: '16384', limits })
+    assert.deepEqual([more.output?.length, more.error?.code], [16_384 * KiB, 'OUTPUT_LIMIT'])
+  })
+
+  test('holds a million small emits together', async () => {
+    const source = 'for (let i = 0; i < 1e6; i++) emit("ab")'
+    const limits = { wall_ms: 60_000, output_kb: 1024 }
+    const { output, error } = await runSnippet({ source, limits })
+    assert.deepEqual([output?.length, error?.code], [1024 * KiB, 'OUTPUT_LIMIT'])
+  })
+})
+
+describe('past the cap a program does nothing more', () => {
+  const fill = 'emit("x".repeat(2000))'
+  const programs = {
+    catch: `try { ${fill} } catch { emit("caught"); for (;;); }`,
+    finally: `try { ${fill} } finally { emit("finally"); for (;;); }`,
+    'the next statement': `${fill}; for (;;);`,
+    'a generator that is closed': `function* g() { try { yield 1; ${fill}; yield 2 } finally { for (;;); } } for (const x of g());`,
+    'an iterator that is closed': `const it = { [Symbol.iterator]: () => it, next: () => (${fill}), return() { for (;;); } }; const [a] = it; for (;;);`,
+    'a resource that is disposed': `{ using x = { [Symbol.dispose]() { for (;;); } }; ${fill} }`,
+    'a getter of what it throws': `throw { get message() { ${fill}; for (;;); } }`,
+    'a comparator': `[2, 1].sort(() => { try { ${fill} } catch {} for (;;); })`,
+    'a conversion in an emit': `emit({ toString() { try { ${fill} } finally { for (;;); } } })`,
+  }
+  for (const [what, source] of Object.entries(programs))
+    test(`not even ${what}`, async () => {
+      // Whatever went on would not come to an end, and the answer would be another one.
+      const result = await runSnippet({ source, limits: { wall_ms: 30_000, output_kb: 1 } })
+      assert.deepEqual(result, { output: 'x'.repeat(KiB), error: overflow })
+    })
+
+  test('the next program has a thread of its own', async () => {
+    assert.deepEqual(await runSnippet({ source: 'emit(1)' }), { output: '1' })
+  })
+})

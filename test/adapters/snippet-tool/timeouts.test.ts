@@ -1,0 +1,58 @@
+/** The deadline holds inside native calls, where nothing of the program is asked whether to go on. */
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+
+import { endSnippetThreads, runSnippet, warmUpSnippets } from '../../../src/adapters/snippet-tool/index.ts'
+import { nativeLoops } from './native-loops.ts'
+
+after(endSnippetThreads)
+
+const wallMs = 200
+/** On a machine that does much else; the answer to an endless program comes some milliseconds late. */
+const lateMsMax = 2000
+
+describe('a deadline ends', () => {
+  for (const [what, source] of Object.entries(nativeLoops))
+    test(what, async () => {
+      await warmUpSnippets()
+      const startedAt = performance.now()
+      const result = await runSnippet({ source, input: 'x'.repeat(8e6), limits: { wall_ms: wallMs } })
+      const tookMs = performance.now() - startedAt
+      assert.deepEqual(result, { error: { code: 'TIMEOUT', message: `execution exceeded ${wallMs} ms` } })
+      assert.ok(tookMs < wallMs + lateMsMax, `${tookMs} ms`)
+    })
+})
+
+test('it cannot be caught', async () => {
+  const source = 'for (;;) try { for (;;); } catch { emit(1) } finally { emit(2) }'
+  assert.deepEqual(await runSnippet({ source, limits: { wall_ms: 50 } }), {
+    error: { code: 'TIMEOUT', message: 'execution exceeded 50 ms' },
+  })
+})
+
+test('a program that ends in time is not ended, however much others overrun theirs', async () => {
+  const all = Array.from({ length: 12 }, (_, index) =>
+    runSnippet(
+      index % 3 === 0
+        ? { source: 'emit("in time")', limits: { wall_ms: 60_000 } }
+        : { source: 'for (;;);', limits: { wall_ms: 20 } },
+    ),
+  )
+  const results = await Promise.all(all)
+  assert.equal(results.filter(({ output }) => output === 'in time').length, 4)
+  assert.equal(results.filter(({ error }) => error?.code === 'TIMEOUT').length, 8)
+})
+
+test('waiting for a thread takes nothing of the time that a program has', async () => {
+  const ahead = Array.from({ length: 8 }, () => runSnippet({ source: 'for (;;);', limits: { wall_ms: 300 } }))
+  const last = runSnippet({ source: 'emit(1)', limits: { wall_ms: 250 } })
+  assert.deepEqual(await last, { output: '1' })
+  for (const { error } of await Promise.all(ahead)) assert.equal(error?.code, 'TIMEOUT')
+})
+
+test('the smallest limit is an answer, one or the other', async () => {
+  const results = await Promise.all(
+    Array.from({ length: 20 }, () => runSnippet({ source: 'emit(1)', limits: { wall_ms: 1 } })),
+  )
+  for (const { output, error } of results) assert.ok(output === '1' || error?.code === 'TIMEOUT')
+})
