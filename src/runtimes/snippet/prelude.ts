@@ -10,7 +10,7 @@ export const prelude = `(function (write, read) {
   const { defineProperty, getPrototypeOf, getOwnPropertyDescriptor } = Object
   const { apply } = Reflect
   const { concat, slice, startsWith } = String.prototype
-  const OutOfMemory = InternalError
+  const [OutOfMemory, NoSyntax] = [InternalError, SyntaxError]
 
   // The engine compiles strings for the host alone: its own functions for that go, and with them all four constructors.
   const refused = function Function() {
@@ -48,8 +48,10 @@ export const prelude = `(function (write, read) {
     defineProperty(globalThis, name, { value: bindings[name], writable: true, configurable: true })
 
   return function isOutOfMemory(error) {
-    if (getPrototypeOf(error) !== OutOfMemory.prototype) return false
     const message = getOwnPropertyDescriptor(error, 'message')?.value
-    return typeof message === 'string' && apply(startsWith, message, ['out of memory'])
+    if (typeof message !== 'string' || !apply(startsWith, message, ['out of memory'])) return false
+    const prototype = getPrototypeOf(error)
+    // The compiler of regular expressions says it as if their syntax were wrong.
+    return prototype === OutOfMemory.prototype || (prototype === NoSyntax.prototype && message === 'out of memory')
   }
 })`
