@@ -68,7 +68,19 @@ function bundleHarness(): void {
     '--entry-naming=guest-bun.[ext]',
     `--outdir=${forBun}`,
   ])
-  for (const bundle of [forNode, forBun]) {
+  // Evaluated in a realm that has no modules.
+  const forBare = `${fresh}/harness-bare`
+  run(bun, [
+    'build',
+    join(folder, 'bare/inside.js'),
+    '--minify-whitespace',
+    '--minify-syntax',
+    '--target=browser',
+    '--format=iife',
+    '--entry-naming=guest-bare.[ext]',
+    `--outdir=${forBare}`,
+  ])
+  for (const bundle of [forNode, forBun, forBare]) {
     for (const file of globSync('*', { cwd: bundle })) renameSync(join(bundle, file), join(folder, file))
     rmSync(bundle, { recursive: true })
   }

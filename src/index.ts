@@ -11,6 +11,7 @@ export type {
   Language,
   NetworkMode,
   OutputChunk,
+  Realm,
   RunRequest,
   RuntimeName,
 } from './core/request.ts'

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import * as actorEntry from '../src/adapters/actor/index.ts'
 import * as entry from '../src/index.ts'
 import * as snippetEntry from '../src/adapters/snippet-tool/index.ts'
 import { checkoutRoot, readText } from './support/checkout.ts'
@@ -49,6 +50,7 @@ const types = [
   'Protection',
   'ProtectionLevel',
   'ReadFileOptions',
+  'Realm',
   'Receipt',
   'RunRequest',
   'RunResult',
@@ -74,6 +76,19 @@ const types = [
 
 /** What the other entries export. */
 const doors = [
+  {
+    path: 'src/adapters/actor/index.ts',
+    entry: actorEntry,
+    values: ['MessageRouter', 'SubprocessCodeExecutionActor', 'WorkerCodeExecutionActor'],
+    types: [
+      'Actor',
+      'CodeExecutionActorOptions',
+      'ExecutePayload',
+      'ExecutionPayload',
+      'Message',
+      'MessageResponse',
+    ],
+  },
   {
     path: 'src/adapters/snippet-tool/index.ts',
     entry: snippetEntry,
@@ -114,6 +129,7 @@ test('the package has these entries and one command', () => {
       types: './dist/adapters/snippet-tool/index.d.ts',
       default: './dist/adapters/snippet-tool/index.js',
     },
+    './actor': { types: './dist/adapters/actor/index.d.ts', default: './dist/adapters/actor/index.js' },
     './package.json': './package.json',
   })
   assert.deepEqual(manifest['bin'], { lazaret: 'dist/adapters/cli/main.js' })
@@ -161,6 +177,10 @@ import { runSnippet, snippetTool } from 'lazaret/snippet'
 import type { SnippetResult } from 'lazaret/snippet'
 export const compute = (source: string): Promise<SnippetResult> => runSnippet({ source })
 export const name: string = snippetTool.name
+import { MessageRouter, SubprocessCodeExecutionActor } from 'lazaret/actor'
+import type { MessageResponse } from 'lazaret/actor'
+export const ask = (code: string): Promise<MessageResponse> =>
+  new SubprocessCodeExecutionActor(new MessageRouter()).receive({ type: 'execute', payload: { code } })
 export type All = [${types.join(', ')}]
 export async function use(request: RunRequest): Promise<string> {
   await using lazaret: Lazaret = createLazaret({ ceilings: { wallMs: 1000 } })
@@ -170,6 +190,11 @@ export async function use(request: RunRequest): Promise<string> {
     case 'failed': return outcome.error.message
     default: return receipt.protection
   }
+}
+export async function ask(message: Message): Promise<unknown> {
+  await using actor: Actor & AsyncDisposable = new SubprocessCodeExecutionActor(new MessageRouter(), 5000)
+  const { success, error, payload }: MessageResponse = await actor.receive(message)
+  return success ? payload?.result : error
 }
 // @ts-expect-error: a language that does not exist
 export const wrong: Language = 'cobol'

@@ -85,6 +85,7 @@ test('no line is too wide to read side by side with another', () => {
 // What the command line calls --timeout arrives under that name.
 /** Their names are those of commands and of an API that others know. */
 const namedByContract = [
+  'src/adapters/actor/message.ts',
   'src/adapters/cli/run-options.ts',
   'src/sandbox/types.ts',
   'src/sandbox/processes.ts',

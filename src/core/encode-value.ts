@@ -34,7 +34,11 @@ const bytesMaxDefault = 16 * 1024 * 1024
 export interface EncodeOptions {
   /** The encoded JSON may not be longer; a longer value is replaced as a whole. Default 16 MiB. */
   readonly maxBytes?: number
+  /** What is written instead of a value; `key` is what it stands under. */
+  readonly replace?: Replace
 }
+
+type Replace = (value: unknown, key: string | number) => unknown
 
 export interface EncodedJson {
   readonly json: string
@@ -46,9 +50,14 @@ export interface EncodedJson {
 export function encodeValueToJson(value: unknown, options: EncodeOptions = {}): EncodedJson {
   const maxBytes = options.maxBytes ?? bytesMaxDefault
   const text = new JsonText(maxBytes)
-  const encoding = new Encoding(text)
+  const { replace } = options
+  const encoding = new Encoding(text, replace)
   try {
-    encoding.write(value, { parent: undefined, step: '', depth: 0 })
+    encoding.write(replace === undefined ? value : replace(value, ''), {
+      parent: undefined,
+      step: '',
+      depth: 0,
+    })
     const json = text.whole
     // No character takes more than three bytes for each of its UTF-16 units.
     if (json.length * 3 <= maxBytes || bytesLength(utf8(json)) <= maxBytes)
@@ -82,9 +91,11 @@ class Encoding {
   isCut = false
   readonly #text: JsonText
   readonly #seen = new SeenMap()
+  readonly #replace: Replace | undefined
 
-  constructor(text: JsonText) {
+  constructor(text: JsonText, replace: Replace | undefined) {
     this.#text = text
+    this.#replace = replace
   }
 
   write(value: unknown, place: Place): void {
@@ -180,7 +191,8 @@ class Encoding {
     this.#put('}')
   }
 
-  #child(value: unknown, parent: Place, step: string | number): void {
+  #child(found: unknown, parent: Place, step: string | number): void {
+    const value = this.#replace === undefined ? found : this.#replace(found, step)
     if (typeof value !== 'object' || value === null) return this.write(value, parent)
     if (Unreadable.is(value)) return this.#put(encodeUnserializable(`[getter threw: ${value.message}]`))
     this.#object(value, { parent, step, depth: parent.depth + 1 })

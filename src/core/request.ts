@@ -15,6 +15,10 @@ export type RuntimeName = (typeof runtimeNames)[number]
 export const networkModes = ['none', 'host'] as const
 export type NetworkMode = (typeof networkModes)[number]
 
+export const realms = ['runtime', 'bare'] as const
+/** What a program in JavaScript finds beside the language. */
+export type Realm = (typeof realms)[number]
+
 /** One piece of code, to be executed once. Only `code` and `language` are required. */
 export interface RunRequest {
   /** The program's text. */
@@ -26,6 +30,13 @@ export interface RunRequest {
    * it reads `input`, a string, with `read_input()`, writes to stdout with `emit(text)`, and needs no cell.
    */
   readonly runtime?: RuntimeName
+  /**
+   * The globals of a program in JavaScript or TypeScript. `runtime`: those of Bun or Node. `bare`: those of the language,
+   * `console` and `input`; no `process`, `require`, `import()`, `fetch`, timers or WebAssembly. Then a value with a
+   * `toJSON` is what that returns, and what the console shows of an object is JSON. It hides names; what holds is the cell,
+   * which is the same for both. Default `runtime`.
+   */
+  readonly realm?: Realm
   /** A structured value: `input` in JavaScript, `input_data` in Python, the file named by `$INPUT` in shell. */
   readonly input?: unknown
   /** The program's argv, after its own name. */

@@ -2,10 +2,11 @@
 import { z } from 'zod'
 
 import { LazaretError } from '../core/errors.ts'
-import { languages, networkModes, runtimeNames } from '../core/request.ts'
+import { languages, networkModes, realms, runtimeNames } from '../core/request.ts'
 import type { RunRequest } from '../core/request.ts'
 import { explainBadPattern } from '../runtimes/collect/pattern.ts'
 import { listFolders } from './check-sizes.ts'
+import { checkRealm } from './check-realm.ts'
 import { checkFunctions, functionsSchema } from './function-names.ts'
 import { describeIssues, limitsSchema, preloadSchema, wording } from '../policy/schemas.ts'
 
@@ -57,6 +58,7 @@ const schema = z
     code: text,
     language: z.enum(languages),
     runtime: z.enum(runtimeNames).optional(),
+    realm: z.enum(realms).optional(),
     input: z.unknown().optional(),
     args: z.array(argument).max(1000).optional(),
     files: filesSchema.optional(),
@@ -87,6 +89,7 @@ const schema = z
       .optional(),
   })
   .superRefine(checkFunctions)
+  .superRefine(checkRealm)
 
 /** Throws INVALID_REQUEST. */
 export function parseRequest(input: RunRequest): RunRequest {

@@ -3,14 +3,16 @@ import { z } from 'zod'
 
 import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
-import { languages, networkModes, runtimeNames } from '../core/request.ts'
-import type { Language, NetworkMode, RuntimeName } from '../core/request.ts'
+import { languages, networkModes, realms, runtimeNames } from '../core/request.ts'
+import type { Language, NetworkMode, Realm, RuntimeName } from '../core/request.ts'
+import { checkRealm } from './check-realm.ts'
 import { describeIssues, limitsSchema, preloadSchema, wording } from '../policy/schemas.ts'
 
 /** Runs of this kind will find workers waiting. The fields are those of the requests that are to come. */
 export interface WarmUpRequest {
   readonly language: Language
   readonly runtime?: RuntimeName
+  readonly realm?: Realm
   readonly network?: NetworkMode
   readonly limits?: Partial<Limits>
   readonly preload?: readonly string[]
@@ -18,14 +20,17 @@ export interface WarmUpRequest {
   readonly count?: number
 }
 
-const schema = z.strictObject({
-  language: z.enum(languages),
-  runtime: z.enum(runtimeNames).optional(),
-  network: z.enum(networkModes).optional(),
-  limits: limitsSchema.optional(),
-  preload: preloadSchema.optional(),
-  count: z.int().min(1).max(256).optional(),
-})
+const schema = z
+  .strictObject({
+    language: z.enum(languages),
+    runtime: z.enum(runtimeNames).optional(),
+    realm: z.enum(realms).optional(),
+    network: z.enum(networkModes).optional(),
+    limits: limitsSchema.optional(),
+    preload: preloadSchema.optional(),
+    count: z.int().min(1).max(256).optional(),
+  })
+  .superRefine(checkRealm)
 
 /** Throws INVALID_REQUEST. */
 export function parseWarmUp(input: WarmUpRequest): WarmUpRequest {

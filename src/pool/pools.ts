@@ -20,7 +20,7 @@ import type { Toolchains } from '../runtimes/toolchains.ts'
 import { Lease } from './lease.ts'
 import { Pool } from './pool.ts'
 import type { PoolStats } from './pool.ts'
-import { canBeParked, defaultPoolSize, shapeOf } from './shape.ts'
+import { canBeParked, defaultPoolSize, parkRequestOf, shapeOf } from './shape.ts'
 import type { PoolSizes, ShapeRequest, WorkerShape } from './shape.ts'
 import { StartGate } from './start-gate.ts'
 import { Zygotes } from './zygotes.ts'
@@ -162,15 +162,15 @@ export class Pools implements AsyncDisposable {
   }
 
   async #park(shape: WorkerShape, signal: AbortSignal): Promise<ParkedWorker> {
-    const { runtime, language, network, preload, limits } = shape
+    const { runtime, language, realm, network, limits } = shape
     const { wall, clock, toolchains, readable } = this.#parts
     const { machine } = wall
-    const park = runtime.parks === 'cell' || language === 'shell' ? null : { park: language, preload }
+    const park = parkRequestOf(shape)
     const forked = canFork(shape) ? await this.#fork(shape, signal) : null
     if (forked !== null) return forked
     if (signal.aborted) throw new LazaretError('DISPOSED')
     return behindBestWall(wall, (place) => {
-      const program = runtime.prepare({ language, code: '' }, limits, { toolchains, place })
+      const program = runtime.prepare({ language, realm, code: '' }, limits, { toolchains, place })
       return ParkedWorker.park(program, { machine, clock, limits, readable, place, network, park, signal })
     })
   }

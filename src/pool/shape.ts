@@ -1,11 +1,14 @@
 /** What a parked worker can serve: everything that is decided when it is started, and not when its run begins. */
 import type { Limits } from '../core/limits.ts'
-import type { Language, NetworkMode, RunRequest, RuntimeName } from '../core/request.ts'
+import type { Language, NetworkMode, Realm, RunRequest, RuntimeName } from '../core/request.ts'
+import type { ParkRequest } from '../runtimes/channel-protocol.ts'
 import type { Runtime } from '../runtimes/runtime.ts'
 
 export interface WorkerShape {
   readonly runtime: Runtime
   readonly language: Language
+  /** Made ahead, because a realm of its own takes as long as the rest of a run. */
+  readonly realm: Realm
   readonly network: NetworkMode
   /** Modules that are imported ahead, in Python. */
   readonly preload: readonly string[]
@@ -15,7 +18,7 @@ export interface WorkerShape {
   readonly key: string
 }
 
-export type ShapeRequest = Pick<RunRequest, 'language' | 'network' | 'preload'>
+export type ShapeRequest = Pick<RunRequest, 'language' | 'realm' | 'network' | 'preload'>
 
 /** Limits that the kernel holds for each process: they can be lowered later, and never raised. */
 const onlyLowered = ['memoryBytes', 'processesMax', 'openFilesMax', 'diskBytes'] as const
@@ -32,7 +35,7 @@ export interface ShapeGround {
 }
 
 export function shapeOf(
-  { language, network = 'none', preload = [] }: ShapeRequest,
+  { language, realm = 'runtime', network = 'none', preload = [] }: ShapeRequest,
   runtime: Runtime,
   { limits, usual, memoryHeldByCgroup }: ShapeGround,
 ): WorkerShape {
@@ -48,11 +51,18 @@ export function shapeOf(
   const key = JSON.stringify([
     runtime.name,
     language,
+    realm,
     network,
     preload,
     onlyLowered.map((name) => started[name]),
   ])
-  return { runtime, language, network, preload, limits: started, key }
+  return { runtime, language, realm, network, preload, limits: started, key }
+}
+
+/** What the harness loads ahead; null where there is none before the run. */
+export function parkRequestOf({ runtime, language, realm, preload }: WorkerShape): ParkRequest | null {
+  if (runtime.parks === 'cell' || language === 'shell') return null
+  return { park: language, preload, ...(realm === 'bare' ? { realm } : {}) }
 }
 
 /** Whether a request could be served by any parked worker: environment variables are given to a process at its start. */

@@ -16,6 +16,8 @@ export const channelDescriptor = 3
 /** Load ahead of the run: the request follows when there is one. */
 export interface ParkRequest {
   readonly park: GuestRequest['language']
+  /** Absent for the runtime's own. */
+  readonly realm?: 'bare'
   /** Modules that the program will find imported; for python. */
   readonly preload: readonly string[]
 }
@@ -24,6 +26,8 @@ export interface ParkRequest {
 export interface GuestRequest {
   readonly language: 'javascript' | 'typescript' | 'python'
   readonly code: string
+  /** Absent for the runtime's own. */
+  readonly realm?: 'bare'
   /** The input in the tagged encoding of `core/values.ts`; absent when the request has none. */
   readonly input?: unknown
   readonly args: readonly string[]

@@ -17,6 +17,7 @@ export function writeGuestRequest(
   return {
     language,
     code: request.code,
+    ...(request.realm === 'bare' ? { realm: request.realm } : {}),
     ...input,
     args: request.args ?? [],
     resultBytes: limits.resultBytes,

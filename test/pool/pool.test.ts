@@ -15,6 +15,7 @@ const shape: WorkerShape = {
     prepare: () => assert.fail('not here'),
   },
   language: 'python',
+  realm: 'runtime',
   network: 'none',
   preload: [],
   limits: defaultLimits,

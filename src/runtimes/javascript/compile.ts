@@ -2,10 +2,10 @@
  * Turns the guest's code into something that can be started. Most code is run as a strict block, whose completion value
  * the engine itself gives; code that only a module may hold takes the slow road of `module-code.ts`.
  */
-import type { Script } from 'node:vm'
 import type { GuestRequest } from '../channel-protocol.ts'
 import { CompileError, toCompileError } from './errors.ts'
-import { type MapPosition, programName, programPath, skipOnFirstLine, strictPrefix } from './positions.ts'
+import { ownRealm, type Realm } from './own-realm.ts'
+import { type MapPosition, programName, skipOnFirstLine, strictPrefix } from './positions.ts'
 
 export interface Program {
   /** Runs the program; gives its completion value, or a promise of it. */
@@ -14,6 +14,7 @@ export interface Program {
 }
 
 interface Source {
+  readonly realm: Realm
   readonly text: string
   readonly toWritten: MapPosition
   readonly hasAddedStatements: boolean
@@ -29,8 +30,12 @@ const moduleWord = /\b(?:await|import|export)\b/
 const varWord = /\bvar\b/
 
 /** Throws a `CompileError` with the place in the code as written. */
-export async function compileProgram({ language, code }: GuestRequest): Promise<Program> {
-  const source = language === 'typescript' ? await compileTypeScript(code) : asWritten(code)
+export async function compileProgram(
+  { language, code }: GuestRequest,
+  realm: Realm = ownRealm,
+): Promise<Program> {
+  const compiled = language === 'typescript' ? await compileTypeScript(code) : asWritten(code)
+  const source = { ...compiled, realm }
   if (source.hasAddedStatements) return compileFunction(source, { isAsync: true })
   if (isFastInEval(source)) {
     const text = `${inBlock(source)}\n//# sourceURL=${programName}`
@@ -39,7 +44,7 @@ export async function compileProgram({ language, code }: GuestRequest): Promise<
   if (!isScript(source.text)) {
     const engineError = moduleWord.test(source.text)
       ? undefined
-      : errorOf(() => createScript(inBlock(source)))
+      : errorOf(() => realm.createScript(inBlock(source)))
     return compileFunction(source, { isAsync: true, engineError })
   }
   if (varWord.test(code)) {
@@ -55,14 +60,14 @@ function inBlock({ text }: Source): string {
 
 function compileScript(source: Source): Promise<Program> | Program {
   try {
-    const script = createScript(inBlock(source))
-    return { start: () => runScript(script), toWritten: mapAfter(blockPrefix, source) }
+    const start = source.realm.createScript(inBlock(source))
+    return { start, toWritten: mapAfter(blockPrefix, source) }
   } catch {
     // Two functions of one name, say, may stand in a script and in no block.
   }
   try {
-    const script = createScript(`${strictPrefix}${source.text}`)
-    return { start: () => runScript(script), toWritten: mapAfter(strictPrefix, source) }
+    const start = source.realm.createScript(`${strictPrefix}${source.text}`)
+    return { start, toWritten: mapAfter(strictPrefix, source) }
   } catch (engineError) {
     return compileFunction(source, { isAsync: true, engineError })
   }
@@ -82,13 +87,13 @@ function errorOf(compile: () => void): unknown {
   }
 }
 
-async function compileTypeScript(code: string): Promise<Source> {
+async function compileTypeScript(code: string): Promise<Omit<Source, 'realm'>> {
   const typescript = await import('./typescript.ts')
   const compiled = typescript.compileTypeScript(code)
   return { ...compiled, text: withoutHashbang(compiled.text) }
 }
 
-const asWritten = (code: string): Source => ({
+const asWritten = (code: string): Omit<Source, 'realm'> => ({
   text: withoutHashbang(code),
   toWritten: (position) => position,
   hasAddedStatements: false,
@@ -120,9 +125,11 @@ async function compileFunction(
   const { compileModule, startModule } = await import('./module-code.ts')
   try {
     const { text, toBefore } = compileModule(source.text, { isAsync })
-    const main = createScript(text)
+    const { realm } = source
+    const main = realm.createScript(text)
+    const startMain = realm.startModule ?? startModule
     return {
-      start: () => startModule(runScript(main)),
+      start: () => startMain(main()),
       toWritten: (position) => source.toWritten(toBefore(position)),
     }
   } catch (thrown) {
@@ -142,13 +149,12 @@ async function compileFunction(
  * of evaluated code up by name each time, a hundred times slower, takes lists apart in its slowest tier, and `import()`
  * there would start from the harness.
  */
-function isFastInEval({ text }: Source): boolean {
-  if (!isBun || text.length > evalCharactersMax || slowInEval.test(text)) return false
+function isFastInEval({ text, realm }: Source): boolean {
+  if (!realm.canEvaluate || text.length > evalCharactersMax || slowInEval.test(text)) return false
   // What does not compile must be known before it runs: as a script, and as a block. One parse of both is faster.
   return canCompile(`${asScript(text)};{${text}\n}`)
 }
 
-const isBun = process.versions['bun'] !== undefined
 /** And what is for modules only, which goes its own way. */
 const slowInEval = /\b(?:var|import|export|await|target)\b|\]\s*=[^=>]/
 /** Parsing more than this once again takes as long as loading `node:vm`. */
@@ -157,34 +163,3 @@ const evalCharactersMax = 32 * 1024
 // oxlint-disable-next-line no-eval -- this is the inside of a cell: running the guest's code is its purpose.
 const evaluate = eval
 const createFunction = Function
-
-const getBuiltinModule = process.getBuiltinModule.bind(process)
-const runScript = (script: Script): unknown => script.runInThisContext({ displayErrors: false })
-
-/** Only where `import()` may occur does the engine need to know how to resolve it. */
-function createScript(text: string): Script {
-  const { Script, constants } = getBuiltinModule('node:vm')
-  if (!text.includes('import')) return new Script(text, { filename: programName })
-  const importing = {
-    // Resolves as a module in the working directory would: not as the main one, and not from the root.
-    filename: programPath,
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-  }
-  silenceLoaderWarning(() => new Script('import("node:vm")', importing).runInThisContext())
-  return new Script(text, importing)
-}
-
-let isLoaderSilent = isBun
-
-/** Node says once, when such a script first imports, that the loader is experimental; stderr is the guest's. */
-function silenceLoaderWarning(warn: () => void): void {
-  if (isLoaderSilent) return
-  isLoaderSilent = true
-  const { emitWarning } = process
-  process.emitWarning = () => {}
-  try {
-    warn()
-  } finally {
-    process.emitWarning = emitWarning
-  }
-}

@@ -2,125 +2,26 @@
  * The guest's console. Every call becomes one log message and the same text on stdout or stderr, as a rule written
  * before the call returns. Texts are Node's in every runtime. What a method throws, it throws at the guest that called it.
  */
-import { uncurryThis } from '../../core/primordials.ts'
-import type { LogEntry } from '../../core/result.ts'
 import { sendLog } from './channel.ts'
+import { addMethods, type Print } from './console-methods.ts'
 import { createWrite } from './console-streams.ts'
 import { tableText } from './console-table.ts'
 import { formatAll, inspectWith } from './inspect.ts'
 
-type Level = LogEntry['level']
-type Print = (level: Level, text: string) => void
-type Methods = Record<string, (...values: never[]) => void>
-
-const groupIndent = '  '
-
 const now = performance.now.bind(performance)
-const { captureStackTrace } = Error
-const LabelMap = Map<string, number>
-const mapGet = uncurryThis(LabelMap.prototype.get)
-const mapSet = uncurryThis(LabelMap.prototype.set)
-const mapDelete = uncurryThis(LabelMap.prototype.delete)
-const replaceAll = uncurryThis(String.prototype.replaceAll as (from: string, to: string) => string)
 
 /** Replaces every method of the global console; what else it carries stays. */
 export function installConsole(): void {
-  let indent = ''
+  addMethods(console, { formatAll, inspectWith, tableText, now }, createPrint())
+}
+
+/** Prints to the channel and to the streams. */
+export function createPrint(): Print {
   const writeOut = createWrite('stdout')
   const writeError = createWrite('stderr')
-  const print: Print = (level, text) => {
-    const shown = indent === '' ? text : indent + replaceAll(text, '\n', `\n${indent}`)
-    sendLog(level, shown)
+  return (level, text) => {
+    sendLog(level, text)
     const write = level === 'warn' || level === 'error' ? writeError : writeOut
-    write(`${shown}\n`)
+    write(`${text}\n`)
   }
-  const group = (...values: unknown[]): void => {
-    if (values.length > 0) print('log', formatAll(values))
-    indent += groupIndent
-  }
-  Object.assign(console, printers(print), counters(print), timers(print), {
-    group,
-    groupCollapsed: group,
-    groupEnd() {
-      indent = indent.slice(groupIndent.length)
-    },
-  })
-}
-
-function printers(print: Print): Methods {
-  return {
-    log: (...values: unknown[]) => print('log', formatAll(values)),
-    info: (...values: unknown[]) => print('info', formatAll(values)),
-    debug: (...values: unknown[]) => print('debug', formatAll(values)),
-    warn: (...values: unknown[]) => print('warn', formatAll(values)),
-    error: (...values: unknown[]) => print('error', formatAll(values)),
-    dirxml: (...values: unknown[]) => print('log', formatAll(values)),
-    dir: (value: unknown, options?: object) =>
-      print('log', inspectWith(value, { customInspect: false, ...options })),
-    table: (data: unknown, properties?: readonly string[]) =>
-      print('log', tableText(data, properties) ?? formatAll([data])),
-    trace: function trace(...values: unknown[]) {
-      const origin = { stack: '', name: 'Trace', message: formatAll(values) }
-      captureStackTrace(origin, trace)
-      print('error', origin.stack)
-    },
-    assert(isTrue: unknown, ...values: unknown[]) {
-      if (isTrue) return
-      if (typeof values[0] === 'string') values[0] = `Assertion failed: ${values[0]}`
-      else values.unshift('Assertion failed')
-      print('warn', formatAll(values))
-    },
-    // These act on a terminal or an inspector, and there is none.
-    clear() {},
-    profile() {},
-    profileEnd() {},
-    timeStamp() {},
-  }
-}
-
-function counters(print: Print): Methods {
-  const counts = new LabelMap()
-  return {
-    count(label: unknown = 'default') {
-      const name = `${label as string}`
-      const count = (mapGet(counts, name) ?? 0) + 1
-      mapSet(counts, name, count)
-      print('log', `${name}: ${count}`)
-    },
-    countReset(label: unknown = 'default') {
-      const name = `${label as string}`
-      if (!mapDelete(counts, name)) print('warn', `Warning: Count for '${name}' does not exist`)
-    },
-  }
-}
-
-function timers(print: Print): Methods {
-  const starts = new LabelMap()
-  const show = (name: string, method: string, values: readonly unknown[]): void => {
-    const start = mapGet(starts, name)
-    if (start === undefined) return print('warn', `Warning: No such label '${name}' for console.${method}()`)
-    print('log', formatAll(['%s: %s', name, durationText(now() - start), ...values]))
-  }
-  return {
-    time(label: unknown = 'default') {
-      const name = `${label as string}`
-      if (mapGet(starts, name) === undefined) mapSet(starts, name, now())
-      else print('warn', `Warning: Label '${name}' already exists for console.time()`)
-    },
-    timeLog: (label: unknown = 'default', ...values: unknown[]) =>
-      show(`${label as string}`, 'timeLog', values),
-    timeEnd(label: unknown = 'default') {
-      show(`${label as string}`, 'timeEnd', [])
-      mapDelete(starts, `${label as string}`)
-    },
-  }
-}
-
-/** As Node words it: `1.5ms`, `2.500s`, `1:02.500 (m:ss.mmm)`. */
-function durationText(ms: number): string {
-  const seconds = ms / 1000
-  if (seconds < 1) return `${Number(ms.toFixed(3))}ms`
-  if (seconds < 60) return `${seconds.toFixed(3)}s`
-  const minutes = Math.floor(seconds / 60)
-  return `${minutes}:${(seconds % 60).toFixed(3).padStart(6, '0')} (m:ss.mmm)`
 }

@@ -39,13 +39,15 @@ export function reportSyntaxError(code: string, { name, message, position }: Com
 /** Tells host and reader what reached the top of the program. */
 export function reportError(code: string, thrown: unknown): void {
   const error = describeError(thrown)
+  const isAnError = typeof thrown === 'object' && thrown !== null && isError(thrown)
+  reportGuestError(code, error, isAnError ? errorText(thrown, error) : `Uncaught ${inspectValue(thrown)}`)
+}
+
+/** The same of an error that is described already; `text` is for a person. */
+export function reportGuestError(code: string, error: GuestError, text: string): void {
   sendError('run', error)
   const { line, column } = error
   const position = line === undefined || column === undefined ? undefined : { line, column }
-  const text =
-    typeof thrown === 'object' && thrown !== null && isError(thrown)
-      ? errorText(thrown, error)
-      : `Uncaught ${inspectValue(thrown)}`
   writeText(`${codeFrame(code, position)}${text}\n`)
 }
 

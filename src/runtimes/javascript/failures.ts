@@ -11,7 +11,7 @@ import { unquote } from './quoted-names.ts'
 const stderr = 2
 const failureExitCode = 1
 /** Node's exit code for a top-level await that was never settled. */
-const unsettledExitCode = 13
+export const unsettledExitCode = 13
 
 // Guest code may delete or shadow the global.
 const program = process
@@ -66,16 +66,16 @@ export function watchFailures(code: string): Failures {
 /** Whether the guest's program listens too. */
 const isListening = (event: string): boolean => listenerCount(program, event) > 1
 
-function listen(event: string, listener: (value: unknown) => void): void {
+export function listen(event: string, listener: (value: unknown) => void): void {
   // Node calls listeners by their `apply`, which guest code may have patched on the prototype.
   defineProperty(listener, 'apply', { value: functionApply })
   on(program, event, listener)
 }
 
 /** Runs the program's exit listeners, and ends even if guest code has broken the way out. */
-export function exitNow(): never {
+export function exitNow(exitCode = failureExitCode): never {
   try {
-    return exit(failureExitCode)
+    return exit(exitCode)
   } finally {
     kill()
   }

@@ -5,15 +5,16 @@
 import { encodeValueToJson } from '../../core/encode-value.ts'
 import type { GuestFunctions, GuestRequest, ParkRequest } from '../channel-protocol.ts'
 import { readRequest, send, sendValue } from './channel.ts'
-import { compileProgram, type Program } from './compile.ts'
+import { compileOrExit } from './compile-or-exit.ts'
+import { compileProgram } from './compile.ts'
 import { installConsole } from './console.ts'
-import { CompileError, reportSyntaxError } from './errors.ts'
-import { exitNow, watchFailures } from './failures.ts'
+import { watchFailures } from './failures.ts'
 import { installGlobals } from './globals.ts'
 import { inspectValue } from './inspect.ts'
 import { installStackTraces } from './stack.ts'
 
 async function run(request: GuestRequest): Promise<void> {
+  if (request.realm === 'bare') return (await import('./bare-realm.ts')).runBare(request)
   const program = await compileOrExit(request)
   installStackTraces(program.toWritten)
   installGlobals(request, await decodeInput(request))
@@ -35,16 +36,6 @@ async function run(request: GuestRequest): Promise<void> {
   }
 }
 
-async function compileOrExit(request: GuestRequest): Promise<Program> {
-  try {
-    return await compileProgram(request)
-  } catch (thrown) {
-    if (!(thrown instanceof CompileError)) throw thrown
-    reportSyntaxError(request.code, thrown)
-    return exitNow()
-  }
-}
-
 async function installFunctions(request: GuestRequest, functions: GuestFunctions): Promise<void> {
   const { createFunctions } = await import('./functions.ts')
   createFunctions(functions, request.resultBytes)
@@ -61,7 +52,7 @@ const isObject = (value: unknown): boolean =>
   (typeof value === 'object' && value !== null) || typeof value === 'function'
 
 /** What most runs need is loaded and compiled now; none of it runs code of a guest's. */
-async function park({ park: language }: ParkRequest): Promise<void> {
+async function park({ park: language, realm }: ParkRequest): Promise<void> {
   const sample = { language, code: '', args: [], resultBytes: 0 }
   // The run does it again, with what is its own; the second time engines are done with it ten times faster.
   installGlobals(sample, undefined)
@@ -69,6 +60,7 @@ async function park({ park: language }: ParkRequest): Promise<void> {
   for (const code of ['1', 'await 1', 'var a = 1']) await compileProgram({ ...sample, code })
   // What `process.stdout` is made of: loading it takes Bun milliseconds. Not itself: making it changes the descriptor.
   for (const name of ['node:fs', 'node:stream', 'node:tty', 'node:net']) process.getBuiltinModule(name)
+  if (realm === 'bare') await (await import('./bare-realm.ts')).parkBare(language)
   await import('../../core/decode-value.ts')
   encodeValueToJson({ a: [1, 'a'] }, { maxBytes: 1000 })
   inspectValue({ a: [1, 'a'] })

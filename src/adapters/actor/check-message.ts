@@ -1,0 +1,61 @@
+/** A message becomes something to execute, or the reason why it is refused: the first that applies, in this order. */
+export type ActorLanguage = (typeof languages)[number]
+
+/** One piece of code, checked. */
+export interface Execution {
+  readonly code: string
+  readonly language: ActorLanguage
+  readonly timeoutMs: number
+}
+
+const languages = ['javascript', 'typescript'] as const
+
+export interface TimeoutRules {
+  readonly defaultTimeoutMs: number
+  readonly timeoutMsMax: number
+}
+
+/** Reads a message that may be anything. A getter of it may throw. */
+export function checkMessage(message: unknown, rules: TimeoutRules): Execution | string {
+  const { type, payload } = fieldsOf(message)
+  if (type !== 'execute') return `Expected message type 'execute', got '${describe(type)}'`
+  const { code, language, timeout } = fieldsOf(payload)
+  if (code === undefined || code === null || code === '') return 'No code provided'
+  const asked = language === undefined ? 'javascript' : language
+  if (asked !== null && !isLanguage(asked)) return unsupported(asked)
+  if (typeof code !== 'string') return `The code must be a string, got ${describe(code)}`
+  if (asked === null) return unsupported(asked)
+  const timeoutMs = timeout === undefined ? rules.defaultTimeoutMs : timeout
+  const wrong = whyNoTimeout(timeoutMs, rules.timeoutMsMax)
+  if (wrong !== undefined) return wrong
+  return { code, language: asked, timeoutMs: timeoutMs as number }
+}
+
+/** `undefined` when it is one. */
+export function whyNoTimeout(timeout: unknown, timeoutMsMax: number): string | undefined {
+  if (typeof timeout !== 'number' || !Number.isFinite(timeout) || timeout <= 0)
+    return `The timeout must be a positive number of milliseconds, got ${describe(timeout)}`
+  if (timeout > timeoutMsMax) return `The timeout may be at most ${timeoutMsMax}ms, got ${timeout}ms`
+  return undefined
+}
+
+const unsupported = (language: unknown): string =>
+  `Unsupported language: ${describe(language)}. Supported: ${languages.join(', ')}`
+
+function isLanguage(value: unknown): value is ActorLanguage {
+  return languages.some((language) => language === value)
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}
+
+const describedMax = 100
+
+/** As it would stand in a template, but that nothing of it is called, and that it stays one short line. */
+function describe(value: unknown): string {
+  if (typeof value === 'function') return 'a function'
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object'
+  const text = String(value).replaceAll(/\p{Cc}/gu, ' ')
+  return text.length > describedMax ? `${text.slice(0, describedMax)}…` : text
+}

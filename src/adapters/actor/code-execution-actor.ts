@@ -1,0 +1,81 @@
+/**
+ * The protocol of the actors that execute code: a message in, an answer out, whatever happens. How code is run is the
+ * one thing in which they differ.
+ */
+import { systemClock } from '../../core/clock.ts'
+import { LazaretError } from '../../core/errors.ts'
+import type { RunResult } from '../../core/result.ts'
+import { checkMessage, type Execution, type TimeoutRules, whyNoTimeout } from './check-message.ts'
+import { type Answer, describeRun } from './describe-run.ts'
+import type { Message, MessageResponse } from './message.ts'
+
+export type Execute = (execution: Execution) => Promise<RunResult>
+
+/** Where every actor of this kind answers from. */
+const ownAddress = '@(code-execution)'
+
+export class CodeExecutionActor {
+  readonly #rules: TimeoutRules
+  readonly #execute: Execute
+
+  constructor(rules: TimeoutRules, execute: Execute) {
+    const wrong = whyNoTimeout(rules.defaultTimeoutMs, rules.timeoutMsMax)
+    if (wrong !== undefined)
+      throw new LazaretError('INVALID_REQUEST', {
+        detail: `defaultTimeoutMs: ${wrong}.`,
+        hint: 'Give milliseconds, or leave it out for 5000; `ceilings.wallMs` of the options raises what is allowed.',
+      })
+    this.#rules = rules
+    this.#execute = execute
+  }
+
+  /** Never rejects: whatever the message is and whatever its code does, there is an answer. */
+  async receive(message: Message): Promise<MessageResponse> {
+    const names = writeNames(message)
+    const answer = await this.#answer(message)
+    return { ...names, timestamp: Date.parse(systemClock.timestamp()), ...answer }
+  }
+
+  async #answer(message: Message): Promise<Answer> {
+    try {
+      const execution = checkMessage(message, this.#rules)
+      if (typeof execution === 'string') return { success: false, error: execution }
+      return describeRun(await this.#execute(execution), execution)
+    } catch (error) {
+      return { success: false, error: describeRefusal(error) }
+    }
+  }
+}
+
+function writeNames(message: Message): Pick<MessageResponse, 'id' | 'correlationId' | 'from' | 'to'> {
+  const { id, from, correlationId } = readNames(message)
+  const ownId = id ?? systemClock.id()
+  return {
+    id: `${ownId}_response`,
+    correlationId: correlationId ?? ownId,
+    from: ownAddress,
+    to: from ?? ownAddress,
+  }
+}
+
+/** Those that are texts. What is no message at all gets an answer too, and a getter of it may throw. */
+function readNames(message: unknown): Partial<Record<'id' | 'from' | 'correlationId', string>> {
+  if (typeof message !== 'object' || message === null) return {}
+  const names = ['id', 'from', 'correlationId'] as const
+  return Object.fromEntries(names.flatMap((name) => readName(message, name)))
+}
+
+function readName(message: object, name: string): readonly (readonly [string, string])[] {
+  try {
+    const value: unknown = Reflect.get(message, name)
+    return typeof value === 'string' ? [[name, value]] : []
+  } catch {
+    return []
+  }
+}
+
+/** Why nothing ran, and what to do: errors of ours have both from one table. */
+function describeRefusal(error: unknown): string {
+  if (error instanceof LazaretError) return `${error.message} ${error.hint}`
+  return `The message could not be read: ${error instanceof Error ? error.message : String(error)}`
+}

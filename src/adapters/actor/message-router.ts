@@ -1,0 +1,54 @@
+/** Who gets a message, by its address. */
+import { LazaretError } from '../../core/errors.ts'
+import type { Message, MessageResponse } from './message.ts'
+
+export interface Actor {
+  receive(message: Message): Promise<MessageResponse>
+}
+
+/** Hands messages to the actors that are registered under their addresses. */
+export class MessageRouter {
+  readonly #actors = new Map<string, Actor>()
+
+  /** Whoever had the address before has it no longer. */
+  register(address: string, actor: Actor): void {
+    if (typeof address !== 'string' || address === '')
+      throw new LazaretError('INVALID_REQUEST', {
+        detail: 'The address of an actor is a text of some length.',
+      })
+    this.#actors.set(address, actor)
+  }
+
+  /**
+   * Delivers a message whose answer nobody waits for.
+   *
+   * @throws {LazaretError} INVALID_REQUEST when nobody is registered there.
+   */
+  send(message: Message): void {
+    // What an actor throws is an answer too.
+    this.#find(message)
+      .receive(message)
+      .catch(() => undefined)
+  }
+
+  /**
+   * Delivers a message and resolves with the answer.
+   *
+   * @throws {LazaretError} INVALID_REQUEST when nobody is registered there.
+   */
+  async ask(message: Message): Promise<MessageResponse> {
+    return await this.#find(message).receive(message)
+  }
+
+  #find({ to }: Message): Actor {
+    const actor = to === undefined ? undefined : this.#actors.get(to)
+    if (actor !== undefined) return actor
+    throw new LazaretError('INVALID_REQUEST', {
+      detail:
+        to === undefined
+          ? 'The message names no receiver.'
+          : `No actor is registered as ${JSON.stringify(to)}.`,
+      hint: 'Register one with register(address, actor), and name its address in `to`.',
+    })
+  }
+}

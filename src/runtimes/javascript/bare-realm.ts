@@ -1,0 +1,112 @@
+/**
+ * A realm with nothing but the language in it, for a program that is to find no names of the platform: a context of
+ * `node:vm` with an inside of its own (`bare/`), and this, its way out. It hides names, and no more: what guest code may
+ * do, the cell decides. `bare/protocol.ts` says what may pass between the two.
+ */
+import { dirname } from 'node:path'
+import type { GuestRequest } from '../channel-protocol.ts'
+import { type BareHost, type BareInside, insideName, openName, type OpenInside } from './bare/protocol.ts'
+import { sendEnd, sendError, sendValue } from './channel.ts'
+import { compileOrExit } from './compile-or-exit.ts'
+import { compileProgram } from './compile.ts'
+import { createPrint } from './console.ts'
+import { reportGuestError } from './errors.ts'
+import { exitNow, listen, unsettledExitCode } from './failures.ts'
+import { harnessPath } from './harness-path.ts'
+import type { Realm } from './own-realm.ts'
+import { programName } from './positions.ts'
+import { installStackTraces, mapPositions, topPosition } from './stack.ts'
+
+const failureExitCode = 1
+const insideFile = 'guest-bare.js'
+
+/** A class, because its code is strict, and strict functions are shown to nobody that they call. */
+class BareRealm implements Realm {
+  readonly canEvaluate = false
+  readonly inside: BareInside
+  code = ''
+  #isWaiting = false
+  readonly #context: object
+  readonly #options: object
+
+  constructor() {
+    const { constants, createContext, Script } = process.getBuiltinModule('node:vm')
+    const { readFileSync } = process.getBuiltinModule('node:fs')
+    const importModuleDynamically = (specifier: unknown): never =>
+      this.inside.refuseImport(typeof specifier === 'string' ? specifier : '')
+    this.#options = { filename: programName, importModuleDynamically }
+    this.#context = createContext(constants.DONT_CONTEXTIFY, { importModuleDynamically })
+    const text = readFileSync(`${dirname(harnessPath)}/${insideFile}`, 'utf8')
+    new Script(text, { ...this.#options, filename: insideName }).runInContext(this.#context)
+    const open = Reflect.get(this.#context, openName) as OpenInside
+    this.inside = open(this.#createHost())
+  }
+
+  createScript = (text: string): (() => unknown) => {
+    const { Script } = process.getBuiltinModule('node:vm')
+    if (text.includes('babelHelpers.')) this.inside.addDecorators()
+    const script = new Script(text, this.#options)
+    return () => script.runInContext(this.#context, { displayErrors: false })
+  }
+
+  startModule = (main: unknown): unknown => this.inside.startModule(main)
+
+  /** Ends the program with what nobody caught, or when nothing is left to happen. */
+  watch(): void {
+    listen('uncaughtException', (thrown) => this.inside.fail(thrown))
+    listen('unhandledRejection', (reason) => this.inside.fail(reason))
+    listen('beforeExit', () => {
+      if (this.#isWaiting) this.#endUnsettled()
+      else sendEnd(0)
+    })
+  }
+
+  #endUnsettled(): void {
+    sendError('run', {
+      name: 'Error',
+      message: 'The program awaits a promise that nothing can settle any more.',
+    })
+    sendEnd(unsettledExitCode)
+    exitNow(unsettledExitCode)
+  }
+
+  #createHost(): BareHost {
+    return {
+      print: createPrint(),
+      sendValue,
+      mapPositions,
+      setWaiting: (isWaiting) => {
+        this.#isWaiting = isWaiting
+      },
+      fail: (name, message, stack) => {
+        const position = stack === undefined ? undefined : topPosition(stack, `${name}: ${message}`)
+        const error = { name, message, ...(stack === undefined ? {} : { stack }), ...position }
+        reportGuestError(this.code, error, stack ?? `${name} ${message}`)
+        sendEnd(failureExitCode)
+        exitNow()
+      },
+    }
+  }
+}
+
+let opened: BareRealm | undefined
+
+/** What every such run needs; none of it runs code of a guest's. */
+export async function parkBare(language: GuestRequest['language']): Promise<void> {
+  opened = new BareRealm()
+  const sample = { language, code: '', args: [], resultBytes: 0 }
+  for (const code of ['1', 'await 1', 'var a = 1']) await compileProgram({ ...sample, code }, opened)
+}
+
+export async function runBare(request: GuestRequest): Promise<void> {
+  const realm = (opened ??= new BareRealm())
+  realm.code = request.code
+  const program = await compileOrExit(request, realm)
+  installStackTraces(program.toWritten)
+  realm.watch()
+  realm.inside.begin({
+    start: program.start,
+    input: 'input' in request ? JSON.stringify(request.input) : undefined,
+    resultBytes: request.resultBytes,
+  })
+}

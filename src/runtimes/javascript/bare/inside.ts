@@ -1,0 +1,141 @@
+/**
+ * The inside of a bare realm: bundled into one script, it is evaluated in the realm, so that everything that guest code
+ * finds there, and everything that looks at a value of it, is the realm's own. See `protocol.ts`.
+ */
+import './platform.ts'
+import { decodeTagged } from '../../../core/decode-value.ts'
+import { encodeValueToJson } from '../../../core/encode-value.ts'
+import { messageOf, uncurryThis } from '../../../core/primordials.ts'
+import { isError, readProperty, textOr } from '../../../core/read-value.ts'
+import { addMethods, type Level } from '../console-methods.ts'
+import { installDecoratorHelpers } from '../decorators.ts'
+import { define } from '../define.ts'
+import { addGlobals, keepLanguage } from './globals.ts'
+import { type BareHost, type BareInside, type BareStart, openName, type OpenInside } from './protocol.ts'
+import { show, showAll } from './shown.ts'
+import { lockStackTraces } from './stack.ts'
+import { applyToJson } from './to-json.ts'
+
+const programName = '<code>'
+const { now } = Date
+const parse = JSON.parse as (json: string) => unknown
+const then = uncurryThis(Promise.prototype.then)
+const resolved = Promise.resolve()
+const OwnTypeError = TypeError
+const OwnRangeError = RangeError
+
+let hasDecorators = false
+
+const open: OpenInside = (outer) => {
+  const host = guarded(outer)
+  const fail = (thrown: unknown): void => {
+    const { name, message, stack } = describe(thrown)
+    host.fail(name, message, stack)
+  }
+  const inside: BareInside = {
+    begin(program) {
+      const run = () => runProgram(program, host, fail)
+      void then(resolved, run)
+    },
+    fail,
+    startModule: (main) => (main as (imports: object) => unknown)(imports),
+    refuseImport(specifier) {
+      throw new OwnTypeError(`Cannot import "${specifier}": there are no modules here.`)
+    },
+    addDecorators() {
+      hasDecorators = true
+    },
+  }
+  // Engines are done with it faster when they have seen it once.
+  encodeValueToJson({ a: [1, 'a'] }, { maxBytes: 1000, replace: applyToJson })
+  showAll([{ a: [1, 'a'] }])
+  return inside
+}
+
+define(globalThis, openName, open)
+
+async function runProgram(
+  { start, input, resultBytes }: BareStart,
+  host: BareHost,
+  fail: (thrown: unknown) => void,
+): Promise<void> {
+  prepareRealm(host, input)
+  try {
+    let value = start()
+    if (isObject(value)) {
+      host.setWaiting(true)
+      value = await value
+      host.setWaiting(false)
+    }
+    const { json, truncated } = encodeValueToJson(value, { maxBytes: resultBytes, replace: applyToJson })
+    host.sendValue(json, show(value), truncated)
+  } catch (thrown) {
+    host.setWaiting(false)
+    fail(thrown)
+  }
+}
+
+/** Only these can be thenable. */
+const isObject = (value: unknown): boolean =>
+  (typeof value === 'object' && value !== null) || typeof value === 'function'
+
+/** The last that happens in the realm before the guest's code. */
+function prepareRealm(host: BareHost, input: string | undefined): void {
+  const value = input === undefined ? undefined : decodeTagged(parse(input)).value
+  const console = {}
+  const texts = { formatAll: showAll, inspectWith: show, tableText: () => undefined, now }
+  addMethods(console, texts, (level: Level, text: string) => host.print(level, text))
+  define(console, Symbol.toStringTag as unknown as string, 'console')
+  keepLanguage()
+  addGlobals({ console, input: value })
+  if (hasDecorators) installDecoratorHelpers()
+  lockStackTraces(programName, host.mapPositions)
+}
+
+/** What static imports become: `import()` itself refuses. */
+const imports = {
+  meta: { __proto__: null },
+  load: (module: Promise<object>) => module,
+  check() {},
+  caught: (thrown: unknown) => thrown,
+}
+
+interface Described {
+  readonly name: string
+  readonly message: string
+  readonly stack: string | undefined
+}
+
+function describe(thrown: unknown): Described {
+  if (typeof thrown !== 'object' || thrown === null)
+    return { name: 'Uncaught', message: typeof thrown === 'string' ? thrown : show(thrown), stack: undefined }
+  const message = readProperty(thrown, 'message')
+  if (!isError(thrown))
+    return { name: 'Uncaught', message: textOr(message, '') || show(thrown), stack: undefined }
+  const stack = readProperty(thrown, 'stack')
+  return {
+    name: textOr(readProperty(thrown, 'name'), 'Error'),
+    message: textOr(message, ''),
+    stack: typeof stack === 'string' ? stack : undefined,
+  }
+}
+
+/** An error out of one of these would be the harness's, and lead to its realm: such as one for a stack that is used up. */
+function guarded({ print, sendValue, fail, setWaiting, mapPositions }: BareHost): BareHost {
+  const orOwnError = <Result>(call: () => Result): Result => {
+    let reason: string
+    try {
+      return call()
+    } catch (thrown) {
+      reason = messageOf(thrown)
+    }
+    throw new OwnRangeError(reason)
+  }
+  return {
+    print: (level, text) => orOwnError(() => print(level, text)),
+    sendValue: (json, text, isTruncated) => orOwnError(() => sendValue(json, text, isTruncated)),
+    fail: (name, message, stack) => orOwnError(() => fail(name, message, stack)),
+    setWaiting: (isWaiting) => orOwnError(() => setWaiting(isWaiting)),
+    mapPositions: (text) => orOwnError(() => mapPositions(text)),
+  }
+}

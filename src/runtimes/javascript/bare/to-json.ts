@@ -1,0 +1,19 @@
+/** What a value's own `toJSON` makes of it, as `JSON.stringify` would ask: once, with the key. */
+import { Unserializable } from '../../../core/encode-leaf.ts'
+import { apply, messageOf } from '../../../core/primordials.ts'
+import { readProperty, Unreadable } from '../../../core/read-value.ts'
+
+// Dates have a notation of their own, which says more.
+const dateToJson = Date.prototype.toJSON
+
+export function applyToJson(value: unknown, key: string | number): unknown {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return value
+  if (Unreadable.is(value)) return value
+  const toJson = readProperty(value, 'toJSON')
+  if (typeof toJson !== 'function' || toJson === dateToJson) return value
+  try {
+    return apply(toJson, value, [`${key}`])
+  } catch (thrown) {
+    return new Unserializable(`[toJSON threw: ${messageOf(thrown)}]`)
+  }
+}
