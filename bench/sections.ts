@@ -7,6 +7,7 @@ export const sectionNames = [
   'cold',
   'warm',
   'throughput',
+  'actor',
   'memory',
   'timeouts',
   'streaming',
@@ -26,6 +27,8 @@ export async function runSection(name: SectionName, options: BenchOptions): Prom
       return await (await import('./warm.ts')).benchWarm(options)
     case 'throughput':
       return await (await import('./throughput.ts')).benchThroughput(options)
+    case 'actor':
+      return await (await import('./actor.ts')).benchActor(options)
     case 'memory':
       return await (await import('./parked-memory.ts')).benchMemory()
     case 'timeouts':

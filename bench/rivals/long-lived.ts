@@ -35,6 +35,11 @@ export class LongLivedRival implements Contestant, Rival, AsyncDisposable {
     return LongLivedRival.#start(name, [bun, join(import.meta.dirname, 'bun-spawn.ts')], work)
   }
 
+  /** The command is the code of a message, and what is expected its result. */
+  static bunActor(name: string, bun: string, work: Work): LongLivedRival {
+    return LongLivedRival.#start(name, [bun, join(import.meta.dirname, 'bun-actor.ts')], work)
+  }
+
   static python(name: string, python: string, work: Work): LongLivedRival {
     return LongLivedRival.#start(name, [python, join(import.meta.dirname, 'python-subprocess.py')], work)
   }

@@ -31,7 +31,7 @@ export interface RunRequest {
    */
   readonly runtime?: RuntimeName
   /**
-   * The globals of a program in JavaScript or TypeScript. `runtime`: those of Bun or Node. `bare`: those of the language,
+   * The globals of a program in JavaScript or TypeScript. `runtime`: those of Bun or Node. `bare`, in Bun: the language's,
    * `console` and `input`; no `process`, `require`, `import()`, `fetch`, timers or WebAssembly. Then a value with a
    * `toJSON` is what that returns, and what the console shows of an object is JSON. It hides names; what holds is the cell,
    * which is the same for both. Default `runtime`.

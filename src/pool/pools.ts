@@ -162,7 +162,7 @@ export class Pools implements AsyncDisposable {
   }
 
   async #park(shape: WorkerShape, signal: AbortSignal): Promise<ParkedWorker> {
-    const { runtime, language, realm, network, limits } = shape
+    const { runtime, language, network, limits } = shape
     const { wall, clock, toolchains, readable } = this.#parts
     const { machine } = wall
     const park = parkRequestOf(shape)
@@ -170,7 +170,7 @@ export class Pools implements AsyncDisposable {
     if (forked !== null) return forked
     if (signal.aborted) throw new LazaretError('DISPOSED')
     return behindBestWall(wall, (place) => {
-      const program = runtime.prepare({ language, realm, code: '' }, limits, { toolchains, place })
+      const program = runtime.prepare({ language, code: '' }, limits, { toolchains, place })
       return ParkedWorker.park(program, { machine, clock, limits, readable, place, network, park, signal })
     })
   }

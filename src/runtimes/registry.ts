@@ -1,6 +1,6 @@
 /** Which runtime runs what, and which one a request gets. */
 import { LazaretError } from '../core/errors.ts'
-import type { CellRuntimeName, Language, RunRequest, RuntimeName } from '../core/request.ts'
+import type { CellRuntimeName, Language, Realm, RunRequest, RuntimeName } from '../core/request.ts'
 import { bunRuntime } from './bun/host.ts'
 import { nodeRuntime } from './node/host.ts'
 import { pythonRuntime } from './python/host.ts'
@@ -12,6 +12,7 @@ import type { Toolchains } from './toolchains.ts'
 export interface CellRequest {
   readonly language: Language
   readonly runtime?: CellRuntimeName
+  readonly realm?: Realm
 }
 
 export function needsCell<Request extends Pick<RunRequest, 'runtime'>>(
@@ -36,7 +37,12 @@ const defaults: Readonly<Record<Language, readonly [CellRuntimeName, ...CellRunt
 }
 
 /** The runtime that a request names, or its language's own. Throws INVALID_REQUEST when the two do not fit. */
-export function chooseRuntime({ language, runtime: name }: CellRequest, toolchains: Toolchains): Runtime {
+export function chooseRuntime(
+  { language, runtime: asked, realm }: CellRequest,
+  toolchains: Toolchains,
+): Runtime {
+  // Bun alone has one.
+  const name = realm === 'bare' ? 'bun' : asked
   const [preferred, ...others] = defaults[language]
   const available = [preferred, ...others].find((candidate) => toolchains[candidate]() !== null)
   // With none of them here the preferred one says what to install.

@@ -10,6 +10,7 @@ import { sendEnd, sendError, sendValue } from './channel.ts'
 import { compileOrExit } from './compile-or-exit.ts'
 import { compileProgram } from './compile.ts'
 import { createPrint } from './console.ts'
+import { cutConstructors } from './dead-ends.ts'
 import { reportGuestError } from './errors.ts'
 import { exitNow, listen, unsettledExitCode } from './failures.ts'
 import { harnessPath } from './harness-path.ts'
@@ -32,14 +33,15 @@ class BareRealm implements Realm {
   constructor() {
     const { constants, createContext, Script } = process.getBuiltinModule('node:vm')
     const { readFileSync } = process.getBuiltinModule('node:fs')
-    const importModuleDynamically = (specifier: unknown): never =>
-      this.inside.refuseImport(typeof specifier === 'string' ? specifier : '')
-    this.#options = { filename: programName, importModuleDynamically }
-    this.#context = createContext(constants.DONT_CONTEXTIFY, { importModuleDynamically })
+    // For code that no code has made, such as that of an `eval` which the engine itself calls.
+    const refuseImport = (specifier: unknown): never => this.inside.refuseImport(specifier)
+    this.#context = createContext(constants.DONT_CONTEXTIFY, { importModuleDynamically: refuseImport })
     const text = readFileSync(`${dirname(harnessPath)}/${insideFile}`, 'utf8')
-    new Script(text, { ...this.#options, filename: insideName }).runInContext(this.#context)
+    new Script(text, { filename: insideName }).runInContext(this.#context)
     const open = Reflect.get(this.#context, openName) as OpenInside
     this.inside = open(this.#createHost())
+    // The realm's own function: the engine's calls of it are not the harness's.
+    this.#options = { filename: programName, importModuleDynamically: this.inside.refuseImport }
   }
 
   createScript = (text: string): (() => unknown) => {
@@ -104,6 +106,7 @@ export async function runBare(request: GuestRequest): Promise<void> {
   const program = await compileOrExit(request, realm)
   installStackTraces(program.toWritten)
   realm.watch()
+  cutConstructors()
   realm.inside.begin({
     start: program.start,
     input: 'input' in request ? JSON.stringify(request.input) : undefined,

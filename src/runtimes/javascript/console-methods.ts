@@ -13,6 +13,8 @@ export interface Texts {
   readonly inspectWith: (value: unknown, options: object) => string
   /** `undefined` where there is no table to draw. */
   readonly tableText: (data: unknown, properties: readonly string[] | undefined) => string | undefined
+  /** A stack with this message, from whoever called `method` on. */
+  readonly traceText: (message: string, method: (...values: unknown[]) => void) => string
   /** Milliseconds. */
   readonly now: () => number
 }
@@ -20,7 +22,6 @@ export interface Texts {
 const groupIndent = '  '
 
 const { assign } = Object
-const { captureStackTrace } = Error
 const LabelMap = Map<string, number>
 const mapGet = uncurryThis(LabelMap.prototype.get)
 const mapSet = uncurryThis(LabelMap.prototype.set)
@@ -45,7 +46,7 @@ export function addMethods(owner: object, texts: Texts, write: Print): void {
   })
 }
 
-function printers(print: Print, { formatAll, inspectWith, tableText }: Texts): Methods {
+function printers(print: Print, { formatAll, inspectWith, tableText, traceText }: Texts): Methods {
   return {
     log: (...values: unknown[]) => print('log', formatAll(values)),
     info: (...values: unknown[]) => print('info', formatAll(values)),
@@ -58,9 +59,7 @@ function printers(print: Print, { formatAll, inspectWith, tableText }: Texts): M
     table: (data: unknown, properties?: readonly string[]) =>
       print('log', tableText(data, properties) ?? formatAll([data])),
     trace: function trace(...values: unknown[]) {
-      const origin = { stack: '', name: 'Trace', message: formatAll(values) }
-      captureStackTrace(origin, trace)
-      print('error', origin.stack)
+      print('error', traceText(formatAll(values), trace))
     },
     assert(isTrue: unknown, ...values: unknown[]) {
       if (isTrue) return

@@ -8,11 +8,18 @@ import { createWrite } from './console-streams.ts'
 import { tableText } from './console-table.ts'
 import { formatAll, inspectWith } from './inspect.ts'
 
+const { captureStackTrace } = Error
 const now = performance.now.bind(performance)
 
 /** Replaces every method of the global console; what else it carries stays. */
 export function installConsole(): void {
-  addMethods(console, { formatAll, inspectWith, tableText, now }, createPrint())
+  addMethods(console, { formatAll, inspectWith, tableText, traceText, now }, createPrint())
+}
+
+function traceText(message: string, method: (...values: unknown[]) => void): string {
+  const origin = { stack: '', name: 'Trace', message }
+  captureStackTrace(origin, method)
+  return origin.stack
 }
 
 /** Prints to the channel and to the streams. */

@@ -8,9 +8,6 @@ const MiB = 1024 * 1024
 /** Each worker thread reserves 526 MiB that count as data, for its code; without room for them V8 crashes. */
 const workersMin = 4
 
-/** Without them a refused `import()` hands the guest an error of Node's own realm, and with that the way into it. */
-const bareFlags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning']
-
 export const nodeRuntime: Runtime = {
   name: 'node',
   languages: ['javascript', 'typescript'],
@@ -28,7 +25,7 @@ export const nodeRuntime: Runtime = {
     const engine: Engine = {
       name: 'node',
       binary,
-      flags: () => [`--max-old-space-size=${heapMiB}`, ...(request.realm === 'bare' ? bareFlags : [])],
+      flags: () => [`--max-old-space-size=${heapMiB}`],
       env: {},
       baseDataBytes: (568 + workersMin * 526) * MiB,
     }

@@ -5,7 +5,7 @@
 import './platform.ts'
 import { decodeTagged } from '../../../core/decode-value.ts'
 import { encodeValueToJson } from '../../../core/encode-value.ts'
-import { messageOf, uncurryThis } from '../../../core/primordials.ts'
+import { messageOf, stringSlice, uncurryThis } from '../../../core/primordials.ts'
 import { isError, readProperty, textOr } from '../../../core/read-value.ts'
 import { addMethods, type Level } from '../console-methods.ts'
 import { installDecoratorHelpers } from '../decorators.ts'
@@ -21,6 +21,8 @@ const { now } = Date
 const parse = JSON.parse as (json: string) => unknown
 const then = uncurryThis(Promise.prototype.then)
 const resolved = Promise.resolve()
+const OwnError = Error
+const errorName = 'Error'
 const OwnTypeError = TypeError
 const OwnRangeError = RangeError
 
@@ -40,7 +42,8 @@ const open: OpenInside = (outer) => {
     fail,
     startModule: (main) => (main as (imports: object) => unknown)(imports),
     refuseImport(specifier) {
-      throw new OwnTypeError(`Cannot import "${specifier}": there are no modules here.`)
+      const name = typeof specifier === 'string' ? ` "${specifier}"` : ''
+      throw new OwnTypeError(`Cannot import${name}: there are no modules here.`)
     },
     addDecorators() {
       hasDecorators = true
@@ -83,13 +86,19 @@ const isObject = (value: unknown): boolean =>
 function prepareRealm(host: BareHost, input: string | undefined): void {
   const value = input === undefined ? undefined : decodeTagged(parse(input)).value
   const console = {}
-  const texts = { formatAll: showAll, inspectWith: show, tableText: () => undefined, now }
+  const texts = { formatAll: showAll, inspectWith: show, tableText: () => undefined, traceText, now }
   addMethods(console, texts, (level: Level, text: string) => host.print(level, text))
   define(console, Symbol.toStringTag as unknown as string, 'console')
   keepLanguage()
   addGlobals({ console, input: value })
   if (hasDecorators) installDecoratorHelpers()
   lockStackTraces(programName, host.mapPositions)
+}
+
+/** A stack of an error says where; its first word is changed. */
+function traceText(message: string): string {
+  const { stack } = new OwnError(message)
+  return `Trace${stringSlice(textOr(stack, errorName), errorName.length)}`
 }
 
 /** What static imports become: `import()` itself refuses. */

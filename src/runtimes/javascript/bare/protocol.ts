@@ -30,7 +30,7 @@ export interface BareInside {
   /** Ends the program with what nobody caught. */
   readonly fail: (thrown: unknown) => void
   readonly startModule: (main: unknown) => unknown
-  readonly refuseImport: (specifier: string) => never
+  readonly refuseImport: (specifier: unknown) => never
   readonly addDecorators: () => void
 }
 
