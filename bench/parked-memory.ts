@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { loadavg } from 'node:os'
 
-import type { RunRequest, CellRuntimeName } from '../src/core/request.ts'
+import type { Realm, RunRequest, CellRuntimeName } from '../src/core/request.ts'
 import { own, throwIfInterrupted } from './interruption.ts'
 import { descendantsOf, memoryOf } from './process-tree.ts'
 import { progress } from './progress.ts'
@@ -27,7 +27,10 @@ export async function benchMemory(): Promise<Table[]> {
     const waiter = planWaiter(runtime)
     if (waiter === null) continue
     progress(`memory: ${runtime}`)
-    rows.push(await measureParked(runtime), await measurePlain(runtime, waiter))
+    rows.push(await measureParked(runtime))
+    // What the workers of `lazaret/actor` wait with.
+    if (runtime === 'bun') rows.push(await measureParked(runtime, 'bare'))
+    rows.push(await measurePlain(runtime, waiter))
   }
   return [
     {
@@ -45,14 +48,15 @@ export async function benchMemory(): Promise<Table[]> {
   ]
 }
 
-async function measureParked(runtime: CellRuntimeName): Promise<Row> {
+async function measureParked(runtime: CellRuntimeName, realm: Realm = 'runtime'): Promise<Row> {
   const language = runtime === 'bun' || runtime === 'node' ? 'javascript' : runtime
-  await using warm = new WarmLazaret({ language, runtime, count: 1 + furtherCountUsual })
+  await using warm = new WarmLazaret({ language, runtime, realm, count: 1 + furtherCountUsual })
   // The nursery, and what a first run loads into this process, are there before anything is counted.
   const another: RunRequest =
     runtime === 'shell' ? { language: 'javascript', code: '1' } : { language: 'shell', code: 'true' }
   for (let run = 0; run < 2; run++) await warm.lazaret.run(another)
-  return { name: `${warm.name}, parked`, figures: await measure(warm.grow) }
+  const name = realm === 'bare' ? `${warm.name}, bare realm, parked` : `${warm.name}, parked`
+  return { name, figures: await measure(warm.grow) }
 }
 
 async function measurePlain(runtime: CellRuntimeName, command: readonly string[]): Promise<Row> {

@@ -25,7 +25,7 @@ const [script = '', expected, code] = process.argv.slice(1)
 const wrongMax = 5
 
 async function work(): Promise<void> {
-  const message = JSON.parse(await new Response(process.stdin as unknown as ReadableStream).text()) as {
+  const message = JSON.parse(await new Response(process.stdin).text()) as {
     code: string
   }
   const logs: string[] = []
