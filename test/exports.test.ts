@@ -77,6 +77,7 @@ const types = [
 /** What the other entries export. */
 const doors = [
   {
+    name: 'lazaret/actor',
     path: 'src/adapters/actor/index.ts',
     entry: actorEntry,
     values: ['MessageRouter', 'SubprocessCodeExecutionActor', 'WorkerCodeExecutionActor'],
@@ -90,6 +91,7 @@ const doors = [
     ],
   },
   {
+    name: 'lazaret/snippet',
     path: 'src/adapters/snippet-tool/index.ts',
     entry: snippetEntry,
     values: ['endSnippetThreads', 'runSnippet', 'snippetTool', 'warmUpSnippets'],
@@ -170,17 +172,20 @@ const consumerOptions = {
   noEmit: true,
 }
 
+const importAll = (
+  name: string,
+  door: { readonly values: readonly string[]; readonly types: readonly string[] },
+): string => `
+import { ${door.values.join(', ')} } from '${name}'
+import type { ${door.types.join(', ')} } from '${name}'
+export type All_${name.replaceAll('/', '_')} = [${door.types.join(', ')}]`
+
 const consumer = `
 import { ${values.join(', ')} } from 'lazaret'
 import type { ${types.join(', ')} } from 'lazaret'
-import { runSnippet, snippetTool } from 'lazaret/snippet'
-import type { SnippetResult } from 'lazaret/snippet'
+${doors.map(({ name, ...door }) => importAll(name, door)).join('')}
 export const compute = (source: string): Promise<SnippetResult> => runSnippet({ source })
-export const name: string = snippetTool.name
-import { MessageRouter, SubprocessCodeExecutionActor } from 'lazaret/actor'
-import type { MessageResponse } from 'lazaret/actor'
-export const ask = (code: string): Promise<MessageResponse> =>
-  new SubprocessCodeExecutionActor(new MessageRouter()).receive({ type: 'execute', payload: { code } })
+export const toolName: string = snippetTool.name
 export type All = [${types.join(', ')}]
 export async function use(request: RunRequest): Promise<string> {
   await using lazaret: Lazaret = createLazaret({ ceilings: { wallMs: 1000 } })
