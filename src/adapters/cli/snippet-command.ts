@@ -7,11 +7,16 @@ import type { RunJob } from '../snippet-tool/perform-snippet.ts'
 import type { SnippetResult } from '../snippet-tool/snippet-types.ts'
 import { readStandardInput } from './bounded-read.ts'
 import type { CommandContext } from './command-context.ts'
+import { printJson, toJsonLine } from './print-json.ts'
 
 /** A source and an input of the largest size, with every character escaped. */
 const requestBytesMax = 64 * 1024 * 1024
 
 const exitCodes = { failed: 1, invalid: 2 } as const
+
+const noRequest: SnippetResult = {
+  error: { code: 'INVALID_INPUT', message: 'Standard input must be one JSON object, of at most 64 MiB.' },
+}
 
 const help = `
 The request:  {"source": string, "input"?: string, "limits"?: {"wall_ms"?: 1…60000, "output_kb"?: 1…16384},
@@ -36,19 +41,18 @@ async function snippet({ signal, duringRun, warn }: CommandContext): Promise<num
   if (process.stdin.isTTY)
     warn('reads one request as JSON from the terminal; end it with Ctrl-D, or see --help.')
   const request = await readRequest(signal)
-  const result: SnippetResult =
+  const result =
     request === undefined
-      ? {
-          error: {
-            code: 'INVALID_INPUT',
-            message: 'Standard input must be one JSON object, of at most 64 MiB.',
-          },
-        }
-      : await duringRun(() => runInThread(request, signal))
+      ? noRequest
+      : await runOrRefuse(() => duringRun(() => runInThread(request, signal)), signal)
+  if (result instanceof LazaretError) {
+    printFailure(result)
+    return result.exitCode
+  }
   const { output, error } = result
-  if (output !== undefined) process.stdout.write(`${JSON.stringify({ output })}\n`)
+  if (output !== undefined) printJson({ output })
   if (error === undefined) return 0
-  process.stderr.write(`${JSON.stringify(error)}\n`)
+  printFailure(error)
   return error.code === 'INVALID_INPUT' ? exitCodes.invalid : exitCodes.failed
 }
 
@@ -68,6 +72,20 @@ async function runInThread(request: unknown, signal: AbortSignal): Promise<Snipp
     letGo()
     await snippetThread.end()
   }
+}
+
+/** What is no fault of the program is told in the same way. */
+async function runOrRefuse(work: () => Promise<SnippetResult>, signal: AbortSignal) {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof LazaretError) || error === signal.reason) throw error
+    return error
+  }
+}
+
+function printFailure({ code, message }: { readonly code: string; readonly message: string }): void {
+  process.stderr.write(`${toJsonLine({ code, message })}\n`)
 }
 
 /** Undefined when it is no JSON. */

@@ -88,13 +88,7 @@ describe('memory has an end', () => {
 
 test('two hundred of them leave nothing in the host', async () => {
   // In large pieces, so that most of the time is that of threads which come and go.
-  const kinds = [
-    'new Uint8Array(1e6)',
-    "'x'.repeat(1e6) + n",
-    'Array(1e5).fill(n)',
-    '2n ** 1000000n',
-    "'x'.repeat(1e5).split('')",
-  ]
+  const kinds = ['new Uint8Array(1e6)', 'Array(1e5).fill(n)', '2n ** 1000000n']
   const round = async (count: number) => {
     const sources = Array.from({ length: count }, (_, index) => kinds[index % kinds.length] ?? '')
     await Promise.all(
@@ -103,7 +97,7 @@ test('two hundred of them leave nothing in the host', async () => {
       ),
     )
   }
-  await round(40)
+  await round(20)
   const before = heldBytes()
   await round(200)
   const growth = heldBytes() - before
