@@ -28,7 +28,7 @@ globalThis.show = (line, ...values) => {
 }
 `
 
-const pages = ['README.md', 'docs/sandboxes.md', 'docs/secrets.md']
+const pages = ['README.md', 'docs/actors.md', 'docs/sandboxes.md', 'docs/secrets.md']
 const blocks = pages.flatMap(findBlocks)
 const programs = blocks.filter(
   ({ language, reasonNotToRun }) => language === 'ts' && reasonNotToRun === undefined,

@@ -98,6 +98,7 @@ export async function parkBare(language: GuestRequest['language']): Promise<void
   opened = new BareRealm()
   const sample = { language, code: '', args: [], resultBytes: 0 }
   for (const code of ['1', 'await 1', 'var a = 1']) await compileProgram({ ...sample, code }, opened)
+  cutConstructors()
 }
 
 export async function runBare(request: GuestRequest): Promise<void> {

@@ -4,8 +4,12 @@
  * that. From an object the way goes over its constructor to the constructor of all functions, and so to any code.
  */
 const { getPrototypeOf, preventExtensions } = Object
+let isCut = false
 
+/** Half a millisecond, because an engine has to forget what it took for granted: once, and ahead where that can be. */
 export function cutConstructors(): void {
+  if (isCut) return
+  isCut = true
   for (const prototype of prototypes()) {
     Reflect.deleteProperty(prototype, 'constructor')
     // A getter there would be told of objects that lack what it stands for.

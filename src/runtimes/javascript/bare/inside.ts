@@ -2,7 +2,7 @@
  * The inside of a bare realm: bundled into one script, it is evaluated in the realm, so that everything that guest code
  * finds there, and everything that looks at a value of it, is the realm's own. See `protocol.ts`.
  */
-import './platform.ts'
+import { withBuffer } from './platform.ts'
 import { decodeTagged } from '../../../core/decode-value.ts'
 import { encodeValueToJson } from '../../../core/encode-value.ts'
 import { messageOf, stringSlice, uncurryThis } from '../../../core/primordials.ts'
@@ -52,6 +52,7 @@ const open: OpenInside = (outer) => {
   // Engines are done with it faster when they have seen it once.
   encodeValueToJson({ a: [1, 'a'] }, { maxBytes: 1000, replace: applyToJson })
   showAll([{ a: [1, 'a'] }])
+  prepareRealm(host)
   return inside
 }
 
@@ -62,7 +63,7 @@ async function runProgram(
   host: BareHost,
   fail: (thrown: unknown) => void,
 ): Promise<void> {
-  prepareRealm(host, input)
+  prepareProgram(input)
   try {
     let value = start()
     if (isObject(value)) {
@@ -82,17 +83,21 @@ async function runProgram(
 const isObject = (value: unknown): boolean =>
   (typeof value === 'object' && value !== null) || typeof value === 'function'
 
-/** The last that happens in the realm before the guest's code. */
-function prepareRealm(host: BareHost, input: string | undefined): void {
-  const value = input === undefined ? undefined : decodeTagged(parse(input)).value
+/** What takes time and knows nothing of the program: done while the worker is made. */
+function prepareRealm(host: BareHost): void {
   const console = {}
   const texts = { formatAll: showAll, inspectWith: show, tableText: () => undefined, traceText, now }
   addMethods(console, texts, (level: Level, text: string) => host.print(level, text))
   define(console, Symbol.toStringTag as unknown as string, 'console')
   keepLanguage()
-  addGlobals({ console, input: value })
-  if (hasDecorators) installDecoratorHelpers()
+  addGlobals({ console, input: undefined })
   lockStackTraces(programName, host.mapPositions)
+}
+
+/** The last that happens in the realm before the guest's code. */
+function prepareProgram(input: string | undefined): void {
+  if (input !== undefined) addGlobals({ input: withBuffer(() => decodeTagged(parse(input)).value) })
+  if (hasDecorators) installDecoratorHelpers()
 }
 
 /** A stack of an error says where; its first word is changed. */

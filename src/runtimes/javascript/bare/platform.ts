@@ -1,6 +1,6 @@
 /**
  * What the encoder of values uses of a platform, made of the language alone: a bare realm has nothing else. It stands
- * on the global object until guest code comes. Import it before what needs it; it imports nothing itself.
+ * on the global object while what needs it is loaded. Import it before what needs it; it imports nothing itself.
  */
 const { getOwnPropertyDescriptor, getPrototypeOf, prototype: objectPrototype } = Object
 const call = Function.prototype.call.bind(Function.prototype.call) as (
@@ -109,3 +109,11 @@ const platform = {
 }
 for (const [name, value] of Object.entries(platform))
   Object.defineProperty(globalThis, name, { value, configurable: true })
+
+/** Decoders look for it when they need it. */
+export function withBuffer<Result>(decode: () => Result): Result {
+  Object.defineProperty(globalThis, 'Buffer', { value: LanguageBuffer, configurable: true })
+  const result = decode()
+  Reflect.deleteProperty(globalThis, 'Buffer')
+  return result
+}
