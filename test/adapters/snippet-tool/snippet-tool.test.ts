@@ -1,0 +1,99 @@
+/** The tool as agents have it: its schemas say what its parser takes, and what it answers. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+
+import fc from 'fast-check'
+import { z } from 'zod'
+
+import { endSnippetThreads, snippetTool } from '../../../src/adapters/snippet-tool/index.ts'
+import { InvalidSnippet, parseSnippet } from '../../../src/adapters/snippet-tool/parse-snippet.ts'
+
+after(endSnippetThreads)
+
+const asSchema = (schema: object) => z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
+const inputSchema = asSchema(snippetTool.inputSchema)
+const outputSchema = asSchema(snippetTool.outputSchema)
+
+function isTaken(request: unknown): boolean {
+  try {
+    parseSnippet(request)
+    return true
+  } catch (error) {
+    assert.ok(error instanceof InvalidSnippet)
+    return false
+  }
+}
+
+/** About the right value most of the time, and about anything else now and then. */
+const mostly = (arbitrary: fc.Arbitrary<unknown>) =>
+  fc.oneof({ weight: 6, arbitrary }, { weight: 1, arbitrary: fc.jsonValue() })
+const nearCount = (max: number) =>
+  fc.oneof(fc.integer({ min: -1, max: max + 2 }), fc.constantFrom(0, 1, 1.5, max, max + 1, 0.5, 1e21))
+const choice = fc.constantFrom('fixed', 'real', 'Fixed', '')
+const request = fc.record(
+  {
+    source: mostly(fc.string()),
+    input: mostly(fc.string()),
+    limits: mostly(
+      fc.record(
+        { wall_ms: mostly(nearCount(60_000)), output_kb: mostly(nearCount(16_384)), other: fc.jsonValue() },
+        { requiredKeys: [] },
+      ),
+    ),
+    clock: mostly(choice),
+    randomness: mostly(choice),
+    other: fc.jsonValue(),
+  },
+  { requiredKeys: [] },
+)
+
+test('it has the name and the parts that lists of tools ask for', () => {
+  assert.equal(snippetTool.name, 'code.sandbox.js.run')
+  assert.ok(snippetTool.description.length > 100)
+  assert.deepEqual(JSON.parse(JSON.stringify(snippetTool)), {
+    name: snippetTool.name,
+    description: snippetTool.description,
+    inputSchema: snippetTool.inputSchema,
+    outputSchema: snippetTool.outputSchema,
+  })
+})
+
+test('its schema takes what its parser takes, and refuses what that refuses', () => {
+  const seen = { taken: 0, refused: 0 }
+  const property = fc.property(mostly(request), (value) => {
+    const taken = isTaken(value)
+    seen[taken ? 'taken' : 'refused']++
+    assert.equal(inputSchema.safeParse(value).success, taken)
+  })
+  fc.assert(property, { numRuns: 5000 })
+  assert.ok(seen.taken > 100 && seen.refused > 100, JSON.stringify(seen))
+})
+
+test('its answers are what the schema of answers says, whatever a model wrote', async () => {
+  const sources = [
+    'emit(1)',
+    'throw 1',
+    'for (;;);',
+    'emit("x".repeat(1e5))',
+    '(',
+    'for (const h = [];;) h.push(Array(1e6))',
+  ]
+  const any = fc.record({
+    source: mostly(fc.constantFrom(...sources)),
+    limits: fc.constant({ wall_ms: 300, output_kb: 1 }),
+    input: mostly(fc.string()),
+  })
+  const codes = new Set<string>()
+  for (const value of [...fc.sample(mostly(any), 60), ...sources.map((source) => ({ source }))]) {
+    const result = await snippetTool.run(value)
+    assert.ok(outputSchema.safeParse(result).success, JSON.stringify(result))
+    assert.deepEqual(JSON.parse(JSON.stringify(result)), result)
+    codes.add(result.error?.code ?? 'none')
+  }
+  const { enum: named } = snippetTool.outputSchema.properties.error.properties.code
+  assert.deepEqual(
+    [...codes].filter((code) => code !== 'none').toSorted(),
+    [...named].filter((code) => codes.has(code)).toSorted(),
+  )
+  assert.ok(codes.size >= 5, [...codes].join())
+})
