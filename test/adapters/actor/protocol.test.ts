@@ -1,5 +1,7 @@
 /** Messages in, envelopes out: what stands in an answer, and what is refused, in which order. */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
 import {
@@ -9,6 +11,7 @@ import {
 } from '../../../src/adapters/actor/index.ts'
 import type { Message, MessageResponse } from '../../../src/adapters/actor/index.ts'
 import { createLazaret, LazaretError } from '../../../src/index.ts'
+import { checkoutRoot } from '../../support/checkout.ts'
 import { useActor } from './use-actor.ts'
 
 const { actor, ask, guests } = await useActor()
@@ -196,6 +199,22 @@ test('a Lazaret that the actor was given outlives it', async () => {
   const short = new SubprocessCodeExecutionActor(new MessageRouter(), 5000, { lazaret })
   await short.dispose()
   assert.equal((await lazaret.run({ language: 'shell', code: ':' })).outcome.kind, 'completed')
+})
+
+test('a program that never disposes its actor ends when it is done, and leaves nothing', async () => {
+  const entry = join(checkoutRoot, 'src/adapters/actor/index.ts')
+  const program = `
+    import { MessageRouter, SubprocessCodeExecutionActor } from ${JSON.stringify(entry)}
+    const actor = new SubprocessCodeExecutionActor(new MessageRouter())
+    for (let turn = 0; turn < 3; turn++) await actor.receive({ type: 'execute', payload: { code: '1' } })
+    await actor.warmUp(2)
+    console.log('done')`
+  const ended = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    encoding: 'utf8',
+    timeout: 60_000,
+  })
+  assert.deepEqual([ended.status, ended.stdout], [0, 'done\n'], ended.stderr)
+  await guests.leaks.check()
 })
 
 test('the actor on isolates checks as the other does, and says honestly that it has none', async () => {
