@@ -78,8 +78,9 @@ export class Threads implements AsyncDisposable {
   /** Resolves when `count` threads, or as many as there may be, wait for programs. Throws WORKER_LOST, DISPOSED. */
   async warmUp(count: number): Promise<void> {
     const wanted = Math.min(count, this.#threadsMax)
-    const turns = Array.from({ length: wanted }, () => this.#take({}))
-    for (const thread of await Promise.all(turns)) if (thread !== null) this.#offer(thread)
+    const turns = await Promise.allSettled(Array.from({ length: wanted }, () => this.#take({})))
+    for (const turn of turns) if (turn.status === 'fulfilled' && turn.value !== null) this.#offer(turn.value)
+    for (const turn of turns) if (turn.status === 'rejected') throw turn.reason
   }
 
   /** Ends the threads that wait for programs. */
@@ -152,7 +153,8 @@ export class Threads implements AsyncDisposable {
       this.#offer(thread)
     } catch (error) {
       this.#end(thread)
-      // The others serve who waits; without any, everybody would wait for ever.
+      // It was started for one of them; without any thread left all would wait for ever.
+      this.#waiting.take()?.turn.reject(error)
       if (this.#threads.size === 0) this.#refuseWaiting(error)
     }
   }
