@@ -87,8 +87,10 @@ export class SnippetThread {
     this.#send({ type: 'job', job })
     try {
       const first = await Promise.race([this.#next(), stopped.promise])
-      // It may have ended in time while the host was busy with something else.
+      // It may have ended in time while the host was busy with something else, or too late before the host saw it.
       const message = first.type === 'timed-out' ? (this.#answerWithin(wallMs) ?? first) : first
+      if (message.type === 'ended' && message.usage.wallMs > wallMs)
+        return { end: { kind: 'timed-out' }, usage: message.usage }
       if (message.type === 'ended') return message
       if (message.type === 'output-full') return { end: { kind: 'output-full' }, usage: message.usage }
       if (message.type === 'ready') throw lost(message)

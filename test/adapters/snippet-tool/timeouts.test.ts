@@ -1,5 +1,6 @@
 /** The deadline holds inside native calls, where nothing of the program is asked whether to go on. */
 import assert from 'node:assert/strict'
+import { stat } from 'node:fs'
 import { after, describe, test } from 'node:test'
 
 import { endSnippetThreads, runSnippet, warmUpSnippets } from '../../../src/adapters/snippet-tool/index.ts'
@@ -56,3 +57,30 @@ test('the smallest limit is an answer, one or the other', async () => {
   )
   for (const { output, error } of results) assert.ok(output === '1' || error?.code === 'TIMEOUT')
 })
+
+test('a program that ended in time is not late because its host was busy', async () => {
+  await warmUpSnippets()
+  const ended = runSnippet({ source: 'emit("in time")', limits: { wall_ms: 1000 } })
+  await new Promise(setImmediate)
+  // Both the answer and the deadline have come when the host looks again.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500)
+  assert.deepEqual(await ended, { output: 'in time' })
+})
+
+/** Where in its loop the host was: before it looks at timers, or before it looks at messages. */
+const moments = {
+  'before timers': (then: () => void) => setImmediate(then),
+  'before messages': (then: () => void) => stat('.', then),
+}
+for (const [moment, at] of Object.entries(moments))
+  test(`a program that ended too late is late, though its host was busy ${moment}`, async () => {
+    await warmUpSnippets()
+    const ended = runSnippet({
+      source: 'const start = Date.now(); while (Date.now() - start < 300); emit("late")',
+      clock: 'real',
+      limits: { wall_ms: 100 },
+    })
+    await new Promise<void>((resolve) => at(resolve))
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 900)
+    assert.deepEqual(await ended, { error: { code: 'TIMEOUT', message: 'execution exceeded 100 ms' } })
+  })
