@@ -34,7 +34,7 @@ async function attempt(request: SnippetRequest): Promise<SnippetResult> {
 }
 
 describe('what there is', () => {
-  const graphFile = 'test/support/snippet-graph.txt'
+  const graphFile = 'docs/snippet-graph.txt'
 
   test('is what has been looked at: every object, function and property that a program can get hold of', async () => {
     const { output = '', error } = await attempt({ source: describeGraphSource })
