@@ -102,6 +102,8 @@ const doors = [
       'SnippetOptions',
       'SnippetRequest',
       'SnippetResult',
+      'SnippetSchema',
+      'SnippetTool',
     ],
   },
 ]

@@ -133,9 +133,8 @@ class Engine implements Lazaret {
     this.#clock = options.clock ?? systemClock
     this.#machine = new Machine({ uidRange: options.uidRange })
     this.#toolchains = new Toolchains(options.toolchains)
-    const { allowUnenforced, pools } = options
-    const threadsMax = pools.snippet?.max
-    this.#snippets = new Snippets({ clock: this.#clock, rules: options, allowUnenforced, threadsMax })
+    const threadsMax = options.pools.snippet?.max
+    this.#snippets = new Snippets({ clock: this.#clock, rules: options, threadsMax })
     this.#pools = new Pools({
       wall: this.#wall,
       clock: this.#clock,

@@ -59,6 +59,7 @@ export interface LazaretOptions {
   /**
    * How many workers of a runtime wait for runs: parked in their finished cells, each for one run. Kept from the second
    * request of a kind on, as many as demand makes use of. Default `{ min: 0, max: 8 }`; `max: 0` starts every run anew.
+   * For `snippet` it is the number of threads, and 0 refuses snippets.
    */
   readonly pools?: PoolSizes
   /** Python modules that parked workers have imported, unless the request names others. */

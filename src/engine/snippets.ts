@@ -3,17 +3,15 @@ import { availableParallelism } from 'node:os'
 
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
-import type { LimitName, Limits } from '../core/limits.ts'
+import type { Limits } from '../core/limits.ts'
 import type { OutputChunk, RunRequest } from '../core/request.ts'
 import type { RunResult } from '../core/result.ts'
-import { requireEnforced } from '../policy/require-enforced.ts'
 import { resolveLimits } from '../policy/resolve-limits.ts'
 import type { LimitRules, ResolvedLimits } from '../policy/resolve-limits.ts'
 import { Threads } from '../pool/threads.ts'
 import type { ThreadsExit } from '../pool/threads.ts'
 import { nothingKnown } from '../result/exit.ts'
 import type { Exit } from '../result/exit.ts'
-import { limitMechanisms } from '../result/receipt.ts'
 import { noFiles } from '../runtimes/collect/collect-files.ts'
 import { misfit } from '../runtimes/registry.ts'
 import { createOutputBuffer, readOutput } from '../runtimes/snippet/output-buffer.ts'
@@ -24,8 +22,7 @@ import { writeResult } from './write-result.ts'
 export interface SnippetsOptions {
   readonly clock: Clock
   readonly rules: LimitRules
-  readonly allowUnenforced: readonly LimitName[]
-  /** Threads at one time. Default: one a core, from 2 to 8. */
+  /** Threads at one time. Default: one a core, from 2 to 8. None: every snippet is refused. */
   readonly threadsMax?: number | undefined
 }
 
@@ -44,7 +41,7 @@ export class Snippets implements AsyncDisposable {
   constructor(options: SnippetsOptions) {
     this.#options = options
     const { clock, threadsMax = Math.min(Math.max(availableParallelism(), 2), 8) } = options
-    this.#threads = new Threads({ clock, threadsMax: Math.max(threadsMax, 1) })
+    this.#threads = new Threads({ clock, threadsMax })
   }
 
   /** Those that wait for a thread. */
@@ -52,18 +49,23 @@ export class Snippets implements AsyncDisposable {
     return this.#threads.waiting
   }
 
-  /** Throws INVALID_REQUEST, INPUT_TOO_LARGE, LIMIT_UNENFORCEABLE, QUEUE_FULL, WORKER_LOST, DISPOSED. */
+  /** Throws INVALID_REQUEST, INPUT_TOO_LARGE, RUNTIME_UNAVAILABLE, QUEUE_FULL, WORKER_LOST, DISPOSED. */
   async run(request: RunRequest, signal: AbortSignal): Promise<RunResult> {
     const { clock } = this.#options
+    this.#requireThreads()
     const input = checkSnippet(request)
     const { limits, clamped } = this.#resolveLimits(request.limits ?? {})
     checkSizes(request, limits)
     checkInput(input, limits)
     const output = createOutputBuffer(limits.outputBytes)
     const job = { ...usualVm, memoryBytes: limits.memoryBytes, source: request.code, input, output }
-    const turn = { wallMs: limits.wallMs, signal, client: request.client }
+    const turn = {
+      wallMs: Math.min(limits.wallMs, limits.cpuMs ?? limits.wallMs),
+      signal,
+      client: request.client,
+    }
     const threadExit = await this.#threads.run(job, turn)
-    const exit = toExit(threadExit, readOutput(output))
+    const exit = toExit(threadExit, limits, readOutput(output))
     await deliver(exit, request.onOutput)
     const { start, queuedMs } = threadExit
     const facts = {
@@ -77,7 +79,8 @@ export class Snippets implements AsyncDisposable {
     return writeResult(facts, { exit, start, cgroupVersion: null, collected: noFiles })
   }
 
-  warmUp(count: number): Promise<void> {
+  async warmUp(count: number): Promise<void> {
+    this.#requireThreads()
     return this.#threads.warmUp(count)
   }
 
@@ -90,16 +93,23 @@ export class Snippets implements AsyncDisposable {
     return this.#threads[Symbol.asyncDispose]()
   }
 
-  #resolveLimits(asked: Partial<Limits>): ResolvedLimits {
-    const { rules, allowUnenforced } = this.#options
-    const memoryBytes = Math.min(rules.ceilings.memoryBytes ?? memoryBytesMax, memoryBytesMax)
-    const resolved = resolveLimits(asked, {
-      defaults: { ...rules.defaults, memoryBytes: usualVm.memoryBytes },
-      ceilings: { ...rules.ceilings, memoryBytes },
+  #requireThreads(): void {
+    if (this.#options.threadsMax !== 0) return
+    throw new LazaretError('RUNTIME_UNAVAILABLE', {
+      detail: 'The operator has switched snippets off: `pools.snippet.max` is 0.',
+      hint: 'Choose another runtime, or raise it.',
     })
-    const ground = { level: 'wasm', cgroupVersion: null, identity: 'shared' } as const
-    requireEnforced(resolved.limits, limitMechanisms(ground), allowUnenforced)
-    return resolved
+  }
+
+  #resolveLimits(asked: Partial<Limits>): ResolvedLimits {
+    const { rules } = this.#options
+    const { ceilings } = rules
+    const memoryBytes = Math.min(ceilings.memoryBytes ?? memoryBytesMax, memoryBytesMax)
+    const inputBytes = Math.min(ceilings.inputBytes ?? inputBytesMax, inputBytesMax)
+    return resolveLimits(asked, {
+      defaults: { ...rules.defaults, memoryBytes: usualVm.memoryBytes },
+      ceilings: { ...ceilings, memoryBytes, inputBytes },
+    })
   }
 }
 
@@ -123,14 +133,16 @@ function isEmpty(value: unknown): boolean {
 }
 
 function checkInput(input: string, { inputBytes }: Limits): void {
-  const most = Math.min(inputBytes, inputBytesMax)
   const bytes = Buffer.byteLength(input)
-  if (bytes <= most) return
-  throw new LazaretError('INPUT_TOO_LARGE', { detail: `input: ${bytes} bytes; a snippet may have ${most}.` })
+  if (bytes <= inputBytes) return
+  throw new LazaretError('INPUT_TOO_LARGE', {
+    detail: `input: ${bytes} bytes; inputBytes of a snippet is ${inputBytes}.`,
+    hint: 'Send less; 8 MiB is the most that a snippet can take.',
+  })
 }
 
 /** What `settle` decides on. All of it is from our side of the thread, but for the error. */
-function toExit({ end, usage }: ThreadsExit, stdout: string): Exit {
+function toExit({ end, usage }: ThreadsExit, { wallMs, cpuMs }: Limits, stdout: string): Exit {
   const known: Exit = {
     ...nothingKnown,
     ...usage,
@@ -145,7 +157,7 @@ function toExit({ end, usage }: ThreadsExit, stdout: string): Exit {
     case 'failed':
       return { ...known, end: { by: 'exit', exitCode: 1 }, claims: { ...known.claims, error: end } }
     case 'timed-out':
-      return { ...known, killReason: 'wall' }
+      return { ...known, killReason: cpuMs !== null && cpuMs <= wallMs ? 'cpu' : 'wall' }
     case 'output-full':
       return { ...known, killReason: 'output', truncated: ['stdout'] }
     case 'out-of-memory':

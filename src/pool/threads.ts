@@ -42,7 +42,8 @@ export class Threads implements AsyncDisposable {
   readonly #clock: Clock
   readonly #threadsMax: number
   readonly #waitingMax: number
-  readonly #threads = new Set<SnippetThread>()
+  /** With its number, in the order of their starts. */
+  readonly #threads = new Map<SnippetThread, number>()
   readonly #idle: SnippetThread[] = []
   readonly #waiting = new FairQueue<Waiter>()
   readonly #ending = new Set<Promise<void>>()
@@ -50,6 +51,7 @@ export class Threads implements AsyncDisposable {
   #spare = 0
   #stopLooking: (() => void) | undefined
   #isDisposed = false
+  #starts = 0
 
   constructor({ clock, threadsMax, waitingMax = 1000 }: ThreadsOptions) {
     this.#clock = clock
@@ -60,12 +62,14 @@ export class Threads implements AsyncDisposable {
   /** Throws QUEUE_FULL, WORKER_LOST, DISPOSED; what the program does is a value. */
   async run(job: SnippetJob, turn: ThreadTurn): Promise<ThreadsExit> {
     const askedAt = this.#clock.now()
-    const start = this.#idle.length > 0 ? 'parked' : 'cold'
+    const startsBefore = this.#starts
     const thread = await this.#take(turn)
     const queuedMs = this.#clock.now() - askedAt
     if (thread === null) {
-      return { end: { kind: 'cancelled' }, usage: { wallMs: 0, memoryPeakBytes: 0 }, queuedMs, start }
+      const usage = { wallMs: 0, memoryPeakBytes: 0 }
+      return { end: { kind: 'cancelled' }, usage, queuedMs, start: 'cold' }
     }
+    const start = (this.#threads.get(thread) ?? 0) > startsBefore ? 'cold' : 'parked'
     const exit = await this.#runIn(thread, job, turn)
     return { ...exit, queuedMs, start }
   }
@@ -93,7 +97,7 @@ export class Threads implements AsyncDisposable {
     this.#isDisposed = true
     this.#stopLooking?.()
     this.#refuseWaiting(new LazaretError('DISPOSED'))
-    for (const thread of this.#threads) this.#end(thread)
+    for (const thread of this.#threads.keys()) this.#end(thread)
     while (this.#ending.size > 0) await Promise.all(this.#ending)
   }
 
@@ -142,7 +146,7 @@ export class Threads implements AsyncDisposable {
 
   #start(): void {
     const thread = new SnippetThread(compileEngine)
-    this.#threads.add(thread)
+    this.#threads.set(thread, ++this.#starts)
     this.#stopLooking ??= this.#clock.every(idleMs, () => this.#endSpare())
     void this.#offerWhenReady(thread)
   }

@@ -56,10 +56,13 @@ export function limitMechanisms({
   }
 }
 
-/** A thread has no processes, descriptors or files to give away, and no processor time that could be told from others'. */
+/**
+ * A thread has no processes, descriptors or files to give away. It never waits, so that the time it has is processor time:
+ * the deadline is the earlier of the two.
+ */
 const withoutCell: LimitMechanisms = {
   wallMs: 'host',
-  cpuMs: 'none',
+  cpuMs: 'host',
   memoryBytes: 'wasm',
   processesMax: 'wasm',
   openFilesMax: 'wasm',

@@ -72,7 +72,6 @@ test('what only a cell can give is refused by name', async () => {
   ]
   for (const [name, request] of wrong)
     await assert.rejects(run(request), { code: 'INVALID_REQUEST', message: new RegExp(name) }, name)
-  await assert.rejects(run({ limits: { cpuMs: 10 } }), { code: 'LIMIT_UNENFORCEABLE', message: /cpuMs/ })
   await assert.rejects(run({ input: 'x'.repeat(8 * MiB + 1) }), { code: 'INPUT_TOO_LARGE', message: /input/ })
   await assert.rejects(run({ code: ' '.repeat(MiB + 1) }), { code: 'INPUT_TOO_LARGE', message: /code/ })
   // What asks for nothing is not in the way.
@@ -93,6 +92,26 @@ test('memory is 32 MiB, may be asked for up to 128, and the operator has the las
   const { outcome } = await run({ code: 'for (;;);' }, strict)
   assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: 100 })
   assert.equal((await run({ code: allocate(17) }, strict)).outcome.kind, 'out-of-memory')
+})
+
+test('processor time is real time here, for a snippet never waits', async () => {
+  const { outcome, receipt } = await run({ code: 'for (;;);', limits: { cpuMs: 100 } })
+  assert.deepEqual(outcome, { kind: 'timed-out', limit: 'cpu', limitMs: 100 })
+  assert.deepEqual(receipt.limits.cpuMs, { value: 100, by: 'host' })
+})
+
+test('an operator can switch snippets off', async () => {
+  await using without = createLazaret({ pools: { snippet: { max: 0 } } })
+  await assert.rejects(run({}, without), { code: 'RUNTIME_UNAVAILABLE', message: /pools\.snippet\.max/ })
+  await assert.rejects(without.warmUp({ language: 'javascript', runtime: 'snippet' }), {
+    code: 'RUNTIME_UNAVAILABLE',
+  })
+})
+
+test('the second run has a thread that waited', async () => {
+  await using mine = createLazaret()
+  assert.equal((await run({}, mine)).receipt.start, 'cold')
+  assert.equal((await run({}, mine)).receipt.start, 'parked')
 })
 
 test('it needs no level of protection, for it has no cell', async () => {

@@ -34,7 +34,7 @@ export function checkMessage(message: unknown, rules: TimeoutRules): Execution |
 /** `undefined` when it is one. */
 export function whyNoTimeout(timeout: unknown, timeoutMsMax: number): string | undefined {
   if (typeof timeout !== 'number' || !Number.isFinite(timeout) || timeout <= 0)
-    return `The timeout must be a positive number of milliseconds, got ${describe(timeout)}`
+    return `The timeout must be a positive number of milliseconds, got ${typeof timeout === 'string' ? `the text '${describe(timeout)}'` : describe(timeout)}`
   if (timeout > timeoutMsMax) return `The timeout may be at most ${timeoutMsMax}ms, got ${timeout}ms`
   return undefined
 }

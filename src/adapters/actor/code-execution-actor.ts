@@ -6,8 +6,8 @@ import { systemClock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors.ts'
 import type { RunResult } from '../../core/result.ts'
 import { checkMessage, type Execution, type TimeoutRules, whyNoTimeout } from './check-message.ts'
-import { type Answer, describeRun } from './describe-run.ts'
-import type { Message, MessageResponse } from './message.ts'
+import { describeRun } from './describe-run.ts'
+import type { Answer, Message, MessageResponse, ResponseNames } from './message.ts'
 
 export type Execute = (execution: Execution) => Promise<RunResult>
 
@@ -47,7 +47,7 @@ export class CodeExecutionActor {
   }
 }
 
-function writeNames(message: Message): Pick<MessageResponse, 'id' | 'correlationId' | 'from' | 'to'> {
+function writeNames(message: Message): Omit<ResponseNames, 'timestamp'> {
   const { id, from, correlationId } = readNames(message)
   const ownId = id ?? systemClock.id()
   return {
@@ -76,6 +76,8 @@ function readName(message: object, name: string): readonly (readonly [string, st
 
 /** Why nothing ran, and what to do: errors of ours have both from one table. */
 function describeRefusal(error: unknown): string {
+  if (error instanceof LazaretError && error.code === 'DISPOSED')
+    return 'The actor was disposed, or the Lazaret that it uses. Create a new one.'
   if (error instanceof LazaretError) return `${error.message} ${error.hint}`
   return `The message could not be read: ${error instanceof Error ? error.message : String(error)}`
 }

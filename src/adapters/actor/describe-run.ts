@@ -2,16 +2,10 @@
 import type { GuestError, Outcome } from '../../core/outcome.ts'
 import type { LogEntry, RunResult } from '../../core/result.ts'
 import type { Execution } from './check-message.ts'
-import type { ExecutionPayload } from './message.ts'
+import type { Answer } from './message.ts'
 import { toPlainJson } from './plain-json.ts'
 
 const MiB = 1024 * 1024
-
-export interface Answer {
-  readonly success: boolean
-  readonly error?: string
-  readonly payload?: ExecutionPayload
-}
 
 const prefixes: Readonly<Record<LogEntry['level'], string>> = {
   log: '',
@@ -25,6 +19,7 @@ const prefixes: Readonly<Record<LogEntry['level'], string>> = {
 export function describeRun(result: RunResult, execution: Execution): Answer {
   const { outcome, usage } = result
   const logs = result.logs.map(({ level, text }) => prefixes[level] + text)
+  if (result.truncated.includes('logs')) logs.push('[more was logged than is kept]')
   const executionTime = Math.round(usage.wallMs)
   const error = describeFailure(outcome, execution)
   if (error === undefined) {
@@ -52,7 +47,8 @@ function describeFailure(outcome: Outcome, { timeoutMs }: Execution): string | u
       return describeSyntaxError(outcome.error)
     case 'timed-out':
       return outcome.limit === 'wall'
-        ? `Execution timed out after ${timeoutMs}ms (process killed)`
+        ? // The ceiling of a Lazaret that is somebody else's may be lower.
+          `Execution timed out after ${Math.min(timeoutMs, outcome.limitMs)}ms (process killed)`
         : `Execution used more than ${outcome.limitMs}ms of processor time (process killed)`
     case 'out-of-memory':
       return `Execution used more than ${Math.floor(outcome.limitBytes / MiB)} MiB of memory (process killed)`

@@ -10,11 +10,19 @@ export interface Actor {
 export class MessageRouter {
   readonly #actors = new Map<string, Actor>()
 
-  /** Whoever had the address before has it no longer. */
+  /**
+   * Whoever had the address before has it no longer.
+   *
+   * @throws {LazaretError} INVALID_REQUEST for an address that is no text, and for what is no actor.
+   */
   register(address: string, actor: Actor): void {
     if (typeof address !== 'string' || address === '')
       throw new LazaretError('INVALID_REQUEST', {
         detail: 'The address of an actor is a text of some length.',
+      })
+    if (typeof (actor as Partial<Actor> | undefined)?.receive !== 'function')
+      throw new LazaretError('INVALID_REQUEST', {
+        detail: 'An actor has a method `receive`, and this has none.',
       })
     this.#actors.set(address, actor)
   }

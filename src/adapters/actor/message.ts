@@ -7,7 +7,8 @@ export interface Message {
   readonly to?: string
   /** `execute` is the only one that is understood. */
   readonly type: string
-  readonly payload?: ExecutePayload
+  /** An `ExecutePayload`; whatever else it is gets an answer that says what is wrong. */
+  readonly payload?: unknown
   readonly correlationId?: string
   /** Milliseconds since 1970. Default: now. */
   readonly timestamp?: number
@@ -23,25 +24,33 @@ export interface ExecutePayload {
   readonly timeout?: number
 }
 
-export interface MessageResponse {
+export type MessageResponse = ResponseNames & Answer
+
+export interface ResponseNames {
   readonly id: string
   readonly correlationId: string
   readonly from: string
   readonly to: string
+  /** Milliseconds since 1970. */
   readonly timestamp: number
-  readonly success: boolean
-  /** Why it failed; absent on success. */
-  readonly error?: string
-  /** Absent when the message was refused, and nothing ran. */
-  readonly payload?: ExecutionPayload
 }
+
+export type Answer =
+  | { readonly success: true; readonly payload: ExecutionPayload; readonly error?: undefined }
+  | {
+      readonly success: false
+      /** Why it failed. */
+      readonly error: string
+      /** Absent when the message was refused, and nothing ran. */
+      readonly payload?: ExecutionPayload
+    }
 
 export interface ExecutionPayload {
   /** Plain JSON; absent when the code gave `undefined`, or failed. */
   readonly result?: unknown
   /** One entry for each call of the console; guest text. */
   readonly logs: string[]
-  /** Whole milliseconds. */
+  /** Whole milliseconds, from the start of the process; that of one that waited was before. */
   readonly executionTime: number
   /** Absent when the code failed. */
   readonly language?: 'javascript' | 'typescript'

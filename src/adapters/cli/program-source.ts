@@ -20,10 +20,12 @@ export async function readProgram(
   { codeBytes, signal }: { codeBytes?: number; signal: AbortSignal },
 ): Promise<ProgramSource> {
   const runtime = flags.runtime === undefined ? {} : { runtime: flags.runtime }
+  // A snippet has only one.
+  const named = flags.language ?? (flags.runtime === 'snippet' ? 'javascript' : undefined)
   if (flags.eval !== undefined) {
     return {
       code: flags.eval,
-      language: requireLanguage(flags.language, '--eval'),
+      language: requireLanguage(named, '--eval'),
       args: operands,
       ...runtime,
     }
@@ -39,10 +41,7 @@ export async function readProgram(
     )
   }
   // Before reading, so that a missing option is not answered with a wait for the terminal.
-  const language = requireLanguage(
-    flags.language ?? findLanguage(file),
-    file === '-' ? 'standard input' : file,
-  )
+  const language = requireLanguage(named ?? findLanguage(file), file === '-' ? 'standard input' : file)
   const bound: ReadBound = { bytesMax: codeBytes ?? defaultLimits.codeBytes, signal }
   const bytes = file === '-' ? await readStandardInput(bound) : await readFileBounded(file, bound)
   return { code: decode(bytes, file), language, args, ...runtime }

@@ -1,4 +1,6 @@
 /** `lazaret snippet`: one request as JSON on standard input, the answer as JSON on standard output and error. */
+import { isUtf8 } from 'node:buffer'
+
 import type { Command } from 'commander'
 
 import { holdProcess, systemClock } from '../../core/clock.ts'
@@ -8,15 +10,12 @@ import type { SnippetResult } from '../snippet-tool/snippet-types.ts'
 import { readStandardInput } from './bounded-read.ts'
 import type { CommandContext } from './command-context.ts'
 import { printJson, toJsonLine } from './print-json.ts'
+import { describeSystemError } from './system-error.ts'
 
 /** A source and an input of the largest size, with every character escaped. */
 const requestBytesMax = 64 * 1024 * 1024
 
 const exitCodes = { failed: 1, invalid: 2 } as const
-
-const noRequest: SnippetResult = {
-  error: { code: 'INVALID_INPUT', message: 'Standard input must be one JSON object, of at most 64 MiB.' },
-}
 
 const help = `
 The request:  {"source": string, "input"?: string, "limits"?: {"wall_ms"?: 1…60000, "output_kb"?: 1…16384},
@@ -26,7 +25,8 @@ The answer:   {"output":"…"} on standard output, exit code 0; or {"code":"…"
               INVALID_INPUT exit code 2; EVAL_ERROR, TIMEOUT, OUTPUT_LIMIT (with the output that fitted on standard
               output), MEMORY_LIMIT exit code 1.
 
-Example:
+Examples:
+  lazaret snippet < request.json
   printf '{"source":"emit(read_input())","input":"hello"}' | lazaret snippet`
 
 export function addSnippetCommand(program: Command, context: CommandContext): void {
@@ -42,8 +42,8 @@ async function snippet({ signal, duringRun, warn }: CommandContext): Promise<num
     warn('reads one request as JSON from the terminal; end it with Ctrl-D, or see --help.')
   const request = await readRequest(signal)
   const result =
-    request === undefined
-      ? noRequest
+    request instanceof InvalidInput
+      ? invalid(request.message)
       : await runOrRefuse(() => duringRun(() => runInThread(request, signal)), signal)
   if (result instanceof LazaretError) {
     printFailure(result)
@@ -88,14 +88,37 @@ function printFailure({ code, message }: { readonly code: string; readonly messa
   process.stderr.write(`${toJsonLine({ code, message })}\n`)
 }
 
-/** Undefined when it is no JSON. */
+/** What came is no request. */
+class InvalidInput extends Error {}
+
+const invalid = (reason: string): SnippetResult => ({
+  error: { code: 'INVALID_INPUT', message: `Standard input ${reason}` },
+})
+
 async function readRequest(signal: AbortSignal): Promise<unknown> {
+  let bytes
   try {
-    const bytes = await readStandardInput({ bytesMax: requestBytesMax, signal })
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    bytes = await readStandardInput({ bytesMax: requestBytesMax, signal })
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) return undefined
-    if (error instanceof LazaretError && error.code === 'INPUT_TOO_LARGE') return undefined
-    throw error
+    if (error instanceof LazaretError && error.code === 'INPUT_TOO_LARGE')
+      return new InvalidInput('is longer than 64 MiB.')
+    const reason = describeSystemError(error)
+    if (reason === undefined) throw error
+    return new InvalidInput(`cannot be read: ${reason}.`)
+  }
+  if (bytes.length === 0) return new InvalidInput('is empty; it must be one JSON object, see --help.')
+  return parseJson(bytes)
+}
+
+function parseJson(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) return new InvalidInput('must be JSON, and is no UTF-8.')
+  try {
+    return JSON.parse(bytes.toString())
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return new InvalidInput(`must be one JSON object: ${reason.slice(0, reasonMax)}.`)
   }
 }
+
+/** Node quotes what it could not read. */
+const reasonMax = 300

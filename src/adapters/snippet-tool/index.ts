@@ -2,6 +2,7 @@
 export { endSnippetThreads, runSnippet, warmUpSnippets } from './run-snippet.ts'
 export type { SnippetOptions } from './run-snippet.ts'
 export { snippetTool } from './snippet-tool.ts'
+export type { SnippetSchema, SnippetTool } from './snippet-tool.ts'
 export type {
   SnippetError,
   SnippetErrorCode,

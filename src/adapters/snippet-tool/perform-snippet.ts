@@ -21,8 +21,9 @@ export async function performSnippet(
   try {
     snippet = parseSnippet(request)
   } catch (thrown) {
-    if (thrown instanceof InvalidSnippet) return failure('INVALID_INPUT', thrown.message)
-    throw thrown
+    // A getter of it may have thrown.
+    const reason = thrown instanceof InvalidSnippet ? thrown.message : 'The request could not be read.'
+    return failure('INVALID_INPUT', reason)
   }
   signal?.throwIfAborted()
   const buffer = createOutputBuffer(snippet.outputKib * 1024)
@@ -35,14 +36,14 @@ export async function performSnippet(
 
 function describe(
   end: SnippetEnd,
-  { wallMs, outputKib }: ParsedSnippet,
+  { source, wallMs, outputKib }: ParsedSnippet,
   output: () => string,
 ): SnippetResult {
   switch (end.kind) {
     case 'completed':
       return { output: output() }
     case 'failed':
-      return failure('EVAL_ERROR', errorText(end.error))
+      return failure('EVAL_ERROR', errorText(end.error) + hintFor(end.error, source))
     case 'timed-out':
       return failure('TIMEOUT', `execution exceeded ${wallMs} ms`)
     case 'output-full':
@@ -52,6 +53,14 @@ function describe(
     case 'cancelled':
       throw new Error('A snippet was cancelled, and nobody had asked for it.')
   }
+}
+
+/** The engine's own words for what is missing on purpose say little to whoever wrote the program. */
+function hintFor({ name, message }: GuestError, source: string): string {
+  const isCall = name === 'TypeError' && message === 'not a function'
+  const isSyntax = name === 'SyntaxError' && message.startsWith('expecting')
+  if (!(isCall && /\basync\b/.test(source)) && !(isSyntax && /\bawait\b/.test(source))) return ''
+  return '; a snippet has no promises, so async functions and await do not work in it'
 }
 
 function errorText({ name, message, line, column }: GuestError): string {

@@ -1,10 +1,36 @@
 /** The snippet tool as agents know tools: a name, a description for the model, schemas, and what to call. */
 import { snippetLimits } from './parse-snippet.ts'
 import { runSnippet } from './run-snippet.ts'
+import type { SnippetOptions } from './run-snippet.ts'
 import type { SnippetRequest, SnippetResult } from './snippet-types.ts'
 
-const count = ({ usual, max }: { readonly usual: number; readonly max: number }, description: string) =>
-  ({ type: 'integer', minimum: 1, maximum: max, default: usual, description }) as const
+/** JSON Schema of an object, as lists of tools take it. */
+export interface SnippetSchema {
+  type: 'object'
+  properties: Record<string, unknown>
+  required?: string[]
+}
+
+export interface SnippetTool {
+  readonly name: 'code.sandbox.js.run'
+  /** For the model. */
+  readonly description: string
+  readonly inputSchema: SnippetSchema
+  readonly outputSchema: SnippetSchema
+  /**
+   * Takes what a model wrote, whatever that is: a wrong request is an INVALID_INPUT. Clock and randomness are fixed: real
+   * ones are the application's to choose, with `runSnippet`. Throws as that does.
+   */
+  readonly run: (request: unknown, options?: SnippetOptions) => Promise<SnippetResult>
+}
+
+const count = ({ usual, max }: { readonly usual: number; readonly max: number }, description: string) => ({
+  type: 'integer',
+  minimum: 1,
+  maximum: max,
+  default: usual,
+  description,
+})
 
 /**
  * `code.sandbox.js.run`, for lists of tools. The schemas are JSON Schema.
@@ -14,7 +40,7 @@ const count = ({ usual, max }: { readonly usual: number; readonly max: number },
  * const result = await snippetTool.run(JSON.parse(toolCall.arguments))
  * ```
  */
-export const snippetTool = {
+export const snippetTool: SnippetTool = {
   name: 'code.sandbox.js.run',
   description:
     'Runs a short JavaScript program that only computes. It reads its input with read_input(), a string, and answers ' +
@@ -33,16 +59,6 @@ export const snippetTool = {
           output_kb: count(snippetLimits.output_kb, 'All emitted text together, in KiB.'),
         },
       },
-      clock: {
-        enum: ['fixed', 'real'],
-        default: 'fixed',
-        description: 'fixed: the clock stands at the epoch.',
-      },
-      randomness: {
-        enum: ['fixed', 'real'],
-        default: 'fixed',
-        description: 'fixed: random numbers are the same in each run.',
-      },
     },
   },
   outputSchema: {
@@ -59,6 +75,10 @@ export const snippetTool = {
       },
     },
   },
-  /** Takes what a model wrote, whatever that is: a wrong request is an INVALID_INPUT. See `runSnippet`. */
-  run: (request: unknown): Promise<SnippetResult> => runSnippet(request as SnippetRequest),
-} as const
+  run: (request, options) => runSnippet(withFixed(request) as SnippetRequest, options),
+}
+
+function withFixed(request: unknown): unknown {
+  if (typeof request !== 'object' || request === null || Array.isArray(request)) return request
+  return { ...request, clock: 'fixed', randomness: 'fixed' }
+}

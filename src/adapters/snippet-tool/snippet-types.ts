@@ -34,9 +34,14 @@ export interface SnippetError {
   readonly message: string
 }
 
-export interface SnippetResult {
-  /** All that was emitted, when the program came to its end, or up to an OUTPUT_LIMIT. */
-  readonly output?: string
-  /** Absent when the program came to its end. */
-  readonly error?: SnippetError
-}
+export type SnippetResult =
+  | {
+      /** All that was emitted by a program that came to its end. */
+      readonly output: string
+      readonly error?: undefined
+    }
+  | {
+      /** What fitted, of an OUTPUT_LIMIT; else absent. */
+      readonly output?: string
+      readonly error: SnippetError
+    }

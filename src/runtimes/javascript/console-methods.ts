@@ -96,7 +96,8 @@ function timers(print: Print, { formatAll, now }: Texts): Methods {
   const show = (name: string, method: string, values: readonly unknown[]): void => {
     const start = mapGet(starts, name)
     if (start === undefined) return print('warn', `Warning: No such label '${name}' for console.${method}()`)
-    print('log', formatAll(['%s: %s', name, durationText(now() - start), ...values]))
+    // After an empty text no percent sign has a meaning.
+    print('log', `${name}: ${durationText(now() - start)}${formatAll(['', ...values])}`)
   }
   return {
     time(label: unknown = 'default') {

@@ -18,7 +18,7 @@ export interface TestActor {
 export async function useActor(): Promise<TestActor> {
   const guests = await useLazaret()
   const actor = new SubprocessCodeExecutionActor(new MessageRouter(), 20_000, { lazaret: guests.lazaret })
-  const ask = (payload: unknown) => actor.receive({ type: 'execute', id: '1', payload } as never)
+  const ask = (payload: unknown) => actor.receive({ type: 'execute', id: '1', payload })
   return {
     guests,
     actor,

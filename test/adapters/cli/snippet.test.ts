@@ -97,11 +97,22 @@ describe('what is no request', () => {
     test(`is refused: ${what}`, async () => {
       const { exitCode, stdout, stderr } = await runBytes(input)
       assert.deepEqual([exitCode, stdout], [2, ''])
-      assert.deepEqual(failure(stderr), {
-        code: 'INVALID_INPUT',
-        message: 'Standard input must be one JSON object, of at most 64 MiB.',
-      })
+      const { code, message } = failure(stderr)
+      assert.equal(code, 'INVALID_INPUT')
+      assert.match(message, /^Standard input (?:must be|is) .+\.$/)
     })
+
+  test('the reason says what is wrong, and where', async () => {
+    const reasons: readonly (readonly [string, RegExp])[] = [
+      ['', /is empty/],
+      ['{"source":"1"', /position 13/],
+      ['\u001b[31m', /must be one JSON object: Unexpected token/],
+    ]
+    for (const [input, reason] of reasons) {
+      const { stderr } = await runBytes(Buffer.from(input))
+      assert.match(failure(stderr).message, reason)
+    }
+  })
 
   for (const input of ['null', '1', '"emit(1)"', '[]', '[{"source":"1"}]', 'true'])
     test(`is refused: ${input}`, async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 
-import { endSnippetThreads, runSnippet, snippetTool } from '../../../src/adapters/snippet-tool/index.ts'
+import { endSnippetThreads, runSnippet } from '../../../src/adapters/snippet-tool/index.ts'
 import { parseSnippet, snippetLimits } from '../../../src/adapters/snippet-tool/parse-snippet.ts'
 
 after(endSnippetThreads)
@@ -13,7 +13,7 @@ const inputBytesMax = 8 * 1024 * KiB
 
 /** The message, which says first which field is wrong. */
 async function refusal(request: unknown): Promise<string> {
-  const { error, ...rest } = await snippetTool.run(request)
+  const { error, ...rest } = await runSnippet(request as never)
   assert.deepEqual(rest, {})
   assert.equal(error?.code, 'INVALID_INPUT')
   return error.message
