@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
 import { compileEngine } from '../runtimes/snippet/engine-module.ts'
 import type { SnippetJob } from '../runtimes/snippet/thread-protocol.ts'
-import { canServe, SnippetThread } from '../runtimes/snippet/thread.ts'
+import { canServe, nothingUsed, SnippetThread } from '../runtimes/snippet/thread.ts'
 import type { SnippetExit } from '../runtimes/snippet/thread.ts'
 import { FairQueue } from './fair-queue.ts'
 
@@ -65,10 +65,11 @@ export class Threads implements AsyncDisposable {
     const startsBefore = this.#starts
     const thread = await this.#take(turn)
     const queuedMs = this.#clock.now() - askedAt
-    if (thread === null) {
-      const usage = { wallMs: 0, memoryPeakBytes: 0 }
-      return { end: { kind: 'cancelled' }, usage, queuedMs, start: 'cold' }
-    }
+    const isCancelled = turn.signal?.aborted === true
+    // It was aborted after the thread had been found: nothing has run in that.
+    if (isCancelled && thread !== null) this.#offer(thread)
+    if (isCancelled || thread === null)
+      return { end: { kind: 'cancelled' }, usage: nothingUsed, queuedMs, start: 'cold' }
     const start = (this.#threads.get(thread) ?? 0) > startsBefore ? 'cold' : 'parked'
     const exit = await this.#runIn(thread, job, turn)
     return { ...exit, queuedMs, start }
@@ -145,7 +146,13 @@ export class Threads implements AsyncDisposable {
   }
 
   #start(): void {
-    const thread = new SnippetThread(compileEngine)
+    let thread
+    try {
+      thread = new SnippetThread(compileEngine)
+    } catch (error) {
+      this.#refuseOne(error)
+      return
+    }
     this.#threads.set(thread, ++this.#starts)
     this.#stopLooking ??= this.#clock.every(idleMs, () => this.#endSpare())
     void this.#offerWhenReady(thread)
@@ -157,10 +164,14 @@ export class Threads implements AsyncDisposable {
       this.#offer(thread)
     } catch (error) {
       this.#end(thread)
-      // It was started for one of them; without any thread left all would wait for ever.
-      this.#waiting.take()?.turn.reject(error)
-      if (this.#threads.size === 0) this.#refuseWaiting(error)
+      this.#refuseOne(error)
     }
+  }
+
+  /** A thread that was started for one of those who wait is missing; without any left all would wait for ever. */
+  #refuseOne(reason: unknown): void {
+    this.#waiting.take()?.turn.reject(reason)
+    if (this.#threads.size === 0) this.#refuseWaiting(reason)
   }
 
   #refuseWaiting(reason: unknown): void {

@@ -181,6 +181,15 @@ describe('who waits', () => {
     assert.equal(await run(open(), endless, { signal: AbortSignal.abort() }), 'cancelled')
     assert.equal(countTasks(), before)
   })
+
+  test('with a signal that is aborted as soon as a thread is found runs nothing in it', async () => {
+    const [threads, held] = [open({ threadsMax: 1 }), new AbortController()]
+    await threads.warmUp(1)
+    const ended = run(threads, endless, { signal: held.signal })
+    held.abort()
+    assert.equal(await ended, 'cancelled')
+    assert.equal((await threads.run(job('emit(1)'), { wallMs })).start, 'parked')
+  })
 })
 
 describe('time', () => {

@@ -45,20 +45,11 @@ export class SnippetThread {
   #waiting: PromiseWithResolvers<FromThread> | undefined
   #failure: LazaretError | undefined
 
-  /** `compile` is called when the thread has begun to start: both take their time. */
+  /** `compile` is called when the thread has begun to start: both take their time. Throws WORKER_LOST. */
   constructor(compile: () => Promise<EngineModule>, { isForOne = false }: ThreadOptions = {}) {
     const { port1, port2 } = new MessageChannel()
     this.#port = port1
-    this.#worker = new Worker(guestFile, {
-      workerData: { port: port2, isForOne },
-      transferList: [port2],
-      env: {},
-      argv: [],
-      execArgv: [],
-      stdout: true,
-      stderr: true,
-      resourceLimits,
-    })
+    this.#worker = startWorker({ port: port2, isForOne }, port1)
     this.#worker.on('error', (cause) => this.#fail(cause))
     this.#worker.on('exit', () => this.#fail(undefined))
     this.#port.on('message', (message: FromThread) => this.#take(message))
@@ -79,6 +70,8 @@ export class SnippetThread {
 
   /** The thread must be ready. It is ready again, or has to be ended, see `canServe`. Throws WORKER_LOST. */
   async run(job: SnippetJob, { clock, wallMs, signal }: Deadline): Promise<SnippetExit> {
+    // A signal that was aborted before anybody listened to it says nothing any more.
+    if (signal?.aborted === true) return { end: { kind: 'cancelled' }, usage: nothingUsed }
     const startedAt = clock.now()
     const stopped = Promise.withResolvers<{ readonly type: 'timed-out' | 'cancelled' }>()
     const cancelTimer = clock.after(wallMs, () => stopped.resolve({ type: 'timed-out' }))
@@ -147,10 +140,34 @@ export class SnippetThread {
   }
 }
 
+/** The kernel may have no thread left for us, and then says so at once. */
+function startWorker(
+  workerData: { readonly port: MessagePort; readonly isForOne: boolean },
+  own: MessagePort,
+) {
+  try {
+    return new Worker(guestFile, {
+      workerData,
+      transferList: [workerData.port],
+      env: {},
+      argv: [],
+      execArgv: [],
+      stdout: true,
+      stderr: true,
+      resourceLimits,
+    })
+  } catch (cause) {
+    own.close()
+    throw new LazaretError('WORKER_LOST', { detail: 'No thread could be started for snippets.', cause })
+  }
+}
+
 /** Whether the thread serves another program after one that ended like this. */
 export function canServe({ end }: SnippetExit): boolean {
   return end.kind === 'completed' || end.kind === 'failed'
 }
+
+export const nothingUsed: ThreadUsage = { wallMs: 0, memoryPeakBytes: 0 }
 
 const isHeapFull = (thrown: unknown): boolean =>
   thrown instanceof LazaretError &&

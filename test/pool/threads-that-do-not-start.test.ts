@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const program = new URL('../support/without-threads.ts', import.meta.url).pathname
+
+test('a thread that cannot be started is an error that says so, and nobody waits for it', async () => {
+  const { stdout } = await run(process.execPath, [program, 'cold'], { timeout: 60_000 })
+  assert.deepEqual(JSON.parse(stdout), ['WORKER_LOST', 'WORKER_LOST', '2', '2', '2'])
+})
+
+test('a program has its own answer, also when no thread can be started in place of its own', async () => {
+  const { stdout } = await run(process.execPath, [program, 'warm'], { timeout: 60_000 })
+  const [first, , ...others] = JSON.parse(stdout)
+  assert.deepEqual([first, ...others], ['TIMEOUT', '2', '2', '2'])
+})
