@@ -4,6 +4,7 @@
  */
 import { systemClock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors.ts'
+import { messageOf } from '../../core/primordials.ts'
 import type { RunResult } from '../../core/result.ts'
 import { checkMessage, type Execution, type TimeoutRules, whyNoTimeout } from './check-message.ts'
 import { describeRun } from './describe-run.ts'
@@ -58,7 +59,10 @@ function writeNames(message: Message): Omit<ResponseNames, 'timestamp'> {
   }
 }
 
-/** Those that are texts. What is no message at all gets an answer too, and a getter of it may throw. */
+/** An answer repeats them, and says one more word; no engine can add that to the longest text it has. */
+const nameLengthMax = 1024 * 1024
+
+/** Those that are texts of any use. What is no message at all gets an answer too, and a getter of it may throw. */
 function readNames(message: unknown): Partial<Record<'id' | 'from' | 'correlationId', string>> {
   if (typeof message !== 'object' || message === null) return {}
   const names = ['id', 'from', 'correlationId'] as const
@@ -68,16 +72,25 @@ function readNames(message: unknown): Partial<Record<'id' | 'from' | 'correlatio
 function readName(message: object, name: string): readonly (readonly [string, string])[] {
   try {
     const value: unknown = Reflect.get(message, name)
-    return typeof value === 'string' ? [[name, value]] : []
+    return typeof value === 'string' && value.length <= nameLengthMax ? [[name, value]] : []
   } catch {
     return []
   }
 }
 
-/** Why nothing ran, and what to do: errors of ours have both from one table. */
+/** Why nothing ran, and what to do: errors of ours have both from one table. A getter of the message may throw anything. */
 function describeRefusal(error: unknown): string {
-  if (error instanceof LazaretError && error.code === 'DISPOSED')
+  if (isOurs(error) && error.code === 'DISPOSED')
     return 'The actor was disposed, or the Lazaret that it uses. Create a new one.'
-  if (error instanceof LazaretError) return `${error.message} ${error.hint}`
-  return `The message could not be read: ${error instanceof Error ? error.message : String(error)}`
+  if (isOurs(error)) return `${error.message} ${error.hint}`
+  return `The message could not be read: ${messageOf(error)}`
+}
+
+/** What is a proxy may throw when it is asked. */
+function isOurs(error: unknown): error is LazaretError {
+  try {
+    return error instanceof LazaretError
+  } catch {
+    return false
+  }
 }

@@ -1,0 +1,37 @@
+/** Messages that are made to break who reads them. `receive` is for text from anywhere, and never rejects. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { useActor } from './use-actor.ts'
+
+const { actor } = await useActor()
+
+const receive = (message: unknown) => actor.receive(message as never)
+
+suite('a message', () => {
+  const thrown: Readonly<Record<string, () => unknown>> = {
+    'without a prototype': () => Object.create(null),
+    'with a message that throws': () =>
+      Object.defineProperty(new Error('x'), 'message', { get: () => assert.fail() }),
+    'with a prototype that throws': () => new Proxy({}, { getPrototypeOf: () => assert.fail() }),
+    'that is a symbol': () => Symbol('x'),
+  }
+  for (const [name, make] of Object.entries(thrown))
+    test(`whose getter throws something ${name} is answered`, async () => {
+      const message = {
+        id: 'a',
+        get type(): string {
+          throw make()
+        },
+      }
+      const { id, success, error, payload } = await receive(message)
+      assert.deepEqual([id, success, payload], ['a_response', false, undefined])
+      assert.match(error ?? '', /^The message could not be read: ./)
+    })
+
+  test('whose id is as long as a text can be is answered under another', async () => {
+    const { id, correlationId, success } = await receive({ id: 'x'.repeat(2 ** 29 - 24), type: 'wrong' })
+    assert.equal(id, `${correlationId}_response`)
+    assert.ok(id.length < 100 && !success)
+  })
+})
