@@ -34,6 +34,10 @@ export function requirePromises(
  * more, so nothing runs unconfined, and its end follows. Throws CELL_FAILED.
  */
 export function requireConfined(promises: Readonly<Record<string, string>>, status: string): void {
-  const isDead = status !== '' && !/^VmSize:/m.test(status)
-  if (!isDead) requirePromises(promises, readStatus(status))
+  if (!isDead(status)) requirePromises(promises, readStatus(status))
+}
+
+/** Whether it has no memory any more, and so runs nothing. */
+export function isDead(status: string): boolean {
+  return status !== '' && !/^VmSize:/m.test(status)
 }

@@ -18,7 +18,7 @@ import { Channel } from './channel.ts'
 import { countedCpuMs, countedEvidence } from './evidence.ts'
 import type { Counted } from './evidence.ts'
 import { openCalls } from './function-calls.ts'
-import { readStatus, requirePromises } from './observed.ts'
+import { isDead, readStatus, requirePromises } from './observed.ts'
 import { whenAborted, withPatience } from './patience.ts'
 
 export interface RunParts extends Counted {
@@ -113,6 +113,8 @@ export class Run implements ProcessListener {
   onSpawned(status: string): void {
     if (this.#isOver) return
     this.#startedAt = this.#parts.clock.now()
+    // A deadline of a few milliseconds ends it before it is confined: nothing of it has run, and its end follows.
+    if (this.#killReason !== null && isDead(status)) return
     Object.assign(this.#observed, readStatus(status))
     try {
       requirePromises(this.#parts.plan.promises, this.#observed)
