@@ -47,7 +47,7 @@ function describeFailure(outcome: Outcome, { timeoutMs }: Execution): string | u
       return describeSyntaxError(outcome.error)
     case 'timed-out':
       return outcome.limit === 'wall'
-        ? // The ceiling of a Lazaret that is somebody else's may be lower.
+        ? // A Lazaret that is shared may allow less than the message asks for.
           `Execution timed out after ${Math.min(timeoutMs, outcome.limitMs)}ms (process killed)`
         : `Execution used more than ${outcome.limitMs}ms of processor time (process killed)`
     case 'out-of-memory':
