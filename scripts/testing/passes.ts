@@ -43,6 +43,7 @@ const deepPlainUserFiles = [
 
 /** `npm test` is for every day and has four minutes: what is wide rather than sharp waits for the deep suite. */
 const notDaily = [
+  'test/adapters/snippet-tool/memory',
   'test/bench/sections',
   'test/compatibility/',
   'test/conformance/javascript/',
@@ -50,6 +51,7 @@ const notDaily = [
   'test/engine/missing-layers',
   'test/properties/hostile-values',
   'test/properties/round-trip',
+  'test/properties/snippet-determinism',
 ]
 const notDailyAsPlainUser = ['test/escape/', 'test/sandbox/', 'test/contracts/parked-runtimes']
 /** What of the first list differs for a plain user. */
@@ -131,6 +133,9 @@ const ownMachines = [
   ...['live-ids', 'malformed-frames', 'step-failures', 'zygote'].map((name) => `test/jail/${name}.test.ts`),
 ]
 
+/** A snippet has the same wall whoever runs it. */
+const withoutCells = ['test/engine/snippets', 'test/escape/snippet-']
+
 /** The walls of level `restricted`, which differ again between root, who has ids for its guests, and everybody else. */
 function planWithoutNamespaces(files: readonly string[], isRoot: boolean): Pass[] {
   const plain: Pass = {
@@ -154,7 +159,9 @@ function planWithoutNamespaces(files: readonly string[], isRoot: boolean): Pass[
 
 function findAboutWalls(filters: readonly string[]): string[] {
   const places = plainUserPlaces.map((place) => `test/${place}`)
-  return find('test/**/*.test.ts', filters).filter((file) => places.some((place) => file.startsWith(place)))
+  return find('test/**/*.test.ts', filters).filter(
+    (file) => isBelow(file, places) && !isBelow(file, withoutCells),
+  )
 }
 
 function isBelow(file: string, places: readonly string[]): boolean {

@@ -42,7 +42,10 @@ export type LazaretEvent =
     }
 
 export interface LazaretOptions {
-  /** Below this level a run is refused with JAIL_UNAVAILABLE. Default `restricted`. */
+  /**
+   * Below this level a run is refused with JAIL_UNAVAILABLE. Default `restricted`. Snippets have no cell, and so no level:
+   * `pools: { snippet: { max: 0 } }` refuses them.
+   */
   readonly minimumProtection?: ProtectionLevel
   /** Limits of a run that asks for none. */
   readonly defaults?: Partial<Limits>

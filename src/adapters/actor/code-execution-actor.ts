@@ -72,6 +72,8 @@ function readNames(message: unknown): Partial<Record<'id' | 'from' | 'correlatio
 function readName(message: object, name: string): readonly (readonly [string, string])[] {
   try {
     const value: unknown = Reflect.get(message, name)
+    // Where nothing checks types, numbers serve as names too.
+    if (typeof value === 'number') return [[name, `${value}`]]
     return typeof value === 'string' && value.length <= nameLengthMax ? [[name, value]] : []
   } catch {
     return []

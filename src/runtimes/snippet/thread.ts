@@ -29,7 +29,7 @@ export interface Deadline {
  * Room for the host's side of a program: the strings that cross, never its linear memory. The stack is that of the
  * compiled engine, whose own guard must come first, for where this one ends depends on the machine.
  */
-const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 16 }
+const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32, stackSizeMb: 16 }
 
 export interface ThreadOptions {
   /** Whether it is to serve one program only. */

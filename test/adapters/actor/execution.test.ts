@@ -320,3 +320,17 @@ test('decorators, enums and namespaces of TypeScript work', async () => {
   )
   assert.deepEqual(result, { red: 3, a: 1, marked: true, n: 4, left: 'object' })
 })
+
+test('more logs than are kept say so', async () => {
+  const { payload } = await ask({ code: 'for (let n = 0; n < 70_000; n++) console.log(n)' })
+  assert.equal(payload?.logs.length, 65_537)
+  assert.equal(payload?.logs.at(-1), '[more was logged than is kept]')
+})
+
+test('timers of the console say what they measured', async () => {
+  const { payload } = await ask({
+    code: 'console.time("a%s"); console.timeLog("a%s", "%s", 1); console.timeEnd("a%s")',
+  })
+  assert.match(payload?.logs[0] ?? '', /^a%s: [\d.]+ms %s 1$/)
+  assert.match(payload?.logs[1] ?? '', /^a%s: [\d.]+ms$/)
+})

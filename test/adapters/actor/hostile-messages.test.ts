@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
+import { type Actor, MessageRouter } from '../../../src/adapters/actor/index.ts'
 import { useActor } from './use-actor.ts'
 
 const { actor } = await useActor()
@@ -34,4 +35,21 @@ suite('a message', () => {
     assert.equal(id, `${correlationId}_response`)
     assert.ok(id.length < 100 && !success)
   })
+})
+
+test('a number serves as a name', async () => {
+  const { id, to } = await actor.receive({ id: 7, from: 8, type: 'none' } as never)
+  assert.deepEqual([id, to], ['7_response', '8'])
+})
+
+test('what is no actor cannot be registered', () => {
+  for (const none of [undefined, null, {}, { receive: 1 }])
+    assert.throws(() => new MessageRouter().register('x', none as unknown as Actor), {
+      code: 'INVALID_REQUEST',
+    })
+})
+
+test('a timeout in a text is told from one in a number', async () => {
+  const { error } = await actor.receive({ type: 'execute', payload: { code: '1', timeout: '100' } })
+  assert.equal(error, "The timeout must be a positive number of milliseconds, got the text '100'")
 })
