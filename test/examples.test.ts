@@ -30,6 +30,10 @@ test('the actor answers every message of its demo as it should', () => {
   assert.match(runExample('actor.ts'), /Every message was answered as it should\./)
 })
 
+test('the snippets of the example end as they should', () => {
+  assert.match(runExample('snippets.ts'), /Every snippet ended as it should\./)
+})
+
 test('in the sandbox example a token that was used is found nowhere', { skip }, () => {
   const story = runExample('sandbox.ts')
   assert.match(story, /^release is accepted {2}secure {2}exit 0 {2}\{"status": 201/m)

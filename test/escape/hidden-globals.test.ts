@@ -3,32 +3,12 @@
  * way of its constructor's constructor. So here everything that a program can get into its hands is looked at, to the end.
  */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 
+import { layBait } from '../support/bait.ts'
 import { useLazaret } from '../support/use-lazaret.ts'
 
-const secret = `bait-${crypto.randomUUID()}`
-process.env['LAZARET_BAIT'] = secret
-const folder = mkdtempSync(join(tmpdir(), 'lazaret-bait-'))
-const secretFile = join(folder, 'secret')
-writeFileSync(secretFile, secret)
-let connections = 0
-const server = createServer((socket) => {
-  connections++
-  socket.destroy()
-})
-const port = await new Promise<number>((resolve) => {
-  server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port))
-})
-server.unref()
-after(() => {
-  server.close()
-  rmSync(folder, { recursive: true })
-})
+const { secret, secretFile, port, countConnections } = await layBait()
 
 const guests = await useLazaret()
 
@@ -233,7 +213,7 @@ for (const runtime of ['bun'] as const) {
       assert.doesNotMatch(JSON.stringify(result), new RegExp(secret))
       assert.notEqual(result.outcome.kind, 'timed-out')
       assert.notEqual(result.outcome.kind, 'syntax-error', JSON.stringify(result.outcome))
-      assert.equal(connections, 0)
+      assert.equal(countConnections(), 0)
     })
   }
 }

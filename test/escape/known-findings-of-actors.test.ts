@@ -3,33 +3,13 @@
  * the escapes that made it one, tried through the actor.
  */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, suite, test } from 'node:test'
+import { suite, test } from 'node:test'
 
 import { useActor } from '../adapters/actor/use-actor.ts'
+import { layBait } from '../support/bait.ts'
 import { checkoutRoot } from '../support/checkout.ts'
 
-const secret = `bait-${crypto.randomUUID()}`
-process.env['LAZARET_BAIT'] = secret
-const folder = mkdtempSync(join(tmpdir(), 'lazaret-bait-'))
-const secretFile = join(folder, 'secret')
-writeFileSync(secretFile, secret)
-let connections = 0
-const server = createServer((socket) => {
-  connections++
-  socket.destroy()
-})
-const port = await new Promise<number>((resolve) => {
-  server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port))
-})
-server.unref()
-after(() => {
-  server.close()
-  rmSync(folder, { recursive: true })
-})
+const { secret, secretFile, port, countConnections } = await layBait()
 
 // After the bait, which is nothing that a run leaves behind.
 const { ask, execute, fail, guests } = await useActor()
@@ -109,7 +89,7 @@ async function isEmptyHanded(escape: string): Promise<void> {
   // An escape that fails as a program does is as good as one that finds nothing.
   if (success) assert.equal(payload?.result, null)
   assert.doesNotMatch(JSON.stringify([payload, error]), new RegExp(secret))
-  assert.equal(connections, 0)
+  assert.equal(countConnections(), 0)
   // Nothing that was started is alive, whatever signals it ignores.
   await guests.leaks.check()
 }
@@ -139,7 +119,7 @@ test('the same search finds names where none are hidden, and still nothing of th
     assert.match(found, name)
   assert.doesNotMatch(found, /^(?:file|bun file|network): /m)
   assert.doesNotMatch(found, new RegExp(secret))
-  assert.equal(connections, 0)
+  assert.equal(countConnections(), 0)
   await guests.leaks.check()
 })
 

@@ -1,0 +1,39 @@
+/** What a guest that gets out would find of its host: a variable, a file, and somebody who listens. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+
+export interface Bait {
+  /** In the environment of this process, and in a file. */
+  readonly secret: string
+  readonly secretFile: string
+  /** On 127.0.0.1. */
+  readonly port: number
+  /** How many have called there. */
+  readonly countConnections: () => number
+}
+
+/** Call it before `useLazaret`: it is nothing that a run leaves behind. */
+export async function layBait(): Promise<Bait> {
+  const secret = `bait-${crypto.randomUUID()}`
+  process.env['LAZARET_BAIT'] = secret
+  const folder = mkdtempSync(join(tmpdir(), 'lazaret-bait-'))
+  const secretFile = join(folder, 'secret')
+  writeFileSync(secretFile, secret)
+  let connections = 0
+  const server = createServer((socket) => {
+    connections++
+    socket.destroy()
+  })
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port))
+  })
+  server.unref()
+  after(() => {
+    server.close()
+    rmSync(folder, { recursive: true })
+  })
+  return { secret, secretFile, port, countConnections: () => connections }
+}
