@@ -8,6 +8,8 @@ import { InvalidSnippet, parseSnippet } from './parse-snippet.ts'
 import type { ParsedSnippet } from './parse-snippet.ts'
 import type { SnippetError, SnippetErrorCode, SnippetResult } from './snippet-types.ts'
 
+type Failed = Extract<SnippetEnd, { kind: 'failed' }>
+
 /** Gives the job to some thread, and ends it after that time. */
 export type RunJob = (job: SnippetJob, wallMs: number) => Promise<{ readonly end: SnippetEnd }>
 
@@ -43,7 +45,7 @@ function describe(
     case 'completed':
       return { output: output() }
     case 'failed':
-      return failure('EVAL_ERROR', errorText(end.error) + hintFor(end.error, source))
+      return failure('EVAL_ERROR', errorText(end.error) + hintFor(end, source))
     case 'timed-out':
       return failure('TIMEOUT', `execution exceeded ${wallMs} ms`)
     case 'output-full':
@@ -56,10 +58,10 @@ function describe(
 }
 
 /** The engine's own words for what is missing on purpose say little to whoever wrote the program. */
-function hintFor({ name, message }: GuestError, source: string): string {
-  const isCall = name === 'TypeError' && message === 'not a function'
-  const isSyntax = name === 'SyntaxError' && message.startsWith('expecting')
-  if (!(isCall && /\basync\b/.test(source)) && !(isSyntax && /\bawait\b/.test(source))) return ''
+function hintFor({ phase, error }: Failed, source: string): string {
+  const isCall = error.name === 'TypeError' && error.message === 'not a function'
+  const isAbout = phase === 'syntax' ? /\bawait\b/ : isCall ? /\basync\b/ : undefined
+  if (isAbout?.test(source) !== true) return ''
   return '; a snippet has no promises, so async functions and await do not work in it'
 }
 

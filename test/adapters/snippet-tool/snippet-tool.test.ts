@@ -101,3 +101,18 @@ test('it can be stopped', async () => {
   const signal = AbortSignal.abort(new Error('enough'))
   await assert.rejects(snippetTool.run({ source: 'for (;;);' }, { signal }), { message: 'enough' })
 })
+
+test('who writes asynchronous code is told what is missing', async () => {
+  for (const source of [
+    'async function main() { emit(1) } main()',
+    'emit(await 1)',
+    '[1].map(async (x) => x)',
+  ])
+    assert.match(
+      (await snippetTool.run({ source })).error?.message ?? '',
+      /a snippet has no promises/,
+      source,
+    )
+  const { error } = await snippetTool.run({ source: 'null()' })
+  assert.doesNotMatch(error?.message ?? '', /promises/)
+})
