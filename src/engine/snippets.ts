@@ -1,6 +1,4 @@
 /** Runs of the `snippet` runtime: an engine in WebAssembly in a thread of this process, where others have a cell. */
-import { availableParallelism } from 'node:os'
-
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
@@ -15,7 +13,7 @@ import type { Exit } from '../result/exit.ts'
 import { noFiles } from '../runtimes/collect/collect-files.ts'
 import { misfit } from '../runtimes/registry.ts'
 import { createOutputBuffer, readOutput } from '../runtimes/snippet/output-buffer.ts'
-import { usualVm } from '../runtimes/snippet/thread-protocol.ts'
+import { inputBytesMax, usualVm } from '../runtimes/snippet/thread-protocol.ts'
 import { checkSizes } from './check-sizes.ts'
 import { writeResult } from './write-result.ts'
 
@@ -28,8 +26,6 @@ export interface SnippetsOptions {
 
 /** What crosses to the thread, and comes back, has to fit into the memory of its host side. */
 const memoryBytesMax = 4 * usualVm.memoryBytes
-/** A string that needs two bytes a character still fits into the engine's usual memory. */
-const inputBytesMax = usualVm.memoryBytes / 4
 
 /** What only a program in a cell can be given. */
 const cellFields = ['args', 'files', 'collect', 'preload', 'stdin', 'env', 'functions'] as const
@@ -40,8 +36,7 @@ export class Snippets implements AsyncDisposable {
 
   constructor(options: SnippetsOptions) {
     this.#options = options
-    const { clock, threadsMax = Math.min(Math.max(availableParallelism(), 2), 8) } = options
-    this.#threads = new Threads({ clock, threadsMax })
+    this.#threads = new Threads(options)
   }
 
   /** Those that wait for a thread. */

@@ -1,4 +1,6 @@
 /** Warm threads of the `snippet` runtime. One program at a time has a thread; one that does not end costs its thread. */
+import { availableParallelism } from 'node:os'
+
 import { holdProcess } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
@@ -10,8 +12,8 @@ import { FairQueue } from './fair-queue.ts'
 
 export interface ThreadsOptions {
   readonly clock: Clock
-  /** At one time, busy or not. One takes some 10 MiB. */
-  readonly threadsMax: number
+  /** At one time, busy or not. One takes some 10 MiB. Default: one a core, from 2 to 8. */
+  readonly threadsMax?: number | undefined
   /** Programs that wait for a thread. */
   readonly waitingMax?: number
 }
@@ -33,6 +35,8 @@ export interface ThreadsExit extends SnippetExit {
 /** How often threads that nobody needed in the meantime are ended. One stays. */
 const idleMs = 30_000
 
+const usualThreadsMax = (): number => Math.min(Math.max(availableParallelism(), 2), 8)
+
 interface Waiter {
   readonly client: string
   readonly turn: PromiseWithResolvers<SnippetThread | null>
@@ -53,7 +57,7 @@ export class Threads implements AsyncDisposable {
   #isDisposed = false
   #starts = 0
 
-  constructor({ clock, threadsMax, waitingMax = 1000 }: ThreadsOptions) {
+  constructor({ clock, threadsMax = usualThreadsMax(), waitingMax = 1000 }: ThreadsOptions) {
     this.#clock = clock
     this.#threadsMax = threadsMax
     this.#waitingMax = waitingMax

@@ -1,10 +1,9 @@
 /** Checks a request of the snippet tool. By hand: a library for it takes longer to load than a snippet to run. */
+import { inputBytesMax } from '../../runtimes/snippet/thread-protocol.ts'
 import type { SnippetRequest } from './snippet-types.ts'
 
 const KiB = 1024
 const sourceBytesMax = 1024 * KiB
-/** A string that needs two bytes a character still fits into the engine's memory. */
-const inputBytesMax = 8 * 1024 * KiB
 
 /** The ceilings are of the tool's contract. */
 export const snippetLimits = {

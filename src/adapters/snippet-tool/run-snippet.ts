@@ -1,12 +1,9 @@
 /** Runs one small program: text in, text out, and nothing else. */
-import { availableParallelism } from 'node:os'
-
 import { systemClock } from '../../core/clock.ts'
 import { Threads } from '../../pool/threads.ts'
 import { performSnippet } from './perform-snippet.ts'
 import type { SnippetRequest, SnippetResult } from './snippet-types.ts'
 
-const threadsMax = Math.min(Math.max(availableParallelism(), 2), 8)
 let threads: Threads | undefined
 
 export interface SnippetOptions {
@@ -49,6 +46,6 @@ export async function endSnippetThreads(): Promise<void> {
 }
 
 function getThreads(): Threads {
-  threads ??= new Threads({ clock: systemClock, threadsMax })
+  threads ??= new Threads({ clock: systemClock })
   return threads
 }

@@ -78,7 +78,8 @@ export const snippetTool: SnippetTool = {
   run: (request, options) => runSnippet(withFixed(request) as SnippetRequest, options),
 }
 
+/** Over whatever the request says. Nothing of it is read here: a getter may throw, and that is for the parser to answer. */
 function withFixed(request: unknown): unknown {
-  if (typeof request !== 'object' || request === null || Array.isArray(request)) return request
-  return { ...request, clock: 'fixed', randomness: 'fixed' }
+  if (typeof request !== 'object' || request === null) return request
+  return Object.create(request, { clock: { value: 'fixed' }, randomness: { value: 'fixed' } })
 }

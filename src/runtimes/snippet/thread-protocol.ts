@@ -14,6 +14,9 @@ export interface VmConfig {
 
 export const usualVm: VmConfig = { memoryBytes: 32 * 1024 * 1024, clock: 'fixed', randomness: 'fixed' }
 
+/** The longest input, in UTF-8: a string that needs two bytes a character still fits into the usual memory. */
+export const inputBytesMax = usualVm.memoryBytes / 4
+
 export interface SnippetJob extends VmConfig {
   readonly source: string
   readonly input: string

@@ -116,3 +116,22 @@ test('who writes asynchronous code is told what is missing', async () => {
   const { error } = await snippetTool.run({ source: 'null()' })
   assert.doesNotMatch(error?.message ?? '', /promises/)
 })
+
+test('a request that throws when it is read is wrong, and nothing else', async () => {
+  const revoked = Proxy.revocable({}, {})
+  revoked.revoke()
+  const throwing = {
+    source: 'emit(1)',
+    get input(): string {
+      throw new Error('mine')
+    },
+  }
+  for (const wrong of [throwing, revoked.proxy, [], Object.create(null)])
+    assert.equal((await snippetTool.run(wrong)).error?.code, 'INVALID_INPUT')
+  // What is no field of a request is not looked at.
+  const beside = Object.defineProperty({ source: 'emit(1)' }, 'other', {
+    enumerable: true,
+    get: () => assert.fail(),
+  })
+  assert.deepEqual(await snippetTool.run(beside), { output: '1' })
+})
