@@ -229,6 +229,8 @@ function planMasks(): PlanRecord[] {
     '/proc/fs',
     '/proc/acpi',
     '/proc/scsi',
+    // Whoever may write here has the kernel watch the whole machine's pressure for them, in memory that no cgroup pays.
+    '/proc/pressure',
   ]
   const hidden = [
     'kcore',
@@ -243,6 +245,10 @@ function planMasks(): PlanRecord[] {
     'vmallocinfo',
     'cmdline',
     'modules',
+    // Reading these stops, for that time, every lock or every allocation of the machine.
+    'locks',
+    'zoneinfo',
+    'buddyinfo',
   ]
   return [
     ...unchangeable.map((path): PlanRecord => ({ do: 'read-only', path, attributes: readOnly | inert })),
