@@ -37,7 +37,8 @@ export function planWorkspaceSource(path: string, slot: number, identity: CellId
 
 export function planSources(sources: readonly Bind[], firstSlot: number): PlanRecord[] {
   return sources.map(({ host, guest }, index) => {
-    const attributes = guest.startsWith('/dev/') ? noSuid | noExecute : readOnly | noSuid | noDevices
+    // A device is written to all the same; what a mount holds off is changing the times and the mode of its inode.
+    const attributes = readOnly | noSuid | (guest.startsWith('/dev/') ? noExecute : noDevices)
     return { do: 'open-tree', slot: firstSlot + index, path: host, attributes }
   })
 }
