@@ -21,6 +21,10 @@ export type Outcome =
       readonly limit: 'output' | 'processes' | 'disk'
       readonly allowed: number
     }
+  /**
+   * Something that policy forbids, on evidence of the host's own. No runtime of this version has such evidence: a call
+   * that seccomp ends with SIGSYS looks to the parent like a SIGSYS that the guest sent to itself, and is `killed`.
+   */
   | { readonly kind: 'denied'; readonly what: string }
   | { readonly kind: 'killed'; readonly signal: string }
   | { readonly kind: 'cancelled' }

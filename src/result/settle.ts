@@ -52,8 +52,6 @@ function byTheKernel(limits: Limits, exit: Exit): Outcome | undefined {
   ) {
     return { kind: 'timed-out', limit: 'cpu', limitMs: limits.cpuMs }
   }
-  if (end?.by === 'signal' && end.signal === 'SIGSYS')
-    return { kind: 'denied', what: 'a system call of a foreign architecture' }
   if (exit.forksRefused > 0 && diedOfRefusedFork(exit))
     return { kind: 'limit-exceeded', limit: 'processes', allowed: limits.processesMax }
   if (exit.diskFull) return { kind: 'limit-exceeded', limit: 'disk', allowed: limits.diskBytes }

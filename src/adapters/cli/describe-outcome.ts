@@ -31,10 +31,11 @@ export function describeOutcome(outcome: Outcome, ceilings: Partial<Limits> = {}
   }
 }
 
-/** Signals with which the kernel answers a limit, when nothing else proves that it did. */
+/** Signals with which the kernel answers a limit or a forbidden call, when nothing else proves that it did. */
 const explain: Readonly<Record<string, string>> = {
   SIGXFSZ: ' (a file above the disk limit, see --disk)',
   SIGXCPU: ' (processor time, see --cpu)',
+  SIGSYS: ' (a system call of a foreign architecture, unless the program sent itself the signal)',
 }
 
 function adviseTime(

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 
 import type { OutputChunk } from '../../core/request.ts'
-import { TerminalFilter } from './terminal-text.ts'
+import { resetOn, TerminalFilter } from './terminal-text.ts'
 
 type StreamName = OutputChunk['stream']
 
@@ -12,9 +12,12 @@ export class GuestOutput {
     stderr: process.stderr.isTTY ? new TerminalFilter() : undefined,
   }
   readonly #isInsideLine = { stdout: false, stderr: false }
+  /** Whether bytes that a terminal may obey went out as they are: what reads our pipe can show them on the same screen. */
+  #isStyled = false
 
   /** The request's `onOutput`: while whoever reads our output takes its time, so does the guest. */
   readonly write = async ({ stream, bytes, text }: OutputChunk): Promise<void> => {
+    this.#isStyled ||= this.#filters[stream] === undefined && (bytes.includes(0x1b) || bytes.includes(0x9b))
     const isTaken = process[stream].write(this.#filters[stream]?.push(text) ?? bytes)
     this.#noteLine(stream, bytes)
     if (!isTaken) await once(process[stream], 'drain').catch(() => undefined)
@@ -37,7 +40,8 @@ export class GuestOutput {
 
   /** Prints a line of ours, after finishing the line that the guest left open. */
   printLine(stream: StreamName, line: string): void {
-    process[stream].write(`${this.#isInsideLine[stream] ? '\n' : ''}${line}\n`)
+    const reset = this.#isStyled ? resetOn(process[stream]) : ''
+    process[stream].write(`${reset}${this.#isInsideLine[stream] ? '\n' : ''}${line}\n`)
     this.#isInsideLine[stream] = false
     if (process.stdout.isTTY && process.stderr.isTTY)
       this.#isInsideLine.stdout = this.#isInsideLine.stderr = false

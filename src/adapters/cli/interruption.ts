@@ -1,5 +1,6 @@
 /** What can end a command early from outside: the user, the system, or a reader that went away. */
 import { constants } from 'node:os'
+import { resetOn } from './terminal-text.ts'
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
@@ -27,7 +28,7 @@ export function watchInterruption(): Interruption {
       controller.abort()
       return
     }
-    process.stderr.write('lazaret: cancelled\n')
+    process.stderr.write(`${resetOn(process.stderr)}lazaret: cancelled\n`)
     // `process.exit` would wait for reads that are under way. Our own listener is gone by now, so this is the end, but
     // for the first process of a container, which no signal ends unasked.
     process.kill(process.pid, name)

@@ -3,6 +3,7 @@ import { CommanderError } from 'commander'
 import { errorTable, LazaretError } from '../../core/errors.ts'
 import { paint } from './colour.ts'
 import { printJson } from './print-json.ts'
+import { resetOn, showWhole } from './terminal-text.ts'
 import { UsageError } from './usage-error.ts'
 
 interface ErrorReport {
@@ -23,10 +24,13 @@ export function printError(error: unknown, { json }: { json: boolean }): number 
     return errorTable.INVALID_REQUEST.exitCode
   const { exitCode, document } = describeError(error)
   if (json) printJson({ error: document })
-  else
+  else {
+    const [message, hint] = [document.message, document.hint].map(showWhole)
+    // A run that failed half-way may have left a style of the guest's on.
     process.stderr.write(
-      `${paint('red', `lazaret: ${document.message}`, process.stderr)}\n  ${document.hint}\n`,
+      `${resetOn(process.stderr)}${paint('red', `lazaret: ${message}`, process.stderr)}\n  ${hint}\n`,
     )
+  }
   return exitCode
 }
 

@@ -6,7 +6,7 @@ import { paint } from './colour.ts'
 import { describeOutcome } from './describe-outcome.ts'
 import type { GuestOutput } from './guest-output.ts'
 import { describeClamped, describeLevel, describeTruncated } from './remarks.ts'
-import { showControls, toSingleLine } from './terminal-text.ts'
+import { showWhole, toSingleLine } from './terminal-text.ts'
 import { pictureTypes } from './write-outputs.ts'
 
 export interface PrintOptions {
@@ -21,14 +21,14 @@ export interface PrintOptions {
 export function printResult(result: RunResult, output: GuestOutput, options: PrintOptions): void {
   output.end()
   for (const text of shownTexts(result)) {
-    output.printLine('stdout', process.stdout.isTTY ? showControls(text) : text)
+    output.printLine('stdout', process.stdout.isTTY ? showWhole(text) : text)
   }
   for (const line of describeExtras(result, options)) output.printLine('stderr', `lazaret: ${line}`)
   const ending = describeOutcome(result.outcome, options.ceilings)
   if (ending === undefined) return
   // A guest that fails has normally printed its own traceback; it is shown here only where it has not.
   const stack = result.stderr === '' ? guestStack(result) : undefined
-  if (stack !== undefined) output.printLine('stderr', showControls(stack))
+  if (stack !== undefined) output.printLine('stderr', showWhole(stack))
   output.printLine('stderr', paint('red', `lazaret: ${ending}`, process.stderr))
 }
 

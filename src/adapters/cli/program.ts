@@ -10,7 +10,7 @@ import { printError } from './print-error.ts'
 import { addRunCommand } from './run-command.ts'
 import { addSnippetCommand } from './snippet-command.ts'
 import { describeSystemError } from './system-error.ts'
-import { toSingleLine } from './terminal-text.ts'
+import { resetOn, toSingleLine } from './terminal-text.ts'
 
 /** What a shell reports for a program that SIGPIPE ended, and so what `lazaret run … | head -1` answers. */
 const outputClosedExitCode = 128 + 13
@@ -48,7 +48,8 @@ async function parseAndPerform(args: readonly string[], interruption: Interrupti
   } catch (error) {
     if (!signal.aborted || error !== signal.reason) return printError(error, { json })
     if (interruption.isOutputClosed()) return outputClosedExitCode
-    if (interruption.outputError() === undefined) process.stderr.write('lazaret: cancelled\n')
+    if (interruption.outputError() === undefined)
+      process.stderr.write(`${resetOn(process.stderr)}lazaret: cancelled\n`)
     return exitCodeOf({ kind: 'cancelled' })
   }
 }

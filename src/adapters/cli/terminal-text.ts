@@ -3,9 +3,10 @@
  *
  * A terminal obeys what it is sent: it can be made to retitle its window, fill the clipboard, answer as if the user had
  * typed, or hide what was printed. So on a terminal a guest may move to the next line, tab, return and choose
- * colours; every other control character is shown as a picture (`␛]0;title␇`) and does nothing. Into a pipe or a file
- * the guest's bytes go unchanged.
+ * colours (`sgr.ts`); every other control character is shown as a picture (`␛]0;title␇`) and does nothing. Whatever
+ * style the guest left on ends before our own text. Into a pipe or a file the guest's bytes go unchanged.
  */
+import { allowStyles } from './sgr.ts'
 
 // What matters in the second half are the C1 controls: a terminal may read U+009B as the start of a sequence.
 // eslint-disable-next-line no-control-regex
@@ -14,31 +15,48 @@ const dangerous = /\x1b(?!\[[0-9;:]{0,32}m)|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f
 // eslint-disable-next-line no-control-regex
 const unfinished = /\x1b(?:\[[0-9;:]{0,32})?$/
 
+const reset = '\x1b[0m'
+
 /** Text that arrives in chunks, made safe to show. */
 export class TerminalFilter {
   #waiting = ''
-  #hasColour = false
+  #hasStyle = false
 
   push(text: string): string {
     const whole = this.#waiting + text
     const cut = whole.search(unfinished)
     const ready = cut === -1 ? whole : whole.slice(0, cut)
     this.#waiting = cut === -1 ? '' : whole.slice(cut)
-    this.#hasColour ||= ready.includes('\x1b[')
-    return showControls(ready)
+    const shown = showControls(ready)
+    this.#hasStyle ||= shown.includes('\x1b')
+    return shown
   }
 
-  /** What was held back, and an end to colours that the guest left on. */
+  /** What was held back, and an end to the styles that the guest left on. */
   end(): string {
     const rest = showControls(this.#waiting)
     this.#waiting = ''
-    return this.#hasColour ? `${rest}\x1b[0m` : rest
+    return this.#hasStyle ? `${rest}${reset}` : rest
   }
+}
+
+/** A whole text of a guest's for a terminal, with an end to its styles. */
+export function showWhole(text: string): string {
+  const filter = new TerminalFilter()
+  return filter.push(text) + filter.end()
 }
 
 /** Every control character but tab, newline, return and colours, as a picture. */
 export function showControls(text: string): string {
-  return text.replace(dangerous, picture)
+  return allowStyles(text.replace(dangerous, picture))
+}
+
+/**
+ * What comes before a line of ours on a terminal that a guest's bytes may have reached past the filter, through a pipe
+ * that another program shows.
+ */
+export function resetOn(stream: { readonly isTTY?: boolean }): string {
+  return stream.isTTY === true && process.env['TERM'] !== 'dumb' ? reset : ''
 }
 
 /** Guest text for a line of ours: one line, no controls, no change of writing direction, bounded. */

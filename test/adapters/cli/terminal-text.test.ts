@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { showControls, TerminalFilter, toSingleLine } from '../../../src/adapters/cli/terminal-text.ts'
+import {
+  showControls,
+  showWhole,
+  TerminalFilter,
+  toSingleLine,
+} from '../../../src/adapters/cli/terminal-text.ts'
 
 // eslint-disable-next-line no-control-regex
 const obeyed = /\x1b(?!\[[0-9;:]*m)|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]/
@@ -16,6 +21,28 @@ test('a window title, a cursor move, a clipboard write and a C1 control are show
   assert.equal(showControls('\x1b[2J\x1b[H'), '␛[2J␛[H')
   assert.equal(showControls('\x1b]52;c;cm0gLXJm\x1b\\'), '␛]52;c;cm0gLXJm␛\\')
   assert.equal(showControls('\x9b2J\x7f'), '\ufffd2J␡')
+})
+
+test('text that is concealed, blinks or is mapped to other characters is plain, and its colours stay', () => {
+  assert.equal(showControls('\x1b[8mhidden\x1b[28m'), 'hidden\x1b[28m')
+  assert.equal(showControls('\x1b[1;08;31;5mx\x1b[;6m'), '\x1b[1;31mx\x1b[0m')
+  assert.equal(showControls('\x1b[11mx\x1b[8:1m\x1b[4:3m'), 'x\x1b[4:3m')
+  // The numbers of a colour are no styles.
+  const colours = '\x1b[38;5;8m\x1b[48;2;8;5;6m\x1b[38:5:8m\x1b[58;5;8;1m'
+  assert.equal(showControls(colours), colours)
+  // And half a colour hides none.
+  const halves = ['38;8', '38;5', '48;2;1;2', '38;4;8', '38;5:8', '38;2;1;2;300;8']
+  assert.deepEqual(
+    halves.map((half) => showControls(`\x1b[${half}m`)),
+    halves.map(() => ''),
+  )
+  assert.equal(showControls('\x1b[38;5;8;8m'), '\x1b[38;5;8m')
+})
+
+test('a whole text of a guest ends with its styles off', () => {
+  assert.equal(showWhole('\x1b[30;40mdark'), '\x1b[30;40mdark\x1b[0m')
+  assert.equal(showWhole('plain \x1b[8m'), 'plain ')
+  assert.equal(showWhole('cut \x1b[3'), 'cut ␛[3')
 })
 
 test('a colour that two chunks share is still a colour', () => {
