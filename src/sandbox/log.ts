@@ -10,7 +10,7 @@ export interface LogText {
 const keptBytes = 1024 * 1024
 /** What a piece costs us besides its bytes: a process may print them one by one. */
 const pieceBytes = 64
-/** What is looked at when a line has no end yet. */
+/** What is looked at again when a line has no end yet. */
 const lineLengthMax = 64 * 1024
 
 interface Piece {
@@ -58,15 +58,30 @@ export class Log {
     }
   }
 
-  /** Of both streams, whole ones and at last what has no end. */
-  async *lines(signal?: AbortSignal): AsyncGenerator<string> {
+  /**
+   * What was printed since the last look, of one stream after the other, each from the start of a line. Whoever looks
+   * once a pause does work in proportion to what was printed, however small the pieces were.
+   */
+  async *looks(pause: () => Promise<void>, signal: AbortSignal): AsyncGenerator<string> {
     const begun = { stdout: '', stderr: '' }
-    for await (const { stream, text } of this.follow(signal)) {
-      const lines = (begun[stream] + text).split('\n')
-      begun[stream] = (lines.pop() ?? '').slice(-lineLengthMax)
-      yield* lines
-      // A prompt has no end of line.
-      if (begun[stream] !== '') yield begun[stream]
+    const onAbort = () => this.#tell()
+    signal.addEventListener('abort', onAbort, { once: true })
+    for (let from = 0; !signal.aborted;) {
+      const news = this.#onNews.promise
+      const isLast = this.#isOver
+      const texts = { ...begun }
+      for (let piece = this.#next(from); piece !== undefined; piece = this.#next(from)) {
+        from = piece.number + 1
+        texts[piece.chunk.stream] += piece.chunk.text
+      }
+      for (const stream of ['stdout', 'stderr'] as const) {
+        if (texts[stream] === begun[stream]) continue
+        yield texts[stream]
+        begun[stream] = texts[stream].slice(texts[stream].lastIndexOf('\n') + 1).slice(-lineLengthMax)
+      }
+      if (isLast) return
+      await news
+      await pause()
     }
   }
 

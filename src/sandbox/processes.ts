@@ -12,6 +12,7 @@ import {
   refuse,
 } from './checks.ts'
 import type { Command, CommandEnd } from './command.ts'
+import { createLineSearch } from './line-search.ts'
 import type { Log, LogText } from './log.ts'
 
 /** `completed` with exit code 0, `failed` with another, `killed` by a signal. */
@@ -41,7 +42,10 @@ export interface SandboxProcess {
   waitForExit(options?: WaitOptions): Promise<{ readonly exitCode: number }>
   /** Resolves when something listens on this TCP port of the sandbox's loopback. */
   waitForPort(port: number, options?: WaitOptions): Promise<void>
-  /** Resolves with the first line that matches, of what it has printed or prints. */
+  /**
+   * Resolves with the first line that matches, of what it has printed or prints; of one that has no end yet, the last
+   * 64 KiB. A regular expression is matched in a thread of its own, which the timeout ends.
+   */
   waitForLog(pattern: string | RegExp, options?: WaitOptions): Promise<{ readonly line: string }>
   /**
    * Types into its terminal, or writes to its standard input, which stays open unless it was given whole as `stdin`.
@@ -67,6 +71,8 @@ export interface ProcessParts {
 
 const waitMs = 30_000
 const portPauseMs = 25
+/** So that a process that prints byte by byte is not searched byte by byte. */
+const logPauseMs = 5
 
 export class BackgroundProcess implements SandboxProcess {
   readonly id: string
@@ -155,10 +161,14 @@ export class BackgroundProcess implements SandboxProcess {
   async waitForLog(pattern: string | RegExp, options: WaitOptions = {}): Promise<{ readonly line: string }> {
     if (typeof pattern !== 'string' && !(pattern instanceof RegExp))
       throw refuse('pattern: must be a string or a regular expression')
+    await using search = createLineSearch(pattern)
     const abort = new AbortController()
+    const pause = () => new Promise<void>((resolve) => this.#parts.after(logPauseMs, resolve))
     const look = async () => {
-      for await (const line of this.#parts.log.lines(abort.signal))
-        if (typeof pattern === 'string' ? line.includes(pattern) : line.search(pattern) >= 0) return { line }
+      for await (const text of this.#parts.log.looks(pause, abort.signal)) {
+        const line = await search.find(text)
+        if (line !== undefined) return { line }
+      }
       throw this.#tooEarly('it printed such a line')
     }
     try {

@@ -2,6 +2,7 @@
  * A value as plain JSON, for doors that promise that and no tags. Made from the tagged encoding, which is a guest's to
  * claim: the work is bounded, and what does not fit is a text that says so.
  */
+import { systemClock } from '../../core/clock.ts'
 import { decodeLeaf, malformed } from '../../core/decode-leaf.ts'
 import { depthMax } from '../../core/encode-value.ts'
 import { findRefTarget } from '../../core/value-refs.ts'
@@ -11,6 +12,10 @@ type Fields = Readonly<Record<string, unknown>>
 /** So many values, and so many characters of text, in what it becomes: shared objects are written out each time. */
 const valuesMax = 2_000_000
 const charactersMax = 32 * 1024 * 1024
+/** How long the event loop may be kept from turning: values that share much take longer to write out than they are long. */
+const timeMsMax = 30
+/** How many values are converted between two looks at the clock. */
+const valuesALook = 256
 
 /** Functions and symbols, as the encoder describes them. */
 const leftOutText = /^(?:\[Function\b|Symbol\()/
@@ -25,13 +30,15 @@ class PlainJson {
   readonly #ancestors = new Set<object>()
   #valuesLeft = valuesMax
   #charactersLeft = charactersMax
+  #count = 0
+  readonly #endsAt = systemClock.now() + timeMsMax
 
   constructor(root: unknown) {
     this.#root = root
   }
 
   convert(node: unknown, depth: number): unknown {
-    if (--this.#valuesLeft < 0) return '[too large]'
+    if (!this.#hasRoom()) return '[too large]'
     if (typeof node === 'string') return this.#text(node)
     if (typeof node !== 'object' || node === null) return node
     if (depth > depthMax) return '[nested too deeply]'
@@ -42,13 +49,25 @@ class PlainJson {
     return plain
   }
 
+  #hasRoom(): boolean {
+    this.#valuesLeft--
+    if (this.#count++ % valuesALook === 0 && systemClock.now() > this.#endsAt) this.#valuesLeft = -1
+    return this.#valuesLeft >= 0
+  }
+
   #text(text: string): string {
     this.#charactersLeft -= text.length
     return this.#charactersLeft < 0 ? '[too large]' : text
   }
 
   #list(items: readonly unknown[], depth: number): unknown[] {
-    return items.map((item) => this.convert(item, depth + 1) ?? null)
+    const plain: unknown[] = []
+    for (const item of items) {
+      plain.push(this.convert(item, depth + 1) ?? null)
+      // The last one says that more is missing.
+      if (this.#valuesLeft < 0) break
+    }
+    return plain
   }
 
   #object(fields: Fields, depth: number): unknown {
@@ -58,13 +77,17 @@ class PlainJson {
 
   #fields(fields: Fields, depth: number): Fields {
     const plain: Record<string, unknown> = {}
-    for (const key of Object.keys(fields)) {
+    const keys = Object.keys(fields)
+    // Listing them is work before the first value is: as much for an object that was written out before.
+    this.#valuesLeft -= Math.floor(keys.length / 2)
+    for (const key of keys) {
       const value = this.convert(fields[key], depth + 1)
       if (value === undefined) continue
       this.#charactersLeft -= key.length
       // An assignment to `__proto__` would do something else.
       if (key === '__proto__') Object.defineProperty(plain, key, { value, ...ordinary })
       else plain[key] = value
+      if (this.#valuesLeft < 0) break
     }
     return plain
   }
@@ -86,7 +109,7 @@ class PlainJson {
       case 'Date':
         return typeof value === 'string' ? this.#text(value) : null
       case 'RegExp':
-        return this.#text(`/${String(fields['source'])}/${String(fields['flags'])}`)
+        return this.#pattern(fields, depth)
       case 'Error':
         return this.#text(errorText(fields))
       case 'Map':
@@ -103,6 +126,13 @@ class PlainJson {
     }
   }
 
+  #pattern(fields: Fields, depth: number): unknown {
+    const { source, flags } = fields
+    // Anything else would be made a text, again for each Ref to it, by code that the guest may have a say in.
+    if (typeof source !== 'string' || typeof flags !== 'string') return this.#fields(fields, depth)
+    return this.#text(`/${source}/${flags}`)
+  }
+
   #shared(path: unknown, depth: number): unknown {
     // Walking it is work too.
     if (Array.isArray(path)) this.#valuesLeft -= path.length
@@ -114,16 +144,21 @@ class PlainJson {
   #binary(tag: string, fields: Fields): unknown {
     const { value } = fields
     if (typeof value !== 'string') return undefined
-    this.#valuesLeft -= value.length
+    this.#valuesLeft -= 2 * value.length
     if (this.#valuesLeft < 0) return '[too large]'
     const live = decodeLeaf(tag, fields, undefined)
     if (live === malformed) return undefined
-    if (live instanceof ArrayBuffer) return [...new Uint8Array(live)]
-    if (live instanceof DataView) return [...new Uint8Array(live.buffer)]
-    return ArrayBuffer.isView(live)
-      ? Array.from(live as unknown as ArrayLike<number | bigint>, plainNumber)
-      : undefined
+    if (live instanceof ArrayBuffer) return listNumbers(new Uint8Array(live))
+    if (live instanceof DataView) return listNumbers(new Uint8Array(live.buffer))
+    return ArrayBuffer.isView(live) ? listNumbers(live as unknown as ArrayLike<number | bigint>) : undefined
   }
+}
+
+/** By hand: with the iterators of a million elements it takes ten times as long. */
+function listNumbers(elements: ArrayLike<number | bigint>): unknown[] {
+  const plain: unknown[] = []
+  for (let index = 0; index < elements.length; index++) plain.push(plainNumber(elements[index] ?? 0))
+  return plain
 }
 
 const ordinary = { writable: true, enumerable: true, configurable: true }

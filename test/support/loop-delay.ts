@@ -1,0 +1,71 @@
+/** How long the event loop of this process is kept from turning while something happens. */
+import assert from 'node:assert/strict'
+
+export interface LoopDelay {
+  /** Milliseconds between two turns: the longest, and all but one in a thousand. */
+  readonly maxMs: number
+  readonly mostMs: number
+}
+
+/** A product deadline: nothing that a guest sends may take longer without a turn of the loop. */
+const delayMsMax = 50
+/** A machine that is busy with other things, or collects garbage of the test's own, is not so three times. */
+const attemptsMax = 3
+
+interface Mark {
+  readonly wallMs: number
+  readonly cpuMs: number
+}
+
+/** Runs `work` beside a ticker. */
+export async function measureLoop<T>(
+  work: () => Promise<T>,
+): Promise<{ readonly result: T; readonly delay: LoopDelay }> {
+  const gaps: number[] = []
+  let before = mark()
+  const look = () => {
+    const now = mark()
+    // Where the kernel gave the processor to somebody else, nobody's work kept the loop from turning.
+    gaps.push(Math.min(now.wallMs - before.wallMs, now.cpuMs - before.cpuMs))
+    before = now
+  }
+  const timer = setInterval(look, 1)
+  try {
+    const result = await work()
+    // The last block may come right before the end.
+    look()
+    return { result, delay: summarize(gaps) }
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+/** Fails when `work` keeps the loop from turning for longer than it may, each time that it is tried. */
+export async function keepLoopFree<T>(name: string, work: () => Promise<T>): Promise<T> {
+  const seen: LoopDelay[] = []
+  while (seen.length < attemptsMax) {
+    const { result, delay } = await measureLoop(work)
+    seen.push(delay)
+    if (delay.maxMs > delayMsMax) continue
+    console.log(`${name}: the loop turned after ${format(delay)}`)
+    return result
+  }
+  assert.fail(`${name}: the loop turned after ${seen.map(format).join('; ')}`)
+}
+
+const format = ({ maxMs, mostMs }: LoopDelay): string =>
+  `${mostMs.toFixed(1)} ms (p99.9), ${maxMs.toFixed(1)} ms (max)`
+
+function mark(): Mark {
+  const wallMs = performance.now()
+  // Node 22 has no clock of one thread.
+  if (typeof process.threadCpuUsage !== 'function') return { wallMs, cpuMs: wallMs }
+  const { user, system } = process.threadCpuUsage()
+  return { wallMs, cpuMs: (user + system) / 1000 }
+}
+
+function summarize(gaps: readonly number[]): LoopDelay {
+  const sorted = gaps.toSorted((a, b) => a - b)
+  const last = sorted.length - 1
+  return { maxMs: sorted[last] ?? 0, mostMs: sorted[Math.floor(last * 0.999)] ?? 0 }
+}
