@@ -37,6 +37,7 @@ const plainUserPlaces = [
 /** The same of the suites that take too long for every day. */
 const deepPlainUserFiles = [
   'test-deep/development-tools.test.ts',
+  'test-deep/fuzz-options.test.ts',
   'test-deep/python-regression.test.ts',
   'test-deep/sandbox-secrets.test.ts',
 ]

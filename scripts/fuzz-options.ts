@@ -1,0 +1,71 @@
+/**
+ * `npm run fuzz:options`: system calls with random options, flags and commands, made from inside runs, while the host
+ * watches what it shares with them: memory, descriptors, locks, keys, cgroups, the kernel's log, its own event loop and
+ * two neighbours. The corpus runs first, then what the seed says, for as long as asked. `-- --help` names the options.
+ * It fuzzes the level at hand: `strong` where root starts it, `standard` as another user.
+ */
+import { parseArgs } from 'node:util'
+
+import { fuzzOptions } from './option-fuzzing/fuzz.ts'
+import type { FuzzReport } from './option-fuzzing/fuzz.ts'
+import { whyNoGuest } from './option-fuzzing/guest.ts'
+
+const usage = `npm run fuzz:options -- [options]
+  --seconds N    how long to make up new programs, after those of the corpus (60)
+  --seed N       makes up the same programs again
+  --only WHICH   only this iteration of the seed, or only this program of the corpus
+  --json         the report as JSON
+
+Ends with 0 when nothing was found, with 1 when something was. Ctrl-C ends after the run that goes on.
+`
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '60' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    only: { type: 'string' },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+})
+const [seconds, seed] = [Number(values.seconds), Number(values.seed)]
+
+process.exitCode = await main()
+
+async function main(): Promise<number> {
+  if (values.help) {
+    process.stdout.write(usage)
+    return 0
+  }
+  if (!Number.isInteger(seconds) || seconds < 0 || !Number.isInteger(seed)) {
+    process.stderr.write(usage)
+    return 64
+  }
+  const obstacle = whyNoGuest()
+  if (obstacle !== false) {
+    process.stderr.write(`fuzz: ${obstacle}\n`)
+    return 1
+  }
+  const interruption = new AbortController()
+  // The first begins no further run, and the report still comes. A second one ends this program.
+  process.once('SIGINT', () => interruption.abort())
+  const { signal } = interruption
+  const say = (line: string) => void process.stderr.write(`fuzz: ${line}\n`)
+  const report = await fuzzOptions({ seconds, seed, only: values.only, signal, say })
+  process.stdout.write(values.json ? `${JSON.stringify(report, null, 2)}\n` : format(report))
+  if (report.findings.length > 0) return 1
+  return signal.aborted ? 130 : 0
+}
+
+function format({ level, tally, neighbourRuns, unconfirmed, findings, ...report }: FuzzReport): string {
+  return [
+    `\n${tally.runs} runs and ${tally.calls} calls in ${report.seconds} s, level ${level}, seed ${seed}`,
+    `runs ended: ${tally.outcomes}; neighbours: ${neighbourRuns} runs; moved once and not again: ${unconfirmed}`,
+    ...tally.lines().map((line) => `  ${line}`),
+    ...(findings.length === 0 ? ['Nothing was found.'] : []),
+    ...findings.map(
+      ({ what, moved, from, program }) =>
+        `✖ ${what}, ${moved}, by ${from}\n${program.replaceAll(/^/gm, '    ')}`,
+    ),
+    '',
+  ].join('\n')
+}

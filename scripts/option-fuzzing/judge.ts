@@ -1,0 +1,116 @@
+/** How far a reading may move: while a run holds what it holds, and once it is over. Everything beyond is a suspicion. */
+import type { Outcome } from '../../src/index.ts'
+import type { Readings } from './readings.ts'
+
+export interface Observation {
+  readonly before: Readings
+  /** The most, and of free memory the least, while the run went on. */
+  readonly extreme: Readings
+  readonly after: Readings
+  readonly outcome: Outcome['kind'] | 'threw'
+  readonly detail: string
+  readonly wallMs: number
+  readonly memoryPeakBytes: number
+  readonly heldByCgroup: boolean
+  /** The longest that this process's event loop did not turn. */
+  readonly eventLoopMs: number
+  /** What neighbours had to complain of. */
+  readonly neighbours: readonly string[]
+}
+
+export interface Suspicion {
+  readonly what: string
+  readonly moved: string
+}
+
+export const limits = {
+  memoryBytes: 64 * 1024 * 1024,
+  diskBytes: 16 * 1024 * 1024,
+  processesMax: 32,
+  openFilesMax: 256,
+  wallMs: 2000,
+}
+
+const MiB = 1024 * 1024
+/** What else goes on on a machine, which a repetition has to tell from what the run did. */
+const noiseBytes = 32 * MiB
+const slabNoiseBytes = 10 * MiB
+const eventLoopMsMax = 500
+const lateMsMax = 2000
+
+interface Bound {
+  readonly held?: number
+  readonly left?: number
+}
+
+const bounds: Readonly<Record<string, Bound>> = {
+  Percpu: { held: 16 * MiB, left: 4 * MiB },
+  'socket memory': { held: 24 * MiB, left: 8 * MiB },
+  'filter code': { held: 4 * MiB, left: 4 * MiB },
+  HugePages_Free: { held: 0, left: 0 },
+  'open files': { held: limits.processesMax * limits.openFilesMax + 2000, left: 1000 },
+  'file locks': { held: 4000, left: 100 },
+  keys: { held: 200, left: 20 },
+  ptys: { held: 200, left: 8 },
+  mounts: { left: 8 },
+  SUnreclaim: { left: 24 * MiB },
+  KernelStack: { left: 8 * MiB },
+  MemAvailable: { left: 64 * MiB },
+}
+
+export function listSuspicions(seen: Observation): Suspicion[] {
+  return [...judgeMemory(seen), ...judgeReadings(seen), ...judgeRun(seen)]
+}
+
+/** Memory beyond the limit; and, where a cgroup counts, memory that it has not counted. */
+function judgeMemory({ before, extreme, memoryPeakBytes, heldByCgroup }: Observation): Suspicion[] {
+  const paid = heldByCgroup ? memoryPeakBytes : limits.memoryBytes
+  return [
+    ['memory beyond the limit', 'MemAvailable', limits.memoryBytes + noiseBytes],
+    ['memory that nobody pays', 'MemAvailable', paid + noiseBytes],
+    ['kernel memory that nobody pays', 'SUnreclaim', paid + slabNoiseBytes],
+    ['kernel mappings that nobody pays', 'VmallocUsed', (heldByCgroup ? memoryPeakBytes : 0) + noiseBytes],
+  ].flatMap(([what, name, most]) => {
+    const moved = Math.abs((extreme[String(name)] ?? 0) - (before[String(name)] ?? 0))
+    if (moved <= Number(most)) return []
+    const peak = Math.round(memoryPeakBytes / MiB)
+    return [
+      {
+        what: String(what),
+        moved: `${Math.round(moved / MiB)} MiB of ${String(name)}, peak said to be ${peak} MiB`,
+      },
+    ]
+  })
+}
+
+function judgeReadings({ before, extreme, after }: Observation): Suspicion[] {
+  return Object.keys(before).flatMap((name) => {
+    const start = before[name] ?? 0
+    const isFree = name === 'MemAvailable' || name === 'HugePages_Free'
+    const sign = isFree ? -1 : 1
+    const held = sign * ((extreme[name] ?? start) - start)
+    const left = sign * ((after[name] ?? start) - start)
+    if (/^(time|mode) of/.test(name))
+      return left === 0 ? [] : [{ what: `${name} changed`, moved: `by ${left}` }]
+    const bound = bounds[name] ?? {}
+    return [
+      ...(held > (bound.held ?? Infinity) ? [{ what: `${name} held`, moved: `by ${held}` }] : []),
+      ...(left > (bound.left ?? Infinity) ? [{ what: `${name} left behind`, moved: `by ${left}` }] : []),
+    ]
+  })
+}
+
+function judgeRun(seen: Observation): Suspicion[] {
+  const { outcome, detail, wallMs, memoryPeakBytes, eventLoopMs, neighbours } = seen
+  const found: Suspicion[] = []
+  if (outcome === 'threw') found.push({ what: 'the run could not be made', moved: detail })
+  if (outcome === 'denied') found.push({ what: 'the run was ended as denied', moved: detail })
+  if (wallMs > limits.wallMs + lateMsMax)
+    found.push({ what: 'the run ended late', moved: `${Math.round(wallMs)} ms` })
+  if (memoryPeakBytes > limits.memoryBytes + noiseBytes)
+    found.push({ what: 'a peak beyond the limit', moved: `${Math.round(memoryPeakBytes / MiB)} MiB` })
+  if (eventLoopMs > eventLoopMsMax)
+    found.push({ what: 'the event loop stood still', moved: `for ${Math.round(eventLoopMs)} ms` })
+  if (neighbours.length > 0) found.push({ what: 'a neighbour suffered', moved: neighbours[0] ?? '' })
+  return found
+}

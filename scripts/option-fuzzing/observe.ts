@@ -1,0 +1,97 @@
+/** One program in one run, and what the host reads of itself before, meanwhile and afterwards. */
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import type { Lazaret, RunResult } from '../../src/index.ts'
+import { limits, listSuspicions } from './judge.ts'
+import type { Observation } from './judge.ts'
+import { readQuickly, readSlowly } from './readings.ts'
+import type { Readings } from './readings.ts'
+
+export interface Observed extends Observation {
+  /** What the guest's processes counted, as far as they came to say so. */
+  readonly stdout: string
+}
+
+/** Whatever makes memory move while it is watched: a run, or, where the watch itself is tried, something without a wall. */
+export type Watched = (signal: AbortSignal) => Promise<RunResult>
+
+/** The machine has other work: a run that takes this much more than its limit is ended, and reported. */
+const brakeBytes = 1024 * 1024 * 1024
+const quickMs = 20
+const slowMs = 120
+/** Cells are taken down in the background, and the kernel frees late what it counts for each processor. */
+const settleMs = 3000
+
+export async function observe(watched: Watched, complaints: () => readonly string[]): Promise<Observed> {
+  complaints()
+  const before = readSlowly()
+  const brake = new AbortController()
+  const delay = monitorEventLoopDelay({ resolution: 10 })
+  const extreme: Record<string, number> = { ...before }
+  const look = (read: () => Readings) => {
+    for (const [name, value] of Object.entries(read()))
+      extreme[name] = isFree(name)
+        ? Math.min(extreme[name] ?? value, value)
+        : Math.max(extreme[name] ?? value, value)
+    if ((before['MemAvailable'] ?? 0) - (extreme['MemAvailable'] ?? 0) > brakeBytes) brake.abort()
+  }
+  const timers = [setInterval(() => look(readQuickly), quickMs), setInterval(() => look(readSlowly), slowMs)]
+  const startedMs = performance.now()
+  delay.enable()
+  const result = await watched(brake.signal).catch((error: unknown) => error as Error)
+  delay.disable()
+  const wallMs = performance.now() - startedMs
+  for (const timer of timers) clearInterval(timer)
+  const seen = {
+    ...{ before, extreme, wallMs, eventLoopMs: delay.max / 1e6, neighbours: complaints() },
+    ...describeResult(result),
+  }
+  return { ...seen, after: await settle(seen) }
+}
+
+/** Most runs leave nothing and cost one look; of the others, what is still there after some time. */
+async function settle(seen: Omit<Observation, 'after'>): Promise<Readings> {
+  const endMs = performance.now() + settleMs
+  for (;;) {
+    const after = readSlowly()
+    const isLeft = listSuspicions({ ...seen, after }).some(({ what }) => what.endsWith('left behind'))
+    if (!isLeft || performance.now() > endMs) return after
+    await pause(100)
+  }
+}
+
+function describeResult(result: RunResult | Error) {
+  if (result instanceof Error)
+    return {
+      outcome: 'threw' as const,
+      detail: result.message,
+      memoryPeakBytes: 0,
+      heldByCgroup: false,
+      stdout: '',
+    }
+  const { outcome, usage, receipt, stdout } = result
+  return {
+    outcome: outcome.kind,
+    detail: JSON.stringify(outcome),
+    memoryPeakBytes: usage.memoryPeakBytes,
+    heldByCgroup: receipt.limits.memoryBytes.by === 'cgroup',
+    stdout,
+  }
+}
+
+function isFree(name: string): boolean {
+  return name === 'MemAvailable' || name === 'HugePages_Free'
+}
+
+/** The guest reads its calls from a file, because a parked shell has its stdin already. */
+export function runGuest(lazaret: Lazaret, guest: Uint8Array, calls: string): Watched {
+  return (signal) =>
+    lazaret.run({
+      language: 'shell',
+      code: 'chmod +x guest && exec ./guest < calls',
+      files: { guest, calls },
+      limits,
+      signal,
+    })
+}

@@ -1,0 +1,107 @@
+/**
+ * Options of system calls from inside runs, while the host watches what it shares with them: first what attackers have
+ * tried, then new programs for twenty seconds. `npm run fuzz:options` does this for longer. And the watch itself is
+ * tried: it sees what a program without a wall does.
+ */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { describe, test } from 'node:test'
+
+import { AllowedValues } from '../scripts/option-fuzzing/allowed-values.ts'
+import { readCorpus } from '../scripts/option-fuzzing/corpus.ts'
+import { fuzzOptions } from '../scripts/option-fuzzing/fuzz.ts'
+import { generateProgram } from '../scripts/option-fuzzing/generate.ts'
+import { whyNoGuest } from '../scripts/option-fuzzing/guest.ts'
+import { listSuspicions } from '../scripts/option-fuzzing/judge.ts'
+import { minimise } from '../scripts/option-fuzzing/minimise.ts'
+import { observe } from '../scripts/option-fuzzing/observe.ts'
+import { parseProgram, printProgram } from '../scripts/option-fuzzing/program.ts'
+import { createLazaret } from '../src/index.ts'
+import { argumentRules } from '../src/jail/seccomp/argument-rules.ts'
+
+const seconds = 20
+const seed = Date.now() % 1_000_000
+const allowed = new AllowedValues(argumentRules)
+
+test('the same seed and iteration make the same program, and others make others', () => {
+  const print = (from: number, iteration: number) => printProgram(generateProgram(from, iteration, allowed))
+  assert.equal(print(seed, 7), print(seed, 7))
+  assert.notEqual(print(seed, 7), print(seed, 8))
+  assert.notEqual(print(seed, 7), print(seed + 1, 7))
+})
+
+test('a printed program is read as the same program', () => {
+  const programs = [generateProgram(seed, 1, allowed), ...readCorpus().map(({ program }) => program)]
+  for (const program of programs) assert.deepEqual(parseProgram(printProgram(program)), program)
+})
+
+test('a program is made smaller as long as it still does the same', async () => {
+  const program = parseProgram('process\nclose 1\nclose 2\ns = socket 2 1 0\nclose 3\nprocess\nclose 4')
+  const smallest = await minimise({
+    program,
+    stillMoves: async (candidate) => printProgram(candidate).includes('socket'),
+    attemptsMax: 24,
+  })
+  assert.deepEqual(
+    smallest.flatMap(({ calls }) => calls.map(({ name }) => name)),
+    ['socket'],
+  )
+})
+
+/** A program of the host, for which no limit holds; what it takes is given back when it ends. */
+const take = `
+import fcntl, tempfile, time
+with tempfile.TemporaryFile() as file:
+    for at in range(0, 20000, 2): fcntl.lockf(file, fcntl.LOCK_EX, 1, at)
+    time.sleep(0.5)`
+
+test('the watch sees what a program without a wall takes of the kernel', async () => {
+  await using lazaret = createLazaret()
+  const harmless = await lazaret.run({ language: 'shell', code: ':' })
+  const watched = async () => {
+    const child = spawn('python3', ['-c', take], { stdio: 'ignore' })
+    await once(child, 'exit')
+    return harmless
+  }
+  const seen = await observe(watched, () => [])
+  assert.deepEqual(
+    listSuspicions(seen)
+      .filter(({ what }) => what.includes('locks'))
+      .map(({ what }) => what),
+    ['file locks held'],
+  )
+})
+
+test('the watch sees an event loop that stands still, and a neighbour that complains', async () => {
+  await using lazaret = createLazaret()
+  const harmless = await lazaret.run({ language: 'shell', code: ':' })
+  const block = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    const endMs = performance.now() + 800
+    while (performance.now() < endMs) continue
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    return harmless
+  }
+  let isOver = false
+  const complaints = () => {
+    const complaint = isOver ? ['a neighbour: no answer'] : []
+    isOver = true
+    return complaint
+  }
+  const whats = listSuspicions(await observe(block, complaints)).map(({ what }) => what)
+  assert.deepEqual(whats.slice(-2), ['the event loop stood still', 'a neighbour suffered'])
+})
+
+describe('the corpus, and new programs,', { skip: whyNoGuest() }, () => {
+  test(`for ${seconds} s, move nothing that the host shares with its guests`, async (context) => {
+    const { signal } = new AbortController()
+    const lines: string[] = []
+    const report = await fuzzOptions({ seconds, seed, signal, say: (line) => void lines.push(line) })
+    context.diagnostic(`npm run fuzz:options -- --seconds ${seconds} --seed ${seed}`)
+    context.diagnostic(`level ${report.level}: ${report.tally.runs} runs, ${report.tally.calls} calls`)
+    assert.deepEqual(report.findings, [], lines.join('\n'))
+    assert.ok(report.tally.calls > 10_000, `${report.tally.calls} calls`)
+    assert.ok(report.neighbourRuns > 10, `${report.neighbourRuns} runs of neighbours`)
+  })
+})
