@@ -1,8 +1,6 @@
 /** What this machine offers, by doing: a real cell is built and what the kernel says about its guest is read. */
-import { execFile } from 'node:child_process'
 import { readlinkSync } from 'node:fs'
 import { release, type } from 'node:os'
-import { promisify } from 'node:util'
 
 import { systemClock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
@@ -16,14 +14,12 @@ import type { ProbeLauncher, ProbeLayer, ProbeReport, ProbeToolchain } from '../
 import { describeSurroundings, lookAround } from '../jail/surroundings.ts'
 import type { Surroundings } from '../jail/surroundings.ts'
 import { limitMechanisms } from '../result/receipt.ts'
+import { askInterpreter } from '../runtimes/ask-interpreter.ts'
 import { runInCell } from '../runtimes/run-in-cell.ts'
 import { shellRuntime } from '../runtimes/shell/host.ts'
 import type { Toolchains } from '../runtimes/toolchains.ts'
 import { behindBestWall } from '../jail/best-wall.ts'
 import type { BestWall } from '../jail/best-wall.ts'
-
-const execute = promisify(execFile)
-const versionMs = 10_000
 
 /** What a trial cell showed, or why there was none. */
 interface Trial {
@@ -237,8 +233,8 @@ async function describe(
 ): Promise<ProbeToolchain> {
   if (path === null) return { name, state: 'missing', fix }
   try {
-    const { stdout } = await execute(path, ['--version'], { timeout: versionMs })
-    return { name, state: 'ok', path, version: stdout.split('\n')[0] ?? '' }
+    const answer = await askInterpreter(path, ['--version'])
+    return { name, state: 'ok', path, version: answer.split('\n')[0] ?? '' }
   } catch {
     return { name, state: 'missing', path, fix: `${path} does not answer to --version. ${fix}` }
   }

@@ -1,10 +1,16 @@
-/** Finds the interpreters that guests run on. Looked for once; a missing one only makes its runtime unavailable. */
-import { execFileSync } from 'node:child_process'
+/**
+ * Finds the interpreters that guests run on. Looked for once; a missing one only makes its runtime unavailable. They are
+ * asked for their version outside of any cell, so of those that nobody configured only those count that root or this
+ * user has put where they are.
+ */
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, isAbsolute, join } from 'node:path'
 
 import { LazaretError } from '../core/errors.ts'
+import { findIntruder } from './own-path.ts'
+import { askPython } from './python-question.ts'
+import type { PythonToolchain } from './python-question.ts'
 
 export interface ToolchainPaths {
   readonly node?: string
@@ -12,22 +18,15 @@ export interface ToolchainPaths {
   readonly python?: string
 }
 
-export interface PythonToolchain {
-  /** The real interpreter, never a shim; of a virtual environment its own entry, which makes its packages visible. */
-  readonly path: string
-  readonly version: string
-  /** Folders outside /usr that it needs, at their own paths. */
-  readonly folders: readonly string[]
-}
-
 const nodeMajorMin = 24
-const probeMs = 10_000
 const require = createRequire(import.meta.url)
 
 export class Toolchains {
   readonly #configured: ToolchainPaths
   readonly #found = new Map<string, string | null>()
   readonly #pythons = new Map<boolean, PythonToolchain | null>()
+  /** Why something on PATH is not used, by the name of the program. */
+  readonly #passedOver = new Map<string, string>()
 
   constructor(configured: ToolchainPaths = {}) {
     this.#configured = configured
@@ -38,7 +37,7 @@ export class Toolchains {
     const packaged = process.arch === 'arm64' ? '@oven/bun-linux-aarch64' : '@oven/bun-linux-x64'
     return this.#find(
       'bun',
-      () => this.#configured.bun ?? fromPackage(packaged, 'bin/bun') ?? fromPath('bun'),
+      () => this.#configured.bun ?? fromPackage(packaged, 'bin/bun') ?? this.#fromPath('bun'),
     )
   }
 
@@ -69,10 +68,10 @@ export class Toolchains {
     const known = this.#pythons.get(forEverybody)
     if (known !== undefined) return known
     const { python } = this.#configured
-    const candidates = python === undefined ? [fromPath('python3'), '/usr/bin/python3'] : [python]
+    const candidates = python === undefined ? [this.#fromPath('python3'), '/usr/bin/python3'] : [python]
     let found: PythonToolchain | null = null
     for (const path of candidates) {
-      const answer = askPython(path)
+      const answer = path === null || !isExecutable(path) ? null : askPython(path)
       if (answer !== null && forEverybody && !answer.folders.every(isOpenToAll)) continue
       if (answer !== null) {
         found = answer
@@ -89,27 +88,34 @@ export class Toolchains {
     otherwise: { readonly detail: string; readonly hint: string },
   ): LazaretError {
     const detail = this.explain(name)
-    return new LazaretError(
-      'RUNTIME_UNAVAILABLE',
-      detail === undefined
-        ? otherwise
-        : {
-            detail: `${detail}.`,
-            hint: `Name another one in \`toolchains.${name}\`, or leave that out to have one looked for.`,
-          },
-    )
+    if (detail === undefined) return new LazaretError('RUNTIME_UNAVAILABLE', otherwise)
+    const hint =
+      this.#configured[name] === undefined
+        ? `Name it in \`toolchains.${name}\` if it is to be used all the same, or close it to others.`
+        : `Name another one in \`toolchains.${name}\`, or leave that out to have one looked for.`
+    return new LazaretError('RUNTIME_UNAVAILABLE', { detail: `${detail}.`, hint })
   }
 
-  /** Why the interpreter that was configured is none; undefined when none was. */
+  /** Why the interpreter that was configured is none, or the one on PATH is not used; undefined when there was neither. */
   explain(name: keyof ToolchainPaths): string | undefined {
     const path = this.#configured[name]
-    if (path === undefined) return undefined
+    if (path === undefined) return this.#passedOver.get(name === 'python' ? 'python3' : name)
     const reason = !existsSync(path)
       ? 'there is no such file'
       : isExecutable(path)
         ? 'it does not answer as a Python 3 does'
         : 'it is not a file that this user may execute'
     return `\`toolchains.${name}\`, ${path}, is not a usable interpreter: ${reason}`
+  }
+
+  #fromPath(name: string): string | null {
+    const folders = (process.env['PATH'] ?? '').split(':').filter(isAbsolute)
+    for (const path of folders.map((folder) => join(folder, name)).filter(isExecutable)) {
+      const intruder = findIntruder(path)
+      if (intruder === undefined) return path
+      this.#passedOver.set(name, `${path} on PATH is passed over: ${intruder.reason}`)
+    }
+    return null
   }
 
   #find(name: string, look: () => string | null): string | null {
@@ -122,17 +128,15 @@ export class Toolchains {
   }
 }
 
+/** A package that is missing beside ours is looked for in every folder above, which need not be ours: its owner has to fit. */
 function fromPackage(name: string, file: string): string | null {
   try {
-    return join(dirname(require.resolve(`${name}/package.json`)), file)
+    const path = join(dirname(require.resolve(`${name}/package.json`)), file)
+    const owners = [0, process.geteuid?.(), statSync(import.meta.filename).uid]
+    return owners.includes(statSync(path).uid) ? path : null
   } catch {
     return null
   }
-}
-
-function fromPath(name: string): string | null {
-  const folders = (process.env['PATH'] ?? '').split(':').filter(isAbsolute)
-  return folders.map((folder) => join(folder, name)).find(isExecutable) ?? null
 }
 
 function isExecutable(path: string): boolean {
@@ -148,49 +152,4 @@ function isExecutable(path: string): boolean {
 function isOpenToAll(path: string): boolean {
   const others = 0o001
   return path === '/' || ((statSync(path).mode & others) !== 0 && isOpenToAll(dirname(path)))
-}
-
-const pythonQuestion = `
-import sys, sysconfig, os
-real = os.path.realpath(sys.executable)
-# An environment's interpreter is a link, and finds the environment by the place of the link.
-folder, name = os.path.split(sys.executable)
-print(real if sys.prefix == sys.base_prefix else os.path.join(os.path.realpath(folder), name))
-print('.'.join(map(str, sys.version_info[:3])))
-packages = (sysconfig.get_path(name) for name in ('purelib', 'platlib'))
-folders = {sys.prefix, sys.base_prefix, sys.base_exec_prefix, os.path.dirname(real), *filter(None, packages)}
-for path in sorted(folders):
-    print(path)
-`
-
-/** Asks the interpreter where it really lives, so that a shim (pyenv, asdf) never gets into a cell. */
-function askPython(path: string | null | undefined): PythonToolchain | null {
-  if (path === null || path === undefined || !isExecutable(path)) return null
-  try {
-    const answer = execFileSync(path, ['-I', '-c', pythonQuestion], {
-      encoding: 'utf8',
-      timeout: probeMs,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    })
-    const [file = '', version = '', ...folders] = answer.trim().split('\n')
-    if (!isAbsolute(file)) return null
-    return {
-      path: file,
-      version,
-      folders: outermost(
-        [...folders, dirname(file)].filter(existsSync).map((folder) => realpathSync(folder)),
-      ),
-    }
-  } catch {
-    return null
-  }
-}
-
-/** Drops what every cell shows anyway and what lies inside another folder of the list. */
-function outermost(folders: readonly string[]): string[] {
-  const inside = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`)
-  const outside = [...new Set(folders)].filter(
-    (path) => !['/usr', '/bin', '/lib'].some((folder) => inside(path, folder)),
-  )
-  return outside.filter((path) => !outside.some((other) => other !== path && inside(path, other)))
 }

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 
 import { Toolchains } from '../../src/runtimes/toolchains.ts'
-import type { PythonToolchain } from '../../src/runtimes/toolchains.ts'
+import type { PythonToolchain } from '../../src/runtimes/python-question.ts'
 
 const configured = process.env['LAZARET_TEST_PYTHON']
 

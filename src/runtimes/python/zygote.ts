@@ -9,7 +9,7 @@ import type { Bind } from '../../jail/shape.ts'
 import type { ZygoteProgram } from '../../jail/zygote-cell.ts'
 import { guestBind } from '../package-files.ts'
 import { guestEnvironment } from '../runtime.ts'
-import type { PythonToolchain } from '../toolchains.ts'
+import type { PythonToolchain } from '../python-question.ts'
 
 const guestLibrary = '/opt/lazaret/zygote.so'
 const moduleName = /^[\p{ID_Start}_][\p{ID_Continue}]*(\.[\p{ID_Start}_][\p{ID_Continue}]*)*$/u

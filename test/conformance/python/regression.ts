@@ -3,7 +3,7 @@
  * it. Both run one program, as a user without privileges, in an empty folder, with the same variables.
  */
 import type { Lazaret } from '../../../src/index.ts'
-import type { PythonToolchain } from '../../../src/runtimes/toolchains.ts'
+import type { PythonToolchain } from '../../../src/runtimes/python-question.ts'
 import { findPythonWith } from '../../support/find-python.ts'
 import { plainIdentity, runOutside as runOnHost } from '../../support/outside.ts'
 

@@ -1,0 +1,66 @@
+/**
+ * Whose word a path is: whether anybody but root and the user of this process could have put there what is there.
+ *
+ * Every folder on the way counts, and every link with all that it leads through. The owner of each must be root or this
+ * user, and nobody else may write to it. A folder with the sticky bit, such as /tmp, may be writable: what is in it can
+ * be replaced by its owner alone, and that owner is looked at next. So after a good answer only root and this user can
+ * change what the path leads to, and it can be opened without a race.
+ */
+import type { Stats } from 'node:fs'
+import { lstatSync, readlinkSync } from 'node:fs'
+import { dirname, isAbsolute, join } from 'node:path'
+
+import { isPrivateGroup } from './private-group.ts'
+
+/** Why somebody else could have put it there. */
+export interface Intruder {
+  /** `owner`: it is theirs. `mode`: it is ours, and they can write to it or replace it. */
+  readonly by: 'owner' | 'mode'
+  /** Whole words for a message, with the path that it is about. */
+  readonly reason: string
+}
+
+/** As many as the kernel follows. */
+const linksMax = 40
+const groupMayWrite = 0o020
+const othersMayWrite = 0o002
+const sticky = 0o1000
+
+/** Undefined when the path is root's and this user's alone. Throws what the system says where nothing is there. */
+export function findIntruder(path: string): Intruder | undefined {
+  if (!isAbsolute(path)) throw new TypeError(`${path} is not absolute`)
+  const waiting = partsOf(path)
+  let links = 0
+  let current = '/'
+  for (let next: string | undefined = '/'; next !== undefined; next = waiting.shift()) {
+    const there = next === '..' ? dirname(current) : join(current, next)
+    const stats = lstatSync(there)
+    const intruder = examine(there, stats)
+    if (intruder !== undefined) return intruder
+    if (!stats.isSymbolicLink()) {
+      current = there
+      continue
+    }
+    if (++links > linksMax) return { by: 'mode', reason: `${path} leads through too many links` }
+    const target = readlinkSync(there)
+    if (isAbsolute(target)) current = '/'
+    waiting.unshift(...partsOf(target))
+  }
+  return undefined
+}
+
+function partsOf(path: string): string[] {
+  return path.split('/').filter((part) => part !== '' && part !== '.')
+}
+
+function examine(path: string, stats: Stats): Intruder | undefined {
+  if (stats.uid !== 0 && stats.uid !== process.geteuid?.())
+    return { by: 'owner', reason: `${path} belongs to another user (uid ${stats.uid})` }
+  // The mode of a link means nothing; nor does that of a folder whose entries nobody else can replace.
+  if (stats.isSymbolicLink() || (stats.isDirectory() && (stats.mode & sticky) !== 0)) return undefined
+  if ((stats.mode & othersMayWrite) !== 0)
+    return { by: 'mode', reason: `${path} can be written by everybody` }
+  if ((stats.mode & groupMayWrite) !== 0 && !isPrivateGroup(stats.gid))
+    return { by: 'mode', reason: `${path} can be written by its group (gid ${stats.gid})` }
+  return undefined
+}
