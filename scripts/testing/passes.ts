@@ -64,7 +64,7 @@ const wide = 'test-deep/wide'
 /** On a machine with a compiler, Python, Bun, git and cgroups a few cases still have nothing to run on. */
 const rootSkippedMax = 4
 /** Without cgroups and ids of their own, the cases about these have nothing to look at. */
-const plainUserSkippedMax = 12
+const plainUserSkippedMax = 15
 /** Without namespaces tests look at what is there instead; what remains is as above, without the cgroups of containers. */
 const withoutNamespacesSkippedMax = { root: 4, plainUser: 6 }
 

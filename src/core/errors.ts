@@ -205,6 +205,14 @@ const table = {
     exitCode: 70,
     retryable: true,
   },
+  END_FAILED: {
+    kind: 'fault',
+    message: 'Something could not be ended, and parts of it may still be there.',
+    hint: 'Remove the cause named in the message and end it again; the next start sweeps what a dead host left behind.',
+    httpStatus: 500,
+    exitCode: 70,
+    retryable: true,
+  },
   INTERNAL: {
     kind: 'fault',
     message: 'Something went wrong that Lazaret does not expect.',

@@ -1,7 +1,9 @@
 /** The story of a run: checked, bounded, admitted, executed behind a wall, settled from evidence. */
 import { systemClock } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'
+import { endInOrder, endOnce } from '../core/endings.ts'
 import { LazaretError } from '../core/errors.ts'
+import { messageOf } from '../core/primordials.ts'
 import { isAtLeast } from '../core/protection.ts'
 import type { RunRequest } from '../core/request.ts'
 import type { RunResult } from '../core/result.ts'
@@ -71,7 +73,7 @@ export interface Lazaret extends AsyncDisposable {
    * ```
    */
   sandbox(options?: SandboxOptions): Promise<Sandbox>
-  /** Those that have been created and not destroyed, oldest first. */
+  /** Those that have been created and not destroyed, or whose end has failed, oldest first. */
   listSandboxes(): readonly Sandbox[]
   /** Ends the workers that wait for runs. Resolves when nothing of them is left; runs go on, and new ones are served. */
   drain(): Promise<void>
@@ -79,7 +81,7 @@ export interface Lazaret extends AsyncDisposable {
   stats(): LazaretStats
   /** What this machine offers and which level it reaches, found out by building a cell. Takes some 10 ms. */
   probe(): Promise<ProbeReport>
-  /** Kills what still runs and waits until nothing of it is left. */
+  /** Kills what still runs and waits until nothing of it is left. Throws END_FAILED otherwise; the next call tries again. */
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -107,10 +109,6 @@ export function createLazaret(options: LazaretOptions = {}): Lazaret {
   return new Engine(parseOptions(options), isUnexpected ? warnOfLowered : undefined)
 }
 
-function messageOf(reason: unknown): string {
-  return reason instanceof Error ? reason.message : String(reason)
-}
-
 class Engine implements Lazaret {
   readonly #options: ParsedOptions
   readonly #clock: Clock
@@ -120,11 +118,11 @@ class Engine implements Lazaret {
   readonly #pools: Pools
   readonly #sandboxes = new Sandboxes()
   readonly #snippets: Snippets
+  readonly #end = endOnce(() => this.#endAll())
   #running = 0
   readonly #audit: Audit = noAudit
   readonly #disposal = new AbortController()
   readonly #unfinished = new Set<Promise<unknown>>()
-
   readonly #onLowered: ((event: ProtectionLowered) => void) | undefined
 
   constructor(options: ParsedOptions, onLowered: ((event: ProtectionLowered) => void) | undefined) {
@@ -241,11 +239,17 @@ class Engine implements Lazaret {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposal.abort()
-    await this.#snippets[Symbol.asyncDispose]()
-    await this.#sandboxes[Symbol.asyncDispose]()
-    await this.#pools[Symbol.asyncDispose]()
-    while (this.#unfinished.size > 0) await Promise.allSettled(this.#unfinished)
-    await this.#machine[Symbol.asyncDispose]()
+    await this.#end()
+  }
+
+  #endAll(): Promise<void> {
+    return endInOrder('This Lazaret could not be ended', [
+      ...[this.#snippets, this.#sandboxes, this.#pools].map((part) => () => part[Symbol.asyncDispose]()),
+      async () => {
+        while (this.#unfinished.size > 0) await Promise.allSettled(this.#unfinished)
+      },
+      () => this.#machine[Symbol.asyncDispose](),
+    ])
   }
 
   get #wall(): BestWall {

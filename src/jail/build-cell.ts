@@ -2,9 +2,11 @@
 import { existsSync, statSync } from 'node:fs'
 
 import type { Clock } from '../core/clock.ts'
+import { endAtOnce, endOnce } from '../core/endings.ts'
 import type { Limits } from '../core/limits.ts'
 import type { Cell } from './cell.ts'
 import { startLauncher } from './launch.ts'
+import type { Launching } from './launch.ts'
 import type { LeasedGround, Machine } from './machine.ts'
 import { planCell } from './plan.ts'
 import type { CellPlan } from './plan.ts'
@@ -25,7 +27,10 @@ export interface BuiltCell {
   readonly cell: Cell
   readonly ground: LeasedGround
   readonly plan: CellPlan
-  /** Ends the cell, waits until it is gone and gives its ground back. What the cgroup counted is lost then. Once. */
+  /**
+   * Ends the cell, waits until it is gone and gives its ground back. What the cgroup counted is lost then. Throws
+   * END_FAILED when something of it cannot be removed; the next call tries again.
+   */
   clean(): Promise<void>
 }
 
@@ -46,18 +51,14 @@ export async function buildCell(
     const cell = await launching.cell
     cell.sendPlan(records)
     const leased = ground
-    let cleaned: Promise<void> | undefined
     return {
       cell,
       ground,
       plan,
-      clean: () => (cleaned ??= cleanUp(cell, leased, { clock, work })),
+      clean: endOnce(() => cleanUp(cell, leased, { clock, work })),
     }
   } catch (error) {
-    const cell = await launching.cell.catch(() => undefined)
-    cell?.end()
-    await cell?.gone
-    ground?.release()
+    await discard(launching, ground, { clock, work: shape.place.work })
     throw error
   }
 }
@@ -70,25 +71,51 @@ export function isFile(path: string): boolean {
 const releaseTries = 20
 const releasePauseMs = 25
 
-/** The kernel may need a moment after the last process before it lets a cgroup go; so may who outlived the launcher. */
-export async function cleanUp(
-  cell: Cell,
-  ground: LeasedGround,
-  { clock, work }: { readonly clock: Clock; readonly work: string | null },
-): Promise<void> {
+interface Remains {
+  readonly clock: Clock
+  /** The folder of its run on the host's disk, where it has one. */
+  readonly work: string | null
+}
+
+/** Throws END_FAILED when something cannot be removed. */
+export async function cleanUp(cell: Cell, ground: LeasedGround, { clock, work }: Remains): Promise<void> {
   cell.end()
   await cell.gone
+  await release(ground, { clock, work })
+}
+
+/** The kernel may need a moment after the last process before it lets a cgroup go; so may who outlived the launcher. */
+export async function release(ground: LeasedGround, { clock, work }: Remains): Promise<void> {
   for (let tries = 1; ; tries++) {
     // The launcher has emptied it, unless it failed or was killed. The ids are still this cell's.
     if (work !== null) await removeRun(work, { endsGuests: true })
     try {
-      if (work !== null && tries < releaseTries && existsSync(work))
-        throw new Error(`${work} is still there.`)
+      if (work !== null && existsSync(work)) throw new Error(`${work} is still there.`)
       ground.release()
       return
     } catch (error) {
-      if (tries === releaseTries) throw error
+      if (tries === releaseTries)
+        return endAtOnce('What a cell was made of could not be removed', [
+          () => {
+            throw error
+          },
+        ])
       await new Promise<void>((resolve) => clock.after(releasePauseMs, resolve))
     }
   }
+}
+
+/**
+ * For a cell that could not be built: nothing of it is left, or else the machine tells of it at its own end. Never
+ * throws, because why it could not be built is what its caller wants to know.
+ */
+export async function discard(
+  { cell: starting }: Launching,
+  ground: LeasedGround | undefined,
+  remains: Remains,
+): Promise<void> {
+  const cell = await starting.catch(() => undefined)
+  cell?.end()
+  await cell?.gone
+  if (ground !== undefined) await release(ground, remains).catch(() => undefined)
 }

@@ -264,10 +264,12 @@ export class Cell {
 
   async #awaitEnd(reported: PromiseWithResolvers<GoneReport>): Promise<GoneReport> {
     // A launcher that ended at once may have closed them before anybody listened.
-    const streams = [this.#report, this.#control].map((stream) =>
-      stream.closed ? undefined : new Promise((closed) => stream.once('close', closed)),
-    )
-    await Promise.all([...streams, this.#launcher.ended])
+    const streams = [this.#report, this.#control].filter((stream) => !stream.closed)
+    await Promise.all(streams.map((stream) => new Promise((closed) => stream.once('close', closed))))
+    // Who has closed them is ending. That nobody says so, as when a nursery was stopped, is not waited for without end.
+    const calmDown = systemClock.after(obedienceMs, () => this.#launcher.kill())
+    await this.#launcher.ended
+    calmDown()
     this.channel?.destroy()
     reported.resolve({ cpuMs: 0, residentPeakBytes: 0 }) // when the stub died without a report
     return reported.promise

@@ -71,6 +71,11 @@ export class Launches {
     return { launcher, giveUp: () => started?.(false) }
   }
 
+  /** Whether it has been asked for, and its end not been heard of. */
+  has(id: number): boolean {
+    return this.#children.has(id)
+  }
+
   /** What the nursery says of a launcher. */
   handle({ type, id }: Frame): void {
     if (type === frameType.started) this.#children.get(id)?.started(true)

@@ -3,6 +3,7 @@
  */
 import { readFileSync } from 'node:fs'
 
+import { endInOrder } from '../core/endings.ts'
 import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
 import type { ProtectionLevel } from '../core/protection.ts'
@@ -12,6 +13,7 @@ import { lookAtHost } from './host-view.ts'
 import { hostView, ownView } from './place.ts'
 import type { Place } from './place.ts'
 import type { WallRefused } from './launch.ts'
+import { Leases } from './leases.ts'
 import { Nursery } from './nursery.ts'
 import { walls } from './shape.ts'
 import type { CellGround, CellIdentity, HostView, Wall } from './shape.ts'
@@ -43,6 +45,7 @@ export class Machine {
   readonly nursery = new Nursery()
   readonly #cgroups: CgroupParent | undefined
   readonly #ids: UidAllocator
+  readonly #leases = new Leases()
   readonly #work = new WorkFolders()
   #wall: Wall = 'namespaces'
   #refusal: LazaretError | undefined
@@ -129,10 +132,11 @@ export class Machine {
     const identity: CellIdentity = firstId === null ? sharedIdentity() : { kind: 'own', firstId }
     return {
       ...this.#describe(identity, cgroup),
-      release: () => {
+      release: this.#leases.add(() => {
+        // Ids last: they are nobody else's as long as something with them may live.
         cgroup?.remove()
         giveBack()
-      },
+      }),
     }
   }
 
@@ -140,7 +144,7 @@ export class Machine {
   leaseInside({ identity }: LeasedGround, limits: Limits): LeasedGround {
     const cgroup = this.#makeCgroup(limits)
     if (identity.kind === 'own') cgroup?.admit(identity.firstId)
-    return { ...this.#describe(identity, cgroup), release: () => cgroup?.remove() }
+    return { ...this.#describe(identity, cgroup), release: this.#leases.add(() => cgroup?.remove()) }
   }
 
   #makeCgroup(limits: Limits): CellCgroup | null {
@@ -166,15 +170,16 @@ export class Machine {
     }
   }
 
-  /** Call when every cell is gone. */
+  /** Call when every cell is gone. Throws END_FAILED with what could not be removed; a second call tries again. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.nursery[Symbol.asyncDispose]()
-    try {
-      this.#work[Symbol.dispose]()
-      this.#cgroups?.remove()
-    } finally {
-      await this.#ids[Symbol.asyncDispose]()
-    }
+    await endInOrder('What cells were made of could not be removed', [
+      () => this.nursery[Symbol.asyncDispose](),
+      ...this.#leases.unreturned,
+      () => this.#work[Symbol.dispose](),
+      () => this.#cgroups?.remove(),
+      // Another host may not have the ids of a cell that something may be left of.
+      () => this.#leases.unreturned.length === 0 && this.#ids[Symbol.asyncDispose](),
+    ])
   }
 }
 

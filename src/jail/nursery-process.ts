@@ -25,7 +25,7 @@ export class NurseryProcess {
   readonly #control: Socket
   readonly #launches = new Launches({
     name: this.name,
-    kill: (id) => this.#control.write(encodeFrame(frameType.kill, id)),
+    kill: (id) => this.#killLauncher(id),
     // An idle nursery, and one whose launchers nobody waits for, keeps nobody from ending.
     hold: (isHeld) => void (isHeld ? this.#control.ref() : this.#control.unref()),
   })
@@ -80,6 +80,15 @@ export class NurseryProcess {
     const calmDown = systemClock.after(obedienceMs, () => this.#process.kill('SIGKILL'))
     await this.gone
     calmDown()
+  }
+
+  /** A nursery that does not do it, because something has stopped it, is killed itself: its launchers are lost then. */
+  #killLauncher(id: number): void {
+    this.#control.write(encodeFrame(frameType.kill, id))
+    const stop = systemClock.every(obedienceMs, () => {
+      stop()
+      if (this.#launches.has(id)) this.#process.kill('SIGKILL')
+    })
   }
 
   #listen(): void {

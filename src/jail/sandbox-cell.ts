@@ -3,9 +3,10 @@
  * does, and the spaces that it starts. To whoever uses one, a space is a cell like any other.
  */
 import type { Clock } from '../core/clock.ts'
+import { endOnce } from '../core/endings.ts'
 import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
-import { cleanUp, isFile } from './build-cell.ts'
+import { cleanUp, discard, isFile } from './build-cell.ts'
 import type { BuiltCell } from './build-cell.ts'
 import { isStepFailure } from './cell-reports.ts'
 import { Cell } from './cell.ts'
@@ -61,9 +62,7 @@ export async function openSandboxCell(options: SandboxCellOptions): Promise<Sand
     })
     return sandbox
   } catch (error) {
-    const cell = await launching.cell.catch(() => undefined)
-    if (cell !== undefined && ground !== undefined) await cleanUp(cell, ground, { clock, work: null })
-    else ground?.release()
+    await discard(launching, ground, { clock, work: null })
     throw error
   }
 }
@@ -83,7 +82,7 @@ export class SandboxCell implements AsyncDisposable {
   /** Of the first space: asked for while the cell is being built, so that it waits there when that is done. */
   #ahead: Promise<Launch | null> | undefined
   #isBuilt = false
-  #cleaned: Promise<void> | undefined
+  readonly #clean = endOnce(() => this.#cleanUp())
 
   constructor(cell: Cell, parts: SandboxCellParts) {
     this.#cell = cell
@@ -134,16 +133,16 @@ export class SandboxCell implements AsyncDisposable {
       throw new LazaretError('CELL_FAILED', { detail: 'The cell of the sandbox does not answer.' })
     const cell = new Cell(launcher)
     cell.sendPlan(encodePlan(plan.records))
-    let cleaned: Promise<void> | undefined
     const space: Space = {
       kind,
       cell,
       ground: shared,
       plan,
-      clean: () =>
-        (cleaned ??= cleanUp(cell, { ...shared, release: () => undefined }, { clock, work: null }).finally(
-          () => this.#spaces.delete(space),
-        )),
+      clean: endOnce(async () => {
+        cell.end()
+        await cell.gone
+        this.#spaces.delete(space)
+      }),
     }
     this.#spaces.add(space)
     return space
@@ -154,11 +153,10 @@ export class SandboxCell implements AsyncDisposable {
     return this.#parts.machine.leaseInside(this.#parts.ground, limits)
   }
 
-  /** Ends everything in it. Resolves when nothing is left. */
+  /** Ends everything in it. Resolves when nothing is left; throws END_FAILED otherwise, and tries again when asked to. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#cell.hold(true)
-    this.#cleaned ??= this.#cleanUp()
-    await this.#cleaned
+    await this.#clean()
   }
 
   /** It listens soon after it has its plan. */

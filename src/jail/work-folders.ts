@@ -2,7 +2,7 @@
  * The folders of runs on the host's disk (level `restricted`): one for this host process, and in it one a run. The
  * launcher makes and removes the latter, also when this process is gone; what both left behind is swept by the next.
  */
-import { lstatSync, mkdirSync, readdirSync, realpathSync, rmdirSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 
 import { LazaretError } from '../core/errors.ts'
@@ -35,8 +35,12 @@ export class WorkFolders {
     }
   }
 
+  /** Throws when a run has left something in it; a second call tries again. */
   [Symbol.dispose](): void {
-    if (this.#own !== undefined) removeEmpty(this.#own)
+    const own = this.#own
+    if (own === undefined) return
+    removeEmpty(own)
+    if (existsSync(own)) throw new Error(`${own} is not empty.`)
     this.#own = undefined
   }
 }

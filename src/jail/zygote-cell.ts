@@ -3,9 +3,10 @@
  * gives cells whose guest is a fork of it. To whoever uses one, such a cell is a cell like any other.
  */
 import type { Clock } from '../core/clock.ts'
+import { endOnce } from '../core/endings.ts'
 import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
-import { cleanUp, isFile } from './build-cell.ts'
+import { cleanUp, discard, isFile, release } from './build-cell.ts'
 import type { BuiltCell } from './build-cell.ts'
 import { Cell } from './cell.ts'
 import { isStepFailure } from './cell-reports.ts'
@@ -92,8 +93,7 @@ export async function openZygote(options: ZygoteOptions): Promise<Zygote | null>
     zygote.dataBytes = Number(facts['zygote_data_bytes'] ?? 0)
     return zygote
   } catch (error) {
-    const cell = await launching.cell.catch(() => undefined)
-    if (cell !== undefined && ground !== undefined) await cleanUp(cell, ground, { clock, work: null })
+    await discard(launching, ground, { clock, work: null })
     throw error
   }
 }
@@ -121,11 +121,16 @@ export class Zygote implements AsyncDisposable {
   readonly #parts: ZygoteParts
   readonly #launches: Launches
   readonly #freeGuests: number[]
+  /** Those that are alive or being born. What cannot be removed of one that has ended keeps its ids, and nobody waiting. */
+  readonly #guests = new Set<object>()
   readonly #gone = Promise.withResolvers<void>()
   /** Nobody is left, and nobody will be born. */
   readonly #empty = Promise.withResolvers<void>()
   #isAlive = true
-  #cleaned: Promise<void> | undefined
+  #isEnding = false
+  readonly #clean = endOnce(() =>
+    cleanUp(this.#cell, this.#parts.ground, { clock: this.#parts.clock, work: null }),
+  )
 
   constructor(cell: Cell, parts: ZygoteParts) {
     this.#cell = cell
@@ -136,7 +141,7 @@ export class Zygote implements AsyncDisposable {
       ...parts.family,
       kill: (id) => cell.killLauncher(id),
       // It is there for its guests, so it is waited for as long as they are.
-      hold: (isHeld) => cell.hold(isHeld || this.#cleaned !== undefined),
+      hold: (isHeld) => cell.hold(isHeld || this.#isEnding),
     })
     cell.onNursery = (frame) => this.#handle(frame)
     void cell.gone.then(() => this.#lose())
@@ -153,7 +158,7 @@ export class Zygote implements AsyncDisposable {
 
   /** Whether no guest of it is alive or being born. */
   get isEmpty(): boolean {
-    return this.#freeGuests.length === this.#parts.guestsMax
+    return this.#guests.size === 0
   }
 
   /** Host pid of the cell's pid 1, for tests and diagnosis. */
@@ -174,6 +179,7 @@ export class Zygote implements AsyncDisposable {
       throw new LazaretError('CELL_FAILED', {
         detail: this.#isAlive ? 'All guests of the zygote are taken.' : 'The zygote is gone.',
       })
+    const leave = this.#enter()
     let ground: LeasedGround | undefined
     try {
       ground = this.#leaseSpace(guest, limits)
@@ -191,16 +197,16 @@ export class Zygote implements AsyncDisposable {
         throw new LazaretError('CELL_FAILED', { detail: 'The cell of the zygote does not answer.' })
       const cell = new Cell(launcher)
       cell.sendPlan(encodePlan(plan.records))
-      let cleaned: Promise<void> | undefined
       return {
         cell,
         ground,
         plan,
-        clean: () => (cleaned ??= cleanUp(cell, leased, { clock, work: null })),
+        clean: endOnce(() => cleanUp(cell, leased, { clock, work: null }).finally(leave)),
       }
     } catch (error) {
-      if (ground === undefined) this.#giveBack(guest)
-      else ground.release()
+      if (ground === undefined) this.#freeGuests.push(guest)
+      else await release(ground, { clock, work: null }).catch(() => undefined)
+      leave()
       throw error
     }
   }
@@ -216,8 +222,8 @@ export class Zygote implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end()
     this.#cell.hold(true)
-    this.#cleaned ??= cleanUp(this.#cell, this.#parts.ground, { clock: this.#parts.clock, work: null })
-    await this.#cleaned
+    this.#isEnding = true
+    await this.#clean()
   }
 
   /** Null when the cell is gone, or so full of strangers' connections that none of ours gets through. */
@@ -231,16 +237,24 @@ export class Zygote implements AsyncDisposable {
 
   #leaseSpace(guest: number, limits: Limits): LeasedGround {
     const ground = this.#parts.machine.leaseInside(this.#parts.ground, limits)
-    const release = (): void => {
+    let isGiven = false
+    const giveBack = (): void => {
       ground.release()
-      this.#giveBack(guest)
+      // Not before: the next guest with these ids is not to meet what is left of this one.
+      if (!isGiven) this.#freeGuests.push(guest)
+      isGiven = true
     }
-    return { ...ground, release }
+    return { ...ground, release: giveBack }
   }
 
-  #giveBack(guest: number): void {
-    this.#freeGuests.push(guest)
-    if (!this.#isAlive && this.isEmpty) this.#empty.resolve()
+  /** A guest is being born. What is returned says, any number of times, that it has come to its end. */
+  #enter(): () => void {
+    const guest = {}
+    this.#guests.add(guest)
+    return () => {
+      this.#guests.delete(guest)
+      if (!this.#isAlive && this.isEmpty) this.#empty.resolve()
+    }
   }
 
   #handle(frame: Frame): void {

@@ -66,14 +66,14 @@ export class Lease implements AsyncDisposable {
     }
   }
 
-  /** Gives back what was not used. */
+  /** Gives back what was not used. What cannot be removed of it the machine tells of at its own end. */
   async [Symbol.asyncDispose](): Promise<void> {
     const turn = this.#turn
     this.#turn = null
     this.#parts.onEnd()
     if (turn === null) return
     if ('leave' in turn) turn.leave()
-    else await turn.worker[Symbol.asyncDispose]()
+    else await turn.worker[Symbol.asyncDispose]().catch(() => undefined)
   }
 
   async #runCold(leave: Leave): Promise<RunEnd> {

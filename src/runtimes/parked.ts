@@ -123,7 +123,7 @@ export class ParkedWorker implements AsyncDisposable {
       if (isOther) built.ground.cgroup?.limit(limits)
     } catch {
       // It uses more than the run may. What that means a worker of its own will show.
-      await built.clean()
+      await built.clean().catch(() => undefined)
       return null
     }
     const cpuMsBefore = built.ground.cgroup?.cpuMs() ?? 0

@@ -2,6 +2,7 @@
  * A sandbox: a small machine that stays. Commands run in its user space, and those with credentials each in a space of
  * their own; sessions, processes and files last as long as it does.
  */
+import { endInOrder, endOnce } from '../core/endings.ts'
 import { LazaretError } from '../core/errors.ts'
 import { Activity } from './activity.ts'
 import { checkCommand, checkExecOptions } from './checks.ts'
@@ -43,7 +44,10 @@ export class Sandbox extends SandboxFiles implements AsyncDisposable {
   readonly #sessions: Sessions
   readonly #processes: Processes
   readonly #activity: Activity
-  #ending: Promise<void> | undefined
+  readonly #end = endOnce(() => this.#endAll())
+  #isAlive = true
+  #isGone = false
+  #isStuck = false
 
   private constructor(parts: SandboxParts, spaces: Spaces) {
     super((task, args) => {
@@ -74,7 +78,7 @@ export class Sandbox extends SandboxFiles implements AsyncDisposable {
     try {
       await sandbox.#placeFiles()
     } catch (error) {
-      await sandbox.destroy()
+      await sandbox.destroy().catch(() => undefined)
       throw error
     }
     return sandbox
@@ -82,7 +86,17 @@ export class Sandbox extends SandboxFiles implements AsyncDisposable {
 
   /** Whether it can be used. */
   get isAlive(): boolean {
-    return this.#ending === undefined
+    return this.#isAlive
+  }
+
+  /** Whether nothing of it is left. */
+  get isGone(): boolean {
+    return this.#isGone
+  }
+
+  /** Whether its end has failed: something of it may be left until another `destroy()` succeeds. */
+  get isStuck(): boolean {
+    return this.#isStuck
   }
 
   /**
@@ -152,10 +166,14 @@ export class Sandbox extends SandboxFiles implements AsyncDisposable {
     return this.#perform(() => this.#processes.killAll())
   }
 
-  /** Ends everything in it. Resolves when nothing of it is left; a second call waits for the first. */
+  /**
+   * Ends everything in it. Resolves when nothing of it is left; a second call waits for the first.
+   *
+   * @throws {LazaretError} END_FAILED when something of it could not be removed; the next call tries again.
+   */
   destroy(): Promise<void> {
-    this.#ending ??= this.#end()
-    return this.#ending
+    this.#isAlive = false
+    return this.#end()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -167,14 +185,20 @@ export class Sandbox extends SandboxFiles implements AsyncDisposable {
     this.destroy().catch(() => undefined)
   }
 
-  async #end(): Promise<void> {
-    this.#activity.end()
-    this.#sessions.end()
+  async #endAll(): Promise<void> {
+    this.#isStuck = false
     try {
-      await this.#spaces[Symbol.asyncDispose]()
-    } finally {
-      this.#parts.onGone(this)
+      await endInOrder(`Sandbox ${this.id} could not be ended`, [
+        () => this.#activity.end(),
+        () => this.#sessions.end(),
+        () => this.#spaces[Symbol.asyncDispose](),
+      ])
+    } catch (error) {
+      this.#isStuck = true
+      throw error
     }
+    this.#isGone = true
+    this.#parts.onGone(this)
   }
 
   /** In a folder that was there before, what has the name of a file is written over, as commands would. */

@@ -1,4 +1,5 @@
 /** The sandboxes of one Lazaret. */
+import { endTogether } from '../core/endings.ts'
 import { LazaretError } from '../core/errors.ts'
 import { Sandbox } from './sandbox.ts'
 import type { SandboxParts } from './sandbox.ts'
@@ -28,12 +29,14 @@ export class Sandboxes implements AsyncDisposable {
   }
 
   list(): Sandbox[] {
-    return [...this.#all.values()].filter(({ isAlive }) => isAlive)
+    return [...this.#all.values()].filter(({ isAlive, isStuck }) => isAlive || isStuck)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.allSettled(this.#starting.values())
-    // What cannot be removed the next host sweeps, as it does after one that died.
-    await Promise.allSettled([...this.#all.values()].map((sandbox) => sandbox.destroy()))
+    await endTogether(
+      'Sandboxes could not be ended',
+      [...this.#all.values()].map((sandbox) => () => sandbox.destroy()),
+    )
   }
 }

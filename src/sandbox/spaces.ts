@@ -1,12 +1,13 @@
 /** The spaces of one sandbox: the user space, which stands as long as it does, and secure ones, each for one command. */
 import type { Clock } from '../core/clock.ts'
+import { endInOrder, endOnce } from '../core/endings.ts'
 import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
 import type { SpawnSpec } from '../jail/guest-process.ts'
 import { probeAssignedPorts } from '../jail/assigned-ports.ts'
 import { behindBestWall } from '../jail/best-wall.ts'
 import type { BestWall } from '../jail/best-wall.ts'
-import { buildCell } from '../jail/build-cell.ts'
+import { buildCell, release } from '../jail/build-cell.ts'
 import { isStepFailure } from '../jail/cell-reports.ts'
 import { explainFailure } from '../jail/launch.ts'
 import type { LeasedGround } from '../jail/machine.ts'
@@ -169,11 +170,12 @@ export class Spaces implements AsyncDisposable {
     this.#stopWaiting()
     const space = await this.#waiting
     space?.cell.hold(true)
-    // From the last to the first, whichever of them fails.
-    await using rest = new AsyncDisposableStack()
-    rest.defer(() => this.#secureGround?.release())
-    rest.defer(() => this.user.clean())
-    rest.use(this.#cell)
+    const { clock } = this.parts
+    await endInOrder('A sandbox could not be removed', [
+      () => this.#cell?.[Symbol.asyncDispose](),
+      () => this.user.clean(),
+      () => this.#secureGround && release(this.#secureGround, { clock, work: null }),
+    ])
   }
 }
 
@@ -184,16 +186,17 @@ async function openInNamespaces({ wall, clock, shape, limits }: SpacesParts, pla
   let ground: LeasedGround | undefined
   try {
     ground = cell.leaseGround(limits)
-    const user = await cell.open('user', ground)
-    return {
-      place,
-      cell,
-      user: { ...user, clean: giveBack(user, ground) },
-      landlockAbi: await standing(user),
-    }
+    const leased = ground
+    const user = await cell.open('user', leased)
+    const clean = endOnce(async () => {
+      await user.clean()
+      await release(leased, { clock, work: null })
+    })
+    return { place, cell, user: { ...user, clean }, landlockAbi: await standing(user) }
   } catch (error) {
-    await cell[Symbol.asyncDispose]()
-    ground?.release()
+    // Why there is no sandbox is what its caller wants to know; what is left the machine tells of at its own end.
+    await cell[Symbol.asyncDispose]().catch(() => undefined)
+    if (ground !== undefined) await release(ground, { clock, work: null }).catch(() => undefined)
     throw error
   }
 }
@@ -218,7 +221,7 @@ async function openOnHost({ wall, clock, shape, limits }: SpacesParts, place: Pl
     const user: Space = { ...built, kind: 'user' }
     return { place, cell: null, user, landlockAbi: await standing(user) }
   } catch (error) {
-    await built.clean()
+    await built.clean().catch(() => undefined)
     throw error
   }
 }
@@ -239,13 +242,4 @@ async function standing({ cell, plan }: Space): Promise<number> {
     throw isStepFailure(failure) ? explainFailure(failure, plan) : failure
   })
   return Number(facts['landlock_abi'] ?? 0)
-}
-
-function giveBack(space: Space, ground: LeasedGround): () => Promise<void> {
-  let isGiven = false
-  return async () => {
-    await space.clean()
-    if (!isGiven) ground.release()
-    isGiven = true
-  }
 }

@@ -34,7 +34,8 @@ export function printError(error: unknown, { json }: { json: boolean }): number 
   return exitCode
 }
 
-function describeError(error: unknown): ErrorReport {
+function describeError(thrown: unknown): ErrorReport {
+  const error = firstOf(thrown)
   if (error instanceof LazaretError) return { exitCode: error.exitCode, document: error.toJSON() }
   if (error instanceof UsageError) return usage(error.message, error.hint)
   if (error instanceof CommanderError) {
@@ -44,6 +45,15 @@ function describeError(error: unknown): ErrorReport {
     )
   }
   return defect(error)
+}
+
+/** Where ending something failed too, what went wrong first is what the reader has to know. */
+function firstOf(thrown: unknown): unknown {
+  let first = thrown
+  // Older engines have the error without its class.
+  while (first instanceof Error && first.name === 'SuppressedError' && 'suppressed' in first)
+    first = first.suppressed
+  return first
 }
 
 function usage(message: string, hint: string): ErrorReport {

@@ -1,6 +1,8 @@
 /** Reading and writing a cgroup's files, the same in both versions. */
 import { closeSync, mkdirSync, openSync, readFileSync, readSync, rmdirSync, writeFileSync } from 'node:fs'
 
+import { endAtOnce } from '../../core/endings.ts'
+
 /** The value after `key` in a flat keyed file such as memory.events; 0 where the key is missing. */
 export function readKeyed(path: string, key: string): number {
   const line = readFileSync(path, 'utf8')
@@ -57,6 +59,14 @@ export interface GroupFolders {
 }
 
 export const kernelGroups: GroupFolders = { make: (path) => mkdirSync(path), remove: removeGroup }
+
+/** Every one of them, also when another cannot be removed. */
+export function removeGroups(paths: readonly string[]): void {
+  endAtOnce(
+    'A cgroup could not be removed',
+    paths.map((path) => () => removeGroup(path)),
+  )
+}
 
 export function removeGroup(path: string): void {
   try {

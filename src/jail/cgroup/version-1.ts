@@ -4,7 +4,7 @@ import { chownSync, mkdirSync } from 'node:fs'
 import type { Limits } from '../../core/limits.ts'
 import { pid1Processes } from './cgroup.ts'
 import type { CellCgroup, CgroupController, CgroupParent } from './cgroup.ts'
-import { Counter, readKeyed, removeGroup, writeValue, writeWherePresent } from './files.ts'
+import { Counter, readKeyed, removeGroups, writeValue, writeWherePresent } from './files.ts'
 
 /** The folder of our parent group in each hierarchy. `cpu` is the accounting controller, cpuacct. */
 export type Hierarchies = Readonly<Record<CgroupController, string>>
@@ -17,7 +17,7 @@ export function openVersion1(hierarchies: Hierarchies): CgroupParent {
     controllers: ['memory', 'pids', 'cpu'],
     folders,
     create: (name, limits) => createCell(hierarchies, name, limits),
-    remove: () => folders.forEach(removeGroup),
+    remove: () => removeGroups(folders),
   }
 }
 
@@ -39,7 +39,7 @@ function createCell(hierarchies: Hierarchies, name: string, limits: Limits): Cel
   const counters: Counter[] = []
   const remove = (): void => {
     for (const counter of counters) counter.close()
-    folders.forEach(removeGroup)
+    removeGroups(folders)
   }
   try {
     for (const folder of folders) mkdirSync(folder)
