@@ -63,16 +63,20 @@ export function listSuspicions(seen: Observation): Suspicion[] {
 }
 
 /** Memory beyond the limit; and, where a cgroup counts, memory that it has not counted. */
-function judgeMemory({ before, extreme, memoryPeakBytes, heldByCgroup }: Observation): Suspicion[] {
+function judgeMemory({ before, extreme, after, memoryPeakBytes, heldByCgroup }: Observation): Suspicion[] {
   const paid = heldByCgroup ? memoryPeakBytes : limits.memoryBytes
   return [
     ['memory beyond the limit', 'MemAvailable', limits.memoryBytes + noiseBytes],
     ['memory that nobody pays', 'MemAvailable', paid + noiseBytes],
     ['kernel memory that nobody pays', 'SUnreclaim', paid + slabNoiseBytes],
     ['kernel mappings that nobody pays', 'VmallocUsed', (heldByCgroup ? memoryPeakBytes : 0) + noiseBytes],
-  ].flatMap(([what, name, most]) => {
-    const moved = Math.abs((extreme[String(name)] ?? 0) - (before[String(name)] ?? 0))
-    if (moved <= Number(most)) return []
+  ].flatMap(([what, name, allowed]) => {
+    const [start = 0, most = 0, end = 0] = [before, extreme, after].map(
+      (readings) => readings[String(name)] ?? 0,
+    )
+    // Others who take something meanwhile still have it when the run is over; what is left is judged by itself.
+    const moved = Math.min(Math.abs(most - start), Math.abs(most - end))
+    if (moved <= Number(allowed)) return []
     const peak = Math.round(memoryPeakBytes / MiB)
     return [
       {

@@ -36,6 +36,7 @@ const plainUserPlaces = [
 
 /** The same of the suites that take too long for every day. */
 const deepPlainUserFiles = [
+  'test-deep/databases.test.ts',
   'test-deep/development-tools.test.ts',
   'test-deep/fuzz-options.test.ts',
   'test-deep/python-regression.test.ts',

@@ -7,6 +7,7 @@ import {
   regressionDifferences,
 } from '../conformance/python/regression-modules.ts'
 import { bunOnly } from './bun-only.ts'
+import { databases } from './databases.ts'
 import { everyday } from './javascript.ts'
 import { nodeOnly } from './node-only.ts'
 import type { CompatibilityProgram } from './program.ts'
@@ -15,12 +16,16 @@ import { shellDevelopment } from './shell-development.ts'
 import { shellPrograms } from './shell-programs.ts'
 import { walls } from './walls.ts'
 
-const areas: Readonly<Record<string, readonly CompatibilityProgram[]>> = {
+/** What a row says of a program. */
+type Row = Pick<CompatibilityProgram, 'title' | 'differs'>
+
+const areas: Readonly<Record<string, readonly Row[]>> = {
   'Node and Bun': everyday,
   Node: nodeOnly,
   Bun: bunOnly,
   'Shell and tools': shellPrograms,
   'Development tools': shellDevelopment,
+  'Databases in a sandbox': databases,
   Python: [...pythonPrograms, ...walls],
 }
 
@@ -34,11 +39,11 @@ export function listSections(): ReadonlyMap<string, readonly string[]> {
   ])
 }
 
-function listSame(programs: readonly CompatibilityProgram[]): string[] {
+function listSame(programs: readonly Row[]): string[] {
   return programs.filter(({ differs = [] }) => differs.length === 0).map(({ title }) => `- ${title}`)
 }
 
-function listDifferences(programs: readonly CompatibilityProgram[]): string[] {
+function listDifferences(programs: readonly Row[]): string[] {
   const rows = programs.flatMap(({ title, differs = [] }) =>
     differs.map(({ at, layer, prints, reason, instead }) => [
       title,

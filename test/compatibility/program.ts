@@ -40,7 +40,7 @@ export interface CompatibilityProgram {
 
 /** The difference that holds at a level, if one does. */
 export function differenceAt(
-  { differs = [] }: CompatibilityProgram,
+  { differs = [] }: Pick<CompatibilityProgram, 'differs'>,
   level: ProtectionLevel,
 ): Difference | undefined {
   return differs.find(({ at }) => at === undefined || at.includes(level))
