@@ -25,6 +25,10 @@ const exploitTools = refuse('ENOSYS', [
 const sharedResources = refuse('ENOSYS', [
   ['memfd_secret', 447, 447, 'Memory that the host cannot read, dump or swap.'],
   ['io_setup', 206, 0, 'Takes from fs.aio-max-nr, one pool that the guests could empty for the host.'],
+  ['mbind', 237, 235, 'Its policies stay in files of memory, where no limit counts them.'],
+  ['set_mempolicy', 238, 237, 'Chooses banks of memory; libnuma takes this for a machine with one.'],
+  ['set_mempolicy_home_node', 450, 450, 'Chooses a bank of memory.'],
+  ['get_mempolicy', 239, 236, 'What libnuma asks first: it does without the others then.'],
   ['cachestat', 451, 451, 'Tells which file pages others have read; checked for ownership only since 6.14.'],
 ])
 

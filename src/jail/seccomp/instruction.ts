@@ -11,10 +11,14 @@ export interface Instruction {
 
 // <linux/bpf_common.h>: instruction class | size or operation | addressing.
 const loadWord = 0x20
+const loadImmediate = 0x00
 const andConstant = 0x54
+const shiftLeftByIndex = 0x6c
+const accumulatorToIndex = 0x07
 const jumpAlways = 0x05
 const jumpIfEqual = 0x15
 const jumpIfAtLeast = 0x35
+const jumpIfAnyBit = 0x45
 const returnConstant = 0x06
 
 // struct sock_filter: u16 code, u8 jt, u8 jf, u32 k.
@@ -26,11 +30,17 @@ export const conditionalJumpMax = 255
 // BPF_MAXINSNS of the kernel.
 export const instructionsMax = 4096
 
-const constant = (code: number, operand: number): Instruction => ({ code, ifTrue: 0, ifFalse: 0, operand })
+function constant(code: number, operand: number): Instruction {
+  return { code, ifTrue: 0, ifFalse: 0, operand }
+}
 
 /** Loads 32 bits of struct seccomp_data at an offset. */
 export const load = (offset: number) => constant(loadWord, offset)
 export const and = (mask: number) => constant(andConstant, mask >>> 0)
+export const loadConstant = (value: number) => constant(loadImmediate, value >>> 0)
+/** There are two registers: the accumulator, which everything else works on, and an index. */
+export const copyToIndex = constant(accumulatorToIndex, 0)
+export const shiftByIndex = constant(shiftLeftByIndex, 0)
 export const skip = (instructions: number) => constant(jumpAlways, instructions)
 export const answer = (value: number) => constant(returnConstant, value >>> 0)
 
@@ -40,6 +50,10 @@ export function ifEqual(value: number, ifTrue: number, ifFalse: number): Instruc
 
 export function ifAtLeast(value: number, ifTrue: number, ifFalse: number): Instruction {
   return { code: jumpIfAtLeast, operand: value >>> 0, ifTrue, ifFalse }
+}
+
+export function ifAnyBit(mask: number, ifTrue: number, ifFalse: number): Instruction {
+  return { code: jumpIfAnyBit, operand: mask >>> 0, ifTrue, ifFalse }
 }
 
 /** The program as the kernel wants it. Both architectures are little-endian. */

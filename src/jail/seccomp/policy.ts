@@ -2,12 +2,15 @@
  * Which rules stand for one guest: the ones that always do, and the ones its situation adds.
  */
 import { absentSyscalls } from './absent-syscalls.ts'
+import { refuseOthers } from './allow-list.ts'
+import { allowLists } from './allow-lists.ts'
 import type { Architecture } from './architectures.ts'
 import { adoptionRules, argumentRules, noSpawnRules } from './argument-rules.ts'
 import { hostSocketRules, sharedHostRules, sharedOwnerRules } from './shared-host-rules.ts'
 import { refusedSyscalls } from './refused-syscalls.ts'
 import { uncountedMemoryRules } from './situation-rules.ts'
 import type { SyscallRule } from './syscall-rule.ts'
+import { watchRules } from './watch-rules.ts'
 
 export interface SeccompOptions {
   readonly architecture: Architecture
@@ -33,7 +36,8 @@ export interface SharedHost {
 /** The rules in the order in which they are tried. */
 export function planRules(options: SeccompOptions): readonly SyscallRule[] {
   const { canSpawn = true, sharesHost } = options
-  const enters = options.entersSpaces === true ? ['setns', 'chroot'] : []
+  const entersSpaces = options.entersSpaces === true
+  const enters = entersSpaces ? ['setns', 'chroot'] : []
   return [
     ...refusedSyscalls.filter(({ name }) => !enters.includes(name)),
     ...absentSyscalls,
@@ -44,5 +48,7 @@ export function planRules(options: SeccompOptions): readonly SyscallRule[] {
     ...(options.memoryHeldByCgroup ? [] : uncountedMemoryRules),
     ...(sharesHost === undefined ? [] : sharedHostRules),
     ...(sharesHost?.owner === true ? sharedOwnerRules : []),
+    ...allowLists(entersSpaces).flatMap(refuseOthers),
+    ...watchRules,
   ]
 }

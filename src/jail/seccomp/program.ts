@@ -17,6 +17,7 @@ import { planRules } from './policy.ts'
 import type { SeccompOptions } from './policy.ts'
 import { refusalErrno } from './syscall-rule.ts'
 import type { ArgumentTest, Refusal, SyscallRule } from './syscall-rule.ts'
+import { searchFor } from './value-search.ts'
 
 // Offsets in struct seccomp_data. An argument is 64 bits, its low half first.
 const numberOffset = 0
@@ -95,13 +96,9 @@ function compileRule({ tests = [], action }: SyscallRule): readonly Instruction[
 function compileTest(test: ArgumentTest, skipWhenFailed: number): readonly Instruction[] {
   const isOneOf = 'isOneOf' in test
   const values = isOneOf ? test.isOneOf : test.isNoneOf
-  const comparisons = values.map((value, index) => {
-    const remaining = values.length - 1 - index
-    if (!isOneOf) return ifEqual(value, remaining + skipWhenFailed, 0)
-    return ifEqual(value, remaining, remaining === 0 ? skipWhenFailed : 0)
-  })
   const masked = test.mask === undefined ? [] : [and(test.mask)]
-  return [load(argumentOffset(test)), ...masked, ...comparisons]
+  const exits = { found: isOneOf ? 0 : skipWhenFailed, missed: isOneOf ? skipWhenFailed : 0 }
+  return [load(argumentOffset(test)), ...masked, ...searchFor(values, exits)]
 }
 
 /** Compares the loaded number with the middle range until one range is left. */

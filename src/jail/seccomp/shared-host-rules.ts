@@ -2,7 +2,9 @@
  * Rules for a guest without namespaces of its own (level `restricted`): what the network, IPC and pid namespaces would
  * have kept from it, and, where it has the service's uid, what belongs to that uid.
  */
-import { family, socket, socketType, socketpair } from './argument-rules.ts'
+import { call } from './allow-list.ts'
+import { ioctl } from './ioctl-list.ts'
+import { family, socket, socketType, socketpair } from './socket-kinds.ts'
 import { none, refuse } from './syscall-rule.ts'
 import type { SyscallRule } from './syscall-rule.ts'
 
@@ -43,27 +45,24 @@ const hostAttributes = refuse('ENOSYS', [
   ['file_getattr', 468, 468, 'Reads flags of files that cannot be opened.'],
 ])
 
-const fcntl = { name: 'fcntl', numbers: { x64: 72, arm64: 25 } }
+/** `touch /dev/null` is an everyday line, and the node is the host's, which everybody may write. */
+const hostTimes = refuse('IGNORED', [
+  ['utime', 132, none, 'Changes the times of the host’s files.'],
+  ['utimes', 235, none, 'Changes the times of the host’s files.'],
+  ['futimesat', 261, none, 'Changes the times of the host’s files.'],
+  ['utimensat', 280, 88, 'Changes the times of the host’s files.'],
+])
 
-/** A descriptor that is open for reading is enough for these, and the host’s files are the ones. */
-const hostFiles: readonly SyscallRule[] = [
-  {
-    ...fcntl,
-    action: 'EPERM',
-    tests: [{ argument: 1, isOneOf: [1026, 1036, 1038] }], // F_NOTIFY, F_SET_RW_HINT, F_SET_FILE_RW_HINT
-    reason: 'Watches a folder of the host, or tells its disk how files will be used.',
-  },
-  {
-    name: 'prctl',
-    numbers: { x64: 157, arm64: 167 },
-    action: 'IGNORED',
-    tests: [{ argument: 0, isOneOf: [4] }], // PR_SET_DUMPABLE
-    reason: 'Hides descriptors from the watchdog that counts the run’s disk.',
-  },
-]
+/** The watchdog reads the descriptors of every process. */
+const hostWatchdog: SyscallRule = {
+  ...call('prctl', 157, 167),
+  action: 'IGNORED',
+  tests: [{ argument: 0, isOneOf: [4] }], // PR_SET_DUMPABLE
+  reason: 'Hides descriptors from the watchdog that counts the run’s disk.',
+}
 
-const setpriority = { name: 'setpriority', numbers: { x64: 141, arm64: 140 } }
-const setDiskPriority = { name: 'ioprio_set', numbers: { x64: 251, arm64: 30 } }
+const setpriority = call('setpriority', 141, 140)
+const setDiskPriority = call('ioprio_set', 251, 30)
 
 /**
  * Scheduling of others. In a pid namespace none of this is needed: pids resolve inside it, "every process of this
@@ -108,7 +107,8 @@ export const sharedHostRules: readonly SyscallRule[] = [
   ...hostIpc,
   ...hostWatches,
   ...hostAttributes,
-  ...hostFiles,
+  ...hostTimes,
+  hostWatchdog,
   ...hostScheduling,
 ]
 
@@ -127,13 +127,24 @@ const pairsOnly = refuse('EPERM', [
   ['listen', 50, 201, 'There is nobody to listen to.'],
 ])
 
+/**
+ * Where the host's network may be used, programs bind addresses of the internet (16 or 28 bytes), of netlink (12), or the
+ * 128 bytes of a structure for all. One end of a pair of Unix sockets takes an abstract name with the same call: what is
+ * left to it are names of exactly 9, 13 and 25 bytes.
+ */
+const internetNames: SyscallRule = {
+  ...call('bind', 49, 200),
+  action: 'EINVAL',
+  tests: [{ argument: 2, isNoneOf: [12, 16, 28, 128] }],
+  reason: 'Takes abstract names of the host, by which services claim things.',
+}
+
 /** Families are refused as a whole: nothing but this filter stands between the guest and the host's sockets. */
 export function hostSocketRules(usesHostNetwork: boolean): readonly SyscallRule[] {
   return [
-    ...(usesHostNetwork ? [] : pairsOnly),
+    ...(usesHostNetwork ? [internetNames] : pairsOnly),
     {
-      name: 'ioctl',
-      numbers: { x64: 16, arm64: 29 },
+      ...ioctl,
       action: 'EPERM',
       tests: [{ argument: 1, mask: 0xff00, isOneOf: [0x8900] }], // SIOCGIFCONF and its relatives
       reason: 'Tells the names and addresses of the host’s network interfaces.',
@@ -153,7 +164,7 @@ export function hostSocketRules(usesHostNetwork: boolean): readonly SyscallRule[
 
 /**
  * Landlock does not handle these (its "current limitations"), and the service's own files are the guest's by uid. Modes
- * and times are ignored rather than refused: git, tar, cp and touch end on an error, and none of them needs the change.
+ * are ignored rather than refused: git, tar and cp end on an error, and none of them needs the change.
  */
 export const sharedOwnerRules: readonly SyscallRule[] = [
   ...refuse('IGNORED', [
@@ -161,10 +172,6 @@ export const sharedOwnerRules: readonly SyscallRule[] = [
     ['fchmod', 91, 52, 'The same by a descriptor, for which reading is enough.'],
     ['fchmodat', 268, 53, 'The same below a folder.'],
     ['fchmodat2', 452, 452, 'The same below a folder.'],
-    ['utime', 132, none, 'Changes the times of the service’s files.'],
-    ['utimes', 235, none, 'Changes the times of the service’s files.'],
-    ['futimesat', 261, none, 'Changes the times of the service’s files.'],
-    ['utimensat', 280, 88, 'Changes the times of the service’s files.'],
   ]),
   ...refuse('EPERM', [
     ['chown', 92, none, 'Gives the service’s files to another of its groups.'],
@@ -181,13 +188,4 @@ export const sharedOwnerRules: readonly SyscallRule[] = [
     ['removexattrat', 466, 466, 'Removes attributes of the service’s files, access lists among them.'],
     ['file_setattr', 469, 469, 'Makes the service’s files immutable, or changes how they are stored.'],
   ]),
-  {
-    name: 'ioctl',
-    numbers: { x64: 16, arm64: 29 },
-    action: 'EPERM',
-    // The letters of file systems: FS_IOC_SETFLAGS, FS_IOC_ENABLE_VERITY and their like ('f'), their older forms ('v'),
-    // those of XFS ('X') and of Btrfs. For an owner a descriptor that was opened for reading is enough.
-    tests: [{ argument: 1, mask: 0xff00, isOneOf: [0x6600, 0x7600, 0x5800, 0x9400] }],
-    reason: 'Makes the service’s files immutable, or changes how they are stored.',
-  },
 ]

@@ -1,4 +1,5 @@
 /** Rules for a machine where no cgroup counts memory. */
+import { setOption } from './socket-options.ts'
 import { refuse } from './syscall-rule.ts'
 import type { SyscallRule } from './syscall-rule.ts'
 
@@ -6,7 +7,7 @@ import type { SyscallRule } from './syscall-rule.ts'
 const mapSharedAnonymous = 0x01 | 0x20
 
 const socketLevel = 1 // SOL_SOCKET
-const sendBuffer = { size: 7, sizeForced: 32 } // SO_SNDBUF, SO_SNDBUFFORCE
+const sendBuffer = 7 // SO_SNDBUF
 
 /**
  * Memory that neither RLIMIT_DATA nor the resident size shows. Where a cgroup counts it, it may be used; elsewhere
@@ -29,12 +30,11 @@ export const uncountedMemoryRules: readonly SyscallRule[] = [
     ],
   ]),
   {
-    name: 'setsockopt',
-    numbers: { x64: 54, arm64: 208 },
+    ...setOption,
     action: 'IGNORED',
     tests: [
       { argument: 1, isOneOf: [socketLevel] },
-      { argument: 2, isOneOf: Object.values(sendBuffer) },
+      { argument: 2, isOneOf: [sendBuffer] },
     ],
     reason:
       'What closed senders leave in a queue is judged by the size of a send buffer, so that stays what it is.',

@@ -6,24 +6,28 @@ import type { Architecture } from './architectures.ts'
 
 /**
  * The answers a refused call can get, with their errno. ENOSYS where libraries fall back to an older call, EPERM
- * where they would report an error anyway, EINVAL and the socket errors where the kernel itself gives them. IGNORED
- * answers as if the call had been made.
+ * where they would report an error anyway, the others where the kernel itself gives them for what it does not know.
+ * IGNORED answers as if the call had been made.
  */
 export const refusalErrno = {
   IGNORED: 0,
   EPERM: 1,
   EINVAL: 22,
+  ENOTTY: 25,
   ENOSYS: 38,
+  ENOPROTOOPT: 92,
   EPROTONOSUPPORT: 93,
+  ESOCKTNOSUPPORT: 94,
+  EOPNOTSUPP: 95,
   EAFNOSUPPORT: 97,
 } as const
 export type Refusal = keyof typeof refusalErrno
 
 /**
  * Compares the low 32 bits of one argument, masked if a mask is given. The high half is looked at only to see whether a
- * pointer is null: every other argument tested here is an `int`, `unsigned int` or `pid_t` in the kernel (clone takes
- * `lower_32_bits`), so the kernel drops that half itself. Comparing it would let 0x1_0000_5412 pass for something other
- * than TIOCSTI.
+ * pointer is null, and for the flags of mmap and mremap, which the kernel takes as an `unsigned long`. Every other
+ * argument tested here is an `int`, `unsigned int` or `pid_t` in the kernel (clone takes `lower_32_bits`), so the kernel
+ * drops that half itself. Comparing it would let 0x1_0000_5412 pass for something other than TIOCSTI.
  */
 export type ArgumentTest =
   | (ArgumentPart & { readonly isOneOf: readonly number[] })

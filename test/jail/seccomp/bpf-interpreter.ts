@@ -14,6 +14,7 @@ export function runFilter(program: Uint8Array, call: SeccompData): number {
   const view = new DataView(program.buffer, program.byteOffset, program.byteLength)
   const data = layOut(call)
   let accumulator = 0
+  let index = 0
   // Jumps only go forward, so every program ends.
   for (let offset = 0; offset < program.byteLength; offset += instructionBytes) {
     const code = view.getUint16(offset, true)
@@ -25,6 +26,19 @@ export function runFilter(program: Uint8Array, call: SeccompData): number {
         break
       case 0x54: // BPF_ALU | BPF_AND | BPF_K
         accumulator = (accumulator & operand) >>> 0
+        break
+      case 0x00: // BPF_LD | BPF_IMM
+        accumulator = operand
+        break
+      case 0x07: // BPF_MISC | BPF_TAX
+        index = accumulator
+        break
+      case 0x6c: // BPF_ALU | BPF_LSH | BPF_X
+        if (index > 31) throw new Error('The filter shifts by more bits than there are.')
+        accumulator = (accumulator << index) >>> 0
+        break
+      case 0x45: // BPF_JMP | BPF_JSET | BPF_K
+        offset += jump((accumulator & operand) !== 0)
         break
       case 0x05: // BPF_JMP | BPF_JA
         offset += operand * instructionBytes
