@@ -167,6 +167,22 @@ const attacks: Readonly<Record<string, string>> = {
     for (let width = 0; width < 60; width++) { const names = Array.from({ length: width }, (_, index) => 'a' + index).join()
       Function('load', 'met', \`const dive = (\${names}) => { try { dive(\${names.replaceAll('a', '')}) } catch {} load().catch(met) }; try { dive() } catch {}\`)(load, (e) => { if (e instanceof Error) return; strange++; if (strange < 20) { seize(e); seize(e.stack) } }); await 0 }
     await 0; await 0; say('STRANGE ' + strange)`,
+  'what such an error leads to': `const met = []
+    const load = await Promise.resolve('return import("a")').then(Function)
+    for (let width = 0; width < 60 && met.length < 3; width++) { const names = Array.from({ length: width }, (_, index) => 'a' + index).join()
+      Function('load', 'met', \`const dive = (\${names}) => { try { dive(\${names.replaceAll('a', '')}) } catch {} load().catch(met) }; try { dive() } catch {}\`)(load, (e) => { if (!(e instanceof Error)) met.push(e) }); await 0 }
+    await 0; await 0; say('STRANGE ' + met.length)
+    const waiting = met.map((error) => [error, 'error']), known = new Set()
+    while (waiting.length > 0) { const [one, path] = waiting.pop()
+      if (one === null || (typeof one !== 'object' && typeof one !== 'function') || known.has(one)) continue
+      known.add(one)
+      if (path !== 'error' && (Reflect.set(one, 'message', 'patched') || Reflect.defineProperty(one, 'patched', { value: 1 }) || Reflect.setPrototypeOf(one, {}))) say('CHANGED ' + path)
+      waiting.push([getPrototypeOf(one), path + '.__proto__'])
+      for (const key of ownKeys(one)) { const found = getOwnPropertyDescriptor(one, key)
+        for (const next of [found.value, found.get, found.set]) waiting.push([next, path + '.' + String(key)]) }
+      if (typeof one !== 'function' || known.size > 2000) continue
+      say('LEADS ' + path)
+      for (const self of ['a', 1, true, 1n, Symbol(), {}, [], one]) try { waiting.push([one.call(self), path + '()']) } catch (e) { waiting.push([e, path + '!']) } }`,
   'errors of every kind': `for (const attempt of [() => null.x, () => undefined(), () => eval('}'), () => Function('}'), () => new Array(-1), () => JSON.parse('{'), () => 1n + 1, () => BigInt('x'), () => decodeURI('%'), () => new RegExp('('), () => Symbol() + '', () => 'a'.repeat(-1), () => new Proxy(1, {}), () => Reflect.construct(1), () => new Intl.DateTimeFormat('x-'), () => { let a = a }, () => structuredClone({}), () => Object.defineProperty(1, 'a', {}), () => new Uint8Array(-1), () => new SharedArrayBuffer(-1), () => Atomics.wait(new Int32Array(4), 0, 0), () => 'a'.normalize('x'), () => (function f() { f() })(), () => new WeakRef(1), () => class extends null { constructor() { super() } }, () => Promise(), () => Promise.resolve.call(1), () => [].reduce(() => {}), () => 'x'.repeat(2 ** 29).repeat(16)])
       try { seize(attempt(), 'returned') } catch (thrown) { seize(thrown, 'thrown'); seize(thrown.stack) }
     for (const make of [() => Promise.reject(new Error('a')), () => Promise.any([]), () => Promise.all(5), () => Array.fromAsync?.(5), () => (async () => null.x)(), () => Promise.all([Promise.reject(everyTrap('reason'))])]) try { const got = make(); seize(got, 'promise'); await got } catch (thrown) { seize(thrown, 'rejected') }`,
@@ -208,7 +224,9 @@ for (const runtime of ['bun'] as const) {
       const program = isStatic ? code.replace('\n', `\n${seize}\n`) : `${seize}\n${code}`
       const result = await run(isStatic ? program : `${program.replace(/;?\s*$/, '')}`)
       const said = result.logs.map(({ text }) => text)
-      const betrayed = said.filter((text) => /^(ALIEN|ENVIRONMENT|FILE|LOADED|FRAMES|PATH|META .)/.test(text))
+      const betrayed = said.filter((text) =>
+        /^(ALIEN|ENVIRONMENT|FILE|LOADED|FRAMES|PATH|LEADS|CHANGED|META .)/.test(text),
+      )
       assert.deepEqual(betrayed, [])
       assert.doesNotMatch(JSON.stringify(result), new RegExp(secret))
       assert.notEqual(result.outcome.kind, 'timed-out')

@@ -10,7 +10,7 @@ import { sendEnd, sendError, sendValue } from './channel.ts'
 import { compileOrExit } from './compile-or-exit.ts'
 import { compileProgram } from './compile.ts'
 import { createPrint } from './console.ts'
-import { cutConstructors } from './dead-ends.ts'
+import { cutDeadEnds } from './dead-ends.ts'
 import { reportGuestError } from './errors.ts'
 import { exitNow, listen, unsettledExitCode } from './failures.ts'
 import { harnessPath } from './harness-path.ts'
@@ -98,7 +98,7 @@ export async function parkBare(language: GuestRequest['language']): Promise<void
   opened = new BareRealm()
   const sample = { language, code: '', args: [], resultBytes: 0 }
   for (const code of ['1', 'await 1', 'var a = 1']) await compileProgram({ ...sample, code }, opened)
-  cutConstructors()
+  cutDeadEnds()
 }
 
 export async function runBare(request: GuestRequest): Promise<void> {
@@ -107,7 +107,7 @@ export async function runBare(request: GuestRequest): Promise<void> {
   const program = await compileOrExit(request, realm)
   installStackTraces(program.toWritten)
   realm.watch()
-  cutConstructors()
+  cutDeadEnds()
   realm.inside.begin({
     start: program.start,
     input: 'input' in request ? JSON.stringify(request.input) : undefined,

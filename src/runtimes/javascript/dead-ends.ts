@@ -1,24 +1,37 @@
 /**
  * Makes the harness's own realm lead nowhere. It hands no object of its own to a bare realm, but an engine that runs out of
  * stack on the way to a function of the harness's makes its error in the harness's realm, and guest code can arrange for
- * that. From an object the way goes over its constructor to the constructor of all functions, and so to any code.
+ * that. From such an error the way would go over `toString` to the prototype of all functions, over `valueOf` of the
+ * prototype of everything to those of strings and arrays, and over a constructor to any code. So errors end in
+ * prototypes that hold no function, inherit nothing and cannot be changed; and where a way that nobody has found comes
+ * out, there is no constructor.
  */
-const { getPrototypeOf, preventExtensions } = Object
+const { freeze, getOwnPropertyDescriptors, getPrototypeOf, preventExtensions, setPrototypeOf } = Object
 let isCut = false
 
 /** Half a millisecond, because an engine has to forget what it took for granted: once, and ahead where that can be. */
-export function cutConstructors(): void {
+export function cutDeadEnds(): void {
   if (isCut) return
   isCut = true
-  for (const prototype of prototypes()) {
+  for (const prototype of errorPrototypes()) empty(prototype)
+  // What is an error for the harness stays one: only this prototype is the end of theirs.
+  setPrototypeOf(Error.prototype, null)
+  for (const prototype of errorPrototypes()) freeze(prototype)
+  for (const prototype of makerPrototypes()) {
     Reflect.deleteProperty(prototype, 'constructor')
     // A getter there would be told of objects that lack what it stands for.
     preventExtensions(prototype)
   }
 }
 
-/** Of errors, of everything, and of the functions that can make code. */
-function prototypes(): object[] {
+/** What is left are the texts that every error has. */
+function empty(prototype: object): void {
+  for (const [name, { value }] of Object.entries(getOwnPropertyDescriptors(prototype)))
+    if (typeof value !== 'string') Reflect.deleteProperty(prototype, name)
+}
+
+function errorPrototypes(): object[] {
+  const suppressed = Reflect.get(globalThis, 'SuppressedError') as { readonly prototype: Error } | undefined
   const errors = [
     Error,
     AggregateError,
@@ -28,12 +41,12 @@ function prototypes(): object[] {
     SyntaxError,
     TypeError,
     URIError,
-    Reflect.get(globalThis, 'SuppressedError') as { readonly prototype: Error } | undefined,
   ]
+  return [...errors, ...(suppressed === undefined ? [] : [suppressed])].map(({ prototype }) => prototype)
+}
+
+/** Of everything, and of the functions that can make code. */
+function makerPrototypes(): object[] {
   const functions = [() => {}, async () => {}, function* () {}, async function* () {}]
-  return [
-    Object.prototype,
-    ...functions.map((each) => getPrototypeOf(each) as object),
-    ...errors.flatMap((each) => (each === undefined ? [] : [each.prototype])),
-  ]
+  return [Object.prototype, ...functions.map((each) => getPrototypeOf(each) as object)]
 }
