@@ -19,6 +19,7 @@ import { observe } from '../scripts/option-fuzzing/observe.ts'
 import { parseProgram, printProgram } from '../scripts/option-fuzzing/program.ts'
 import { createLazaret } from '../src/index.ts'
 import { argumentRules } from '../src/jail/seccomp/argument-rules.ts'
+import { seededRandom } from '../test/support/seeded-random.ts'
 
 const seconds = 20
 const seed = Date.now() % 1_000_000
@@ -34,6 +35,30 @@ test('the same seed and iteration make the same program, and others make others'
 test('a printed program is read as the same program', () => {
   const programs = [generateProgram(seed, 1, allowed), ...readCorpus().map(({ program }) => program)]
   for (const program of programs) assert.deepEqual(parseProgram(printProgram(program)), program)
+})
+
+test('values that the rules let through are found in the rules', () => {
+  const numbers = { x64: 54, arm64: 208 }
+  const one = { name: 'one', numbers, action: 'EPERM', reason: 'A test.' } as const
+  const values = new AllowedValues([
+    { ...one, tests: [{ argument: 0, isNoneOf: [5] }] },
+    {
+      ...one,
+      tests: [
+        { argument: 0, isOneOf: [5] },
+        { argument: 1, isNoneOf: [8, 9] },
+      ],
+    },
+    { ...one, tests: [{ argument: 2, mask: ~0x300, isNoneOf: [0] }] },
+    { ...one, tests: [{ argument: 2, mask: 0xf, isNoneOf: [0, 7] }] },
+  ])
+  const random = seededRandom(seed)
+  for (let time = 0; time < 100; time++) {
+    const chosen = values.choose('one', random)
+    assert.equal(chosen.get(0), 5)
+    assert.ok([8, 9].includes(chosen.get(1) ?? 0))
+  }
+  assert.deepEqual(values.names, ['one'])
 })
 
 test('a program is made smaller as long as it still does the same', async () => {

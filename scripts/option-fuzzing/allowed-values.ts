@@ -1,20 +1,24 @@
 /**
  * What the filter in force lets through, read from the rules themselves: calls that pass are the ones worth making most.
- * A rule that refuses all but some values names these; its other tests say for which calls.
+ * A rule that refuses all but some values names these, or the bits that may be set; its other tests say for which calls.
  */
-import type { SyscallRule } from '../../src/jail/seccomp/syscall-rule.ts'
+import type { ArgumentTest, SyscallRule } from '../../src/jail/seccomp/syscall-rule.ts'
 
 /** Argument → value. */
 export type Choice = ReadonlyMap<number, number>
-type Pick = <T>(from: readonly T[]) => T
+type Chosen = Map<number, number>
+type List = Extract<ArgumentTest, { readonly isNoneOf: readonly number[] }>
+
+/** Of the bits that may be set few are, or hardly any two of them would ever agree. */
+const bitShare = 0.25
 
 export class AllowedValues {
   readonly #lists = new Map<string, SyscallRule[]>()
 
   constructor(rules: readonly SyscallRule[]) {
     for (const rule of rules) {
-      const isList = rule.tests?.some((test) => 'isNoneOf' in test && test.isNoneOf.length > 0)
-      if (isList) this.#lists.set(rule.name, [...(this.#lists.get(rule.name) ?? []), rule])
+      const isList = rule.tests?.some((test) => isListOf(test) && test.isNoneOf.length > 0)
+      if (isList === true) this.#lists.set(rule.name, [...(this.#lists.get(rule.name) ?? []), rule])
     }
   }
 
@@ -23,16 +27,53 @@ export class AllowedValues {
     return [...this.#lists.keys()]
   }
 
-  /** Values that one of the call's lists has; nothing for a call without lists. */
-  choose(name: string, pick: Pick): Choice {
-    const lists = this.#lists.get(name) ?? []
-    const values = new Map<number, number>()
-    if (lists.length === 0) return values
-    for (const test of pick(lists).tests ?? []) {
-      if ('half' in test && test.half === 'high') continue
-      const from = 'isNoneOf' in test ? test.isNoneOf : test.isOneOf
-      if (from.length > 0) values.set(test.argument, pick(from))
+  /** Values that pass all lists that hold for them; nothing for a call without lists. */
+  choose(name: string, random: () => number): Choice {
+    const chosen: Chosen = new Map()
+    const rules = (this.#lists.get(name) ?? []).map((rule) => ({ rule, order: random() }))
+    for (const { rule } of rules.toSorted((one, other) => one.order - other.order)) {
+      const tests = (rule.tests ?? []).filter(({ half }) => half === undefined)
+      const conditions = tests.filter(isCondition)
+      if (conditions.some((test) => !holds(test, chosen))) continue
+      for (const { argument, isOneOf } of conditions)
+        if (!chosen.has(argument)) chosen.set(argument, pick(isOneOf, random))
+      for (const list of tests.filter(isListOf)) chooseFrom(list, chosen, random)
     }
-    return values
+    return chosen
   }
+}
+
+function isCondition(test: ArgumentTest): test is Exclude<ArgumentTest, List> {
+  return 'isOneOf' in test
+}
+
+function isListOf(test: ArgumentTest): test is List {
+  return 'isNoneOf' in test
+}
+
+/** Of an argument that has no value yet it can be made to hold. */
+function holds({ argument, mask = -1, isOneOf }: Exclude<ArgumentTest, List>, chosen: Choice): boolean {
+  const value = chosen.get(argument)
+  return value === undefined || isOneOf.some((one) => (value & mask) === (one & mask))
+}
+
+function chooseFrom({ argument, mask, isNoneOf }: List, chosen: Chosen, random: () => number): void {
+  const value = chosen.get(argument)
+  if (mask === undefined) {
+    if (value === undefined) chosen.set(argument, pick(isNoneOf, random))
+    return
+  }
+  const isFlags = isNoneOf.every((one) => one === 0)
+  const before = value ?? (isFlags ? someBits(random) : 0)
+  chosen.set(argument, (before & ~mask) | (isFlags ? 0 : pick(isNoneOf, random)))
+}
+
+function someBits(random: () => number): number {
+  let bits = 0
+  for (let at = 0; at < 31; at++) if (random() < bitShare) bits |= 1 << at
+  return bits
+}
+
+function pick(from: readonly number[], random: () => number): number {
+  return from[Math.floor(random() * from.length)] ?? 0
 }

@@ -61,7 +61,7 @@ export class Draft {
   /** Mostly values that pass, else values that exist, else anything. */
   options(name: string, known: Readonly<Record<number, readonly number[]>>): (argument: number) => string {
     const dice = this.random()
-    const listed: Choice = dice < shares.listed ? this.#allowed.choose(name, this.pick) : new Map()
+    const listed: Choice = dice < shares.listed ? this.#allowed.choose(name, this.random) : new Map()
     return (argument) => {
       const value = listed.get(argument)
       if (value !== undefined && !(this.chance(0.1) && known[argument] !== undefined)) return String(value)

@@ -43,7 +43,8 @@ const getOption = (draft: Draft) => {
 }
 
 const map = (draft: Draft) => {
-  const flags = draft.chance(0.5) ? draft.pick([0x22, 0x21, 0x40022, 0x8022, 2, 1]) : draft.flags(mapFlags)
+  const choose = draft.options('mmap', { 3: mapFlags })
+  const flags = draft.chance(0.3) ? draft.pick([0x22, 0x21, 0x40022, 0x8022, 2, 1]) : choose(3)
   const from = Number(flags) & 0x20 ? '-1' : draft.descriptor()
   const at = draft.call('mmap', 0, draft.pick(mapSizes), draft.pick([0, 1, 3, 3, 3, 5]), flags, from, 0)
   if (draft.chance(0.5)) draft.call('madvise', at, draft.pick(mapSizes), draft.integer())
@@ -53,7 +54,8 @@ const map = (draft: Draft) => {
 }
 
 const share = (draft: Draft) => {
-  const made = draft.call('shmget', 0, 1 << 20, draft.flags([0o1000, 0o600, 0o2000, 0o4000, 0o10000]))
+  const choose = draft.options('shmget', { 2: [0o1600, 0o7600, 0o5600, 0o11600] })
+  const made = draft.call('shmget', 0, 1 << 20, Number(choose(2)) | 0o1600)
   const at = draft.call('shmat', made, 0, 0)
   draft.call('shmctl', made, draft.pick([0, 0, 1, 2, 11, 12, 13, 14, 15]), '@zero')
   draft.call('shmdt', at)
@@ -98,9 +100,10 @@ const transfer = (draft: Draft) => {
   const flags = [1, 2, 4, 8, 0x20, 0x40, 0x80, 0x100, 0x2000, 0x4000, 0x4000000, 0x8000000, 0x20000000]
   const sends = draft.options('sendto', { 3: flags })
   if (draft.chance(0.5)) draft.call('sendto', draft.descriptor(), 'm0', draft.length(), sends(3), 0, 0)
-  else draft.call('sendmsg', draft.descriptor(), '@message', Number(draft.flags(flags)) | 0x40)
+  else draft.call('sendmsg', draft.descriptor(), '@message', draft.options('sendmsg', { 2: flags })(2))
   const name = draft.pick(['recvfrom', 'recvmsg'])
-  const rest = name === 'recvfrom' ? ['m0', 4096, draft.flags(flags), 0, 0] : ['@message', draft.flags(flags)]
+  const receives = draft.options(name, { 2: flags, 3: flags })
+  const rest = name === 'recvfrom' ? ['m0', 4096, receives(3), 0, 0] : ['@message', receives(2)]
   draft.call(name, draft.descriptor(), ...rest)
   if (draft.chance(0.2)) draft.call('shutdown', draft.descriptor(), draft.pick([0, 1, 2]))
 }

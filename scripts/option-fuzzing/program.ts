@@ -60,12 +60,24 @@ export function parseProgram(text: string): Program {
 }
 
 export function printProgram(program: Program): string {
-  return program
-    .flatMap(({ repeats, wallMs, threads, calls }) => [
-      `process repeats=${repeats} wall=${wallMs} threads=${threads}`,
-      ...calls.map(printCall),
+  const groups: { text: readonly string[]; copies: number; process: CallProcess }[] = []
+  for (const process of program) {
+    const text = process.calls.map(printCall)
+    const last = groups.at(-1)
+    if (last !== undefined && isAlike(last.process, process) && last.text.join() === text.join())
+      last.copies++
+    else groups.push({ text, copies: 1, process })
+  }
+  return groups
+    .flatMap(({ text, copies, process: { repeats, wallMs, threads } }) => [
+      `process repeats=${repeats} wall=${wallMs} threads=${threads} copies=${copies}`,
+      ...text,
     ])
     .join('\n')
+}
+
+function isAlike(one: CallProcess, other: CallProcess): boolean {
+  return one.repeats === other.repeats && one.wallMs === other.wallMs && one.threads === other.threads
 }
 
 export function printCall({ label, name, words }: Call): string {
