@@ -117,6 +117,10 @@ const openers: readonly Opener[] = [
   simple('signalfd4', -1, '@signals', 8, 0o4000),
 ]
 
+export function openSocket(draft: Draft): void {
+  draft.pick([socket, socket, connection])(draft)
+}
+
 export function openSomething(draft: Draft): void {
   draft.pick(openers)(draft)
 }

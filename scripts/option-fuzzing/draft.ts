@@ -11,6 +11,7 @@ const callsMax = 60
 export class Draft {
   readonly calls: Call[] = []
   readonly #descriptors: string[] = []
+  readonly #sockets: string[] = []
   readonly random: () => number
   readonly #allowed: AllowedValues
 
@@ -44,12 +45,18 @@ export class Draft {
   open(name: string, ...words: readonly (string | number)[]): string {
     const word = this.call(name, ...words)
     this.#descriptors.push(word)
+    if (name === 'socket' || name === 'accept4') this.#sockets.push(word)
     return word
   }
 
   /** What another call has written somewhere. */
   keep(word: string): void {
     this.#descriptors.push(word)
+  }
+
+  /** A socket where there is one, once in a while something else. */
+  socket(): string {
+    return this.#sockets.length === 0 || this.chance(0.1) ? this.descriptor() : this.pick(this.#sockets)
   }
 
   descriptor(): string {

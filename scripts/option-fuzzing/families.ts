@@ -3,6 +3,8 @@ import type { Draft } from './draft.ts'
 
 export interface Family {
   readonly name: string
+  /** What its calls want at hand. */
+  readonly wants?: 'a socket'
   /** How often, against the others. */
   readonly weight: number
   readonly draft: (draft: Draft) => void
@@ -34,12 +36,12 @@ const childSignal = 17
 
 const setOption = (draft: Draft) => {
   const choose = draft.options('setsockopt', { 1: levels, 2: range(0, 84) })
-  draft.call('setsockopt', draft.descriptor(), choose(1), choose(2), draft.data(), draft.length())
+  draft.call('setsockopt', draft.socket(), choose(1), choose(2), draft.data(), draft.length())
 }
 
 const getOption = (draft: Draft) => {
   const choose = draft.options('getsockopt', { 1: levels, 2: range(0, 84) })
-  draft.call('getsockopt', draft.descriptor(), choose(1), choose(2), draft.data(), '@length')
+  draft.call('getsockopt', draft.socket(), choose(1), choose(2), draft.data(), '@length')
 }
 
 const map = (draft: Draft) => {
@@ -99,13 +101,13 @@ const readAndWrite = (draft: Draft) => {
 const transfer = (draft: Draft) => {
   const flags = [1, 2, 4, 8, 0x20, 0x40, 0x80, 0x100, 0x2000, 0x4000, 0x4000000, 0x8000000, 0x20000000]
   const sends = draft.options('sendto', { 3: flags })
-  if (draft.chance(0.5)) draft.call('sendto', draft.descriptor(), 'm0', draft.length(), sends(3), 0, 0)
-  else draft.call('sendmsg', draft.descriptor(), '@message', draft.options('sendmsg', { 2: flags })(2))
+  if (draft.chance(0.5)) draft.call('sendto', draft.socket(), 'm0', draft.length(), sends(3), 0, 0)
+  else draft.call('sendmsg', draft.socket(), '@message', draft.options('sendmsg', { 2: flags })(2))
   const name = draft.pick(['recvfrom', 'recvmsg'])
   const receives = draft.options(name, { 2: flags, 3: flags })
   const rest = name === 'recvfrom' ? ['m0', 4096, receives(3), 0, 0] : ['@message', receives(2)]
-  draft.call(name, draft.descriptor(), ...rest)
-  if (draft.chance(0.2)) draft.call('shutdown', draft.descriptor(), draft.pick([0, 1, 2]))
+  draft.call(name, draft.socket(), ...rest)
+  if (draft.chance(0.2)) draft.call('shutdown', draft.socket(), draft.pick([0, 1, 2]))
 }
 
 const others: readonly (readonly [name: string, ...known: (readonly number[] | undefined)[]])[] = [
@@ -164,8 +166,8 @@ const anyNumber = (draft: Draft) => {
 }
 
 export const families: readonly Family[] = [
-  { name: 'setsockopt', weight: 14, draft: setOption },
-  { name: 'getsockopt', weight: 5, draft: getOption },
+  { name: 'setsockopt', wants: 'a socket', weight: 14, draft: setOption },
+  { name: 'getsockopt', wants: 'a socket', weight: 5, draft: getOption },
   { name: 'prctl', weight: 10, draft: control },
   { name: 'ioctl', weight: 10, draft: deviceControl },
   { name: 'fcntl', weight: 8, draft: fileControl },
@@ -174,7 +176,7 @@ export const families: readonly Family[] = [
   { name: 'madvise', weight: 4, draft: advise },
   { name: 'clone', weight: 2, draft: makeProcess },
   { name: 'preadv2', weight: 4, draft: readAndWrite },
-  { name: 'transfer', weight: 6, draft: transfer },
+  { name: 'transfer', wants: 'a socket', weight: 6, draft: transfer },
   { name: 'other', weight: 10, draft: another },
   { name: 'any', weight: 5, draft: anyNumber },
 ]

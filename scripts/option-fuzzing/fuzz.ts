@@ -11,6 +11,7 @@ import { AllowedValues } from './allowed-values.ts'
 import { Fuzzer } from './fuzzer.ts'
 import type { Finding, FuzzPlan } from './fuzzer.ts'
 import { compileGuest } from './guest.ts'
+import { Refusals } from './refusals.ts'
 import { startNeighbour } from './neighbour.ts'
 import type { Neighbour } from './neighbour.ts'
 import type { CallTally } from './tally.ts'
@@ -36,19 +37,18 @@ export async function fuzzOptions(plan: FuzzPlan): Promise<FuzzReport> {
     const level = receipt.protection
     if (level !== 'strong' && level !== 'standard' && level !== 'restricted')
       throw new Error(`At level ${level} there are no system calls to fuzz.`)
-    const allowed = new AllowedValues(
-      planRules({
-        architecture: process.arch === 'arm64' ? 'arm64' : 'x64',
-        memoryHeldByCgroup,
-        ...(level === 'restricted'
-          ? { sharesHost: { network: false, owner: process.getuid?.() !== 0 } }
-          : {}),
-      }),
-    )
+    const architecture = process.arch === 'arm64' ? 'arm64' : 'x64'
+    const sharesHost = { network: false, owner: process.getuid?.() !== 0 }
+    const rules = planRules({
+      ...{ architecture, memoryHeldByCgroup },
+      ...(level === 'restricted' ? { sharesHost } : {}),
+    })
+    const allowed = new AllowedValues(rules)
+    const refusals = new Refusals(rules, architecture, guest.numbers)
     plan.say(
       `level ${level}, seed ${plan.seed}, ${plan.seconds} s; calls with lists: ${allowed.names.join(', ')}`,
     )
-    const { fuzzer, neighbourRuns } = await fuzzBesideNeighbours(plan, { lazaret, guest, allowed })
+    const { fuzzer, neighbourRuns } = await fuzzBesideNeighbours(plan, { lazaret, guest, allowed, refusals })
     await lazaret.drain()
     await leaks.check().catch((error: unknown) => fuzzer.note('left after the runs', error))
     await lazaret[Symbol.asyncDispose]()

@@ -11,9 +11,10 @@ import { listSuspicions } from './judge.ts'
 import type { Suspicion } from './judge.ts'
 import { minimise } from './minimise.ts'
 import { observe, runGuest } from './observe.ts'
-import { encodeProgram, printProgram } from './program.ts'
-import type { Program } from './program.ts'
+import { encodeProgram, printCall, printProgram } from './program.ts'
+import type { Call, Program } from './program.ts'
 import { KernelLog, readModules } from './readings.ts'
+import type { Refusals } from './refusals.ts'
 import { CallTally } from './tally.ts'
 
 export interface FuzzPlan {
@@ -36,6 +37,7 @@ interface Parts {
   readonly lazaret: Lazaret
   readonly guest: Guest
   readonly allowed: AllowedValues
+  readonly refusals: Refusals
   /** What neighbours have had to complain of since the last time. */
   readonly complaints: () => readonly string[]
 }
@@ -55,7 +57,7 @@ const runsBetweenLooks = 20
 
 export class Fuzzer implements Disposable {
   readonly findings: Finding[] = []
-  readonly tally = new CallTally()
+  readonly tally: CallTally
   unconfirmed = 0
   readonly #plan: FuzzPlan
   readonly #parts: Parts
@@ -66,6 +68,7 @@ export class Fuzzer implements Disposable {
   constructor(plan: FuzzPlan, parts: Parts) {
     this.#plan = plan
     this.#parts = parts
+    this.tally = new CallTally(parts.refusals)
   }
 
   async fuzz(): Promise<void> {
@@ -101,7 +104,8 @@ export class Fuzzer implements Disposable {
 
   async #tryOne(origin: Origin): Promise<void> {
     const first = await this.#watch(origin.program)
-    this.tally.add(origin.program, first.outcome, first.stdout)
+    const wrong = this.tally.add(origin.program, first.outcome, first.stdout)
+    for (const call of wrong) this.#tellOfFilter(call, origin)
     this.#tellProgress(origin)
     if (this.tally.runs % runsBetweenLooks === 0) this.#lookAtKernel(origin.from)
     const isNew = ({ what }: Suspicion) =>
@@ -137,14 +141,24 @@ export class Fuzzer implements Disposable {
   }
 
   async #keep({ from, program }: Origin, confirmed: readonly Suspicion[]): Promise<void> {
-    const stillMoves = async (candidate: Program) =>
-      (await this.#repeat(candidate, confirmed.slice(0, 1), minimising.repetitions)).length > 0
+    const stillMoves = async (candidate: Program) => {
+      if (this.#plan.signal.aborted) return false
+      return (await this.#repeat(candidate, confirmed.slice(0, 1), minimising.repetitions)).length > 0
+    }
     const smallest = await minimise({ program, stillMoves, attemptsMax: minimising.attemptsMax })
     const text = printProgram(smallest)
     for (const { what, moved } of confirmed) {
       this.findings.push({ what, moved, from, program: text })
       this.#plan.say(`FOUND ${what}, ${moved}, by ${from}:\n${indent(text)}`)
     }
+  }
+
+  /** No reading that could be noise: the call succeeded, and the rules refuse it. */
+  #tellOfFilter(call: Call, { from, program }: Origin): void {
+    const what = `the filter let ${call.name} through`
+    if (this.findings.some((finding) => finding.what === what)) return
+    this.findings.push({ what, moved: printCall(call), from, program: printProgram(program) })
+    this.#plan.say(`FOUND ${what}, ${printCall(call)}, by ${from}`)
   }
 
   #lookAtKernel(from: string): void {

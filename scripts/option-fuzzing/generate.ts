@@ -1,7 +1,7 @@
 /** A program from a seed and an iteration: the same one every time. */
 import { seededRandom } from '../../test/support/seeded-random.ts'
 import type { AllowedValues } from './allowed-values.ts'
-import { openSomething } from './descriptors.ts'
+import { openSocket, openSomething } from './descriptors.ts'
 import { Draft } from './draft.ts'
 import { families } from './families.ts'
 import type { Family } from './families.ts'
@@ -28,6 +28,7 @@ function generateProcess(random: () => number, allowed: AllowedValues): CallProc
   const chosen = Array.from({ length: 1 + Math.floor(random() * 3) }, () => pickFamily(random))
   const opened = 1 + Math.floor(random() * 4)
   for (let at = 0; at < opened; at++) openSomething(draft)
+  if (chosen.some(({ wants }) => wants === 'a socket')) openSocket(draft)
   // Tidy ones open anew in each round and close again.
   const isTidy = draft.chance(0.5)
   if (!isTidy) draft.call('again')

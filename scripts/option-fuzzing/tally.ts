@@ -1,6 +1,7 @@
 /** How many calls were made, of which family, and what came back. */
 import { isOwn } from './program.ts'
-import type { Program } from './program.ts'
+import type { Call, Program } from './program.ts'
+import type { Refusals } from './refusals.ts'
 
 interface Counts {
   calls: number
@@ -12,24 +13,45 @@ interface Counts {
 export class CallTally {
   runs = 0
   readonly #counts = new Map<string, Counts>()
+  readonly #refusals: Refusals
   readonly #outcomes = new Map<string, number>()
 
-  /** `stdout` is what the guest's processes wrote: process, call, passed, refused, failed. */
-  add(program: Program, outcome: string, stdout: string): void {
+  constructor(refusals: Refusals) {
+    this.#refusals = refusals
+  }
+
+  /**
+   * `stdout` is what the guest's processes wrote: process, call, how often it succeeded and failed. Returns the calls that
+   * succeeded although the filter's rules refuse them.
+   */
+  add(program: Program, outcome: string, stdout: string): readonly Call[] {
     this.runs++
     this.#outcomes.set(outcome, (this.#outcomes.get(outcome) ?? 0) + 1)
-    for (const [, process, call, ...rest] of stdout.matchAll(/^(\d+) (\d+) (\d+) (\d+) (\d+)$/gm)) {
-      const name = program[Number(process)]?.calls[Number(call)]?.name
-      if (name === undefined || isOwn(name)) continue
-      const [passed = 0, refused = 0, failed = 0] = rest.map(Number)
-      const key = name.startsWith('#') ? 'any number' : name
-      const counts = this.#counts.get(key) ?? { calls: 0, passed: 0, refused: 0, failed: 0 }
-      counts.calls += passed + refused + failed
-      counts.passed += passed
-      counts.refused += refused
-      counts.failed += failed
-      this.#counts.set(key, counts)
+    const wrong: Call[] = []
+    for (const [, process, index, ...rest] of stdout.matchAll(/^(\d+) (\d+) (\d+) (\d+)$/gm)) {
+      const call = program[Number(process)]?.calls[Number(index)]
+      if (call === undefined || isOwn(call.name)) continue
+      const [passed = 0, failed = 0] = rest.map(Number)
+      const verdict = this.#refusals.verdict(call)
+      if (verdict === 'refused' && passed > 0) wrong.push(call)
+      this.#count(
+        call,
+        verdict === 'let through'
+          ? { passed, failed, refused: 0 }
+          : { passed: 0, failed: 0, refused: passed + failed },
+      )
     }
+    return wrong
+  }
+
+  #count({ name }: Call, { passed, failed, refused }: Omit<Counts, 'calls'>): void {
+    const key = name.startsWith('#') ? 'any number' : name
+    const counts = this.#counts.get(key) ?? { calls: 0, passed: 0, refused: 0, failed: 0 }
+    counts.calls += passed + refused + failed
+    counts.passed += passed
+    counts.refused += refused
+    counts.failed += failed
+    this.#counts.set(key, counts)
   }
 
   get calls(): number {
@@ -40,7 +62,16 @@ export class CallTally {
     return [...this.#outcomes].map(([kind, count]) => `${kind} ${count}`).join(', ')
   }
 
-  /** Refused: by the filter, or by the kernel in the filter's words. Let in: those, too, that the kernel then found wrong. */
+  toJSON() {
+    return {
+      runs: this.runs,
+      calls: this.calls,
+      outcomes: this.outcomes,
+      byCall: Object.fromEntries(this.#counts),
+    }
+  }
+
+  /** What the filter refuses, and what it lets through: to succeed, or to fail for a reason of the kernel's. */
   lines(): readonly string[] {
     const row = (cells: readonly string[]) =>
       cells.map((cell, at) => (at === 0 ? cell.padEnd(26) : cell.padStart(12))).join('')
