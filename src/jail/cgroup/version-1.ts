@@ -5,6 +5,7 @@ import type { Limits } from '../../core/limits.ts'
 import { pid1Processes } from './cgroup.ts'
 import type { CellCgroup, CgroupController, CgroupParent } from './cgroup.ts'
 import { Counter, readKeyed, removeGroups, writeValue, writeWherePresent } from './files.ts'
+import { Leftovers, writeSlowly } from './leftovers.ts'
 
 /** The folder of our parent group in each hierarchy. `cpu` is the accounting controller, cpuacct. */
 export type Hierarchies = Readonly<Record<CgroupController, string>>
@@ -12,11 +13,15 @@ export type Hierarchies = Readonly<Record<CgroupController, string>>
 export function openVersion1(hierarchies: Hierarchies): CgroupParent {
   const folders = [...new Set(Object.values(hierarchies))]
   for (const folder of folders) mkdirSync(folder)
+  const leftovers = new Leftovers(() => writeSlowly(`${hierarchies.memory}/memory.force_empty`, 0))
   return {
     version: 1,
     controllers: ['memory', 'pids', 'cpu'],
     folders,
-    create: (name, limits) => createCell(hierarchies, name, limits),
+    create: (name, limits) => {
+      const cell = createCell(hierarchies, name, limits)
+      return { ...cell, remove: () => leftovers.remove(cell) }
+    },
     remove: () => removeGroups(folders),
   }
 }

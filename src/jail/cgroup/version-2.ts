@@ -11,6 +11,7 @@ import { pid1Processes } from './cgroup.ts'
 import type { CellCgroup, CgroupController, CgroupParent } from './cgroup.ts'
 import { kernelGroups, readKeyed, readNumber, writeValue, writeWherePresent } from './files.ts'
 import type { GroupFolders } from './files.ts'
+import { Leftovers, writeSlowly } from './leftovers.ts'
 
 const wanted: readonly CgroupController[] = ['memory', 'pids', 'cpu']
 
@@ -25,11 +26,15 @@ export function openVersion2(own: string, name: string, groups: GroupFolders = k
     groups.remove(parent)
     throw error
   }
+  const leftovers = new Leftovers(() => reclaim(parent))
   return {
     version: 2,
     controllers: wanted,
     folders: [parent],
-    create: (cell, limits) => createCell(`${parent}/${cell}`, limits, groups),
+    create: (cellName, limits) => {
+      const cell = createCell(`${parent}/${cellName}`, limits, groups)
+      return { ...cell, remove: () => leftovers.remove(cell) }
+    },
     remove: () => groups.remove(parent),
   }
 }
@@ -85,4 +90,9 @@ function createCell(folder: string, limits: Limits, groups: GroupFolders): CellC
     forksRefused: () => readKeyed(`${folder}/pids.events`, 'max'),
     remove: () => groups.remove(folder),
   }
+}
+
+/** Asking for more than can be had ends in an error when that is given back. Needs Linux 5.19. */
+async function reclaim(folder: string): Promise<void> {
+  await writeSlowly(`${folder}/memory.reclaim`, readNumber(`${folder}/memory.current`))
 }

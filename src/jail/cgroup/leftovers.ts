@@ -1,0 +1,36 @@
+/**
+ * What removed groups leave behind. A cached page belongs to the group in which it was read first, and as long as one is
+ * there, the kernel keeps the group that was removed: guests that each read a page nobody has read would use up the
+ * machine's 65,535 groups. To take a group's pages with it would make each run read the interpreter from the disk
+ * again; so pages go when many groups have.
+ * Source: mem_cgroup_css_free() in mm/memcontrol.c, Documentation/admin-guide/cgroup-v1/memory.rst, cgroup-v2.rst.
+ */
+import { writeFile } from 'node:fs/promises'
+
+import type { CellCgroup } from './cgroup.ts'
+
+/** Removed groups that one host process lets the kernel keep at the most. */
+const removedMax = 256
+
+export class Leftovers {
+  readonly #reclaim: () => Promise<void>
+  #removed = 0
+
+  /** `reclaim` gives back what it can of the pages of all groups of this host. */
+  constructor(reclaim: () => Promise<void>) {
+    this.#reclaim = reclaim
+  }
+
+  /** Removes a group. Throws when a process is still inside. */
+  remove(group: CellCgroup): void {
+    group.remove()
+    if (++this.#removed % removedMax !== 0) return
+    // There is always a rest that cannot be given back, and then the kernel says no.
+    void this.#reclaim().catch(() => undefined)
+  }
+}
+
+/** In a thread of Node's: reclaiming takes its time. */
+export function writeSlowly(path: string, value: string | number): Promise<void> {
+  return writeFile(path, String(value), { flag: 'r+' })
+}
