@@ -53,6 +53,7 @@ static void (*const steps[])(struct reader *) = {
     step_family,
     step_restrict,
     step_open_workspace,
+    step_claim_ids,
 };
 
 void apply_plan(struct reader plan) {

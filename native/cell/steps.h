@@ -47,5 +47,6 @@ void step_forks(struct reader *record);
 void step_family(struct reader *record);
 void step_restrict(struct reader *record);
 void step_open_workspace(struct reader *record);
+void step_claim_ids(struct reader *record);
 
 #endif

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
-import { takenBlocks } from '../../test/support/abstract-names.ts'
+import { takenBlocks } from '../../test/support/taken-blocks.ts'
 import { AdoptedHost, compileAdopt } from '../../test/support/adopted-host.ts'
 import {
   deadMs,

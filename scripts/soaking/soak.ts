@@ -4,9 +4,10 @@
  */
 import { createLazaret } from '../../src/index.ts'
 import type { Lazaret, Protection, RunRequest, RunResult } from '../../src/index.ts'
-import { listOwnNames, takenBlocks } from '../../test/support/abstract-names.ts'
+import { listOwnNames } from '../../test/support/abstract-names.ts'
 import { eventually } from '../../test/support/eventually.ts'
 import { LeakCheck } from '../../test/support/leaks.ts'
+import { takenBlocks } from '../../test/support/taken-blocks.ts'
 import { heldBytes } from '../../test/support/resident-memory.ts'
 import { dealCases } from './deck.ts'
 import { openGreeter } from './greeter.ts'

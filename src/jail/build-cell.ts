@@ -40,7 +40,8 @@ export async function buildCell(
   machine: Machine,
   clock: Clock,
 ): Promise<BuiltCell> {
-  // First, so that the launcher starts while the plan is being made.
+  // First, so that they start while the plan is being made.
+  machine.prepare()
   const launching = await startLauncher(hasChannel, machine.nursery)
   let ground: LeasedGround | undefined
   try {

@@ -21,12 +21,20 @@ export interface Launcher {
 
 /** Throws JAIL_UNAVAILABLE or CELL_FAILED. Blocks this thread while the kernel copies the process. */
 export function spawnLauncher(hasChannel: boolean): Launcher {
-  const child = spawnProgram(['ignore', 'pipe', 'ignore', 'pipe', hasChannel ? 'pipe' : 'ignore'])
-  const [, report, , control, channel] = child.stdio as unknown as (Duplex | null)[]
+  return asLauncher(spawnProgram(['ignore', 'pipe', 'ignore', 'pipe', hasChannel ? 'pipe' : 'ignore']))
+}
+
+/** A launcher that finds an open file of ours in the place of the guest's channel. */
+export function spawnClaimant(file: number): Launcher {
+  return asLauncher(spawnProgram(['ignore', 'pipe', 'ignore', 'pipe', file]))
+}
+
+function asLauncher(child: ChildProcess): Launcher {
+  const [, report, , control, channel = null] = child.stdio as unknown as (Duplex | null)[]
   return {
     report: report as Duplex,
     control: control as Duplex,
-    channel: hasChannel ? (channel as Duplex) : null,
+    channel,
     ended: new Promise((resolve) => {
       child.once('exit', () => resolve(undefined))
       child.once('error', resolve)

@@ -117,6 +117,11 @@ export class Machine {
     return this.#cgroups?.folders ?? []
   }
 
+  /** A cell is about to be built: what takes its time before there is ground for it begins now. */
+  prepare(): void {
+    if (this.identity === 'own') this.#ids.prepare()
+  }
+
   /** `guests` is how many of its guests get an id of their own, where there are ids to give. */
   async lease(limits: Limits, guests = 1): Promise<LeasedGround> {
     const pairs = Math.ceil((1 + guests) / idsPerCell)

@@ -47,6 +47,7 @@ export const recordNames = [
   'family',
   'restrict',
   'open-workspace',
+  'claim-ids',
 ] as const
 
 /** One step of building a cell. Slots number the descriptors that are opened ahead of the mounts. */
@@ -98,6 +99,7 @@ export type PlanRecord =
   | { readonly do: 'mask' | 'root-guard'; readonly path: string }
   | { readonly do: 'remove'; readonly path: string; readonly endsGuests: boolean }
   | { readonly do: 'read-only' | 'set-attributes'; readonly path: string; readonly attributes: number }
+  | { readonly do: 'claim-ids'; readonly first: number; readonly ids: number; readonly count: number }
   | { readonly do: 'hostname'; readonly name: string }
   | { readonly do: 'guest-filter'; readonly program: Uint8Array }
   | { readonly do: 'guest-landlock'; readonly policy: LandlockPolicy }
@@ -225,6 +227,7 @@ type Special = Extract<
       | 'take-ids'
       | 'open-at'
       | 'listen'
+      | 'claim-ids'
       | 'family'
   }
 >
@@ -245,6 +248,8 @@ function encodeSpecial(record: Special, payload: PayloadWriter): Buffer {
       return payload.u32(record.slot).u32(record.folder).string(record.path).finish()
     case 'listen':
       return payload.u32(record.slot).string(record.name).finish()
+    case 'claim-ids':
+      return payload.u32(record.first).u32(record.ids).u32(record.count).finish()
     case 'family':
       return encodeFamily(record, payload)
   }

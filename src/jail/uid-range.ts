@@ -1,13 +1,10 @@
 /**
- * The host ids of cells: two for each cell, that no other live cell has. A host process claims blocks of them by
- * binding an abstract socket named after the block: claiming is atomic across processes, and the kernel releases
- * the name when the process ends, however it ends.
- * Source: unix(7), "Abstract sockets".
+ * The host ids of cells: two for each cell, that no other live cell has. A host process claims blocks of them
+ * (id-claims.ts) and hands out their pairs itself.
  */
-import { createServer } from 'node:net'
-import type { Server } from 'node:net'
-
 import { LazaretError } from '../core/errors.ts'
+import { claimBlock, claimFolders } from './id-claims.ts'
+import type { Claim } from './id-claims.ts'
 
 export interface UidRange {
   /** First host id that cells may use. Default 2 000 000 000, above what distributions hand out. */
@@ -28,19 +25,26 @@ const idsPerBlock = idsPerCell * cellsPerBlock
 /** Hands out the first id of a cell's pair. */
 export class UidAllocator {
   readonly #range: UidRange
+  readonly #folders: readonly string[]
   readonly #free: number[] = []
-  readonly #claims: Server[] = []
+  readonly #claims: Claim[] = []
   #nextBlock = 0
   #claiming: Promise<void> | undefined
 
-  constructor(range: UidRange) {
+  /** Claims hold among those who are given the same folders. */
+  constructor(range: UidRange, folders = claimFolders) {
     this.#range = range
+    this.#folders = folders
+  }
+
+  /** Ids will be wanted soon: whatever has to be claimed first is claimed meanwhile. A failure shows when they are. */
+  prepare(): void {
+    if (this.#free.length === 0) this.#claimMore().catch(() => undefined)
   }
 
   async take(): Promise<number> {
     while (this.#free.length === 0) {
-      this.#claiming ??= this.#claimBlock().finally(() => (this.#claiming = undefined))
-      await this.#claiming
+      await this.#claimMore()
     }
     return this.#free.shift() as number
   }
@@ -54,8 +58,7 @@ export class UidAllocator {
           this.#free.splice(this.#free.indexOf(start + cell * idsPerCell), 1)
         return start
       }
-      this.#claiming ??= this.#claimBlock().finally(() => (this.#claiming = undefined))
-      await this.#claiming
+      await this.#claimMore()
     }
   }
 
@@ -79,21 +82,28 @@ export class UidAllocator {
     }
     const cell = firstId - this.#range.first
     if (cell < 0 || cell >= this.#range.count) return undefined
-    const claim = await claimName(nameOfBlock(firstId - (firstId % idsPerBlock)))
-    return claim && (() => new Promise((closed) => claim.close(() => closed())))
+    const block = { first: firstId - (firstId % idsPerBlock), ids: idsPerBlock, count: 1 }
+    const claim = await claimBlock(block, this.#folders)
+    return claim && (async () => claim.release())
+  }
+
+  /** Once at a time, whoever asks. */
+  #claimMore(): Promise<void> {
+    return (this.#claiming ??= this.#claimBlock().finally(() => (this.#claiming = undefined)))
   }
 
   async #claimBlock(): Promise<void> {
-    // Blocks begin at multiples of their size, whatever the range: two ranges that overlap claim the same names.
-    const from = Math.ceil(this.#range.first / idsPerBlock) * idsPerBlock
-    const blocks = Math.floor((this.#range.first + this.#range.count - from) / idsPerBlock)
-    for (; this.#nextBlock < blocks; this.#nextBlock++) {
-      const first = from + this.#nextBlock * idsPerBlock
-      const claim = await claimName(nameOfBlock(first))
-      if (claim === undefined) continue
+    // Blocks begin at multiples of their size, whatever the range: two ranges that overlap claim the same ones.
+    const start = Math.ceil(this.#range.first / idsPerBlock) * idsPerBlock
+    const blocks = Math.floor((this.#range.first + this.#range.count - start) / idsPerBlock)
+    const first = start + this.#nextBlock * idsPerBlock
+    const left = { first, ids: idsPerBlock, count: blocks - this.#nextBlock }
+    const claim = await claimBlock(left, this.#folders)
+    if (claim !== undefined) {
       this.#claims.push(claim)
-      for (let cell = 0; cell < cellsPerBlock; cell++) this.#free.push(first + cell * idsPerCell)
-      this.#nextBlock++
+      this.#nextBlock += claim.block + 1
+      const from = first + claim.block * idsPerBlock
+      for (let cell = 0; cell < cellsPerBlock; cell++) this.#free.push(from + cell * idsPerCell)
       return
     }
     throw new LazaretError('JAIL_UNAVAILABLE', {
@@ -103,7 +113,8 @@ export class UidAllocator {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#claims.map((claim) => new Promise((closed) => claim.close(closed))))
+    await this.#claiming?.catch(() => undefined)
+    for (const claim of this.#claims.splice(0)) claim.release()
   }
 }
 
@@ -117,19 +128,4 @@ function findRun(free: readonly number[], cells: number): number | undefined {
     if (count === cells) return id - (cells - 1) * idsPerCell
   }
   return undefined
-}
-
-function nameOfBlock(first: number): string {
-  return `\0lazaret-ids-${first}`
-}
-
-function claimName(name: string): Promise<Server | undefined> {
-  return new Promise((resolve, reject) => {
-    const server = createServer((socket) => socket.destroy())
-    server.unref()
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error),
-    )
-    server.listen(name, () => resolve(server))
-  })
 }

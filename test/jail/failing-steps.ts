@@ -332,6 +332,13 @@ export const failingSteps: readonly FailingStep[] = [
     errno: errno.ENOENT,
   },
   {
+    name: 'claim-ids',
+    why: 'there are more blocks than are looked at',
+    record: { do: 'claim-ids', first: 0, ids: 256, count: 2 ** 32 - 1 },
+    step: 'read a claim',
+    errno: errno.EPROTO,
+  },
+  {
     name: 'restrict',
     why: 'there is no policy',
     record: { do: 'restrict' },
@@ -469,6 +476,7 @@ export const failingStepsOfWardens: readonly FailingStep[] = [
 /** A step that a plan of the other kind of user lacks goes before this record. */
 export const placeOf: Partial<Record<RecordName, RecordName>> = {
   'open-write': 'id-maps',
+  'claim-ids': 'clone',
   join: 'guard',
   'set-ids': 'guard',
   become: 'clone',

@@ -9,11 +9,12 @@ import { nameOfThisHost } from '../../src/jail/host-identity.ts'
 import { UidAllocator } from '../../src/jail/uid-range.ts'
 import { WorkFolders, removeRun } from '../../src/jail/work-folders.ts'
 
+const claims = mkdtempSync(join(tmpdir(), 'lazaret-ids-'))
 const folder = mkdtempSync(join(tmpdir(), 'lazaret-work-'))
 process.env['TMPDIR'] = folder
-after(() => rmSync(folder, { recursive: true, force: true }))
+after(() => [claims, folder].forEach((path) => rmSync(path, { recursive: true, force: true })))
 
-const ids = new UidAllocator({ first: 3_700_000_000 + (process.pid % 4096) * 256, count: 256 })
+const ids = new UidAllocator({ first: 3_700_000_000, count: 256 }, [claims])
 
 /** As a launcher leaves it that fails, or is killed, before it has tidied up. */
 function leaveRun(path: string): void {

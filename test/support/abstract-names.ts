@@ -1,4 +1,4 @@
-/** The abstract sockets with names of Lazaret's: a nursery's, and one a block of host ids. See unix(7), proc_net(5). */
+/** The abstract sockets with names of Lazaret's: nurseries'. See unix(7), proc_net(5). */
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
 
 interface Name {
@@ -12,13 +12,6 @@ export function listOwnNames(): string[] {
   return listNames()
     .filter(({ inode }) => inodes.has(inode))
     .map(({ name }) => name)
-}
-
-/** First ids of the range's blocks that a host process holds, whichever; the kernel frees them with it. */
-export function takenBlocks({ first, count }: { readonly first: number; readonly count: number }): string[] {
-  return listNames()
-    .map(({ name }) => /^@lazaret-ids-(\d+)$/.exec(name)?.[1] ?? '')
-    .filter((id) => id !== '' && Number(id) >= first && Number(id) < first + count)
 }
 
 function listNames(): Name[] {

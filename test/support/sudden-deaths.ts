@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
-import { takenBlocks } from './abstract-names.ts'
 import { AdoptedHost, compileAdopt, listChildren } from './adopted-host.ts'
 import {
   deadMs,
@@ -25,6 +24,7 @@ import { listCgroups } from './leaks.ts'
 import { isAlive, readCgroups } from './processes.ts'
 import type { HostProcess } from './processes.ts'
 import { seededRandom } from './seeded-random.ts'
+import { takenBlocks } from './taken-blocks.ts'
 import { compileWithout } from './without-layer.ts'
 import type { Lacking } from './without-layer.ts'
 

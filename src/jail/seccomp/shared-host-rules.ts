@@ -122,7 +122,7 @@ const noUnixSockets: SyscallRule = {
 
 /** A pair can take a name in the host's network namespace, where names are claims, and ask about its interfaces. */
 const pairsOnly = refuse('EPERM', [
-  ['bind', 49, 200, 'Takes abstract names of the host, by which services claim things: Lazaret its ids.'],
+  ['bind', 49, 200, 'Takes abstract names of the host, by which services claim things.'],
   ['connect', 42, 203, 'Tells whether something listens at a path of the host.'],
   ['listen', 50, 201, 'There is nobody to listen to.'],
 ])

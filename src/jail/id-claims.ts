@@ -1,0 +1,103 @@
+/**
+ * Claims of host ids, which hold across all processes of the machine: locks on one file that only root can open. Names
+ * that anybody can take would let a guest on the host's network keep every other host process from its ids. A claim
+ * ends when its descriptor is closed: by us, or by the kernel when this process ends, however it does.
+ * Does not stop: processes that see different folders here, such as two containers, from claiming the same ids.
+ * Source: fcntl(2), "Open file description locks"; what sets them is native/cell/claims.c, because Node cannot.
+ */
+import { closeSync, constants as files, lstatSync, mkdirSync, openSync } from 'node:fs'
+import { constants } from 'node:os'
+
+import { LazaretError } from '../core/errors.ts'
+import { Cell } from './cell.ts'
+import { isStepFailure } from './cell-reports.ts'
+import { spawnClaimant } from './launcher.ts'
+import { encodePlan } from './plan-records.ts'
+
+/**
+ * The first in which this process can write. The second is for containers whose root is read-only: the file lies in
+ * memory in either, and has no content.
+ */
+export const claimFolders: readonly string[] = ['/run/lazaret', '/dev/shm/lazaret']
+
+export interface Blocks {
+  readonly first: number
+  readonly ids: number
+  readonly count: number
+}
+
+export interface Claim {
+  /** Which of the blocks, from 0. */
+  readonly block: number
+  release(): void
+}
+
+/** What one launcher may try; CLAIM_BLOCKS_MAX in native/cell/claims.c. */
+const blocksMax = 4096
+
+/** Claims the first of some blocks in a row that nobody has; undefined when each is somebody's. */
+export async function claimBlock(
+  { first, ids, count }: Blocks,
+  folders: readonly string[],
+): Promise<Claim | undefined> {
+  for (let from = 0; from < count; from += blocksMax) {
+    const file = openClaims(folders)
+    const some = { first: first + from * ids, ids, count: Math.min(blocksMax, count - from) }
+    const block = await lockOne(file, some).catch((error: unknown) => {
+      closeSync(file)
+      throw error
+    })
+    if (block !== undefined) return { block: from + block, release: () => closeSync(file) }
+    closeSync(file)
+  }
+  return undefined
+}
+
+async function lockOne(file: number, blocks: Blocks): Promise<number | undefined> {
+  const claimant = new Cell(spawnClaimant(file))
+  claimant.sendPlan(encodePlan([{ do: 'claim-ids', ...blocks }]))
+  try {
+    return Number((await claimant.ready)['block'])
+  } catch (error) {
+    if (!isStepFailure(error)) throw error
+    if (error.errno === constants.errno.EAGAIN) return undefined
+    throw refuse(`The lock on the host ids of cells failed with error ${error.errno}.`, undefined)
+  } finally {
+    await claimant.gone
+  }
+}
+
+/** A new open file each time, so that claims of one process exclude each other as well. */
+function openClaims(folders: readonly string[]): number {
+  const reasons: Error[] = []
+  for (const folder of folders) {
+    try {
+      makeFolder(folder)
+      return openSync(`${folder}/ids`, files.O_RDWR | files.O_CREAT | files.O_NOFOLLOW, 0o600)
+    } catch (error) {
+      if (error instanceof LazaretError) throw error
+      reasons.push(error as Error)
+    }
+  }
+  throw refuse(`${reasons.map(({ message }) => message).join('; ')}.`, reasons[0])
+}
+
+/** Whoever may change what is in it decides who gets ids, so it has to be ours alone. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  const facts = lstatSync(path)
+  const isOurs = facts.isDirectory() && facts.uid === process.geteuid?.() && (facts.mode & 0o077) === 0
+  if (!isOurs) throw refuse(`${path} is not a folder that this user alone can enter.`, undefined)
+}
+
+function refuse(detail: string, cause: Error | undefined): LazaretError {
+  return new LazaretError('JAIL_UNAVAILABLE', {
+    detail: `The host ids of cells cannot be claimed. ${detail}`,
+    hint: `Lazaret needs a folder of root's with mode 0700 at ${claimFolders.join(' or ')}: remove what is there, or make /run writable.`,
+    cause,
+  })
+}
