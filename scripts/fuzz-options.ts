@@ -2,18 +2,23 @@
  * `npm run fuzz:options`: system calls with random options, flags and commands, made from inside runs, while the host
  * watches what it shares with them: memory, descriptors, locks, keys, cgroups, the kernel's log, its own event loop and
  * two neighbours. The corpus runs first, then what the seed says, for as long as asked. `-- --help` names the options.
- * It fuzzes the level at hand: `strong` where root starts it, `standard` as another user.
+ * It fuzzes the level at hand: `strong` where root starts it, `standard` as another user, or `--restricted`.
  */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 
+import { WithoutLayers } from '../test/support/without-layer.ts'
 import { fuzzOptions } from './option-fuzzing/fuzz.ts'
 import type { FuzzReport } from './option-fuzzing/fuzz.ts'
 import { whyNoGuest } from './option-fuzzing/guest.ts'
+import { withoutNamespaces } from './soaking/kill-hosts.ts'
 
 const usage = `npm run fuzz:options -- [options]
   --seconds N    how long to make up new programs, after those of the corpus (60)
   --seed N       makes up the same programs again
   --only WHICH   only this iteration of the seed, or only this program of the corpus
+  --restricted   on a machine that refuses namespaces; root alone, whose guests have ids of their own
   --json         the report as JSON
 
 Ends with 0 when nothing was found, with 1 when something was. Ctrl-C ends after the run that goes on.
@@ -23,6 +28,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '60' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     only: { type: 'string' },
+    restricted: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -45,6 +51,7 @@ async function main(): Promise<number> {
     process.stderr.write(`fuzz: ${obstacle}\n`)
     return 1
   }
+  if (values.restricted) return onPoorerMachine()
   const interruption = new AbortController()
   // The first begins no further run, and the report still comes. A second one ends this program.
   process.once('SIGINT', () => interruption.abort())
@@ -68,4 +75,17 @@ function format({ level, tally, neighbourRuns, unconfirmed, findings, ...report 
     ),
     '',
   ].join('\n')
+}
+
+/** The same command once more, where the kernel refuses what namespaces need. */
+async function onPoorerMachine(): Promise<number> {
+  using without = new WithoutLayers()
+  const args = process.argv.slice(1).filter((word) => word !== '--restricted')
+  const again = [process.execPath, ...args, '--seed', String(seed)]
+  const [file, ...words] = without.command(withoutNamespaces(), again)
+  const child = spawn(file, words, { stdio: 'inherit' })
+  // A terminal's SIGINT reaches both; the report is the child's.
+  process.on('SIGINT', () => undefined)
+  const [exitCode] = (await once(child, 'exit')) as [number | null]
+  return exitCode ?? 1
 }

@@ -9,7 +9,8 @@ process.on('SIGINT', () => undefined)
 
 while (process.connected) {
   const complaint = await tryOnce(lazaret)
-  if (process.connected) process.send?.({ complaint })
+  // Its parent may let go of it at this very moment.
+  if (process.connected) process.send?.({ complaint }, () => undefined)
   await new Promise((resolve) => setTimeout(resolve, everyMs))
 }
 await lazaret[Symbol.asyncDispose]()

@@ -42,7 +42,7 @@ export async function tryOnce(lazaret: Lazaret): Promise<string | undefined> {
   try {
     const { outcome, stdout } = await lazaret.run({
       language: 'shell',
-      code: 'echo $((6 * 7)) > /tmp/a; cat /tmp/a',
+      code: 'echo $((6 * 7)) > a; cat a',
     })
     if (outcome.kind !== 'completed' || stdout !== '42\n') return `${JSON.stringify(outcome)} and ${stdout}`
   } catch (error) {
