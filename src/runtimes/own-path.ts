@@ -16,6 +16,8 @@ import { isPrivateGroup } from './private-group.ts'
 export interface Intruder {
   /** `owner`: it is theirs. `mode`: it is ours, and they can write to it or replace it. */
   readonly by: 'owner' | 'mode'
+  /** The file, folder or link that is not ours alone. */
+  readonly path: string
   /** Whole words for a message, with the path that it is about. */
   readonly reason: string
 }
@@ -41,7 +43,7 @@ export function findIntruder(path: string): Intruder | undefined {
       current = there
       continue
     }
-    if (++links > linksMax) return { by: 'mode', reason: `${path} leads through too many links` }
+    if (++links > linksMax) return { by: 'mode', path, reason: `${path} leads through too many links` }
     const target = readlinkSync(there)
     if (isAbsolute(target)) current = '/'
     waiting.unshift(...partsOf(target))
@@ -55,12 +57,12 @@ function partsOf(path: string): string[] {
 
 function examine(path: string, stats: Stats): Intruder | undefined {
   if (stats.uid !== 0 && stats.uid !== process.geteuid?.())
-    return { by: 'owner', reason: `${path} belongs to another user (uid ${stats.uid})` }
+    return { by: 'owner', path, reason: `${path} belongs to another user (uid ${stats.uid})` }
   // The mode of a link means nothing; nor does that of a folder whose entries nobody else can replace.
   if (stats.isSymbolicLink() || (stats.isDirectory() && (stats.mode & sticky) !== 0)) return undefined
   if ((stats.mode & othersMayWrite) !== 0)
-    return { by: 'mode', reason: `${path} can be written by everybody` }
+    return { by: 'mode', path, reason: `${path} can be written by everybody` }
   if ((stats.mode & groupMayWrite) !== 0 && !isPrivateGroup(stats.gid))
-    return { by: 'mode', reason: `${path} can be written by its group (gid ${stats.gid})` }
+    return { by: 'mode', path, reason: `${path} can be written by its group (gid ${stats.gid})` }
   return undefined
 }

@@ -1,15 +1,14 @@
-/** `lazaret.config.json`: the options of `createLazaret()`, kept beside a project. */
-import { readFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+/** What `lazaret.config.json` can say: the options of `createLazaret()`, as text. */
+import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { defaultLimits, type LimitName } from '../../core/limits.ts'
 import { protectionLevels } from '../../core/protection.ts'
 import type { LazaretOptions } from '../../engine/options.ts'
 import { wording } from '../../policy/schemas.ts'
-import { describeSystemError } from './system-error.ts'
+import { toSingleLine } from './terminal-text.ts'
 import { UsageError } from './usage-error.ts'
 
-const fileName = 'lazaret.config.json'
+export const configFileName = 'lazaret.config.json'
 
 const limitNames = Object.keys(defaultLimits) as [LimitName, ...LimitName[]]
 
@@ -36,27 +35,6 @@ const configSchema = z.strictObject({
   allowUnenforced: z.array(z.enum(limitNames)).optional(),
 })
 
-/**
- * Reads the file that the user named, else the nearest `lazaret.config.json` from `folder` upwards, else nothing.
- * Paths in it are relative to the file.
- */
-export async function loadConfig(named: string | undefined, folder: string): Promise<LazaretOptions> {
-  if (named !== undefined) {
-    const path = resolve(folder, named)
-    const text = await readIfThere(path)
-    if (text === undefined) {
-      throw new UsageError(`cannot read ${named}: no such file.`, 'Check the path given to --config.')
-    }
-    return parseConfig(text, path)
-  }
-  for (let current = resolve(folder); ; current = dirname(current)) {
-    const path = join(current, fileName)
-    const text = await readIfThere(path)
-    if (text !== undefined) return parseConfig(text, path)
-    if (dirname(current) === current) return {}
-  }
-}
-
 /** Checks the text of a config file and makes its paths absolute. */
 export function parseConfig(text: string, path: string): LazaretOptions {
   const { $schema: _, ...config } = checkConfig(parseJson(text, path), path)
@@ -72,24 +50,13 @@ export function parseConfig(text: string, path: string): LazaretOptions {
   return options as LazaretOptions
 }
 
-async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
-      return undefined
-    throw new UsageError(
-      `cannot read ${path}: ${describeSystemError(error) ?? String(error)}.`,
-      'Check the file.',
-    )
-  }
-}
-
 function parseJson(text: string, path: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new UsageError(`${path} is not JSON: ${(error as SyntaxError).message}.`, 'Fix or remove the file.')
+    // It quotes the text, which may be anybody's.
+    const reason = toSingleLine((error as SyntaxError).message)
+    throw new UsageError(`${path} is not JSON: ${reason}.`, 'Fix or remove the file.')
   }
 }
 
@@ -100,7 +67,7 @@ function checkConfig(value: unknown, path: string): z.infer<typeof configSchema>
     keys.length === 0 ? message : `${keys.join('.')}: ${message}`,
   )
   throw new UsageError(
-    `${path}: ${problems.join('; ')}.`,
+    `${path}: ${toSingleLine(problems.join('; '))}.`,
     `Known keys: ${Object.keys(configSchema.shape).join(', ')}.`,
   )
 }

@@ -4,7 +4,7 @@ import { errorTable } from '../../core/errors.ts'
 import type { ProbeReport } from '../../jail/probe-report.ts'
 import { appArmorProfile } from './apparmor-profile.ts'
 import type { CommandContext } from './command-context.ts'
-import { addEngineOptions, type EngineFlags, resolveEngineOptions } from './engine-flags.ts'
+import { addEngineOptions, type EngineFlags, resolveConfiguration } from './engine-flags.ts'
 import { printDoctor } from './print-doctor.ts'
 import { printJson } from './print-json.ts'
 
@@ -36,15 +36,15 @@ async function doctor(flags: DoctorFlags, { signal, duringRun }: CommandContext)
     process.stdout.write(appArmorProfile())
     return 0
   }
-  const options = await resolveEngineOptions(flags)
+  const { options, files } = await resolveConfiguration(flags)
   const { createLazaret } = await import('../../engine/lazaret.ts')
   const report = await duringRun(async () => {
     // A lower level is what the report is about: it needs no warning besides.
     await using lazaret = createLazaret({ ...options, onEvent: () => undefined })
     return await orAbort(lazaret.probe(), signal)
   })
-  if (flags.json === true) printJson(report)
-  else printDoctor(report)
+  if (flags.json === true) printJson({ ...report, configuration: files })
+  else printDoctor(report, files)
   return report.meetsMinimum ? 0 : errorTable.JAIL_UNAVAILABLE.exitCode
 }
 

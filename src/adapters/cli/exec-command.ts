@@ -35,7 +35,7 @@ async function exec(words: readonly string[], flags: ExecFlags, context: Command
   const { signal, warn, duringRun } = context
   const command = toShellCode(words)
   checkPatterns(flags.collect ?? [])
-  const engineOptions = await resolveEngineOptions(flags)
+  const engineOptions = await resolveEngineOptions(flags, context)
   const supplies = await readSupplies(flags, { signal, limits: engineOptions.defaults ?? {}, warn })
   const { execOnce } = await import('./exec-once.ts')
   return execOnce({ engineOptions, command, supplies, flags, signal, duringRun })

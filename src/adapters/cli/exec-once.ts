@@ -14,7 +14,7 @@ import { describeOutcome } from './describe-outcome.ts'
 import type { ExecFlags } from './exec-options.ts'
 import { exitCodeOf } from './exit-code.ts'
 import { GuestOutput } from './guest-output.ts'
-import { OutputFolder } from './output-folder.ts'
+import { openOutput } from './open-output.ts'
 import { printJson, toFilesDocument } from './print-json.ts'
 import { describeClamped, describeLevel, describeTruncated, describeUnmatched } from './remarks.ts'
 import type { GuestSupplies } from './request-from-flags.ts'
@@ -31,7 +31,7 @@ export interface ExecOnce extends Pick<CommandContext, 'signal' | 'duringRun'> {
 export async function execOnce(exec: ExecOnce): Promise<number> {
   const { flags, signal, supplies } = exec
   // Before the command: a place that cannot be written to is known before anything is spent.
-  await using folder = flags.outputDir === undefined ? null : await OutputFolder.open(flags.outputDir)
+  await using folder = await openOutput(flags, exec.engineOptions)
   const output = new GuestOutput()
   const { limits, clamped } = resolveSandboxLimits(supplies.limits, exec.engineOptions)
   const { result, collected } = await exec.duringRun(() => perform(exec, limits, output))

@@ -112,6 +112,6 @@ async function listFolder({
 function tooLarge(detail: string): LazaretError {
   return new LazaretError('INPUT_TOO_LARGE', {
     detail,
-    hint: 'Name fewer files, or raise `defaults.inputBytes` in lazaret.config.json.',
+    hint: 'Name fewer files, or raise `defaults.inputBytes` in your configuration.',
   })
 }

@@ -2,14 +2,15 @@
  * `--output-dir`: files of a guest, written to a folder of the host. Their paths are the guest's words, and other files
  * may lie in the folder already. So every folder on the way is opened by itself, below the one before and never through
  * a link, and a file appears whole under its name or not at all. A regular file of that name is replaced; anything
- * else that stands there stays, and the file is not written.
+ * else that stands there stays, and the file is not written. Nor is one that a command of ours would obey.
  */
 import { constants } from 'node:fs'
-import { lstat, mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { lstat, mkdir, open, readlink, rename, rm, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 import { systemClock } from '../../core/clock.ts'
+import { isConfigName, isObeyed } from './obeyed-paths.ts'
 import { describeSystemError } from './system-error.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -19,17 +20,22 @@ export class OutputFolder implements AsyncDisposable {
   /** As the user wrote it. */
   readonly path: string
   readonly #handle: FileHandle
+  readonly #obeyed: readonly string[]
 
-  private constructor(path: string, handle: FileHandle) {
+  private constructor(path: string, handle: FileHandle, obeyed: readonly string[]) {
     this.path = path
     this.#handle = handle
+    this.#obeyed = obeyed
   }
 
-  /** Makes the folder if need be. A link that the user names is followed: it is the user's own. */
-  static async open(path: string): Promise<OutputFolder> {
+  /**
+   * Makes the folder if need be. A link that the user names is followed: it is the user's own. `obeyed` are the real
+   * paths of what is not written, see `obeyed-paths.ts`.
+   */
+  static async open(path: string, obeyed: readonly string[] = []): Promise<OutputFolder> {
     try {
       await makeFolders(path)
-      return new OutputFolder(path, await open(path, O_RDONLY | O_DIRECTORY))
+      return new OutputFolder(path, await open(path, O_RDONLY | O_DIRECTORY), obeyed)
     } catch (error) {
       throw new UsageError(
         `--output-dir ${path}: ${describeSystemError(error) ?? String(error)}.`,
@@ -43,6 +49,8 @@ export class OutputFolder implements AsyncDisposable {
     const parts = path.split('/')
     if (parts.some((part) => /^\.{0,2}$/.test(part) || part.includes('\0')))
       return 'not a path below the folder'
+    // Also as a folder, which would stand in the way of every command below.
+    if (parts.some(isConfigName)) return 'a file of that name is a configuration of lazaret'
     const opened: FileHandle[] = []
     try {
       let folder = this.#handle
@@ -50,7 +58,10 @@ export class OutputFolder implements AsyncDisposable {
         folder = await openFolder(folder, name)
         opened.push(folder)
       }
-      return await replaceFile(below(folder, parts.at(-1) ?? ''), below(folder, temporaryName()), content)
+      const name = parts.at(-1) ?? ''
+      if (isObeyed(join(await readlink(below(folder, '')), name), this.#obeyed))
+        return 'lazaret itself obeys what is there'
+      return await replaceFile(below(folder, name), below(folder, temporaryName()), content)
     } catch (error) {
       return describeSystemError(error) ?? String(error)
     } finally {

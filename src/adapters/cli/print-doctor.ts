@@ -1,6 +1,8 @@
 /** The report of `lazaret doctor` for people: what was seen of each thing; below it what that means, and the fix. */
 import type { ProbeReport, ProbeToolchain } from '../../jail/probe-report.ts'
+import type { ConfigurationFile } from './configuration.ts'
 import { paint } from './colour.ts'
+import { toSingleLine } from './terminal-text.ts'
 
 type State = 'ok' | 'weaker' | 'missing'
 
@@ -16,9 +18,31 @@ const colours = { ok: 'green', weaker: 'yellow', missing: 'red' } as const satis
 
 const stateWidth = 'missing'.length + 2
 
-export function printDoctor(report: ProbeReport): void {
-  for (const line of doctorLines(report, process.stdout)) process.stdout.write(`${line}\n`)
+export function printDoctor(report: ProbeReport, files: readonly ConfigurationFile[]): void {
+  const lines = [...configurationLines(files), ...doctorLines(report, process.stdout)]
+  for (const line of lines) process.stdout.write(`${line}\n`)
 }
+
+const origins = {
+  flag: 'named by --config',
+  environment: 'named by LAZARET_CONFIG',
+  user: "the user's",
+  system: "the system's",
+  found: 'found on the way',
+} as const satisfies Record<ConfigurationFile['from'], string>
+
+/** Which files decide what is allowed here, and how much each of them may say. */
+export function configurationLines(files: readonly ConfigurationFile[]): string[] {
+  if (files.length === 0) return ['configuration: none']
+  const says = { full: 'counts in full', narrows: 'narrows', none: 'passed over' } as const
+  return files.map(({ path, from, use, reason }) => {
+    const why = reason === undefined ? '' : `: ${toSingleLine(reason, lineLengthMax)}`
+    return `configuration: ${toSingleLine(path, lineLengthMax)} (${origins[from]}, ${says[use]}${why})`
+  })
+}
+
+/** Room for the longest path. */
+const lineLengthMax = 4096
 
 export function doctorLines(report: ProbeReport, stream: { readonly isTTY?: boolean }): string[] {
   const { launcher, layers, toolchains } = report

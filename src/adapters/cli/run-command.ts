@@ -45,7 +45,7 @@ async function run(
   context: CommandContext,
 ): Promise<number> {
   const { signal, warn, duringRun } = context
-  const engineOptions = await resolveEngineOptions(flags)
+  const engineOptions = await resolveEngineOptions(flags, context)
   const limits = engineOptions.defaults ?? {}
   const source = await readProgram(operands, flags, { ...limits, signal })
   const request = await createRequest(source, flags, { signal, limits, warn })

@@ -6,7 +6,7 @@ import type { CommandContext } from './command-context.ts'
 import { exitCodeOf } from './exit-code.ts'
 import { GuestOutput } from './guest-output.ts'
 import { printJson, toResultDocument } from './print-json.ts'
-import { OutputFolder } from './output-folder.ts'
+import { openOutput } from './open-output.ts'
 import { printResult } from './print-result.ts'
 import { describeUnmatched } from './remarks.ts'
 import type { RunFlags } from './run-options.ts'
@@ -22,7 +22,7 @@ export interface RunOnce {
 /** Answers with the exit code; throws the signal's reason, once all is printed, if the run was cancelled. */
 export async function runOnce({ engineOptions, request, flags, duringRun }: RunOnce): Promise<number> {
   // Before the run: a place that cannot be written to is known before anything is spent.
-  await using folder = flags.outputDir === undefined ? null : await OutputFolder.open(flags.outputDir)
+  await using folder = await openOutput(flags, engineOptions)
   const output = new GuestOutput()
   const isJson = flags.json === true
   const result = await duringRun(async () => {

@@ -1,25 +1,6 @@
 import assert from 'node:assert/strict'
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { test } from 'node:test'
-import { loadConfig, parseConfig } from '../../../src/adapters/cli/config-file.ts'
-import { createTemporaryFolder } from './temporary-folder.ts'
-
-test('the nearest file from the folder upwards counts', async () => {
-  await using folder = await createTemporaryFolder()
-  const inner = join(folder.path, 'a', 'b')
-  await mkdir(inner, { recursive: true })
-  await writeFile(join(folder.path, 'lazaret.config.json'), '{"minimumProtection":"strong"}')
-  assert.deepEqual(await loadConfig(undefined, inner), { minimumProtection: 'strong' })
-  await writeFile(join(folder.path, 'a', 'lazaret.config.json'), '{"ceilings":{"wallMs":1000}}')
-  assert.deepEqual(await loadConfig(undefined, inner), { ceilings: { wallMs: 1_000 } })
-})
-
-test('a file that is named must be there', async () => {
-  await using folder = await createTemporaryFolder()
-  await assert.rejects(loadConfig('other.json', folder.path), { name: 'UsageError', message: /no such file/ })
-  await assert.rejects(loadConfig('.', folder.path), { name: 'UsageError', message: /cannot read/ })
-})
+import { parseConfig } from '../../../src/adapters/cli/config-file.ts'
 
 test('paths are relative to the file', () => {
   const text = '{"toolchains":{"bun":"tools/bun"},"readable":[{"host":"../data","guest":"/data"}]}'

@@ -30,6 +30,18 @@ test('a replaced file is a new one: other names of the old one keep the old cont
   assert.equal(await readFile(join(temporary.path, 'precious'), 'utf8'), 'precious')
 })
 
+test('nothing is written that a command of ours would obey, at any depth and in any case', async () => {
+  await using temporary = await createTemporaryFolder()
+  const obeyed = [join(temporary.path, 'named.json'), join(temporary.path, 'environment')]
+  await using folder = await OutputFolder.open(temporary.path, obeyed)
+  for (const path of ['lazaret.config.json', 'a/b/LAZARET.config.JSON', 'lazaret.config.json/x'])
+    assert.match((await folder.write(path, own)) ?? '', /is a configuration of lazaret/, path)
+  for (const path of ['named.json', 'environment', 'environment/lib/os.py'])
+    assert.match((await folder.write(path, own)) ?? '', /lazaret itself obeys/, path)
+  for (const path of ['a/named.json', 'environments', 'named.json5'])
+    assert.equal(await folder.write(path, own), undefined, path)
+})
+
 test('no path leads out of the folder', async () => {
   await using temporary = await createTemporaryFolder()
   await using folder = await OutputFolder.open(join(temporary.path, 'out'))

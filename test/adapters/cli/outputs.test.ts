@@ -131,8 +131,18 @@ test('patterns that match nothing are named, and the program still counts', asyn
 
 test('files that were cut short are not said to be missing', async () => {
   await using folder = await createTemporaryFolder()
-  await writeFile(join(folder.path, 'lazaret.config.json'), '{"defaults":{"resultBytes":64}}')
-  const args = ['exec', '--collect', 'big', '--output-dir', 'got', '--', 'head -c 65 /dev/zero > big']
+  await writeFile(join(folder.path, 'own.json'), '{"defaults":{"resultBytes":64}}', { mode: 0o644 })
+  const args = [
+    'exec',
+    '--config',
+    'own.json',
+    '--collect',
+    'big',
+    '--output-dir',
+    'got',
+    '--',
+    'head -c 65 /dev/zero > big',
+  ]
   const { exitCode, stderr } = await runCli(args, { cwd: folder.path })
   assert.deepEqual([exitCode, stderr], [0, 'lazaret: cut short at its limit: files.\n'])
 })

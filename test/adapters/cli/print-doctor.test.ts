@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { doctorLines } from '../../../src/adapters/cli/print-doctor.ts'
+import { configurationLines, doctorLines } from '../../../src/adapters/cli/print-doctor.ts'
 import type { ProbeReport } from '../../../src/jail/probe-report.ts'
 
 const report: ProbeReport = {
@@ -48,4 +48,18 @@ test('each layer, toolchain and the launcher has a line with its state and what 
 test('where the minimum is met, nothing is said about refusals', () => {
   const lines = doctorLines({ ...report, minimum: 'restricted', meetsMinimum: true }, { isTTY: false })
   assert.equal(lines.at(-1), 'protection level: standard (minimum: restricted)')
+})
+
+test('the files of the configuration have a line each, with what they may say', () => {
+  assert.deepEqual(configurationLines([]), ['configuration: none'])
+  const lines = configurationLines([
+    { path: '/home/app/.config/lazaret/lazaret.config.json', from: 'user', use: 'full' },
+    { path: '/srv/a\u001b[8m/lazaret.config.json', from: 'found', use: 'narrows' },
+    { path: '/tmp/lazaret.config.json', from: 'found', use: 'none', reason: '/tmp is theirs' },
+  ])
+  assert.deepEqual(lines, [
+    "configuration: /home/app/.config/lazaret/lazaret.config.json (the user's, counts in full)",
+    'configuration: /srv/a [8m/lazaret.config.json (found on the way, narrows)',
+    'configuration: /tmp/lazaret.config.json (found on the way, passed over: /tmp is theirs)',
+  ])
 })
