@@ -2,7 +2,8 @@
  * `npm test`: the static checks, then every test; then, when root started it, the tests about walls once more as a
  * plain user, because those walls are built differently. `npm test -- test/jail` runs the files below a folder;
  * `npm run test:deep` runs the suites that take too long for every day, and the tests about walls on a machine that
- * refuses namespaces; with `-- --all` in all their width. The last line is the sum.
+ * refuses namespaces; with `-- --all` in all their width. `npm run test:oldest` runs tests on the oldest Node that
+ * package.json promises. The last line is the sum.
  */
 import { planPasses } from './testing/passes.ts'
 import type { PassResults } from './testing/results.ts'
@@ -24,9 +25,9 @@ try {
 }
 
 async function main(args: readonly string[]): Promise<number> {
-  const [deep, all] = [args.includes('--deep'), args.includes('--all')]
-  const filters = args.filter((argument) => !['--deep', '--all'].includes(argument))
-  const passes = planPasses({ deep, all, filters, isRoot: process.getuid?.() === 0 })
+  const [deep, all, oldest] = [args.includes('--deep'), args.includes('--all'), args.includes('--oldest')]
+  const filters = args.filter((argument) => !['--deep', '--all', '--oldest'].includes(argument))
+  const passes = planPasses({ deep, all, oldest, filters, isRoot: process.getuid?.() === 0 })
   if (passes.every(({ files }) => files.length === 0)) {
     process.stdout.write(
       `No test file is, or lies below, ${filters.join(' or ') || 'the folder of tests'}.\n`,
@@ -34,7 +35,7 @@ async function main(args: readonly string[]): Promise<number> {
     return 1
   }
 
-  const parts: Part[] = deep ? [] : [await timed('static checks', runChecks)]
+  const parts: Part[] = deep || oldest ? [] : [await timed('static checks', runChecks)]
   const surplus: string[] = []
   for (const pass of passes) {
     if (pass.files.length === 0) continue

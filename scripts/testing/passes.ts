@@ -9,6 +9,8 @@ export interface Pass {
   readonly files: readonly string[]
   /** Run as this user instead of as the one who started the runner. */
   readonly userId?: number
+  /** Run by the oldest Node that is promised, instead of by this one. */
+  readonly isOnOldest?: boolean
   /** What the machine is without for everything in this pass, by the kernel's own word. */
   readonly lacking?: readonly Lacking[]
   /**
@@ -38,6 +40,7 @@ const plainUserPlaces = [
 const deepPlainUserFiles = [
   'test-deep/databases.test.ts',
   'test-deep/development-tools.test.ts',
+  'test-deep/hundred-sandboxes.test.ts',
   'test-deep/fuzz-options.test.ts',
   'test-deep/python-regression.test.ts',
   'test-deep/sandbox-secrets.test.ts',
@@ -62,6 +65,16 @@ const aboutPlainUsers = ['test/compatibility/', 'test/engine/missing-layers']
 /** The same again with more rounds, more values, more modules: minutes that find little on any one day. */
 const wide = 'test-deep/wide'
 
+/** What of every day's tests depends on the Node of the host; the others look at sources, or at what guests are. */
+const aboutHosts = [
+  ...['adapters', 'core', 'engine', 'jail', 'policy', 'pool', 'result', 'sandbox'].map(
+    (name) => `test/${name}/`,
+  ),
+  'test/examples.test.ts',
+]
+/** It compares with the prompt of the Node that runs it, which is to be the guests' own. */
+const notOnOldest = ['test/adapters/cli/printed-values']
+
 /** On a machine with a compiler, Python, Bun, git and cgroups a few cases still have nothing to run on. */
 const rootSkippedMax = 4
 /** Without cgroups and ids of their own, the cases about these have nothing to look at. */
@@ -75,34 +88,54 @@ export interface Wanted {
   readonly deep: boolean
   /** The wide suites too. */
   readonly all: boolean
+  /** On the oldest Node that is promised. */
+  readonly oldest: boolean
   /** Nothing but files that are, or lie below, one of these. */
   readonly filters: readonly string[]
   readonly isRoot: boolean
 }
 
-export function planPasses({ deep, all, filters, isRoot }: Wanted): Pass[] {
+export function planPasses(wanted: Wanted): Pass[] {
+  const { deep, oldest, filters } = wanted
+  const daily = planDaily(wanted)
+  if (!deep && !oldest) return daily
+  const onOldest = daily.map((pass) => ({
+    ...pass,
+    name: `on the oldest Node, ${pass.name}`,
+    isOnOldest: true,
+    wallMs: 30 * minute,
+    files: pass.files.filter(
+      (file) => filters.length > 0 || (isBelow(file, aboutHosts) && !isBelow(file, notOnOldest)),
+    ),
+  }))
+  return deep ? [...planDeep(wanted), ...(filters.length > 0 ? [] : onOldest)] : onOldest
+}
+
+function planDeep({ all, filters, isRoot }: Wanted): Pass[] {
   const everything = find('test/**/*.test.ts', filters)
-  if (deep) {
-    const late = everything.filter((file) => isBelow(file, notDaily))
-    const isWide = (file: string) => isBelow(file, [wide])
-    const isMeant = (file: string) => all || !isWide(file) || filters.some(isWide)
-    const files = [...find('test-deep/**/*.test.ts', filters).filter(isMeant), ...late]
-    const asStarted = { name: 'deep', files, skippedMax: rootSkippedMax, wallMs: 30 * minute }
-    const walls = findAboutWalls(filters).filter((file) => !isBelow(file, ownMachines))
-    const withoutNamespaces = planWithoutNamespaces(walls, isRoot)
-    if (!isRoot) return [asStarted, ...withoutNamespaces]
-    const asPlainUser = {
-      name: `deep, as uid ${plainUserId}`,
-      files: [
-        ...files.filter((file) => deepPlainUserFiles.includes(file)),
-        ...everything.filter((file) => isBelow(file, [...notDailyAsPlainUser, ...aboutPlainUsers])),
-      ],
-      userId: plainUserId,
-      skippedMax: plainUserSkippedMax,
-      wallMs: 30 * minute,
-    }
-    return [asStarted, asPlainUser, ...withoutNamespaces]
+  const late = everything.filter((file) => isBelow(file, notDaily))
+  const isWide = (file: string) => isBelow(file, [wide])
+  const isMeant = (file: string) => all || !isWide(file) || filters.some(isWide)
+  const files = [...find('test-deep/**/*.test.ts', filters).filter(isMeant), ...late]
+  const asStarted = { name: 'deep', files, skippedMax: rootSkippedMax, wallMs: 30 * minute }
+  const walls = findAboutWalls(filters).filter((file) => !isBelow(file, ownMachines))
+  const withoutNamespaces = planWithoutNamespaces(walls, isRoot)
+  if (!isRoot) return [asStarted, ...withoutNamespaces]
+  const asPlainUser = {
+    name: `deep, as uid ${plainUserId}`,
+    files: [
+      ...files.filter((file) => deepPlainUserFiles.includes(file)),
+      ...everything.filter((file) => isBelow(file, [...notDailyAsPlainUser, ...aboutPlainUsers])),
+    ],
+    userId: plainUserId,
+    skippedMax: plainUserSkippedMax,
+    wallMs: 30 * minute,
   }
+  return [asStarted, asPlainUser, ...withoutNamespaces]
+}
+
+function planDaily({ filters, isRoot }: Wanted): Pass[] {
+  const everything = find('test/**/*.test.ts', filters)
   const asStarted: Pass = {
     name: isRoot ? 'as root' : 'as a plain user',
     files: everything.filter((file) => filters.length > 0 || !isBelow(file, notDaily)),

@@ -16,6 +16,8 @@ import { join } from 'node:path'
 import { lostLaunchers } from './lost-launchers.ts'
 import type { Pass } from './passes.ts'
 import type { PassResults } from './results.ts'
+import { oldestHost, thisHost } from './test-host.ts'
+import type { TestHost } from './test-host.ts'
 import { WithoutLayers } from '../../test/support/without-layer.ts'
 
 /** Files at one time: the processors of a small machine. More, and tests about time measure each other. */
@@ -32,15 +34,11 @@ export async function runPass(planned: Pass): Promise<PassResults> {
   if (obstacle !== undefined) {
     return { passed: 0, failed: 0, skipped: [{ name: `everything ${pass.name}`, reason: obstacle }] }
   }
-  using folders = makeFolders(pass)
-  const parts = [
-    await runStage(
-      pass,
-      { name: 'together', files: pass.files.filter((file) => !isAboutTime(file)) },
-      folders,
-    ),
-    await runStage(pass, { name: 'one by one', files: pass.files.filter(isAboutTime) }, folders),
-  ]
+  using host = pass.isOnOldest === true ? oldestHost() : thisHost
+  using folders = makeFolders(pass, host)
+  const together = { name: 'together', files: pass.files.filter((file) => !isAboutTime(file)) } as const
+  const alone = { name: 'one by one', files: pass.files.filter(isAboutTime) } as const
+  const parts = [await runStage(pass, together, folders), await runStage(pass, alone, folders)]
   const litter = [
     ...readdirSync(folders.temporary)
       .filter((name) => !isOfDeadHost(folders.temporary, name))
@@ -83,13 +81,14 @@ function findObstacle({ userId, files }: Pass): string | undefined {
 }
 
 interface Folders extends Disposable {
+  readonly host: TestHost
   readonly home: string
   readonly temporary: string
   readonly results: string
   readonly without: WithoutLayers | undefined
 }
 
-function makeFolders({ userId, lacking }: Pass): Folders {
+function makeFolders({ userId, lacking }: Pass, host: TestHost): Folders {
   const root = mkdtempSync(join(tmpdir(), 'lazaret-test-'))
   const folders = { home: join(root, 'home'), temporary: join(root, 'tmp'), results: join(root, 'results') }
   for (const folder of Object.values(folders)) mkdirSync(folder)
@@ -100,6 +99,7 @@ function makeFolders({ userId, lacking }: Pass): Folders {
   const without = lacking === undefined ? undefined : new WithoutLayers()
   return {
     ...folders,
+    host,
     without,
     [Symbol.dispose]() {
       without?.[Symbol.dispose]()
@@ -110,23 +110,26 @@ function makeFolders({ userId, lacking }: Pass): Folders {
 
 async function runStage(pass: Pass, { name, files }: Stage, folders: Folders): Promise<PassResults> {
   if (files.length === 0) return { passed: 0, failed: 0, skipped: [] }
+  const { host } = folders
   const resultsFile = join(folders.results, `${name}.json`)
+  const reporters = join(host.folder, 'scripts/testing')
   const command = [
     '--test',
     `--test-concurrency=${name === 'together' ? concurrency : 1}`,
     `--test-timeout=${testMs}`,
-    `--test-reporter=${join(import.meta.dirname, 'reporter.ts')}`,
+    `--test-reporter=${join(reporters, 'reporter.ts')}`,
     '--test-reporter-destination=stdout',
-    `--test-reporter=${join(import.meta.dirname, 'results.ts')}`,
+    `--test-reporter=${join(reporters, 'results.ts')}`,
     `--test-reporter-destination=${resultsFile}`,
     ...files,
   ]
   const asWhom = pass.userId === undefined ? [] : [process.execPath, asUser, String(pass.userId)]
   const lacking = folders.without?.command(pass.lacking ?? [], []) ?? []
-  const [program = process.execPath, ...words] = [...asWhom, ...lacking, process.execPath, ...command]
+  const [program = process.execPath, ...words] = [...asWhom, ...lacking, host.node, ...command]
   const child = spawn(program, words, {
     stdio: ['ignore', 'inherit', 'inherit'],
-    env: environment(pass, folders),
+    cwd: host.folder,
+    env: { ...environment(pass, folders), ...host.environment },
   })
   const isInTime = await waitFor(child, pass.wallMs)
   const results = readResults(resultsFile)

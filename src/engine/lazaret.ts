@@ -23,6 +23,7 @@ import type { BestWall } from '../jail/best-wall.ts'
 import { Pools } from '../pool/pools.ts'
 import type { PoolStats } from '../pool/pool.ts'
 import { checkSizes } from './check-sizes.ts'
+import { createDisposal } from './disposal.ts'
 import { parseRequest } from './parse-request.ts'
 import { parseOptions } from './options.ts'
 import type { LazaretEvent, LazaretOptions, ParsedOptions } from './options.ts'
@@ -121,7 +122,7 @@ class Engine implements Lazaret {
   readonly #end = endOnce(() => this.#endAll())
   #running = 0
   readonly #audit: Audit = noAudit
-  readonly #disposal = new AbortController()
+  readonly #disposal = createDisposal()
   readonly #unfinished = new Set<Promise<unknown>>()
   readonly #onLowered: ((event: ProtectionLowered) => void) | undefined
 

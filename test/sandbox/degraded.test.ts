@@ -11,17 +11,18 @@ after(() => without[Symbol.dispose]())
 const index = join(checkoutRoot, 'src/index.ts')
 const isRoot = process.getuid?.() === 0
 
-/** What a program prints that has a sandbox there, as JSON. */
+/** What a program prints that has a sandbox there, as JSON. Its syntax is what the oldest Node understands. */
 async function inSandbox(body: string, options = '{}'): Promise<unknown> {
   const program = `
     import { createLazaret } from ${JSON.stringify(index)}
     const codeOf = (work) => work.then(() => 'done', (error) => error.code)
-    await using lazaret = createLazaret({ minimumProtection: 'restricted' })
+    const lazaret = createLazaret({ minimumProtection: 'restricted' })
     const options = ${options}
     const answer = await (async () => { ${body} })()
+    await lazaret[Symbol.asyncDispose]()
     process.stdout.write(JSON.stringify(answer))`
   const lacking = isRoot ? (['user-namespaces', 'sys-admin'] as const) : (['user-namespaces'] as const)
-  const command = [process.execPath, '--input-type=module-typescript', '-e', program]
+  const command = [process.execPath, '--input-type=module', '-e', program]
   const { stdout, stderr, exitCode } = await without.run(lacking, command)
   assert.equal(exitCode, 0, stderr)
   return JSON.parse(stdout)
@@ -29,7 +30,7 @@ async function inSandbox(body: string, options = '{}'): Promise<unknown> {
 
 test('commands, sessions and processes work, and say what stood around them', async () => {
   const answer = await inSandbox(`
-    await using sandbox = await lazaret.sandbox({ files: { 'a/b': 'given' } })
+    const sandbox = await lazaret.sandbox({ files: { 'a/b': 'given' } })
     const first = await sandbox.exec('export KEPT=1; cat a/b')
     const second = await sandbox.exec('echo $KEPT; setsid sleep 100 & sleep 100', { timeout: 300 })
     const process = await sandbox.startProcess('echo up; sleep 100')
@@ -43,8 +44,8 @@ test('commands, sessions and processes work, and say what stood around them', as
 test('commands with credentials are refused, until that is accepted by name', async () => {
   assert.deepEqual(
     await inSandbox(`
-      await using sandbox = await lazaret.sandbox()
-      await using accepted = await lazaret.sandbox({ allowDegradedSecrets: true })
+      const sandbox = await lazaret.sandbox()
+      const accepted = await lazaret.sandbox({ allowDegradedSecrets: true })
       const refused = await codeOf(sandbox.exec('echo $TOKEN', { env: { TOKEN: 'a' } }))
       const { stdout, isolation } = await accepted.exec('echo $TOKEN', { env: { TOKEN: 'a' } })
       const after = await accepted.exec('echo $TOKEN')

@@ -18,10 +18,6 @@ const program = `
 test('a shell and a space that wait, a process and an idle time do not keep a program from ending', () => {
   // Less than the half minute for which shells and spaces wait.
   const options = { encoding: 'utf8', timeout: 20_000 } as const
-  const { status, stdout } = spawnSync(
-    process.execPath,
-    ['--input-type=module-typescript', '-e', program],
-    options,
-  )
+  const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], options)
   assert.deepEqual([status, stdout], [0, 'done\n'])
 })

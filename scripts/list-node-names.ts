@@ -1,0 +1,17 @@
+/**
+ * Writes what the oldest promised Node has to test/support/oldest-node-names.json, with which test/oldest-node.test.ts
+ * compares what the sources use. To be run after a change of `engines` in package.json.
+ */
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { oldestNode } from './testing/oldest-node.ts'
+
+const support = join(import.meta.dirname, '../test/support')
+const program = join(support, 'node-names.ts')
+const names = execFileSync(oldestNode(), ['--experimental-strip-types', '--no-warnings', program], {
+  encoding: 'utf8',
+  maxBuffer: 16 * 1024 * 1024,
+})
+writeFileSync(join(support, 'oldest-node-names.json'), names)

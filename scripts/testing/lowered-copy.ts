@@ -1,0 +1,62 @@
+/**
+ * A copy of this checkout that an older Node can run: the same files under the same names, but what stands in the
+ * TypeScript ones is JavaScript without types and without syntax newer than tsconfig's target.
+ */
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  cpSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+
+const root = join(import.meta.dirname, '../..')
+/** What is linked, large, or nobody's business. */
+const leftOut = ['node_modules', '.git', '.ci']
+
+export class LoweredCopy implements Disposable {
+  readonly folder = mkdtempSync(join(tmpdir(), 'lazaret-lowered-'))
+
+  constructor() {
+    const { folder } = this
+    // For tests that run as somebody else.
+    chmodSync(folder, 0o755)
+    cpSync(root, folder, { recursive: true, filter: (path) => !leftOut.includes(relative(root, path)) })
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+    lower(folder)
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+function lower(folder: string): void {
+  const emitted = join(folder, 'lowered')
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  // Imports keep their `.ts`, which the compiler will not have when it emits, and does nevertheless.
+  const words = ['--noEmit', 'false', '--noCheck', '--rootDir', folder, '--outDir', emitted]
+  const { stdout } = spawnSync(
+    process.execPath,
+    [compiler, '-p', folder, ...words, '--rewriteRelativeImportExtensions', 'false'],
+    { encoding: 'utf8', cwd: folder },
+  )
+  const files = globSync('**/*.js', { cwd: emitted })
+  if (files.length === 0) throw new Error(`Nothing was compiled:\n${stdout}`)
+  for (const file of files) {
+    const source = join(folder, file.replace(/js$/, 'ts'))
+    // Threads get no options of the process, and here they begin with a file that needs one.
+    const text = readFileSync(join(emitted, file), 'utf8').replace(
+      'execArgv: []',
+      "execArgv: ['--experimental-strip-types', '--disable-warning=ExperimentalWarning']",
+    )
+    writeFileSync(source, text)
+  }
+  rmSync(emitted, { recursive: true })
+}

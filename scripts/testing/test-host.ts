@@ -1,0 +1,29 @@
+/** What tests run on: this Node and this checkout, or the oldest Node that is promised and what it can read of both. */
+import { LoweredCopy } from './lowered-copy.ts'
+import { oldestNode } from './oldest-node.ts'
+
+export interface TestHost extends Disposable {
+  readonly node: string
+  /** The checkout. */
+  readonly folder: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+export const thisHost: TestHost = {
+  node: process.execPath,
+  folder: process.cwd(),
+  environment: {},
+  [Symbol.dispose]: () => undefined,
+}
+
+export function oldestHost(): TestHost {
+  const node = oldestNode()
+  const copy = new LoweredCopy()
+  return {
+    node,
+    folder: copy.folder,
+    // It reads files of that name only when it is told to.
+    environment: { NODE_OPTIONS: '--experimental-strip-types --disable-warning=ExperimentalWarning' },
+    [Symbol.dispose]: () => copy[Symbol.dispose](),
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * What the oldest Node that package.json promises has not is not used by anything that runs in it: the built files, from
+ * the package's entries on. What runs in a cell has a Node or Bun of its own.
+ */
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+
+import { oldestVersion } from '../scripts/testing/oldest-node.ts'
+import { checkoutRoot, readText } from './support/checkout.ts'
+import { findNewerNames, namesMadeIn } from './support/newer-names.ts'
+import { listNodeNames } from './support/node-names.ts'
+import type { NodeNames } from './support/node-names.ts'
+
+const oldest = JSON.parse(readText('test/support/oldest-node-names.json')) as NodeNames
+const nodes = { oldest, newest: listNodeNames() }
+
+/** The last is no import: a thread of the host's starts with it. */
+const entries = [
+  'index.js',
+  'adapters/actor/index.js',
+  'adapters/snippet-tool/index.js',
+  'adapters/cli/main.js',
+  'runtimes/snippet/guest.js',
+].map((name) => join(checkoutRoot, 'dist', name))
+
+/** All that the entries import, and what that imports. */
+function hostFiles(): string[] {
+  const files = new Set<string>(entries)
+  for (const file of files) {
+    const imports = /(?:\bfrom\s*|\bimport\s*\(?\s*)['"](\.{1,2}\/[^'"]+)['"]/g
+    for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(imports)) {
+      const imported = join(dirname(file), path)
+      if (existsSync(imported)) files.add(imported)
+    }
+  }
+  return [...files]
+}
+
+test('the list of names is that of the oldest Node that is promised', () => {
+  assert.equal(oldest.version, oldestVersion())
+})
+
+test('what runs in the host uses nothing that the oldest Node lacks', () => {
+  const files = hostFiles()
+  assert.ok(files.length > 150, `${files.length} files`)
+  const texts = files.map((file) => ({
+    file: file.slice(checkoutRoot.length),
+    code: readFileSync(file, 'utf8'),
+  }))
+  const own = new Set(texts.flatMap(({ code }) => namesMadeIn(code)))
+  const found = texts.flatMap(({ file, code }) =>
+    findNewerNames(code, { ...nodes, own }).map((name) => `${file}: ${name}`),
+  )
+  assert.deepEqual(found, [])
+})
+
+/** What V8 12.4 and Node 22.12 have not, and what the check says of it. */
+const newer: Readonly<Record<string, string>> = {
+  'await using a = b()': 'syntax: ',
+  "import json from './a.json' with { type: 'json' }": 'syntax: ',
+  'import defer * as late from "./late.js"': 'syntax: ',
+  '/(?i:a)b/': 'syntax: ',
+  'const stack = new AsyncDisposableStack()': 'AsyncDisposableStack',
+  'new DisposableStack()': 'DisposableStack',
+  'throw new SuppressedError()': 'SuppressedError',
+  'new Float16Array(1)': 'Float16Array',
+  'Promise.try(() => 1)': 'Promise.try',
+  "RegExp.escape('a')": 'RegExp.escape',
+  'Error.isError(1)': 'Error.isError',
+  'Math.sumPrecise([1])': 'Math.sumPrecise',
+  'Math.f16round(1)': 'Math.f16round',
+  'Atomics.pause()': 'Atomics.pause',
+  "Uint8Array.fromBase64('')": 'Uint8Array.fromBase64',
+  'Iterator.concat([])': 'Iterator.concat',
+  "import { registerHooks } from 'node:module'": 'registerHooks of node:module',
+  "process.execve('/bin/true')": '.execve',
+}
+
+for (const [code, said] of Object.entries(newer))
+  test(`the check finds ${said.replace(/: $/, '')} in ${code}`, () => {
+    const [first = 'nothing'] = findNewerNames(code, nodes)
+    assert.ok(first.startsWith(said), first)
+  })
+
+test('the check lets pass what the oldest Node has, what is asked for first, and what is a file’s own', () => {
+  const code = `
+    import { readFile as read } from 'node:fs/promises'
+    const { groupBy } = Map
+    class Own { execve() {} static try() {} }
+    const helper = typeof SuppressedError === 'function' ? SuppressedError : Error
+    label: for (const { a: [b], ...rest } of [1].values().map((one) => one)) { new Own().execve(b, rest, read); break label }
+    Promise.withResolvers(); Array.fromAsync([]); new Set().union(new Set()); Object.hasOwn({}, 'a'); helper.call(groupBy)`
+  assert.deepEqual(findNewerNames(code, nodes), [])
+})
