@@ -166,8 +166,7 @@ class Engine implements Lazaret {
     this.#requireLevel()
     const { limits } = resolveLimits(request.limits ?? {}, this.#options)
     const runtime = chooseRuntime(request, this.#toolchains)
-    const { preload } = this.#options
-    const shape = this.#pools.shapeOf({ preload, ...request }, runtime, limits)
+    const shape = this.#pools.shapeOf({ preload: this.#options.preload, ...request }, runtime, limits)
     await this.#pools.warmUp(shape, count)
   }
 
