@@ -104,7 +104,7 @@ describe('a cgroup of a cell, version 1', { skip }, () => {
     const child = spawn('/bin/cat', { stdio: ['pipe', 'ignore', 'ignore'] })
     const ended = once(child, 'exit')
     for (const path of cgroup.joins) writeFileSync(path, String(child.pid))
-    assert.throws(() => cgroup.remove(), { code: 'EBUSY' })
+    assert.throws(() => cgroup.remove(), /EBUSY|could not be removed/)
     child.stdin.end()
     await ended
     await remove(cgroup)
