@@ -61,6 +61,25 @@ test('memory beyond the limit costs whoever takes it', async () => {
   await target.requireUnharmed()
 })
 
+test(
+  'what a command with secrets writes to its HOME counts as memory',
+  { skip: guests.level === 'restricted' && 'there are no such commands here' },
+  async () => {
+    await using target = await openTarget(guests, {
+      limits: { memoryBytes: 256 * MiB, diskBytes: 128 * MiB },
+    })
+    // Neither is over the limit alone.
+    const fill = (bytes: string) =>
+      `head -c ${bytes} /dev/zero > ~/file && exec python3 -c 'import time; a = b"x" * (232 << 20); time.sleep(1); print("held")'`
+    const held = async (bytes: string) =>
+      (await target.sandbox.exec(fill(bytes), { env: { SECRET: 'kept' } }).catch(() => undefined))?.stdout ??
+      ''
+    assert.match(await held('1'), /held/)
+    assert.doesNotMatch(await held('30M'), /held/)
+    await target.requireUnharmed()
+  },
+)
+
 test('full file systems, by bytes and by names, are an error of whoever writes', async () => {
   await using target = await openTarget(guests, { limits: { diskBytes: 2 * MiB } })
   const fill = `for d in /workspace /tmp /dev/shm; do head -c 8M /dev/zero > $d/bytes; done 2>/dev/null
