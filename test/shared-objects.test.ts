@@ -1,0 +1,49 @@
+/** docs/shared-objects.md says of every object of the kernel that guests share who pays, what bounds it, and the test. */
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+import { checkoutRoot, readText } from './support/checkout.ts'
+
+const head = ['Object', 'Who pays', 'What bounds it', 'Test']
+const rows = readText('docs/shared-objects.md')
+  .split('\n')
+  .filter((line) => line.startsWith('|') && !line.startsWith('|--'))
+  .map((line) =>
+    line
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim()),
+  )
+const objects = rows.filter(([first]) => first !== head[0])
+
+test('every table has the same columns, and every row says something in each', () => {
+  for (const row of rows.filter(([first]) => first === head[0])) assert.deepEqual(row, head)
+  assert.ok(objects.length > 30, `only ${objects.length} rows`)
+  for (const row of objects) {
+    assert.equal(row.length, head.length, row[0])
+    assert.ok(
+      row.every((cell) => cell.length > 1),
+      row[0],
+    )
+  }
+})
+
+test('every row names tests that exist, or says why there is none', () => {
+  for (const [object, , , last = ''] of objects) {
+    if (last.startsWith('—')) {
+      assert.match(last, /^— out of reach: \S.{10,}/, object)
+      continue
+    }
+    const named = [...last.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
+    assert.ok(named.length > 0, object)
+    for (const name of named)
+      assert.ok(existsSync(join(checkoutRoot, 'test', `${name}.test.ts`)), `${object}: ${name}`)
+  }
+})
+
+test('no object stands there twice', () => {
+  const names = objects.map(([object]) => object)
+  assert.equal(new Set(names).size, names.length)
+})
