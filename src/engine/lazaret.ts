@@ -214,7 +214,6 @@ class Engine implements Lazaret {
 
   async #runInCell(request: RunRequest & CellRequest, signal: AbortSignal): Promise<RunResult> {
     this.#requireLevel()
-    this.#machine.prepare()
     const { limits, clamped } = resolveLimits(request.limits ?? {}, this.#options)
     requireEnforced(limits, limitMechanisms(this.#machine), this.#options.allowUnenforced)
     checkSizes(request, limits)
