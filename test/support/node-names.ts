@@ -86,5 +86,4 @@ function read(one: unknown, name: string): unknown {
   }
 }
 
-if (process.argv[1] === import.meta.filename)
-  process.stdout.write(`${JSON.stringify(listNodeNames())}\n`)
+if (process.argv[1] === import.meta.filename) process.stdout.write(`${JSON.stringify(listNodeNames())}\n`)
