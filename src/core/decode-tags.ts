@@ -1,108 +1,107 @@
 /**
- * The live JavaScript value of each tag in `values.ts` that has values inside. A decoder checks its tag's whole shape
- * before it makes anything and gives `malformed` when the shape is wrong. Input may be hostile: work stays proportional
- * to its size.
+ * The live JavaScript value of each tag in `values.ts` that has values inside: an empty one, and where each of its
+ * members goes. The whole shape is checked before anything is made; `undefined` when the shape is wrong. Input may be
+ * hostile: work stays proportional to its size.
  */
-import { type Fields, malformed } from './decode-leaf.ts'
-import type { Pace } from './decode-pace.ts'
-import { fillCollection } from './fill-collection.ts'
+import type { Fields } from './decode-leaf.ts'
+import { keysOf } from './known-keys.ts'
 
-export interface Decoding {
-  /** Absent when the document is trusted. */
-  readonly pace: Pace | undefined
-  /** Decodes a child. */
-  decode(tagged: unknown): unknown
-  /** Announces what a node becomes before its content is read, so that a Ref inside can name it. */
-  open<Live>(node: object, live: Live): Live
+/** A live value that is being filled, and its members as they are encoded. */
+export interface Filling {
+  readonly live: unknown
+  readonly count: number
+  /** The encoded member. */
+  read(index: number): unknown
+  /** Called in order. A member that has members itself is still empty. */
+  put(index: number, member: unknown): void
 }
 
-/** `node` is what a Ref to it names. */
-type Decoder = (node: Fields, decoding: Decoding) => unknown
-
-/** Copies the own fields of an encoded object; a key `__proto__` stays a key. */
-export function decodeFields(fields: Fields, node: object, decoding: Decoding): Record<string, unknown> {
-  const live = decoding.open<Record<string, unknown>>(node, {})
-  copyFields(fields, live, decoding)
-  return live
-}
-
-/** Copies an encoded array; a `hole` stays one. */
-export function decodeArray(items: readonly unknown[], node: object, decoding: Decoding): unknown[] {
-  const live = decoding.open(node, [] as unknown[])
-  for (let index = 0; index < items.length; index++) {
-    if (isHole(items[index])) live.length = index + 1
-    else live[index] = decoding.decode(items[index])
+/** Own fields of an encoded object; a key `__proto__` stays a key. */
+export function fillFields(fields: Fields): Filling {
+  const keys = keysOf(fields)
+  const live = {}
+  return {
+    live,
+    count: keys.length,
+    read: (index) => fields[keys[index] as string],
+    put: (index, member) => setField(live, keys[index] as string, member),
   }
-  return live
 }
 
-export const decoders: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
-  ['timedelta', decodeTimedelta],
-  ['complex', (node, decoding) => decoding.open(node, decodeComplex(node, decoding))],
-  ['Map', decodeMap],
-  ['Set', decodeSet],
-  ['set', decodeSet],
-  ['frozenset', decodeSet],
-  [
-    'tuple',
-    (node, decoding) =>
-      Array.isArray(node['value']) ? decodeArray(node['value'], node, decoding) : malformed,
-  ],
-  [
-    'Object',
-    (node, decoding) => (isFields(node['value']) ? decodeFields(node['value'], node, decoding) : malformed),
-  ],
-  ['Error', decodeError],
+/** An encoded array; a `hole` stays one. */
+export function fillArray(items: readonly unknown[]): Filling {
+  const live: unknown[] = []
+  return {
+    live,
+    count: items.length,
+    read: (index) => items[index],
+    put: (index, member) => {
+      if (isHole(items[index])) live.length = index + 1
+      else live[index] = member
+    },
+  }
+}
+
+export const fillings: ReadonlyMap<string, (node: Fields) => Filling | undefined> = new Map([
+  ['complex', fillComplex],
+  ['Map', fillMap],
+  ['Set', fillSet],
+  ['set', fillSet],
+  ['frozenset', fillSet],
+  ['tuple', ({ value }: Fields) => (Array.isArray(value) ? fillArray(value) : undefined)],
+  ['Object', ({ value }: Fields) => (isFields(value) ? fillFields(value) : undefined)],
+  ['Error', fillError],
 ])
-
-function copyFields(fields: Fields, live: object, decoding: Decoding): void {
-  for (const key of Object.keys(fields)) {
-    const value = decoding.decode(fields[key])
-    // Assigning would run a setter (`__proto__`), and fails where the host has frozen Object.prototype.
-    if (key in live)
-      Object.defineProperty(live, key, { value, writable: true, enumerable: true, configurable: true })
-    else (live as Record<string, unknown>)[key] = value
-  }
-}
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const isHole = (value: unknown): boolean =>
   isFields(value) && Object.hasOwn(value, '$type') && value['$type'] === 'hole'
 
-function decodeTimedelta({ value }: Fields, decoding: Decoding): unknown {
-  return typeof value === 'object' || typeof value === 'number' ? decoding.decode(value) : malformed
+function setField(live: object, key: string, value: unknown): void {
+  // Assigning would run a setter (`__proto__`), and fails where the host has frozen Object.prototype.
+  if (key in live)
+    Object.defineProperty(live, key, { value, writable: true, enumerable: true, configurable: true })
+  else (live as Record<string, unknown>)[key] = value
 }
 
-function decodeComplex({ real, imag }: Fields, decoding: Decoding): unknown {
-  return { real: decoding.decode(real), imag: decoding.decode(imag) }
+function fillComplex({ real, imag }: Fields): Filling {
+  const live: Record<string, unknown> = {}
+  return {
+    live,
+    count: 2,
+    read: (index) => (index === 0 ? real : imag),
+    put: (index, member) => (live[index === 0 ? 'real' : 'imag'] = member),
+  }
 }
 
-function decodeMap(node: Fields, decoding: Decoding): unknown {
-  const { value } = node
-  if (!Array.isArray(value) || !value.every(isPair)) return malformed
-  const live = decoding.open(node, new Map<unknown, unknown>())
-  const entries = value.map(([key, item]): [unknown, unknown] => [
-    decoding.decode(key),
-    decoding.decode(item),
-  ])
-  fillCollection(
-    entries.length,
-    (index) => live.set(...(entries[index] as [unknown, unknown])),
-    decoding.pace,
-  )
-  return live
+function fillMap({ value }: Fields): Filling | undefined {
+  if (!Array.isArray(value) || !value.every(isPair)) return undefined
+  const pairs = value as readonly (readonly [unknown, unknown])[]
+  const live = new Map<unknown, unknown>()
+  let key: unknown
+  return {
+    live,
+    count: 2 * pairs.length,
+    read: (index) => pairs[index >>> 1]?.[index & 1],
+    put: (index, member) => {
+      if ((index & 1) === 0) key = member
+      else live.set(key, member)
+    },
+  }
 }
 
-const isPair = (entry: unknown): entry is [unknown, unknown] => Array.isArray(entry) && entry.length === 2
+const isPair = (entry: unknown): boolean => Array.isArray(entry) && entry.length === 2
 
-function decodeSet(node: Fields, decoding: Decoding): unknown {
-  const { value } = node
-  if (!Array.isArray(value)) return malformed
-  const live = decoding.open(node, new Set<unknown>())
-  const items = value.map((item) => decoding.decode(item))
-  fillCollection(items.length, (index) => live.add(items[index]), decoding.pace)
-  return live
+function fillSet({ value }: Fields): Filling | undefined {
+  if (!Array.isArray(value)) return undefined
+  const live = new Set<unknown>()
+  return {
+    live,
+    count: value.length,
+    read: (index) => value[index] as unknown,
+    put: (_, member) => live.add(member),
+  }
 }
 
 const errorConstructors: ReadonlyMap<string, (message: string) => Error> = new Map(
@@ -117,16 +116,32 @@ function createError(name: string, message: string): Error {
   return errorConstructors.get(name)?.(message) ?? new Error(message)
 }
 
-function decodeError(node: Fields, decoding: Decoding): unknown {
+function fillError(node: Fields): Filling | undefined {
   const { name, message, stack, properties } = node
-  if (typeof name !== 'string' || typeof message !== 'string') return malformed
-  const live = decoding.open(node, createError(name, message))
+  if (typeof name !== 'string' || typeof message !== 'string') return undefined
+  const live = createError(name, message)
   if (live.name !== name) defineHidden(live, 'name', name)
   defineHidden(live, 'stack', typeof stack === 'string' ? stack : `${name}: ${message}`)
-  if (Object.hasOwn(node, 'cause')) defineHidden(live, 'cause', decoding.decode(node['cause']))
-  if (Array.isArray(node['errors'])) defineHidden(live, 'errors', decoding.decode(node['errors']))
-  if (isFields(properties)) copyFields(properties, live, decoding)
-  return live
+  const hidden = [
+    ...(Object.hasOwn(node, 'cause') ? ['cause'] : []),
+    ...(Array.isArray(node['errors']) ? ['errors'] : []),
+  ]
+  const own = isFields(properties) ? keysOf(properties) : []
+  const hiddenKey = (index: number) => hidden[index]
+  const ownKey = (index: number) => own[index - hidden.length] as string
+  return {
+    live,
+    count: hidden.length + own.length,
+    read: (index) => {
+      const key = hiddenKey(index)
+      return key === undefined ? (properties as Fields)[ownKey(index)] : node[key]
+    },
+    put: (index, member) => {
+      const key = hiddenKey(index)
+      if (key === undefined) setField(live, ownKey(index), member)
+      else defineHidden(live, key, member)
+    },
+  }
 }
 
 function defineHidden(live: object, key: string, value: unknown): void {

@@ -1,83 +1,137 @@
 /** The reading half of `values.ts`: walks an encoded document and makes its live value. */
 import { type Fields, decodeLeaf, malformed } from './decode-leaf.ts'
-import { type Pace, TooSlow } from './decode-pace.ts'
-import { type Decoding, decodeArray, decodeFields, decoders } from './decode-tags.ts'
+import { type Filling, fillArray, fillFields, fillings } from './decode-tags.ts'
 import { Unserializable } from './encode-leaf.ts'
 import { depthMax } from './encode-value.ts'
-import { findRefTarget, findRefTargets } from './value-refs.ts'
+import type { Steps } from './steps.ts'
+import { findRefTarget, RefTargets } from './value-refs.ts'
 
 export interface Decoded {
   readonly value: unknown
-  /** Whether something was left out: a part for its depth, or the whole value because it takes too long to make. */
+  /** Whether a part was left out for its depth. */
   readonly truncated: boolean
 }
 
-/** Never throws. Without a pace the document is trusted not to cost more than its size is worth. */
-export function decodeTagged(tagged: unknown, pace?: Pace): Decoded {
-  const { stackTraceLimit } = Error
-  // A million errors would otherwise each capture a stack of ours.
-  Error.stackTraceLimit = 0
-  try {
-    const decoding = new DocumentDecoding(tagged, pace)
-    const value = decoding.decode(tagged)
-    return { value, truncated: decoding.isCut }
-  } catch (thrown) {
-    if (!(thrown instanceof TooSlow)) throw thrown
-    return { value: new Unserializable('[takes too long to decode]'), truncated: true }
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit
-  }
+/** Never throws. The document is trusted not to cost more than its size is worth. */
+export function decodeTagged(tagged: unknown): Decoded {
+  const decoding = new DocumentDecoding(tagged, { isTrusted: true })
+  while (!decoding.advance(stepsAtOnce));
+  return decoding.decoded
 }
 
-class DocumentDecoding implements Decoding {
-  readonly pace: Pace | undefined
-  isCut = false
+/** Some microseconds; in a collection whose numbers collide, some milliseconds. */
+const stepsAtOnce = 64
+
+/** Never throws. The document is not trusted, and whoever runs the steps decides how long they may take. */
+export function* decodeSteps(tagged: unknown): Steps<Decoded> {
+  const decoding = new DocumentDecoding(tagged, { isTrusted: false })
+  while (!decoding.advance(stepsAtOnce)) yield
+  return decoding.decoded
+}
+
+/** A filling whose members up to `next` are in place. */
+interface Frame {
+  readonly filling: Filling
+  readonly depth: number
+  next: number
+}
+
+/** Nothing here recurses over the document, so that it can stop anywhere. */
+class DocumentDecoding {
   readonly #root: unknown
+  readonly #isTrusted: boolean
+  readonly #refs: RefTargets
   /** The nodes that some Ref names, with their live values as far as they exist. */
   readonly #targets: Map<unknown, unknown>
-  #depth = -1
+  readonly #open: Frame[] = []
+  #hasTargets = false
+  #hasBegun = false
+  #isCut = false
+  #value: unknown
 
-  constructor(root: unknown, pace: Pace | undefined) {
-    this.pace = pace
+  constructor(root: unknown, { isTrusted }: { readonly isTrusted: boolean }) {
     this.#root = root
-    this.#targets = findRefTargets(root)
+    this.#isTrusted = isTrusted
+    this.#refs = new RefTargets(root)
+    this.#targets = this.#refs.found
   }
 
-  decode(node: unknown): unknown {
+  get decoded(): Decoded {
+    return { value: this.#value, truncated: this.#isCut }
+  }
+
+  /** Answers whether it is done. */
+  advance(steps: number): boolean {
+    if (!this.#hasTargets) {
+      this.#hasTargets = this.#refs.advance(steps)
+      if (!this.#hasTargets) return false
+    }
+    const { stackTraceLimit } = Error
+    // A million errors would otherwise each capture a stack of ours.
+    Error.stackTraceLimit = 0
+    try {
+      if (!this.#hasBegun) this.#value = this.#begin(this.#root, 0)
+      this.#hasBegun = true
+      return this.#fill(steps)
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit
+    }
+  }
+
+  #fill(steps: number): boolean {
+    for (let step = 0; step < steps; step++) {
+      const frame = this.#open.at(-1)
+      if (frame === undefined) return true
+      const { filling, depth } = frame
+      if (frame.next === filling.count) this.#open.pop()
+      else {
+        const index = frame.next++
+        filling.put(index, this.#begin(filling.read(index), depth + 1))
+      }
+    }
+    return this.#open.length === 0
+  }
+
+  /** The live value of a node, whose members come later. */
+  #begin(node: unknown, depth: number): unknown {
     if (typeof node !== 'object' || node === null) return node
-    this.#depth++
-    const live = Array.isArray(node) ? this.#decodeArray(node) : this.#decodeObject(node as Fields)
-    this.#depth--
-    return live
+    if (Array.isArray(node)) return depth > depthMax ? this.#cut() : this.#push(node, depth, fillArray(node))
+    const fields = node as Fields
+    const tag = Object.hasOwn(fields, '$type') ? fields['$type'] : undefined
+    const live = typeof tag === 'string' ? this.#beginTagged(tag, fields, depth) : malformed
+    if (live !== malformed) return live
+    return depth > depthMax ? this.#cut() : this.#push(fields, depth, fillFields(fields))
   }
 
-  open<Live>(node: object, live: Live): Live {
+  #beginTagged(tag: string, fields: Fields, depth: number): unknown {
+    if (tag === 'Ref') {
+      const target = this.#targets.get(findRefTarget(this.#root, fields['path']))
+      if (target !== undefined) return this.#note(fields, target)
+    }
+    const leaf = decodeLeaf(tag, fields, this.#isTrusted)
+    if (leaf !== malformed) return this.#note(fields, leaf)
+    if (depth > depthMax) return malformed
+    // A number, or what stands for one that JSON does not have.
+    const { value } = fields
+    if (tag === 'timedelta' && (typeof value === 'number' || typeof value === 'object'))
+      return this.#begin(value, depth + 1)
+    const filling = fillings.get(tag)?.(fields)
+    return filling === undefined ? malformed : this.#push(fields, depth, filling)
+  }
+
+  #push(node: object, depth: number, filling: Filling): unknown {
+    if (filling.count > 0) this.#open.push({ filling, depth, next: 0 })
+    return this.#note(node, filling.live)
+  }
+
+  /** What a node becomes must be known before its members are read, so that a Ref inside can name it. */
+  #note(node: object, live: unknown): unknown {
     if (this.#targets.has(node)) this.#targets.set(node, live)
     return live
   }
 
-  #decodeArray(node: readonly unknown[]): unknown {
-    return this.#depth > depthMax ? this.#cut() : decodeArray(node, node, this)
-  }
-
-  #decodeObject(fields: Fields): unknown {
-    const tag = Object.hasOwn(fields, '$type') ? fields['$type'] : undefined
-    if (typeof tag === 'string') {
-      if (tag === 'Ref') {
-        const target = this.#targets.get(findRefTarget(this.#root, fields['path']))
-        if (target !== undefined) return this.open(fields, target)
-      }
-      const leaf = decodeLeaf(tag, fields, this.pace)
-      if (leaf !== malformed) return this.open(fields, leaf)
-      const container = this.#depth > depthMax ? undefined : decoders.get(tag)
-      const live = container === undefined ? malformed : container(fields, this)
-      if (live !== malformed) return live
-    }
-    return this.#depth > depthMax ? this.#cut() : decodeFields(fields, fields, this)
-  }
-
   #cut(): Unserializable {
-    this.isCut = true
+    this.#isCut = true
     return new Unserializable('[nested too deeply]')
   }
 }

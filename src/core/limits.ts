@@ -27,6 +27,11 @@ export interface Limits {
   readonly functionCallsMax: number
   /** How long one call of a host function may take. Default none (`null`). */
   readonly functionMs: number | null
+  /**
+   * How long the run may keep the host's event loop busy: reading its messages, decoding its values, answering its calls.
+   * Default 5 000.
+   */
+  readonly hostMs: number
 }
 
 export type LimitName = keyof Limits
@@ -46,6 +51,7 @@ export const defaultLimits: Limits = {
   resultBytes: 16 * MiB,
   functionCallsMax: 10_000,
   functionMs: null,
+  hostMs: 5000,
 }
 
 /** What really enforces a limit in a run, as its receipt names it. */

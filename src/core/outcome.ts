@@ -18,7 +18,7 @@ export type Outcome =
   | { readonly kind: 'out-of-memory'; readonly limitBytes: number }
   | {
       readonly kind: 'limit-exceeded'
-      readonly limit: 'output' | 'processes' | 'disk'
+      readonly limit: 'output' | 'processes' | 'disk' | 'host'
       readonly allowed: number
     }
   /**

@@ -1,23 +1,63 @@
 /** Finds the nodes that `Ref` tags name in an encoded document. Reads own properties only; nothing here recurses. */
+import { keysOf } from './known-keys.ts'
+
 type Node = Readonly<Record<string | number, unknown>>
 
-/** The arrays and objects that some Ref below `root` names, as the keys of a map without values yet. */
-export function findRefTargets(root: unknown): Map<unknown, unknown> {
-  const targets = new Map<unknown, unknown>()
-  const waiting: unknown[] = [root]
-  while (waiting.length > 0) {
-    const node = waiting.pop()
-    if (typeof node !== 'object' || node === null) continue
+interface Members {
+  readonly node: Node
+  /** `null` for those of an array. */
+  readonly keys: readonly string[] | null
+  next: number
+}
+
+/** The arrays and objects that some Ref names, found in as many parts as one likes. */
+export class RefTargets {
+  /** As the keys of a map without values yet. */
+  readonly found = new Map<unknown, unknown>()
+  readonly #root: unknown
+  readonly #waiting: object[] = []
+  /** The one whose members are looked at, and how far. */
+  #members: Members | undefined
+
+  constructor(root: unknown) {
+    this.#root = root
+    if (isContainer(root)) this.#waiting.push(root)
+  }
+
+  /** Answers whether all are found. */
+  advance(steps: number): boolean {
+    for (let step = 0; step < steps; step++) {
+      if (this.#members === undefined) {
+        const node = this.#waiting.pop()
+        if (node === undefined) return true
+        this.#open(node)
+      } else this.#lookAt(this.#members)
+    }
+    return false
+  }
+
+  #open(node: object): void {
     const fields = node as Node
     if (Object.hasOwn(fields, '$type') && fields['$type'] === 'Ref') {
-      const target = findRefTarget(root, fields['path'])
-      if (target !== undefined) targets.set(target, undefined)
+      const target = findRefTarget(this.#root, fields['path'])
+      if (target !== undefined) this.found.set(target, undefined)
     }
-    for (const child of Array.isArray(node) ? (node as unknown[]) : Object.values(node))
-      if (typeof child === 'object' && child !== null) waiting.push(child)
+    this.#members = { node: fields, keys: Array.isArray(node) ? null : keysOf(node), next: 0 }
   }
-  return targets
+
+  #lookAt(members: Members): void {
+    const { node, keys, next } = members
+    if (next === (keys ?? (node as unknown as readonly unknown[])).length) {
+      this.#members = undefined
+      return
+    }
+    members.next++
+    const child = node[keys === null ? next : (keys[next] as string)]
+    if (isContainer(child)) this.#waiting.push(child)
+  }
 }
+
+const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 /** The array or object at `path`, or `undefined`. A path is as long as the input made it, and walked once per Ref. */
 export function findRefTarget(root: unknown, path: unknown): object | undefined {

@@ -2,8 +2,7 @@
 import type { LimitName, Limits } from '../core/limits.ts'
 import type { Protection } from '../core/protection.ts'
 import type { RuntimeName } from '../core/request.ts'
-import type { RunResult, Truncatable } from '../core/result.ts'
-import { decodeUntrusted } from '../core/values.ts'
+import type { RunResult } from '../core/result.ts'
 import { writeReceipt } from '../result/receipt.ts'
 import { settle } from '../result/settle.ts'
 import type { LeasedEnd } from '../pool/lease.ts'
@@ -22,14 +21,13 @@ export function writeResult(
   { exit, cgroupVersion, collected, start }: Omit<LeasedEnd, 'cleaned'>,
 ): RunResult {
   const { claims } = exit
-  const decoded = claims.value === undefined ? undefined : decodeUntrusted(claims.value.tagged)
   return {
     id: facts.id,
     outcome: settle(facts.limits, exit),
     ...(claims.value === undefined
       ? {}
       : {
-          value: decoded?.value,
+          value: claims.value.live,
           valueTagged: claims.value.tagged,
           valueText: claims.value.text,
         }),
@@ -38,10 +36,7 @@ export function writeResult(
     logs: claims.logs,
     stdout: exit.stdout,
     stderr: exit.stderr,
-    truncated: listTruncated(exit.truncated, {
-      value: decoded?.truncated ?? false,
-      files: !collected.isComplete,
-    }),
+    truncated: collected.isComplete ? exit.truncated : [...exit.truncated, 'files'],
     usage: {
       wallMs: exit.wallMs,
       cpuMs: exit.cpuMs,
@@ -51,13 +46,4 @@ export function writeResult(
     },
     receipt: writeReceipt({ ...facts, cgroupVersion, start }, exit),
   }
-}
-
-/** What was cut on the way, and what was cut here. */
-function listTruncated(
-  before: readonly Truncatable[],
-  here: Readonly<Partial<Record<Truncatable, boolean>>>,
-): readonly Truncatable[] {
-  const isCut = (what: Truncatable) => here[what] === true && !before.includes(what)
-  return [...before, ...(Object.keys(here) as Truncatable[]).filter(isCut)]
 }

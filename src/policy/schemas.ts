@@ -39,6 +39,7 @@ export const limitsSchema = z
       .max(256 * MiB),
     functionCallsMax: z.int().min(1).max(1_000_000_000),
     functionMs: z.int().min(1).max(timeMsMax).nullable(),
+    hostMs: z.int().min(1).max(timeMsMax),
   })
   .partial()
 

@@ -3,11 +3,11 @@ import type { GuestError } from '../core/outcome.ts'
 import type { LogEntry, MimeBundle, Truncatable } from '../core/result.ts'
 
 /** Why we ended the run, if we did. Ours alone to say. */
-export type KillReason = 'wall' | 'cpu' | 'memory' | 'output' | 'disk' | 'processes' | 'cancelled'
+export type KillReason = 'wall' | 'cpu' | 'memory' | 'output' | 'disk' | 'processes' | 'host' | 'cancelled'
 
 /** What the guest said of itself on its channel: claims, never evidence. */
 export interface GuestClaims {
-  readonly value?: { readonly tagged: unknown; readonly text: string }
+  readonly value?: { readonly tagged: unknown; readonly live: unknown; readonly text: string }
   readonly error?: { readonly phase: 'syntax' | 'run'; readonly error: GuestError }
   readonly logs: readonly LogEntry[]
   readonly displays: readonly MimeBundle[]

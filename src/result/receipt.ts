@@ -53,6 +53,7 @@ export function limitMechanisms({
     resultBytes: 'host',
     functionCallsMax: 'host',
     functionMs: 'host',
+    hostMs: 'host',
   }
 }
 
@@ -73,6 +74,7 @@ const withoutCell: LimitMechanisms = {
   resultBytes: 'host',
   functionCallsMax: 'host',
   functionMs: 'host',
+  hostMs: 'host',
 }
 
 export function writeReceipt(facts: ReceiptFacts, exit: Pick<Exit, 'layers' | 'observed'>): Receipt {

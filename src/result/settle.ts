@@ -33,6 +33,8 @@ function byOurHand(limits: Limits, { killReason }: Exit): Outcome | undefined {
       return { kind: 'limit-exceeded', limit: 'disk', allowed: limits.diskBytes }
     case 'processes':
       return { kind: 'limit-exceeded', limit: 'processes', allowed: limits.processesMax }
+    case 'host':
+      return { kind: 'limit-exceeded', limit: 'host', allowed: limits.hostMs }
     case 'output':
       return { kind: 'limit-exceeded', limit: 'output', allowed: limits.outputBytes }
   }

@@ -2,7 +2,7 @@
 import { depthMax } from '../core/encode-value.ts'
 
 /** A tag takes up to four levels of JSON for one of values: a Map is an object, a list, a pair, a value. */
-const levelsMax = 4 * (depthMax + 1)
+export const levelsMax = 4 * (depthMax + 1)
 
 /** Whether the value is small and flat enough for everything that the host does with it. */
 export function fitsResult(

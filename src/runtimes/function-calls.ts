@@ -5,16 +5,19 @@
 import type { Duplex } from 'node:stream'
 
 import type { Clock } from '../core/clock.ts'
+import { decodeSteps } from '../core/decode-value.ts'
 import { encodeValueToJson } from '../core/encode-value.ts'
 import type { Limits } from '../core/limits.ts'
 import type { HostFunction, RunRequest } from '../core/request.ts'
-import { decodeUntrusted } from '../core/values.ts'
+import type { Steps } from '../core/steps.ts'
 import { callBytesAtOnce, callsAtOnceMax } from './channel-protocol.ts'
-import { fitsResult } from './claimed-value.ts'
 import { describeUnsendable } from './function-answer.ts'
 import { FunctionError, writeThrow } from './function-error.ts'
+import type { HostBudget } from './host-budget.ts'
+import { loopTurns } from './loop-turns.ts'
 import { frameMessage } from './message-frame.ts'
 import { OpenCall } from './open-call.ts'
+import type { Message } from './read-message.ts'
 
 /** What a harness that keeps to its window may have beyond it: the frame that filled it. */
 const frameMarginBytes = 64 * 1024
@@ -23,6 +26,7 @@ export interface FunctionCallsParts {
   readonly functions: Readonly<Record<string, HostFunction>>
   readonly limits: Limits
   readonly clock: Clock
+  readonly budget: HostBudget
   /** Where the answers go. */
   readonly stream: Duplex
 }
@@ -33,10 +37,20 @@ type Answer = { readonly call: OpenCall } & (
   | { readonly thrown: unknown }
 )
 
+interface TakenCall {
+  readonly isEntitled: boolean
+  readonly invoke: () => void
+}
+
+const noCall: TakenCall = { isEntitled: false, invoke: () => undefined }
+
 /** `null` for a guest without a harness, and where there is nothing to call. */
 export function openCalls(
   stream: Duplex | null,
-  { request, ...rest }: Pick<FunctionCallsParts, 'limits' | 'clock'> & { readonly request: RunRequest },
+  {
+    request,
+    ...rest
+  }: Pick<FunctionCallsParts, 'limits' | 'clock' | 'budget'> & { readonly request: RunRequest },
 ): FunctionCalls | null {
   const { functions } = request
   return stream === null || functions === undefined ? null : new FunctionCalls({ ...rest, functions, stream })
@@ -69,20 +83,21 @@ export class FunctionCalls {
     return this.#open.size > callsAtOnceMax || this.#openBytes > this.#bytesMax
   }
 
-  /** Takes a `call` message of so many bytes. Answers whether it was one that the guest is entitled to. */
-  take({ id, name, args }: Record<string, unknown>, bytes: number): boolean {
-    if (this.#run.signal.aborted || !isId(id)) return false
-    const call = this.#begin(id, bytes)
-    const refusal = this.#refuse(name, args, bytes)
+  /** Takes a `call` message. Answers whether it was one that the guest is entitled to, and what calls the function. */
+  *take(message: Message): Steps<TakenCall> {
+    const { id, name, args } = message.fields
+    if (this.#run.signal.aborted || !isId(id)) return noCall
+    const call = this.#begin(id, message.bytes)
+    const refusal = this.#refuse(message)
     if (typeof name !== 'string' || refusal !== undefined) {
       this.#answer({ call, thrown: refusal })
-      return false
+      return noCall
     }
     this.#callsLeft -= 1
-    const { value, truncated } = decodeUntrusted(args)
+    const { value, truncated } = yield* decodeSteps(args)
     if (truncated) this.#answer({ call, thrown: new FunctionError('RangeError', tooMuch(name)) })
-    else this.#invoke(call, name, value as unknown[])
-    return true
+    const invoke = () => this.#invoke(call, name, value as unknown[])
+    return { isEntitled: true, invoke: truncated ? noCall.invoke : invoke }
   }
 
   /** Answers a call whose message was not worth being parsed as a whole. */
@@ -109,12 +124,13 @@ export class FunctionCalls {
     return call
   }
 
-  #refuse(name: unknown, args: unknown, bytes: number): FunctionError | undefined {
+  #refuse({ fields, fits }: Message): FunctionError | undefined {
+    const { name, args } = fields
     const { resultBytes, functionCallsMax } = this.#parts.limits
     if (typeof name !== 'string' || !this.#functions.has(name))
       return new FunctionError('ReferenceError', 'The host has no function of this name.')
     if (!Array.isArray(args)) return new FunctionError('TypeError', 'The arguments are not a list.')
-    if (!fitsResult(args, { frameBytes: bytes, maxBytes: resultBytes })) {
+    if (!fits('args', resultBytes)) {
       return new FunctionError(
         'RangeError',
         `The arguments of '${name}' take more than ${resultBytes} bytes, or are nested too deeply.`,
@@ -128,6 +144,8 @@ export class FunctionCalls {
   }
 
   #invoke(call: OpenCall, name: string, args: readonly unknown[]): void {
+    // It may have ended while the arguments were decoded.
+    if (this.#run.signal.aborted) return
     const { clock, limits } = this.#parts
     const { functionMs } = limits
     if (functionMs !== null) {
@@ -161,15 +179,16 @@ export class FunctionCalls {
   #sendAnswers(): void {
     if (this.#isAnswering) return
     this.#isAnswering = true
-    const { stream } = this.#parts
+    const { stream, budget } = this.#parts
     const wasFull = this.isFull
-    while (stream.writable && !stream.writableNeedDrain) {
+    while (stream.writable && !stream.writableNeedDrain && !loopTurns.isOver) {
       const answer = this.#answers.shift()
       if (answer === undefined) break
-      stream.write(frameMessage(this.#write(answer)))
+      stream.write(budget.measure(() => frameMessage(this.#write(answer))))
       if (this.#open.delete(answer.call)) this.#openBytes -= answer.call.bytes
     }
     this.#isAnswering = false
+    if (this.#answers.length > 0 && loopTurns.isOver) loopTurns.wait(() => this.#sendAnswers())
     if (wasFull && !this.isFull) this.onRoom()
   }
 
@@ -198,7 +217,7 @@ export class FunctionCalls {
 }
 
 function tooMuch(name: string): string {
-  return `The arguments of '${name}' are nested too deeply, or take too long to decode.`
+  return `The arguments of '${name}' are nested too deeply.`
 }
 
 function isId(id: unknown): id is number {

@@ -4,6 +4,7 @@
  * of a list share takes nothing.
  */
 import { systemClock } from '../core/clock.ts'
+import type { Steps } from '../core/steps.ts'
 
 export interface MessageCost {
   /** Lists and objects. */
@@ -17,17 +18,29 @@ const seenBits = 2 ** 23
 /** So that nobody can choose keys that all look the same. */
 const [seed, factor] = [randomInteger(), randomInteger() | 1]
 
+/** How much is looked at between two stops. */
+const bytesAtOnce = 64 * 1024
+
 /** `json` need not be JSON. */
-export function measureMessage(json: Buffer): MessageCost {
+export function* measureMessage(json: Buffer): Steps<MessageCost> {
   const seen = new Uint8Array(seenBits / 8)
   let containers = 0
   let keys = 0
+  let stop = bytesAtOnce
   for (let at = 0; at < json.length; at++) {
+    if (at >= stop) {
+      stop = at + bytesAtOnce
+      yield
+    }
     const byte = json[at]
     if (byte === bracket || byte === brace) containers++
     if (byte !== quote) continue
     let hash = seed
     for (at++; at < json.length && json[at] !== quote; at++) {
+      if (at >= stop) {
+        stop = at + bytesAtOnce
+        yield
+      }
       if (json[at] === backslash) at++
       hash = Math.imul(hash ^ (json[at] ?? 0), factor)
       // The high bits must reach the low ones at each byte: some factors alone let tens of thousands of keys collide.

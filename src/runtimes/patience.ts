@@ -1,6 +1,12 @@
 /** Waiting for what may not come. */
 import type { Clock } from '../core/clock.ts'
 
+/** After a kill: how long the guests' last words may take, and then the cell's own end. Together below 50 ms. */
+export const lastWordsMs = 25
+export const cellEndMs = 15
+/** Files can be brought back from a cell whose guests are known to have ended, which takes longer on a busy machine. */
+export const lastWordsBeforeFilesMs = 500
+
 /** Resolves with the event or after so long, whichever is first. */
 export async function withPatience(event: Promise<void>, ms: number, clock: Clock): Promise<void> {
   const late = Promise.withResolvers<void>()

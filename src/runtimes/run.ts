@@ -18,8 +18,9 @@ import { Channel } from './channel.ts'
 import { countedCpuMs, countedEvidence } from './evidence.ts'
 import type { Counted } from './evidence.ts'
 import { openCalls } from './function-calls.ts'
+import { HostBudget } from './host-budget.ts'
 import { isDead, readStatus, requirePromises } from './observed.ts'
-import { whenAborted, withPatience } from './patience.ts'
+import { cellEndMs, lastWordsBeforeFilesMs, lastWordsMs, whenAborted } from './patience.ts'
 
 export interface RunParts extends Counted {
   readonly request: RunRequest
@@ -28,13 +29,6 @@ export interface RunParts extends Counted {
   readonly plan: CellPlan
 }
 
-/** After a kill: how long the guests' last words may take, and then the cell's own end. Together below 50 ms. */
-const lastWordsMs = 25
-const cellEndMs = 15
-/** Files can be brought back from a cell whose guests are known to have ended, which takes longer on a busy machine. */
-const lastWordsBeforeFilesMs = 500
-/** How long the channel may take to close once the main process is gone; a descendant may hold it open. */
-const channelEndMs = 10
 const cpuCheckMs = 10
 /** By how much our timer comes after the cell's. */
 const wallGraceMs = 10
@@ -49,19 +43,18 @@ export class Run implements ProcessListener {
   readonly #parts: RunParts
   readonly #capture: Capture
   readonly #channel: Channel | null
+  readonly #budget: HostBudget
   readonly #start = Promise.withResolvers<void>()
   readonly #end = Promise.withResolvers<Exit>()
   readonly #cancels: (() => void)[] = []
-  /** For a run whose end cannot be waited for. */
-  #usage: CellUsage = { cpuMs: 0, memoryPeakBytes: 0 }
+  #usage: CellUsage = { cpuMs: 0, memoryPeakBytes: 0 } // for a run whose end cannot be waited for
   #startedAt: number | undefined
   readonly #truncated = new Set<Truncatable>()
   #killReason: KillReason | null = null
   #report: ProcessReport | null = null
   #observed: Record<string, string> = {}
   #landlockAbi = ''
-  /** No guest is alive, or will be in a moment. */
-  #isEnding = false
+  #isEnding = false // no guest is alive, or will be in a moment
   #isOver = false
   #isDone = false // says the guest: nothing follows on its channel
   #finishMain: ((exitCode: number) => void) | undefined
@@ -77,9 +70,15 @@ export class Run implements ProcessListener {
       onEmpty: () => cell.resume(),
       onFailure: (error) => this.fail(error), // the caller's own, so it is the caller's to see
     })
-    const calls = openCalls(cell.channel, parts)
+    this.#budget = new HostBudget(parts.clock, parts.limits.hostMs)
+    this.#budget.onSpent = () => {
+      this.#channel?.close()
+      this.#kill('host')
+    }
+    const calls = openCalls(cell.channel, { ...parts, budget: this.#budget })
     this.#until(() => calls?.end())
     const listener = {
+      budget: this.#budget,
       elapsed: () => this.#elapsed(),
       onFlood: () => this.#kill('output'),
       onEnd: (exitCode: number) => this.#takeEnd(exitCode),
@@ -161,7 +160,7 @@ export class Run implements ProcessListener {
     if (this.#killReason === 'wall' && report.elapsedMs < this.#parts.limits.wallMs) this.#killReason = null
     // Not at once: the news that the cell stands may have come together with this.
     if (this.#channel === null || this.#isDone) queueMicrotask(() => this.#finish())
-    else void withPatience(this.#channel.ended, channelEndMs, this.#parts.clock).then(() => this.#finish())
+    else void this.#channel.hearOut(this.#parts.clock).then(() => this.#finish())
   }
 
   /** A cell that we ended before it stood did not fail. */
@@ -259,6 +258,7 @@ export class Run implements ProcessListener {
     if (this.#isOver) return
     this.#isOver = true
     this.#cancelTimers()
+    this.#budget.end()
     let exit: Exit
     try {
       exit = this.#collect(this.#report)

@@ -1,12 +1,10 @@
 /** What decoding promises beyond the round trip: which objects stay one, where it stops, and how long it may take. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { Pace, TooSlow } from '../../src/core/decode-pace.ts'
-import { decodeTagged } from '../../src/core/decode-value.ts'
+import { decodeSteps, decodeTagged } from '../../src/core/decode-value.ts'
 import { Unserializable } from '../../src/core/encode-leaf.ts'
 import { depthMax } from '../../src/core/encode-value.ts'
 import { decodeUntrusted, decodeValue, encodeValue } from '../../src/core/values.ts'
-import { fillCollection } from '../../src/core/fill-collection.ts'
 
 const nest = (levels: number, inner: unknown): unknown => {
   let value = inner
@@ -76,57 +74,31 @@ describe('Decoding a document that no harness of ours wrote', () => {
     assert.equal(decodeUntrusted(nest(depthMax + 1, 1)).truncated, false)
   })
 
-  test('gives up when filling a collection takes too long, and says so', () => {
-    let nowMs = 0
-    const slow = new Pace(() => (nowMs += 1000))
+  test('stops wherever whoever runs its steps stops', () => {
     const large = { $type: 'Set', value: Array.from({ length: 3000 }, (_, index) => index) }
-    assert.deepEqual(decodeTagged([large], slow), {
-      value: new Unserializable('[takes too long to decode]'),
-      truncated: true,
-    })
+    const steps = decodeSteps([large, { $type: 'Ref', path: [0] }])
+    let count = 0
+    for (let step = steps.next(); step.done !== true; step = steps.next()) count++
+    assert.ok(count > 40, String(count))
+    assert.deepEqual(
+      decodeUntrusted([large, { $type: 'Ref', path: [0] }]).value,
+      decodeTagged([large, { $type: 'Ref', path: [0] }]).value,
+    )
   })
 
-  test('gives up when reading patterns takes too long', () => {
-    let nowMs = 0
-    const pattern = { $type: 'RegExp', source: 'a', flags: '' }
-    assert.equal(decodeTagged([pattern], new Pace(() => (nowMs += 100))).truncated, false)
-    assert.equal(
-      decodeTagged(
-        [pattern, { ...pattern }, pattern, { ...pattern }, pattern, pattern],
-        new Pace(() => (nowMs += 100)),
-      ).truncated,
-      true,
-    )
+  test('leaves a pattern with many sets of characters by name as it is', () => {
+    const [few, many] = [8, 9].map((count) => ({
+      $type: 'RegExp',
+      source: '\\p{L}'.repeat(count),
+      flags: 'u',
+    }))
+    assert.ok(decodeValue(few) instanceof RegExp)
+    assert.deepEqual(decodeValue(many), many)
   })
 
   test('leaves a pattern that is too long to be read as it is', () => {
     const pattern = { $type: 'RegExp', source: 'a'.repeat(4097), flags: '' }
     assert.deepEqual(decodeValue(pattern), pattern)
     assert.ok(decodeTagged(pattern).value instanceof RegExp)
-  })
-})
-
-describe('A pace', () => {
-  test('gives a collection as much time as it has members', () => {
-    let nowMs = 0
-    // A part of 1,024 members earns two milliseconds.
-    const pace = new Pace(() => (nowMs += 1))
-    const live = new Set<number>()
-    fillCollection(2_000_000, (index) => live.add(index), pace)
-    assert.equal(live.size, 2_000_000)
-  })
-
-  test('does not look at the clock for small collections', () => {
-    const pace = new Pace(() => assert.fail('looked'))
-    const live = new Set<number>()
-    fillCollection(64, (index) => live.add(index), pace)
-    assert.equal(live.size, 64)
-  })
-
-  test('ends work that used its time up', () => {
-    let nowMs = 0
-    const pace = new Pace(() => (nowMs += 400))
-    pace.spend(1, () => {})
-    assert.throws(() => pace.spend(1, () => {}), TooSlow)
   })
 })

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { describe, test } from 'node:test'
 
+import { freeBudget } from '../support/free-budget.ts'
 import * as fc from 'fast-check'
 
 import { defaultLimits } from '../../src/core/limits.ts'
@@ -59,7 +60,7 @@ function cutUp(bytes: Buffer, places: readonly number[]): Buffer[] {
   return [...ends, bytes.length].map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end))
 }
 
-const deaf = { elapsed: () => 0, onFlood: () => undefined, onEnd: () => undefined }
+const deaf = { elapsed: () => 0, onFlood: () => undefined, onEnd: () => undefined, budget: freeBudget() }
 
 describe('frames of a launcher', () => {
   const types = Object.values(frameType)

@@ -190,7 +190,7 @@ test('nothing that a guest says of itself makes a time-out, a cancellation, a li
         phase: fc.constantFrom('run', 'syntax'),
         error: fc.record({ name: words, message: words }),
       }),
-      value: fc.record({ tagged: fc.jsonValue(), text: words }),
+      value: fc.record({ tagged: fc.jsonValue(), live: fc.jsonValue(), text: words }),
       logs: fc.constant([]),
       displays: fc.constant([]),
     },

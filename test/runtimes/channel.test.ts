@@ -6,6 +6,7 @@ import * as fc from 'fast-check'
 
 import { defaultLimits } from '../../src/core/limits.ts'
 import type { Limits } from '../../src/core/limits.ts'
+import { freeBudget } from '../support/free-budget.ts'
 import { Channel, encodeGuestRequest } from '../../src/runtimes/channel.ts'
 
 const KiB = 1024
@@ -23,7 +24,7 @@ function listen(limits: Partial<Limits> = {}): Listening {
   const channel = new Channel(
     stream,
     { ...defaultLimits, ...limits },
-    { elapsed: () => 7, onFlood: () => floods++, onEnd: () => undefined },
+    { elapsed: () => 7, onFlood: () => floods++, onEnd: () => undefined, budget: freeBudget() },
   )
   return {
     channel,
@@ -57,7 +58,7 @@ test('messages become claims, with our own time', () => {
     logs: [{ level: 'log', text: 'one', atMs: 7 }],
     displays: [{ 'text/plain': 'shown' }],
     error: { phase: 'run', error: { name: 'E', message: 'm', stack: 's', line: 2, column: 3 } },
-    value: { tagged: { a: 1 }, text: '{ a: 1 }' },
+    value: { tagged: { a: 1 }, live: { a: 1 }, text: '{ a: 1 }' },
   })
   assert.deepEqual([...channel.truncated], [])
 })
@@ -274,7 +275,7 @@ test('a guest that sends without end is reported and no longer read', () => {
   assert.deepEqual(channel.claims, nothing)
 })
 
-const deaf = { elapsed: () => 0, onFlood: () => undefined, onEnd: () => undefined }
+const deaf = { elapsed: () => 0, onFlood: () => undefined, onEnd: () => undefined, budget: freeBudget() }
 
 test('the channel has ended when the guest’s end is closed', async () => {
   const stream = new PassThrough()

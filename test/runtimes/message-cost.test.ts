@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { runSteps } from '../../src/core/steps.ts'
 import { measureMessage } from '../../src/runtimes/message-cost.ts'
 
-const measure = (text: string) => measureMessage(Buffer.from(text))
+const measure = (text: string) => runSteps(measureMessage(Buffer.from(text)))
 
 test('lists and objects are counted, and what is in strings is not', () => {
   assert.deepEqual(measure('[{"a":["[{",1]},"\\"[",{}]'), { containers: 4, keys: 1 })

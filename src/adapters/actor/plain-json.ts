@@ -5,6 +5,7 @@
 import { systemClock } from '../../core/clock.ts'
 import { decodeLeaf, malformed } from '../../core/decode-leaf.ts'
 import { depthMax } from '../../core/encode-value.ts'
+import { keysOf } from '../../core/known-keys.ts'
 import { findRefTarget } from '../../core/value-refs.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -77,7 +78,7 @@ class PlainJson {
 
   #fields(fields: Fields, depth: number): Fields {
     const plain: Record<string, unknown> = {}
-    const keys = Object.keys(fields)
+    const keys = keysOf(fields)
     // Listing them is work before the first value is: as much for an object that was written out before.
     this.#valuesLeft -= Math.floor(keys.length / 2)
     for (const key of keys) {
@@ -146,7 +147,7 @@ class PlainJson {
     if (typeof value !== 'string') return undefined
     this.#valuesLeft -= 2 * value.length
     if (this.#valuesLeft < 0) return '[too large]'
-    const live = decodeLeaf(tag, fields, undefined)
+    const live = decodeLeaf(tag, fields, true)
     if (live === malformed) return undefined
     if (live instanceof ArrayBuffer) return listNumbers(new Uint8Array(live))
     if (live instanceof DataView) return listNumbers(new Uint8Array(live.buffer))

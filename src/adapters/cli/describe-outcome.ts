@@ -73,6 +73,11 @@ function describeLimit(
   { limit, allowed }: Extract<Outcome, { kind: 'limit-exceeded' }>,
   ceilings: Partial<Limits>,
 ): string {
+  if (limit === 'host') {
+    const advice = explainCeiling('hostMs', allowed, ceilings)
+    const bound = `over its limit of ${formatDuration(allowed)} for the host to read and answer what it sends.`
+    return `${bound} ${advice ?? 'Raise `defaults.hostMs` of the configuration if it needs more.'}`
+  }
   const bound =
     limit === 'processes' ? `${allowed} processes and threads` : `${formatSize(allowed)} of ${limit}`
   return `over its limit of ${bound}. ${adviseMore(limit, allowed, ceilings)}`

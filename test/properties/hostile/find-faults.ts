@@ -1,4 +1,5 @@
 /** Looks at what came of hostile values, and lists those that came to something else. */
+import { freeBudget } from '../../support/free-budget.ts'
 import assert from 'node:assert/strict'
 import { Duplex } from 'node:stream'
 
@@ -58,6 +59,7 @@ export async function lookAtMessage({ code }: HostileValue): Promise<Seen> {
   const channel = new Channel(stream, defaultLimits, {
     elapsed: () => 0,
     onEnd: () => undefined,
+    budget: freeBudget(),
     onFlood: () => assert.fail('a flood'),
   })
   const json = Buffer.from(`{"type":"value","truncated":false,"text":"","value":${code}}`)

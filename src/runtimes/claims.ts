@@ -1,0 +1,136 @@
+/** What the guest says of itself, kept within the run's limits: logs, displays, its value, its error. */
+import { StringDecoder } from 'node:string_decoder'
+
+import { decodeSteps } from '../core/decode-value.ts'
+import { keysOf } from '../core/known-keys.ts'
+import type { Limits } from '../core/limits.ts'
+import type { GuestError } from '../core/outcome.ts'
+import type { LogEntry, MimeBundle, Truncatable } from '../core/result.ts'
+import type { Steps } from '../core/steps.ts'
+import type { GuestClaims } from '../result/exit.ts'
+import { isRecord } from './read-message.ts'
+import type { Message } from './read-message.ts'
+
+export const textCharactersMax = 64 * 1024
+/** An entry costs the host some 100 bytes beside its text, so many empty ones are not free. */
+const logsMax = 65_536
+const displaysMax = 4096
+/** More than there are types of anything. */
+const typesMax = 64
+
+type Fields = Message['fields']
+
+export class Claims {
+  readonly truncated = new Set<Truncatable>()
+  readonly #limits: Limits
+  readonly #elapsed: () => number
+  readonly #logs: LogEntry[] = []
+  readonly #displays: MimeBundle[] = []
+  #value: GuestClaims['value']
+  #error: GuestClaims['error']
+  #logBytesLeft: number
+  #displayBytesLeft: number
+
+  constructor(limits: Limits, elapsed: () => number) {
+    this.#limits = limits
+    this.#elapsed = elapsed
+    this.#logBytesLeft = limits.outputBytes
+    this.#displayBytesLeft = limits.resultBytes
+  }
+
+  get all(): GuestClaims {
+    return {
+      ...(this.#value === undefined ? {} : { value: this.#value }),
+      ...(this.#error === undefined ? {} : { error: this.#error }),
+      logs: this.#logs,
+      displays: this.#displays,
+    }
+  }
+
+  takeLog({ level, text }: Fields): void {
+    if (!isLevel(level) || typeof text !== 'string') return
+    if (this.#logs.length >= logsMax || this.#logBytesLeft === 0) {
+      this.truncated.add('logs')
+      return
+    }
+    const kept = cutToBytes(text.slice(0, textCharactersMax), this.#logBytesLeft)
+    this.#logBytesLeft -= Buffer.byteLength(kept)
+    if (kept.length < text.length) this.truncated.add('logs')
+    if (kept.length > 0 || text.length === 0) this.#logs.push({ level, text: kept, atMs: this.#elapsed() })
+    // An empty line has no bytes but is an entry; without this charge it would be free.
+    if (text.length === 0) this.#logBytesLeft -= 1
+  }
+
+  *takeValue(message: Message): Steps<void> {
+    const { value: tagged, text, truncated } = message.fields
+    if (!message.fits('value', this.#limits.resultBytes)) {
+      this.truncated.add('value')
+      return
+    }
+    const decoded = yield* decodeSteps(tagged)
+    if (truncated === true || decoded.truncated) this.truncated.add('value')
+    this.#value = {
+      tagged,
+      live: decoded.value,
+      text: typeof text === 'string' ? text.slice(0, textCharactersMax) : '',
+    }
+  }
+
+  takeDisplay({ bundle, truncated }: Fields): void {
+    if (truncated === true) this.truncated.add('displays')
+    if (!isRecord(bundle)) return
+    const entries = listTypes(bundle)
+    const bytes = entries.reduce((sum, [type, text]) => sum + type.length + text.length, 1)
+    if (bytes > this.#displayBytesLeft || this.#displays.length >= displaysMax) {
+      this.truncated.add('displays')
+      return
+    }
+    this.#displayBytesLeft -= bytes
+    this.#displays.push(Object.fromEntries(entries))
+  }
+
+  takeError({ phase, error }: Fields): void {
+    if ((phase !== 'syntax' && phase !== 'run') || !isRecord(error)) return
+    this.#error = { phase, error: takeGuestError(error) }
+  }
+}
+
+const levels: readonly string[] = ['debug', 'log', 'info', 'warn', 'error']
+
+function isLevel(level: unknown): level is LogEntry['level'] {
+  return typeof level === 'string' && levels.includes(level)
+}
+
+/** At most so many bytes of UTF-8, cut between characters. */
+function cutToBytes(text: string, most: number): string {
+  if (Buffer.byteLength(text) <= most) return text
+  return new StringDecoder('utf8').write(Buffer.from(text).subarray(0, most))
+}
+
+/** Those with a text. */
+function listTypes(bundle: object): readonly (readonly [string, string])[] {
+  const types = keysOf(bundle).slice(0, typesMax)
+  return types.flatMap((type) => {
+    const text: unknown = Reflect.get(bundle, type)
+    return typeof text === 'string' ? [[type, text] as const] : []
+  })
+}
+
+function takeGuestError(error: Record<string, unknown>): GuestError {
+  const text = (key: string, most: number): string | undefined => {
+    const value = error[key]
+    return typeof value === 'string' ? value.slice(0, most) : undefined
+  }
+  const position = (key: string): number | undefined => {
+    const value = error[key]
+    return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined
+  }
+  const [stack, line, column] = [text('stack', textCharactersMax), position('line'), position('column')]
+  return {
+    name: text('name', 256) ?? 'Error',
+    message: text('message', textCharactersMax) ?? '',
+    ...(stack === undefined ? {} : { stack }),
+    ...(line === undefined ? {} : { line }),
+    ...(column === undefined ? {} : { column }),
+  }
+}

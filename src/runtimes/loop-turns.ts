@@ -1,0 +1,57 @@
+/**
+ * Each turn of the event loop has some milliseconds for what guests have sent, for all of them together; what is left
+ * waits for the next turn. So the host stays answerable, however many guests there are and whatever they send.
+ */
+import { systemClock } from '../core/clock.ts'
+import type { Clock } from '../core/clock.ts'
+
+const turnMs = 8
+/** The loop is known to turn again when a timer of this comes. */
+const pauseMs = 1
+
+export class LoopTurns {
+  readonly #clock: Clock
+  #leftMs = turnMs
+  readonly #waiting: (() => void)[] = []
+  #isRenewing = false
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get isOver(): boolean {
+    return this.#leftMs <= 0
+  }
+
+  spend(ms: number): void {
+    this.#leftMs -= ms
+    // A timer for each message would cost more than most messages.
+    if (this.#leftMs < turnMs / 2) this.#renewLater()
+  }
+
+  /** Calls back in a turn that has time left, in the order in which it is asked. */
+  wait(callback: () => void): void {
+    this.#waiting.push(callback)
+    this.#renewLater()
+  }
+
+  #renewLater(): void {
+    if (this.#isRenewing) return
+    this.#isRenewing = true
+    this.#clock.after(pauseMs, () => this.#renew())
+  }
+
+  #renew(): void {
+    this.#isRenewing = false
+    this.#leftMs = turnMs
+    while (!this.isOver) {
+      const next = this.#waiting.shift()
+      if (next === undefined) return
+      next()
+    }
+    if (this.#waiting.length > 0) this.#renewLater()
+  }
+}
+
+/** The loop is one, so its turns are shared by all that this process runs. */
+export const loopTurns = new LoopTurns(systemClock)
