@@ -54,6 +54,9 @@ static void (*const steps[])(struct reader *) = {
     step_restrict,
     step_open_workspace,
     step_claim_ids,
+    step_open_lower,
+    step_own_view,
+    step_bind_own,
 };
 
 void apply_plan(struct reader plan) {

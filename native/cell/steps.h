@@ -48,5 +48,8 @@ void step_family(struct reader *record);
 void step_restrict(struct reader *record);
 void step_open_workspace(struct reader *record);
 void step_claim_ids(struct reader *record);
+void step_open_lower(struct reader *record);
+void step_own_view(struct reader *record);
+void step_bind_own(struct reader *record);
 
 #endif

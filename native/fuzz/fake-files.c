@@ -7,6 +7,7 @@
 #include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
@@ -110,9 +111,17 @@ long fake_openat2(const char *name, const struct open_how *how) {
   uint64_t all = no_links | RESOLVE_BENEATH | RESOLVE_NO_XDEV;
   bool looks_up = how->resolve == no_links && how->flags == (O_PATH | O_DIRECTORY | O_CLOEXEC);
   bool stays_inside = how->resolve == all && (how->flags & O_NOFOLLOW) != 0;
+  uint64_t in_view = RESOLVE_IN_ROOT | RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS;
+  bool shows_part = how->resolve == in_view && how->flags == (O_PATH | O_CLOEXEC);
   bool writes = (how->flags & (O_WRONLY | O_RDWR | O_CREAT)) != 0;
-  if (writes || !(looks_up || stays_inside)) found("openat2: could leave the folder, or write");
+  if (writes || !(looks_up || stays_inside || shows_part)) found("openat2: could leave the folder, or write");
   return strlen(name) >= 4096 ? -1 : fake_open();
+}
+
+int fake_ioctl(unsigned long request, void *argument) {
+  if (fake_succeed() < 0) return -1;
+  if (request == FIONREAD) *(int *)argument = (int)fake_number(70000);
+  return 0;
 }
 
 /* Lists of numbers, such as the children of a process: each is one byte of the input, and a zero ends the list. */

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -234,12 +233,6 @@ int fake_pair(int fds[2]) {
   return fds[0] < 0 || fds[1] < 0 ? -1 : 0;
 }
 
-int fake_ioctl(unsigned long request, void *argument) {
-  if (fake_succeed() < 0) return -1;
-  if (request == FIONREAD) *(int *)argument = (int)fake_number(70000);
-  return 0;
-}
-
 int fake_prctl(int option, ...) {
   if (option != PR_CAPBSET_READ) return fake_succeed();
   va_list arguments;
@@ -268,6 +261,8 @@ long fake_syscall(long number, ...) {
       break;
     case SYS_open_tree:
     case SYS_pidfd_open:
+    case SYS_fsopen:
+    case SYS_fsmount:
       result = fake_open();
       break;
     case SYS_landlock_create_ruleset:
@@ -284,6 +279,7 @@ long fake_syscall(long number, ...) {
     case SYS_close_range:
     case SYS_mount_setattr:
     case SYS_move_mount:
+    case SYS_fsconfig:
     case SYS_pivot_root:
     case SYS_landlock_add_rule:
     case SYS_landlock_restrict_self:

@@ -8,6 +8,7 @@ import { planRestrictedCell } from '../../src/jail/restricted-plan.ts'
 import { encodePlan } from '../../src/jail/plan-records.ts'
 import type { PlanRecord } from '../../src/jail/plan-records.ts'
 import type { CellGround } from '../../src/jail/shape.ts'
+import type { SourceFacts } from '../../src/jail/sources.ts'
 import { encodeBegin, encodeSpawn } from '../../src/jail/spawn-frame.ts'
 import { encodeWanted } from '../../src/runtimes/collect/listing.ts'
 import { encodeRecord, recordKind } from '../../src/sandbox/files/file-records.ts'
@@ -65,6 +66,7 @@ const ground: CellGround = {
     folders: ['/usr'],
     links: [{ path: '/bin', target: 'usr/bin' }],
     etc: ['/etc/ssl'],
+    refusedLowers: [],
     resolvConf: '',
   },
 }
@@ -84,8 +86,12 @@ const shortPlan: readonly PlanRecord[] = [
 function plans(): (readonly PlanRecord[])[] {
   const shape = { binds: [], network: 'none', place: ownView, diskBytes: 1 << 20 } as const
   const work = '/var/work'
-  const isFile = (path: string) => path.startsWith('/dev/')
-  const walled = [ground, plainGround].map((one) => planCell(shape, one, isFile).records)
+  // One source is shown as it is, so that a plan has both kinds.
+  const facts: SourceFacts = {
+    isFile: (path) => path.startsWith('/dev/'),
+    lowersOf: (path) => (path === '/usr' ? [{ folder: '/', inside: 'usr' }] : []),
+  }
+  const walled = [ground, plainGround].map((one) => planCell(shape, one, facts).records)
   const warded = [ground, plainGround].map((one) => {
     return planRestrictedCell({ ...shape, place: hostView(work) }, { ...one, wall: 'landlock' }, work).records
   })

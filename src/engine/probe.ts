@@ -85,13 +85,32 @@ function describeLayers(
   }
   return [
     ...Object.entries(namespaces).map(([name, link]) => describeNamespace(name, link, observed)),
-    ...(machine.refusal === undefined ? [] : [describeRefusal(machine.refusal)]),
+    ...(machine.refusal === undefined
+      ? [describeOwnView(layers, machine)]
+      : [describeRefusal(machine.refusal)]),
     describeOwnUid(machine, observed),
     describeCgroup(machine, around),
     describeFacts('seccomp', { Seccomp: /^2$/, NoNewPrivs: /^1$/ }, observed),
     describeFacts('capabilities', { CapEff: /^0+$/, CapPrm: /^0+$/ }, observed),
     describeLandlock(layers),
   ]
+}
+
+/** Whose inodes guests have of the folders that are shown. */
+function describeOwnView(layers: readonly string[], { hostView }: Machine): ProbeLayer {
+  const name = 'own view'
+  if (layers.includes('own-view'))
+    return { name, state: 'ok', observed: 'folders of the host are shown by an overlay of the cell’s own' }
+  const refused = hostView.refusedLowers.map((folder) => `the kernel refuses one of ${folder}`)
+  return {
+    name,
+    state: 'weaker',
+    observed:
+      refused.length > 0 ? refused.join('; ') : 'something is mounted inside of a folder that is shown',
+    meaning:
+      'Guests have the host’s own inodes, read-only: they can lock files that others lock, watch what others open, and connect to sockets in `readable` folders.',
+    fix: 'Linux 5.11 or later with overlayfs, not nested more than once in other overlays, and no mounts inside of /usr.',
+  }
 }
 
 /** Why the wall is not a better one, and what to do about it. */

@@ -39,11 +39,14 @@ const adviceOnGuests: Readonly<Record<string, string>> = {
 }
 
 const namespaceSteps: readonly PlanRecord['do'][] = ['clone', 'id-maps', 'become', 'set-ids', 'unshare']
+/** Steps of showing folders by inodes that are the cell's. */
+const viewSteps: readonly PlanRecord['do'][] = ['open-lower', 'own-view', 'bind-own']
 const mountSteps: readonly PlanRecord['do'][] = [
   'open-tree',
   'private',
   'root',
   'bind',
+  ...viewSteps,
   'mount',
   'pivot',
   'mask',
@@ -83,6 +86,11 @@ export function isExhaustion({ record, errno }: Refusal, around: Surroundings): 
     mountSteps.includes(record.do) ||
     (record.do === 'clone' && findCount(errno, around.sysctls) === undefined)
   )
+}
+
+/** Whether the kernel refuses to make a view of a folder, rather than has no room for it now. */
+export function isViewRefusal({ record, errno }: Refusal): boolean {
+  return record !== null && viewSteps.includes(record.do) && errno !== 'ENOSPC' && refusals.includes(errno)
 }
 
 /** Whether a step is part of what a wall is made of, so that a weaker wall does without it. */

@@ -4,7 +4,7 @@
  */
 import { isAtLeast } from '../core/protection.ts'
 import type { ProtectionLevel } from '../core/protection.ts'
-import { WallRefused } from './launch.ts'
+import { ViewRefused, WallRefused } from './launch.ts'
 import type { Machine } from './machine.ts'
 import type { Place } from './place.ts'
 import type { Wall } from './shape.ts'
@@ -30,12 +30,28 @@ export async function behindBestWall<T>(
 ): Promise<T> {
   for (;;) {
     try {
-      return await attempt(machine.choosePlace())
+      return await withPossibleViews(machine, async () => attempt(machine.choosePlace()))
     } catch (error) {
       if (!(error instanceof WallRefused)) throw error
       const level = levelWithout[error.wall]
       if (level === null || !isAtLeast(level, minimum)) throw error
       if (await machine.giveUp(error)) onRefusal(error)
+    }
+  }
+}
+
+/** One more refusal than there are folders to make views of. */
+const refusalsMax = 200
+
+/** Folders whose view the kernel refuses are shown as they are; each refusal is remembered, so there are few. */
+export async function withPossibleViews<T>(machine: Machine, attempt: () => Promise<T>): Promise<T> {
+  for (let refusals = 0; ; refusals++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      // What somebody else has found out meanwhile is worth another try as well.
+      if (!(error instanceof ViewRefused) || refusals === refusalsMax) throw error
+      machine.giveUpView(error)
     }
   }
 }

@@ -1,5 +1,5 @@
 /** From a shape to a cell under construction, and back to nothing. */
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 
 import type { Clock } from '../core/clock.ts'
 import { endAtOnce, endOnce } from '../core/endings.ts'
@@ -13,6 +13,7 @@ import type { CellPlan } from './plan.ts'
 import { planRestrictedCell } from './restricted-plan.ts'
 import { encodePlan } from './plan-records.ts'
 import type { CellShape } from './shape.ts'
+import { sourceFacts } from './source-facts.ts'
 import { removeRun } from './work-folders.ts'
 
 export interface CellRequest {
@@ -47,7 +48,8 @@ export async function buildCell(
   try {
     ground = await machine.lease(limits)
     const { work } = shape.place
-    const plan = work === null ? planCell(shape, ground, isFile) : planRestrictedCell(shape, ground, work)
+    const plan =
+      work === null ? planCell(shape, ground, sourceFacts) : planRestrictedCell(shape, ground, work)
     const records = encodePlan(plan.records)
     const cell = await launching.cell
     cell.sendPlan(records)
@@ -62,11 +64,6 @@ export async function buildCell(
     await discard(launching, ground, { clock, work: shape.place.work })
     throw error
   }
-}
-
-/** A path that is not there counts as a file: the step that takes hold of it says what is wrong. */
-export function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true
 }
 
 const releaseTries = 20

@@ -27,6 +27,7 @@ export function lookAtHost(): HostView {
     folders: present.filter((path) => !isLink(path)),
     links: present.filter(isLink).map((path) => ({ path, target: readlinkSync(path) })),
     etc: [...etcPaths, ...listLanguageSettings()].filter((path) => existsSync(path)),
+    refusedLowers: [],
     resolvConf: existsSync('/etc/resolv.conf')
       ? readFileSync('/etc/resolv.conf', 'utf8').slice(0, 16_384)
       : '',

@@ -4,12 +4,13 @@ import { getSystemErrorMap } from 'node:util'
 import { LazaretError } from '../core/errors.ts'
 import { Cell } from './cell.ts'
 import type { StepFailure } from './cell-reports.ts'
-import { adviseOn, isExhaustion, isOfWall } from './advice.ts'
+import { adviseOn, isExhaustion, isOfWall, isViewRefusal } from './advice.ts'
 import { spawnLauncher } from './launcher.ts'
 import type { Nursery } from './nursery.ts'
 import type { Launch } from './launches.ts'
 import type { CellPlan } from './plan.ts'
 import { describeRecord } from './plan-records.ts'
+import type { PlanRecord } from './plan-records.ts'
 import type { Wall } from './shape.ts'
 import { lookAround } from './surroundings.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -52,6 +53,17 @@ export class WallRefused extends LazaretError {
   }
 }
 
+/** The kernel makes no overlay of a folder: it can be shown through another one, or as it is. */
+export class ViewRefused extends LazaretError {
+  /** The folder that was to be its layer. */
+  readonly lower: string
+
+  constructor(lower: string, options: { readonly detail: string }) {
+    super('JAIL_UNAVAILABLE', options)
+    this.lower = lower
+  }
+}
+
 /** What a failed step means to the caller. */
 export function explainFailure(
   failure: StepFailure,
@@ -65,11 +77,25 @@ export function explainFailure(
   ]
   const place = record === null ? '' : ` (${describeRecord(record)})`
   const refusal = { record, step: failure.step, errno: name }
+  const lower = record === null ? undefined : findLower(record, plan.records)
   const hint = adviseOn(refusal, around)
   const detail = `Step "${failure.step}"${place} failed: ${name}, ${meaning}.`
+  if (lower !== undefined && isViewRefusal(refusal)) return new ViewRefused(lower, { detail })
   if (hint === undefined) return new LazaretError('CELL_FAILED', { detail })
   if (isExhaustion(refusal, around)) return new LazaretError('CELL_FAILED', { detail, hint })
   return isOfWall(plan.wall, refusal)
     ? new WallRefused(plan.wall, { detail, hint })
     : new LazaretError('JAIL_UNAVAILABLE', { detail, hint })
 }
+
+/** Of which folder a view was being made when a record of it failed. */
+function findLower(record: PlanRecord, records: readonly PlanRecord[]): string | undefined {
+  if (record.do === 'open-lower') return record.path
+  const before = records.slice(0, records.indexOf(record) + 1)
+  const view = record.do === 'own-view' || record.do === 'bind-own' ? before.findLast(isView) : undefined
+  const lower = records.find((one) => one.do === 'open-lower' && one.slot === view?.slot)
+  return lower?.do === 'open-lower' ? lower.path : undefined
+}
+
+const isView = (record: PlanRecord): record is Extract<PlanRecord, { do: 'own-view' }> =>
+  record.do === 'own-view'

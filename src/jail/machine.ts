@@ -12,7 +12,7 @@ import { openCgroups } from './cgroup/open.ts'
 import { lookAtHost } from './host-view.ts'
 import { hostView, ownView } from './place.ts'
 import type { Place } from './place.ts'
-import type { WallRefused } from './launch.ts'
+import type { ViewRefused, WallRefused } from './launch.ts'
 import { Leases } from './leases.ts'
 import { Nursery } from './nursery.ts'
 import { walls } from './shape.ts'
@@ -33,8 +33,12 @@ export interface MachineOptions {
   readonly without?: readonly ('cgroup' | 'own-uid')[]
 }
 
+/** Far more than one request can show. */
+const refusedLowersMax = 1000
+
 export class Machine {
-  readonly hostView: HostView
+  /** As cells show it now. */
+  hostView: HostView
   readonly architecture: 'x64' | 'arm64'
   readonly identity: 'own' | 'shared'
   /** Why there are no cgroups; empty when there are. */
@@ -101,6 +105,14 @@ export class Machine {
     }
     await (this.#swept ??= this.#work.sweep(this.#ids))
     return isNews
+  }
+
+  /** From now on no cell makes a view of its own of this folder. False when cells have done without before. */
+  giveUpView({ lower }: ViewRefused): boolean {
+    const { refusedLowers } = this.hostView
+    if (refusedLowers.includes(lower) || refusedLowers.length >= refusedLowersMax) return false
+    this.hostView = { ...this.hostView, refusedLowers: [...refusedLowers, lower] }
+    return true
   }
 
   /** Where the guests of one more run will find things. */

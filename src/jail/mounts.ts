@@ -10,7 +10,9 @@ import { planEtcFiles } from './etc-files.ts'
 import type { PlanRecord } from './plan-records.ts'
 import type { Place } from './place.ts'
 import { guestId } from './shape.ts'
-import type { Bind, CellIdentity, CellShape, HostView } from './shape.ts'
+import type { CellIdentity, CellShape, HostView } from './shape.ts'
+import { listSources, planSources } from './sources.ts'
+import type { SourceGround, SourcePlan } from './sources.ts'
 import { tmpfsSize } from './tmpfs.ts'
 
 const readOnly = 1
@@ -24,53 +26,42 @@ const constructionSite = '/tmp'
 export const guestRoot = '/run/guest'
 /** HOME of secure commands, on a file system of their own. */
 export const privateHome = '/run/home'
-/** `tty` is whatever terminal the opener's own session has: for a guest none, or a pty that it made itself. */
-const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty']
 /** Enough for /dev/shm's usual tenants (semaphores, multiprocessing) and below any sensible memory limit. */
 const sharedMemoryBytesMax = 64 * 1024 * 1024
 
-/** Takes hold of every bind's source, before a mount of ours covers it. Slots are counted from `firstSlot`. */
+/** Takes hold of a folder of the host that is the workspace. */
 export function planWorkspaceSource(path: string, slot: number, identity: CellIdentity): PlanRecord {
   const id = identity.kind === 'own' ? identity.firstId + 1 : 0
   return { do: 'open-workspace', slot, path, uid: id, gid: id }
 }
 
-export function planSources(sources: readonly Bind[], firstSlot: number): PlanRecord[] {
-  return sources.map(({ host, guest }, index) => {
-    // A device is written to all the same; what a mount holds off is changing the times and the mode of its inode.
-    const attributes = readOnly | noSuid | (guest.startsWith('/dev/') ? noExecute : noDevices)
-    return { do: 'open-tree', slot: firstSlot + index, path: host, attributes }
-  })
-}
-
-/** Everything that is bound, in the order of its slots. */
-export function listSources(shape: CellShape, view: HostView): Bind[] {
-  const same = [...view.folders, ...view.etc, ...devices.map((name) => `/dev/${name}`)]
-  return [...same.map((path) => ({ host: path, guest: path })), ...shape.binds]
-}
-
 /** Cells come in few shapes and by the thousand: a plan that was made once is used again. */
 const shapesMax = 32
-const madeBefore = new WeakMap<HostView, Map<string, PlanRecord[]>>()
+const madeBefore = new WeakMap<HostView, Map<string, MountPlan>>()
 
-/** How the mounts of a plan are found: the slots of their sources, and which sources are not folders. */
-interface SourceGround {
-  readonly firstSlot: number
-  readonly isFile: (path: string) => boolean
+/** Everything that is shown, held and mounted: what is the same for all cells of a shape. */
+export interface MountPlan extends Pick<SourcePlan, 'holds' | 'isOwn' | 'nextSlot'> {
+  /** From the new root to its being read-only. */
+  readonly mounts: readonly PlanRecord[]
 }
 
-/** From the new root to its being read-only. `isFile` tells which sources are not folders. */
-export function planMounts(shape: CellShape, view: HostView, place: SourceGround): PlanRecord[] {
-  const known = madeBefore.get(view) ?? new Map<string, PlanRecord[]>()
-  madeBefore.set(view, known)
-  const key = JSON.stringify([shape, place.firstSlot])
-  const records = known.get(key) ?? makeMounts(shape, view, place)
+/** A workspace of the host has the slot behind those of the sources. */
+export function planMounts(shape: CellShape, ground: SourceGround): MountPlan {
+  const known = madeBefore.get(ground.view) ?? new Map<string, MountPlan>()
+  madeBefore.set(ground.view, known)
+  const key = JSON.stringify([shape, ground.firstSlot, ground.kind])
+  const plan = known.get(key) ?? makePlan(shape, ground)
   if (known.size >= shapesMax) known.clear()
-  known.set(key, records)
-  return records
+  known.set(key, plan)
+  return plan
 }
 
-function makeMounts(shape: CellShape, view: HostView, place: SourceGround): PlanRecord[] {
+function makePlan(shape: CellShape, ground: SourceGround): MountPlan {
+  const sources = planSources(shape, ground)
+  return { ...sources, mounts: makeMounts(shape, ground, sources) }
+}
+
+function makeMounts(shape: CellShape, { view, facts }: SourceGround, planned: SourcePlan): PlanRecord[] {
   const site = new ConstructionSite()
   const sources = listSources(shape, view)
   requireApart(sources.map(({ guest }) => guest))
@@ -81,12 +72,10 @@ function makeMounts(shape: CellShape, view: HostView, place: SourceGround): Plan
     ...Object.entries(planEtcFiles(resolvConf, shape.guests)).flatMap(([path, text]) =>
       site.file(path, text),
     ),
-    ...sources.flatMap((bind, index) => {
-      const point = place.isFile(bind.host) ? site.file(bind.guest, '') : site.folder(bind.guest)
-      return [...point, { do: 'bind', slot: place.firstSlot + index, path: bind.guest.slice(1) } as const]
-    }),
-    ...planDevices(site, shape),
+    ...sources.flatMap(({ host, guest }) => (facts.isFile(host) ? site.file(guest, '') : site.folder(guest))),
     ...site.folder('/proc'),
+    ...planned.shows,
+    ...planDevices(site, shape),
     { ...processes, path: 'proc' },
     ...site.folder(guestRoot),
     ...(shape.isSandbox === true ? site.folder(privateHome) : []),
@@ -94,7 +83,7 @@ function makeMounts(shape: CellShape, view: HostView, place: SourceGround): Plan
       mount.path === shape.place.workspace && shape.workspace !== undefined
         ? [
             ...site.folder(mount.path),
-            { do: 'bind', slot: place.firstSlot + sources.length, path: mount.path.slice(1) } as const,
+            { do: 'bind', slot: planned.nextSlot, path: mount.path.slice(1) } as const,
           ]
         : planWritable(site, mount),
     ),

@@ -5,9 +5,9 @@
  */
 import { capabilitiesOfPid1, capabilitiesOfSpace, capabilitiesOfZygote } from './capabilities.ts'
 import { planLandlock } from './landlock.ts'
-import { listSources, planMounts, planSpaceMounts, planWorkspaceSource } from './mounts.ts'
+import { planMounts, planSpaceMounts, planWorkspaceSource } from './mounts.ts'
 import { cgroupNamespace, spaceNamespaces } from './namespaces.ts'
-import { layersOfCell, planCellIdentity, planHold, readablePaths } from './plan.ts'
+import { layersOfCell, planCellIdentity, readablePaths } from './plan.ts'
 import type { CellPlan } from './plan.ts'
 import type { PlanRecord } from './plan-records.ts'
 import { cellNamespaces } from './namespaces.ts'
@@ -15,6 +15,8 @@ import { promisesOfGuests } from './promises.ts'
 import { seccompProgram } from './seccomp/program.ts'
 import { guestId } from './shape.ts'
 import type { CellGround, CellShape } from './shape.ts'
+import { listSources } from './sources.ts'
+import type { SourceFacts } from './sources.ts'
 
 export interface Family {
   /** Abstract name of the host's network, without the NUL before it. */
@@ -30,18 +32,16 @@ export interface Family {
 export function planFamily(
   shape: CellShape,
   ground: CellGround,
-  { family, isFile }: { readonly family: Family; readonly isFile: (path: string) => boolean },
+  { family, facts }: { readonly family: Family; readonly facts: SourceFacts },
 ): CellPlan {
   const { identity, cgroupJoins, hostView, architecture } = ground
   const firstFolderSlot = cgroupJoins.length
   const listenSlot = firstFolderSlot + family.cgroupFolders.length
   const firstSlot = listenSlot + 1
-  const held = planHold(shape, hostView, firstSlot)
+  const mounted = planMounts(shape, { view: hostView, kind: identity.kind, firstSlot, facts })
   const workspace =
-    shape.workspace === undefined
-      ? []
-      : [planWorkspaceSource(shape.workspace, firstSlot + held.length, identity)]
-  const sources = [...held, ...workspace]
+    shape.workspace === undefined ? [] : [planWorkspaceSource(shape.workspace, mounted.nextSlot, identity)]
+  const sources = [...mounted.holds, ...workspace]
   const records: PlanRecord[] = [
     ...cgroupJoins.map((path, slot): PlanRecord => ({ do: 'open-write', slot, path })),
     ...family.cgroupFolders.map((path, index): PlanRecord => ({
@@ -60,7 +60,7 @@ export function planFamily(
     { do: 'private' },
     ...(identity.kind === 'shared' ? sources : []),
     // The guests' root is each space's own.
-    ...planMounts(shape, hostView, { firstSlot, isFile }).filter((record) => record.do !== 'root-guard'),
+    ...mounted.mounts.filter((record) => record.do !== 'root-guard'),
     ...(shape.network === 'none' ? [{ do: 'loopback' } as const] : []),
     { do: 'hostname', name: 'cell' },
     {
@@ -80,12 +80,14 @@ export function planFamily(
       env: family.env,
     },
   ]
-  return { wall: 'namespaces', records, layers: [], promises: {} }
+  return { wall: 'namespaces', records, layers: mounted.isOwn ? ['own-view'] : [], promises: {} }
 }
 
 export interface SpaceGround extends Omit<CellGround, 'cgroupJoins'> {
   /** Which of the cell's guests it is for, from 0. */
   readonly guest: number
+  /** Whether the cell that it lies in shows no inodes of the host: what is mounted there is the space's view too. */
+  readonly hasOwnView?: boolean
   /** Below the cell's folders of cgroups, in their order. */
   readonly cgroupJoins: readonly string[]
 }
@@ -117,5 +119,10 @@ export function planSpace(shape: CellShape, ground: SpaceGround): CellPlan {
     { do: 'serve' },
   ]
   const promises = { ...promisesOfGuests, CapBnd: '0000000000000000' }
-  return { wall: 'namespaces', records, layers: layersOfCell(shape, ground), promises }
+  return {
+    wall: 'namespaces',
+    records,
+    layers: layersOfCell(shape, ground, ground.hasOwnView === true),
+    promises,
+  }
 }

@@ -4,6 +4,7 @@
  */
 import { PayloadWriter } from './frames.ts'
 import type { LandlockPolicy } from './landlock.ts'
+import type { OwnViewRecord } from './own-view-record.ts'
 
 export const recordNames = [
   'open-tree',
@@ -48,6 +49,9 @@ export const recordNames = [
   'restrict',
   'open-workspace',
   'claim-ids',
+  'open-lower',
+  'own-view',
+  'bind-own',
 ] as const
 
 /** One step of building a cell. Slots number the descriptors that are opened ahead of the mounts. */
@@ -89,6 +93,7 @@ export type PlanRecord =
   | { readonly do: 'file'; readonly path: string; readonly mode: number; readonly content: Uint8Array }
   | { readonly do: 'symlink'; readonly target: string; readonly path: string }
   | { readonly do: 'bind'; readonly slot: number; readonly path: string }
+  | OwnViewRecord
   | {
       readonly do: 'mount'
       readonly type: string
@@ -216,26 +221,35 @@ function encodeFamily(record: FamilyRecord, payload: PayloadWriter): Buffer {
   return payload.finish()
 }
 
-type Special = Extract<
-  PlanRecord,
-  {
-    do:
-      | 'open-workspace'
-      | 'guest-filter'
-      | 'guest-landlock'
-      | 'keep-capabilities'
-      | 'take-ids'
-      | 'open-at'
-      | 'listen'
-      | 'claim-ids'
-      | 'family'
-  }
->
+type Special =
+  | OwnViewRecord
+  | Extract<
+      PlanRecord,
+      {
+        do:
+          | 'open-workspace'
+          | 'guest-filter'
+          | 'guest-landlock'
+          | 'keep-capabilities'
+          | 'take-ids'
+          | 'open-at'
+          | 'listen'
+          | 'claim-ids'
+          | 'family'
+      }
+    >
 
 function encodeSpecial(record: Special, payload: PayloadWriter): Buffer {
   switch (record.do) {
     case 'open-workspace':
       return payload.u32(record.slot).string(record.path).u32(record.uid).u32(record.gid).finish()
+    case 'open-lower':
+      return payload.u32(record.slot).string(record.path).finish()
+    case 'own-view':
+      payload.u32(record.slot).string(record.path).string(record.empty)
+      return payload.u64(record.attributes).finish()
+    case 'bind-own':
+      return payload.string(record.at).string(record.source).string(record.path).finish()
     case 'take-ids':
       return payload.u32(record.uid).u32(record.gid).u64(record.mask).finish()
     case 'guest-filter':

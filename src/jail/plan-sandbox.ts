@@ -5,7 +5,7 @@
  */
 import { capabilitiesOfSpace } from './capabilities.ts'
 import { planLandlock } from './landlock.ts'
-import { listSources, planSandboxMounts, privateHome } from './mounts.ts'
+import { planSandboxMounts, privateHome } from './mounts.ts'
 import { spaceNamespaces } from './namespaces.ts'
 import { layersOfCell, readablePaths } from './plan.ts'
 import type { CellPlan } from './plan.ts'
@@ -14,6 +14,7 @@ import { promisesOfGuests } from './promises.ts'
 import { seccompProgram } from './seccomp/program.ts'
 import { guestId } from './shape.ts'
 import type { CellShape } from './shape.ts'
+import { listSources } from './sources.ts'
 import type { SpaceGround } from './plan-family.ts'
 
 /** `user` is for all commands that have no secrets; a `secure` one is for one command, with a home of its own. */
@@ -50,5 +51,10 @@ export function planSandboxSpace(shape: CellShape, ground: SpaceGround, kind: Sp
     { do: 'serve' },
   ]
   const promises = { ...promisesOfGuests, CapBnd: '0000000000000000' }
-  return { wall: 'namespaces', records, layers: layersOfCell(shape, ground), promises }
+  return {
+    wall: 'namespaces',
+    records,
+    layers: layersOfCell(shape, ground, ground.hasOwnView === true),
+    promises,
+  }
 }

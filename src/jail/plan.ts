@@ -4,13 +4,15 @@
  */
 import { capabilitiesOfPid1 } from './capabilities.ts'
 import { planLandlock } from './landlock.ts'
-import { listSources, planMounts, planSources } from './mounts.ts'
+import { planMounts } from './mounts.ts'
 import { cellNamespaces, cgroupNamespace } from './namespaces.ts'
 import type { PlanRecord } from './plan-records.ts'
 import { promisesOfGuests } from './promises.ts'
 import { seccompProgram } from './seccomp/program.ts'
 import { guestId } from './shape.ts'
-import type { Bind, CellGround, CellIdentity, CellShape, HostView, Wall } from './shape.ts'
+import type { Bind, CellGround, CellIdentity, CellShape, Wall } from './shape.ts'
+import { listSources } from './sources.ts'
+import type { SourceFacts } from './sources.ts'
 
 export interface CellPlan {
   readonly wall: Wall
@@ -21,14 +23,15 @@ export interface CellPlan {
   readonly promises: Readonly<Record<string, string>>
 }
 
-export function planCell(shape: CellShape, ground: CellGround, isFile: (path: string) => boolean): CellPlan {
+export function planCell(shape: CellShape, ground: CellGround, facts: SourceFacts): CellPlan {
   const { identity, cgroupJoins, hostView } = ground
   const firstSlot = cgroupJoins.length
-  const sources = planHold(shape, hostView, firstSlot)
+  const { kind } = identity
+  const { holds, mounts, isOwn } = planMounts(shape, { view: hostView, kind, firstSlot, facts })
   const readable = readablePaths(listSources(shape, hostView))
   const records: PlanRecord[] = [
     ...cgroupJoins.map((path, slot): PlanRecord => ({ do: 'open-write', slot, path })),
-    ...(identity.kind === 'own' ? sources : []),
+    ...(kind === 'own' ? holds : []),
     ...planCellIdentity(identity),
     { do: 'clone', flags: cellNamespaces(shape.network) },
     ...cgroupJoins.map((_, slot): PlanRecord => ({ do: 'join', slot })),
@@ -36,8 +39,8 @@ export function planCell(shape: CellShape, ground: CellGround, isFile: (path: st
     { do: 'guard' },
     { do: 'unshare', flags: cgroupNamespace },
     { do: 'private' },
-    ...(identity.kind === 'shared' ? sources : []),
-    ...planMounts(shape, hostView, { firstSlot, isFile }),
+    ...(kind === 'shared' ? holds : []),
+    ...mounts,
     ...(shape.network === 'none' ? [{ do: 'loopback' } as const] : []),
     { do: 'hostname', name: 'cell' },
     ...(identity.kind === 'own' ? [{ do: 'guest-ids', uid: guestId, gid: guestId } as const] : []),
@@ -53,12 +56,7 @@ export function planCell(shape: CellShape, ground: CellGround, isFile: (path: st
     { do: 'serve' },
   ]
   const promises = { ...promisesOfGuests, CapBnd: '0000000000000000' }
-  return { wall: 'namespaces', records, layers: layersOfCell(shape, ground), promises }
-}
-
-/** Takes hold of every source of a bind. */
-export function planHold(shape: CellShape, view: HostView, firstSlot: number): PlanRecord[] {
-  return planSources(listSources(shape, view), firstSlot)
+  return { wall: 'namespaces', records, layers: layersOfCell(shape, ground, isOwn), promises }
 }
 
 /** What guests may read besides the folders that every guest may. */
@@ -81,12 +79,13 @@ export function planCellIdentity(identity: CellIdentity, guests = 1): PlanRecord
   ]
 }
 
-export function layersOfCell(shape: CellShape, ground: CellGround): string[] {
+export function layersOfCell(shape: CellShape, ground: CellGround, hasOwnView: boolean): string[] {
   return [
     ...(ground.identity.kind === 'own' ? ['own-uid'] : []),
     'user-namespace',
     'pid-namespace',
     'mount-namespace',
+    ...(hasOwnView ? ['own-view'] : []),
     'ipc-namespace',
     'uts-namespace',
     'cgroup-namespace',

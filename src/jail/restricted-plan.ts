@@ -6,12 +6,12 @@
  */
 import { wardenCapabilities } from './capabilities.ts'
 import { planHostLandlock } from './host-landlock.ts'
-import { listSources } from './mounts.ts'
 import { promisesOfGuests } from './promises.ts'
 import type { CellPlan } from './plan.ts'
 import type { PlanRecord } from './plan-records.ts'
 import { seccompProgram } from './seccomp/program.ts'
 import type { CellGround, CellIdentity, CellShape, HostView } from './shape.ts'
+import { listSources } from './sources.ts'
 import { inodesMax } from './tmpfs.ts'
 
 export function planRestrictedCell(shape: CellShape, ground: CellGround, work: string): CellPlan {

@@ -6,7 +6,7 @@ import type { Clock } from '../core/clock.ts'
 import { endOnce } from '../core/endings.ts'
 import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
-import { cleanUp, discard, isFile } from './build-cell.ts'
+import { cleanUp, discard } from './build-cell.ts'
 import type { BuiltCell } from './build-cell.ts'
 import { isStepFailure } from './cell-reports.ts'
 import { Cell } from './cell.ts'
@@ -15,10 +15,12 @@ import { Launches, makeSecret } from './launches.ts'
 import type { Launch } from './launches.ts'
 import type { LeasedGround, Machine } from './machine.ts'
 import { planFamily } from './plan-family.ts'
+import type { CellPlan } from './plan.ts'
 import { encodePlan } from './plan-records.ts'
 import { planSandboxSpace } from './plan-sandbox.ts'
 import type { SpaceKind } from './plan-sandbox.ts'
 import type { CellShape } from './shape.ts'
+import { sourceFacts } from './source-facts.ts'
 
 export interface SandboxCellOptions {
   readonly machine: Machine
@@ -53,10 +55,10 @@ export async function openSandboxCell(options: SandboxCellOptions): Promise<Sand
       argv: [],
       env: {},
     }
-    const plan = planFamily(shape, ground, { family, isFile })
+    const plan = planFamily(shape, ground, { family, facts: sourceFacts })
     const cell = await launching.cell
     cell.sendPlan(encodePlan(plan.records))
-    const sandbox = new SandboxCell(cell, { ...options, ground, family })
+    const sandbox = new SandboxCell(cell, { ...options, ground, family, plan })
     await cell.ready.catch((failure: unknown) => {
       throw isStepFailure(failure) ? explainFailure(failure, plan) : failure
     })
@@ -69,6 +71,7 @@ export async function openSandboxCell(options: SandboxCellOptions): Promise<Sand
 
 interface SandboxCellParts extends SandboxCellOptions {
   readonly ground: LeasedGround
+  readonly plan: CellPlan
   readonly family: { readonly name: string; readonly secret: Uint8Array }
 }
 
@@ -118,10 +121,11 @@ export class SandboxCell implements AsyncDisposable {
 
   /** Its guests share a cgroup, `shared`, when one is given. Throws CELL_FAILED when the sandbox is gone. */
   async open(kind: SpaceKind, shared: LeasedGround): Promise<Space> {
-    const { machine, clock, shape, ground: own } = this.#parts
+    const { machine, clock, shape, ground: own, plan: around } = this.#parts
+    const hasOwnView = around.layers.includes('own-view')
     const folders = machine.cgroupFolders
     const cgroupJoins = shared.cgroupJoins.map((path, index) => path.slice((folders[index] ?? '').length + 1))
-    const ground = { ...shared, identity: own.identity, guest: 0, cgroupJoins }
+    const ground = { ...shared, identity: own.identity, guest: 0, hasOwnView, cgroupJoins }
     const plan = planSandboxSpace(shape, ground, kind)
     const ahead = await this.#ahead
     this.#ahead = undefined

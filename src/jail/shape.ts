@@ -61,6 +61,8 @@ export interface HostView {
   readonly links: readonly { readonly path: string; readonly target: string }[]
   /** Files and folders of /etc to bind at their own path. */
   readonly etc: readonly string[]
+  /** Folders that the kernel has refused to make a view of the cell's own of; what they hold is shown as it is. */
+  readonly refusedLowers: readonly string[]
   /** The host's resolv.conf, for cells that share its network. */
   readonly resolvConf: string
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../core/clock.ts'
 import { endOnce } from '../core/endings.ts'
 import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
-import { cleanUp, discard, isFile, release } from './build-cell.ts'
+import { cleanUp, discard, release } from './build-cell.ts'
 import type { BuiltCell } from './build-cell.ts'
 import { Cell } from './cell.ts'
 import { isStepFailure } from './cell-reports.ts'
@@ -21,6 +21,7 @@ import { planFamily, planSpace } from './plan-family.ts'
 import type { CellPlan } from './plan.ts'
 import { encodePlan } from './plan-records.ts'
 import type { Bind, CellShape } from './shape.ts'
+import { sourceFacts } from './source-facts.ts'
 
 export interface ZygoteOptions {
   readonly machine: Machine
@@ -74,9 +75,9 @@ export async function openZygote(options: ZygoteOptions): Promise<Zygote | null>
       diskBytes: limits.diskBytes,
       guests: guestsMax,
     }
-    const plan = planFamily(shape, ground, { family, isFile })
+    const plan = planFamily(shape, ground, { family, facts: sourceFacts })
     const cell = await launching.cell
-    const zygote = new Zygote(cell, { ...options, family, shape, ground })
+    const zygote = new Zygote(cell, { ...options, family, shape, ground, plan })
     cell.sendPlan(encodePlan(plan.records))
     const giveUp = () => cell.end()
     const patience = clock.after(openMs, giveUp)
@@ -110,6 +111,7 @@ interface ZygoteParts extends ZygoteOptions {
   readonly family: { readonly name: string; readonly secret: Uint8Array }
   readonly shape: CellShape
   readonly ground: LeasedGround
+  readonly plan: CellPlan
 }
 
 export class Zygote implements AsyncDisposable {
@@ -173,7 +175,8 @@ export class Zygote implements AsyncDisposable {
 
   /** A space whose guest will be a fork: spawn it with `isFork`. Throws CELL_FAILED when there is no room or no zygote. */
   async build(limits: Limits): Promise<BuiltCell> {
-    const { machine, clock, shape, ground: own } = this.#parts
+    const { machine, clock, shape, ground: own, plan: around } = this.#parts
+    const hasOwnView = around.layers.includes('own-view')
     const guest = this.#isAlive ? this.#freeGuests.shift() : undefined
     if (guest === undefined)
       throw new LazaretError('CELL_FAILED', {
@@ -190,7 +193,7 @@ export class Zygote implements AsyncDisposable {
       )
       const plan = planSpace(
         { ...shape, diskBytes: limits.diskBytes },
-        { ...ground, identity: own.identity, guest, cgroupJoins },
+        { ...ground, identity: own.identity, guest, hasOwnView, cgroupJoins },
       )
       const launcher = await this.#launch()
       if (launcher === null)

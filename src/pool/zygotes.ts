@@ -6,6 +6,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Limits } from '../core/limits.ts'
 import type { Machine } from '../jail/machine.ts'
 import type { Bind } from '../jail/shape.ts'
+import { withPossibleViews } from '../jail/best-wall.ts'
 import { openZygote } from '../jail/zygote-cell.ts'
 import type { Zygote } from '../jail/zygote-cell.ts'
 import { planPythonZygote } from '../runtimes/python/zygote.ts'
@@ -134,14 +135,16 @@ export class Zygotes implements AsyncDisposable {
     const python = toolchains.python({ forEverybody: false })
     if (python === null) return null
     try {
-      return await openZygote({
-        machine,
-        clock,
-        program: planPythonZygote(python, { preload, readable }),
-        limits: { ...usual, memoryBytes: Math.max(usual.memoryBytes, memoryBytesMin) },
-        guestsMax,
-        signal,
-      })
+      return await withPossibleViews(machine, async () =>
+        openZygote({
+          machine,
+          clock,
+          program: planPythonZygote(python, { preload, readable }),
+          limits: { ...usual, memoryBytes: Math.max(usual.memoryBytes, memoryBytesMin) },
+          guestsMax,
+          signal,
+        }),
+      )
     } catch {
       // Whatever the reason is: a worker that is started without it will meet it too, or needs no zygote to be had.
       return null

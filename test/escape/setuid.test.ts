@@ -38,7 +38,7 @@ sudo -n echo became root 2>/dev/null
 newuidmap $$ 0 0 1 2>/dev/null && echo mapped
 mount -t tmpfs none . 2>/dev/null && echo mounted
 id -u; id -g; id -G`
-  const { stdout, receipt } = await guests.run({ ...shell, code, limits: { wallMs: 10_000 } })
+  const { stdout, receipt } = await guests.run({ ...shell, code, limits: { wallMs: 30_000 } })
   const id = guestId(receipt)
   assert.equal(stdout, `${id}\n${id}\n${id}\n`)
 })

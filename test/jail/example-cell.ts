@@ -5,11 +5,13 @@ import { hostView, ownView } from '../../src/jail/place.ts'
 import type { PlanRecord } from '../../src/jail/plan-records.ts'
 import { planRestrictedCell } from '../../src/jail/restricted-plan.ts'
 import type { CellGround, CellShape, HostView } from '../../src/jail/shape.ts'
+import type { SourceFacts } from '../../src/jail/sources.ts'
 
 export const exampleView: HostView = {
   folders: ['/usr'],
   links: [{ path: '/bin', target: 'usr/bin' }],
   etc: ['/etc/ld.so.cache', '/etc/ssl/certs'],
+  refusedLowers: [],
   resolvConf: 'nameserver 192.0.2.1\n',
 }
 
@@ -44,10 +46,18 @@ const files = new Set([
   '/etc/ld.so.cache',
   ...['null', 'zero', 'full', 'random', 'urandom', 'tty'].map((name) => `/dev/${name}`),
 ])
-export const isFile = (path: string): boolean => files.has(path)
+
+/** Everything lies on one file system, which has no other mounts in it; a user gets one overlay for each folder at its root. */
+export const facts: SourceFacts = {
+  isFile: (path) => files.has(path),
+  lowersOf: (path, kind) => {
+    const folder = kind === 'own' ? '/' : `/${path.split('/')[1] ?? ''}`
+    return [{ folder, inside: path.slice(folder.length).replace(/^\//, '') || '.' }]
+  },
+}
 
 export function planExample(ground: CellGround, shape: Partial<CellShape> = {}): CellPlan {
-  return planCell({ ...exampleShape, ...shape }, ground, isFile)
+  return planCell({ ...exampleShape, ...shape }, ground, facts)
 }
 
 /** The same without namespaces. */

@@ -30,6 +30,7 @@ export interface Injection {
 }
 
 const mount = { x64: 165, arm64: 40 }
+const fsopen = { x64: 430, arm64: 430 }
 const pivotRoot = { x64: 155, arm64: 41 }
 const prctl = { x64: 157, arm64: 167 }
 const setParentDeathSignal = 1
@@ -202,6 +203,41 @@ export const failingSteps: readonly FailingStep[] = [
     record: { do: 'bind', slot: freeSlot, path: 'usr' },
     step: 'empty a slot',
     errno: errno.EPROTO,
+  },
+  {
+    name: 'open-lower',
+    why: 'it is not there',
+    record: { do: 'open-lower', slot: freeSlot, path: '/not/there' },
+    step: 'take the ground of a view',
+    errno: errno.ENOENT,
+  },
+  {
+    name: 'own-view',
+    why: 'nothing was opened',
+    record: { do: 'own-view', slot: freeSlot, path: '/proc', empty: 'proc', attributes: 1 },
+    step: 'empty a slot',
+    errno: errno.EPROTO,
+  },
+  {
+    name: 'own-view',
+    why: 'the machine makes no overlays',
+    inject: { number: fsopen, errno: errno.EPERM },
+    step: 'have overlays',
+    errno: errno.EPERM,
+  },
+  {
+    name: 'bind-own',
+    why: 'there is no such part',
+    record: { do: 'bind-own', at: '/proc', source: 'not/there', path: 'usr' },
+    step: 'find a part of a view',
+    errno: errno.ENOENT,
+  },
+  {
+    name: 'bind-own',
+    why: 'it lies on another file system',
+    record: { do: 'bind-own', at: '/', source: 'proc', path: 'usr' },
+    step: 'find a part of a view',
+    errno: errno.EXDEV,
   },
   {
     name: 'mount',

@@ -12,7 +12,7 @@ import { ownGround, planExample, recordsOf, sharedGround } from './example-cell.
 
 /** Where a record makes or mounts something before the pivot, as an absolute guest path. */
 function target(record: PlanRecord): string | undefined {
-  const makes = ['directory', 'file', 'symlink', 'bind', 'mount'] as const
+  const makes = ['directory', 'file', 'symlink', 'bind', 'bind-own', 'mount'] as const
   if (!makes.some((name) => record.do === name) || !('path' in record)) return undefined
   return posix.join('/', record.path)
 }
@@ -20,7 +20,8 @@ function target(record: PlanRecord): string | undefined {
 const isBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}/`)
 
 function mountPoints(plan: CellPlan): string[] {
-  return [...recordsOf(plan, 'bind'), ...recordsOf(plan, 'mount')].map(({ path }) => `/${path}`)
+  const names = ['bind', 'bind-own', 'mount'] as const
+  return names.flatMap((name) => recordsOf(plan, name).map(({ path }) => `/${path}`))
 }
 
 /** Everything is made on our own tmpfs: below no mount point, and inside the new root. */
@@ -35,7 +36,7 @@ function assertOnOurTmpfs(plan: CellPlan): void {
     )
     const covered = mounted.find((point) => isBelow(path, point))
     assert.equal(covered, undefined, `${record.do} ${path} lies below the mount ${covered}`)
-    if (record.do === 'bind' || record.do === 'mount') mounted.push(path)
+    if (['bind', 'bind-own', 'mount'].includes(record.do)) mounted.push(path)
   }
 }
 
@@ -106,6 +107,26 @@ test('whatever is readable, nothing is ever made in a folder of the host: it is 
   )
   assert.ok(planned > 0 && refused > 0)
 })
+
+for (const ground of [ownGround, sharedGround]) {
+  const who = ground.identity.kind === 'own' ? 'by root' : 'by a user'
+
+  test(`started ${who}, no inode of the host is shown but those of devices`, () => {
+    const plan = planExample(ground)
+    assert.ok(recordsOf(plan, 'open-tree').every(({ path }) => path.startsWith('/dev/')))
+    assert.ok(recordsOf(plan, 'own-view').every(({ attributes }) => attributes === (1 | 2 | 4)))
+    assert.ok(plan.layers.includes('own-view'))
+  })
+
+  test(`started ${who}, what the kernel makes no view of is shown as it is, and the plan does not claim a view`, () => {
+    const [refused] = recordsOf(planExample(ground), 'open-lower')
+    const refusedLowers = [refused?.path ?? '']
+    const plan = planExample({ ...ground, hostView: { ...ground.hostView, refusedLowers } })
+    assert.ok(recordsOf(plan, 'open-lower').every(({ path }) => path !== refused?.path))
+    assert.ok(recordsOf(plan, 'open-tree').some(({ path }) => path === '/usr'))
+    assert.ok(!plan.layers.includes('own-view'))
+  })
+}
 
 test('binds of the host are read-only, without devices and without set-uid', () => {
   const readOnlyNoSuidNoDevices = 1 | 2 | 4

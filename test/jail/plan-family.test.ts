@@ -7,7 +7,7 @@ import { planFamily, planSpace } from '../../src/jail/plan-family.ts'
 import type { CellPlan } from '../../src/jail/plan.ts'
 import { seccompProgram } from '../../src/jail/seccomp/program.ts'
 import type { CellGround } from '../../src/jail/shape.ts'
-import { exampleShape, isFile, ownGround, recordsOf, sharedGround } from './example-cell.ts'
+import { exampleShape, facts, ownGround, recordsOf, sharedGround } from './example-cell.ts'
 
 const grounds = { 'by root': ownGround, 'by a user': sharedGround }
 const shape = { ...exampleShape, guests: 31 }
@@ -22,7 +22,7 @@ function family(ground: CellGround): CellPlan {
     argv: ['/usr/bin/python3'],
     env: { A: 'b' },
   }
-  return planFamily(shape, ground, { family: parts, isFile })
+  return planFamily(shape, ground, { family: parts, facts })
 }
 
 function space(ground: CellGround, guest = 3): CellPlan {

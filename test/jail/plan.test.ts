@@ -23,6 +23,7 @@ test('started by root, a cell takes hold of everything while it is root, then be
   const names = outline(planExample(ownGround).records)
   const head = [
     'open-write',
+    'open-lower',
     'open-tree',
     'id-maps',
     'become',
@@ -39,7 +40,7 @@ test('started by root, a cell takes hold of everything while it is root, then be
 
 test('started by a user, a cell takes hold of the host’s files in its own namespaces, where it may', () => {
   const names = outline(planExample(sharedGround).records)
-  const head = ['id-maps', 'clone', ...beforeMounts, 'open-tree', 'root']
+  const head = ['id-maps', 'clone', ...beforeMounts, 'open-lower', 'open-tree', 'root']
   assert.deepEqual(names.slice(0, head.length), head)
   const tail = [...afterPivot, ...guests]
   assert.deepEqual(names.slice(-tail.length), tail)
@@ -78,8 +79,10 @@ for (const [who, ground] of Object.entries(grounds)) {
 
   test(`started ${who}, every slot is filled once and emptied once`, () => {
     const plan = planExample(ground)
-    const filled = [...recordsOf(plan, 'open-tree'), ...recordsOf(plan, 'open-write')].map(({ slot }) => slot)
-    const emptied = [...recordsOf(plan, 'bind'), ...recordsOf(plan, 'join')].map(({ slot }) => slot)
+    const fills = ['open-tree', 'open-lower', 'open-write'] as const
+    const empties = ['bind', 'own-view', 'join'] as const
+    const filled = fills.flatMap((name) => recordsOf(plan, name).map(({ slot }) => slot))
+    const emptied = empties.flatMap((name) => recordsOf(plan, name).map(({ slot }) => slot))
     const sorted = (slots: readonly number[]) => slots.toSorted((a, b) => a - b)
     assert.deepEqual(sorted(filled), Array.from(filled.keys()))
     assert.deepEqual(sorted(emptied), sorted(filled))
@@ -112,7 +115,8 @@ for (const [who, ground] of Object.entries(grounds)) {
       ].map((name) => `/etc/${name}`),
     }
     const plan = planExample({ ...ground, hostView }, { binds: [...readable, ...toolchain] })
-    const slots = recordsOf(plan, 'open-tree').length + recordsOf(plan, 'open-write').length
+    const opened = ['open-tree', 'open-lower', 'open-write'] as const
+    const slots = opened.flatMap((name) => recordsOf(plan, name)).length
     assert.ok(slots <= Number(bounds['SLOTS_MAX']), `${slots} slots`)
     const rules = recordsOf(plan, 'guest-landlock')[0]?.policy.rules.length ?? 0
     assert.ok(rules <= Number(bounds['LANDLOCK_RULES_MAX']), `${rules} Landlock rules`)

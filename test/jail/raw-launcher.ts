@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync, statSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import type { Duplex } from 'node:stream'
 
 import { defaultLimits } from '../../src/core/limits.ts'
@@ -15,6 +15,7 @@ import type { CellPlan } from '../../src/jail/plan.ts'
 import { encodePlan } from '../../src/jail/plan-records.ts'
 import type { PlanRecord } from '../../src/jail/plan-records.ts'
 import { planRestrictedCell } from '../../src/jail/restricted-plan.ts'
+import { sourceFacts } from '../../src/jail/source-facts.ts'
 import { eventually } from '../support/eventually.ts'
 
 const reapMs = 5000
@@ -107,11 +108,10 @@ export async function useLauncher(
 ): Promise<LeasedLauncher> {
   const ground = await machine.lease(defaultLimits)
   const launcher = new RawLauncher(through)
-  const isFile = (path: string): boolean => !statSync(path).isDirectory()
   const place = machine.choosePlace()
   const shape = { binds: [], network: 'none', place, diskBytes: 1024 * 1024 } as const
   const { work } = place
-  const plan = work === null ? planCell(shape, ground, isFile) : planRestrictedCell(shape, ground, work)
+  const plan = work === null ? planCell(shape, ground, sourceFacts) : planRestrictedCell(shape, ground, work)
   return {
     launcher,
     ground,

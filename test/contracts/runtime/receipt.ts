@@ -69,9 +69,14 @@ export function contractOfReceipt({ programs, run }: ContractParts): void {
     const { receipt } = await run(programs.print(''))
     const isRestricted = receipt.protection === 'restricted'
     const namespaces = ['user', 'pid', 'mount', 'ipc', 'uts', 'cgroup', 'network']
+    const ownView = receipt.layers.filter((layer) => layer === 'own-view')
+    const layersOfNamespaces = namespaces.flatMap((name) => [
+      `${name}-namespace`,
+      ...(name === 'mount' ? ownView : []),
+    ])
     assert.deepEqual(receipt.layers, [
       ...(isRoot ? ['own-uid'] : []),
-      ...(isRestricted ? [] : namespaces.map((name) => `${name}-namespace`)),
+      ...(isRestricted ? [] : layersOfNamespaces),
       ...(receipt.layers.includes('cgroup') ? ['cgroup'] : []),
       'no-capabilities',
       'no-new-privileges',

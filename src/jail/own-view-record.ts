@@ -1,0 +1,18 @@
+/** Steps of showing a folder of the host by inodes that are the cell's; the reading half is native/cell/own_view.c. */
+export type OwnViewRecord =
+  | { readonly do: 'open-lower'; readonly slot: number; readonly path: string }
+  | {
+      readonly do: 'own-view'
+      readonly slot: number
+      /** Where it is mounted until the pivot, and a folder without anything in it. */
+      readonly path: string
+      readonly empty: string
+      readonly attributes: number
+    }
+  | {
+      readonly do: 'bind-own'
+      /** Where the view is mounted, what of it is shown, and where. */
+      readonly at: string
+      readonly source: string
+      readonly path: string
+    }

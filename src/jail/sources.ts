@@ -1,0 +1,126 @@
+/**
+ * Sources: what of the host a cell shows, and by which inodes. Wherever it can be had, a folder is shown through an overlay
+ * of the cell's own (`lower`), so that locks, watches, times, leases, sockets and pipes of the host's inodes are out of
+ * reach. Where the kernel refuses that, the host's own inodes are shown, read-only, and no layer `own-view` is named.
+ * Does not stop: what acts on the pages of a file, which stay the host's. Device nodes are the host's own.
+ */
+import type { PlanRecord } from './plan-records.ts'
+import type { Bind, CellIdentity, CellShape, HostView } from './shape.ts'
+
+const readOnly = 1
+const noSuid = 2
+const noDevices = 4
+const noExecute = 8
+
+/** `tty` is whatever terminal the opener's own session has: for a guest none, or a pty that it made itself. */
+const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty']
+
+/** Where a view is mounted until `pivot` leaves it behind, in the old root, where it covers nothing that is still needed. */
+const viewSite = '/proc'
+/** On the cell's own tmpfs, and still empty when views are made. */
+const emptyFolder = 'proc'
+
+/** A folder that an overlay may have as its one layer, and where in it a source is found. */
+export interface Lower {
+  readonly folder: string
+  readonly inside: string
+}
+
+/** What planning asks of the host about the sources of binds. */
+export interface SourceFacts {
+  readonly isFile: (path: string) => boolean
+  /** Best first; none where a view would hide something that is mounted inside. */
+  readonly lowersOf: (path: string, kind: CellIdentity['kind']) => readonly Lower[]
+}
+
+export interface SourceGround {
+  readonly view: HostView
+  readonly kind: CellIdentity['kind']
+  readonly firstSlot: number
+  readonly facts: SourceFacts
+}
+
+export interface SourcePlan {
+  /** Takes hold of everything, before a mount of ours covers it. */
+  readonly holds: readonly PlanRecord[]
+  /** Shows it, where mount points and `proc` have been made. */
+  readonly shows: readonly PlanRecord[]
+  /** The first slot that is free again. */
+  readonly nextSlot: number
+  /** Whether no inode of the host is shown but those of devices. */
+  readonly isOwn: boolean
+}
+
+/** Everything that is bound. */
+export function listSources(shape: CellShape, view: HostView): Bind[] {
+  const same = [...view.folders, ...view.etc, ...devices.map((name) => `/dev/${name}`)]
+  return [...same.map((path) => ({ host: path, guest: path })), ...shape.binds]
+}
+
+export function planSources(shape: CellShape, ground: SourceGround): SourcePlan {
+  const views = new Map<string, { readonly bind: Bind; readonly inside: string }[]>()
+  const shared: Bind[] = []
+  for (const bind of listSources(shape, ground.view)) {
+    const lower = chooseLower(bind, ground, [...views.keys()])
+    if (lower === undefined) shared.push(bind)
+    else views.set(lower.folder, [...(views.get(lower.folder) ?? []), { bind, inside: lower.inside }])
+  }
+  const firstShared = ground.firstSlot + views.size
+  return {
+    holds: [
+      ...[...views.keys()].map((path, index): PlanRecord => ({
+        do: 'open-lower',
+        slot: ground.firstSlot + index,
+        path,
+      })),
+      ...shared.map(({ host, guest }, index): PlanRecord => ({
+        do: 'open-tree',
+        slot: firstShared + index,
+        path: host,
+        attributes: attributesOf(guest),
+      })),
+    ],
+    shows: [
+      ...[...views.values()].flatMap((parts, index): PlanRecord[] => [
+        {
+          do: 'own-view',
+          slot: ground.firstSlot + index,
+          path: viewSite,
+          empty: emptyFolder,
+          attributes: readOnly | noSuid | noDevices,
+        },
+        ...parts.map(({ bind, inside }): PlanRecord => ({
+          do: 'bind-own',
+          at: viewSite,
+          source: inside,
+          path: bind.guest.slice(1),
+        })),
+      ]),
+      ...shared.map(({ guest }, index): PlanRecord => ({
+        do: 'bind',
+        slot: firstShared + index,
+        path: guest.slice(1),
+      })),
+    ],
+    nextSlot: firstShared + shared.length,
+    isOwn: shared.every(({ guest }) => isDevice(guest)),
+  }
+}
+
+const isDevice = (guest: string): boolean => guest.startsWith('/dev/')
+
+/** A device is written to all the same; what a mount holds off is changing the times and the mode of its inode. */
+function attributesOf(guest: string): number {
+  return readOnly | noSuid | (isDevice(guest) ? noExecute : noDevices)
+}
+
+/** One that is needed anyway costs nothing more. */
+function chooseLower(
+  { host, guest }: Bind,
+  { view, kind, facts }: SourceGround,
+  chosen: readonly string[],
+): Lower | undefined {
+  if (isDevice(guest)) return undefined
+  const possible = facts.lowersOf(host, kind).filter(({ folder }) => !view.refusedLowers.includes(folder))
+  return possible.find(({ folder }) => chosen.includes(folder)) ?? possible[0]
+}
