@@ -10,6 +10,7 @@ import { bunOnly } from './bun-only.ts'
 import { databases } from './databases.ts'
 import { everyday } from './javascript.ts'
 import { nodeOnly } from './node-only.ts'
+import { optionWalls } from './option-walls.ts'
 import type { CompatibilityProgram } from './program.ts'
 import { pythonPrograms } from './python-programs.ts'
 import { shellDevelopment } from './shell-development.ts'
@@ -26,7 +27,7 @@ const areas: Readonly<Record<string, readonly Row[]>> = {
   'Shell and tools': shellPrograms,
   'Development tools': shellDevelopment,
   'Databases in a sandbox': databases,
-  Python: [...pythonPrograms, ...walls],
+  Python: [...pythonPrograms, ...walls, ...optionWalls],
 }
 
 /** Heading → lines. */

@@ -2,6 +2,7 @@ import { findPythonWith } from '../support/find-python.ts'
 import { plainIdentity } from '../support/outside.ts'
 import { python } from '../support/use-lazaret.ts'
 import { tryPrograms } from './inside-outside.ts'
+import { optionWalls } from './option-walls.ts'
 import { pythonPrograms } from './python-programs.ts'
 import { walls } from './walls.ts'
 
@@ -11,4 +12,5 @@ const toolchains = interpreter === null ? {} : { toolchains: { python: interpret
 await tryPrograms({ name: 'Python', guest: python, interpreter, ending: 'py', ...toolchains }, [
   ...pythonPrograms,
   ...walls,
+  ...optionWalls,
 ])

@@ -4,7 +4,7 @@
  */
 import type { CompatibilityProgram } from './program.ts'
 
-const attempt = `
+export const attempt = `
 import ctypes, errno, os
 libc = ctypes.CDLL(None, use_errno=True)
 def attempt(action):

@@ -67,6 +67,7 @@ export const fileLists: readonly AllowList[] = [
     otherwise: 'EOPNOTSUPP',
     reason: 'RWF_NOWAIT tells what others have read, and RWF_DONTCACHE throws it out of memory.',
     allowed: allow([
+      [1, 'RWF_HIPRI', 'Waits for the disk by asking it.', 'CPython, databases'],
       [2, 'RWF_DSYNC', 'Writes data through.', 'CPython, databases'],
       [4, 'RWF_SYNC', 'Writes data and times through.', 'CPython, databases'],
       [16, 'RWF_APPEND', 'Writes at the end.', 'CPython'],

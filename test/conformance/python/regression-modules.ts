@@ -112,6 +112,11 @@ export const regressionDifferences: readonly RegressionDifference[] = [
     reason: 'It is skipped in an interpreter that ignores its environment.',
   },
   {
+    module: 'test_fcntl',
+    tests: ['test_fcntl_64_bit'],
+    reason: 'It asks for signals when a folder changes (`F_NOTIFY`), which slow down everybody’s programs.',
+  },
+  {
     module: 'test_io',
     tests: ['test_large_file_ops'],
     reason: 'It writes 2 GiB into a file; the disk limit is smaller.',
