@@ -200,7 +200,7 @@ struct watched {
   uint64_t memory_bytes;
   uint64_t cpu_us;
   uint64_t wall_us;
-  uint64_t socket_bytes; /* in sockets that a cgroup does not charge, where one holds memory */
+  uint64_t socket_bytes; /* in sockets that no cgroup charges, out of what the whole machine has for them */
 };
 
 /* One process that the host asked for. */
@@ -280,12 +280,12 @@ void watchdog_look(void);   /* when it is due; ends the guests and reports when 
 void report_usage(void);   /* to the host, where this program counts */
 bool watchdog_counts(void); /* memory and processor time are this program's to count */
 
-/* What the cell uses, as far as its own /proc tells. */
-uint64_t memory_bytes(uint64_t limit); /* dearer and more exact once the quick sum is above the limit; 0: always quick */
+uint64_t memory_bytes(uint64_t limit); /* above the limit only when a survey says so; 0: the quick sum */
 uint64_t memory_peak_bytes(void);
 struct socket_memory {
   uint64_t bytes;
   uint64_t at_most_more; /* what senders that are gone may have left besides */
+  uint64_t from_machine; /* netlink, TCP and UDP: of these the machine has so much for all together */
 };
 struct socket_memory socket_memory(bool unix_too); /* what waits in sockets; nothing where the host's are among them */
 uint64_t processor_us(void); /* of everything that ran in the cell but pid 1, since the last call of the next */

@@ -2,6 +2,7 @@
  * The guests that pid 1 has started: their streams, their ends, and what is told to the host about both.
  */
 #include "service.h"
+#include "survey.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -211,6 +212,7 @@ void reap(struct spawn *spawns) {
     int status = 0;
     struct rusage usage;
     if (wait4(pid, &status, WNOHANG | __WALL, &usage) != pid) return;
+    survey_reaped(pid, &usage);
     if (spawn && spawn->used) note_end(spawn, status, &usage);
   }
 }
@@ -227,6 +229,7 @@ static void report_exit(struct spawn *spawn) {
   user = user + system - before;
   system = 0;
   /* Without a cgroup nobody else knows what its descendants used. */
+  begin_look(LOOK_US);
   uint64_t whole_cell = watchdog_counts() ? processor_us() : 0;
   if (whole_cell > user + system) user = whole_cell - system;
   put_u64(payload + 5, user);

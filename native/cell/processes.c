@@ -3,7 +3,7 @@
  * warden. Nothing leaves that tree, because who loses its parent becomes the warden's child.
  * Source: proc(5), /proc/<pid>/task/<tid>/children.
  */
-#include "cell.h"
+#include "survey.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -18,7 +18,7 @@ static size_t list_namespace(long *pids, size_t most) {
   size_t count = 0;
   for (struct dirent *entry; count < most && (entry = readdir(folder));) {
     long pid = isdigit((unsigned char)entry->d_name[0]) ? strtol(entry->d_name, NULL, 10) : 0;
-    if (pid > 1) pids[count++] = pid;
+    if (pid > 1 && !is_surveyor(pid)) pids[count++] = pid;
   }
   closedir(folder);
   return count;
@@ -67,7 +67,12 @@ size_t list_descendants_of(long root, long *pids, size_t most) {
 }
 
 static size_t list_descendants(long *pids, size_t most) {
-  size_t count = list_descendants_of((long)getpid(), pids, most);
+  size_t listed = list_descendants_of((long)getpid(), pids, most);
+  size_t count = 0;
+  for (size_t i = 0; i < listed; i++) {
+    if (!is_surveyor(pids[i])) pids[count++] = pids[i];
+  }
+  if (count < listed && tasks_met > 0) tasks_met--;
   qsort(pids, count, sizeof *pids, compare);
   return count;
 }

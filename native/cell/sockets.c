@@ -50,6 +50,7 @@ struct answer {
 
 struct totals {
   uint64_t bytes;
+  uint64_t from_unix; /* of these */
   uint64_t left_by_senders; /* at most; nobody is charged for it any more */
 };
 
@@ -200,6 +201,7 @@ static void open_diagnosis(void) {
 static struct totals ask_all(bool unix_too) {
   struct totals totals = {0};
   if (unix_too) ask_unix(&totals);
+  totals.from_unix = totals.bytes;
   ask_netlink(&totals);
   ask_internet_in_use("/proc/net/sockstat", AF_INET, &totals);
   ask_internet_in_use("/proc/net/sockstat6", AF_INET6, &totals);
@@ -218,7 +220,7 @@ struct socket_memory socket_memory(bool unix_too) {
   /* An estimate, and far too high for a child that printed a line and ended; but that line is soon read. */
   uint64_t left = totals.left_by_senders < left_before ? totals.left_by_senders : left_before;
   left_before = totals.left_by_senders;
-  last = (struct socket_memory){.bytes = totals.bytes, .at_most_more = left};
+  last = (struct socket_memory){.bytes = totals.bytes, .at_most_more = left, .from_machine = totals.bytes - totals.from_unix};
   next_us = started + REST_FACTOR * (now_us() - started);
   return last;
 }

@@ -63,7 +63,7 @@ export interface BeginSpec extends HeldLimits {
 export interface Watched {
   readonly memoryBytes: number | null
   readonly cpuMs: number | null
-  /** What waits in sockets that a cgroup does not charge; null where all of memory is the watchdog's to count. */
+  /** What may wait in sockets that no cgroup charges, out of a budget of the whole machine: see socket-memory.ts. */
   readonly socketBytes: number | null
 }
 

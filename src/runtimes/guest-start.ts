@@ -7,6 +7,7 @@ import { sizedMounts } from '../jail/mounts.ts'
 import type { Place } from '../jail/place.ts'
 import { planRlimits } from '../jail/rlimits.ts'
 import type { Rlimit } from '../jail/rlimits.ts'
+import { socketBytesMax } from '../jail/socket-memory.ts'
 import type { Zygote } from '../jail/zygote-cell.ts'
 import { inodesMax } from '../jail/tmpfs.ts'
 import type { Program } from './runtime.ts'
@@ -98,10 +99,12 @@ function heldLimits(limits: Limits, { ground }: GuestGround): HeldLimits {
   return {
     outputBytes: limits.outputBytes,
     wallMs: limits.wallMs,
-    watched:
-      ground.cgroup === null
-        ? { memoryBytes: limits.memoryBytes, cpuMs: limits.cpuMs, socketBytes: null }
-        : { memoryBytes: null, cpuMs: null, socketBytes: limits.memoryBytes },
+    watched: {
+      socketBytes: socketBytesMax(limits.memoryBytes),
+      ...(ground.cgroup === null
+        ? { memoryBytes: limits.memoryBytes, cpuMs: limits.cpuMs }
+        : { memoryBytes: null, cpuMs: null }),
+    },
   }
 }
 

@@ -56,6 +56,11 @@ export interface CommandEnd {
   readonly wasKilled: boolean
 }
 
+/**
+ * How long pid 1 may take to report a command that it was told to end; a tree that resists takes a quarter of that. In
+ * two parts: between them a host that was busy itself hears what has long arrived.
+ */
+const obedienceMs = [900, 100] as const
 const timedOutCode = 124
 const cancelledCode = 130
 
@@ -228,6 +233,17 @@ export class Command implements ProcessListener {
     // What waits for a slow reader must not keep the end from being heard.
     this.#parts.space.cell.holdOutput(this.#id, false)
     this.kill()
+    const { clock } = this.#parts
+    const [most, rest] = obedienceMs
+    const hearOnce = () => this.#cancels.push(clock.after(rest, () => this.#endSpace()))
+    this.#cancels.push(clock.after(most, hearOnce))
+  }
+
+  /** Its pid 1 does not obey, whatever keeps it: the command ends now, and its space with it. */
+  #endSpace(): void {
+    this.#start.resolve()
+    this.#finish(wordlessEnd)
+    this.#parts.space.cell.end()
   }
 
   #failStep(failure: StepFailure): void {
@@ -250,6 +266,17 @@ export class Command implements ProcessListener {
   #elapsed(): number {
     return this.#parts.clock.now() - this.#beganAt
   }
+}
+
+/** Of a command whose space was ended with it. */
+const wordlessEnd: ProcessReport = {
+  end: { by: 'signal', signal: 'SIGKILL' },
+  cpuMs: 0,
+  residentPeakBytes: 0,
+  watchdogPeakBytes: 0,
+  outputDroppedBytes: 0,
+  diskFull: false,
+  elapsedMs: 0,
 }
 
 const noDelivery = { onFull: () => undefined, onEmpty: () => undefined, onFailure: () => undefined }

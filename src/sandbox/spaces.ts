@@ -16,6 +16,7 @@ import { planRlimits } from '../jail/rlimits.ts'
 import { Turnstile } from './turnstile.ts'
 import { openSandboxCell } from '../jail/sandbox-cell.ts'
 import type { SandboxCell, Space } from '../jail/sandbox-cell.ts'
+import { socketBytesMax } from '../jail/socket-memory.ts'
 import type { CellShape } from '../jail/shape.ts'
 
 export interface SpacesParts {
@@ -150,10 +151,11 @@ export class Spaces implements AsyncDisposable {
         openFilesHard: wall.machine.openFilesHard,
       },
     )
-    const watched =
-      ground.cgroup === null
-        ? { memoryBytes: limits.memoryBytes, cpuMs: null, socketBytes: null }
-        : { memoryBytes: null, cpuMs: null, socketBytes: limits.memoryBytes }
+    const watched = {
+      memoryBytes: ground.cgroup === null ? limits.memoryBytes : null,
+      cpuMs: null,
+      socketBytes: socketBytesMax(limits.memoryBytes),
+    }
     return {
       rlimits,
       watched,

@@ -144,6 +144,34 @@ for (const [name, code] of counted) {
   })
 }
 
+/** 16 pairs hold some 80 MiB: within the limit on memory, and more than one cell may have of what the machine has. */
+const tcpOfTheMachine = `
+import socket, time
+server = socket.create_server(('127.0.0.1', 0))
+kept = []
+for _ in range(24):
+    near = socket.create_connection(server.getsockname())
+    far = server.accept()[0]
+    for end in (near, far):
+        end.setblocking(False)
+        try:
+            while True: end.send(b'x' * (1 << 20))
+        except BlockingIOError: pass
+    kept.append((near, far))
+time.sleep(1)
+print('kept', flush=True)`
+
+test('what waits in TCP is a small part of what the machine has for all, whatever memory a run has', async () => {
+  const limitBytes = 1024 * MiB
+  const { outcome, stdout } = await guests.run({
+    ...python,
+    code: tcpOfTheMachine,
+    limits: { memoryBytes: limitBytes, wallMs: 10_000 },
+  })
+  if (!hasSockets) assert.equal(outcome.kind, 'failed')
+  else assert.deepEqual([outcome, stdout], [{ kind: 'out-of-memory', limitBytes }, ''])
+})
+
 const fillPipes = `${fork}
 held = pipes = 0
 while pipes < 100:

@@ -6,7 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
+import { eventually } from '../support/eventually.ts'
 import { pythonSyscalls } from '../support/guest-python.ts'
+import { listDescendants } from '../support/processes.ts'
 import { openTarget } from '../support/target-sandbox.ts'
 import type { TargetSandbox } from '../support/target-sandbox.ts'
 import { useLazaret } from '../support/use-lazaret.ts'
@@ -67,6 +69,44 @@ test('processes that are never there for longer than a look end with it, also wh
   await target.sandbox.exec('chmod +x fork-chain')
   for (const words of ['1', '4', '2 wake', '2 kill']) await requireEnded(target, `exec ./fork-chain ${words}`)
   await target.requireUnharmed()
+})
+
+test('processes that share much memory do not delay the end of their command, and its output is kept', async () => {
+  await using target = await openTarget(guests, { limits: { memoryBytes: 384 * 1024 * 1024 } })
+  const code = `
+import os, time
+held = bytearray(os.urandom(4096)) * (32 * 1024)
+for _ in range(40):
+    if os.fork() == 0:
+        time.sleep(30)
+        os._exit(0)
+print('all there', flush=True)
+time.sleep(60)`
+  const beganAt = performance.now()
+  const { outcome, stdout } = await target.sandbox.exec(python(code), { timeout: 4000 })
+  assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: 4000 })
+  assert.equal(stdout, 'all there\n')
+  const tookMs = performance.now() - beganAt
+  assert.ok(tookMs < 5500, `${tookMs} ms`)
+  // Where the machine is so busy that they take a second to die, their space has ended with them.
+})
+
+test('a command whose space does not answer is ended with its space', async () => {
+  const others = new Set(listDescendants(process.pid).map(({ pid }) => pid))
+  const listOurs = () => listDescendants(process.pid).filter(({ pid }) => !others.has(pid))
+  const sandbox = await guests.lazaret.sandbox()
+  const isRunning = () => listOurs().some(({ name }) => name === 'sleep')
+  const running = sandbox.exec('echo begun; exec sleep 60', { timeout: 1500 })
+  await eventually(() => (isRunning() ? undefined : 'the command has not begun'), 1400)
+  const inits = listOurs().filter(({ pids }) => pids.at(-1) === 1)
+  const depth = Math.max(...inits.map(({ pids }) => pids.length))
+  const [userSpace] = inits.filter(({ pids }) => pids.length === depth)
+  assert.ok(userSpace !== undefined)
+  process.kill(userSpace.pid, 'SIGSTOP')
+  const { outcome, stdout } = await running
+  assert.deepEqual([outcome, stdout], [{ kind: 'timed-out', limit: 'wall', limitMs: 1500 }, 'begun\n'])
+  await eventually(() => (isRunning() ? 'the command lives' : undefined), 2000)
+  await sandbox.destroy()
 })
 
 function compileChain(): Buffer | undefined {
