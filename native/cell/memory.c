@@ -120,19 +120,23 @@ static uint64_t unreclaimable_bytes(void) {
 
 /*
  * A look at the slab of the whole machine is cheap, and tells that somebody may be hoarding what nobody is charged for:
- * mappings and locks. What a survey then does not find to be the cell's is a neighbour's, and the new measure.
+ * mappings and locks. What a survey then does not find to be the cell's is a neighbour's, and the new measure. From time
+ * to time there is a survey all the same: what others give back at that moment hides what is taken.
  */
-static bool slab_has_grown(void) {
-  enum { SUSPICIOUS_BYTES = 8 << 20, REST_US = 250 * 1000 };
+static bool is_survey_due(void) {
+  enum { SUSPICIOUS_BYTES = 8 << 20, REST_US = 250 * 1000, LONGEST_US = 5 * 1000 * 1000 };
   static uint64_t least;
   static uint64_t next_us;
+  static uint64_t surveyed_us;
   uint64_t now = now_us();
   if (now < next_us) return false;
   next_us = now + REST_US;
+  if (surveyed_us == 0) surveyed_us = now;
   uint64_t bytes = unreclaimable_bytes();
   if (least == 0 || bytes < least) least = bytes;
-  if (bytes - least <= SUSPICIOUS_BYTES) return false;
+  if (bytes - least <= SUSPICIOUS_BYTES && now - surveyed_us < LONGEST_US) return false;
   least = bytes;
+  surveyed_us = now;
   return true;
 }
 
@@ -142,7 +146,7 @@ static bool has_too_many_locks(const struct survey *survey, uint64_t limit) {
 
 uint64_t lock_bytes_over(void) {
   struct survey survey = hear_survey();
-  if (slab_has_grown()) start_survey((struct survey_wish){.locks = true, .enough_bytes = LOCKS_BYTES_MAX});
+  if (is_survey_due()) start_survey((struct survey_wish){.locks = true, .enough_bytes = LOCKS_BYTES_MAX});
   return has_too_many_locks(&survey, LOCKS_BYTES_MAX) ? survey.lock_bytes : 0;
 }
 
@@ -166,7 +170,7 @@ uint64_t memory_bytes(uint64_t limit) {
     proven = outside + sum.largest;
     if (survey.state != SURVEY_FAILED) used = proven;
   }
-  bool is_suspicious = limit > 0 && slab_has_grown();
+  bool is_suspicious = limit > 0 && is_survey_due();
   if (survey.state != SURVEY_DONE && (is_open || is_suspicious)) start_survey_of_all(room);
   if (proven > peak_bytes) peak_bytes = proven;
   return used + sockets.at_most_more; /* an estimate ends a run, but is no measurement to report as its peak */

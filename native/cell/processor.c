@@ -43,7 +43,8 @@ static uint64_t running_share(long pid, uint64_t us) {
   char *rest;
   uint64_t ran_us = strtoull(text, &rest, 10) / 1000;
   uint64_t waited_us = strtoull(rest, NULL, 10) / 1000;
-  if (ran_us == 0 || ran_us > UINT32_MAX || waited_us > UINT32_MAX) return us;
+  if (ran_us == 0) return 0; /* it has yet to begin */
+  if (ran_us > UINT32_MAX || waited_us > UINT32_MAX) return us;
   return us * ran_us / (ran_us + waited_us);
 }
 
@@ -121,14 +122,12 @@ static uint64_t waited_for_us(void) {
 }
 
 /*
- * Whether more time was seen with processes that are gone than others have waited for; what /proc cuts off may be
- * missing of each. Or whether it is twice as much on average: some children are waited for, to hide the others.
+ * Whether more time was seen with processes that are gone than others have waited for: no program that waits for its
+ * children comes to that. What /proc cuts off may be missing of each.
  */
-static void judge_losses(uint64_t own, uint64_t waited, size_t alive) {
-  enum { CUT_OFF_US = 20 * 1000, DOUBT_US = 300 * 1000 };
-  bool misses_seen = gone_us > waited + CUT_OFF_US * (alive + 1);
-  bool misses_average = gone_on_average_us + own > 2 * (own + waited) + DOUBT_US;
-  loses_time = loses_time || misses_seen || misses_average;
+static void judge_losses(uint64_t waited, size_t alive) {
+  enum { CUT_OFF_US = 20 * 1000 };
+  loses_time = loses_time || gone_us > waited + CUT_OFF_US * (alive + 1);
 }
 
 static uint64_t used_us(void) {
@@ -151,7 +150,7 @@ static uint64_t used_us(void) {
     }
   }
   count_the_gone(now, count);
-  if (!is_torn) judge_losses(own, waited, count);
+  if (!is_torn) judge_losses(waited, count);
   uint64_t used = own + waited;
   if (loses_time && own + gone_on_average_us > used) used = own + gone_on_average_us;
   if (used > last_us) last_us = used;

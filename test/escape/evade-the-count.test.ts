@@ -103,10 +103,10 @@ for number in range(250):
     kept.append(tempfile.TemporaryFile())
     for at in range(1000): fcntl.fcntl(kept[-1], fcntl.F_SETLK, struct.pack('hhqqi4x', fcntl.F_WRLCK, 0, at * 2, 1, 0))
 print('all locked', flush=True)
-time.sleep(2)`
+time.sleep(12)`
 
 test('locks over many files count as memory where namespaces tell whose they are', async () => {
-  const limits = { memoryBytes: 128 * MiB, wallMs: 20_000 }
+  const limits = { memoryBytes: 128 * MiB, wallMs: 40_000 }
   const { outcome } = await guests.run({ ...python, code: locks, limits })
   if (guests.level === 'restricted') assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
   else assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: limits.memoryBytes })
