@@ -95,23 +95,6 @@ time.sleep(30)`
   assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: limits.memoryBytes })
 })
 
-/** Few enough a file that the kernel finds the place of the next one soon. */
-const locks = `
-import fcntl, os, struct, tempfile, time
-kept = []
-for number in range(250):
-    kept.append(tempfile.TemporaryFile())
-    for at in range(1000): fcntl.fcntl(kept[-1], fcntl.F_SETLK, struct.pack('hhqqi4x', fcntl.F_WRLCK, 0, at * 2, 1, 0))
-print('all locked', flush=True)
-time.sleep(12)`
-
-test('locks over many files count as memory where namespaces tell whose they are', async () => {
-  const limits = { memoryBytes: 128 * MiB, wallMs: 40_000 }
-  const { outcome } = await guests.run({ ...python, code: locks, limits })
-  if (guests.level === 'restricted') assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
-  else assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: limits.memoryBytes })
-})
-
 /** A page each, every other one unreadable: neighbours that differ are not merged. */
 const mappings = `
 import ctypes, os, time
