@@ -1,6 +1,6 @@
 /**
- * Options of sockets by level and name, for setsockopt, and those that getsockopt may ask for besides.
- * The kernel takes level and name as int.
+ * Options of sockets by level and name, which the kernel takes as int: one list for setting and for asking. What can only
+ * be asked for, the kernel itself refuses to set, and two calls with one list share their part of the filter.
  */
 import { allow, call } from './allow-list.ts'
 import type { AllowList, AllowedValue } from './allow-list.ts'
@@ -11,10 +11,7 @@ const getOption = call('getsockopt', 55, 209)
 interface Level {
   readonly level: number
   readonly name: string
-  /** May be set and asked for. */
   readonly options: readonly AllowedValue[]
-  /** May only be asked for. */
-  readonly readable?: readonly AllowedValue[]
   readonly reason: string
 }
 
@@ -25,6 +22,8 @@ const socketLevel: Level = {
     'Filters are compiled into memory that the whole machine shares and nobody is charged for; the others reserve or keep memory, pace, poll, mark, or need a capability.',
   options: allow([
     [2, 'SO_REUSEADDR', 'Takes a port that was in use.', 'every server'],
+    [3, 'SO_TYPE', 'Tells the type.', 'CPython, libuv'],
+    [4, 'SO_ERROR', 'Tells how connecting ended.', 'every runtime'],
     [5, 'SO_DONTROUTE', 'Stays on the local network.', 'OpenJDK, CPython'],
     [6, 'SO_BROADCAST', 'Sends to everybody.', 'OpenJDK, Node, CPython'],
     [7, 'SO_SNDBUF', 'Says how much may wait to be sent.', 'Node, asyncio, OpenJDK'],
@@ -33,30 +32,26 @@ const socketLevel: Level = {
     [10, 'SO_OOBINLINE', 'Leaves urgent data in line.', 'OpenJDK, telnet, ssh'],
     [12, 'SO_PRIORITY', 'Orders what is sent from one host.', 'Asterisk, chrony'],
     [13, 'SO_LINGER', 'Says how to close.', 'Bun, OpenJDK, CPython’s tests'],
+    [14, 'SO_BSDCOMPAT', 'Means nothing any more.', 'older programs'],
     [15, 'SO_REUSEPORT', 'Shares a port with oneself.', 'asyncio, OpenJDK, nginx, Bun'],
     [16, 'SO_PASSCRED', 'Asks who sends.', 'D-Bus, systemd, CPython’s tests'],
+    [17, 'SO_PEERCRED', 'Tells who is at the other end.', 'D-Bus, PostgreSQL, CPython'],
     [18, 'SO_RCVLOWAT', 'Says when to wake.', 'gRPC, CPython’s tests'],
+    [19, 'SO_SNDLOWAT', 'Tells a constant.', 'CPython’s tests'],
     [20, 'SO_RCVTIMEO', 'Says how long to wait.', 'CPython’s tests, clients in C'],
     [21, 'SO_SNDTIMEO', 'Says how long to wait.', 'CPython’s tests, clients in C'],
     [25, 'SO_BINDTODEVICE', 'Chooses an interface.', 'ping, curl, dnsmasq'],
-    [29, 'SO_TIMESTAMP', 'Asks when it came.', 'ping, tcpdump-like tools'],
-    [35, 'SO_TIMESTAMPNS', 'Asks when it came.', 'ping, chrony'],
-    [40, 'SO_RXQ_OVFL', 'Asks how many were dropped.', 'QUIC libraries'],
-    [49, 'SO_INCOMING_CPU', 'Asks which processor took it.', 'servers with a thread a processor'],
-    [62, 'SO_BINDTOIFINDEX', 'Chooses an interface.', 'curl, avahi'],
-  ]),
-  readable: allow([
-    [3, 'SO_TYPE', 'Tells the type.', 'CPython, libuv'],
-    [4, 'SO_ERROR', 'Tells how connecting ended.', 'every runtime'],
-    [14, 'SO_BSDCOMPAT', 'Means nothing any more.', 'older programs'],
-    [17, 'SO_PEERCRED', 'Tells who is at the other end.', 'D-Bus, PostgreSQL, CPython'],
-    [19, 'SO_SNDLOWAT', 'Tells a constant.', 'CPython’s tests'],
     [28, 'SO_PEERNAME', 'Tells the other address.', 'older programs'],
+    [29, 'SO_TIMESTAMP', 'Asks when it came.', 'ping, tcpdump-like tools'],
     [30, 'SO_ACCEPTCONN', 'Tells whether it listens.', 'libuv, systemd, CPython'],
     [31, 'SO_PEERSEC', 'Tells a label.', 'D-Bus'],
+    [35, 'SO_TIMESTAMPNS', 'Asks when it came.', 'ping, chrony'],
     [38, 'SO_PROTOCOL', 'Tells the protocol.', 'CPython'],
     [39, 'SO_DOMAIN', 'Tells the family.', 'CPython, Rust'],
+    [40, 'SO_RXQ_OVFL', 'Asks how many were dropped.', 'QUIC libraries'],
+    [49, 'SO_INCOMING_CPU', 'Asks which processor took it.', 'servers with a thread a processor'],
     [59, 'SO_PEERGROUPS', 'Tells the other end’s groups.', 'D-Bus'],
+    [62, 'SO_BINDTOIFINDEX', 'Chooses an interface.', 'curl, avahi'],
   ]),
 }
 
@@ -74,6 +69,7 @@ const ipLevel: Level = {
     [11, 'IP_RECVERR', 'Asks for errors.', 'glibc’s resolver, ping, traceroute'],
     [12, 'IP_RECVTTL', 'Asks how far it came.', 'ping, traceroute'],
     [13, 'IP_RECVTOS', 'Asks for marks.', 'QUIC libraries'],
+    [14, 'IP_MTU', 'Tells the largest packet.', 'tracepath, QUIC libraries'],
     [15, 'IP_FREEBIND', 'Takes an address that is not there yet.', 'HAProxy, Redis'],
     [20, 'IP_RECVORIGDSTADDR', 'Asks to which address it was sent.', 'proxies'],
     [21, 'IP_MINTTL', 'Takes only what comes from near.', 'routing daemons'],
@@ -85,7 +81,6 @@ const ipLevel: Level = {
     [50, 'IP_UNICAST_IF', 'Chooses an interface.', 'Wine'],
     [51, 'IP_LOCAL_PORT_RANGE', 'Chooses among fewer ports.', 'proxies'],
   ]),
-  readable: allow([[14, 'IP_MTU', 'Tells the largest packet.', 'tracepath, QUIC libraries']]),
 }
 
 const ipv6Level: Level = {
@@ -133,13 +128,11 @@ const tcpLevel: Level = {
     [8, 'TCP_LINGER2', 'Says how long to wait for the end.', 'HAProxy'],
     [9, 'TCP_DEFER_ACCEPT', 'Wakes when there is data.', 'Bun, nginx, Apache'],
     [10, 'TCP_WINDOW_CLAMP', 'Bounds what may come.', 'proxies'],
+    [11, 'TCP_INFO', 'Describes the connection.', 'Go, iperf, nginx'],
     [12, 'TCP_QUICKACK', 'Answers at once.', 'OpenJDK, Redis clients'],
+    [13, 'TCP_CONGESTION', 'Tells and chooses the algorithm, of those that are loaded.', 'iperf, CPython'],
     [18, 'TCP_USER_TIMEOUT', 'Says when to give up.', 'gRPC, PostgreSQL, Go, Bun'],
     [25, 'TCP_NOTSENT_LOWAT', 'Says when to wake.', 'nginx, HTTP/2 libraries'],
-  ]),
-  readable: allow([
-    [11, 'TCP_INFO', 'Describes the connection.', 'Go, iperf, nginx'],
-    [13, 'TCP_CONGESTION', 'Tells the name of the algorithm.', 'iperf, CPython'],
   ]),
 }
 
@@ -183,20 +176,11 @@ export const socketOptions: readonly AllowList[] = [
       neededBy: 'every runtime',
     })),
   },
-  ...levels.flatMap((level): readonly AllowList[] => [
-    {
-      ...noSuchOption,
-      calls: [setOption],
-      when: atLevel(level),
-      reason: level.reason,
-      allowed: level.options,
-    },
-    {
-      ...noSuchOption,
-      calls: [getOption],
-      when: atLevel(level),
-      reason: level.reason,
-      allowed: [...level.options, ...(level.readable ?? [])],
-    },
-  ]),
+  ...levels.map((level): AllowList => ({
+    ...noSuchOption,
+    calls: [setOption, getOption],
+    when: atLevel(level),
+    reason: level.reason,
+    allowed: level.options,
+  })),
 ]
