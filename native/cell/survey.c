@@ -170,7 +170,7 @@ struct survey hear_survey(void) {
     else latest.state = SURVEY_FAILED;
   }
   if (latest.state == SURVEY_RUNS && now_us() - heard_us > STALLED_US) latest.state = SURVEY_FAILED;
-  if (latest.state == SURVEY_RUNS) (void)kill(surveyor, SIGCONT); /* whoever stopped it */
-  else forget_survey();
+  if (latest.state != SURVEY_RUNS) forget_survey();
+  else if (surveyor > 0) (void)kill(surveyor, SIGCONT); /* whoever stopped it */
   return latest;
 }

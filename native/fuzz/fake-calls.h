@@ -22,6 +22,7 @@ int fake_open(void);    /* a descriptor, or -1 */
 int fake_open_path(const char *path, int flags, ...);
 int fake_openat(int folder, const char *name, int flags, ...);
 int fake_close(int fd);
+int fake_fcntl(int fd, int command, ...);
 ssize_t fake_read(int fd, void *buffer, size_t length);
 ssize_t fake_write(int fd, const void *buffer, size_t length);
 int fake_poll(struct pollfd *polled, nfds_t count);

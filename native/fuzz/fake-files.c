@@ -118,6 +118,35 @@ long fake_openat2(const char *name, const struct open_how *how) {
   return strlen(name) >= 4096 ? -1 : fake_open();
 }
 
+/* Descriptors are made only in a way that nobody inherits. */
+int fake_fcntl(int fd, int command, ...) {
+  (void)fd;
+  if (command == F_DUPFD) found("fcntl: would be inherited");
+  return command == F_DUPFD_CLOEXEC ? fake_open() : fake_succeed();
+}
+
+/* Of a file of /proc, wherever in it. */
+long fake_pread(va_list arguments) {
+  (void)va_arg(arguments, int);
+  void *buffer = va_arg(arguments, void *);
+  size_t length = va_arg(arguments, size_t);
+  struct bytes *text = fake_text();
+  if (fake_succeed() < 0) return -1;
+  size_t count = length < text->left ? length : text->left;
+  if (count > 0) memcpy(buffer, text->at, count);
+  text->at += count;
+  text->left -= count;
+  return (long)count;
+}
+
+long fake_getrandom(va_list arguments) {
+  void *buffer = va_arg(arguments, void *);
+  size_t length = va_arg(arguments, size_t);
+  if (fake_succeed() < 0) return -1;
+  memset(buffer, (int)fake_number(256), length);
+  return (long)length;
+}
+
 int fake_ioctl(unsigned long request, void *argument) {
   if (fake_succeed() < 0) return -1;
   if (request == FIONREAD) *(int *)argument = (int)fake_number(70000);

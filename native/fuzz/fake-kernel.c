@@ -16,10 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -272,6 +270,12 @@ long fake_syscall(long number, ...) {
       (void)va_arg(arguments, int);
       name = va_arg(arguments, const char *);
       result = fake_openat2(name, va_arg(arguments, const struct open_how *));
+      break;
+    case SYS_getrandom:
+      result = fake_getrandom(arguments);
+      break;
+    case SYS_pread64:
+      result = fake_pread(arguments);
       break;
     case SYS_prlimit64:
       result = fake_prlimit(arguments);

@@ -24,5 +24,7 @@ void fake_begin_files(void);
 long fake_prlimit(va_list arguments);
 long fake_clone(const struct clone_args *wanted);
 long fake_openat2(const char *name, const struct open_how *how);
+long fake_pread(va_list arguments);
+long fake_getrandom(va_list arguments);
 
 #endif

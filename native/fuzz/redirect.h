@@ -58,7 +58,7 @@ int cell_main(void);
 #define fchdir(fd) ((void)(fd), fake_succeed())
 #define fclose(file) fake_fclose(file)
 #define fchmod(fd, mode) ((void)(fd), (void)(mode), fake_succeed())
-#define fcntl(fd, command, ...) ((void)(fd), (command) == F_DUPFD_CLOEXEC ? fake_open() : fake_succeed())
+#define fcntl(fd, ...) fake_fcntl(fd, __VA_ARGS__)
 #define fdopendir(fd) ((void)(fd), fake_opendir())
 #define fflush(stream) fake_succeed()
 #define fopen(path, mode) fake_fopen(path)

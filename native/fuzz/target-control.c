@@ -9,6 +9,8 @@
 
 #include "../cell/outbox.c"
 
+#include "../cell/survey.c"
+
 #include "../cell/watchdog.c"
 
 #include "without-main.h"
@@ -34,6 +36,8 @@ static void begin_anew(void) {
   service.announces_alone = false;
   from = until = 0;
   watched = (struct watched){0};
+  surveyor = 0; /* no process of an earlier input */
+  news_fd = -1;
   cell = (struct cell){.helper_fd = -1, .sync_fd = -1, .zygote_fd = 13, .guest_root = "/run/guest", .filter = filter};
   cell.has_landlock = true;
   cell.filter_bytes = sizeof filter;

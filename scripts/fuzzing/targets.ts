@@ -9,7 +9,7 @@ export interface Target {
 
 export const targets: readonly Target[] = [
   { name: 'plan', includes: ['main', 'nursery'], inputBytesMax: 16_384 },
-  { name: 'control', includes: ['serve', 'outbox', 'watchdog'], inputBytesMax: 8192 },
+  { name: 'control', includes: ['serve', 'outbox', 'survey', 'watchdog'], inputBytesMax: 8192 },
   { name: 'nursery', includes: ['nursery'], inputBytesMax: 8192 },
   { name: 'confine', includes: ['filters'], inputBytesMax: 8192 },
   { name: 'collect', includes: ['collect'], inputBytesMax: 8192 },
