@@ -37,7 +37,7 @@ test('devices are read and written to in every usual way', async () => {
     'true < /dev/null',
     'cat /dev/null > /dev/null 2>&1',
     `python3 -c "open('/dev/null', 'w').write('lost'); open('/dev/null', 'wb+').close()" || command -v python3 > /dev/null || true`,
-    'cp /etc/passwd /dev/null',
+    'cp /bin/sh /dev/null',
     'test "$(head -c 4 /dev/zero | wc -c)" = 4',
     'test "$(head -c 4 /dev/urandom | wc -c)" = 4',
     '! echo lost > /dev/full',

@@ -22,6 +22,8 @@ export type Lacking =
   | 'podman:no'
   | `filter=${string}`
   | `execution=${string}`
+  | `mounted=${string}`
+  | `overlaid=${string}`
   | `sysctl:${string}=${number}`
 
 export interface CommandEnd {
@@ -66,7 +68,12 @@ export class WithoutLayers implements Disposable {
     const words = this.command(lacking, command)
     const [file, ...args] =
       userId === undefined ? words : ([process.execPath, asUser, String(userId), ...words] as const)
-    const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } })
+    // Another user's home is closed to them, and a configuration that cannot be looked at stops a command.
+    const home = userId === undefined ? {} : { HOME: this.folder }
+    const child = spawn(file, args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...home, ...env },
+    })
     const [stdout, stderr, [exitCode]] = await Promise.all([
       text(child.stdout),
       text(child.stderr),

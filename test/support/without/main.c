@@ -18,6 +18,8 @@
  *   sys-admin           only the capabilities that Docker leaves to root in a container, so no CAP_SYS_ADMIN
  *   filter=FILE         what the seccomp filter in FILE (struct sock_filter[]) refuses
  *   execution=FOLDER    the folder is mounted noexec
+ *   mounted=FOLDER      not a lack: an empty file system is mounted there
+ *   overlaid=FOLDER     not a lack: the folder is an overlay; said twice, one that nothing can be laid over
  *   sysctl:NAME=VALUE   not a lack: /proc/sys says so, whatever the kernel does
  *   podman:no           not a lack: /run/.containerenv is there
  *
@@ -54,6 +56,8 @@ static const struct lack lacks[] = {
     {"ids-from=", NULL, forget_ids_from},
     {"podman:no", look_like_podman, NULL},
     {"execution=", NULL, forbid_execution},
+    {"mounted=", NULL, mount_inside},
+    {"overlaid=", NULL, lay_over},
     {"cgroups", hide_cgroups, NULL},
     {"writable-cgroups", make_cgroups_read_only, NULL},
     {"sysctl:", NULL, show_sysctl},

@@ -135,6 +135,22 @@ void look_like_podman(void) {
   write_file("/run/.containerenv", "");
 }
 
+void mount_inside(const char *folder) {
+  enter_own_view();
+  cover(folder);
+}
+
+/* Each time one deeper: the kernel stacks two file systems on each other, and no third. */
+void lay_over(const char *folder) {
+  char layers[512];
+  enter_own_view();
+  cover("/mnt"); /* an empty layer, since of one alone there is no overlay */
+  int length = snprintf(layers, sizeof layers, "lowerdir=%s:/mnt", folder);
+  errno = ENAMETOOLONG;
+  if (length >= (int)sizeof layers) give_up(folder);
+  check(mount("overlay", folder, "overlay", MS_RDONLY, layers), folder);
+}
+
 static void copy_file(const char *from, const char *to) {
   char text[4096];
   int fd = open(from, O_RDONLY | O_CLOEXEC);

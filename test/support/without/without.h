@@ -26,6 +26,8 @@ void make_cgroups_read_only(void);
 void look_like_podman(void);
 void show_sysctl(const char *assignment);
 void forbid_execution(const char *folder);
+void mount_inside(const char *folder);
+void lay_over(const char *folder);
 
 /* capabilities.c */
 void drop_capabilities(void);
