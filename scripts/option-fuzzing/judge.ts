@@ -43,6 +43,9 @@ const lateMsMax = 2000
 const betweenLooksBytes = 32 * MiB
 const socketBytes = socketBytesMax(limits.memoryBytes) + betweenLooksBytes
 
+/** A shared mapping without a file is a file to the kernel, of about 1 KiB that the run's memory limit counts. */
+const mappedFiles = limits.memoryBytes / 1024
+
 interface Bound {
   readonly held?: number
   readonly left?: number
@@ -53,7 +56,7 @@ const bounds: Readonly<Record<string, Bound>> = {
   'socket memory': { held: socketBytes, left: 8 * MiB },
   'filter code': { held: 4 * MiB, left: 4 * MiB },
   HugePages_Free: { held: 0, left: 0 },
-  'open files': { held: limits.processesMax * limits.openFilesMax + 2000, left: 1000 },
+  'open files': { held: limits.processesMax * limits.openFilesMax + mappedFiles, left: 1000 },
   'file locks': { held: 4000, left: 100 },
   keys: { held: 200, left: 20 },
   ptys: { held: 200, left: 8 },

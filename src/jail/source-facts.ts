@@ -2,6 +2,7 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
+import { LazaretError } from '../core/errors.ts'
 import type { CellIdentity } from './shape.ts'
 import type { Lower, SourceFacts } from './sources.ts'
 
@@ -60,10 +61,20 @@ function isOpen(from: string, to: string): boolean {
 
 /** The fifth column, with spaces and their like in octal: proc_pid_mountinfo(5). */
 function readMountPoints(): string[] {
-  const lines = readFileSync('/proc/self/mountinfo', 'utf8').trimEnd().split('\n')
-  return lines.map((line) =>
+  return readMounts().map((line) =>
     (line.split(' ', 5)[4] ?? '').replace(/\\(\d{3})/g, (_, digits: string) =>
       String.fromCodePoint(Number.parseInt(digits, 8)),
     ),
   )
+}
+
+function readMounts(): string[] {
+  try {
+    return readFileSync('/proc/self/mountinfo', 'utf8').trimEnd().split('\n')
+  } catch (cause) {
+    throw new LazaretError('CELL_FAILED', {
+      detail: 'The list of what is mounted on this machine could not be read.',
+      cause,
+    })
+  }
 }
