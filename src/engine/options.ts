@@ -56,7 +56,8 @@ export interface LazaretOptions {
   /**
    * Host folders that every guest may read, and where they appear. Not where the guest's own folders or the system are.
    * Packages of JavaScript are found from /workspace when their `node_modules` appears as `/node_modules`:
-   * `{ host: '/srv/app/node_modules', guest: '/node_modules' }`.
+   * `{ host: '/srv/app/node_modules', guest: '/node_modules' }`. One with sockets or named pipes is refused with
+   * JAIL_UNAVAILABLE where cells cannot have a view of their own of it.
    */
   readonly readable?: readonly { readonly host: string; readonly guest: string }[]
   /**

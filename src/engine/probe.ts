@@ -108,7 +108,7 @@ function describeOwnView(layers: readonly string[], { hostView }: Machine): Prob
     observed:
       refused.length > 0 ? refused.join('; ') : 'something is mounted inside of a folder that is shown',
     meaning:
-      'Guests have the host’s own inodes, read-only: they can lock files that others lock, watch what others open, and connect to sockets in `readable` folders.',
+      'Guests have the host’s own inodes, read-only: they can lock files that others lock and watch what others open. `readable` folders with sockets or named pipes are refused.',
     fix: 'Linux 5.11 or later with overlayfs, not nested more than once in other overlays, and no mounts inside of /usr.',
   }
 }

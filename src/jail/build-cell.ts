@@ -50,6 +50,7 @@ export async function buildCell(
     const { work } = shape.place
     const plan =
       work === null ? planCell(shape, ground, sourceFacts) : planRestrictedCell(shape, ground, work)
+    await machine.sharedFolders.require(shape, plan, clock)
     const records = encodePlan(plan.records)
     const cell = await launching.cell
     cell.sendPlan(records)

@@ -15,6 +15,7 @@ import type { Place } from './place.ts'
 import type { ViewRefused, WallRefused } from './launch.ts'
 import { Leases } from './leases.ts'
 import { Nursery } from './nursery.ts'
+import { SharedFolders } from './shared-folders.ts'
 import { walls } from './shape.ts'
 import type { CellGround, CellIdentity, HostView, Wall } from './shape.ts'
 import { UidAllocator, idsPerCell } from './uid-range.ts'
@@ -47,6 +48,8 @@ export class Machine {
   readonly openFilesHard: number
   /** Starts the launchers of this machine's cells. */
   readonly nursery = new Nursery()
+  /** What has been looked through before guests got its own inodes. */
+  readonly sharedFolders = new SharedFolders()
   readonly #cgroups: CgroupParent | undefined
   readonly #ids: UidAllocator
   readonly #leases = new Leases()

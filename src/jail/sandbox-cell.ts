@@ -20,6 +20,7 @@ import { encodePlan } from './plan-records.ts'
 import { planSandboxSpace } from './plan-sandbox.ts'
 import type { SpaceKind } from './plan-sandbox.ts'
 import type { CellShape } from './shape.ts'
+import { requireQuietWorkspace } from './shared-folders.ts'
 import { sourceFacts } from './source-facts.ts'
 
 export interface SandboxCellOptions {
@@ -43,6 +44,7 @@ const memoryBytesOfOurs = 256 * 1024 * 1024
 /** Throws JAIL_UNAVAILABLE or CELL_FAILED, with nothing left behind. */
 export async function openSandboxCell(options: SandboxCellOptions): Promise<SandboxCell> {
   const { machine, clock, shape, limits } = options
+  if (shape.workspace !== undefined) await requireQuietWorkspace(shape.workspace, clock)
   const launching = await startLauncher(false, machine.nursery)
   let ground: LeasedGround | undefined
   try {
@@ -56,6 +58,7 @@ export async function openSandboxCell(options: SandboxCellOptions): Promise<Sand
       env: {},
     }
     const plan = planFamily(shape, ground, { family, facts: sourceFacts })
+    await machine.sharedFolders.require(shape, plan, clock)
     const cell = await launching.cell
     cell.sendPlan(encodePlan(plan.records))
     const sandbox = new SandboxCell(cell, { ...options, ground, family, plan })

@@ -76,6 +76,7 @@ export async function openZygote(options: ZygoteOptions): Promise<Zygote | null>
       guests: guestsMax,
     }
     const plan = planFamily(shape, ground, { family, facts: sourceFacts })
+    await machine.sharedFolders.require(shape, plan, clock)
     const cell = await launching.cell
     const zygote = new Zygote(cell, { ...options, family, shape, ground, plan })
     cell.sendPlan(encodePlan(plan.records))

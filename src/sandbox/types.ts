@@ -30,6 +30,7 @@ export interface SandboxOptions {
    * A folder of the host to be its /workspace, which stays when the sandbox is gone: the only place of the host that its
    * commands may write to. Absolute, and not root's; its files stay its owner's. `diskBytes` holds no sum there, only
    * the size of each file.
+   * It must have no sockets and named pipes when the sandbox is created, or guests could talk to programs of the host.
    */
   readonly workspace?: string
   /** Host folders that its commands may read, besides the operator's. */

@@ -1,0 +1,133 @@
+/**
+ * Looks through a folder of the host for sockets and named pipes before guests get its own inodes: neither a read-only
+ * mount nor Landlock keeps a guest from connecting to a daemon that listens there, or from reading what a pipe brings.
+ * Stops: talking to programs of the host through what is there at that time. Does not stop: what is made there later.
+ */
+import { accessSync, constants, lstatSync, opendirSync, realpathSync } from 'node:fs'
+import type { Dir, Dirent, Stats } from 'node:fs'
+import { join } from 'node:path'
+
+import type { Clock } from '../core/clock.ts'
+
+/** What is looked at before the folder counts as too large. A million entries take 5 s where nothing else runs. */
+export const searchBounds = {
+  entriesMax: 1_000_000,
+  searchMs: 20_000,
+  folderNamesMax: 64 * 1024 * 1024,
+} as const
+export type SearchBounds = Readonly<Record<keyof typeof searchBounds, number>>
+
+/** Then others have a turn of the event loop. */
+const turnMs = 5
+/** A folder is read in pieces, however many names there are in it. */
+const namesAtOnce = 256
+
+class TooLarge extends Error {}
+
+/** What speaks against sharing the folder; undefined when nothing does. */
+export interface SearchFinding {
+  /** As words of a sentence, behind the path. */
+  readonly what: string
+  readonly path: string
+}
+
+export async function findSocket(
+  folder: string,
+  clock: Clock,
+  bounds: SearchBounds = searchBounds,
+): Promise<SearchFinding | undefined> {
+  const search = new Search(clock, bounds)
+  try {
+    return await search.run(realpathSync(folder))
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? 'unknown'
+    const what = error instanceof TooLarge ? error.message : `cannot be looked through (${reason})`
+    return { what, path: folder }
+  }
+}
+
+class Search {
+  readonly #clock: Clock
+  readonly #bounds: SearchBounds
+  readonly #startedAt: number
+  #turnBegan: number
+  #entries = 0
+  /** Characters of paths; a guest can make them long. */
+  #folderNames = 0
+
+  constructor(clock: Clock, bounds: SearchBounds) {
+    this.#clock = clock
+    this.#bounds = bounds
+    this.#startedAt = this.#turnBegan = clock.now()
+  }
+
+  async run(top: string): Promise<SearchFinding | undefined> {
+    const facts = lstatSync(top)
+    const what = kindOf(facts)
+    if (what !== undefined) return { what, path: top }
+    const folders = facts.isDirectory() ? [top] : []
+    for (let folder; (folder = folders.pop()) !== undefined;) {
+      const names = open(folder)
+      try {
+        const finding = names && (await this.#look(names, folder, folders))
+        if (finding !== undefined) return finding
+      } finally {
+        names?.closeSync()
+      }
+    }
+    return undefined
+  }
+
+  /** Links are not followed: inside a cell they lead to what the cell shows. */
+  async #look(names: Dir, folder: string, folders: string[]): Promise<SearchFinding | undefined> {
+    for (let entry; (entry = names.readSync()) !== null;) {
+      const path = join(folder, entry.name)
+      const what = kindOf(entry)
+      if (what !== undefined) return { what, path }
+      if (entry.isDirectory()) {
+        this.#folderNames += path.length
+        folders.push(path)
+      }
+      await this.#count()
+    }
+    return undefined
+  }
+
+  async #count(): Promise<void> {
+    const { entriesMax, searchMs, folderNamesMax } = this.#bounds
+    if (++this.#entries > entriesMax)
+      throw new TooLarge(`has more than ${entriesMax} entries to look through`)
+    if (this.#folderNames > folderNamesMax) throw new TooLarge('has too many folders to look through')
+    const now = this.#clock.now()
+    if (now - this.#startedAt > searchMs) throw new TooLarge(`takes more than ${searchMs} ms to look through`)
+    if (now - this.#turnBegan < turnMs) return
+    await new Promise<void>((resolve) => this.#clock.after(0, resolve))
+    this.#turnBegan = this.#clock.now()
+  }
+}
+
+function kindOf(entry: Dirent | Stats): string | undefined {
+  if (entry.isSocket()) return 'is a socket'
+  return entry.isFIFO() ? 'is a named pipe' : undefined
+}
+
+/** Undefined for one that is gone, or that nobody with this user's rights can enter either. */
+function open(folder: string): Dir | undefined {
+  try {
+    return opendirSync(folder, { bufferSize: namesAtOnce })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    if (code === 'EACCES' && process.geteuid?.() !== 0 && !canEnter(folder)) return undefined
+    throw error
+  }
+}
+
+function canEnter(folder: string): boolean {
+  try {
+    accessSync(folder, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
