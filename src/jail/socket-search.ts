@@ -8,6 +8,7 @@ import type { Dir, Dirent, Stats } from 'node:fs'
 import { join } from 'node:path'
 
 import type { Clock } from '../core/clock.ts'
+import { LazaretError } from '../core/errors.ts'
 
 /** What is looked at before the folder counts as too large. A million entries take 5 s where nothing else runs. */
 export const searchBounds = {
@@ -31,6 +32,7 @@ export interface SearchFinding {
   readonly path: string
 }
 
+/** Throws CELL_FAILED on a machine without descriptors. */
 export async function findSocket(
   folder: string,
   clock: Clock,
@@ -41,6 +43,12 @@ export async function findSocket(
     return await search.run(realpathSync(folder))
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code ?? 'unknown'
+    // The load of a moment says nothing of the folder.
+    if (reason === 'EMFILE' || reason === 'ENFILE')
+      throw new LazaretError('CELL_FAILED', {
+        detail: `${folder} could not be looked through: ${reason}.`,
+        cause: error,
+      })
     const what = error instanceof TooLarge ? error.message : `cannot be looked through (${reason})`
     return { what, path: folder }
   }

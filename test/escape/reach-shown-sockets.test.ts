@@ -135,10 +135,10 @@ const program = `
   rmSync(remove)
   console.log(JSON.stringify({ first, sandbox: sandbox ?? {}, after: (await run()).value }))`
 
-for (const kind of ['a socket', 'a named pipe'] as const) {
+// At restricted nothing can be mounted, and there are no Unix sockets.
+for (const kind of guests.level === 'restricted' ? [] : (['a socket', 'a named pipe'] as const)) {
   const title = `where a folder cannot be shown by a view, ${kind} in it is refused and named, until it is gone`
-  test(title, async (t) => {
-    if (guests.level === 'restricted') return t.skip('there are no mounts, and no Unix sockets')
+  test(title, async () => {
     const { path, socket, heard, end } = await listenIn('partly')
     if (kind === 'a named pipe') {
       rmSync(socket)
@@ -162,18 +162,19 @@ for (const kind of ['a socket', 'a named pipe'] as const) {
   })
 }
 
-test('a folder in which the host listens is no workspace of a sandbox', async (t) => {
-  if (guests.level === 'restricted') return t.skip('the host’s folders are nobody’s workspace there')
+test('a folder in which the host listens is no workspace of a sandbox', async () => {
   const { path, socket, heard, end } = await listenIn('workspace')
   if (process.getuid?.() === 0) chownSync(path, 4242, 4242)
   try {
     await assert.rejects(guests.lazaret.sandbox({ workspace: path }), (error: LazaretError) => {
+      if (guests.level === 'restricted') return error.code === 'JAIL_UNAVAILABLE'
       assert.equal(error.code, 'INVALID_REQUEST')
       assert.ok(error.message.includes(`workspace: ${JSON.stringify(socket)} is a socket`), error.message)
       return true
     })
     assert.deepEqual(heard, [])
     rmSync(socket)
+    if (guests.level === 'restricted') return
     await using sandbox = await guests.lazaret.sandbox({ workspace: path })
     const listening = `import socket\ns = socket.socket(socket.AF_UNIX)\ns.bind('own')\ns.listen()\nsocket.socket(socket.AF_UNIX).connect('own')\nprint('connected')`
     const { stdout, stderr } = await sandbox.exec(`python3 -c "${listening}"`)
