@@ -17,28 +17,45 @@ export interface Filling {
 }
 
 /** Own fields of an encoded object; a key `__proto__` stays a key. */
-export function fillFields(fields: Fields): Filling {
-  const keys = keysOf(fields)
-  const live = {}
-  return {
-    live,
-    count: keys.length,
-    read: (index) => fields[keys[index] as string],
-    put: (index, member) => setField(live, keys[index] as string, member),
+export class FieldsFilling implements Filling {
+  readonly live: object = {}
+  readonly count: number
+  readonly #fields: Fields
+  readonly #keys: readonly string[]
+
+  constructor(fields: Fields) {
+    this.#fields = fields
+    this.#keys = keysOf(fields)
+    this.count = this.#keys.length
+  }
+
+  read(index: number): unknown {
+    return this.#fields[this.#keys[index] as string]
+  }
+
+  put(index: number, member: unknown): void {
+    setField(this.live, this.#keys[index] as string, member)
   }
 }
 
 /** An encoded array; a `hole` stays one. */
-export function fillArray(items: readonly unknown[]): Filling {
-  const live: unknown[] = []
-  return {
-    live,
-    count: items.length,
-    read: (index) => items[index],
-    put: (index, member) => {
-      if (isHole(items[index])) live.length = index + 1
-      else live[index] = member
-    },
+export class ArrayFilling implements Filling {
+  readonly live: unknown[] = []
+  readonly count: number
+  readonly #items: readonly unknown[]
+
+  constructor(items: readonly unknown[]) {
+    this.#items = items
+    this.count = items.length
+  }
+
+  read(index: number): unknown {
+    return this.#items[index]
+  }
+
+  put(index: number, member: unknown): void {
+    if (isHole(this.#items[index])) this.live.length = index + 1
+    else this.live[index] = member
   }
 }
 
@@ -48,8 +65,8 @@ export const fillings: ReadonlyMap<string, (node: Fields) => Filling | undefined
   ['Set', fillSet],
   ['set', fillSet],
   ['frozenset', fillSet],
-  ['tuple', ({ value }: Fields) => (Array.isArray(value) ? fillArray(value) : undefined)],
-  ['Object', ({ value }: Fields) => (isFields(value) ? fillFields(value) : undefined)],
+  ['tuple', ({ value }: Fields) => (Array.isArray(value) ? new ArrayFilling(value) : undefined)],
+  ['Object', ({ value }: Fields) => (isFields(value) ? new FieldsFilling(value) : undefined)],
   ['Error', fillError],
 ])
 

@@ -1,6 +1,6 @@
 /** The reading half of `values.ts`: walks an encoded document and makes its live value. */
 import { type Fields, decodeLeaf, malformed } from './decode-leaf.ts'
-import { type Filling, fillArray, fillFields, fillings } from './decode-tags.ts'
+import { ArrayFilling, type Filling, FieldsFilling, fillings } from './decode-tags.ts'
 import { Unserializable } from './encode-leaf.ts'
 import { depthMax } from './encode-value.ts'
 import type { Steps } from './steps.ts'
@@ -14,7 +14,7 @@ export interface Decoded {
 
 /** Never throws. The document is trusted not to cost more than its size is worth. */
 export function decodeTagged(tagged: unknown): Decoded {
-  const decoding = new DocumentDecoding(tagged, { isTrusted: true })
+  const decoding = new DocumentDecoding(tagged, { isTrusted: true, mayHaveRefs: true })
   while (!decoding.advance(stepsAtOnce));
   return decoding.decoded
 }
@@ -23,10 +23,19 @@ export function decodeTagged(tagged: unknown): Decoded {
 const stepsAtOnce = 64
 
 /** Never throws. The document is not trusted, and whoever runs the steps decides how long they may take. */
-export function* decodeSteps(tagged: unknown): Steps<Decoded> {
-  const decoding = new DocumentDecoding(tagged, { isTrusted: false })
+export function* decodeSteps(
+  tagged: unknown,
+  { mayHaveRefs = true }: { readonly mayHaveRefs?: boolean } = {},
+): Steps<Decoded> {
+  const decoding = new DocumentDecoding(tagged, { isTrusted: false, mayHaveRefs })
   while (!decoding.advance(stepsAtOnce)) yield
   return decoding.decoded
+}
+
+interface DecodingOptions {
+  readonly isTrusted: boolean
+  /** When nothing refers to anything, nothing is looked for. */
+  readonly mayHaveRefs: boolean
 }
 
 /** A filling whose members up to `next` are in place. */
@@ -49,10 +58,11 @@ class DocumentDecoding {
   #isCut = false
   #value: unknown
 
-  constructor(root: unknown, { isTrusted }: { readonly isTrusted: boolean }) {
+  constructor(root: unknown, { isTrusted, mayHaveRefs }: DecodingOptions) {
     this.#root = root
     this.#isTrusted = isTrusted
     this.#refs = new RefTargets(root)
+    this.#hasTargets = !mayHaveRefs
     this.#targets = this.#refs.found
   }
 
@@ -95,12 +105,13 @@ class DocumentDecoding {
   /** The live value of a node, whose members come later. */
   #begin(node: unknown, depth: number): unknown {
     if (typeof node !== 'object' || node === null) return node
-    if (Array.isArray(node)) return depth > depthMax ? this.#cut() : this.#push(node, depth, fillArray(node))
+    if (Array.isArray(node))
+      return depth > depthMax ? this.#cut() : this.#push(node, depth, new ArrayFilling(node))
     const fields = node as Fields
     const tag = Object.hasOwn(fields, '$type') ? fields['$type'] : undefined
     const live = typeof tag === 'string' ? this.#beginTagged(tag, fields, depth) : malformed
     if (live !== malformed) return live
-    return depth > depthMax ? this.#cut() : this.#push(fields, depth, fillFields(fields))
+    return depth > depthMax ? this.#cut() : this.#push(fields, depth, new FieldsFilling(fields))
   }
 
   #beginTagged(tag: string, fields: Fields, depth: number): unknown {
@@ -126,7 +137,7 @@ class DocumentDecoding {
 
   /** What a node becomes must be known before its members are read, so that a Ref inside can name it. */
   #note(node: object, live: unknown): unknown {
-    if (this.#targets.has(node)) this.#targets.set(node, live)
+    if (this.#targets.size > 0 && this.#targets.has(node)) this.#targets.set(node, live)
     return live
   }
 

@@ -10,12 +10,13 @@ import {
   encodePrimitiveObject,
   encodeUnserializable,
 } from './encode-leaf.ts'
+import { ArrayMembers, ErrorMembers, FieldsMembers, MapMembers, SetMembers } from './encode-members.ts'
+import { below, type Members, type Place } from './encode-members.ts'
 import { JsonText, tooLarge } from './json-text.ts'
 import { bytesLength, jsonString, messageOf, uncurryThis, utf8 } from './primordials.ts'
 import {
   type Binary,
   functionText,
-  hasField,
   handleText,
   isError,
   isList,
@@ -23,13 +24,15 @@ import {
   readBinary,
   readKeys,
   readProperty,
-  textOr,
   Unreadable,
 } from './read-value.ts'
+import type { Steps } from './steps.ts'
 
 /** Levels of values inside values that cross; deeper ones become `Unserializable`. */
 export const depthMax = 1000
 const bytesMaxDefault = 16 * 1024 * 1024
+/** Some microseconds, unless a text or the bytes in one of them are long. */
+const stepsAtOnce = 64
 
 export interface EncodeOptions {
   /** The encoded JSON may not be longer; a longer value is replaced as a whole. Default 16 MiB. */
@@ -48,60 +51,124 @@ export interface EncodedJson {
 
 /** Encodes `value` as JSON text in the tagged format of `values.ts`. Never throws. */
 export function encodeValueToJson(value: unknown, options: EncodeOptions = {}): EncodedJson {
-  const maxBytes = options.maxBytes ?? bytesMaxDefault
-  const text = new JsonText(maxBytes)
-  const { replace } = options
-  const encoding = new Encoding(text, replace)
-  try {
-    encoding.write(replace === undefined ? value : replace(value, ''), {
-      parent: undefined,
-      step: '',
-      depth: 0,
-    })
-    const json = text.whole
-    // No character takes more than three bytes for each of its UTF-16 units.
-    if (json.length * 3 <= maxBytes || bytesLength(utf8(json)) <= maxBytes)
-      return { json, truncated: encoding.isCut }
-  } catch (thrown) {
-    if (thrown !== tooLarge)
-      return { json: encodeUnserializable(`[cannot be encoded: ${messageOf(thrown)}]`), truncated: true }
-  }
-  return { json: encodeUnserializable(`[larger than ${maxBytes} bytes]`), truncated: true }
+  const work = new DocumentEncoding(value, options)
+  while (!work.advance(stepsAtOnce));
+  return work.encoded
 }
 
-/** Where a value stands: the steps back to the root of the encoded document, and its level of values. */
-interface Place {
-  readonly parent: Place | undefined
-  readonly step: string | number
-  readonly depth: number
+/** The same in parts, for a process that has something else to do. */
+export function* encodeSteps(value: unknown, options: EncodeOptions = {}): Steps<EncodedJson> {
+  const work = new DocumentEncoding(value, options)
+  while (!work.advance(stepsAtOnce)) yield
+  yield
+  return work.encoded
+}
+
+class DocumentEncoding {
+  readonly #value: unknown
+  readonly #maxBytes: number
+  readonly #text: JsonText
+  readonly #encoding: Encoding
+  #hasBegun = false
+  #failure: string | undefined
+
+  constructor(value: unknown, { maxBytes = bytesMaxDefault, replace }: EncodeOptions) {
+    this.#value = value
+    this.#maxBytes = maxBytes
+    this.#text = new JsonText(maxBytes)
+    this.#encoding = new Encoding(this.#text, replace)
+  }
+
+  /** Answers whether nothing is left to be written. */
+  advance(steps: number): boolean {
+    try {
+      if (!this.#hasBegun) this.#encoding.begin(this.#value)
+      this.#hasBegun = true
+      return this.#encoding.advance(steps)
+    } catch (thrown) {
+      this.#failure = thrown === tooLarge ? this.#tooLarge : `[cannot be encoded: ${messageOf(thrown)}]`
+      return true
+    }
+  }
+
+  get encoded(): EncodedJson {
+    if (this.#failure !== undefined) return { json: encodeUnserializable(this.#failure), truncated: true }
+    const json = this.#text.whole
+    // No character takes more than three bytes for each of its UTF-16 units.
+    if (json.length * 3 <= this.#maxBytes || bytesLength(utf8(json)) <= this.#maxBytes)
+      return { json, truncated: this.#encoding.isCut }
+    return { json: encodeUnserializable(this.#tooLarge), truncated: true }
+  }
+
+  get #tooLarge(): string {
+    return `[larger than ${this.#maxBytes} bytes]`
+  }
+}
+
+/** A container whose members up to `next` are written. Linked, because lists have prototypes that guest code can patch. */
+interface Frame {
+  readonly parent: Frame | undefined
+  readonly members: Members
+  next: number
 }
 
 const SeenMap = Map<object, Place>
 const seenGet = uncurryThis(SeenMap.prototype.get)
 const seenSet = uncurryThis(SeenMap.prototype.set)
-const mapForEach = uncurryThis(Map.prototype.forEach)
-const setForEach = uncurryThis(Set.prototype.forEach)
 const symbolText = uncurryThis(Symbol.prototype.toString)
 // Native, unlike Buffer's toString, which looks this method up again on the prototype that guest code can patch.
 const base64Slice = uncurryThis(
   Reflect.get(Buffer.prototype, 'base64Slice') as (start: number, end: number) => string,
 )
 
+/** Nothing here recurses over the value, so that it can stop anywhere. */
 class Encoding {
   isCut = false
-  readonly #text: JsonText
+  readonly text: JsonText
   readonly #seen = new SeenMap()
   readonly #replace: Replace | undefined
+  #top: Frame | undefined
 
   constructor(text: JsonText, replace: Replace | undefined) {
-    this.#text = text
+    this.text = text
     this.#replace = replace
   }
 
-  write(value: unknown, place: Place): void {
+  begin(root: unknown): void {
+    const value = this.#replace === undefined ? root : this.#replace(root, '')
+    this.#write(value, { parent: undefined, step: '', depth: 0 })
+  }
+
+  /** Answers whether all is written. */
+  advance(steps: number): boolean {
+    for (let step = 0; step < steps; step++) {
+      const frame = this.#top
+      if (frame === undefined) return true
+      const { members, next } = frame
+      // A proxy may say that it has less than no members, or no number of them.
+      if (next < members.count) {
+        frame.next = next + 1
+        members.write(next, this)
+      } else {
+        this.#put(members.close)
+        this.#top = frame.parent
+      }
+    }
+    return this.#top === undefined
+  }
+
+  /** What the members of a container write with. */
+  child(found: unknown, parent: Place, step: string | number): void {
+    const value = this.#replace === undefined ? found : this.#replace(found, step)
+    if (typeof value !== 'object' || value === null) return this.#write(value, parent)
+    if (Unreadable.is(value)) return this.#put(encodeUnserializable(`[getter threw: ${value.message}]`))
+    this.#object(value, { parent, step, depth: parent.depth + 1 })
+  }
+
+  #write(value: unknown, place: Place): void {
     switch (typeof value) {
       case 'string':
-        return this.#text.putString(value)
+        return this.text.putString(value)
       case 'number':
         return this.#put(encodeNumber(value))
       case 'boolean':
@@ -120,7 +187,7 @@ class Encoding {
   }
 
   #put(piece: string): void {
-    this.#text.put(piece)
+    this.text.put(piece)
   }
 
   #object(value: object, place: Place): void {
@@ -139,10 +206,15 @@ class Encoding {
       this.#put(encodeUnserializable('[nested too deeply]'))
     } else if (isArray) this.#array(value, place)
     else if (isContainer) this.#fields(value, place)
-    else if (isMap(value)) this.#map(value, place)
-    else if (isSet(value)) this.#set(value, place)
+    else if (isMap(value)) this.#open('{"$type":"Map","value":[', new MapMembers(value, place, this.text))
+    else if (isSet(value)) this.#open('{"$type":"Set","value":[', new SetMembers(value, place, this.text))
     else if (isError(value)) this.#error(value, place)
     else this.#fields(value, place)
+  }
+
+  #open(start: string, members: Members): void {
+    this.#put(start)
+    this.#top = { parent: this.#top, members, next: 0 }
   }
 
   /** Writes an object without anything inside it that is an object; answers whether it is one. */
@@ -157,14 +229,7 @@ class Encoding {
   #array(value: readonly unknown[], place: Place): void {
     const length = readProperty(value, 'length')
     if (typeof length !== 'number') return this.#put(encodeUnserializable('[array without a length]'))
-    this.#put('[')
-    for (let index = 0; index < length; index++) {
-      if (index > 0) this.#put(',')
-      const item = readProperty(value, index)
-      if (item === undefined && !hasField(value, index)) this.#put('{"$type":"hole"}')
-      else this.#child(item, place, index)
-    }
-    this.#put(']')
+    this.#open('[', new ArrayMembers(value, length, place))
   }
 
   /** A plain object, or an instance of a class as one. */
@@ -175,101 +240,31 @@ class Encoding {
       const text = isPlain(value) ? undefined : handleText(value)
       return this.#put(text === undefined ? '{}' : encodeUnserializable(text))
     }
-    if (!hasTag(keys)) return this.#entries(value, keys, place)
-    this.#put('{"$type":"Object","value":')
-    this.#entries(value, keys, below(place, 'value'))
-    this.#put('}')
-  }
-
-  #entries(value: object, keys: readonly string[], place: Place): void {
-    this.#put('{')
-    for (let index = 0; index < keys.length; index++) {
-      const key = keys[index] as string
-      this.#text.putKey(key, index === 0 ? '' : ',')
-      this.#child(readProperty(value, key), place, key)
-    }
-    this.#put('}')
-  }
-
-  #child(found: unknown, parent: Place, step: string | number): void {
-    const value = this.#replace === undefined ? found : this.#replace(found, step)
-    if (typeof value !== 'object' || value === null) return this.write(value, parent)
-    if (Unreadable.is(value)) return this.#put(encodeUnserializable(`[getter threw: ${value.message}]`))
-    this.#object(value, { parent, step, depth: parent.depth + 1 })
-  }
-
-  #map(value: ReadonlyMap<unknown, unknown>, place: Place): void {
-    const entries = below(place, 'value')
-    let index = 0
-    this.#put('{"$type":"Map","value":[')
-    mapForEach(value, (item, key) => {
-      const entry = below(entries, index)
-      this.#put(index === 0 ? '[' : ',[')
-      this.#child(key, entry, 0)
-      this.#put(',')
-      this.#child(item, entry, 1)
-      this.#put(']')
-      index++
-    })
-    this.#put(']}')
-  }
-
-  #set(value: ReadonlySet<unknown>, place: Place): void {
-    const items = below(place, 'value')
-    let index = 0
-    this.#put('{"$type":"Set","value":[')
-    setForEach(value, (item) => {
-      if (index > 0) this.#put(',')
-      this.#child(item, items, index)
-      index++
-    })
-    this.#put(']}')
+    if (!hasTag(keys)) return this.#open('{', new FieldsMembers(value, keys, { place, close: '}' }))
+    const inside = { place: below(place, 'value'), close: '}}' }
+    this.#open('{"$type":"Object","value":{', new FieldsMembers(value, keys, inside))
   }
 
   #error(value: Error, place: Place): void {
     this.#put(`{"$type":"Error","name":`)
-    this.#text.putString(textOr(readProperty(value, 'name'), 'Error'))
+    const members = new ErrorMembers(value, place)
+    this.text.putString(members.name)
     this.#put(',"message":')
-    this.#text.putString(textOr(readProperty(value, 'message'), ''))
-    const stack = readProperty(value, 'stack')
-    if (typeof stack === 'string') {
+    this.text.putString(members.message)
+    if (members.stack !== undefined) {
       this.#put(',"stack":')
-      this.#text.putString(stack)
+      this.text.putString(members.stack)
     }
-    if (hasField(value, 'cause')) this.#member('cause', readProperty(value, 'cause'), place)
-    const errors = hasField(value, 'errors') ? readProperty(value, 'errors') : undefined
-    if (typeof errors === 'object' && errors !== null && isList(errors)) this.#member('errors', errors, place)
-    this.#errorFields(value, below(place, 'properties'))
-    this.#put('}')
-  }
-
-  #member(name: string, value: unknown, place: Place): void {
-    this.#put(`,"${name}":`)
-    this.#child(value, place, name)
-  }
-
-  #errorFields(value: Error, place: Place): void {
-    const keys = readKeys(value)
-    if (Unreadable.is(keys)) return
-    let count = 0
-    for (let index = 0; index < keys.length; index++) {
-      const key = keys[index] as string
-      if (isErrorField(key)) continue
-      this.#text.putKey(key, count++ === 0 ? ',"properties":{' : ',')
-      this.#child(readProperty(value, key), place, key)
-    }
-    if (count > 0) this.#put('}')
+    this.#open('', members)
   }
 
   #binary({ name, bytes }: Binary): void {
     const length = bytesLength(bytes)
     // Four characters for every three bytes.
-    this.#text.requireRoom((length / 3) * 4)
+    this.text.requireRoom((length / 3) * 4)
     this.#put(`{"$type":"${name}","value":"${base64Slice(bytes, 0, length)}"}`)
   }
 }
-
-const below = (parent: Place, step: string | number): Place => ({ parent, step, depth: parent.depth })
 
 function pathText(place: Place): string {
   let text = ''
@@ -283,18 +278,4 @@ function pathText(place: Place): string {
 function hasTag(keys: readonly string[]): boolean {
   for (let index = 0; index < keys.length; index++) if (keys[index] === '$type') return true
   return false
-}
-
-/** Fields that have a place of their own, and those that engines add to every error. */
-function isErrorField(key: string): boolean {
-  switch (key) {
-    case 'name':
-    case 'message':
-    case 'stack':
-    case 'cause':
-    case 'errors':
-      return true
-    default:
-      return false
-  }
 }

@@ -2,14 +2,14 @@
 import { StringDecoder } from 'node:string_decoder'
 
 import type { OutputChunk, RunRequest } from '../core/request.ts'
-import { Blocks } from './blocks.ts'
 import { Delivery } from './delivery.ts'
 import type { DeliveryListener } from './delivery.ts'
+import { TextBlocks } from './text-blocks.ts'
 
 export type Stream = OutputChunk['stream']
 
 export class Capture {
-  readonly #kept: Record<Stream, Blocks> = { stdout: new Blocks(), stderr: new Blocks() }
+  readonly #kept: Record<Stream, TextBlocks> = { stdout: new TextBlocks(), stderr: new TextBlocks() }
   readonly #decoders: Record<Stream, StringDecoder> = {
     stdout: new StringDecoder('utf8'),
     stderr: new StringDecoder('utf8'),
@@ -45,7 +45,8 @@ export class Capture {
     await this.#delivery?.finish(signal)
   }
 
+  /** Once for each stream, when nothing follows. */
   text(stream: Stream): string {
-    return this.#kept[stream].join().toString('utf8')
+    return this.#kept[stream].end()
   }
 }

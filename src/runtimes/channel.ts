@@ -16,8 +16,9 @@ import type { FunctionCalls } from './function-calls.ts'
 import type { HostBudget } from './host-budget.ts'
 import { loopTurns } from './loop-turns.ts'
 import { frameMessage } from './message-frame.ts'
+import { MessageRoom } from './message-room.ts'
 import { withPatience } from './patience.ts'
-import { readMessage, tooMuch } from './read-message.ts'
+import { readMessage } from './read-message.ts'
 import type { Message } from './read-message.ts'
 
 /** JSON writes a control character as six. */
@@ -52,6 +53,7 @@ export class Channel {
   readonly #listener: ChannelListener
   readonly #calls: FunctionCalls | null
   readonly #limits: Limits
+  readonly #room: MessageRoom
   /** The message that is being received: its length, then its bytes. */
   readonly #head = Buffer.alloc(4)
   #headBytes = 0
@@ -70,6 +72,7 @@ export class Channel {
   constructor(stream: Duplex, limits: Limits, listener: ChannelListener) {
     this.#stream = stream
     this.#limits = limits
+    this.#room = new MessageRoom(limits.resultBytes)
     this.#listener = listener
     this.#calls = listener.calls ?? null
     this.#budget = listener.budget
@@ -199,11 +202,11 @@ export class Channel {
 
   /** Answers what is to be done when the message is understood, on nobody's time. */
   *#understand(json: Buffer): Steps<() => void> {
-    const message = yield* readMessage(json)
+    const message = yield* readMessage(json, this.#room)
     if (message === undefined) this.#break()
     if (message === 'too costly') this.#refuse(json)
     if (message === undefined || message === 'too costly' || message === null) return nothing
-    const { fields, bytes } = message
+    const { fields, bytes, cost } = message
     switch (fields['type']) {
       case 'log':
         this.#claims.takeLog(fields)
@@ -222,7 +225,9 @@ export class Channel {
       case 'call': {
         if (this.#calls === null) break
         const { isEntitled, invoke } = yield* this.#calls.take(message)
-        if (isEntitled) this.#receivedBytes -= bytes + this.#head.length
+        if (!isEntitled) return invoke
+        this.#receivedBytes -= bytes + this.#head.length
+        this.#room.giveBack(cost)
         return invoke
       }
     }
@@ -233,7 +238,7 @@ export class Channel {
     const id =
       this.#calls === null ? undefined : callStart.exec(json.toString('latin1', 0, callStartBytes))?.[1]
     if (id === undefined) this.truncated.add('value')
-    else this.#calls?.refuse(Number(id), `The arguments hold more than ${tooMuch}.`)
+    else this.#calls?.refuse(Number(id), `The arguments hold more than ${this.#room.tooMuch}.`)
   }
 
   #takeEnd({ exitCode }: Message['fields']): void {

@@ -67,7 +67,9 @@ export class Claims {
       this.truncated.add('value')
       return
     }
-    const decoded = yield* decodeSteps(tagged)
+    // Two of them at a time would take twice the memory.
+    this.#value = undefined
+    const decoded = yield* decodeSteps(tagged, message)
     if (truncated === true || decoded.truncated) this.truncated.add('value')
     this.#value = {
       tagged,

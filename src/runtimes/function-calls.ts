@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream'
 
 import type { Clock } from '../core/clock.ts'
 import { decodeSteps } from '../core/decode-value.ts'
-import { encodeValueToJson } from '../core/encode-value.ts'
+import { encodeSteps } from '../core/encode-value.ts'
 import type { Limits } from '../core/limits.ts'
 import type { HostFunction, RunRequest } from '../core/request.ts'
 import type { Steps } from '../core/steps.ts'
@@ -68,7 +68,9 @@ export class FunctionCalls {
   #callsLeft: number
   /** Bounded by the open calls: one of these stays open until its answer is on its way. */
   readonly #answers: Answer[] = []
+  /** One answer is being encoded. */
   #isAnswering = false
+  #hasRoomAgain = false
 
   constructor(parts: FunctionCallsParts) {
     this.#parts = parts
@@ -94,7 +96,7 @@ export class FunctionCalls {
       return noCall
     }
     this.#callsLeft -= 1
-    const { value, truncated } = yield* decodeSteps(args)
+    const { value, truncated } = yield* decodeSteps(args, message)
     if (truncated) this.#answer({ call, thrown: new FunctionError('RangeError', tooMuch(name)) })
     const invoke = () => this.#invoke(call, name, value as unknown[])
     return { isEntitled: true, invoke: truncated ? noCall.invoke : invoke }
@@ -177,35 +179,53 @@ export class FunctionCalls {
 
   /** As many as the guest reads: an answer is encoded only when the one before it has left, and until then is not copied. */
   #sendAnswers(): void {
-    if (this.#isAnswering) return
-    this.#isAnswering = true
     const { stream, budget } = this.#parts
-    const wasFull = this.isFull
-    while (stream.writable && !stream.writableNeedDrain && !loopTurns.isOver) {
+    while (!this.#isAnswering && stream.writable && !stream.writableNeedDrain && !loopTurns.isOver) {
       const answer = this.#answers.shift()
       if (answer === undefined) break
-      stream.write(budget.measure(() => frameMessage(this.#write(answer))))
-      if (this.#open.delete(answer.call)) this.#openBytes -= answer.call.bytes
+      this.#isAnswering = true
+      let isLater = false
+      budget.perform(this.#write(answer), (frame) => {
+        this.#isAnswering = false
+        this.#send(answer.call, frame)
+        if (isLater) this.#sendAnswers()
+      })
+      isLater = true
     }
-    this.#isAnswering = false
+    if (this.#isAnswering) return
     if (this.#answers.length > 0 && loopTurns.isOver) loopTurns.wait(() => this.#sendAnswers())
-    if (wasFull && !this.isFull) this.onRoom()
+    if (!this.#hasRoomAgain) return
+    this.#hasRoomAgain = false
+    this.onRoom()
+  }
+
+  #send(call: OpenCall, frame: Buffer): void {
+    if (this.#run.signal.aborted) return
+    this.#parts.stream.write(frame)
+    const wasFull = this.isFull
+    if (this.#open.delete(call)) this.#openBytes -= call.bytes
+    if (wasFull && !this.isFull) this.#hasRoomAgain = true
   }
 
   /** The values are the caller's own, and may be proxies that throw at whoever looks: that is an answer too. */
-  #write(answer: Answer): string {
+  *#write(answer: Answer): Steps<Buffer> {
     try {
-      return this.#encode(answer)
+      const json = yield* this.#encode(answer)
+      yield
+      return frameMessage(json)
     } catch {
-      return writeThrow(answer.call.id, new FunctionError('Error', 'What the function gave cannot be read.'))
+      return frameMessage(
+        writeThrow(answer.call.id, new FunctionError('Error', 'What the function gave cannot be read.')),
+      )
     }
   }
 
-  #encode(answer: Answer): string {
+  *#encode(answer: Answer): Steps<string> {
     const { id } = answer.call
     if ('thrown' in answer) return writeThrow(id, answer.thrown)
     const { inputBytes } = this.#parts.limits
-    const { json, truncated } = encodeValueToJson(answer.value, { maxBytes: inputBytes })
+    const { json, truncated } = yield* encodeSteps(answer.value, { maxBytes: inputBytes })
+    yield
     const lost = truncated ? undefined : describeUnsendable(answer.name, json)
     if (truncated) {
       const message = `What '${answer.name}' returned takes more than ${inputBytes} bytes, or is nested too deeply.`

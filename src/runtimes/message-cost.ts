@@ -7,14 +7,17 @@ import { systemClock } from '../core/clock.ts'
 import type { Steps } from '../core/steps.ts'
 
 export interface MessageCost {
-  /** Lists and objects. */
+  /** Lists and objects; those with a tag count as several, for what their values take. */
   readonly containers: number
   /** Different keys. A few may be missed, for they are told apart by a hash. */
   readonly keys: number
 }
 
-const [quote, backslash, bracket, brace, colon] = [0x22, 0x5c, 0x5b, 0x7b, 0x3a]
-const seenBits = 2 ** 23
+const [quote, backslash, bracket, brace, colon, dollar] = [0x22, 0x5c, 0x5b, 0x7b, 0x3a, 0x24]
+/** An Error, a Set or a Date takes about so many lists more than the object that stands for it. */
+const tagContainers = 3
+/** Small messages have few keys, and memory for many would be most of what reading them takes. */
+const [seenBitsPerByte, seenBitsMin, seenBitsMax] = [2, 2 ** 17, 2 ** 23]
 /** So that nobody can choose keys that all look the same. */
 const [seed, factor] = [randomInteger(), randomInteger() | 1]
 
@@ -23,6 +26,10 @@ const bytesAtOnce = 64 * 1024
 
 /** `json` need not be JSON. */
 export function* measureMessage(json: Buffer): Steps<MessageCost> {
+  const seenBits = Math.min(
+    Math.max(2 ** Math.ceil(Math.log2(seenBitsPerByte * json.length + 1)), seenBitsMin),
+    seenBitsMax,
+  )
   const seen = new Uint8Array(seenBits / 8)
   let containers = 0
   let keys = 0
@@ -36,6 +43,7 @@ export function* measureMessage(json: Buffer): Steps<MessageCost> {
     if (byte === bracket || byte === brace) containers++
     if (byte !== quote) continue
     let hash = seed
+    const first = json[at + 1]
     for (at++; at < json.length && json[at] !== quote; at++) {
       if (at >= stop) {
         stop = at + bytesAtOnce
@@ -47,6 +55,8 @@ export function* measureMessage(json: Buffer): Steps<MessageCost> {
       hash ^= hash >>> 15
     }
     if (!isFollowedByColon(json, at + 1)) continue
+    // An escape may stand for the dollar.
+    if (first === dollar || first === backslash) containers += tagContainers
     const slot = hash & (seenBits - 1)
     const bit = 1 << (slot & 7)
     if (((seen[slot >>> 3] ?? 0) & bit) !== 0) continue

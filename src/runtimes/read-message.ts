@@ -4,13 +4,18 @@ import { StringDecoder } from 'node:string_decoder'
 import type { Steps } from '../core/steps.ts'
 import { fitsResult, levelsMax } from './claimed-value.ts'
 import { JsonReader, TooCostly } from './json-reader.ts'
-import type { JsonBounds } from './json-reader.ts'
 import { measureMessage } from './message-cost.ts'
+import type { MessageCost } from './message-cost.ts'
+import type { MessageRoom } from './message-room.ts'
 
 export interface Message {
   readonly fields: Readonly<Record<string, unknown>>
   /** Of its JSON. */
   readonly bytes: number
+  /** What it has taken of the run's room. */
+  readonly cost: MessageCost
+  /** False only when no part of it can be a Ref. */
+  readonly mayHaveRefs: boolean
   /** Whether a field is small and flat enough for everything that the host does with it. */
   readonly fits: (field: string, bytesMax: number) => boolean
 }
@@ -21,17 +26,17 @@ const textBytesAtOnce = 512 * 1024
 /** Some microseconds; of a long string, a millisecond. */
 const stepsAtOnce = 32
 
-/** More than a person would send. Around a value are its message and, in a call, nothing more. */
-const bounds: JsonBounds = { levelsMax: levelsMax + 2, itemsMax: 4_000_000 }
-const containersMax = 1_000_000
-const keysMax = 250_000
-
-export const tooMuch = `${containersMax} lists and objects, ${keysMax} different keys or ${bounds.itemsMax} members of a list, or are nested too deeply`
+/** Around a value are its message and, in a call, nothing more. */
+const messageLevelsMax = levelsMax + 2
+const noCost: MessageCost = { containers: 0, keys: 0 }
 
 /** `undefined` for what is no JSON, `null` for JSON that is no message of ours. */
-export function* readMessage(json: Buffer): Steps<Message | 'too costly' | null | undefined> {
+export function* readMessage(
+  json: Buffer,
+  room: MessageRoom,
+): Steps<Message | 'too costly' | null | undefined> {
   try {
-    const message = json.length <= shortBytesMax ? readShort(json) : yield* readLong(json)
+    const message = json.length <= shortBytesMax ? readShort(json) : yield* readLong(json, room)
     return isRecord(message.fields) ? message : null
   } catch (thrown) {
     return thrown instanceof TooCostly ? 'too costly' : undefined
@@ -39,29 +44,38 @@ export function* readMessage(json: Buffer): Steps<Message | 'too costly' | null 
 }
 
 function readShort(json: Buffer): Message {
-  const fields = JSON.parse(json.toString('utf8')) as Message['fields']
+  const text = json.toString('utf8')
+  const fields = JSON.parse(text) as Message['fields']
   const bytes = json.length
   return {
     fields,
     bytes,
+    cost: noCost,
+    mayHaveRefs: mayHaveRefs(text),
     fits: (field, maxBytes) => fitsResult(fields[field], { frameBytes: bytes, maxBytes }),
   }
 }
 
-function* readLong(json: Buffer): Steps<Message> {
+function* readLong(json: Buffer, room: MessageRoom): Steps<Message> {
   const cost = yield* measureMessage(json)
-  if (cost.containers > containersMax || cost.keys > keysMax) throw new TooCostly()
-  const reader = new JsonReader(yield* decodeText(json), bounds)
+  if (!room.take(cost)) throw new TooCostly()
+  const text = yield* decodeText(json)
+  const reader = new JsonReader(text, { levelsMax: messageLevelsMax, itemsMax: room.itemsMax })
   while (!reader.advance(stepsAtOnce)) yield
   const fields = reader.value as Message['fields']
   const bytes = json.length
   return {
     fields,
     bytes,
+    cost,
+    mayHaveRefs: mayHaveRefs(text),
     // The frame also holds the value as text; only the value counts.
     fits: (field, bytesMax) => bytes <= bytesMax || Buffer.byteLength(reader.textOf(field)) <= bytesMax,
   }
 }
+
+/** The name of the tag, or an escape that may stand for one of its letters. */
+const mayHaveRefs = (json: string): boolean => json.includes('"Ref"') || json.includes('\\u')
 
 /** Bytes that are no UTF-8 take the engine long. */
 function* decodeText(bytes: Buffer): Steps<string> {

@@ -1,28 +1,68 @@
-/** Messages, values and calls that keep the host's event loop from turning, for others' requests to wait behind. */
+/**
+ * Messages, values, output and calls that keep the host's event loop from turning, for others' requests to wait behind, or
+ * fill the host's memory. Every hostile program of the repository that talks to the host runs here.
+ */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 
 import type { RunRequest, RunResult } from '../../src/index.ts'
-import { costlyCalls, costlyFloods, costlyValues } from '../support/hostile-messages.ts'
-import { keepLoopFree } from '../support/loop-delay.ts'
-import { python, useLazaret } from '../support/use-lazaret.ts'
+import { defaultLimits } from '../../src/core/limits.ts'
+import { javascriptValues } from '../properties/hostile/javascript-values.ts'
+import { pythonValues } from '../properties/hostile/python-values.ts'
+import { readRows, resultBytes, type HostileRow } from '../properties/hostile/hostile-value.ts'
+import { endlessJavascript, outputFloods } from '../support/endless-programs.ts'
+import { brokenFrames, callFloods, forgeManyKeys, frameFloods } from '../support/forged-messages.ts'
+import { pythonCalls, pythonFrames } from '../support/forged-messages.ts'
+import { costlyCalls, costlyFloods, costlyOutput, costlyValues } from '../support/hostile-messages.ts'
+import { formatDelay, keepLoopFree, type LoopDelay } from '../support/loop-delay.ts'
+import { bun, node, python, useLazaret } from '../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
+const MiB = 1024 * 1024
 const limits = { wallMs: 8000, hostMs: 1000 }
+const echo = { echo: (value: unknown) => value }
 
 /** However the run ends, it ends by one of its limits or by itself. */
-const ends = ['completed', 'failed', 'limit-exceeded', 'timed-out']
+const ends = ['completed', 'failed', 'limit-exceeded', 'timed-out', 'out-of-memory']
 
-async function keepFree(name: string, request: Omit<RunRequest, 'language' | 'runtime'>): Promise<RunResult> {
-  const result = await keepLoopFree(name, () => guests.run({ ...python, limits, ...request }))
+/** What the engine keeps for young objects, and the result: as text, as what was read, and as the caller's own. */
+const growthBytesMax = 64 * MiB + 10 * defaultLimits.resultBytes
+
+let worst: LoopDelay = { maxMs: 0, mostMs: 0, growthBytes: 0 }
+after(() => console.log(`The worst of all: the loop turned after ${formatDelay(worst)}`))
+
+const bounds = {
+  growthBytesMax,
+  onMeasured: ({ maxMs, mostMs, growthBytes }: LoopDelay): void => {
+    worst = {
+      maxMs: Math.max(worst.maxMs, maxMs),
+      mostMs: Math.max(worst.mostMs, mostMs),
+      growthBytes: Math.max(worst.growthBytes, growthBytes),
+    }
+  },
+}
+
+async function keepFree(name: string, request: RunRequest): Promise<RunResult> {
+  const result = await keepLoopFree(name, () => guests.run({ limits, ...request }), bounds)
   assert.ok(ends.includes(result.outcome.kind), JSON.stringify(result.outcome))
   return result
 }
 
+function testAll(
+  kind: string,
+  codes: Readonly<Record<string, string>>,
+  rest: Partial<RunRequest> = {},
+): void {
+  for (const [name, code] of Object.entries(codes))
+    test(`${kind}: ${name}`, async () => {
+      await keepFree(`${kind}: ${name}`, { ...python, code, ...rest })
+    })
+}
+
 for (const [name, code] of Object.entries(costlyValues))
   test(`a value: ${name}`, async () => {
-    const { value, truncated, outcome } = await keepFree(name, { code })
+    const { value, truncated, outcome } = await keepFree(name, { ...python, code })
     // What is not there is said to be missing.
     assert.ok(
       value !== undefined || truncated.includes('value') || outcome.kind !== 'completed',
@@ -30,16 +70,46 @@ for (const [name, code] of Object.entries(costlyValues))
     )
   })
 
-for (const [name, code] of Object.entries(costlyFloods))
-  test(`a flood: ${name}`, async () => {
-    await keepFree(name, { code })
+const following = (start: string, codes: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(codes).map(([name, code]) => [name, `${start}\n${code}`]))
+
+testAll('a flood', costlyFloods)
+testAll('a flood of frames', following(pythonFrames, frameFloods))
+testAll('frames that are none', following(pythonFrames, brokenFrames))
+testAll('many keys', {
+  'in a value': forgeManyKeys('value', '"text":"","truncated":false,"value":'),
+  'in a call': forgeManyKeys('call', '"id":1,"name":"echo","args":'),
+})
+testAll('calls', costlyCalls, { functions: echo, limits: { ...limits, functionCallsMax: 1_000_000 } })
+testAll('a flood of calls', following(pythonCalls, callFloods), {
+  functions: { count: () => 1 },
+  limits: { ...limits, functionCallsMax: 1 },
+})
+testAll('output', costlyOutput)
+testAll('output, delivered', costlyOutput, { onOutput: () => undefined })
+
+for (const [name, { prefix: _, ...request }] of Object.entries(outputFloods))
+  test(`output: ${name}`, async () => {
+    await keepFree(name, request)
   })
 
-for (const [name, code] of Object.entries(costlyCalls))
-  test(`calls: ${name}`, async () => {
-    const functions = { echo: (value: unknown) => value }
-    await keepFree(name, { code, functions, limits: { ...limits, functionCallsMax: 1_000_000 } })
+for (const [name, code] of Object.entries(endlessJavascript))
+  test(`JavaScript without end: ${name}`, async () => {
+    await keepFree(name, { ...bun, code, limits: { ...limits, wallMs: 500 } })
   })
+
+const hostileValues = [
+  ['bun', bun, javascriptValues],
+  ['node', node, javascriptValues],
+  ['python', python, pythonValues],
+] as const
+
+for (const [name, runtime, areas] of hostileValues)
+  for (const [area, rows] of Object.entries(areas as Readonly<Record<string, readonly HostileRow[]>>))
+    test(`values of ${name}: ${area}`, async () => {
+      for (const { title, code } of readRows(rows))
+        await keepFree(title, { ...runtime, code, limits: { ...limits, resultBytes, wallMs: 1000 } })
+    })
 
 test('a run that costs the host more than it may is ended, and it is said', async () => {
   const code = costlyCalls['lists in every call'] ?? ''

@@ -2,21 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { forgeManyKeys } from '../support/forged-messages.ts'
 import { keepMemoryFlat } from '../support/resident-memory.ts'
 import { python, useLazaret } from '../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
-const forge = (type: string, rest: string) => `
-import os, struct
-body = b'{' + b','.join(b'"%x":1' % i for i in range(1000000)) + b'}'
-data = b'{"type":"${type}",${rest}' + body + b'}'
-view = memoryview(struct.pack('<I', len(data)) + data)
-while view: view = view[os.write(3, view):]
-`
-
 test('a value of a million different keys is not read, and it is said', async () => {
-  const code = forge('value', '"text":"","truncated":false,"value":')
+  const code = forgeManyKeys('value', '"text":"","truncated":false,"value":')
   const { outcome, value, truncated } = await keepMemoryFlat(() => guests.run({ ...python, code }))
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
   assert.equal(value, undefined)
@@ -26,7 +19,7 @@ test('a value of a million different keys is not read, and it is said', async ()
 test('a call with a million different keys is refused, and the function is not called', async () => {
   let calls = 0
   const functions = { count: () => ++calls }
-  const code = forge('call', '"id":1,"name":"count","args":')
+  const code = forgeManyKeys('call', '"id":1,"name":"count","args":')
   const answer = "\nlength = struct.unpack('<I', os.read(3, 4))[0]\nprint(os.read(3, length).decode())"
   const run = guests.run({ ...python, code: code + answer, functions })
   const { outcome, stdout } = await keepMemoryFlat(() => run)

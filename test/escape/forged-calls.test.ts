@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import type { HostFunction, RunResult } from '../../src/index.ts'
+import { callFloods, pythonCalls } from '../support/forged-messages.ts'
 import { keepMemoryFlat } from '../support/resident-memory.ts'
 import { bun, node, python, useLazaret } from '../support/use-lazaret.ts'
 
@@ -11,31 +12,11 @@ const guests = await useLazaret()
 const KiB = 1024
 const limits = { wallMs: 8000, resultBytes: 64 * KiB, outputBytes: 64 * KiB, inputBytes: 64 * KiB }
 
-const pythonFrames = `
-import json, os, struct, sys, time
-def send(data):
-    view = memoryview(data)
-    while view: view = view[os.write(3, view):]
-def frame(message):
-    data = message if isinstance(message, bytes) else json.dumps(message).encode()
-    return struct.pack('<I', len(data)) + data
-def receive():
-    head = b''
-    while len(head) < 4: head += os.read(3, 4 - len(head))
-    length, body = struct.unpack('<I', head)[0], b''
-    while len(body) < length: body += os.read(3, length - len(body))
-    return json.loads(body)
-def ask(message):
-    send(frame(message))
-    return receive()
-def call(name, *args, id=1): return {'type': 'call', 'id': id, 'name': name, 'args': list(args)}
-`
-
 const echo: HostFunction = (value) => value
 const never: HostFunction = () => new Promise(() => undefined)
 
 const run = async (code: string, functions: Record<string, HostFunction>, rest = {}): Promise<RunResult> =>
-  await guests.run({ ...python, code: `${pythonFrames}\n${code}`, functions, limits, ...rest })
+  await guests.run({ ...python, code: `${pythonCalls}\n${code}`, functions, limits, ...rest })
 
 const completed = { kind: 'completed', exitCode: 0 }
 
@@ -203,21 +184,10 @@ test('large arguments that nobody answers are not read on and on', async () => {
   assert.ok(bytes >= 4_000_000 && bytes <= 8_000_000, String(bytes))
 })
 
-for (const [name, message] of Object.entries({
-  'calls of unknown functions': `call('unknown', 'x' * 100)`,
-  'calls that are over the limit': `call('count', 'x' * 100)`,
-})) {
+for (const [name, code] of Object.entries(callFloods)) {
   test(`a flood of ${name} ends the run, and the host stays small`, async () => {
     const { outcome } = await keepMemoryFlat(() =>
-      run(
-        `import threading
-def drain():
-    while os.read(3, 1 << 20): pass
-threading.Thread(target=drain, daemon=True).start()
-data = frame(${message}) * 1000\nwhile True: send(data)`,
-        { count: () => 1 },
-        { limits: { ...limits, functionCallsMax: 1 } },
-      ),
+      run(code, { count: () => 1 }, { limits: { ...limits, functionCallsMax: 1 } }),
     )
     assert.deepEqual(outcome, { kind: 'limit-exceeded', limit: 'output', allowed: limits.outputBytes })
   })
@@ -226,7 +196,7 @@ data = frame(${message}) * 1000\nwhile True: send(data)`,
 test('calls of a request without functions are no calls', async () => {
   const { value, stderr } = await guests.run({
     ...python,
-    code: `${pythonFrames}\nsend(frame(call('echo')))\n'sent'`,
+    code: `${pythonCalls}\nsend(frame(call('echo')))\n'sent'`,
     limits,
   })
   assert.equal(value, 'sent', stderr)

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { brokenFrames, frameFloods, pythonFrames } from '../support/forged-messages.ts'
 import { keepMemoryFlat } from '../support/resident-memory.ts'
 import { bun, node, python, shell, useLazaret } from '../support/use-lazaret.ts'
 
@@ -9,16 +10,6 @@ const guests = await useLazaret()
 
 const KiB = 1024
 const limits = { wallMs: 8000, resultBytes: 64 * KiB, outputBytes: 64 * KiB }
-
-const pythonFrames = `
-import json, os, struct, sys, time
-def send(data):
-    view = memoryview(data)
-    while view: view = view[os.write(3, view):]
-def frame(message):
-    data = message if isinstance(message, bytes) else json.dumps(message).encode()
-    return struct.pack('<I', len(data)) + data
-`
 
 const javascriptFrames = `
   const fs = await import('node:fs')
@@ -92,17 +83,7 @@ test('a value nested very deeply, or very wide, does not bring the host down', a
   }
 })
 
-const broken = {
-  'random bytes': 'send(os.urandom(1 << 20))',
-  'a length of 4 GiB': `send(b'\\xff\\xff\\xff\\xff' + b'x' * 100000)`,
-  'a length that never comes true': `send(struct.pack('<I', 60000) + b'{')`,
-  'no JSON': `send(frame(b'\\xff\\xfe{nonsense'))`,
-  'JSON that is no message': `send(b''.join(frame(x) for x in (None, 1, 'a', [], {}, {'type': 1}, {'type': 'log'}, {'type': 'value'}, {'type': 'display', 'bundle': []}, {'type': 'error', 'phase': 'x'})))`,
-  'an empty frame': 'send(frame(b""))',
-  nothing: 'os.close(3)',
-}
-
-for (const [name, action] of Object.entries(broken)) {
+for (const [name, action] of Object.entries(brokenFrames)) {
   test(`${name} on the channel leaves the run its true outcome`, async () => {
     const { outcome, stdout } = await keepMemoryFlat(() =>
       guests.run({
@@ -117,7 +98,7 @@ for (const [name, action] of Object.entries(broken)) {
 }
 
 for (const name of ['random bytes', 'a length that never comes true', 'nothing'] as const) {
-  const action = broken[name]
+  const action = brokenFrames[name]
   test(`${name} on the channel does not get a run past its deadline`, async () => {
     const { outcome } = await guests.run({
       ...python,
@@ -128,15 +109,7 @@ for (const name of ['random bytes', 'a length that never comes true', 'nothing']
   })
 }
 
-const floods = {
-  garbage: `while True: send(b'\\x00' * (1 << 20))`,
-  logs: `data = frame({'type': 'log', 'level': 'log', 'text': 'x'}) * 1000\nwhile True: send(data)`,
-  'empty logs': `data = frame({'type': 'log', 'level': 'log', 'text': ''}) * 1000\nwhile True: send(data)`,
-  displays: `data = frame({'type': 'display', 'bundle': {}}) * 1000\nwhile True: send(data)`,
-  values: `data = frame({'type': 'value', 'text': 'x' * 1000, 'value': 'y' * 60000})\nwhile True: send(data)`,
-}
-
-for (const [name, action] of Object.entries(floods)) {
+for (const [name, action] of Object.entries(frameFloods)) {
   test(`a flood of ${name} on the channel ends the run, and the host stays small`, async () => {
     const { outcome } = await keepMemoryFlat(() =>
       guests.run({ ...python, code: `${pythonFrames}\n${action}`, limits }),
@@ -147,7 +120,7 @@ for (const [name, action] of Object.entries(floods)) {
 
 test('a flood of logs within the default limits leaves the host small too', async () => {
   const { outcome } = await keepMemoryFlat(() =>
-    guests.run({ ...python, code: `${pythonFrames}\n${floods.logs}`, limits: { wallMs: 2000 } }),
+    guests.run({ ...python, code: `${pythonFrames}\n${frameFloods.logs}`, limits: { wallMs: 2000 } }),
   )
   assert.ok(outcome.kind === 'limit-exceeded' || outcome.kind === 'timed-out')
 })

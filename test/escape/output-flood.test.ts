@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { outputFloods } from '../support/endless-programs.ts'
 import { keepMemoryFlat } from '../support/resident-memory.ts'
 import { bun, node, python, shell, useLazaret } from '../support/use-lazaret.ts'
 
@@ -11,27 +12,7 @@ const MiB = 1024 * 1024
 const limits = { outputBytes: 1 * MiB, wallMs: 10_000 }
 const outputExceeded = { kind: 'limit-exceeded', limit: 'output', allowed: limits.outputBytes }
 
-const oneLine = `const piece = Buffer.alloc(1 << 20, 120); const fs = await import('node:fs')
-  const write = (bytes) => { try { return fs.writeSync(1, bytes) } catch (error) { if (error.code !== 'EAGAIN') throw error; return 0 } }
-  for (let i = 0; i < 1024; i++) for (let rest = piece; rest.length > 0; ) rest = rest.subarray(write(rest))`
-
-const floods = {
-  'shell: yes': { ...shell, code: 'yes', prefix: 'y\ny\ny\n' },
-  'shell: one line of 1 GB': {
-    ...shell,
-    code: `head -c 1000000000 /dev/zero | tr '\\0' x`,
-    prefix: 'xxxxxxxx',
-  },
-  'python: one line of 1 GB': {
-    ...python,
-    code: 'import sys\nfor _ in range(1024): sys.stdout.write("x" * (1 << 20))',
-    prefix: 'xxxxxxxx',
-  },
-  'bun: one line of 1 GB': { ...bun, code: oneLine, prefix: 'xxxxxxxx' },
-  'node: one line of 1 GB': { ...node, code: oneLine, prefix: 'xxxxxxxx' },
-}
-
-for (const [name, { prefix, ...request }] of Object.entries(floods)) {
+for (const [name, { prefix, ...request }] of Object.entries(outputFloods)) {
   test(`${name} is limit-exceeded, keeps exactly the first outputBytes and leaves the host small`, async () => {
     const { outcome, stdout, stderr, truncated, usage } = await keepMemoryFlat(() =>
       guests.run({ ...request, limits }),

@@ -219,7 +219,7 @@ test('a forged value that is nested deeper than any stack is dropped', () => {
 test('a forged value of more lists than are worth their memory is not parsed, and it is said', () => {
   const { channel, send } = listen()
   const value = (lists: number) => `{"type":"value","text":"","value":[${'[],'.repeat(lists)}1]}`
-  send(value(1_000_001))
+  send(value(1_100_000))
   assert.equal('value' in channel.claims, false)
   assert.deepEqual([...channel.truncated], ['value'])
   // The channel is not broken by it: what follows is still understood.

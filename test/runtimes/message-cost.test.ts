@@ -10,6 +10,11 @@ test('lists and objects are counted, and what is in strings is not', () => {
   assert.deepEqual(measure('[{"a":["[{",1]},"\\"[",{}]'), { containers: 4, keys: 1 })
 })
 
+test('an object with a tag counts as several, also when the tag is escaped', () => {
+  assert.deepEqual(measure('{"$type":"Set"}'), { containers: 4, keys: 1 })
+  assert.deepEqual(measure('{"\\u0024type":"Set"}'), { containers: 4, keys: 1 })
+})
+
 test('a key counts once, however many records have it', () => {
   const records = Array.from({ length: 1000 }, (_, index) => ({ id: index, name: `n${index}`, 'a"b:': 1 }))
   assert.deepEqual(measure(JSON.stringify(records)), { containers: 1001, keys: 3 })

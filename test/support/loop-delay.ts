@@ -5,12 +5,22 @@ export interface LoopDelay {
   /** Milliseconds between two turns: the longest, and all but one in a thousand. */
   readonly maxMs: number
   readonly mostMs: number
+  /** By how much this process was larger than before, at most. */
+  readonly growthBytes: number
 }
 
 /** A product deadline: nothing that a guest sends may take longer without a turn of the loop. */
 const delayMsMax = 50
 /** A machine that is busy with other things, or collects garbage of the test's own, is not so three times. */
 const attemptsMax = 3
+/** The resident set is read from a file. */
+const looksPerSample = 5
+
+export interface LoopBounds {
+  /** Absent where the work is the test's own. */
+  readonly growthBytesMax?: number
+  readonly onMeasured?: (delay: LoopDelay) => void
+}
 
 interface Mark {
   readonly wallMs: number
@@ -22,39 +32,49 @@ export async function measureLoop<T>(
   work: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly delay: LoopDelay }> {
   const gaps: number[] = []
+  const startBytes = process.memoryUsage.rss()
+  let peakBytes = startBytes
   let before = mark()
   const look = () => {
     const now = mark()
     // Where the kernel gave the processor to somebody else, nobody's work kept the loop from turning.
     gaps.push(Math.min(now.wallMs - before.wallMs, now.cpuMs - before.cpuMs))
     before = now
+    if (gaps.length % looksPerSample === 0) peakBytes = Math.max(peakBytes, process.memoryUsage.rss())
   }
   const timer = setInterval(look, 1)
   try {
     const result = await work()
     // The last block may come right before the end.
     look()
-    return { result, delay: summarize(gaps) }
+    peakBytes = Math.max(peakBytes, process.memoryUsage.rss())
+    return { result, delay: { ...summarize(gaps), growthBytes: peakBytes - startBytes } }
   } finally {
     clearInterval(timer)
   }
 }
 
-/** Fails when `work` keeps the loop from turning for longer than it may, each time that it is tried. */
-export async function keepLoopFree<T>(name: string, work: () => Promise<T>): Promise<T> {
+/** Fails when `work` keeps the loop from turning for longer than it may, or this process grows, each time that it is tried. */
+export async function keepLoopFree<T>(
+  name: string,
+  work: () => Promise<T>,
+  { growthBytesMax, onMeasured }: LoopBounds = {},
+): Promise<T> {
   const seen: LoopDelay[] = []
   while (seen.length < attemptsMax) {
     const { result, delay } = await measureLoop(work)
     seen.push(delay)
-    if (delay.maxMs > delayMsMax) continue
-    console.log(`${name}: the loop turned after ${format(delay)}`)
+    if (delay.maxMs > delayMsMax || (growthBytesMax !== undefined && delay.growthBytes > growthBytesMax))
+      continue
+    if (onMeasured === undefined) console.log(`${name}: the loop turned after ${formatDelay(delay)}`)
+    else onMeasured(delay)
     return result
   }
-  assert.fail(`${name}: the loop turned after ${seen.map(format).join('; ')}`)
+  assert.fail(`${name}: the loop turned after ${seen.map(formatDelay).join('; ')}`)
 }
 
-const format = ({ maxMs, mostMs }: LoopDelay): string =>
-  `${mostMs.toFixed(1)} ms (p99.9), ${maxMs.toFixed(1)} ms (max)`
+export const formatDelay = ({ maxMs, mostMs, growthBytes }: LoopDelay): string =>
+  `${mostMs.toFixed(1)} ms (p99.9), ${maxMs.toFixed(1)} ms (max), and the host grew by ${Math.round(growthBytes / 1024 / 1024)} MiB`
 
 function mark(): Mark {
   const wallMs = performance.now()
@@ -64,7 +84,7 @@ function mark(): Mark {
   return { wallMs, cpuMs: (user + system) / 1000 }
 }
 
-function summarize(gaps: readonly number[]): LoopDelay {
+function summarize(gaps: readonly number[]): Omit<LoopDelay, 'growthBytes'> {
   const sorted = gaps.toSorted((a, b) => a - b)
   const last = sorted.length - 1
   return { maxMs: sorted[last] ?? 0, mostMs: sorted[Math.floor(last * 0.999)] ?? 0 }

@@ -1,0 +1,40 @@
+import { StringDecoder } from 'node:string_decoder'
+
+const blockBytesMin = 1024
+/** Bytes that are no UTF-8 take the engine a millisecond for so many. */
+const blockBytesMax = 128 * 1024
+
+/**
+ * Bytes as text, decoded block by block while they arrive: ten megabytes that are no UTF-8 would keep the event loop from
+ * turning at the end of a run. A guest that writes one byte at a time must not cost the host a string for each.
+ */
+export class TextBlocks {
+  readonly #decoder = new StringDecoder('utf8')
+  readonly #pieces: string[] = []
+  #block = Buffer.alloc(0)
+  #used = 0
+
+  /** All of it, once; nothing can be added afterwards. */
+  end(): string {
+    return (
+      this.#pieces.join('') + this.#decoder.write(this.#block.subarray(0, this.#used)) + this.#decoder.end()
+    )
+  }
+
+  add(bytes: Buffer): void {
+    for (let rest = bytes; rest.length > 0;) {
+      if (this.#used === this.#block.length) this.#begin(rest.length)
+      const taken = rest.copy(this.#block, this.#used)
+      this.#used += taken
+      rest = rest.subarray(taken)
+    }
+  }
+
+  #begin(bytes: number): void {
+    this.#pieces.push(this.#decoder.write(this.#block))
+    const size = Math.min(Math.max(bytes, 2 * this.#block.length, blockBytesMin), blockBytesMax)
+    // The decoder has copied what was there.
+    if (size > this.#block.length) this.#block = Buffer.allocUnsafeSlow(size)
+    this.#used = 0
+  }
+}

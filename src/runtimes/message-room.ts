@@ -1,0 +1,47 @@
+/**
+ * How much the long messages of one run may hold, by the memory that they take: `[]` takes as text a fortieth of what it
+ * takes as a value, so bytes bound nothing. All messages of a run share it, because what one has left behind is garbage
+ * that the engine collects when it likes. A call that the guest is entitled to gives back what it took.
+ */
+import type { MessageCost } from './message-cost.ts'
+
+/** Smaller results may still be lists of small things. */
+const resultBytesMin = 1024 * 1024
+/** Of the memory that a list, an object or a key takes, in the message and again in its value: some 100 and 500 bytes. */
+const [bytesPerContainer, bytesPerKey] = [16, 64]
+/** A list is moved as a whole when it grows. */
+const bytesPerItem = 4
+
+export class MessageRoom {
+  /** Of one list. */
+  readonly itemsMax: number
+  readonly #containersMax: number
+  readonly #keysMax: number
+  #containersLeft: number
+  #keysLeft: number
+
+  constructor(resultBytes: number) {
+    const bytes = Math.max(resultBytes, resultBytesMin)
+    this.itemsMax = Math.floor(bytes / bytesPerItem)
+    this.#containersMax = this.#containersLeft = Math.floor(bytes / bytesPerContainer)
+    this.#keysMax = this.#keysLeft = Math.floor(bytes / bytesPerKey)
+  }
+
+  /** What a message may not hold, for a person. */
+  get tooMuch(): string {
+    return `${this.#containersMax} lists and objects, ${this.#keysMax} different keys or ${this.itemsMax} members of a list, or are nested too deeply`
+  }
+
+  /** Answers whether there was room. */
+  take({ containers, keys }: MessageCost): boolean {
+    if (containers > this.#containersLeft || keys > this.#keysLeft) return false
+    this.#containersLeft -= containers
+    this.#keysLeft -= keys
+    return true
+  }
+
+  giveBack({ containers, keys }: MessageCost): void {
+    this.#containersLeft += containers
+    this.#keysLeft += keys
+  }
+}
