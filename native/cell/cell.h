@@ -139,6 +139,7 @@ struct cell {
   uid_t guest_uid;
   gid_t guest_gid;
   const char *guest_root;   /* chroot here before each guest starts */
+  struct { int fd; uint32_t most; } locks; /* the list of them, or 0; more than so many are out of memory */
   bool has_own_network;     /* no socket of the host is in its network namespace */
   const uint8_t *filter;
   uint32_t filter_bytes;
@@ -224,8 +225,7 @@ struct spawn {
   bool output_exceeded, is_terminal;
   bool held;                    /* the host wants no more of its output for now */
   uint8_t stdin_bytes[STDIN_BYTES];
-  size_t stdin_from;
-  size_t stdin_count;
+  size_t stdin_from, stdin_count;
   bool stdin_ended;
 };
 

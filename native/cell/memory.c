@@ -140,38 +140,23 @@ static bool is_survey_due(void) {
   return true;
 }
 
-static bool has_too_many_locks(const struct survey *survey, uint64_t limit) {
-  return survey->state == SURVEY_DONE && survey->lock_bytes > (limit < LOCKS_BYTES_MAX ? limit : LOCKS_BYTES_MAX);
-}
-
-uint64_t lock_bytes_over(void) {
-  struct survey survey = hear_survey();
-  if (is_survey_due()) start_survey((struct survey_wish){.locks = true, .enough_bytes = LOCKS_BYTES_MAX});
-  return has_too_many_locks(&survey, LOCKS_BYTES_MAX) ? survey.lock_bytes : 0;
-}
-
-static void start_survey_of_all(uint64_t room) {
-  start_survey((struct survey_wish){.processes = true, .locks = !cell.is_warded, .enough_bytes = room});
-}
-
 uint64_t memory_bytes(uint64_t limit) {
   struct socket_memory sockets = socket_memory(true);
   uint64_t outside = tmpfs_bytes() + sockets.bytes;
   struct sum sum = sum_over_processes();
-  struct survey survey = hear_survey();
+  struct survey survey = hear_survey(SURVEY_OF_PROCESSES);
   uint64_t room = limit > outside ? limit - outside : 0;
   uint64_t used = outside + sum.bytes;
   uint64_t proven = used; /* what is reported as the peak */
   bool is_open = limit > 0 && used + sockets.at_most_more > limit;
   if (survey.state == SURVEY_DONE) {
-    proven = used = outside + survey.page_bytes + survey.mapping_bytes + survey.lock_bytes;
-    if (has_too_many_locks(&survey, limit) && used <= limit) used = limit + survey.lock_bytes;
+    proven = used = outside + survey.page_bytes + survey.mapping_bytes;
   } else if (is_open) {
     proven = outside + sum.largest;
     if (survey.state != SURVEY_FAILED) used = proven;
   }
   bool is_suspicious = limit > 0 && is_survey_due();
-  if (survey.state != SURVEY_DONE && (is_open || is_suspicious)) start_survey_of_all(room);
+  if (survey.state != SURVEY_DONE && (is_open || is_suspicious)) start_survey(SURVEY_OF_PROCESSES, room);
   if (proven > peak_bytes) peak_bytes = proven;
   return used + sockets.at_most_more; /* an estimate ends a run, but is no measurement to report as its peak */
 }

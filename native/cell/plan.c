@@ -57,6 +57,7 @@ static void (*const steps[])(struct reader *) = {
     step_open_lower,
     step_own_view,
     step_bind_own,
+    step_count_locks,
 };
 
 void apply_plan(struct reader plan) {

@@ -1,11 +1,9 @@
 /*
- * Dear looks, by a process of their own: what the pages that forked processes share amount to, how many mappings there
- * are, how many locks. The kernel may take longer for one process than a deadline allows, and pid 1 has to be there for
- * the deadline. The surveyor tells how far it is after each process. Guests cannot stop it where they have another uid
- * or Landlock scopes signals; elsewhere a survey that fails leaves the quick sum, which is never below.
- * Does not see: locks without namespaces, where the host's own are among them, and open file description locks, of
- * which the kernel tells no owner; the filter refuses those.
- * Source: proc(5), fs/locks.c.
+ * Dear looks, by processes of their own: what the pages that forked processes share amount to and how many mappings there
+ * are, and how many locks (locks.c). The kernel may take longer for one process than a deadline allows, and pid 1 has to
+ * be there for the deadline. The surveyor tells how far it is after each process. Guests cannot stop it where they have
+ * another uid or Landlock scopes signals; elsewhere a survey that fails leaves the quick sum, which is never below.
+ * Source: proc(5).
  */
 #include "survey.h"
 
@@ -19,28 +17,36 @@
 
 enum {
   MAPPING_BYTES = 256, /* a vm_area_struct, and its share of the tree that it stands in */
-  LOCK_BYTES = 224,    /* a file_lock, rounded up to its place in the slab */
   STALLED_US = 10 * 1000 * 1000, /* of a machine that is very busy */
 };
 
-static pid_t surveyor;
-static int news_fd = -1;
-static uint64_t began_us;
-static uint64_t heard_us;
-static uint64_t next_us;
-static struct survey latest;
+static struct surveyor {
+  pid_t pid; /* 0 when there is none to reap */
+  int news_fd; /* 0 when there is no survey under way */
+  uint64_t began_us;
+  uint64_t heard_us;
+  uint64_t next_us;
+  struct survey latest;
+} surveyors[SURVEYS];
+
 static uint64_t spent_us;
 static long pids[PROCESSES_MAX]; /* as they were when it was started: who is asked for his descendants has to be pid 1 */
 static size_t pid_count;
 
-bool is_surveyor(long pid) { return surveyor > 0 && pid == surveyor; }
+bool is_surveyor(long pid) {
+  bool is_one = false;
+  for (int of = 0; of < SURVEYS; of++) is_one = is_one || (surveyors[of].pid > 0 && surveyors[of].pid == pid);
+  return is_one;
+}
 
 uint64_t surveyors_us(void) { return spent_us; }
 
 void survey_reaped(pid_t pid, const struct rusage *usage) {
-  if (!is_surveyor(pid)) return;
-  spent_us += time_us(usage->ru_utime) + time_us(usage->ru_stime);
-  surveyor = 0;
+  for (int of = 0; of < SURVEYS; of++) {
+    if (surveyors[of].pid != pid) continue;
+    spent_us += time_us(usage->ru_utime) + time_us(usage->ru_stime);
+    surveyors[of].pid = 0;
+  }
 }
 
 /* Forked processes' shared pages count for each by its share. */
@@ -67,110 +73,75 @@ static uint64_t count_lines(const char *path, uint64_t most) {
   return lines;
 }
 
-/* Which part of these lines have an owner here. The first and the last may be cut off. */
-static uint64_t own_part(char *text, uint64_t whole) {
-  uint64_t lines = 0;
-  uint64_t strangers = 0;
-  char *line = text;
-  for (char *end; (end = strchr(line, '\n')); line = end + 1) {
-    *end = 0;
-    lines++;
-    if (strstr(line, " -1 ")) strangers++;
-  }
-  return lines == 0 ? 0 : whole * (lines - strangers) / lines;
-}
-
-/*
- * Each read makes every call on the machine that takes a lock wait, so there are few: a look into each of some pieces,
- * which also tells whether there is so much. Locks that nobody here owns are not the cell's.
- */
-static uint64_t lock_bytes(void) {
-  enum { PIECES = 9, PIECE_BYTES = 512 << 10, LINE_BYTES = 56, LINES_BYTES = 3 << 10 /* fewer is the end of them */ };
-  static char text[4097];
-  uint64_t bytes = 0;
-  int fd = open("/proc/locks", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
-  for (int piece = 0; piece < PIECES; piece++) {
-    long count = syscall(SYS_pread64, fd, text, sizeof text - 1, (off_t)piece * PIECE_BYTES);
-    if (count <= 0 || count >= (long)sizeof text) break;
-    text[count] = 0;
-    bytes += own_part(text, count < LINES_BYTES ? (uint64_t)count : PIECE_BYTES);
-  }
-  close(fd);
-  return bytes / LINE_BYTES * LOCK_BYTES;
-}
-
 /* False when that is enough, or when nobody listens. */
 static bool tell(int fd, const struct survey *survey, uint64_t enough_bytes) {
   if (!write_exactly(fd, survey, sizeof *survey)) return false;
-  return survey->page_bytes + survey->mapping_bytes + survey->lock_bytes <= enough_bytes;
+  return survey->page_bytes + survey->mapping_bytes <= enough_bytes;
 }
 
-static void walk(int fd, const struct survey_wish *wish, struct survey *survey) {
+static void walk(int fd, uint64_t enough_bytes, struct survey *survey) {
   char path[64];
-  uint64_t enough = wish->enough_bytes;
-  if (wish->locks) {
-    survey->lock_bytes = lock_bytes();
-    if (!tell(fd, survey, enough)) return;
-  }
   /* The latest first: whoever forks in order to be hard to see has them there. */
   for (size_t i = pid_count; i-- > 0;) {
     char pid[24];
     snprintf(pid, sizeof pid, "%ld", pids[i]);
     survey->page_bytes += proportional_bytes(pid);
     snprintf(path, sizeof path, "/proc/%s/maps", pid);
-    survey->mapping_bytes += MAPPING_BYTES * count_lines(path, enough / MAPPING_BYTES + 1);
-    if (!tell(fd, survey, enough)) return;
+    survey->mapping_bytes += MAPPING_BYTES * count_lines(path, enough_bytes / MAPPING_BYTES + 1);
+    if (!tell(fd, survey, enough_bytes)) return;
   }
 }
 
-/* Of everything that pid 1 holds it keeps the pipe alone: no socket of the host's outlives pid 1 in it. */
-static _Noreturn void survey_and_leave(int fd, const struct survey_wish *wish) {
+/* Of everything that pid 1 holds it keeps the pipe and the list of locks: no socket of the host's outlives pid 1 in it. */
+static _Noreturn void survey_and_leave(int fd, enum survey_of of, uint64_t enough_bytes) {
+  enum { NEWS, LOCKS, KEPT };
   struct survey survey = {.state = SURVEY_RUNS};
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  if (fd != 0 && dup2(fd, 0) < 0) _exit(1);
-  if (syscall(SYS_close_range, 1, ~0U, 0) < 0) _exit(1);
-  walk(0, wish, &survey);
+  if (dup2(fd, NEWS) < 0 || (of == SURVEY_OF_LOCKS && dup2(cell.locks.fd, LOCKS) < 0)) _exit(1);
+  if (syscall(SYS_close_range, of == SURVEY_OF_LOCKS ? KEPT : LOCKS, ~0U, 0) < 0) _exit(1);
+  if (of == SURVEY_OF_LOCKS) survey.locks = count_locks(LOCKS, pids, pid_count);
+  else walk(NEWS, enough_bytes, &survey);
   survey.state = SURVEY_DONE;
-  _exit(write_exactly(0, &survey, sizeof survey) ? 0 : 1);
+  _exit(write_exactly(NEWS, &survey, sizeof survey) ? 0 : 1);
 }
 
-void start_survey(struct survey_wish wish) {
+void start_survey(enum survey_of of, uint64_t enough_bytes) {
+  struct surveyor *one = &surveyors[of];
   int news[2];
-  if (surveyor > 0 || news_fd >= 0 || now_us() < next_us) return;
+  if (one->pid > 0 || one->news_fd > 0 || now_us() < one->next_us) return;
   if (pipe2(news, O_CLOEXEC) < 0) return;
-  pid_count = wish.processes ? list_processes(pids, PROCESSES_MAX) : 0;
-  if (fcntl(news[0], F_SETFL, O_NONBLOCK) == 0) surveyor = fork();
-  else surveyor = -1;
-  if (surveyor == 0) survey_and_leave(news[1], &wish);
+  pid_count = of == SURVEY_OF_PROCESSES || cell.is_warded ? list_processes(pids, PROCESSES_MAX) : 0;
+  one->pid = fcntl(news[0], F_SETFL, O_NONBLOCK) == 0 ? fork() : -1;
+  if (one->pid == 0) survey_and_leave(news[1], of, enough_bytes);
   close(news[1]);
-  began_us = heard_us = now_us();
-  latest = (struct survey){.state = surveyor > 0 ? SURVEY_RUNS : SURVEY_FAILED};
-  news_fd = news[0];
+  one->began_us = one->heard_us = now_us();
+  one->latest = (struct survey){.state = one->pid > 0 ? SURVEY_RUNS : SURVEY_FAILED};
+  one->news_fd = news[0];
 }
 
-static void forget_survey(void) {
-  close(news_fd);
-  news_fd = -1;
-  next_us = now_us() + (now_us() - began_us); /* half of the time at most */
-  if (surveyor > 0) (void)kill(surveyor, SIGKILL); /* not reaped yet, so it is still that process */
-  else surveyor = 0;
+static void forget_survey(struct surveyor *one) {
+  close(one->news_fd);
+  one->news_fd = 0;
+  one->next_us = now_us() + (now_us() - one->began_us); /* half of the time at most */
+  if (one->pid > 0) (void)kill(one->pid, SIGKILL); /* not reaped yet, so it is still that process */
+  else one->pid = 0;
 }
 
-bool survey_is_under_way(void) { return news_fd >= 0; }
+bool survey_is_under_way(enum survey_of of) { return surveyors[of].news_fd > 0; }
 
-struct survey hear_survey(void) {
+struct survey hear_survey(enum survey_of of) {
+  struct surveyor *one = &surveyors[of];
   struct survey news;
-  if (news_fd < 0) return (struct survey){.state = SURVEY_NONE};
-  while (latest.state == SURVEY_RUNS) {
-    ssize_t count = read(news_fd, &news, sizeof news);
+  if (one->news_fd == 0) return (struct survey){.state = SURVEY_NONE};
+  while (one->latest.state == SURVEY_RUNS) {
+    ssize_t count = read(one->news_fd, &news, sizeof news);
     if (count < 0) break;
-    heard_us = now_us();
-    if (count == (ssize_t)sizeof news) latest = news;
-    else latest.state = SURVEY_FAILED;
+    one->heard_us = now_us();
+    if (count == (ssize_t)sizeof news) one->latest = news;
+    else one->latest.state = SURVEY_FAILED;
   }
-  if (latest.state == SURVEY_RUNS && now_us() - heard_us > STALLED_US) latest.state = SURVEY_FAILED;
-  if (latest.state != SURVEY_RUNS) forget_survey();
-  else if (surveyor > 0) (void)kill(surveyor, SIGCONT); /* whoever stopped it */
-  return latest;
+  if (one->latest.state == SURVEY_RUNS && now_us() - one->heard_us > STALLED_US) one->latest.state = SURVEY_FAILED;
+  if (one->latest.state != SURVEY_RUNS) forget_survey(one);
+  else if (one->pid > 0) (void)kill(one->pid, SIGCONT); /* whoever stopped it; 0 would be our own process group */
+  return one->latest;
 }

@@ -107,7 +107,7 @@ static bool look_at_disk(uint64_t now) {
 static bool look_at_memory(void) {
   uint64_t waiting = watched.socket_bytes > 0 ? socket_memory(watched.memory_bytes > 0).from_machine : 0;
   uint64_t memory = watched.memory_bytes > 0 ? memory_bytes(watched.memory_bytes) : 0;
-  uint64_t locks = watched.memory_bytes == 0 && watched.socket_bytes > 0 ? lock_bytes_over() : 0;
+  uint64_t locks = watched.memory_bytes > 0 || watched.socket_bytes > 0 ? lock_bytes_over() : 0;
   uint64_t over = memory > watched.memory_bytes ? memory : waiting > watched.socket_bytes ? waiting : locks;
   if (over > 0) end_guests(EXCEEDED_MEMORY, over);
   return over > 0;
@@ -139,7 +139,7 @@ void watchdog_look(void) {
     }
   }
   if (now < look_us) return;
-  look_us = now + (survey_is_under_way() ? SURVEY_INTERVAL_US : WATCHDOG_INTERVAL_MS * 1000);
+  look_us = now + (survey_is_under_way(SURVEY_OF_PROCESSES) ? SURVEY_INTERVAL_US : WATCHDOG_INTERVAL_MS * 1000);
   if (look_at_tasks() || is_past_deadline()) return;
   if (watches_disk() && now >= disk_look_us && look_at_disk(now)) return;
   if (is_past_deadline() || look_at_memory()) return;

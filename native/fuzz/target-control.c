@@ -36,10 +36,11 @@ static void begin_anew(void) {
   service.announces_alone = false;
   from = until = 0;
   watched = (struct watched){0};
-  surveyor = 0; /* no process of an earlier input */
-  news_fd = -1;
+  memset(surveyors, 0, sizeof surveyors); /* no process of an earlier input */
   cell = (struct cell){.helper_fd = -1, .sync_fd = -1, .zygote_fd = 13, .guest_root = "/run/guest", .filter = filter};
   cell.has_landlock = true;
+  cell.locks.fd = 14;
+  cell.locks.most = 4;
   cell.filter_bytes = sizeof filter;
 }
 

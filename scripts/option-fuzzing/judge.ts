@@ -1,5 +1,8 @@
 /** How far a reading may move: while a run holds what it holds, and once it is over. Everything beyond is a suspicion. */
+import { availableParallelism } from 'node:os'
+
 import type { Outcome } from '../../src/index.ts'
+import { locksBetweenLooks, locksMax } from '../../src/jail/locks.ts'
 import { socketBytesMax } from '../../src/jail/socket-memory.ts'
 import type { Readings } from './readings.ts'
 
@@ -57,7 +60,7 @@ const bounds: Readonly<Record<string, Bound>> = {
   'filter code': { held: 4 * MiB, left: 4 * MiB },
   HugePages_Free: { held: 0, left: 0 },
   'open files': { held: limits.processesMax * limits.openFilesMax + mappedFiles, left: 1000 },
-  'file locks': { held: 4000, left: 100 },
+  'file locks': { held: locksMax + locksBetweenLooks * availableParallelism(), left: 100 },
   keys: { held: 200, left: 20 },
   ptys: { held: 200, left: 8 },
   mounts: { left: 8 },

@@ -7,6 +7,7 @@
  */
 import { LazaretError } from '../core/errors.ts'
 import { planEtcFiles } from './etc-files.ts'
+import { countLocks } from './locks.ts'
 import type { PlanRecord } from './plan-records.ts'
 import type { Place } from './place.ts'
 import { guestId } from './shape.ts'
@@ -241,6 +242,7 @@ function planMasks(): PlanRecord[] {
     'buddyinfo',
   ]
   return [
+    countLocks,
     ...unchangeable.map((path): PlanRecord => ({ do: 'read-only', path, attributes: readOnly | inert })),
     ...hidden.map((name): PlanRecord => ({ do: 'mask', path: `/proc/${name}` })),
   ]

@@ -52,6 +52,7 @@ export const recordNames = [
   'open-lower',
   'own-view',
   'bind-own',
+  'count-locks',
 ] as const
 
 /** One step of building a cell. Slots number the descriptors that are opened ahead of the mounts. */
@@ -102,6 +103,7 @@ export type PlanRecord =
       readonly options: string
     }
   | { readonly do: 'mask' | 'root-guard'; readonly path: string }
+  | { readonly do: 'count-locks'; readonly path: string; readonly most: number }
   | { readonly do: 'remove'; readonly path: string; readonly endsGuests: boolean }
   | { readonly do: 'read-only' | 'set-attributes'; readonly path: string; readonly attributes: number }
   | { readonly do: 'claim-ids'; readonly first: number; readonly ids: number; readonly count: number }
@@ -235,6 +237,7 @@ type Special =
           | 'open-at'
           | 'listen'
           | 'claim-ids'
+          | 'count-locks'
           | 'family'
       }
     >
@@ -262,6 +265,8 @@ function encodeSpecial(record: Special, payload: PayloadWriter): Buffer {
       return payload.u32(record.slot).u32(record.folder).string(record.path).finish()
     case 'listen':
       return payload.u32(record.slot).string(record.name).finish()
+    case 'count-locks':
+      return payload.string(record.path).u32(record.most).finish()
     case 'claim-ids':
       return payload.u32(record.first).u32(record.ids).u32(record.count).finish()
     case 'family':

@@ -6,6 +6,7 @@
  */
 import { wardenCapabilities } from './capabilities.ts'
 import { planHostLandlock } from './host-landlock.ts'
+import { countLocks } from './locks.ts'
 import { promisesOfGuests } from './promises.ts'
 import type { CellPlan } from './plan.ts'
 import type { PlanRecord } from './plan-records.ts'
@@ -31,6 +32,7 @@ export function planRestrictedCell(shape: CellShape, ground: CellGround, work: s
     { do: 'file', path: 'package.json', mode: 0o444, content: Buffer.from('{}\n') },
     ...planLinks(shape),
     ...planIdentity(identity),
+    countLocks,
     confine,
     { do: 'warden' },
     confine,

@@ -36,9 +36,8 @@ def lock(path, exclusive=False):
     fd = os.open(path, os.O_RDONLY)
     try: fcntl.flock(fd, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
     except OSError: return 'taken'
-    for command in (fcntl.F_SETLK, 37): # F_OFD_SETLK
-        for start in range(0, 200, 2):
-            fcntl.fcntl(fd, command, struct.pack('hhqqi4x', fcntl.F_RDLCK, 0, start, 1, 0))
+    for start in range(0, 200, 2):
+        fcntl.fcntl(fd, fcntl.F_SETLK, struct.pack('hhqqi4x', fcntl.F_RDLCK, 0, start, 1, 0))
     held.append(fd)
     return 'free'
 held = []

@@ -254,6 +254,13 @@ export const failingSteps: readonly FailingStep[] = [
     errno: errno.EPERM,
   },
   {
+    name: 'count-locks',
+    why: 'the list of locks lies below what is no folder',
+    record: { do: 'count-locks', path: '/proc/version/locks', most: 1 },
+    step: 'open the list of locks',
+    errno: errno.ENOTDIR,
+  },
+  {
     name: 'mask',
     why: 'what it hides is a folder',
     record: { do: 'mask', path: '/proc/self' },

@@ -72,6 +72,7 @@ for (const [who, ground] of Object.entries(grounds)) {
       'unshare',
       'private',
       'mount',
+      'count-locks',
       'read-only',
       'mask',
       'root-guard',

@@ -16,7 +16,16 @@ function outline(records: readonly PlanRecord[]): string[] {
 }
 
 const beforeMounts = ['guard', 'unshare', 'private']
-const afterPivot = ['pivot', 'read-only', 'mask', 'set-attributes', 'root-guard', 'loopback', 'hostname']
+const afterPivot = [
+  'pivot',
+  'count-locks',
+  'read-only',
+  'mask',
+  'set-attributes',
+  'root-guard',
+  'loopback',
+  'hostname',
+]
 const guests = ['guest-landlock', 'guest-filter', 'keep-capabilities', 'serve']
 
 test('started by root, a cell takes hold of everything while it is root, then becomes its own uid', () => {

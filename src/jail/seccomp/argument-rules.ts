@@ -14,6 +14,9 @@ const setrlimit = call('setrlimit', 160, 164)
 // CLONE_PARENT: the new process is a child of its maker's parent.
 const cloneParent = 0x00008000
 
+// CLONE_FILES: both have one table of descriptors.
+const cloneFiles = 0x00000400
+
 // CLONE_THREAD: the new task shares the process, as every pthread does.
 const cloneThread = 0x00010000
 
@@ -43,6 +46,13 @@ export const adoptionRules: readonly SyscallRule[] = [
 ]
 
 export const argumentRules: readonly SyscallRule[] = [
+  {
+    ...clone,
+    action: 'EPERM',
+    tests: [{ argument: 0, mask: cloneFiles | cloneThread, isOneOf: [cloneFiles] }],
+    reason:
+      'Locks of a process that has ended stay while another has its descriptors, and nobody can count them.',
+  },
   {
     ...prlimit64,
     action: 'EPERM',

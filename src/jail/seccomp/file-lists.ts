@@ -11,6 +11,7 @@ export const fileLists: readonly AllowList[] = [
     argument: 1,
     otherwise: 'EINVAL',
     // Whoever opens a file for writing waits for the lease of a reader; watches of folders cost every lookup below them.
+    // F_OFD_SETLK: the kernel does not say whose such a lock is, so nobody could count it, see native/cell/locks.c.
     reason:
       'Leases make others wait 45 seconds, watches slow down everybody’s programs, and hints stay with a file that is shared.',
     allowed: allow([
@@ -29,8 +30,6 @@ export const fileLists: readonly AllowList[] = [
       [15, 'F_SETOWN_EX', 'Says which thread gets SIGIO.', 'servers with signal-driven input'],
       [16, 'F_GETOWN_EX', 'Asks which.', 'servers with signal-driven input'],
       [36, 'F_OFD_GETLK', 'Looks for a lock of a descriptor.', 'LMDB, systemd, Rust'],
-      [37, 'F_OFD_SETLK', 'Locks for a descriptor.', 'LMDB, systemd, Rust'],
-      [38, 'F_OFD_SETLKW', 'The same, and waits.', 'LMDB, systemd, Rust'],
       [1027, 'F_DUPFD_QUERY', 'Compares two descriptors of its own.', 'Mesa, systemd'],
       [1030, 'F_DUPFD_CLOEXEC', 'Copies a descriptor that exec closes.', 'every runtime'],
       [1031, 'F_SETPIPE_SZ', 'Changes what a pipe holds, within the user’s limit.', 'CPython, pv, Bun'],

@@ -1,0 +1,14 @@
+/**
+ * Locks on files: the kernel charges them to nobody, so pid 1 counts them (native/cell/locks.c).
+ * Stops: hoarding kernel memory. Does not stop: what is made between two looks, see `locksBetweenLooks`.
+ * Sources: proc_locks(5), fs/locks.c.
+ */
+import type { PlanRecord } from './plan-records.ts'
+
+/** 3 MiB. Programs hold a few dozen; a large database some thousands. */
+export const locksMax = 16_384
+
+/** A processor makes 700 in a millisecond, and a look comes a quarter of a second after the one before it. */
+export const locksBetweenLooks = 250_000
+
+export const countLocks: PlanRecord = { do: 'count-locks', path: '/proc/locks', most: locksMax }
