@@ -16,7 +16,7 @@ def take(fd, command, first, count):
     for start in range(first, first + 2 * count, 2): # neighbours would become one
         fcntl.fcntl(fd, command, struct.pack('hhqqi4x', fcntl.F_WRLCK, 0, start, 1, 0))
 def open_files(count):
-    return [os.open(f'/tmp/{os.getpid()}-{number}', os.O_RDWR | os.O_CREAT) for number in range(count)]
+    return [os.open(f'{os.getpid()}-{number}', os.O_RDWR | os.O_CREAT) for number in range(count)]
 `
 
 /** Each goes on for longer than the run may last. */
