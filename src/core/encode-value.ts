@@ -11,6 +11,7 @@ import {
   encodeUnserializable,
 } from './encode-leaf.ts'
 import { ArrayMembers, ErrorMembers, FieldsMembers, MapMembers, SetMembers } from './encode-members.ts'
+import { longTextLength, TextMembers } from './encode-text.ts'
 import { below, type Members, type Place } from './encode-members.ts'
 import { JsonText, tooLarge } from './json-text.ts'
 import { bytesLength, jsonString, messageOf, uncurryThis, utf8 } from './primordials.ts'
@@ -168,7 +169,7 @@ class Encoding {
   #write(value: unknown, place: Place): void {
     switch (typeof value) {
       case 'string':
-        return this.text.putString(value)
+        return this.#string(value)
       case 'number':
         return this.#put(encodeNumber(value))
       case 'boolean':
@@ -210,6 +211,12 @@ class Encoding {
     else if (isSet(value)) this.#open('{"$type":"Set","value":[', new SetMembers(value, place, this.text))
     else if (isError(value)) this.#error(value, place)
     else this.#fields(value, place)
+  }
+
+  #string(value: string): void {
+    if (value.length < longTextLength) return this.text.putString(value)
+    this.text.requireRoom(value.length)
+    this.#open('"', new TextMembers(value))
   }
 
   #open(start: string, members: Members): void {

@@ -398,3 +398,12 @@ describe('Decoding Python’s own tags', () => {
     ])
   })
 })
+
+test('a long text is the same however it is cut', () => {
+  for (const length of [65_535, 65_536, 73_727, 73_728, 100_001])
+    for (const character of ['a', '\n', '😀', '\ud83d', '\ude00', 'a😀'])
+      assert.equal(
+        JSON.stringify(encodeValue(character.repeat(length)).value),
+        JSON.stringify(character.repeat(length)),
+      )
+})

@@ -69,6 +69,7 @@ export const costlyFloods: Readonly<Record<string, string>> = Object.fromEntries
 )
 
 const called = {
+  'one call with a text of escapes': `send(call(b'"' + b'\\\\n' * 7000000 + b'"'))\ntime.sleep(2)\nos._exit(0)`,
   'one call with half a million lists': `send(call(b'[' + b'[],' * 500000 + b'1]'))\ntime.sleep(2)\nos._exit(0)`,
   'one call with 200,000 records': `send(call(b'[' + b'{"id":1234567,"name":"a name of some length","ok":true},' * 200000 + b'1]'))\ntime.sleep(2)\nos._exit(0)`,
   'one call with many texts': `send(call(b'[' + b'"abcdefghijklmnop",' * 700000 + b'1]'))\ntime.sleep(2)\nos._exit(0)`,
