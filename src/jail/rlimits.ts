@@ -21,6 +21,7 @@ const resource = {
   processes: 6,
   openFiles: 7,
   locked: 8,
+  pendingSignals: 11,
   queues: 12,
   nice: 13,
   realtime: 14,
@@ -35,7 +36,15 @@ export interface RlimitGround {
   readonly runtimeDataBytes: number
   /** The host's own hard limit on open files; nobody may go above it. */
   readonly openFilesHard: number
+  /** The kernel counts them by id; whoever shares one with others and is to come after them needs more than they. */
+  readonly pendingSignalsMax?: number
 }
+
+/**
+ * POSIX timers and queued signals. Enough for a timer a thread, where the kernel’s own default is tens of thousands: all
+ * timers of a machine lie in one table, and finding a place in it takes longer the more there are.
+ */
+export const pendingSignalsMax = 1024
 
 const both = (number: number, value: number): Rlimit => ({ resource: number, soft: value, hard: value })
 
@@ -74,6 +83,7 @@ export function planRlimits(limits: Limits, ground: RlimitGround): Rlimit[] {
     both(resource.openFiles, Math.min(limits.openFilesMax, ground.openFilesHard)),
     both(resource.processes, processesMax(limits, ground)),
     both(resource.locked, 64 * 1024),
+    both(resource.pendingSignals, ground.pendingSignalsMax ?? pendingSignalsMax),
     both(resource.queues, 819_200),
     both(resource.nice, 0),
     both(resource.realtime, 0),

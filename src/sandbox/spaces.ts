@@ -12,7 +12,7 @@ import { isStepFailure } from '../jail/cell-reports.ts'
 import { explainFailure } from '../jail/launch.ts'
 import type { LeasedGround } from '../jail/machine.ts'
 import type { Place } from '../jail/place.ts'
-import { planRlimits } from '../jail/rlimits.ts'
+import { pendingSignalsMax, planRlimits } from '../jail/rlimits.ts'
 import { Turnstile } from './turnstile.ts'
 import { openSandboxCell } from '../jail/sandbox-cell.ts'
 import type { SandboxCell, Space } from '../jail/sandbox-cell.ts'
@@ -149,6 +149,8 @@ export class Spaces implements AsyncDisposable {
         memoryHeldByCgroup: ground.cgroup !== null,
         runtimeDataBytes: shellDataBytes,
         openFilesHard: wall.machine.openFilesHard,
+        // As many again as the user space can take.
+        ...(space.kind === 'secure' ? { pendingSignalsMax: 2 * pendingSignalsMax } : {}),
       },
     )
     const watched = {

@@ -4,8 +4,8 @@
  *
  * Allowed on purpose, though they look alike: pidfd_open, pidfd_send_signal, process_mrelease and rt_tgsigqueueinfo
  * (bounded by the pid namespace and by the rules of kill), landlock_* (they only tighten, and a cgroup
- * counts their rules), mlock* (held by its rlimit), map_shadow_stack and mseal (only the caller itself), uretprobe and uprobe (the host's tracer plants them; refusing them crashes a guest that an operator
- * traces).
+ * counts their rules), mlock* (held by its rlimit), map_shadow_stack and mseal (only the caller itself), uretprobe and
+ * uprobe (the host's tracer plants them; refusing them crashes a guest that an operator traces).
  */
 import { none, refuse } from './syscall-rule.ts'
 

@@ -19,7 +19,7 @@ export function describeLists(lists: readonly AllowList[]): string {
   const sections = lists.map((list) => [
     `## ${list.calls.map(({ name }) => `\`${name}\``).join(', ')}${describePlace(list)}`,
     '',
-    `Everything else: \`${list.otherwise}\`. ${list.reason}`,
+    wrap(`Everything else: \`${list.otherwise}\`. ${list.reason}`),
     '',
     '| Value | Name | Use | Needed by |',
     '|---|---|---|---|',
@@ -39,6 +39,12 @@ function describePlace({ calls, argument, isFlags, when = [] }: AllowList): stri
     return isOption ? `level ${levels.get(value) ?? value}` : `argument ${test.argument} is ${value}`
   })
   return `: ${[`${kind} ${argument}`, ...conditions].join(', ')}`
+}
+
+const lineLength = 120
+
+function wrap(text: string): string {
+  return text.replace(new RegExp(`(?=.{${lineLength + 1}})(.{1,${lineLength}}) `, 'g'), '$1\n')
 }
 
 const describeValue = (value: number) => (value < 64 ? String(value) : `0x${value.toString(16)}`)

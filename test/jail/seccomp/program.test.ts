@@ -239,12 +239,18 @@ for (const architecture of architecturesTested) {
         assert.equal(ask(stranger, name, 3, 0o777), allowed, name)
       }
       for (const options of [owner, stranger]) assert.equal(ask(options, 'utimensat', 3), errno(0))
-      for (const name of ['fchown', 'fchownat', 'setxattr', 'fsetxattr', 'fremovexattr', 'file_setattr']) {
+      for (const name of ['fchown', 'fchownat', 'fremovexattr', 'file_setattr']) {
         assert.equal(ask(owner, name, 3, 0), errno(1), name)
         assert.equal(ask(stranger, name, 3, 0), allowed, name)
       }
       assert.equal(ask(owner, 'ioctl', 3, 0x40086602), errno(25))
       assert.equal(ask(owner, 'ioctl', 3, (1n << 32n) | 0x40806685n), errno(25))
+    })
+
+    it('sets no attribute of a file, and writes back nobody’s files', () => {
+      for (const name of ['setxattr', 'lsetxattr', 'fsetxattr', 'setxattrat'])
+        assert.equal(ask(usual, name, 3, 0), errno(95), name)
+      for (const name of ['sync', 'syncfs']) assert.equal(ask(usual, name, 3), errno(0), name)
     })
 
     it('takes no lease on a file, which makes others wait, and watches none by signals', () => {
