@@ -28,8 +28,26 @@ const groupMayWrite = 0o020
 const othersMayWrite = 0o002
 const sticky = 0o1000
 
+/** Who may change what is there, besides root and this user. */
+export interface Trust {
+  readonly owners: readonly number[]
+  /** May write to what is there. */
+  readonly groups: readonly number[]
+  readonly everybody: boolean
+  /** Whether a folder needs no look, because whoever can change it can change more already. */
+  readonly isExempt: (folder: string) => boolean
+}
+
+const nobodyElse: Trust = { owners: [], groups: [], everybody: false, isExempt: () => false }
+
 /** Undefined when the path is root's and this user's alone. Throws what the system says where nothing is there. */
 export function findIntruder(path: string): Intruder | undefined {
+  const end = followPath(path, nobodyElse)
+  return typeof end === 'string' ? undefined : end
+}
+
+/** The real path, when nobody that is not trusted can make another one of it, else who can. */
+export function followPath(path: string, trust: Trust): string | Intruder {
   if (!isAbsolute(path)) throw new TypeError(`${path} is not absolute`)
   const waiting = partsOf(path)
   let links = 0
@@ -37,7 +55,7 @@ export function findIntruder(path: string): Intruder | undefined {
   for (let next: string | undefined = '/'; next !== undefined; next = waiting.shift()) {
     const there = next === '..' ? dirname(current) : join(current, next)
     const stats = lstatSync(there)
-    const intruder = examine(there, stats)
+    const intruder = trust.isExempt(there) ? undefined : examine(there, stats, trust)
     if (intruder !== undefined) return intruder
     if (!stats.isSymbolicLink()) {
       current = there
@@ -48,21 +66,22 @@ export function findIntruder(path: string): Intruder | undefined {
     if (isAbsolute(target)) current = '/'
     waiting.unshift(...partsOf(target))
   }
-  return undefined
+  return current
 }
 
 function partsOf(path: string): string[] {
   return path.split('/').filter((part) => part !== '' && part !== '.')
 }
 
-function examine(path: string, stats: Stats): Intruder | undefined {
-  if (stats.uid !== 0 && stats.uid !== process.geteuid?.())
+function examine(path: string, stats: Stats, trust: Trust): Intruder | undefined {
+  if (stats.uid !== 0 && stats.uid !== process.geteuid?.() && !trust.owners.includes(stats.uid))
     return { by: 'owner', path, reason: `${path} belongs to another user (uid ${stats.uid})` }
   // The mode of a link means nothing; nor does that of a folder whose entries nobody else can replace.
   if (stats.isSymbolicLink() || (stats.isDirectory() && (stats.mode & sticky) !== 0)) return undefined
-  if ((stats.mode & othersMayWrite) !== 0)
+  if ((stats.mode & othersMayWrite) !== 0 && !trust.everybody)
     return { by: 'mode', path, reason: `${path} can be written by everybody` }
-  if ((stats.mode & groupMayWrite) !== 0 && !isPrivateGroup(stats.gid))
+  const isTrusted = trust.groups.includes(stats.gid) || isPrivateGroup(stats.gid)
+  if ((stats.mode & groupMayWrite) !== 0 && !isTrusted)
     return { by: 'mode', path, reason: `${path} can be written by its group (gid ${stats.gid})` }
   return undefined
 }

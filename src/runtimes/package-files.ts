@@ -1,11 +1,11 @@
 /** Where the files that run inside the cell lie on the host: our own build and the packages its harness imports. */
 import { existsSync, realpathSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { LazaretError } from '../core/errors.ts'
 import type { Bind } from '../jail/shape.ts'
+import { findInPackage } from './own-packages.ts'
 
 /** Guest path of our build. */
 const guestFolder = '/opt/lazaret/dist'
@@ -29,22 +29,23 @@ export function manifestBind(): Bind {
 }
 
 /** A package that a harness imports, read-only, at /opt/lazaret/node_modules/<name>. */
-export function packageBind(name: string, from: string = import.meta.url): Bind {
-  const folder = findPackage(name, from)
-  return { host: folder, guest: `/opt/lazaret/node_modules/${name}` }
+export function packageBind(name: string, from?: string): Bind {
+  return { host: findPackage(name, from), guest: `/opt/lazaret/node_modules/${name}` }
 }
 
-/** The folder that holds the package's package.json, wherever the package manager put it. */
-function findPackage(name: string, from: string): string {
-  const places = createRequire(from).resolve.paths(name) ?? []
-  const folder = places
-    .map((place) => join(place, name))
-    .find((path) => existsSync(join(path, 'package.json')))
-  if (folder === undefined) {
+/** The real path of the folder that holds the package's package.json, wherever the package manager put it. */
+function findPackage(name: string, from: string | undefined): string {
+  const { path, passedOver } = findInPackage(name, '', from)
+  if (path !== undefined) return path
+  const what = `The package ${name}, which compiles JavaScript and TypeScript,`
+  if (passedOver !== undefined) {
     throw new LazaretError('RUNTIME_UNAVAILABLE', {
-      detail: `The package ${name}, which compiles JavaScript and TypeScript, is not installed.`,
-      hint: 'Install lazaret again, without `--omit=optional`: the native part of oxc-transform is optional to npm.',
+      detail: `${what} is not used: ${passedOver.reason}.`,
+      hint: 'Close it to others, or install lazaret again as the user that owns it.',
     })
   }
-  return realpathSync(folder)
+  throw new LazaretError('RUNTIME_UNAVAILABLE', {
+    detail: `${what} is not installed.`,
+    hint: 'Install lazaret again, without `--omit=optional`: the native part of oxc-transform is optional to npm.',
+  })
 }

@@ -4,10 +4,10 @@
  * user has put where they are.
  */
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { dirname, isAbsolute, join } from 'node:path'
 
 import { LazaretError } from '../core/errors.ts'
+import { findInPackage } from './own-packages.ts'
 import { findIntruder } from './own-path.ts'
 import { askPython } from './python-question.ts'
 import type { PythonToolchain } from './python-question.ts'
@@ -19,7 +19,6 @@ export interface ToolchainPaths {
 }
 
 const nodeMajorMin = 24
-const require = createRequire(import.meta.url)
 
 export class Toolchains {
   readonly #configured: ToolchainPaths
@@ -37,7 +36,7 @@ export class Toolchains {
     const packaged = process.arch === 'arm64' ? '@oven/bun-linux-aarch64' : '@oven/bun-linux-x64'
     return this.#find(
       'bun',
-      () => this.#configured.bun ?? fromPackage(packaged, 'bin/bun') ?? this.#fromPath('bun'),
+      () => this.#configured.bun ?? this.#fromPackage('bun', packaged) ?? this.#fromPath('bun'),
     )
   }
 
@@ -49,7 +48,7 @@ export class Toolchains {
         : null
     return this.#find(
       'node',
-      () => this.#configured.node ?? own ?? fromPackage(`node-linux-${process.arch}`, 'bin/node'),
+      () => this.#configured.node ?? own ?? this.#fromPackage('node', `node-linux-${process.arch}`),
     )
   }
 
@@ -108,6 +107,14 @@ export class Toolchains {
     return `\`toolchains.${name}\`, ${path}, is not a usable interpreter: ${reason}`
   }
 
+  /** Its real path: from the look at who can change it on, it is spelt no other way. */
+  #fromPackage(name: 'bun' | 'node', packaged: string): string | null {
+    const { path, passedOver } = findInPackage(packaged, `bin/${name}`)
+    if (path === undefined && passedOver !== undefined)
+      this.#passedOver.set(name, `The package ${packaged} is passed over: ${passedOver.reason}`)
+    return path ?? null
+  }
+
   #fromPath(name: string): string | null {
     const folders = (process.env['PATH'] ?? '').split(':').filter(isAbsolute)
     for (const path of folders.map((folder) => join(folder, name)).filter(isExecutable)) {
@@ -125,17 +132,6 @@ export class Toolchains {
     const found = path !== null && isExecutable(path) ? realpathSync(path) : null
     this.#found.set(name, found)
     return found
-  }
-}
-
-/** A package that is missing beside ours is looked for in every folder above, which need not be ours: its owner has to fit. */
-function fromPackage(name: string, file: string): string | null {
-  try {
-    const path = join(dirname(require.resolve(`${name}/package.json`)), file)
-    const owners = [0, process.geteuid?.(), statSync(import.meta.filename).uid]
-    return owners.includes(statSync(path).uid) ? path : null
-  } catch {
-    return null
   }
 }
 

@@ -4,7 +4,7 @@
  * them, folders to show, ids, a lower wall.
  */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -21,6 +21,7 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { mainPath, runCli } from '../adapters/cli/spawn-cli.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../adapters/cli/temporary-folder.ts'
 import { createLazaret } from '../../src/index.ts'
+import { copyProgram } from '../support/copy-program.ts'
 import { whyNoSandboxes } from '../support/sandboxes-here.ts'
 
 const fileName = 'lazaret.config.json'
@@ -187,6 +188,26 @@ for name in pyvenv.cfg bin/python3 bin/pybuilddir.txt lib/python3.11/os.py; do e
   const files = kept.filter((entry) => entry.isFile()).map(({ name }) => name)
   assert.deepEqual(files.toSorted(), ['python3', 'pyvenv.cfg'])
   assert.equal(readFileSync(inFolder('environment', 'pyvenv.cfg'), 'utf8'), 'own')
+})
+
+test('what --collect brings over our own program and into folders of packages', async () => {
+  const program = copyProgram(inFolder('program'))
+  const paths = ['dist/adapters/cli/main.js', 'dist/new.js', 'package.json', 'native/bin/new']
+  const packages = ['node_modules/zod/index.js', 'a/Node_Modules/x/y.js', 'node_modules']
+  const main = readFileSync(program, 'utf8')
+  for (const path of [...paths, ...packages]) {
+    const script = `mkdir -p "$(dirname '${path}')"; echo planted > '${path}'`
+    const flags = ['--collect', '**', '--output-dir', inFolder('program')]
+    const args = [program, 'run', '-l', 'shell', ...flags, '-e', script]
+    const { status, stderr } = spawnSync(process.execPath, args, { cwd: '/', encoding: 'utf8' })
+    assert.equal(status, 73, `${path}: ${stderr}`)
+    assert.match(
+      stderr,
+      packages.includes(path) ? /loaded from folders called node_modules/ : /lazaret itself/,
+    )
+  }
+  assert.equal(readFileSync(program, 'utf8'), main)
+  for (const path of ['dist/new.js', 'native/bin/new', 'a']) assert.ok(!existsSync(inFolder('program', path)))
 })
 
 const title = 'a guest with a workspace of the host writes one for the owner’s next command'

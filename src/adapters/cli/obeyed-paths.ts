@@ -1,17 +1,29 @@
 /**
  * What our own commands read or execute outside of any cell, so that nothing of a guest's may be written there: files
- * that are configuration by their name, those that are named as configuration, and what interpreters are and load.
+ * that are configuration by their name, those that are named as configuration, what interpreters are and load, and our
+ * own program with its packages.
  */
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 
+import { findInPackage, ownFolder } from '../../runtimes/own-packages.ts'
 import type { ToolchainPaths } from '../../runtimes/toolchains.ts'
 import { configFileName } from './config-file.ts'
 import type { ConfigurationPlaces } from './configuration.ts'
 
+interface Manifest {
+  readonly dependencies?: object
+  readonly optionalDependencies?: object
+}
+
 /** Some file systems know no case. */
 export function isConfigName(name: string): boolean {
   return name.toLowerCase() === configFileName
+}
+
+/** Whether code lies on this path that Node loads for our commands, or for any others. */
+export function leadsToPackages(path: string): boolean {
+  return path.toLowerCase().split('/').includes('node_modules')
 }
 
 /** Real paths of files and folders. Those of folders stand for all that is in them. */
@@ -25,11 +37,19 @@ export function listObeyed(
   const programs = Object.values(toolchains).filter((path) => path !== undefined)
   const searched = (process.env['PATH'] ?? '').split(':').filter(isAbsolute)
   const pythons = [...programs.map((path) => dirname(path)), ...searched.filter(hasPython)]
-  return [...configurations, ...programs, ...pythons.flatMap(filesOfPython)].flatMap(realPaths)
+  const files = [...configurations, ...programs, process.execPath, ...pythons.flatMap(filesOfPython)]
+  return [ownFolder, ...dependencies(), ...files.flatMap(realPaths)]
+}
+
+/** Our packages, where links lead out of the folders `node_modules`. */
+function dependencies(): string[] {
+  const manifest = JSON.parse(readFileSync(join(ownFolder, 'package.json'), 'utf8')) as Manifest
+  const names = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })
+  return names.map((name) => findInPackage(name, '').path).filter((path) => path !== undefined)
 }
 
 export function isObeyed(path: string, obeyed: readonly string[]): boolean {
-  return obeyed.some((own) => path === own || path.startsWith(`${own}/`))
+  return obeyed.some((own) => path === own || path.startsWith(join(own, '/')))
 }
 
 function hasPython(folder: string): boolean {

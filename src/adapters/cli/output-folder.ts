@@ -10,11 +10,13 @@ import type { FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 import { systemClock } from '../../core/clock.ts'
-import { isConfigName, isObeyed } from './obeyed-paths.ts'
+import { isConfigName, isObeyed, leadsToPackages } from './obeyed-paths.ts'
 import { describeSystemError } from './system-error.ts'
 import { UsageError } from './usage-error.ts'
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants
+
+const inPackages = 'programs are loaded from folders called node_modules'
 
 export class OutputFolder implements AsyncDisposable {
   /** As the user wrote it. */
@@ -51,6 +53,8 @@ export class OutputFolder implements AsyncDisposable {
       return 'not a path below the folder'
     // Also as a folder, which would stand in the way of every command below.
     if (parts.some(isConfigName)) return 'a file of that name is a configuration of lazaret'
+    // Before any folder is made.
+    if (leadsToPackages(path)) return inPackages
     const opened: FileHandle[] = []
     try {
       let folder = this.#handle
@@ -59,8 +63,9 @@ export class OutputFolder implements AsyncDisposable {
         opened.push(folder)
       }
       const name = parts.at(-1) ?? ''
-      if (isObeyed(join(await readlink(below(folder, '')), name), this.#obeyed))
-        return 'lazaret itself obeys what is there'
+      const real = join(await readlink(below(folder, '')), name)
+      if (leadsToPackages(real)) return inPackages
+      if (isObeyed(real, this.#obeyed)) return 'lazaret itself obeys what is there'
       return await replaceFile(below(folder, name), below(folder, temporaryName()), content)
     } catch (error) {
       return describeSystemError(error) ?? String(error)

@@ -1,6 +1,5 @@
 /** What `bun` and `node` have in common: the same harness and the same packages beside it. */
 import { dirname } from 'node:path'
-import { pathToFileURL } from 'node:url'
 
 import type { Limits } from '../../core/limits.ts'
 import type { RunRequest } from '../../core/request.ts'
@@ -73,6 +72,5 @@ function harnessPackages({ language }: RunRequest, { name }: Engine): HarnessPac
   if (language !== 'typescript' && name !== 'node') return [acorn]
   const transform = { name: 'oxc-transform', bind: packageBind('oxc-transform') }
   const binding = `@oxc-transform/binding-linux-${process.arch}-gnu`
-  const from = pathToFileURL(`${transform.bind.host}/package.json`).href
-  return [acorn, transform, { name: binding, bind: packageBind(binding, from) }]
+  return [acorn, transform, { name: binding, bind: packageBind(binding, transform.bind.host) }]
 }
