@@ -43,21 +43,22 @@ function byOurHand(limits: Limits, { killReason }: Exit): Outcome | undefined {
 function byTheKernel(limits: Limits, exit: Exit): Outcome | undefined {
   const { end } = exit
   const failed = end === null || end.by === 'signal' || end.exitCode !== 0
-  if (!failed) return undefined
-  if (ranOutOfMemory(limits, exit)) return { kind: 'out-of-memory', limitBytes: limits.memoryBytes }
-  // The signal alone proves nothing: a guest can send it to itself.
-  if (
-    end?.by === 'signal' &&
-    end.signal === 'SIGXCPU' &&
-    limits.cpuMs !== null &&
-    exit.cpuMs >= limits.cpuMs
-  ) {
+  if (failed && ranOutOfMemory(limits, exit)) return { kind: 'out-of-memory', limitBytes: limits.memoryBytes }
+  // However it ended: who looks while it runs may look too late. SIGXCPU alone proves nothing, for a guest can send it to
+  // itself. The count is as fine as the kernel's, microseconds or less, so what is above the limit needs no allowance.
+  if (limits.cpuMs !== null && usedUp(limits.cpuMs, exit))
     return { kind: 'timed-out', limit: 'cpu', limitMs: limits.cpuMs }
-  }
+  if (!failed) return undefined
   if (exit.forksRefused > 0 && diedOfRefusedFork(exit))
     return { kind: 'limit-exceeded', limit: 'processes', allowed: limits.processesMax }
   if (exit.diskFull) return { kind: 'limit-exceeded', limit: 'disk', allowed: limits.diskBytes }
   return undefined
+}
+
+/** Who died of the limit is there at the limit; who ended by itself must be above it. */
+function usedUp(cpuMs: number, exit: Exit): boolean {
+  const isVictim = exit.end?.by === 'signal' && exit.end.signal === 'SIGXCPU'
+  return isVictim ? exit.cpuMs >= cpuMs : exit.cpuMs > cpuMs
 }
 
 /** What bash exits with when it gives up forking; other programs die of an error that nobody caught, or of a signal. */

@@ -34,6 +34,18 @@ test('a program is stopped at its wall limit while the host is busy', async () =
   assert.ok(usage.wallMs >= 300 && usage.wallMs < 1000, `${usage.wallMs} ms`)
 })
 
+test('a program that used more than its processor time is timed-out, however late the host looks', async () => {
+  await using lazaret = createLazaret()
+  const { outcome, usage } = await lazaret.run({
+    language: 'python',
+    code: 'import time\nprint("begun", flush=True)\nwhile time.process_time() < 0.6: pass',
+    limits: { cpuMs: 300 },
+    onOutput: ({ text }) => text.startsWith('begun') && block(1500),
+  })
+  assert.deepEqual(outcome, { kind: 'timed-out', limit: 'cpu', limitMs: 300 })
+  assert.ok(usage.cpuMs > 300, `${usage.cpuMs} ms`)
+})
+
 test('an observer that throws does not take the result away', async () => {
   await using lazaret = createLazaret({
     onEvent: () => {

@@ -142,6 +142,27 @@ const table: readonly (readonly [title: string, evidence: Partial<Exit>, outcome
   ],
 
   ['the kernel’s own end for processor time', { cpuMs: 600, end: signal('SIGXCPU') }, cpuOver],
+  [
+    'more processor time than allowed, which nobody saw before the program ended well',
+    { cpuMs: 501 },
+    cpuOver,
+  ],
+  [
+    'more processor time than allowed, and the program failed',
+    { cpuMs: 501, end: exit(1), claims: claim('run') },
+    cpuOver,
+  ],
+  ['all processor time that is allowed, and no more', { cpuMs: 500 }, completed(0)],
+  [
+    'a kill for memory comes before the processor time that led to it',
+    { oomKills: 1, cpuMs: 501, end: signal('SIGKILL') },
+    outOfMemory,
+  ],
+  [
+    'our hand comes before the final count of processor time',
+    { killReason: 'cancelled', cpuMs: 501, end: null },
+    { kind: 'cancelled' },
+  ],
   ['SIGXCPU that the program sent to itself', { cpuMs: 5, end: signal('SIGXCPU') }, killed('SIGXCPU')],
   ['a file above its size, with the disk full', { end: signal('SIGXFSZ'), diskFull: true }, diskFull],
   ['a signal of the guest’s own that means the same', { end: signal('SIGXFSZ') }, killed('SIGXFSZ')],
