@@ -46,12 +46,8 @@ export type {
 export type { DownloadTarOptions, SkippedFile } from './sandbox/files/download-tar.ts'
 export type { FileInfo, FileType } from './sandbox/files/file-info.ts'
 export type { FileEncoding } from './sandbox/files/file-options.ts'
-export type {
-  FileListing,
-  ListFilesOptions,
-  ReadFileOptions,
-  WriteFileOptions,
-} from './sandbox/files/sandbox-files.ts'
+export type { FileListing } from './sandbox/files/file-listing.ts'
+export type { ListFilesOptions, ReadFileOptions, WriteFileOptions } from './sandbox/files/sandbox-files.ts'
 export type { TarSource } from './sandbox/files/tar-source.ts'
 export type { UploadTarOptions, UploadedTar } from './sandbox/files/upload-tar.ts'
 export { LazaretError } from './core/errors.ts'

@@ -30,8 +30,8 @@ interface Packed {
   readonly files: readonly PackedFile[]
 }
 
-/** It is 2.7 MB now: 0.9 MB of it the launcher. Growth beyond this should be a decision. */
-const unpackedBytesMax = 3 * 1024 * 1024
+/** It is 3.2 MB now: 0.9 MB of it the launcher, 0.4 the documents. Growth beyond this should be a decision. */
+const unpackedBytesMax = 3.5 * 1024 * 1024
 const installMs = 60_000
 
 const root = mkdtempSync(join(tmpdir(), 'lazaret-package-'))

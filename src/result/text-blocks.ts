@@ -1,3 +1,4 @@
+/** Bytes as text, a block at a time: what is no UTF-8 takes the engine long, and the event loop has to turn meanwhile. */
 import { StringDecoder } from 'node:string_decoder'
 
 const blockBytesMin = 1024
@@ -37,4 +38,15 @@ export class TextBlocks {
     if (size > this.#block.length) this.#block = Buffer.allocUnsafeSlow(size)
     this.#used = 0
   }
+}
+
+/** The same for bytes that are all there, a block a step. */
+export function* decodeInBlocks(bytes: Buffer, encoding: 'utf8' | 'base64'): Generator<void, string> {
+  const decoder = new StringDecoder(encoding)
+  let text = ''
+  for (let at = 0; at < bytes.length; at += blockBytesMax) {
+    text += decoder.write(bytes.subarray(at, at + blockBytesMax))
+    yield
+  }
+  return text + decoder.end()
 }

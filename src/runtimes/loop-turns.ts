@@ -35,6 +35,17 @@ export class LoopTurns {
     this.#renewLater()
   }
 
+  /** Takes the steps, in as many turns as they need: for work that no run is charged with. */
+  async perform<T>(steps: Iterator<unknown, T>): Promise<T> {
+    for (;;) {
+      const startedMs = this.#clock.now()
+      const { done, value } = steps.next()
+      this.spend(this.#clock.now() - startedMs)
+      if (done === true) return value
+      if (this.isOver) await new Promise<void>((resolve) => this.wait(resolve))
+    }
+  }
+
   #renewLater(): void {
     if (this.#isRenewing) return
     this.#isRenewing = true

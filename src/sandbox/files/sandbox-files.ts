@@ -3,12 +3,16 @@
  * (native/cell/file_service.c): links lead where they lead for a guest, and nothing waits for one.
  */
 import { LazaretError } from '../../core/errors.ts'
+import { decodeInBlocks } from '../../result/text-blocks.ts'
+import { loopTurns } from '../../runtimes/loop-turns.ts'
 import { downloadTar } from './download-tar.ts'
 import type { DownloadTarOptions } from './download-tar.ts'
 import { describeRecord } from './file-info.ts'
 import type { FileInfo } from './file-info.ts'
 import type { StartFileProcess } from './file-process.ts'
-import { decodeRecord, decodeRecords, recordKind } from './file-records.ts'
+import { readListing } from './file-listing.ts'
+import type { FileListing } from './file-listing.ts'
+import { decodeRecord } from './file-records.ts'
 import { FileTasks } from './file-tasks.ts'
 import { parseBound, parseContent, parseEncoding, parseFlag, parseOptions } from './file-options.ts'
 import type { FileEncoding } from './file-options.ts'
@@ -34,13 +38,6 @@ export interface ListFilesOptions {
   readonly recursive?: boolean
   /** 10,000 by default, 100,000 at most. */
   readonly entriesMax?: number
-}
-
-export interface FileListing {
-  /** In the order of their paths' characters. */
-  readonly entries: readonly FileInfo[]
-  /** False when there were more than `entriesMax`, or a folder could not be looked into. */
-  readonly isComplete: boolean
 }
 
 const readBytesMax = 64 * 1024 * 1024
@@ -76,7 +73,8 @@ export class SandboxFiles {
     const bytesMax = parseBound(parsed.bytesMax, 'bytesMax', { usual: readBytesMax, most: readBytesCeiling })
     const args = [parseGuestPath(path), String(bytesMax)]
     const content = await this.#tasks.run({ task: 'read', args }, bytesMax)
-    return encoding === 'bytes' ? new Uint8Array(content) : content.toString(encoding)
+    if (encoding === 'bytes') return new Uint8Array(content)
+    return await loopTurns.perform(decodeInBlocks(content, encoding))
   }
 
   /** However long the file is. One that cannot be read rejects the first step. */
@@ -93,16 +91,9 @@ export class SandboxFiles {
     const parsed = parseOptions(options)
     const most = parseBound(parsed.entriesMax, 'entriesMax', { usual: entriesMax, most: entriesCeiling })
     const args = [parseGuestPath(path), parseFlag(parsed.recursive, 'recursive'), String(most)]
-    const records = decodeRecords(await this.#tasks.run({ task: 'list', args }, listingBytesMax))
-    const entries: FileInfo[] = []
-    let isReadable = true
-    for (;;) {
-      const { done, value } = records.next()
-      if (done === true) return { entries: entries.sort(byPath), isComplete: isReadable && value.isComplete }
-      if (value.kind === recordKind.unreadable) isReadable = false
-      const info = describeRecord(value)
-      if (info !== undefined) entries.push(info)
-    }
+    return await loopTurns.perform(
+      readListing(await this.#tasks.run({ task: 'list', args }, listingBytesMax)),
+    )
   }
 
   /** Of what a link leads to, unless `followLinks` is false. */
@@ -158,8 +149,3 @@ export class SandboxFiles {
 }
 
 const missing: readonly string[] = ['FILE_NOT_FOUND', 'NOT_A_FOLDER']
-
-function byPath(one: FileInfo, other: FileInfo): number {
-  if (one.path === other.path) return 0
-  return one.path < other.path ? -1 : 1
-}
