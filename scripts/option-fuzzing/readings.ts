@@ -118,7 +118,9 @@ export class KernelLog implements Disposable {
     for (;;) {
       const count = this.#readOne(bytes)
       if (count === 0)
-        return lines.filter((line) => /WARNING|BUG:|Oops|\bleak|GPF|hung task|modprobe|stall/i.test(line))
+        return lines.filter((line) =>
+          /WARNING:|BUG:|\bOops:|\bleak|general protection|hung task|modprobe|\bstall/.test(line),
+        )
       if (count > 0) lines.push(bytes.toString('utf8', 0, count).split('\n')[0] ?? '')
     }
   }

@@ -53,7 +53,7 @@ const seen = new Set()
 for (let index = 0; index < 20; index++) seen.add(await (await fetch('http://127.0.0.1:' + first[0].port, { headers: { connection: 'close' } })).text())
 console.log([...seen].sort().join(', '))
 for (const worker of workers) worker.kill()
-await Promise.all(workers.map((worker) => once(worker, 'exit')))
+await Promise.all(workers.flatMap((worker) => [once(worker, 'exit'), once(worker, 'disconnect')]))
 console.log(Object.keys(cluster.workers).length)`,
     prints: 'true\nworker 1, worker 2\n0\n',
   },
