@@ -106,8 +106,9 @@ export interface LazaretStats {
  */
 export function createLazaret(options: LazaretOptions = {}): Lazaret {
   requireNode()
+  const parsed = parseOptions(options)
   const isUnexpected = options.minimumProtection === undefined && options.onEvent === undefined
-  return new Engine(parseOptions(options), isUnexpected ? warnOfLowered : undefined)
+  return new Engine(parsed, isUnexpected ? warnOfLowered : undefined)
 }
 
 class Engine implements Lazaret {

@@ -8,6 +8,7 @@ import { LazaretError } from '../core/errors.ts'
 import { networkModes } from '../core/request.ts'
 import { requireEnforced } from '../policy/require-enforced.ts'
 import { resolveSandboxLimits } from '../policy/sandbox-limits.ts'
+import { readInput } from '../policy/hostile-input.ts'
 import { absolutePath, describeIssues, limitsSchema, wording } from '../policy/schemas.ts'
 import { limitMechanisms } from '../result/receipt.ts'
 import type { BestWall } from '../jail/best-wall.ts'
@@ -59,7 +60,7 @@ export function parseSandbox(
   options: ParsedOptions,
   { wall, clock, toolchains }: SandboxGround,
 ): Omit<SandboxParts, 'onGone'> {
-  const parsed = schema.safeParse(input, { error: wording })
+  const parsed = readInput(() => schema.safeParse(input, { error: wording }))
   if (!parsed.success)
     throw new LazaretError('INVALID_REQUEST', { detail: `${describeIssues(parsed.error)}.` })
   const asked = parsed.data as SandboxOptions

@@ -16,6 +16,7 @@ import type { UidRange } from '../jail/uid-range.ts'
 import { defaultPoolSize } from '../pool/shape.ts'
 import type { PoolSizes } from '../pool/shape.ts'
 import type { ToolchainPaths } from '../runtimes/toolchains.ts'
+import { readInput } from '../policy/hostile-input.ts'
 import { absolutePath, describeIssues, limitsSchema, preloadSchema, wording } from '../policy/schemas.ts'
 
 /** What happens while Lazaret works; for logs and metrics. */
@@ -153,7 +154,7 @@ export type ParsedOptions = Required<Omit<LazaretOptions, 'onEvent' | 'clock'>> 
 
 /** Throws INVALID_REQUEST that names the option. */
 export function parseOptions(options: LazaretOptions): ParsedOptions {
-  const parsed = schema.safeParse(options, { error: wording })
+  const parsed = readInput(() => schema.safeParse(options, { error: wording }))
   if (parsed.success) return parsed.data as ParsedOptions
   throw new LazaretError('INVALID_REQUEST', {
     detail: `Options: ${describeIssues(parsed.error)}.`,

@@ -8,6 +8,7 @@ import { explainBadPattern } from '../runtimes/collect/pattern.ts'
 import { listFolders } from './check-sizes.ts'
 import { checkRealm } from './check-realm.ts'
 import { checkFunctions, functionsSchema } from './function-names.ts'
+import { isAbortSignal, plainBytes, readInput } from '../policy/hostile-input.ts'
 import { describeIssues, limitsSchema, preloadSchema, wording } from '../policy/schemas.ts'
 
 /** The kernel takes no longer argument or variable (MAX_ARG_STRLEN, execve(2)). */
@@ -33,7 +34,13 @@ const named = z.custom<Record<string, unknown>>(
     error: '`__proto__` cannot be a name here',
   },
 )
-const bytes = z.union([z.string(), z.instanceof(Uint8Array)], {
+const readBytes = z.unknown().transform((value, context) => {
+  const plain = plainBytes(value)
+  if (plain !== undefined) return plain
+  context.addIssue({ code: 'custom', message: 'must be bytes' })
+  return z.NEVER
+})
+const bytes = z.union([z.string(), readBytes], {
   error: 'must be a string or bytes (a Uint8Array)',
 })
 
@@ -83,7 +90,7 @@ const schema = z
     network: z.enum(networkModes).optional(),
     preload: preloadSchema.optional(),
     client: text.max(256).optional(),
-    signal: z.instanceof(AbortSignal).optional(),
+    signal: z.custom<AbortSignal>(isAbortSignal, { error: 'must be an AbortSignal' }).optional(),
     onOutput: z
       .custom<RunRequest['onOutput']>((value) => typeof value === 'function', { error: 'must be a function' })
       .optional(),
@@ -93,7 +100,7 @@ const schema = z
 
 /** Throws INVALID_REQUEST. */
 export function parseRequest(input: RunRequest): RunRequest {
-  const parsed = schema.safeParse(input, { error: wording })
+  const parsed = readInput(() => schema.safeParse(input, { error: wording }))
   if (parsed.success) return parsed.data as RunRequest
   throw new LazaretError('INVALID_REQUEST', { detail: `${describeIssues(parsed.error)}.` })
 }

@@ -6,6 +6,7 @@ import type { Limits } from '../core/limits.ts'
 import { languages, networkModes, realms, runtimeNames } from '../core/request.ts'
 import type { Language, NetworkMode, Realm, RuntimeName } from '../core/request.ts'
 import { checkRealm } from './check-realm.ts'
+import { readInput } from '../policy/hostile-input.ts'
 import { describeIssues, limitsSchema, preloadSchema, wording } from '../policy/schemas.ts'
 
 /** Runs of this kind will find workers waiting. The fields are those of the requests that are to come. */
@@ -34,7 +35,7 @@ const schema = z
 
 /** Throws INVALID_REQUEST. */
 export function parseWarmUp(input: WarmUpRequest): WarmUpRequest {
-  const parsed = schema.safeParse(input, { error: wording })
+  const parsed = readInput(() => schema.safeParse(input, { error: wording }))
   if (parsed.success) return parsed.data as WarmUpRequest
   throw new LazaretError('INVALID_REQUEST', { detail: `warmUp: ${describeIssues(parsed.error)}.` })
 }

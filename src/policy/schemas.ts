@@ -64,6 +64,7 @@ export const absolutePath = z
       (path === '/' || !path.endsWith('/')),
     {
       error: 'must be an absolute path without `..`, `//` or a slash at the end',
+      abort: true, // what comes next asks the file system, which throws at a NUL
     },
   )
 

@@ -2,6 +2,7 @@
 import { constants } from 'node:os'
 
 import { LazaretError } from '../core/errors.ts'
+import { isAbortSignal, plainBytes, readInput } from '../policy/hostile-input.ts'
 import type { ExecOptions, Variables } from './types.ts'
 
 const commandBytesMax = 1024 * 1024
@@ -28,10 +29,12 @@ export function checkCommand(command: unknown): string {
 export function checkVariables(variables: unknown, { keepsUnset = false } = {}): Variables {
   if (variables === undefined) return {}
   // A Map has entries too, of which an object shows none: without this it would be an environment that names nothing.
-  if (Object.prototype.toString.call(variables) !== '[object Object]')
+  const given = readInput(() => {
+    if (Object.prototype.toString.call(variables) === '[object Object]') return { ...(variables as object) }
     throw refuse('env: must be a plain object')
+  })
   let bytes = 0
-  const entries = Object.entries(variables as Record<string, unknown>).filter(([name, value]) => {
+  const entries = Object.entries(given as Record<string, unknown>).filter(([name, value]) => {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
       throw refuse(`Invalid environment variable name: ${JSON.stringify(name.slice(0, 100))}`)
     if (value === undefined) return keepsUnset
@@ -83,12 +86,14 @@ export const execKeys: readonly (keyof ExecOptions)[] = [
 /** Undefined stands for none of them. Throws for whatever is no object, and for keys that nobody reads. */
 export function checkKeys<T extends object>(options: T | undefined, keys: readonly (string & keyof T)[]): T {
   if (options === undefined) return {} as T
-  if (Object.prototype.toString.call(options) !== '[object Object]')
-    throw refuse('options: must be an object')
-  const known: readonly string[] = keys
-  for (const key of Object.keys(options))
-    if (!known.includes(key)) throw refuse(`unknown key ${JSON.stringify(key.slice(0, 100))}`)
-  return options
+  return readInput(() => {
+    if (Object.prototype.toString.call(options) !== '[object Object]')
+      throw refuse('options: must be an object')
+    const known: readonly string[] = keys
+    for (const key of Object.keys(options))
+      if (!known.includes(key)) throw refuse(`unknown key ${JSON.stringify(key.slice(0, 100))}`)
+    return { ...options }
+  })
 }
 
 /** The options of a command: of the variables those that have a value, and whether any were named. */
@@ -100,7 +105,7 @@ export interface CheckedExec extends ExecOptions {
 export function checkExecOptions(given?: ExecOptions): CheckedExec {
   const options = checkKeys(given, execKeys)
   const { stdin, onOutput, home, tty } = options
-  if (stdin !== undefined && typeof stdin !== 'string' && !(stdin instanceof Uint8Array))
+  if (stdin !== undefined && typeof stdin !== 'string' && plainBytes(stdin) === undefined)
     throw refuse('stdin: must be a string or bytes')
   if (onOutput !== undefined && typeof onOutput !== 'function') throw refuse('onOutput: must be a function')
   if (home !== undefined && home !== 'workspace') throw refuse("home: must be 'workspace'")
@@ -113,7 +118,7 @@ export function checkExecOptions(given?: ExecOptions): CheckedExec {
 }
 
 export function checkAbort(signal: unknown): void {
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw refuse('signal: must be an AbortSignal')
+  if (signal !== undefined && !isAbortSignal(signal)) throw refuse('signal: must be an AbortSignal')
 }
 
 export function checkSignal(name: unknown): NodeJS.Signals {
@@ -124,7 +129,8 @@ export function checkSignal(name: unknown): NodeJS.Signals {
 
 export function checkBytes(input: unknown): Uint8Array {
   if (typeof input === 'string') return Buffer.from(input)
-  if (input instanceof Uint8Array) return input
+  const bytes = plainBytes(input)
+  if (bytes !== undefined) return bytes
   throw refuse('input: must be a string or bytes')
 }
 

@@ -1,5 +1,6 @@
 /** What callers pass besides paths, checked before anything is started. */
 import { LazaretError } from '../../core/errors.ts'
+import { plainBytes } from '../../policy/hostile-input.ts'
 
 export type FileEncoding = 'utf8' | 'base64' | 'bytes'
 
@@ -41,6 +42,7 @@ export function parseBound(value: unknown, name: string, { usual, most }: Bound)
 
 export function parseContent(value: unknown): Uint8Array {
   if (typeof value === 'string') return Buffer.from(value)
-  if (value instanceof Uint8Array) return value
+  const bytes = plainBytes(value)
+  if (bytes !== undefined) return bytes
   throw invalid('content must be a string or a Uint8Array.')
 }
