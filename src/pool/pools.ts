@@ -136,6 +136,7 @@ export class Pools implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
+    using _patience = this.#zygotes.endGuestsLater()
     await this.drain()
     await this.#zygotes[Symbol.asyncDispose]()
   }

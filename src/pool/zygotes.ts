@@ -38,6 +38,8 @@ const memoryBytesMin = 1024 * 1024 * 1024
 const birthsMax = 1000
 /** Lists of modules at one time. */
 const zygotesMax = 4
+/** How long the guests of a host that ends may take. */
+const patienceMs = 3000
 /** After a zygote could not be had, nobody asks for so long. */
 const pauseMs = 60_000
 
@@ -45,6 +47,7 @@ export class Zygotes implements AsyncDisposable {
   readonly #parts: ZygotesParts
   readonly #kept = new Map<string, Kept>()
   readonly #closing = new Set<Promise<void>>()
+  readonly #retiring = new Set<Kept>()
 
   constructor(parts: ZygotesParts) {
     this.#parts = parts
@@ -85,6 +88,18 @@ export class Zygotes implements AsyncDisposable {
       if (zygote === null || zygote.isEmpty) await closing
     })
     await Promise.allSettled(ended)
+  }
+
+  /**
+   * For a host that ends: whoever is not gone in time ends with its zygote. That a guest is gone is told by pid 1 of the
+   * zygote's cell, which somebody may have stopped.
+   */
+  endGuestsLater(): Disposable {
+    const calmDown = this.#parts.clock.after(patienceMs, () => {
+      for (const { zygote } of [...this.#kept.values(), ...this.#retiring])
+        void zygote.then((one) => one?.[Symbol.asyncDispose]()).catch(() => undefined)
+    })
+    return { [Symbol.dispose]: calmDown }
   }
 
   /** Call when every run has ended. */
@@ -170,7 +185,11 @@ export class Zygotes implements AsyncDisposable {
     // What cannot be removed the next host sweeps, as it does after one that died.
     const closing = kept.zygote.then((zygote) => zygote?.retire()).catch(() => undefined)
     this.#closing.add(closing)
-    void closing.then(() => this.#closing.delete(closing))
+    this.#retiring.add(kept)
+    void closing.then(() => {
+      this.#closing.delete(closing)
+      this.#retiring.delete(kept)
+    })
     return closing
   }
 }

@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { createLazaret } from '../../src/index.ts'
+import { listDescendants } from '../support/processes.ts'
+
+/** Whoever stops a process of ours from outside, where a guest waits that only it can say is gone. */
+test('a host ends also when pid 1 of a zygote’s cell has been stopped', async () => {
+  const lazaret = createLazaret({ onEvent: () => undefined })
+  await lazaret.warmUp({ language: 'python', count: 1 })
+  const before = listDescendants(process.pid)
+  const zygote = before.find(({ name }) => name.startsWith('python'))
+  const victim = before.find(({ pid }) => pid === zygote?.parent)
+  assert.ok(victim !== undefined, 'there is a zygote')
+  process.kill(victim.pid, 'SIGSTOP')
+  await lazaret[Symbol.asyncDispose]()
+  assert.deepEqual(listDescendants(process.pid), [])
+})
