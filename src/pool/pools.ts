@@ -136,9 +136,9 @@ export class Pools implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
-    using _patience = this.#zygotes.endGuestsLater()
+    const calmDown = this.#zygotes.endGuestsLater()
     await this.drain()
-    await this.#zygotes[Symbol.asyncDispose]()
+    await this.#zygotes[Symbol.asyncDispose]().finally(calmDown)
   }
 
   #poolOf(shape: WorkerShape): Pool | undefined {

@@ -94,12 +94,11 @@ export class Zygotes implements AsyncDisposable {
    * For a host that ends: whoever is not gone in time ends with its zygote. That a guest is gone is told by pid 1 of the
    * zygote's cell, which somebody may have stopped.
    */
-  endGuestsLater(): Disposable {
-    const calmDown = this.#parts.clock.after(patienceMs, () => {
+  endGuestsLater(): () => void {
+    return this.#parts.clock.after(patienceMs, () => {
       for (const { zygote } of [...this.#kept.values(), ...this.#retiring])
         void zygote.then((one) => one?.[Symbol.asyncDispose]()).catch(() => undefined)
     })
-    return { [Symbol.dispose]: calmDown }
   }
 
   /** Call when every run has ended. */
@@ -186,10 +185,8 @@ export class Zygotes implements AsyncDisposable {
     const closing = kept.zygote.then((zygote) => zygote?.retire()).catch(() => undefined)
     this.#closing.add(closing)
     this.#retiring.add(kept)
-    void closing.then(() => {
-      this.#closing.delete(closing)
-      this.#retiring.delete(kept)
-    })
+    void closing.then(() => this.#closing.delete(closing))
+    void closing.then(() => this.#retiring.delete(kept))
     return closing
   }
 }
