@@ -54,6 +54,7 @@ const notDaily = [
   'test/conformance/javascript/',
   'test/conformance/python/conformance',
   'test/engine/missing-layers',
+  'test/escape/block-the-loop',
   'test/properties/hostile-values',
   'test/properties/round-trip',
   'test/properties/snippet-determinism',
