@@ -152,7 +152,7 @@ function planDaily({ filters, isRoot }: Wanted): Pass[] {
     name: isRoot ? 'as root' : 'as a plain user',
     files: everything.filter((file) => filters.length > 0 || !isBelow(file, notDaily)),
     skippedMax: isRoot ? rootSkippedMax : plainUserSkippedMax,
-    wallMs: 10 * minute,
+    wallMs: 15 * minute,
   }
   if (!isRoot) return [asStarted]
   const asPlainUser: Pass = {
@@ -162,7 +162,7 @@ function planDaily({ filters, isRoot }: Wanted): Pass[] {
     ),
     userId: plainUserId,
     skippedMax: plainUserSkippedMax,
-    wallMs: 10 * minute,
+    wallMs: 15 * minute,
   }
   return [asStarted, asPlainUser]
 }
