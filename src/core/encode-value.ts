@@ -27,7 +27,9 @@ import {
   readProperty,
   Unreadable,
 } from './read-value.ts'
+import { SeenObjects } from './seen-objects.ts'
 import type { Steps } from './steps.ts'
+import { sliceText } from './text-slices.ts'
 
 /** Levels of values inside values that cross; deeper ones become `Unserializable`. */
 export const depthMax = 1000
@@ -38,6 +40,8 @@ const stepsAtOnce = 64
 export interface EncodeOptions {
   /** The encoded JSON may not be longer; a longer value is replaced as a whole. Default 16 MiB. */
   readonly maxBytes?: number
+  /** A value of more lists, objects and the like is replaced as a whole. Any number by default: bytes bound them, too. */
+  readonly objectsMax?: number
   /** What is written instead of a value; `key` is what it stands under. */
   readonly replace?: Replace
 }
@@ -54,7 +58,10 @@ export interface EncodedJson {
 export function encodeValueToJson(value: unknown, options: EncodeOptions = {}): EncodedJson {
   const work = new DocumentEncoding(value, options)
   while (!work.advance(stepsAtOnce));
-  return work.encoded
+  const measuring = work.measure()
+  let step = measuring.next()
+  while (step.done !== true) step = measuring.next()
+  return step.value
 }
 
 /** The same in parts, for a process that has something else to do. */
@@ -62,7 +69,7 @@ export function* encodeSteps(value: unknown, options: EncodeOptions = {}): Steps
   const work = new DocumentEncoding(value, options)
   while (!work.advance(stepsAtOnce)) yield
   yield
-  return work.encoded
+  return yield* work.measure()
 }
 
 class DocumentEncoding {
@@ -73,11 +80,11 @@ class DocumentEncoding {
   #hasBegun = false
   #failure: string | undefined
 
-  constructor(value: unknown, { maxBytes = bytesMaxDefault, replace }: EncodeOptions) {
+  constructor(value: unknown, { maxBytes = bytesMaxDefault, objectsMax = maxBytes, replace }: EncodeOptions) {
     this.#value = value
     this.#maxBytes = maxBytes
     this.#text = new JsonText(maxBytes)
-    this.#encoding = new Encoding(this.#text, replace)
+    this.#encoding = new Encoding(this.#text, objectsMax, replace)
   }
 
   /** Answers whether nothing is left to be written. */
@@ -92,12 +99,17 @@ class DocumentEncoding {
     }
   }
 
-  get encoded(): EncodedJson {
+  *measure(): Steps<EncodedJson> {
     if (this.#failure !== undefined) return { json: encodeUnserializable(this.#failure), truncated: true }
     const json = this.#text.whole
     // No character takes more than three bytes for each of its UTF-16 units.
-    if (json.length * 3 <= this.#maxBytes || bytesLength(utf8(json)) <= this.#maxBytes)
-      return { json, truncated: this.#encoding.isCut }
+    let left = json.length * 3 <= this.#maxBytes ? 0 : this.#maxBytes
+    for (let at = 0; left > 0 && at < json.length; yield) {
+      const { text, end } = sliceText(json, at)
+      left -= bytesLength(utf8(text))
+      at = end
+    }
+    if (left >= 0) return { json, truncated: this.#encoding.isCut }
     return { json: encodeUnserializable(this.#tooLarge), truncated: true }
   }
 
@@ -113,9 +125,6 @@ interface Frame {
   next: number
 }
 
-const SeenMap = Map<object, Place>
-const seenGet = uncurryThis(SeenMap.prototype.get)
-const seenSet = uncurryThis(SeenMap.prototype.set)
 const symbolText = uncurryThis(Symbol.prototype.toString)
 // Native, unlike Buffer's toString, which looks this method up again on the prototype that guest code can patch.
 const base64Slice = uncurryThis(
@@ -126,12 +135,14 @@ const base64Slice = uncurryThis(
 class Encoding {
   isCut = false
   readonly text: JsonText
-  readonly #seen = new SeenMap()
+  readonly #seen = new SeenObjects<Place>()
+  #objectsLeft: number
   readonly #replace: Replace | undefined
   #top: Frame | undefined
 
-  constructor(text: JsonText, replace: Replace | undefined) {
+  constructor(text: JsonText, objectsMax: number, replace: Replace | undefined) {
     this.text = text
+    this.#objectsLeft = objectsMax
     this.#replace = replace
   }
 
@@ -192,7 +203,7 @@ class Encoding {
   }
 
   #object(value: object, place: Place): void {
-    const first = seenGet(this.#seen, value)
+    const first = this.#seen.get(value)
     if (first !== undefined) return this.#put(`{"$type":"Ref","path":[${pathText(first)}]}`)
     const isArray = isList(value)
     const isContainer = isArray || isPlain(value)
@@ -200,7 +211,8 @@ class Encoding {
       const primitive = encodePrimitiveObject(value)
       if (primitive !== undefined) return this.#put(primitive)
     }
-    seenSet(this.#seen, value, place)
+    if (--this.#objectsLeft < 0) throw tooLarge
+    this.#seen.set(value, place)
     if (!isContainer && this.#leaf(value)) return
     if (place.depth > depthMax) {
       this.isCut = true

@@ -15,7 +15,7 @@ import { describeUnsendable } from './function-answer.ts'
 import { FunctionError, writeThrow } from './function-error.ts'
 import type { HostBudget } from './host-budget.ts'
 import { loopTurns } from './loop-turns.ts'
-import { frameMessage } from './message-frame.ts'
+import { frameLongMessage, frameMessage } from './message-frame.ts'
 import { OpenCall } from './open-call.ts'
 import type { Message } from './read-message.ts'
 
@@ -55,6 +55,9 @@ export function openCalls(
   const { functions } = request
   return stream === null || functions === undefined ? null : new FunctionCalls({ ...rest, functions, stream })
 }
+
+/** Of lists, objects and the like in one answer: the garbage collector stops the event loop for as long as it moves them. */
+const answerObjectsMax = 100_000
 
 export class FunctionCalls {
   /** Called when calls are taken again after `isFull`. */
@@ -185,9 +188,9 @@ export class FunctionCalls {
       if (answer === undefined) break
       this.#isAnswering = true
       let isLater = false
-      budget.perform(this.#write(answer), (frame) => {
+      budget.perform(this.#write(answer), (pieces) => {
         this.#isAnswering = false
-        this.#send(answer.call, frame)
+        this.#send(answer.call, pieces)
         if (isLater) this.#sendAnswers()
       })
       isLater = true
@@ -199,40 +202,42 @@ export class FunctionCalls {
     this.onRoom()
   }
 
-  #send(call: OpenCall, frame: Buffer): void {
+  #send(call: OpenCall, pieces: readonly Buffer[]): void {
     if (this.#run.signal.aborted) return
-    this.#parts.stream.write(frame)
+    for (const piece of pieces) this.#parts.stream.write(piece)
     const wasFull = this.isFull
     if (this.#open.delete(call)) this.#openBytes -= call.bytes
     if (wasFull && !this.isFull) this.#hasRoomAgain = true
   }
 
   /** The values are the caller's own, and may be proxies that throw at whoever looks: that is an answer too. */
-  *#write(answer: Answer): Steps<Buffer> {
+  *#write(answer: Answer): Steps<readonly Buffer[]> {
     try {
-      const json = yield* this.#encode(answer)
+      const texts = yield* this.#encode(answer)
       yield
-      return frameMessage(json)
+      return yield* frameLongMessage(texts)
     } catch {
-      return frameMessage(
-        writeThrow(answer.call.id, new FunctionError('Error', 'What the function gave cannot be read.')),
-      )
+      const unreadable = new FunctionError('Error', 'What the function gave cannot be read.')
+      return [frameMessage(writeThrow(answer.call.id, unreadable))]
     }
   }
 
-  *#encode(answer: Answer): Steps<string> {
+  *#encode(answer: Answer): Steps<readonly string[]> {
     const { id } = answer.call
-    if ('thrown' in answer) return writeThrow(id, answer.thrown)
+    if ('thrown' in answer) return [writeThrow(id, answer.thrown)]
     const { inputBytes } = this.#parts.limits
-    const { json, truncated } = yield* encodeSteps(answer.value, { maxBytes: inputBytes })
+    const { json, truncated } = yield* encodeSteps(answer.value, {
+      maxBytes: inputBytes,
+      objectsMax: answerObjectsMax,
+    })
     yield
     const lost = truncated ? undefined : describeUnsendable(answer.name, json)
     if (truncated) {
-      const message = `What '${answer.name}' returned takes more than ${inputBytes} bytes, or is nested too deeply.`
-      return writeThrow(id, new FunctionError('RangeError', message))
+      const message = `What '${answer.name}' returned takes more than ${inputBytes} bytes, holds more than ${answerObjectsMax} objects, or is nested too deeply.`
+      return [writeThrow(id, new FunctionError('RangeError', message))]
     }
-    if (lost !== undefined) return writeThrow(id, new FunctionError('TypeError', lost))
-    return `{"type":"return","id":${id},"value":${json}}`
+    if (lost !== undefined) return [writeThrow(id, new FunctionError('TypeError', lost))]
+    return [`{"type":"return","id":${id},"value":`, json, '}']
   }
 }
 

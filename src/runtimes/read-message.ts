@@ -62,13 +62,14 @@ function* readLong(json: Buffer, room: MessageRoom): Steps<Message> {
   const text = yield* decodeText(json)
   const reader = new JsonReader(text, { levelsMax: messageLevelsMax, itemsMax: room.itemsMax })
   while (!reader.advance(stepsAtOnce)) yield
+  const hasRefs = yield* lookForRefs(text)
   const fields = reader.value as Message['fields']
   const bytes = json.length
   return {
     fields,
     bytes,
     cost,
-    mayHaveRefs: mayHaveRefs(text),
+    mayHaveRefs: hasRefs,
     // The frame also holds the value as text; only the value counts.
     fits: (field, bytesMax) => bytes <= bytesMax || Buffer.byteLength(reader.textOf(field)) <= bytesMax,
   }
@@ -76,6 +77,16 @@ function* readLong(json: Buffer, room: MessageRoom): Steps<Message> {
 
 /** The name of the tag, or an escape that may stand for one of its letters. */
 const mayHaveRefs = (json: string): boolean => json.includes('"Ref"') || json.includes('\\u')
+
+/** In parts, because a text of escapes is full of what begins like one that is looked for. */
+function* lookForRefs(text: string): Steps<boolean> {
+  const overlap = '"Ref"'.length - 1
+  for (let at = 0; at < text.length; at += textBytesAtOnce) {
+    if (mayHaveRefs(text.slice(at, at + textBytesAtOnce + overlap))) return true
+    yield
+  }
+  return false
+}
 
 /** Bytes that are no UTF-8 take the engine long. */
 function* decodeText(bytes: Buffer): Steps<string> {
