@@ -54,6 +54,10 @@ const launcherRules: readonly SeccompRule[] = [
       'pivot_root',
       'open_tree',
       'move_mount',
+      // The overlay of a cell's own view: nothing that mount could not make.
+      'fsopen',
+      'fsconfig',
+      'fsmount',
       'mount_setattr',
       // The guests' root, and the cell's name. chroot is allowed by default, but not with --cap-drop=ALL.
       'chroot',

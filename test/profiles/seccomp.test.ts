@@ -45,7 +45,9 @@ test('beyond Docker’s default an unprivileged container gets these calls, and 
   const added = [...allowedAlways(rulesInForce(ours))].filter((name) => !before.has(name)).toSorted()
   assert.deepEqual(
     added,
-    'clone3 mount mount_setattr move_mount open_tree pivot_root sethostname umount2'.split(' '),
+    'clone3 fsconfig fsmount fsopen mount mount_setattr move_mount open_tree pivot_root sethostname umount2'.split(
+      ' ',
+    ),
   )
   const others = (profile: DockerProfile) =>
     profile.syscalls.filter(({ comment }) => comment?.startsWith('lazaret:') !== true)
@@ -82,7 +84,7 @@ test('what Kubernetes reads has no condition that it would overlook, and allows 
       .filter((name) => !ofOthers.includes(name) && !/^(arch_prctl|modify_ldt)$/.test(name))
       .toSorted()
   assert.deepEqual(here(inPod), here(inDocker))
-  for (const name of ['bpf', 'setns', 'fsopen', 'perf_event_open', 'reboot'])
+  for (const name of ['bpf', 'setns', 'fspick', 'perf_event_open', 'reboot'])
     assert.ok(!inPod.has(name), name)
 })
 
