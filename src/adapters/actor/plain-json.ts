@@ -145,7 +145,7 @@ class PlainJson {
   #binary(tag: string, fields: Fields): unknown {
     const { value } = fields
     if (typeof value !== 'string') return undefined
-    this.#valuesLeft -= 2 * value.length
+    this.#valuesLeft -= 6 * value.length
     if (this.#valuesLeft < 0) return '[too large]'
     const live = decodeLeaf(tag, fields, true)
     if (live === malformed) return undefined
