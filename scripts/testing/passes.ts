@@ -81,6 +81,7 @@ const notOnOldest = [
   // nothing else.
   'test/pool/threads.test.ts',
   'test/sandbox/endless-output',
+  'test/sandbox/processes',
   // An older Node opens many sources at one time, and here it has no descriptors for that.
   'test/engine/out-of-descriptors',
   // They dispose of what they made with a stack of the language's, or in programs that use its syntax.
