@@ -87,6 +87,7 @@ const notOnOldest = [
   // They dispose of what they made with a stack of the language's, or in programs that use its syntax.
   'test/jail/live-ids',
   'test/jail/refused-views',
+  'test/sandbox/files/host-opens-nothing',
   'test/jail/zygote',
   'test/engine/refusals',
 ]
