@@ -142,8 +142,10 @@ async function runStage(pass: Pass, { name, files }: Stage, folders: Folders): P
 
 /** Another user gets nothing of the environment of the one who started the runner, which may name folders of theirs. */
 function environment({ userId }: Pass, { home, temporary }: Folders): NodeJS.ProcessEnv {
-  if (userId === undefined) return { ...process.env, TMPDIR: temporary }
-  return { PATH: process.env['PATH'], LANG: 'C.UTF-8', HOME: home, TMPDIR: temporary }
+  // npm would keep a cache in the temporary folder.
+  const own = { TMPDIR: temporary, NODE_DISABLE_COMPILE_CACHE: '1' }
+  if (userId === undefined) return { ...process.env, ...own }
+  return { PATH: process.env['PATH'], LANG: 'C.UTF-8', HOME: home, ...own }
 }
 
 /** Somebody wants the runner to end; no further pass should start. */

@@ -73,7 +73,7 @@ const called = {
   'one call with half a million lists': `send(call(b'[' + b'[],' * 500000 + b'1]'))\ntime.sleep(2)\nos._exit(0)`,
   'one call with 200,000 records': `send(call(b'[' + b'{"id":1234567,"name":"a name of some length","ok":true},' * 200000 + b'1]'))\ntime.sleep(2)\nos._exit(0)`,
   'one call with many texts': `send(call(b'[' + b'"abcdefghijklmnop",' * 700000 + b'1]'))\ntime.sleep(2)\nos._exit(0)`,
-  'one call with sets in maps': `send(call(b'{"$type":"Map","value":[' + b','.join([b'[%d,{"$type":"Set","value":[1,2,3]}]' % i for i in range(90000)]) + b']}'))\ntime.sleep(2)\nos._exit(0)`,
+  'one call with 40,000 sets in a map': `send(call(b'{"$type":"Map","value":[' + b','.join([b'[%d,{"$type":"Set","value":[1,2,3]}]' % i for i in range(40000)]) + b']}'))\ntime.sleep(2)\nos._exit(0)`,
   'small calls': `one = call(b'1') * 1000\nwhile True: send(one)`,
   'sets that collide, in every call': `one = call(b'{"$type":"Set","value":' + str(colliding(1200)).encode() + b'}') * 20\nwhile True: send(one)`,
   'lists in every call': `one = call(b'[' + b'[],' * 5000 + b'1]') * 20\nwhile True: send(one)`,
