@@ -25,7 +25,7 @@ import type { PoolStats } from '../pool/pool.ts'
 import { checkSizes } from './check-sizes.ts'
 import { createDisposal } from './disposal.ts'
 import { parseRequest } from './parse-request.ts'
-import { parseOptions } from './options.ts'
+import { parseOptions, warnsOfLowered } from './options.ts'
 import type { LazaretEvent, LazaretOptions, ParsedOptions } from './options.ts'
 import { probeMachine } from './probe.ts'
 import { warnOfLowered } from './protection-lowered.ts'
@@ -107,8 +107,7 @@ export interface LazaretStats {
 export function createLazaret(options: LazaretOptions = {}): Lazaret {
   requireNode()
   const parsed = parseOptions(options)
-  const isUnexpected = options.minimumProtection === undefined && options.onEvent === undefined
-  return new Engine(parsed, isUnexpected ? warnOfLowered : undefined)
+  return new Engine(parsed, warnsOfLowered(options) ? warnOfLowered : undefined)
 }
 
 class Engine implements Lazaret {

@@ -108,6 +108,8 @@ const hostPath = absolutePath.refine((path) => existsSync(path), { error: 'does 
 /** Folders of the host that guests may read. */
 export const readableSchema = z.array(z.strictObject({ host: hostPath, guest: guestPath })).max(32)
 
+const clockMethods = ['now', 'timestamp', 'after', 'every', 'id'] as const satisfies (keyof Clock)[]
+
 const poolCount = z.int().min(0).max(256)
 
 const schema = z.strictObject({
@@ -144,7 +146,12 @@ const schema = z.strictObject({
     })
     .optional(),
   clock: z
-    .custom<Clock>((value) => typeof value === 'object' && value !== null, { error: 'must be a Clock' })
+    .custom<Clock>(
+      (value) => clockMethods.every((name) => typeof (value as Clock | null)?.[name] === 'function'),
+      {
+        error: `must have the methods ${clockMethods.join(', ')}`,
+      },
+    )
     .optional(),
 })
 
@@ -160,4 +167,9 @@ export function parseOptions(options: LazaretOptions): ParsedOptions {
     detail: `Options: ${describeIssues(parsed.error)}.`,
     hint: 'See LazaretOptions for the keys and their units.',
   })
+}
+
+/** Whether a lower level deserves a warning of the process: nobody has named one, and no observer hears of it. */
+export function warnsOfLowered(options: LazaretOptions): boolean {
+  return readInput(() => options.minimumProtection === undefined && options.onEvent === undefined)
 }

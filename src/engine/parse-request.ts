@@ -101,7 +101,12 @@ const schema = z
 /** Throws INVALID_REQUEST. */
 export function parseRequest(input: RunRequest): RunRequest {
   const parsed = readInput(() => schema.safeParse(input, { error: wording }))
-  if (parsed.success) return parsed.data as RunRequest
+  if (parsed.success) {
+    const request = parsed.data as RunRequest
+    // Not by the schema: any other input may be a proxy, which zod would ask whether it is a promise.
+    const plainInput = plainBytes(request.input)
+    return plainInput === undefined ? request : { ...request, input: plainInput }
+  }
   throw new LazaretError('INVALID_REQUEST', { detail: `${describeIssues(parsed.error)}.` })
 }
 

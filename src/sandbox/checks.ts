@@ -1,8 +1,10 @@
 /** What callers give, checked before anything is started for it. Each throws INVALID_REQUEST. */
 import { constants } from 'node:os'
+import { types } from 'node:util'
 
 import { LazaretError } from '../core/errors.ts'
 import { isAbortSignal, plainBytes, readInput } from '../policy/hostile-input.ts'
+import type { TerminalSize } from '../jail/guest-process.ts'
 import type { ExecOptions, Variables } from './types.ts'
 
 const commandBytesMax = 1024 * 1024
@@ -109,12 +111,16 @@ export function checkExecOptions(given?: ExecOptions): CheckedExec {
     throw refuse('stdin: must be a string or bytes')
   if (onOutput !== undefined && typeof onOutput !== 'function') throw refuse('onOutput: must be a function')
   if (home !== undefined && home !== 'workspace') throw refuse("home: must be 'workspace'")
-  if (tty !== undefined) checkSize(tty)
   checkFolder(options.cwd)
   checkName(options.sessionId, 'sessionId')
   checkMilliseconds(options.timeout, 'timeout')
   checkAbort(options.signal)
-  return { ...options, env: checkVariables(options.env), namesEnv: options.env !== undefined }
+  return {
+    ...options,
+    ...(tty === undefined ? {} : { tty: checkSize(tty) }),
+    env: checkVariables(options.env),
+    namesEnv: options.env !== undefined,
+  }
 }
 
 export function checkAbort(signal: unknown): void {
@@ -127,6 +133,13 @@ export function checkSignal(name: unknown): NodeJS.Signals {
   return name as NodeJS.Signals
 }
 
+/** A plain copy of an expression: a class of its own may say anything about it. */
+export function checkPattern(pattern: unknown): string | RegExp {
+  if (typeof pattern === 'string') return pattern
+  if (types.isRegExp(pattern)) return readInput(() => new RegExp(pattern))
+  throw refuse('pattern: must be a string or a regular expression')
+}
+
 export function checkBytes(input: unknown): Uint8Array {
   if (typeof input === 'string') return Buffer.from(input)
   const bytes = plainBytes(input)
@@ -134,9 +147,10 @@ export function checkBytes(input: unknown): Uint8Array {
   throw refuse('input: must be a string or bytes')
 }
 
-export function checkSize(size: unknown): void {
-  const { columns, rows } = (size ?? {}) as Readonly<Record<string, unknown>>
-  for (const value of [columns, rows])
-    if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > 65_535)
-      throw refuse('tty: columns and rows must be whole numbers from 1 to 65535')
+export function checkSize(size: unknown): TerminalSize {
+  const { columns, rows } = readInput(() => ({ ...(size as Record<string, unknown>) }))
+  const isCount = (value: unknown): value is number =>
+    typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 65_535
+  if (isCount(columns) && isCount(rows)) return { columns, rows }
+  throw refuse('tty: columns and rows must be whole numbers from 1 to 65535')
 }

@@ -7,6 +7,7 @@ import {
   checkBytes,
   checkKeys,
   checkMilliseconds,
+  checkPattern,
   checkSignal,
   checkSize,
   refuse,
@@ -159,9 +160,7 @@ export class BackgroundProcess implements SandboxProcess {
   }
 
   async waitForLog(pattern: string | RegExp, options: WaitOptions = {}): Promise<{ readonly line: string }> {
-    if (typeof pattern !== 'string' && !(pattern instanceof RegExp))
-      throw refuse('pattern: must be a string or a regular expression')
-    await using search = createLineSearch(pattern)
+    await using search = createLineSearch(checkPattern(pattern))
     const abort = new AbortController()
     const pause = () => new Promise<void>((resolve) => this.#parts.after(logPauseMs, resolve))
     const look = async () => {
@@ -185,8 +184,7 @@ export class BackgroundProcess implements SandboxProcess {
   }
 
   resize(size: TerminalSize): void {
-    checkSize(size)
-    this.#parts.process.resize(size)
+    this.#parts.process.resize(checkSize(size))
   }
 
   #finish(end: CommandEnd | undefined): CommandEnd | undefined {

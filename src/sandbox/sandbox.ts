@@ -5,7 +5,7 @@
 import { endInOrder, endOnce } from '../core/endings.ts'
 import { LazaretError } from '../core/errors.ts'
 import { Activity } from './activity.ts'
-import { checkCommand, checkExecOptions } from './checks.ts'
+import { checkCommand, checkExecOptions, checkKeys, execKeys } from './checks.ts'
 import { execute } from './exec.ts'
 import type { ExecRequest } from './exec.ts'
 import { streamExec } from './exec-stream.ts'
@@ -223,7 +223,8 @@ export class Sandbox extends SandboxFiles implements AsyncDisposable {
       get cwd() {
         return session.folder
       },
-      exec: (command, options) => this.exec(command, { ...options, sessionId: session.id }),
+      exec: async (command, options) =>
+        this.exec(command, { ...checkKeys(options, execKeys), sessionId: session.id }),
     }
   }
 

@@ -55,7 +55,16 @@ const describedMax = 100
 /** As it would stand in a template, but that nothing of it is called, and that it stays one short line. */
 function describe(value: unknown): string {
   if (typeof value === 'function') return 'a function'
-  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object'
+  if (typeof value === 'object' && value !== null) return isList(value) ? 'a list' : 'an object'
   const text = String(value).replaceAll(/\p{Cc}/gu, ' ')
   return text.length > describedMax ? `${text.slice(0, describedMax)}…` : text
+}
+
+/** Asking throws for a proxy that was revoked. */
+function isList(value: object): boolean {
+  try {
+    return Array.isArray(value)
+  } catch {
+    return false
+  }
 }

@@ -1,5 +1,6 @@
 /** Who gets a message, by its address. */
 import { LazaretError } from '../../core/errors.ts'
+import { readInput } from '../../policy/hostile-input.ts'
 import type { Message, MessageResponse } from './message.ts'
 
 export interface Actor {
@@ -20,7 +21,7 @@ export class MessageRouter {
       throw new LazaretError('INVALID_REQUEST', {
         detail: 'The address of an actor is a text of some length.',
       })
-    if (typeof (actor as Partial<Actor> | undefined)?.receive !== 'function')
+    if (typeof readInput(() => (actor as Partial<Actor> | undefined)?.receive) !== 'function')
       throw new LazaretError('INVALID_REQUEST', {
         detail: 'An actor has a method `receive`, and this has none.',
       })
@@ -33,10 +34,9 @@ export class MessageRouter {
    * @throws {LazaretError} INVALID_REQUEST when nobody is registered there.
    */
   send(message: Message): void {
+    const actor = this.#find(message)
     // What an actor throws is an answer too.
-    this.#find(message)
-      .receive(message)
-      .catch(() => undefined)
+    void (async () => actor.receive(message))().catch(() => undefined)
   }
 
   /**
@@ -48,14 +48,15 @@ export class MessageRouter {
     return await this.#find(message).receive(message)
   }
 
-  #find({ to }: Message): Actor {
-    const actor = to === undefined ? undefined : this.#actors.get(to)
+  #find(message: Message): Actor {
+    const to: unknown = readInput(() => message.to)
+    const actor = typeof to === 'string' ? this.#actors.get(to) : undefined
     if (actor !== undefined) return actor
     throw new LazaretError('INVALID_REQUEST', {
       detail:
-        to === undefined
-          ? 'The message names no receiver.'
-          : `No actor is registered as ${JSON.stringify(to)}.`,
+        typeof to === 'string'
+          ? `No actor is registered as ${JSON.stringify(to.slice(0, 100))}.`
+          : 'The message names no receiver.',
       hint: 'Register one with register(address, actor), and name its address in `to`.',
     })
   }

@@ -1,6 +1,8 @@
 /** The actor for code that nobody trusts: the protocol on the engine's `bun` runtime. */
+import { LazaretError } from '../../core/errors.ts'
 import { type Lazaret, createLazaret } from '../../engine/lazaret.ts'
 import type { LazaretOptions } from '../../engine/options.ts'
+import { readInput } from '../../policy/hostile-input.ts'
 import { CodeExecutionActor } from './code-execution-actor.ts'
 
 /** Options of a Lazaret that the actor makes for itself, or the one to use. */
@@ -34,21 +36,19 @@ export class SubprocessCodeExecutionActor extends CodeExecutionActor implements 
    *
    * @throws {LazaretError} INVALID_REQUEST for a timeout that is none, and for options that are wrong.
    */
-  constructor(
-    router: object,
-    defaultTimeoutMs?: number,
-    { lazaret, ...options }: CodeExecutionActorOptions = {},
-  ) {
-    const timeoutMsMax = options.ceilings?.wallMs ?? timeoutMsMaxUsual
+  constructor(router: object, defaultTimeoutMs?: number, given: CodeExecutionActorOptions = {}) {
+    const { lazaret, options, timeoutMsMax } = parseActorOptions(given)
     const usual = Math.min(defaultTimeoutMsUsual, timeoutMsMax)
-    super({ defaultTimeoutMs: defaultTimeoutMs ?? usual, timeoutMsMax }, ({ code, language, timeoutMs }) =>
-      this.#lazaret.run({
-        code,
-        language,
-        runtime: 'bun',
-        realm: 'bare',
-        limits: { wallMs: Math.ceil(timeoutMs) },
-      }),
+    super(
+      { defaultTimeoutMs: defaultTimeoutMs === undefined ? usual : defaultTimeoutMs, timeoutMsMax },
+      ({ code, language, timeoutMs }) =>
+        this.#lazaret.run({
+          code,
+          language,
+          runtime: 'bun',
+          realm: 'bare',
+          limits: { wallMs: Math.ceil(timeoutMs) },
+        }),
     )
     this.router = router
     this.#lazaret = lazaret ?? createLazaret(options)
@@ -68,4 +68,21 @@ export class SubprocessCodeExecutionActor extends CodeExecutionActor implements 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.dispose()
   }
+}
+
+interface ParsedActorOptions {
+  readonly lazaret: Lazaret | undefined
+  readonly options: LazaretOptions
+  readonly timeoutMsMax: number
+}
+
+/** What is wrong with the other options is for `createLazaret()` to say. */
+function parseActorOptions(given: CodeExecutionActorOptions): ParsedActorOptions {
+  return readInput(() => {
+    const { lazaret, ...options } = given
+    if (lazaret !== undefined && typeof (lazaret as Lazaret | null)?.run !== 'function')
+      throw new LazaretError('INVALID_REQUEST', { detail: 'lazaret: must be what createLazaret() returned.' })
+    const wallMs: unknown = options.ceilings?.wallMs
+    return { lazaret, options, timeoutMsMax: typeof wallMs === 'number' ? wallMs : timeoutMsMaxUsual }
+  })
 }

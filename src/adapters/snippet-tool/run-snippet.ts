@@ -1,5 +1,8 @@
 /** Runs one small program: text in, text out, and nothing else. */
 import { systemClock } from '../../core/clock.ts'
+import { LazaretError } from '../../core/errors.ts'
+import { requireNode } from '../../engine/require-node.ts'
+import { isAbortSignal, readInput } from '../../policy/hostile-input.ts'
 import { Threads } from '../../pool/threads.ts'
 import { performSnippet } from './perform-snippet.ts'
 import type { SnippetRequest, SnippetResult } from './snippet-types.ts'
@@ -19,8 +22,8 @@ export interface SnippetOptions {
  * end. Threads are kept for the next snippets; they keep no process from ending.
  *
  * @returns What it emitted, or what became of it: it never rejects for what the program or the request is.
- * @throws {LazaretError} QUEUE_FULL when a thousand others wait; WORKER_LOST when no thread can be started. The
- *   signal's reason when that is aborted.
+ * @throws {LazaretError} INVALID_REQUEST for wrong options; RUNTIME_UNAVAILABLE on a Node that is too old; QUEUE_FULL when
+ *   a thousand others wait; WORKER_LOST when no thread can be started. The signal's reason when that is aborted.
  * @example
  * ```ts
  * const { output } = await runSnippet({ source: 'emit(read_input().toUpperCase())', input: 'hello' })
@@ -28,8 +31,9 @@ export interface SnippetOptions {
  */
 export async function runSnippet(
   request: SnippetRequest,
-  { signal }: SnippetOptions = {},
+  options: SnippetOptions = {},
 ): Promise<SnippetResult> {
+  const signal = parseSignal(options)
   return performSnippet(request, (job, wallMs) => getThreads().run(job, { wallMs, signal }), signal)
 }
 
@@ -45,7 +49,14 @@ export async function endSnippetThreads(): Promise<void> {
   await ended?.[Symbol.asyncDispose]()
 }
 
+function parseSignal(options: SnippetOptions): AbortSignal | undefined {
+  const signal: unknown = readInput(() => options.signal)
+  if (signal === undefined || isAbortSignal(signal)) return signal
+  throw new LazaretError('INVALID_REQUEST', { detail: 'signal: must be an AbortSignal.' })
+}
+
 function getThreads(): Threads {
+  requireNode()
   threads ??= new Threads({ clock: systemClock })
   return threads
 }

@@ -1,4 +1,6 @@
 /** Shell: bash (or sh) on a script file. No harness: the exit code and the output are all there is. */
+import { types } from 'node:util'
+
 import { LazaretError } from '../../core/errors.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { RunRequest } from '../../core/request.ts'
@@ -37,7 +39,8 @@ export const shellRuntime: Runtime = {
 /** Texts and bytes go into the file as they are; everything else as JSON, tagged where JSON has no word for it. */
 function writeInput(request: RunRequest, limits: Limits): Uint8Array {
   const { input } = request
-  if (typeof input !== 'string' && !(input instanceof Uint8Array))
+  // `instanceof` would ask a proxy, which may throw.
+  if (typeof input !== 'string' && !types.isUint8Array(input))
     return Buffer.from(JSON.stringify(encodeInput(request, limits)))
   const bytes = Buffer.from(input as string)
   requireInputFits(bytes, request, limits)

@@ -3,9 +3,10 @@ import { createTarPacker } from 'modern-tar'
 import type { TarHeader } from 'modern-tar'
 
 import { LazaretError } from '../../core/errors.ts'
+import { checkKeys } from '../checks.ts'
 import { describeRecord } from './file-info.ts'
 import type { FileInfo } from './file-info.ts'
-import { parseBound, parseOptions } from './file-options.ts'
+import { parseBound } from './file-options.ts'
 import { RecordStream, recordKind } from './file-records.ts'
 import type { FileRecord } from './file-records.ts'
 import type { FileTasks } from './file-tasks.ts'
@@ -34,7 +35,7 @@ const bytesMax = 1024 * 1024 * 1024
 const bytesCeiling = 1024 * bytesMax
 
 export function downloadTar(tasks: FileTasks, options: DownloadTarOptions): AsyncIterable<Uint8Array> {
-  const parsed = parseOptions(options)
+  const parsed = checkKeys(options, ['path', 'entriesMax', 'bytesMax', 'onSkipped'])
   if (parsed.onSkipped !== undefined && typeof parsed.onSkipped !== 'function')
     throw new LazaretError('INVALID_REQUEST', { detail: 'onSkipped must be a function.' })
   return pack(tasks, {

@@ -10,12 +10,6 @@ function invalid(detail: string): LazaretError {
   return new LazaretError('INVALID_REQUEST', { detail })
 }
 
-/** The same object; typed callers have given it its type, others may have given anything. */
-export function parseOptions<T extends object>(value: T): T {
-  if (typeof value !== 'object' || value === null) throw invalid('The options must be an object.')
-  return value
-}
-
 export function parseEncoding(value: unknown): FileEncoding {
   if (value === undefined) return 'utf8'
   if (!encodings.includes(value)) throw invalid(`encoding must be one of ${encodings.join(', ')}.`)

@@ -5,6 +5,7 @@
 import { LazaretError } from '../../core/errors.ts'
 import { decodeInBlocks } from '../../result/text-blocks.ts'
 import { loopTurns } from '../../runtimes/loop-turns.ts'
+import { checkKeys } from '../checks.ts'
 import { downloadTar } from './download-tar.ts'
 import type { DownloadTarOptions } from './download-tar.ts'
 import { describeRecord } from './file-info.ts'
@@ -14,7 +15,7 @@ import { readListing } from './file-listing.ts'
 import type { FileListing } from './file-listing.ts'
 import { decodeRecord } from './file-records.ts'
 import { FileTasks } from './file-tasks.ts'
-import { parseBound, parseContent, parseEncoding, parseFlag, parseOptions } from './file-options.ts'
+import { parseBound, parseContent, parseEncoding, parseFlag } from './file-options.ts'
 import type { FileEncoding } from './file-options.ts'
 import { parseGuestPath } from './guest-path.ts'
 import type { TarSource } from './tar-source.ts'
@@ -57,7 +58,7 @@ export class SandboxFiles {
 
   /** Writes into the file that is there, like a shell's `>`: it keeps its mode. A new one gets 0644. */
   async writeFile(path: string, content: string | Uint8Array, options: WriteFileOptions = {}): Promise<void> {
-    const { createParents } = parseOptions(options)
+    const { createParents } = checkKeys(options, ['createParents'])
     const args = [parseGuestPath(path), parseFlag(createParents, 'createParents')]
     await this.#tasks.run({ task: 'write', args, input: parseContent(content) })
   }
@@ -68,7 +69,7 @@ export class SandboxFiles {
   ): Promise<string>
   readFile(path: string, options: ReadFileOptions & { readonly encoding: 'bytes' }): Promise<Uint8Array>
   async readFile(path: string, options: ReadFileOptions = {}): Promise<string | Uint8Array> {
-    const parsed = parseOptions(options)
+    const parsed = checkKeys(options, ['encoding', 'bytesMax'])
     const encoding = parseEncoding(parsed.encoding)
     const bytesMax = parseBound(parsed.bytesMax, 'bytesMax', { usual: readBytesMax, most: readBytesCeiling })
     const args = [parseGuestPath(path), String(bytesMax)]
@@ -83,12 +84,12 @@ export class SandboxFiles {
   }
 
   async mkdir(path: string, options: { readonly recursive?: boolean } = {}): Promise<void> {
-    const { recursive } = parseOptions(options)
+    const { recursive } = checkKeys(options, ['recursive'])
     await this.#tasks.run({ task: 'mkdir', args: [parseGuestPath(path), parseFlag(recursive, 'recursive')] })
   }
 
   async listFiles(path = '/workspace', options: ListFilesOptions = {}): Promise<FileListing> {
-    const parsed = parseOptions(options)
+    const parsed = checkKeys(options, ['recursive', 'entriesMax'])
     const most = parseBound(parsed.entriesMax, 'entriesMax', { usual: entriesMax, most: entriesCeiling })
     const args = [parseGuestPath(path), parseFlag(parsed.recursive, 'recursive'), String(most)]
     return await loopTurns.perform(
@@ -98,7 +99,7 @@ export class SandboxFiles {
 
   /** Of what a link leads to, unless `followLinks` is false. */
   async stat(path: string, options: { readonly followLinks?: boolean } = {}): Promise<FileInfo> {
-    const { followLinks = true } = parseOptions(options)
+    const { followLinks = true } = checkKeys(options, ['followLinks'])
     const args = [parseGuestPath(path), parseFlag(followLinks, 'followLinks')]
     const answer = await this.#tasks.run({ task: 'stat', args }, recordBytesMax)
     const decoded = decodeRecord(answer, 0)
@@ -121,7 +122,7 @@ export class SandboxFiles {
 
   /** A link is deleted, not what it leads to. A folder only with `recursive`, and then with all that is in it. */
   async deleteFile(path: string, options: { readonly recursive?: boolean } = {}): Promise<void> {
-    const { recursive } = parseOptions(options)
+    const { recursive } = checkKeys(options, ['recursive'])
     // `link/` would be what it leads to.
     const plain = parseGuestPath(path).replace(/(?<=.)\/+$/, '')
     await this.#tasks.run({ task: 'delete', args: [plain, parseFlag(recursive, 'recursive')] })

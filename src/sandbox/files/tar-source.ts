@@ -3,12 +3,16 @@ import { Readable, pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 
 import { LazaretError } from '../../core/errors.ts'
+import { plainBytes, readInput } from '../../policy/hostile-input.ts'
 
 export type TarSource = Uint8Array | AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>
 
 export function parseTarSource(source: unknown): AsyncIterable<Uint8Array> {
-  if (source instanceof Uint8Array) return readOnce(source)
-  const isIterable = typeof source === 'object' && source !== null && Symbol.asyncIterator in source
+  const bytes = plainBytes(source)
+  if (bytes !== undefined) return readOnce(bytes)
+  const isIterable = readInput(
+    () => typeof source === 'object' && source !== null && Symbol.asyncIterator in source,
+  )
   if (isIterable) return checkChunks(source as AsyncIterable<unknown>)
   throw new LazaretError('INVALID_REQUEST', {
     detail: 'source must be a Uint8Array, an async iterable of them or a ReadableStream of them.',
@@ -20,8 +24,9 @@ async function* readOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 async function* checkChunks(source: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
-  for await (const chunk of source) {
-    if (!(chunk instanceof Uint8Array))
+  for await (const given of source) {
+    const chunk = plainBytes(given)
+    if (chunk === undefined)
       throw new LazaretError('INVALID_REQUEST', { detail: 'source gave something that is no Uint8Array.' })
     if (chunk.length > 0) yield chunk
   }

@@ -1,6 +1,7 @@
 /** A tar from outside into a folder of the sandbox, entry by entry, as it comes. */
 import { LazaretError } from '../../core/errors.ts'
-import { parseBound, parseOptions } from './file-options.ts'
+import { checkKeys } from '../checks.ts'
+import { parseBound } from './file-options.ts'
 import type { FileProcess } from './file-process.ts'
 import { encodeRecord, recordKind } from './file-records.ts'
 import type { FileTasks } from './file-tasks.ts'
@@ -43,7 +44,7 @@ export async function uploadTar(
   source: TarSource,
   options: UploadTarOptions,
 ): Promise<UploadedTar> {
-  const parsed = parseOptions(options)
+  const parsed = checkKeys(options, ['path', 'entriesMax', 'bytesMax'])
   const path = parseGuestPath(parsed.path === undefined ? '/workspace' : parsed.path)
   const bounds = {
     entriesMax: parseBound(parsed.entriesMax, 'entriesMax', { usual: entriesMax, most: entriesMax }),
