@@ -147,7 +147,7 @@ export class BackgroundProcess implements SandboxProcess {
     if (!Number.isInteger(port) || port < 1 || port > 65_535) throw refuse('port: must be from 1 to 65535')
     const wanted = { is: true }
     const look = async () => {
-      while (wanted.is && !(await this.#parts.isListening(port))) {
+      while (wanted.is && !(await this.#isListening(port))) {
         if (this.#isOver) throw this.#tooEarly(`anything listened on port ${port}`)
         await new Promise<void>((resolve) => this.#parts.after(portPauseMs, resolve))
       }
@@ -192,6 +192,16 @@ export class BackgroundProcess implements SandboxProcess {
     this.#isOver = true
     this.#parts.log.end()
     return end
+  }
+
+  /** Once the process has ended, perhaps with its sandbox, nobody is left to look. */
+  async #isListening(port: number): Promise<boolean> {
+    try {
+      return await this.#parts.isListening(port)
+    } catch (error) {
+      if (this.#isOver) return false
+      throw error
+    }
   }
 
   #tooEarly(what: string): LazaretError {

@@ -45,6 +45,8 @@ export class Sandbox extends SandboxFiles implements AsyncDisposable {
   readonly #processes: Processes
   readonly #activity: Activity
   readonly #end = endOnce(() => this.#endAll())
+  /** What callers wait for. */
+  readonly #unfinished = new Set<PromiseWithResolvers<never>>()
   #isAlive = true
   #isGone = false
   #isStuck = false
@@ -198,6 +200,8 @@ export class Sandbox extends SandboxFiles implements AsyncDisposable {
       throw error
     }
     this.#isGone = true
+    // A command may have ended and wait for a caller who never takes its output.
+    for (const { reject } of this.#unfinished) reject(new LazaretError('SANDBOX_GONE'))
     this.#parts.onGone(this)
   }
 
@@ -230,10 +234,14 @@ export class Sandbox extends SandboxFiles implements AsyncDisposable {
 
   async #perform<T>(work: () => Promise<T>): Promise<T> {
     this.#requireThere()
+    const unfinished = Promise.withResolvers<never>()
+    this.#unfinished.add(unfinished)
     try {
-      return await this.#activity.during(work)
+      return await Promise.race([this.#activity.during(work), unfinished.promise])
     } catch (error) {
       throw this.isAlive ? error : new LazaretError('SANDBOX_GONE', { cause: error })
+    } finally {
+      this.#unfinished.delete(unfinished)
     }
   }
 

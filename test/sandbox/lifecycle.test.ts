@@ -1,6 +1,7 @@
 /** How a sandbox begins and ends, and what is left of it then: nothing. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 
 import { createLazaret } from '../../src/index.ts'
 import type { Sandbox } from '../../src/index.ts'
@@ -25,6 +26,38 @@ test('destroying twice, and at once, is safe', async () => {
   const sandbox = await lazaret.sandbox()
   await Promise.all([sandbox.destroy(), sandbox.destroy(), sandbox[Symbol.asyncDispose]()])
   await sandbox.destroy()
+})
+
+test('what waits for its caller ends with the sandbox', async () => {
+  const sandbox = await lazaret.sandbox()
+  const never = new Promise<never>(() => undefined)
+  async function* silentAfter(...pieces: readonly Uint8Array[]) {
+    yield* pieces
+    await never
+    yield new Uint8Array(0)
+  }
+  const taken = Promise.withResolvers<void>()
+  const onOutput = () => {
+    taken.resolve()
+    return never
+  }
+  const calls = [
+    sandbox.exec('echo 1', { onOutput }),
+    sandbox.uploadTar(new ReadableStream()),
+    sandbox.uploadTar(silentAfter(new Uint8Array(10))),
+    sandbox.uploadTar(silentAfter(gzipSync(Buffer.alloc(1024)).subarray(0, 12))),
+  ].map((call) => assert.rejects(call, gone))
+  await taken.promise
+  await sandbox.destroy()
+  await Promise.all(calls)
+})
+
+test('who waits for a port of a process hears that it has ended with the sandbox', async () => {
+  const sandbox = await lazaret.sandbox()
+  const process = await sandbox.startProcess('sleep 60')
+  const waiting = assert.rejects(process.waitForPort(80), { code: 'PROCESS_ENDED' })
+  await sandbox.destroy()
+  await waiting
 })
 
 test('every call after the end is SANDBOX_GONE', async () => {

@@ -23,6 +23,7 @@ async function* readOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 
+/** What the source throws itself goes to its caller as it is. */
 async function* checkChunks(source: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
   for await (const given of source) {
     const chunk = plainBytes(given)

@@ -50,9 +50,10 @@ export async function uploadTar(
     entriesMax: parseBound(parsed.entriesMax, 'entriesMax', { usual: entriesMax, most: entriesMax }),
     bytesMax: parseBound(parsed.bytesMax, 'bytesMax', { usual: bytesMax, most: bytesCeiling }),
   }
-  const entries = readTarEntries(gunzipTar(parseTarSource(source)), bounds)
+  const pieces = parseTarSource(source)
   await using unpacking = await tasks.open({ task: 'unpack', args: [path] })
   const sender = new RecordSender(unpacking.process)
+  const entries = readTarEntries(gunzipTar(untilOver(pieces, sender.over)), bounds)
   const uploaded = { entries: 0, bytes: 0 }
   try {
     for await (const entry of entries) {
@@ -94,11 +95,35 @@ async function discard(output: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const _ of output);
 }
 
-const taskEnded = Symbol('the task has ended')
+const taskEnded = new Error('The task has ended.')
+
+/** A source may be silent for ever; the task, with its sandbox or by a guest, may end before it speaks again. */
+async function* untilOver(
+  source: AsyncIterable<Uint8Array>,
+  over: Promise<void>,
+): AsyncGenerator<Uint8Array, void, void> {
+  const pieces = source[Symbol.asyncIterator]()
+  let isSilent = true
+  try {
+    for (;;) {
+      isSilent = true
+      const next = await Promise.race([pieces.next(), over])
+      if (next === undefined) throw taskEnded
+      isSilent = false
+      if (next.done === true) return
+      yield next.value
+    }
+  } finally {
+    const left = Promise.resolve(pieces.return?.())
+    if (isSilent) left.catch(() => undefined)
+    else await left
+  }
+}
 
 class RecordSender {
   readonly #process: FileProcess
-  readonly #over: Promise<void>
+  /** Resolves when the task has ended, however that was. */
+  readonly over: Promise<void>
   #batch: Uint8Array[] = []
   #batchBytes = 0
   #isOver = false
@@ -106,7 +131,7 @@ class RecordSender {
   constructor(process: FileProcess) {
     this.#process = process
     const end = (): void => void (this.#isOver = true)
-    this.#over = process.exit.then(end, end)
+    this.over = process.exit.then(end, end)
   }
 
   async send(bytes: Uint8Array): Promise<void> {
@@ -125,8 +150,8 @@ class RecordSender {
     const bytes = Buffer.concat(this.#batch)
     this.#batch = []
     this.#batchBytes = 0
-    const written = this.#process.write(bytes).catch(() => this.#over)
-    await Promise.race([written, this.#over])
+    const written = this.#process.write(bytes).catch(() => this.over)
+    await Promise.race([written, this.over])
     if (this.#isOver) throw taskEnded
   }
 }
