@@ -74,6 +74,26 @@ attempt(lambda: call("shmctl", call("shmget", 0, 4096, 0o1600), 0, None))`,
     ],
   },
   {
+    title: '`sendfile`, and `Bun.serve` with files of 1 MB and more, which has no other way',
+    code: `${attempt}
+import socket
+open("sent", "w").write("over a socket")
+near, far = socket.socketpair()
+attempt(lambda: os.sendfile(near.fileno(), os.open("sent", os.O_RDONLY), 0, 100))`,
+    prints: '13\n',
+    differs: [
+      {
+        at: ['standard'],
+        layer: 'seccomp',
+        prints: 'EINVAL\n',
+        reason:
+          'A byte in a socket keeps its page of a file, and nothing counts that where there is no cgroup.',
+        instead:
+          'Read and write, as Python, Node, Go and Java then do; in Bun `new Response(await file.bytes())`.',
+      },
+    ],
+  },
+  {
     title: 'a socket to another machine',
     outsideVaries: true,
     code: `${attempt}

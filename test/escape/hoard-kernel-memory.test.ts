@@ -228,6 +228,34 @@ print(end.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) == before)`
   if (!guests.heldByCgroup) assert.equal(stdout, 'True\n')
 })
 
+/** A byte that waits in a socket keeps the page of the file that it was sent from, also when the file is cut. */
+const cutFiles = `
+import errno, os, socket
+kept = []
+pages = 0
+def send(end):
+    file = os.open('cut', os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+    try:
+        os.write(file, bytes(4096))
+        return os.sendfile(end.fileno(), file, 0, 1)
+    finally: os.close(file)
+try:
+    while pages < 30_000:
+        kept.append(socket.socketpair())
+        kept[-1][0].setblocking(False)
+        try:
+            while True: pages += send(kept[-1][0])
+        except BlockingIOError: pass
+    print(pages)
+except OSError as error: print(errno.errorcode[error.errno])`
+
+test('pages of cut files that sockets keep count as memory where a cgroup counts, and cannot be kept elsewhere', async () => {
+  const { outcome, stdout } = await guests.run({ ...python, code: cutFiles, limits })
+  if (guests.heldByCgroup)
+    assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: limits.memoryBytes })
+  else assert.deepEqual([outcome.kind, stdout], ['completed', 'EINVAL\n'])
+})
+
 /** One byte of a TCP segment in a pipe kept its 32 KiB alive, and no cgroup is charged for those. */
 const moves = {
   splice: '_libc.splice(far.fileno(), None, writer, None, ctypes.c_size_t(1), 0)',

@@ -29,6 +29,15 @@ export const uncountedMemoryRules: readonly SyscallRule[] = [
       'A set keeps 65,536 rules in kernel memory, and each descriptor may be one.',
     ],
   ]),
+  // EINVAL is what the kernel says of descriptors that it cannot send from: Python, Go, Java and Node read and write then.
+  ...refuse('EINVAL', [
+    [
+      'sendfile',
+      40,
+      71,
+      'A byte in a socket keeps its page of a file that is cut, a page of up to 2 MiB: 2.4 GiB behind a limit of 64 MiB.',
+    ],
+  ]),
   {
     ...setOption,
     action: 'IGNORED',

@@ -17,7 +17,7 @@ const absent = `clone3 io_uring_setup io_uring_enter io_uring_register userfault
 
 const withoutEffect = 'splice'
 
-const uncounted = 'memfd_create shmget shmat semget msgget landlock_create_ruleset'
+const uncounted = 'memfd_create shmget shmat semget msgget landlock_create_ruleset sendfile'
 
 const needed = `execve mprotect socketpair memfd_create pidfd_open pidfd_send_signal landlock_restrict_self mlock
   futex_waitv mseal uretprobe uprobe rseq membarrier copy_file_range getrandom`

@@ -49,7 +49,11 @@ describe('under the filter', { skip: reasonToSkip() }, () => {
 
     for (const { title: program, command, skip } of everyday) {
       it(`${program} does its everyday work, ${title}`, { skip }, async () => {
-        const words = options.sharesHost === undefined ? command : [...command, 'no-watches']
+        const lacks = [
+          ...(options.sharesHost === undefined ? [] : ['no-watches']),
+          ...(options.memoryHeldByCgroup ? [] : ['no-sendfile']),
+        ]
+        const words = [...command, ...lacks]
         assert.deepEqual(await commands.run(options, words), {
           exitCode: 0,
           signal: null,
