@@ -10,7 +10,11 @@ export interface ExecFlags extends CellFlags {
 
 export function addExecOptions(command: Command): Command {
   addTimeoutOption(command, 'none')
-  addCellOptions(command, { limits: resolveSandboxLimits().limits, collected: 'collected files' })
+  addCellOptions(command, {
+    limits: resolveSandboxLimits().limits,
+    collected: 'collected files',
+    besides: 'a quarter as much in /tmp',
+  })
     .option(
       '--env <KEY=VALUE>',
       'a credential: with any, the command runs in a secure space, with these and an empty HOME (repeatable)',

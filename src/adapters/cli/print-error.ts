@@ -41,7 +41,7 @@ function describeError(thrown: unknown): ErrorReport {
   if (error instanceof CommanderError) {
     return usage(
       error.message.replace(/^error: /, '').replaceAll('\n', ' '),
-      'Add --help for what can be written here.',
+      'Add --help to see the options.',
     )
   }
   return defect(error)

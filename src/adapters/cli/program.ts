@@ -11,6 +11,7 @@ import { addRunCommand } from './run-command.ts'
 import { addSnippetCommand } from './snippet-command.ts'
 import { describeSystemError } from './system-error.ts'
 import { resetOn, toSingleLine } from './terminal-text.ts'
+import { UsageError } from './usage-error.ts'
 
 /** What a shell reports for a program that SIGPIPE ended, and so what `lazaret run … | head -1` answers. */
 const outputClosedExitCode = 128 + 13
@@ -39,6 +40,7 @@ async function parseAndPerform(args: readonly string[], interruption: Interrupti
     warn: (message) => process.stderr.write(`lazaret: ${toSingleLine(message)}\n`),
     async perform(command, work) {
       json = command.opts<{ json?: boolean }>().json === true
+      requireCurrentFolder()
       exitCode = await work()
     },
   }
@@ -54,11 +56,20 @@ async function parseAndPerform(args: readonly string[], interruption: Interrupti
   }
 }
 
+/** Without one Node starts no thread, and no relative path leads anywhere. */
+function requireCurrentFolder(): void {
+  try {
+    process.cwd()
+  } catch {
+    throw new UsageError('the current folder does not exist any more.', 'Change to one that does: cd ~')
+  }
+}
+
 function createProgram(context: CommandContext): Command {
   const program = new Command('lazaret')
-    .description('Runs code that nobody has read behind a kernel wall of its own.')
+    .description('Runs untrusted code, each run behind a kernel wall of its own.')
     .version(readPackageVersion(), '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'say what can be written here')
+    .helpOption('-h, --help', 'show this help')
     .enablePositionalOptions()
     .exitOverride()
     // Errors are printed in one place, print-error.ts.

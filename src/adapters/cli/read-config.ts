@@ -25,7 +25,7 @@ export async function readConfig(path: string): Promise<ConfigText | undefined> 
   } catch (error) {
     if (error instanceof UsageError) throw error
     if (isAbsent(error)) return undefined
-    throw cannotRead(path, describeSystemError(error) ?? String(error))
+    throw cannotRead(path, describeSystemError(error) ?? String(error), hintFor(error))
   }
 }
 
@@ -45,6 +45,12 @@ function isAbsent(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
 }
 
-function cannotRead(path: string, reason: string): UsageError {
-  return new UsageError(`cannot read ${path}: ${reason}.`, 'Fix or remove the file.')
+function cannotRead(path: string, reason: string, hint = 'Fix or remove the file.'): UsageError {
+  return new UsageError(`cannot read ${path}: ${reason}.`, hint)
+}
+
+/** As after `su` or in a container whose HOME is still root's: there may be no such file at all. */
+function hintFor(error: unknown): string | undefined {
+  if (!(error instanceof Error && 'code' in error && error.code === 'EACCES')) return undefined
+  return 'Let this user read it. If its folder is not yours, set HOME or XDG_CONFIG_HOME to one that is.'
 }

@@ -41,8 +41,12 @@ export function addRunOptions(command: Command): Command {
       'a value: `input` in JavaScript, `input_data` in Python, the file $INPUT in shell',
     )
     .option('--env <KEY=VALUE>', 'an environment variable (repeatable)', append)
-    .option('--client <id>', 'who asks')
-  addCellOptions(command, { limits: defaultLimits, collected: 'collected files and displayed pictures' })
+    .option('--client <id>', 'the client that this run is for')
+  addCellOptions(command, {
+    limits: defaultLimits,
+    collected: 'collected files and displayed pictures',
+    besides: 'as much again in /tmp',
+  })
   return addEngineOptions(command)
 }
 
@@ -59,9 +63,11 @@ interface CellWording {
   readonly limits: Limits
   /** What is written to the folder of `--output-dir`. */
   readonly collected: string
+  /** Where besides /workspace files can be written, and how many. */
+  readonly besides: string
 }
 
-export function addCellOptions(command: Command, { limits, collected }: CellWording): Command {
+export function addCellOptions(command: Command, { limits, collected, besides }: CellWording): Command {
   const { memoryBytes, processesMax, diskBytes, outputBytes } = limits
   const add = (flags: string, description: string, parse: (text: string) => number): void => {
     command.option(flags, description, parse)
@@ -72,7 +78,7 @@ export function addCellOptions(command: Command, { limits, collected }: CellWord
     parseSize,
   )
   add('--processes <n>', `processes and threads at one time (default ${processesMax})`, parseCount)
-  add('--disk <size>', `files in /workspace, and again in /tmp (default ${formatSize(diskBytes)})`, parseSize)
+  add('--disk <size>', `files in /workspace, and ${besides} (default ${formatSize(diskBytes)})`, parseSize)
   add('--output <size>', `stdout and stderr together (default ${formatSize(outputBytes)})`, parseSize)
   return command
     .option(

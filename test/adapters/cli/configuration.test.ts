@@ -185,3 +185,17 @@ test('text that is not JSON and unknown keys reach a terminal without what it wo
     })
   }
 })
+
+test(
+  'a home that is somebody else’s is named as the reason, with what to set',
+  { skip: process.geteuid?.() === 0 && 'root may read every folder' },
+  async () => {
+    mkdirSync(inFolder('user'), { mode: 0 })
+    await assert.rejects(load(), (error: Error & { hint?: string }) => {
+      assert.match(error.message, /permission denied/)
+      assert.match(error.hint ?? '', /HOME or XDG_CONFIG_HOME/)
+      return true
+    })
+    chmodSync(inFolder('user'), 0o700)
+  },
+)

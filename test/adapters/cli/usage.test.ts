@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { runCli } from './spawn-cli.ts'
+import { mainPath, runCli } from './spawn-cli.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
 
 test('the version is the one of the package', async () => {
@@ -90,4 +93,28 @@ test('a misspelt key in the configuration is a mistake that names the file', asy
 test('nothing is coloured where no terminal is', async () => {
   const { stderr } = await runCli(['fly'])
   assert.equal(stderr.includes('\u001b'), false)
+})
+
+test('in a folder that was removed each command says so, and how to go on', async () => {
+  for (const args of [['run', '-l', 'shell', '-e', ':'], ['exec', '--', ':'], ['snippet'], ['doctor']]) {
+    await using folder = await createTemporaryFolder()
+    const gone = join(folder.path, 'gone')
+    await mkdir(gone)
+    const child = spawn(
+      'bash',
+      ['-c', 'rmdir "$PWD"; exec "$@"', 'bash', process.execPath, mainPath, ...args],
+      {
+        cwd: gone,
+      },
+    )
+    child.stdin.on('error', () => undefined).end()
+    const [stderr, [exitCode]] = await Promise.all([text(child.stderr), once(child, 'close')])
+    assert.equal(exitCode, 64, args[0])
+    assert.match(stderr, /current folder does not exist any more[^]*cd /)
+  }
+})
+
+test('the disk of a command in a sandbox is described as it is held', async () => {
+  assert.match((await runCli(['exec', '--help'])).stdout, /a quarter\s+as\s+much\s+in\s+\/tmp/)
+  assert.match((await runCli(['run', '--help'])).stdout, /as\s+much\s+again\s+in\s+\/tmp/)
 })
