@@ -99,6 +99,13 @@ const attempts: Record<string, () => Promise<unknown>> = {
   'an option that can be read once': async () => createLazaret(onlyOnce('onEvent')),
   'an option of a file operation that nobody knows': async () =>
     sandbox.readFile('a', { encodng: 'bytes' } as never),
+  'an archive from a stream that somebody else reads': async () => {
+    const stream = new ReadableStream<Uint8Array>()
+    stream.getReader()
+    await sandbox.uploadTar(stream)
+  },
+  'an archive without an iterator': async () =>
+    sandbox.uploadTar({ [Symbol.asyncIterator]: () => 5 as never }),
   'an archive whose pieces only look like bytes': async () =>
     sandbox.uploadTar(
       (async function* () {

@@ -25,12 +25,20 @@ async function* readOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 
 /** What the source throws itself goes to its caller as it is. */
 async function* checkChunks(source: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
-  for await (const given of source) {
+  const pieces = readInput(() => begin(source))
+  for await (const given of { [Symbol.asyncIterator]: () => pieces }) {
     const chunk = plainBytes(given)
     if (chunk === undefined)
       throw new LazaretError('INVALID_REQUEST', { detail: 'source gave something that is no Uint8Array.' })
     if (chunk.length > 0) yield chunk
   }
+}
+
+/** A stream that is locked throws here. */
+function begin(source: AsyncIterable<unknown>): AsyncIterator<unknown> {
+  const pieces: Partial<AsyncIterator<unknown>> | null | undefined = source[Symbol.asyncIterator]()
+  if (typeof pieces?.next === 'function') return pieces as AsyncIterator<unknown>
+  throw new LazaretError('INVALID_REQUEST', { detail: 'source gave no iterator.' })
 }
 
 /** RFC 1952; a tar begins with a name, and none begins so. */
