@@ -30,10 +30,10 @@ test('every table has the same columns, and every row says something in each', (
   }
 })
 
-test('every row names tests that exist, or says why there is none', () => {
+test('every row names tests that exist, or says why there is none, and how that is known', () => {
   for (const [object, , , last = ''] of objects) {
     if (last.startsWith('—')) {
-      assert.match(last, /^— out of reach: \S.{10,}/, object)
+      assert.match(last, /^— out of reach \((?:measured|reasoned)\): \S.{10,}/, object)
       continue
     }
     const named = [...last.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
