@@ -222,7 +222,7 @@ struct spawn {
   bool ends_on_output;          /* over its output budget: end everything, or drop the excess */
   uint64_t output_left, state_left;
   uint64_t output_dropped;
-  bool output_exceeded, is_terminal;
+  bool output_exceeded, is_terminal, is_own_task; /* the last runs no guest code: see collect.c and file_service.c */
   bool held;                    /* the host wants no more of its output for now */
   uint8_t stdin_bytes[STDIN_BYTES];
   size_t stdin_from, stdin_count;

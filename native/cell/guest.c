@@ -22,6 +22,7 @@ static char **take_strings(char **into, char **end, struct reader *request) {
 bool take_program(struct program *program, struct spawn *spawn, struct reader *request) {
   program->flags = take_u32(request);
   program->watched = take_watched(spawn, request);
+  spawn->is_own_task = (program->flags & (SPAWN_COLLECTS | SPAWN_FILES)) != 0;
   program->folder = take_string(request);
   program->file = take_string(request);
   if (request->bad || (program->flags & ~(uint32_t)SPAWN_FLAGS) != 0 || !take_rlimits(&program->rlimits, request)) return false;

@@ -72,11 +72,16 @@ static bool is_count_due(void) {
   return true;
 }
 
-uint64_t lock_bytes_over(void) {
-  if (cell.locks.fd == 0) return 0;
-  struct survey survey = hear_survey(SURVEY_OF_LOCKS);
-  if (!survey_is_under_way(SURVEY_OF_LOCKS) && is_count_due()) start_survey(SURVEY_OF_LOCKS, 0);
-  return survey.state == SURVEY_DONE && survey.locks > cell.locks.most ? survey.locks * LOCK_BYTES : 0;
+/* Watches take processor time to make as well, so both are counted at once. */
+uint64_t lock_bytes_over(bool watches_too) {
+  struct survey locks = hear_survey(SURVEY_OF_LOCKS);
+  struct survey watches = hear_survey(SURVEY_OF_WATCHES);
+  if (!survey_is_under_way(SURVEY_OF_LOCKS) && is_count_due()) {
+    if (cell.locks.fd > 0) start_survey(SURVEY_OF_LOCKS, 0);
+    if (watches_too) start_survey(SURVEY_OF_WATCHES, 0);
+  }
+  if (locks.state == SURVEY_DONE && locks.locks > cell.locks.most) return locks.locks * LOCK_BYTES;
+  return watches.state == SURVEY_DONE ? watch_bytes_over(&watches) : 0;
 }
 
 /* ---- the count ---- */

@@ -1,18 +1,24 @@
 /*
  * Dear looks, by processes of their own: what the pages that forked processes share amount to and how many mappings there
- * are, and how many locks (locks.c). The kernel may take longer for one process than a deadline allows, and pid 1 has to
- * be there for the deadline. The surveyor tells how far it is after each process. Guests cannot stop it where they have
- * another uid or Landlock scopes signals; elsewhere a survey that fails leaves the quick sum, which is never below.
+ * are, how many locks (locks.c), and how many watches (watches.c). The kernel may take longer for one process than a
+ * deadline allows, and pid 1 has to be there for the deadline. The surveyor tells how far it is after each process. Guests
+ * cannot stop it where they have another uid or Landlock scopes signals; elsewhere a survey that fails leaves the quick
+ * sum, which is never below.
  * Source: proc(5).
  */
+#include "service.h"
 #include "survey.h"
 
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -60,8 +66,42 @@ static uint64_t proportional_bytes(const char *pid) {
   return shared_out + field_bytes(text, "\nVmSwap:") + field_bytes(text, "\nVmPTE:");
 }
 
-/* The kernel hands out whole lines. */
-static uint64_t count_lines(const char *path, uint64_t most) {
+bool is_own_task(long pid) {
+  bool is_one = false;
+  for (int i = 0; i < SPAWNS_MAX; i++) {
+    const struct spawn *spawn = &service.spawns[i];
+    is_one = is_one || (spawn->used && spawn->is_own_task && spawn->pid == pid);
+  }
+  return is_one;
+}
+
+static bool has_memory(const char *folder) {
+  char path[96];
+  char text[4096];
+  snprintf(path, sizeof path, "%s/status", folder);
+  return read_text(path, text, sizeof text) > 0 && strstr(text, "\nVmSize:");
+}
+
+/*
+ * Nobody may look into a process that executes a file which its user cannot read, into one that has ended, or into a
+ * child of ours that has not executed its program yet. The last is soon over.
+ */
+bool is_hidden(const char *folder, const char *name) {
+  enum { TRIES = 20, TRY_US = 10 * 1000 };
+  static int tries = TRIES; /* of one survey, however many hide */
+  char path[96];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  for (;; tries--) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) close(fd);
+    if (fd >= 0 || errno != EACCES || !has_memory(folder)) return false;
+    if (tries <= 0) return true;
+    struct timespec rest = {.tv_nsec = TRY_US * 1000};
+    (void)nanosleep(&rest, NULL);
+  }
+}
+
+uint64_t count_lines(const char *path, uint64_t most) {
   static char text[8192];
   uint64_t lines = 0;
   int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -73,6 +113,30 @@ static uint64_t count_lines(const char *path, uint64_t most) {
   return lines;
 }
 
+/* Of a process whose first thread has ended, the others tell. */
+uint64_t count_of_threads(const char *pid, uint64_t (*count)(const char *folder, uint64_t most), uint64_t most) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%.10s", pid);
+  uint64_t found = count(path, most);
+  if (found > 0) return found;
+  snprintf(path, sizeof path, "/proc/%.10s/task", pid);
+  DIR *folder = opendir(path);
+  if (!folder) return 0;
+  for (struct dirent *entry; found == 0 && (entry = readdir(folder));) {
+    snprintf(path, sizeof path, "/proc/%.10s/task/%.10s", pid, entry->d_name);
+    if (isdigit((unsigned char)entry->d_name[0])) found = count(path, most);
+  }
+  closedir(folder);
+  return found;
+}
+
+static uint64_t count_mappings(const char *folder, uint64_t most) {
+  enum { MAPPINGS_MAX = 65530 }; /* vm.max_map_count */
+  char path[96];
+  snprintf(path, sizeof path, "%s/maps", folder);
+  return is_hidden(folder, "maps") ? MAPPINGS_MAX : count_lines(path, most);
+}
+
 /* False when that is enough, or when nobody listens. */
 static bool tell(int fd, const struct survey *survey, uint64_t enough_bytes) {
   if (!write_exactly(fd, survey, sizeof *survey)) return false;
@@ -80,14 +144,13 @@ static bool tell(int fd, const struct survey *survey, uint64_t enough_bytes) {
 }
 
 static void walk(int fd, uint64_t enough_bytes, struct survey *survey) {
-  char path[64];
   /* The latest first: whoever forks in order to be hard to see has them there. */
   for (size_t i = pid_count; i-- > 0;) {
     char pid[24];
     snprintf(pid, sizeof pid, "%ld", pids[i]);
     survey->page_bytes += proportional_bytes(pid);
-    snprintf(path, sizeof path, "/proc/%s/maps", pid);
-    survey->mapping_bytes += MAPPING_BYTES * count_lines(path, enough_bytes / MAPPING_BYTES + 1);
+    uint64_t mappings = is_own_task(pids[i]) ? 0 : count_of_threads(pid, count_mappings, enough_bytes / MAPPING_BYTES + 1);
+    survey->mapping_bytes += MAPPING_BYTES * mappings;
     if (!tell(fd, survey, enough_bytes)) return;
   }
 }
@@ -100,6 +163,7 @@ static _Noreturn void survey_and_leave(int fd, enum survey_of of, uint64_t enoug
   if (dup2(fd, NEWS) < 0 || (of == SURVEY_OF_LOCKS && dup2(cell.locks.fd, LOCKS) < 0)) _exit(1);
   if (syscall(SYS_close_range, of == SURVEY_OF_LOCKS ? KEPT : LOCKS, ~0U, 0) < 0) _exit(1);
   if (of == SURVEY_OF_LOCKS) survey.locks = count_locks(LOCKS, pids, pid_count);
+  else if (of == SURVEY_OF_WATCHES) count_watches(NEWS, pids, pid_count, &survey);
   else walk(NEWS, enough_bytes, &survey);
   survey.state = SURVEY_DONE;
   _exit(write_exactly(NEWS, &survey, sizeof survey) ? 0 : 1);
@@ -110,7 +174,7 @@ void start_survey(enum survey_of of, uint64_t enough_bytes) {
   int news[2];
   if (one->pid > 0 || one->news_fd > 0 || now_us() < one->next_us) return;
   if (pipe2(news, O_CLOEXEC) < 0) return;
-  pid_count = of == SURVEY_OF_PROCESSES || cell.is_warded ? list_processes(pids, PROCESSES_MAX) : 0;
+  pid_count = of != SURVEY_OF_LOCKS || cell.is_warded ? list_processes(pids, PROCESSES_MAX) : 0;
   one->pid = fcntl(news[0], F_SETFL, O_NONBLOCK) == 0 ? fork() : -1;
   if (one->pid == 0) survey_and_leave(news[1], of, enough_bytes);
   close(news[1]);

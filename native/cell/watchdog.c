@@ -107,7 +107,9 @@ static bool look_at_disk(uint64_t now) {
 static bool look_at_memory(void) {
   uint64_t waiting = watched.socket_bytes > 0 ? socket_memory(watched.memory_bytes > 0).from_machine : 0;
   uint64_t memory = watched.memory_bytes > 0 ? memory_bytes(watched.memory_bytes) : 0;
-  uint64_t locks = watched.memory_bytes > 0 || watched.socket_bytes > 0 ? lock_bytes_over() : 0;
+  /* Watches: a cgroup charges their memory, and their number is a budget of the user whom the guest is. */
+  bool watches_too = watched.memory_bytes > 0 || !cell.guest_changes_ids;
+  uint64_t locks = watched.memory_bytes > 0 || watched.socket_bytes > 0 ? lock_bytes_over(watches_too) : 0;
   uint64_t over = memory > watched.memory_bytes ? memory : waiting > watched.socket_bytes ? waiting : locks;
   if (over > 0) end_guests(EXCEEDED_MEMORY, over);
   return over > 0;

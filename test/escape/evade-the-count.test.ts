@@ -97,20 +97,46 @@ time.sleep(30)`
 
 /** A page each, every other one unreadable: neighbours that differ are not merged. */
 const mappings = `
-import ctypes, os, time
+import ctypes, os, sys, threading, time
 libc = ctypes.CDLL(None)
 libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
 libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+def map():
+    start = libc.mmap(None, 60_000 * 4096, 0, 0x2 | 0x20 | 0x4000, -1, 0)
+    for at in range(0, 60_000 * 4096, 8192): libc.mprotect(start + at, 4096, 1)
+    time.sleep(12) # somebody looks every 5 s, and sooner when the slab of the machine has grown
+    os._exit(0)
+`
+const inMany = `
 for _ in range(9):
     if os.fork() == 0: break
-start = libc.mmap(None, 60_000 * 4096, 0, 0x2 | 0x20 | 0x4000, -1, 0)
-for at in range(0, 60_000 * 4096, 8192): libc.mprotect(start + at, 4096, 1)
-time.sleep(12) # somebody looks every 5 s, and sooner when the slab of the machine has grown
-os._exit(0)`
+`
+const hidings = {
+  'in many processes': `${mappings}${inMany}map()`,
+  'in processes that want no core': `${mappings}${inMany}
+libc.prctl(4, 0, 0, 0, 0)
+map()`,
+  'in processes without a first thread': `${mappings}${inMany}
+threading.Thread(target=map).start()
+libc.syscall(60, 0)`,
+  'in processes whose program nobody may read': `
+import os, sys
+program = os.open('hidden', os.O_WRONLY | os.O_CREAT, 0o111)
+os.write(program, open(sys.executable, 'rb').read())
+os.close(program)
+code = ${JSON.stringify(`${mappings}map()`)}
+for _ in range(9):
+    if os.fork() == 0: os.execve('./hidden', ['python3', '-c', code], {'PYTHONHOME': sys.base_prefix})
+try:
+    while True: os.wait()
+except ChildProcessError: pass`,
+}
 
-test('mappings in many processes count as memory', async () => {
-  const limits = { memoryBytes: 96 * MiB, processesMax: 16, wallMs: 40_000 }
-  const { outcome } = await guests.run({ ...python, code: mappings, limits })
-  assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: limits.memoryBytes })
-})
+for (const [where, code] of Object.entries(hidings)) {
+  test(`mappings ${where} count as memory`, async () => {
+    const limits = { memoryBytes: 96 * MiB, processesMax: 24, wallMs: 40_000 }
+    const { outcome } = await guests.run({ ...python, code, limits })
+    assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: limits.memoryBytes })
+  })
+}

@@ -8,7 +8,7 @@ import type { Architecture } from './architectures.ts'
 import { adoptionRules, argumentRules, noSpawnRules } from './argument-rules.ts'
 import { hostSocketRules, sharedHostRules, sharedOwnerRules } from './shared-host-rules.ts'
 import { refusedSyscalls } from './refused-syscalls.ts'
-import { uncountedMemoryRules } from './situation-rules.ts'
+import { staysVisible, uncountedMemoryRules } from './situation-rules.ts'
 import type { SyscallRule } from './syscall-rule.ts'
 import { watchRules } from './watch-rules.ts'
 
@@ -46,6 +46,7 @@ export function planRules(options: SeccompOptions): readonly SyscallRule[] {
     ...(canSpawn ? [] : noSpawnRules),
     ...(options.keepsAdopting === true ? adoptionRules : []),
     ...(options.memoryHeldByCgroup ? [] : uncountedMemoryRules),
+    ...(options.memoryHeldByCgroup && sharesHost === undefined ? [] : [staysVisible]),
     ...(sharesHost === undefined ? [] : sharedHostRules),
     ...(sharesHost?.owner === true ? sharedOwnerRules : []),
     ...allowLists(entersSpaces).flatMap(refuseOthers),

@@ -53,14 +53,6 @@ const hostTimes = refuse('IGNORED', [
   ['utimensat', 280, 88, 'Changes the times of the host’s files.'],
 ])
 
-/** The watchdog reads the descriptors of every process. */
-const hostWatchdog: SyscallRule = {
-  ...call('prctl', 157, 167),
-  action: 'IGNORED',
-  tests: [{ argument: 0, isOneOf: [4] }], // PR_SET_DUMPABLE
-  reason: 'Hides descriptors from the watchdog that counts the run’s disk.',
-}
-
 const setpriority = call('setpriority', 141, 140)
 const setDiskPriority = call('ioprio_set', 251, 30)
 
@@ -108,7 +100,6 @@ export const sharedHostRules: readonly SyscallRule[] = [
   ...hostWatches,
   ...hostAttributes,
   ...hostTimes,
-  hostWatchdog,
   ...hostScheduling,
 ]
 

@@ -1,4 +1,5 @@
 /** Rules for a machine where no cgroup counts memory. */
+import { call } from './allow-list.ts'
 import { setOption } from './socket-options.ts'
 import { refuse } from './syscall-rule.ts'
 import type { SyscallRule } from './syscall-rule.ts'
@@ -8,6 +9,17 @@ const mapSharedAnonymous = 0x01 | 0x20
 
 const socketLevel = 1 // SOL_SOCKET
 const sendBuffer = 7 // SO_SNDBUF
+
+/** Wherever a watchdog reads the mappings or descriptors of every process. */
+export const staysVisible: SyscallRule = {
+  ...call('prctl', 157, 167),
+  action: 'IGNORED',
+  tests: [
+    { argument: 0, isOneOf: [4] }, // PR_SET_DUMPABLE
+    { argument: 1, isOneOf: [0] }, // Becoming dumpable again is what forks of the zygote do last.
+  ],
+  reason: 'Hides mappings and descriptors from the watchdog: 395 MiB of the first behind a limit of 64.',
+}
 
 /**
  * Memory that neither RLIMIT_DATA nor the resident size shows. Where a cgroup counts it, it may be used; elsewhere
