@@ -1,6 +1,6 @@
 /**
- * Tries the best wall first and, where the machine refuses what it is made of, the next. What was refused has run
- * nothing, so trying again is safe; and a machine that said no is not asked again.
+ * Tries the best wall first and, if the machine refuses a part of it, the next one. A refused wall has run nothing, so it
+ * is safe to try again. What a machine has refused once is not asked of it again.
  */
 import { isAtLeast } from '../core/protection.ts'
 import type { ProtectionLevel } from '../core/protection.ts'

@@ -1,4 +1,4 @@
-/** From a shape to a cell under construction, and back to nothing. */
+/** Builds a cell from its shape, and removes everything of it again if that fails. */
 import { existsSync } from 'node:fs'
 
 import type { Clock } from '../core/clock.ts'

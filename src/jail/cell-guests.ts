@@ -1,4 +1,4 @@
-/** The processes of one cell, as the host keeps them: who hears of each, and its standard input on the way to it. */
+/** The processes of one cell on the host's side: who listens to each, and the standard input that is on its way. */
 import { decodeUsage } from './cell-reports.ts'
 import type { StepFailure } from './cell-reports.ts'
 import { frameType, stdinCreditBytes } from './frames.ts'

@@ -1,4 +1,4 @@
-/** What a cell says of itself, as its frames have it: facts when it stands, faults, what was used, that it is gone. */
+/** What the frames of a cell report: facts once it is built, faults, usage, and its end. */
 import type { CellUsage } from './guest-process.ts'
 
 /** What the stub reports when everything in the cell has ended. */

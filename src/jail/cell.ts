@@ -1,6 +1,7 @@
 /**
- * A cell that stands, and the host's end of its sockets. The launcher's stub is our child or our nursery's; the cell's
- * pid 1 is the stub's. To end a cell, the stub is told to kill pid 1: it is pid 1's parent, so it can never hit a stranger.
+ * A cell that has been built, and the host's end of its sockets. The launcher's stub is a child of ours or of our nursery,
+ * and the cell's pid 1 is a child of the stub. To end a cell we tell the stub to kill pid 1: as its parent it can never hit
+ * a stranger.
  */
 import type { Duplex } from 'node:stream'
 

@@ -1,4 +1,4 @@
-/** One process in a cell, as the host sees it: what was promised to it and what the kernel said of it. */
+/** One process in a cell, as the host sees it: what it was promised and what the kernel reports of it. */
 import type { Rlimit } from './rlimits.ts'
 
 export interface SpawnSpec extends HeldLimits {

@@ -1,4 +1,4 @@
-/** Looks at which parts of the host's own system there are to show: read once, when a Lazaret is created. */
+/** Finds the parts of the host's own system that cells can show. Read once, when a Lazaret is created. */
 import { existsSync, lstatSync, readFileSync, readdirSync, readlinkSync } from 'node:fs'
 
 import type { HostView } from './shape.ts'

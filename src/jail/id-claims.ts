@@ -1,7 +1,7 @@
 /**
- * Claims of host ids, which hold across all processes of the machine: locks on one file that only root can open. Names
- * that anybody can take would let a guest on the host's network keep every other host process from its ids. A claim
- * ends when its descriptor is closed: by us, or by the kernel when this process ends, however it does.
+ * Claims of host ids, valid for all processes of the machine: locks on one file that only root can open. If they were names
+ * that anybody can take, a guest in the host's network could keep every other host process from its ids. A claim ends
+ * when its descriptor is closed: by us, or by the kernel when this process ends.
  * Does not stop: processes that see different folders here, such as two containers, from claiming the same ids.
  * Source: fcntl(2), "Open file description locks"; what sets them is native/cell/claims.c, because Node cannot.
  */

@@ -1,4 +1,4 @@
-/** A launcher that waits for its plan, whoever started it, and how this process starts one itself. */
+/** A launcher that waits for its plan, and how this process starts one without a nursery. */
 import { spawn } from 'node:child_process'
 import type { ChildProcess, StdioOptions } from 'node:child_process'
 import type { Duplex } from 'node:stream'

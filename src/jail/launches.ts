@@ -1,7 +1,7 @@
 /**
- * Launchers that a nursery forks for this host, seen from here: sockets are connected to its name, a greeting says which
- * launcher each is for, and what becomes of it is heard on a socket of the nursery's own, which the owner of a name that
- * looks alike cannot forge.
+ * The host's side of launchers that a nursery forks. We connect sockets to the nursery's name, and a greeting says which
+ * launcher each socket is for. What becomes of a launcher arrives on the nursery's own socket, which somebody who took a
+ * similar name cannot forge.
  */
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'

@@ -1,6 +1,6 @@
 /**
- * What cells have been given and have not given back. Giving back can fail, because the kernel keeps a cgroup as long as
- * anything is in it; what failed stays in these books, and is tried again when the machine ends.
+ * The resources that cells have taken and not yet given back. Giving back can fail, because the kernel keeps a cgroup as
+ * long as anything is in it. What failed stays listed here, and is tried again when the machine ends.
  */
 export class Leases {
   readonly #unreturned = new Set<() => void>()

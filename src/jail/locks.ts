@@ -1,6 +1,6 @@
 /**
  * Locks on files: the kernel charges them to nobody, so pid 1 counts them (native/cell/locks.c).
- * Stops: hoarding kernel memory. Does not stop: what is made between two looks, see `locksBetweenLooks`.
+ * Stops: hoarding kernel memory. Does not stop: locks made between two looks, see `locksBetweenLooks`.
  * Sources: proc_locks(5), fs/locks.c.
  */
 import type { PlanRecord } from './plan-records.ts'

@@ -1,5 +1,6 @@
 /**
- * What this machine gives to cells: found out once, by doing, when a Lazaret is created; then one ground a cell.
+ * What this machine can give to cells. It is found out once, by trying, when a Lazaret is created; then each cell gets one
+ * ground.
  */
 import { readFileSync } from 'node:fs'
 

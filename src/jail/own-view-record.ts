@@ -1,4 +1,4 @@
-/** Steps of showing a folder of the host by inodes that are the cell's; the reading half is native/cell/own_view.c. */
+/** The steps that show a folder of the host through inodes of the cell's own; native/cell/own_view.c reads them. */
 export type OwnViewRecord =
   | { readonly do: 'open-lower'; readonly slot: number; readonly path: string }
   | {

@@ -1,7 +1,7 @@
 /**
- * The plans of a cell that guests are born in, and of the spaces in it. The cell is built like any other, with a zygote in
- * the place of guests; a space is what a guest of it has for itself: processes, mounts, network, IPC, host name, cgroup
- * and, where there are ids to give, an id. Pure, as planCell is.
+ * The plans of a cell in which guests are forked, and of its spaces. The cell is built like any other, with a zygote instead
+ * of guests. A space is what each guest has for itself: processes, mounts, network, IPC, host name, cgroup and, where the
+ * machine has ids to give, an id. Pure, like planCell.
  */
 import { capabilitiesOfPid1, capabilitiesOfSpace, capabilitiesOfZygote } from './capabilities.ts'
 import { planLandlock } from './landlock.ts'

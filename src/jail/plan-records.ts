@@ -1,6 +1,6 @@
 /**
- * The plan's records: what the launcher can be told to do. A record's number is its place in this list, which is
- * the list in native/cell/plan.c; a test compares the two.
+ * The plan's records: everything that the launcher can be told to do. A record's number is its place in this list; a test
+ * compares it with the list in native/cell/plan.c.
  */
 import { PayloadWriter } from './frames.ts'
 import type { LandlockPolicy } from './landlock.ts'

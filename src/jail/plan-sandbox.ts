@@ -1,7 +1,7 @@
 /**
- * The plan of a sandbox's spaces. The sandbox's own cell is planned as the cell of a family without a zygote
- * (plan-family.ts): its pid 1 is the control space, runs no guest, and starts these, side by side below itself. They share
- * the workspace and nothing else. Pure, as planCell is.
+ * The plan of a sandbox's spaces. The sandbox's own cell is planned as a family's cell without a zygote (plan-family.ts).
+ * Its pid 1 is the control space: it runs no guest, and starts these spaces side by side below itself. They share the
+ * workspace and nothing else. Pure, like planCell.
  */
 import { capabilitiesOfSpace } from './capabilities.ts'
 import { planLandlock } from './landlock.ts'

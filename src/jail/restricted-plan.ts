@@ -1,6 +1,6 @@
 /**
  * The plan of a cell where the machine refuses namespaces: the host's own view of files, narrowed by Landlock to what
- * is listed; sockets, queues and the scheduling of others closed by seccomp; and a warden in the place of pid 1.
+ * is listed; a seccomp filter that refuses sockets, queues and the scheduling of others; and a warden instead of pid 1.
  * Stops: reading and writing files that are not listed, every network, signals to anything outside. Does not stop:
  * seeing that a path or a process exists; what the host's /proc says of the machine.
  */

@@ -1,6 +1,6 @@
 /**
  * Rlimits: per-process bounds, the second line behind cgroups and the first where there are none.
- * Does not stop: many processes that each stay below. RLIMIT_AS is never used: V8 and JSC reserve far more address
+ * Does not stop: many processes that each stay below the bound. RLIMIT_AS is never used: V8 and JSC reserve far more address
  * space than they touch. RLIMIT_CPU never equals the CPU limit: two threads burn it twice as fast.
  * Source: getrlimit(2), asm-generic/resource.h.
  */

@@ -1,6 +1,6 @@
 /**
- * The cell of a sandbox on the host's side: a control space that runs no guest and stands for as long as the sandbox
- * does, and the spaces that it starts. To whoever uses one, a space is a cell like any other.
+ * The cell of a sandbox on the host's side: a control space that runs no guest and lives as long as the sandbox, and the
+ * spaces that it starts. To the rest of the host a space is a cell like any other.
  */
 import type { Clock } from '../core/clock.ts'
 import { endOnce } from '../core/endings.ts'

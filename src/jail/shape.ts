@@ -1,4 +1,4 @@
-/** What a cell is planned from: what the request decides about it, and what the machine gives. */
+/** The input of a plan: the shape, which the request decides, and the ground, which the machine gives. */
 import type { NetworkMode } from '../core/request.ts'
 import type { Place } from './place.ts'
 

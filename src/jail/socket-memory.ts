@@ -1,7 +1,7 @@
 /**
- * What waits in TCP and UDP sockets comes out of a budget of the whole machine (`tcp_mem`, in pages): above its first
- * number the kernel shrinks everybody's buffers, and above its third it drops everybody's segments. So one cell may have
- * a small part of it, whatever memory it is allowed. Source: tcp(7).
+ * Data that waits in TCP and UDP sockets counts against a budget of the whole machine (`tcp_mem`, in pages). Above its
+ * first number the kernel shrinks everybody's buffers; above its third it drops everybody's segments. So one cell may use
+ * a small part of the budget, whatever its memory limit. Source: tcp(7).
  */
 import { readFileSync } from 'node:fs'
 

@@ -1,4 +1,4 @@
-/** What the host says of the sources of binds: whether they are folders, and what an overlay that shows them may begin at. */
+/** Facts about the sources of binds: whether they are folders, and at which folder an overlay of them may begin. */
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 

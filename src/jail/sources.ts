@@ -1,8 +1,8 @@
 /**
- * Sources: what of the host a cell shows, and by which inodes. Wherever it can be had, a folder is shown through an overlay
- * of the cell's own (`lower`), so that locks, watches, times, leases, sockets and pipes of the host's inodes are out of
- * reach. Where the kernel refuses that, the host's own inodes are shown, read-only, and no layer `own-view` is named.
- * Does not stop: what acts on the pages of a file, which stay the host's. Device nodes are the host's own.
+ * Sources: which parts of the host a cell shows, and through which inodes. Where the kernel allows it, a folder is shown
+ * through an overlay of the cell's own (`lower`), which keeps locks, watches, times, leases, sockets and pipes of the host's
+ * inodes out of reach. Elsewhere the host's own inodes are shown, read-only, and the receipt has no layer `own-view`.
+ * Does not stop: effects on the cached pages of a file, which stay the host's. Device nodes are the host's own.
  */
 import type { PlanRecord } from './plan-records.ts'
 import type { Bind, CellIdentity, CellShape, HostView } from './shape.ts'

@@ -1,4 +1,4 @@
-/** How files in memory are counted. Source: tmpfs(5). */
+/** How much room files take on a tmpfs. Source: tmpfs(5). */
 
 /** A file takes whole pages. */
 const pageBytes = 4096

@@ -1,6 +1,6 @@
 /**
- * The host ids of cells: two for each cell, that no other live cell has. A host process claims blocks of them
- * (id-claims.ts) and hands out their pairs itself.
+ * The host ids of cells: two for each cell, which no other live cell has. A host process claims blocks of ids
+ * (id-claims.ts) and hands out pairs from them.
  */
 import { LazaretError } from '../core/errors.ts'
 import { claimBlock, claimFolders } from './id-claims.ts'

@@ -1,6 +1,6 @@
 /**
- * The folders of runs on the host's disk (level `restricted`): one for this host process, and in it one a run. The
- * launcher makes and removes the latter, also when this process is gone; what both left behind is swept by the next.
+ * The folders of runs on the host's disk (level `restricted`): one for this host process, with one inside for each run. The
+ * launcher makes and removes the inner ones, even when this process is gone. The next host process removes what both left.
  */
 import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
 /**
- * A cell that guests are born in, on the host's side: it is opened once for a program and what that imports, and then
- * gives cells whose guest is a fork of it. To whoever uses one, such a cell is a cell like any other.
+ * A cell in which guests are forked, on the host's side. It is opened once for a program and its imports, and then provides
+ * spaces whose guest is a fork of that program. To the rest of the host such a space is a cell like any other.
  */
 import type { Clock } from '../core/clock.ts'
 import { endOnce } from '../core/endings.ts'

@@ -1,7 +1,7 @@
 /**
- * How an interpreter is asked about itself. It answers on the host, with no wall around it, so where we happen to be and
- * what our environment says have no part in it: a `.python-version`, a `bunfig.toml`, a `.env` of the current folder,
- * `PYTHONPATH`, `NODE_OPTIONS` or `LD_PRELOAD` would choose what is executed.
+ * How an interpreter is asked about itself. It answers on the host, with no wall around it, so neither the current folder nor
+ * our environment may influence it: a `.python-version`, `bunfig.toml` or `.env` of the current folder, `PYTHONPATH`,
+ * `NODE_OPTIONS` or `LD_PRELOAD` would choose what is executed.
  */
 import { execFile, execFileSync } from 'node:child_process'
 import { userInfo } from 'node:os'

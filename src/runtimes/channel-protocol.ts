@@ -2,9 +2,9 @@
  * What host and guest harness say to each other on the private descriptor (3 inside the cell, a stream socket).
  *
  * Each message is `u32 length` (little-endian, of the JSON alone), then that many bytes of UTF-8 JSON.
- * The host sends one `GuestRequest`, before it perhaps a `ParkRequest`, which is answered with `{"type":"parked"}` when
- * the harness has loaded what runs need; the harness answers with any number of `GuestMessage`s. Where the request has
- * functions, the host answers each `call` with one `HostMessage` of the same id, in whatever order they are done.
+ * To a guest that waits, the host first sends a `ParkRequest`; the harness answers `{"type":"parked"}` when it has loaded
+ * what runs need. Then the host sends one `GuestRequest`, and the harness any number of `GuestMessage`s. If the request has
+ * functions, the host answers each `call` with one `HostMessage` of the same id, in the order in which the calls finish.
  * The guest's own code can find this descriptor and write to it too: a message is a claim about the guest's
  * own value, logs and errors, never evidence of how the run ended.
  */

@@ -1,6 +1,6 @@
 /**
- * The host's end of the private channel. Everything that arrives is the guest's to forge: frames are bounded, texts
- * are cut, unknown messages are dropped, and nothing here says how the run ended.
+ * The host's end of the private channel. A guest can forge everything that arrives. So frames are bounded, texts are cut,
+ * unknown messages are dropped, and nothing here decides how the run ended.
  */
 import type { Duplex } from 'node:stream'
 

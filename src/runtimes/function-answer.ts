@@ -1,4 +1,4 @@
-/** What the guest is told of an answer that cannot be sent: of which function, where in it, and what lies there. */
+/** What the guest is told when an answer cannot be sent: which function gave it, which part is to blame, and what that is. */
 import { findUnserializable } from '../core/find-unserializable.ts'
 
 const pathLengthMax = 200

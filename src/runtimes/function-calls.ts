@@ -1,6 +1,6 @@
 /**
- * Calls of host functions by the guest, from the message to the answer. All of a message is the guest's to forge: names
- * are looked up among the request's own, calls are counted, and only so many are open at one time.
+ * Calls of host functions by the guest, from the message to the answer. A guest can forge all of a message. So only names of
+ * the request's own functions are found, calls are counted, and a bounded number is open at one time.
  */
 import type { Duplex } from 'node:stream'
 

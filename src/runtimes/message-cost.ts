@@ -1,7 +1,7 @@
 /**
  * What a message would cost the host to parse and decode, counted before that is done. Length says little: `[]` takes
- * twenty times what it takes as text, and a key that no other object has takes microseconds, where one that all records
- * of a list share takes nothing.
+ * twenty times what it takes as text. A key that no other object has takes microseconds, but a key that all records of a
+ * list share takes nothing.
  */
 import { systemClock } from '../core/clock.ts'
 import type { Steps } from '../core/steps.ts'

@@ -1,7 +1,7 @@
 /**
- * How much the long messages of one run may hold, by the memory that they take: `[]` takes as text a fortieth of what it
- * takes as a value, so bytes bound nothing. All messages of a run share it, because what one has left behind is garbage
- * that the engine collects when it likes. A call that the guest is entitled to gives back what it took.
+ * Bounds the memory that the long messages of one run take. Their bytes bound nothing: `[]` takes forty times as much as a
+ * value than as text. All messages of a run share the room, because each leaves garbage that the engine collects when it
+ * likes. A call that the guest is entitled to gives back what it took.
  */
 import type { MessageCost } from './message-cost.ts'
 

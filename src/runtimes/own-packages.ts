@@ -1,10 +1,10 @@
 /**
- * Where the packages are that we depend on. They are looked for where Node looks for those of a module, in the folder
- * `node_modules` of each folder above; not in `$HOME/.node_modules` nor in `NODE_PATH`, which `require` would search too.
+ * Finds the packages that we depend on. We search where Node searches for a module's packages, in the folder `node_modules`
+ * of each folder above; but not in `$HOME/.node_modules` and `NODE_PATH`, which `require` would search too.
  *
- * A package that is missing beside ours is looked for in folders that need not be ours. So a package counts only when
- * nobody could have put it there who could not change our own program: the path is followed once, with a look at the
- * owner and the mode of everything on the way, and what comes out is the real path that is used from then on.
+ * If a package is missing beside ours, the search reaches folders that need not be ours. So a package counts only if nobody
+ * could have put it there who could not change our own program anyway. We follow the path once, check the owner and mode of
+ * everything on the way, and use the resulting real path from then on.
  */
 import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'

@@ -1,5 +1,5 @@
 /**
- * Whose word a path is: whether anybody but root and the user of this process could have put there what is there.
+ * Whether anybody but root and the user of this process could have put there what a path leads to.
  *
  * Every folder on the way counts, and every link with all that it leads through. The owner of each must be root or this
  * user, and nobody else may write to it. A folder with the sticky bit, such as /tmp, may be writable: what is in it can

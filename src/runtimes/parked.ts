@@ -1,6 +1,6 @@
 /**
- * A cell that was finished ahead of its run, and where the runtime has a harness, a guest in it that waits for the
- * request. It has run our harness and nothing else, serves one run, and is gone with it.
+ * A cell that was finished ahead of its run. If the runtime has a harness, a guest in it waits for the request: it has run
+ * our harness and nothing else. The cell serves one run and ends with it.
  */
 import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'

@@ -1,4 +1,4 @@
-/** Which runtime runs what, and which one a request gets. */
+/** The runtimes, the languages of each, and which runtime a request gets. */
 import { LazaretError } from '../core/errors.ts'
 import type { CellRuntimeName, Language, Realm, RunRequest, RuntimeName } from '../core/request.ts'
 import { bunRuntime } from './bun/host.ts'

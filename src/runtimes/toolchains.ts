@@ -1,7 +1,7 @@
 /**
- * Finds the interpreters that guests run on. Looked for once; a missing one only makes its runtime unavailable. They are
- * asked for their version outside of any cell, so of those that nobody configured only those count that root or this
- * user has put where they are.
+ * Finds the interpreters that guests run on. It searches once; a missing interpreter only makes its runtime unavailable.
+ * Interpreters are asked for their version outside of any cell. So one that nobody configured counts only if root or this
+ * user has put it there.
  */
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'

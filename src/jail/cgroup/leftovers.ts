@@ -1,8 +1,8 @@
 /**
- * What removed groups leave behind. A cached page belongs to the group in which it was read first, and as long as one is
- * there, the kernel keeps the group that was removed: guests that each read a page nobody has read would use up the
- * machine's 65,535 groups. To take a group's pages with it would make each run read the interpreter from the disk
- * again; so pages go when many groups have.
+ * What removed groups leave behind. A cached page belongs to the group that read it first. The kernel keeps a removed group
+ * as long as it has a page, so guests that each read a page nobody has read would use up the machine's 65,535 groups. But
+ * if each group took its pages with it, each run would read the interpreter from disk again. So pages are reclaimed only
+ * after many groups have been removed.
  * Source: mem_cgroup_css_free() in mm/memcontrol.c, Documentation/admin-guide/cgroup-v1/memory.rst, cgroup-v2.rst.
  */
 import { writeFile } from 'node:fs/promises'

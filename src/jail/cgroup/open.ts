@@ -1,4 +1,4 @@
-/** Finds out, by doing, whether and where this process may make cgroups; sweeps what dead hosts left behind. */
+/** Finds out, by trying, whether and where this process may make cgroups; removes what dead hosts left behind. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
