@@ -101,22 +101,28 @@ export class Log {
 
 /** Of one stream, the oldest first. */
 class Pieces {
-  readonly #all: Piece[] = []
+  #all: Piece[] = []
+  /** Where the oldest that is kept lies. Taking one piece out of a list of thousands moves all the others. */
+  #first = 0
   #bytes = 0
 
   add(piece: Piece): void {
     this.#all.push(piece)
     this.#bytes += costOf(piece)
-    while (this.#bytes > keptBytes && this.#all.length > 1) this.#bytes -= costOf(this.#all.shift())
+    while (this.#bytes > keptBytes && this.#first < this.#all.length - 1)
+      this.#bytes -= costOf(this.#all[this.#first++])
+    if (this.#first <= this.#all.length / 2) return
+    this.#all = this.#all.slice(this.#first)
+    this.#first = 0
   }
 
   text(): string {
-    return Buffer.concat(this.#all.map(({ chunk }) => chunk.bytes)).toString()
+    return Buffer.concat(this.#all.slice(this.#first).map(({ chunk }) => chunk.bytes)).toString()
   }
 
   /** The first whose number is not below. */
   next(number: number): Piece | undefined {
-    let low = 0
+    let low = this.#first
     for (let high = this.#all.length; low < high;) {
       const middle = (low + high) >>> 1
       if ((this.#all[middle]?.number ?? 0) < number) low = middle + 1

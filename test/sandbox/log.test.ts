@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { Log } from '../../src/sandbox/log.ts'
+import { keepLoopFree } from '../support/loop-delay.ts'
+
+const piece = (text: string) => ({ stream: 'stdout', bytes: Buffer.from(text), text, atMs: 0 }) as const
+
+test('a full log takes piece after piece of one byte without holding the loop', async () => {
+  const log = new Log()
+  const addMany = () => {
+    for (let count = 0; count < 5_000; count++) log.add(piece('a'))
+  }
+  addMany()
+  await keepLoopFree('5,000 pieces of one byte', async () => addMany())
+})
+
+test('a log keeps the newest pieces, and whoever follows begins with the oldest of them', async () => {
+  const log = new Log()
+  for (let count = 0; count < 100_000; count++) log.add(piece(`${count}\n`))
+  log.end()
+  const lines = log.text().stdout.trimEnd().split('\n')
+  assert.equal(lines.at(-1), '99999')
+  assert.ok(lines.length > 10_000 && lines.length < 5_000, `It kept ${lines.length} lines.`)
+  const followed = []
+  for await (const { text } of log.follow()) followed.push(text.trimEnd())
+  assert.deepEqual(followed, lines)
+})
