@@ -44,6 +44,35 @@ export const shiftByIndex = constant(shiftLeftByIndex, 0)
 export const skip = (instructions: number) => constant(jumpAlways, instructions)
 export const answer = (value: number) => constant(returnConstant, value >>> 0)
 
+export function isSameInstruction(left: Instruction, right: Instruction): boolean {
+  const { code, operand, ifTrue, ifFalse } = left
+  return (
+    code === right.code && operand === right.operand && ifTrue === right.ifTrue && ifFalse === right.ifFalse
+  )
+}
+
+export type InstructionKind = 'load' | 'mask' | 'compute' | 'skip' | 'compare' | 'answer'
+
+const kinds: Readonly<Record<number, InstructionKind>> = {
+  [loadWord]: 'load',
+  [andConstant]: 'mask',
+  [jumpAlways]: 'skip',
+  [jumpIfEqual]: 'compare',
+  [jumpIfAtLeast]: 'compare',
+  [jumpIfAnyBit]: 'compare',
+  [returnConstant]: 'answer',
+}
+
+export const kindOf = ({ code }: Instruction): InstructionKind => kinds[code] ?? 'compute'
+
+/** Whether a comparison holds for a value of the accumulator. */
+export function holdsFor({ code, operand }: Instruction, value: number): boolean {
+  if (code === jumpIfEqual) return value === operand
+  return code === jumpIfAtLeast ? value >= operand : (value & operand) !== 0
+}
+
+export const isEquality = ({ code }: Instruction) => code === jumpIfEqual
+
 export function ifEqual(value: number, ifTrue: number, ifFalse: number): Instruction {
   return { code: jumpIfEqual, operand: value >>> 0, ifTrue, ifFalse }
 }

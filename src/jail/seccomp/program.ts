@@ -11,8 +11,19 @@
  */
 import { architectures } from './architectures.ts'
 import type { Architecture } from './architectures.ts'
-import { and, answer, conditionalJumpMax, encode, ifAtLeast, ifEqual, load, skip } from './instruction.ts'
+import {
+  and,
+  answer,
+  conditionalJumpMax,
+  encode,
+  ifAtLeast,
+  ifEqual,
+  isSameInstruction,
+  load,
+  skip,
+} from './instruction.ts'
 import type { Instruction } from './instruction.ts'
+import { optimize } from './optimize.ts'
 import { planRules } from './policy.ts'
 import type { SeccompOptions } from './policy.ts'
 import { refusalErrno } from './syscall-rule.ts'
@@ -48,13 +59,14 @@ export function seccompProgram(options: SeccompOptions): Uint8Array {
 
 function buildProgram(options: SeccompOptions): Uint8Array {
   const { auditArchitecture } = architectures[options.architecture]
-  return encode([
+  const program = [
     load(architectureOffset),
     ifEqual(auditArchitecture, 1, 0),
     killProcess,
     load(numberOffset),
     ...search(splitIntoRanges(options.architecture, planRules(options))),
-  ])
+  ]
+  return encode(optimize(program))
 }
 
 /** Neighbours with the same decision become one range; the last range has no end. */
@@ -74,7 +86,10 @@ function splitIntoRanges(architecture: Architecture, rules: readonly SyscallRule
 }
 
 function isSame(left: readonly Instruction[], right: readonly Instruction[]): boolean {
-  return JSON.stringify(left) === JSON.stringify(right)
+  return (
+    left.length === right.length &&
+    left.every((one, index) => isSameInstruction(one, right[index] as Instruction))
+  )
 }
 
 /** The rules of one call, one after another. */
