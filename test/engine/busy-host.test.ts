@@ -2,49 +2,61 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { createLazaret } from '../../src/index.ts'
+import type { RunRequest } from '../../src/index.ts'
 
 /** Holds this thread, and with it every timer and socket of the host. */
 function block(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-test('a program that ended in time is completed, however late the host looks', async () => {
-  await using lazaret = createLazaret()
-  const { outcome, stdout, usage } = await lazaret.run({
-    language: 'shell',
-    code: 'echo begun; sleep 0.2; echo done',
-    limits: { wallMs: 1000 },
-    onOutput: ({ text }) => text.startsWith('begun') && block(1400),
-  })
-  assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
-  assert.equal(stdout, 'begun\ndone\n')
-  assert.ok(usage.wallMs < 1000)
-})
+/** When the host is busy: once it has seen something, or before it has seen anything. */
+const moments: Record<string, (ms: number) => Pick<RunRequest, 'onOutput'>> = {
+  'from the first output on': (ms) => ({ onOutput: ({ text }) => text.startsWith('begun') && block(ms) }),
+  'from soon after the call on': (ms) => {
+    setTimeout(() => block(ms), 25)
+    return {}
+  },
+}
 
-test('a program is stopped at its wall limit while the host is busy', async () => {
-  await using lazaret = createLazaret()
-  const { outcome, stdout, usage } = await lazaret.run({
-    language: 'shell',
-    code: 'echo begun; sleep 1; echo too late; sleep 60',
-    limits: { wallMs: 300 },
-    onOutput: ({ text }) => text.startsWith('begun') && block(1500),
+for (const [moment, busy] of Object.entries(moments)) {
+  test(`a program that ended in time is completed, though the host is busy ${moment}`, async () => {
+    await using lazaret = createLazaret()
+    const { outcome, stdout, usage } = await lazaret.run({
+      language: 'shell',
+      code: 'echo begun; sleep 0.2; echo done',
+      limits: { wallMs: 1000 },
+      ...busy(1400),
+    })
+    assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
+    assert.equal(stdout, 'begun\ndone\n')
+    assert.ok(usage.wallMs < 1000)
   })
-  assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: 300 })
-  assert.equal(stdout, 'begun\n')
-  assert.ok(usage.wallMs >= 300 && usage.wallMs < 1000, `${usage.wallMs} ms`)
-})
 
-test('a program that used more than its processor time is timed-out, however late the host looks', async () => {
-  await using lazaret = createLazaret()
-  const { outcome, usage } = await lazaret.run({
-    language: 'python',
-    code: 'import time\nprint("begun", flush=True)\nwhile time.process_time() < 0.6: pass',
-    limits: { cpuMs: 300 },
-    onOutput: ({ text }) => text.startsWith('begun') && block(1500),
+  test(`a program is stopped at its wall limit, though the host is busy ${moment}`, async () => {
+    await using lazaret = createLazaret()
+    const { outcome, stdout, usage } = await lazaret.run({
+      language: 'shell',
+      code: 'echo begun; sleep 1; echo too late; sleep 60',
+      limits: { wallMs: 300 },
+      ...busy(1500),
+    })
+    assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: 300 })
+    assert.equal(stdout, 'begun\n')
+    assert.ok(usage.wallMs >= 300 && usage.wallMs < 1000, `${usage.wallMs} ms`)
   })
-  assert.deepEqual(outcome, { kind: 'timed-out', limit: 'cpu', limitMs: 300 })
-  assert.ok(usage.cpuMs > 300, `${usage.cpuMs} ms`)
-})
+
+  test(`a program that used more than its processor time is timed-out, though the host is busy ${moment}`, async () => {
+    await using lazaret = createLazaret()
+    const { outcome, usage } = await lazaret.run({
+      language: 'python',
+      code: 'import time\nprint("begun", flush=True)\nwhile time.process_time() < 0.6: pass',
+      limits: { cpuMs: 300 },
+      ...busy(1500),
+    })
+    assert.deepEqual(outcome, { kind: 'timed-out', limit: 'cpu', limitMs: 300 })
+    assert.ok(usage.cpuMs > 300, `${usage.cpuMs} ms`)
+  })
+}
 
 test('an observer that throws does not take the result away', async () => {
   await using lazaret = createLazaret({
