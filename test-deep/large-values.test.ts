@@ -77,20 +77,17 @@ for (const [name, { request, length, text, bytes }] of Object.entries(languages)
 }
 
 test('integers that a guest chose so that they collide do not hold the host up', async () => {
-  for (const code of [
-    '{2**64 * i for i in range(1, 250_000)}',
-    '{2**64 * i: 0 for i in range(1, 200_000)}',
-  ]) {
-    const { value, valueTagged, truncated } = await guests.run({ ...python, code, limits })
-    assert.deepEqual([value, truncated], [new Unserializable('[takes too long to decode]'), ['value']])
-    assert.ok((valueTagged as { value: unknown[] }).value.length > 100_000)
+  for (const code of ['{2**64 * i for i in range(1, 60_000)}', '{2**64 * i: 0 for i in range(1, 50_000)}']) {
+    const result = await guests.run({ ...python, code, limits: { ...limits, hostMs: 1000 } })
+    assert.deepEqual(result.truncated, ['value'])
+    assert.ok(!('value' in result))
   }
 })
 
-test('more than a million lists are no value', async () => {
+test('more lists than there may be are no value', async () => {
   const { outcome, truncated, ...rest } = await guests.run({
     ...python,
-    code: '[[] for _ in range(1_000_001)]',
+    code: '[[] for _ in range(2**20)]',
     limits,
   })
   assert.deepEqual(
