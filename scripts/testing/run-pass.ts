@@ -84,13 +84,18 @@ interface Folders extends Disposable {
   readonly host: TestHost
   readonly home: string
   readonly temporary: string
+  /** What Node keeps of the modules it has compiled: each file of tests is a process, and most load the same ones. */
+  readonly compiled: string
   readonly results: string
   readonly without: WithoutLayers | undefined
 }
 
 function makeFolders({ userId, lacking }: Pass, host: TestHost): Folders {
   const root = mkdtempSync(join(tmpdir(), 'lazaret-test-'))
-  const folders = { home: join(root, 'home'), temporary: join(root, 'tmp'), results: join(root, 'results') }
+  const [home, temporary, compiled, results] = ['home', 'tmp', 'compiled', 'results'].map((name) =>
+    join(root, name),
+  ) as [string, string, string, string]
+  const folders = { home, temporary, compiled, results }
   for (const folder of Object.values(folders)) mkdirSync(folder)
   // As /tmp is: tests of root's become other users, and guests have ids of their own.
   chmodSync(root, 0o711)
@@ -141,9 +146,8 @@ async function runStage(pass: Pass, { name, files }: Stage, folders: Folders): P
 }
 
 /** Another user gets nothing of the environment of the one who started the runner, which may name folders of theirs. */
-function environment({ userId }: Pass, { home, temporary }: Folders): NodeJS.ProcessEnv {
-  // npm would keep a cache in the temporary folder.
-  const own = { TMPDIR: temporary, NODE_DISABLE_COMPILE_CACHE: '1' }
+function environment({ userId }: Pass, { home, temporary, compiled }: Folders): NodeJS.ProcessEnv {
+  const own = { TMPDIR: temporary, NODE_COMPILE_CACHE: compiled }
   if (userId === undefined) return { ...process.env, ...own }
   return { PATH: process.env['PATH'], LANG: 'C.UTF-8', HOME: home, ...own }
 }
