@@ -1,5 +1,7 @@
 /** What a process has printed: its end is kept, and whoever follows it gets it piece by piece. */
 import type { OutputChunk } from '../core/request.ts'
+import type { Steps } from '../core/steps.ts'
+import { loopTurns } from '../runtimes/loop-turns.ts'
 
 export interface LogText {
   readonly stdout: string
@@ -12,6 +14,9 @@ const keptBytes = 1024 * 1024
 const pieceBytes = 64
 /** What is looked at again when a line has no end yet. */
 const lineLengthMax = 64 * 1024
+
+/** A fraction of a millisecond. */
+const piecesPerStep = 512
 
 interface Piece {
   /** Of both streams together, in the order in which they came. */
@@ -69,11 +74,9 @@ export class Log {
     for (let from = 0; !signal.aborted;) {
       const news = this.#onNews.promise
       const isLast = this.#isOver
-      const texts = { ...begun }
-      for (let piece = this.#next(from); piece !== undefined; piece = this.#next(from)) {
-        from = piece.number + 1
-        texts[piece.chunk.stream] += piece.chunk.text
-      }
+      const before = this.#count
+      const texts = await loopTurns.perform(this.#gather(from, before, begun))
+      from = before
       for (const stream of ['stdout', 'stderr'] as const) {
         if (texts[stream] === begun[stream]) continue
         yield texts[stream]
@@ -83,6 +86,18 @@ export class Log {
       await news
       await pause()
     }
+  }
+
+  /** What was printed from one number to before another, in steps: many may wait for lines of the same flood. */
+  *#gather(from: number, before: number, begun: LogText): Steps<LogText> {
+    const texts = { ...begun }
+    let count = 0
+    for (let piece = this.#next(from); piece !== undefined; piece = this.#next(piece.number + 1)) {
+      if (piece.number >= before) break
+      texts[piece.chunk.stream] += piece.chunk.text
+      if (++count % piecesPerStep === 0) yield
+    }
+    return texts
   }
 
   #next(from: number): Piece | undefined {

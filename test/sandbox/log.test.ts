@@ -15,6 +15,19 @@ test('a full log takes piece after piece of one byte without holding the loop', 
   await keepLoopFree('5,000 pieces of one byte', async () => addMany())
 })
 
+test('a hundred may look through a full log at the same time without holding the loop', async () => {
+  const log = new Log()
+  for (let count = 0; count < 20_000; count++) log.add(piece('a'))
+  log.end()
+  const look = async () => {
+    const texts = []
+    for await (const text of log.looks(async () => undefined, new AbortController().signal)) texts.push(text)
+    return texts.join('').length
+  }
+  const lengths = await keepLoopFree('a hundred looks', () => Promise.all(Array.from({ length: 100 }, look)))
+  assert.deepEqual(new Set(lengths), new Set([log.text().stdout.length]))
+})
+
 test('a log keeps the newest pieces, and whoever follows begins with the oldest of them', async () => {
   const log = new Log()
   for (let count = 0; count < 100_000; count++) log.add(piece(`${count}\n`))
