@@ -50,7 +50,7 @@ export interface SandboxProcess {
   waitForLog(pattern: string | RegExp, options?: WaitOptions): Promise<{ readonly line: string }>
   /**
    * Types into its terminal, or writes to its standard input, which stays open unless it was given whole as `stdin`.
-   * Resolves when there is room for more.
+   * Resolves when there is room for more, and also when the process has ended and nothing is written: look at `status`.
    */
   write(text: string | Uint8Array): Promise<void>
   resize(size: TerminalSize): void
