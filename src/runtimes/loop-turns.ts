@@ -64,5 +64,18 @@ export class LoopTurns {
   }
 }
 
+/**
+ * For work that goes from promise to promise, for instance through the entries of an archive: while the next one is there
+ * already, nothing else of the loop gets its turn in between. Awaited at each step; lets the loop turn when it is time.
+ */
+export function takeRests(clock: Clock = systemClock): () => Promise<void> {
+  let restedMs = clock.now()
+  return async () => {
+    if (clock.now() - restedMs < turnMs) return
+    await new Promise<void>((resolve) => clock.after(pauseMs, resolve))
+    restedMs = clock.now()
+  }
+}
+
 /** The loop is one, so its turns are shared by all that this process runs. */
 export const loopTurns = new LoopTurns(systemClock)

@@ -3,6 +3,7 @@ import { createTarPacker } from 'modern-tar'
 import type { TarHeader } from 'modern-tar'
 
 import { LazaretError } from '../../core/errors.ts'
+import { takeRests } from '../../runtimes/loop-turns.ts'
 import { checkKeys } from '../checks.ts'
 import { describeRecord } from './file-info.ts'
 import type { FileInfo } from './file-info.ts'
@@ -90,7 +91,9 @@ class ArchiveWriter {
 
   /** False when the records ended before their end. */
   async write(records: RecordStream): Promise<boolean> {
+    const rest = takeRests()
     for (let record = await records.next(); record !== undefined; record = await records.next()) {
+      await rest()
       if (record.kind === recordKind.end) return true
       const header = this.#plan(record)
       if (record.kind !== recordKind.file) {

@@ -3,6 +3,7 @@ import { createTarDecoder } from 'modern-tar'
 import type { ParsedTarEntry, TarHeader } from 'modern-tar'
 
 import { LazaretError } from '../../core/errors.ts'
+import { takeRests } from '../../runtimes/loop-turns.ts'
 import { describePath } from './guest-path.ts'
 import { guardTar } from './tar-guard.ts'
 import type { TarBounds } from './tar-guard.ts'
@@ -29,9 +30,11 @@ export async function* readTarEntries(
   const feed = new Feed(guardTar(source, bounds), decoder.writable.getWriter())
   const entries = decoder.readable.getReader()
   const paths = new TarPaths()
+  const rest = takeRests()
   let count = 0
   try {
     for (let next = await entries.read(); !next.done; next = await entries.read()) {
+      await rest()
       if (++count > bounds.entriesMax)
         throw new LazaretError('ARCHIVE_REFUSED', {
           detail: `There are more than ${bounds.entriesMax} entries.`,

@@ -19,8 +19,15 @@ export function parseTarSource(source: unknown): AsyncIterable<Uint8Array> {
   })
 }
 
+/** The decoder takes all headers of a piece at once. */
+const pieceBytesMax = 64 * 1024
+
 async function* readOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
+  yield* split(bytes)
+}
+
+function* split(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += pieceBytesMax) yield bytes.subarray(at, at + pieceBytesMax)
 }
 
 /** What the source throws itself goes to its caller as it is. */
@@ -30,7 +37,7 @@ async function* checkChunks(source: AsyncIterable<unknown>): AsyncGenerator<Uint
     const chunk = plainBytes(given)
     if (chunk === undefined)
       throw new LazaretError('INVALID_REQUEST', { detail: 'source gave something that is no Uint8Array.' })
-    if (chunk.length > 0) yield chunk
+    yield* split(chunk)
   }
 }
 
