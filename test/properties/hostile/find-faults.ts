@@ -1,11 +1,11 @@
 /** Looks at what came of hostile values, and lists those that came to something else. */
-import { freeBudget } from '../../support/free-budget.ts'
 import assert from 'node:assert/strict'
 import { Duplex } from 'node:stream'
 
+import { systemClock } from '../../../src/core/clock.ts'
 import { defaultLimits } from '../../../src/core/limits.ts'
-import { decodeUntrusted } from '../../../src/core/values.ts'
 import { Channel } from '../../../src/runtimes/channel.ts'
+import { HostBudget } from '../../../src/runtimes/host-budget.ts'
 import { findDifference } from '../same-value.ts'
 import { anything, type HostileValue, nothing } from './hostile-value.ts'
 
@@ -56,23 +56,24 @@ export async function listFaults(
 /** What the host makes of a value message, whoever wrote it. */
 export async function lookAtMessage({ code }: HostileValue): Promise<Seen> {
   const stream = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() })
+  const budget = new HostBudget(systemClock, defaultLimits.hostMs)
   const channel = new Channel(stream, defaultLimits, {
     elapsed: () => 0,
     onEnd: () => undefined,
-    budget: freeBudget(),
+    budget,
     onFlood: () => assert.fail('a flood'),
   })
+  budget.onSpent = () => channel.close()
   const json = Buffer.from(`{"type":"value","truncated":false,"text":"","value":${code}}`)
   const head = Buffer.alloc(4)
   head.writeUInt32LE(json.length)
   stream.push(Buffer.concat([head, json]))
   stream.push(null)
-  await channel.ended
-  const claimed = channel.claims.value
-  const decoded = claimed === undefined ? undefined : decodeUntrusted(claimed.tagged)
+  await channel.hearOut(systemClock)
+  const { value } = channel.claims
   return {
     outcome: 'completed',
-    isCut: channel.truncated.has('value') || (decoded?.truncated ?? false),
-    value: decoded === undefined ? nothing : decoded.value,
+    isCut: channel.truncated.has('value'),
+    value: value === undefined ? nothing : value.live,
   }
 }

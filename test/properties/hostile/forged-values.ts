@@ -1,5 +1,5 @@
 /** Values as a guest may write them to the channel itself: tags that are wrong, lie, or cost more than they are worth. */
-import { anything, type HostileRow, nothing, shown } from './hostile-value.ts'
+import { anything, type HostileRow, nothing } from './hostile-value.ts'
 
 const cut = { isCut: true }
 const repeat = (count: number, item: (index: number) => string): string =>
@@ -273,7 +273,6 @@ const taggedPrototypes: readonly HostileRow[] = [
 const property = '\\\\p{L}'
 const colliding = (index: number) =>
   `{"$type":"BigInt","value":"0x${(index + 1).toString(16)}0000000000000000"}`
-const tooSlow = shown('[takes too long to decode]')
 const costly: readonly HostileRow[] = [
   [
     'a pattern that would backtrack for ever is not run',
@@ -288,8 +287,7 @@ const costly: readonly HostileRow[] = [
   [
     'patterns that are slow to read',
     `[${repeat(2_000, (index) => `{"$type":"RegExp","source":"[${property.repeat(680)}]${index}","flags":"u"}`)}]`,
-    tooSlow,
-    cut,
+    anything,
   ],
   [
     'a pattern nested 4,000 times',
@@ -299,13 +297,13 @@ const costly: readonly HostileRow[] = [
   [
     'a Set of integers in one bucket',
     `{"$type":"Set","value":[${repeat(200_000, colliding)}]}`,
-    tooSlow,
+    nothing,
     cut,
   ],
   [
     'a Map of integers in one bucket',
     `{"$type":"Map","value":[${repeat(150_000, (index) => `[${colliding(index)},0]`)}]}`,
-    tooSlow,
+    nothing,
     cut,
   ],
   [
