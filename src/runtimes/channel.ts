@@ -31,6 +31,13 @@ const callStartBytes = 64
 
 /** How long the channel may take to close once the main process is gone. */
 const endMs = 10
+/**
+ * So many turns of the loop without a byte, and nothing is left in the socket. In one alone reading may only have begun
+ * again.
+ */
+const quietTurns = 2
+/** A turn reads 64 KiB or more, if there is as much: these empty every socket. */
+const drainedTurnsMax = 64
 
 export interface ChannelListener {
   /** Milliseconds since the guest started. */
@@ -101,15 +108,19 @@ export class Channel {
   }
 
   /**
-   * Resolves when the guest's end is closed, or seems to be held open by a descendant. What it has said and is not read
-   * yet is worth more patience, which the budget bounds.
+   * Resolves when the guest's end is closed, or seems to be held open by a descendant. What it had said before it ended is
+   * read to the end, which the budget bounds; what a descendant goes on saying is not waited for.
    */
   async hearOut(clock: Clock): Promise<void> {
     await withPatience(this.ended, endMs, clock)
-    while (this.isBusy) {
-      // An end that has come already is waited for in no time, and would leave none for reading.
+    for (let quiet = 0, drained = 0; quiet < quietTurns && drained < drainedTurnsMax;) {
+      if (this.#stream.closed && !this.isBusy) return
+      const [wasBusy, heardBytes] = [this.isBusy, this.#receivedBytes]
+      // Between two timers the loop reads.
       await new Promise<void>((resolve) => clock.after(1, resolve))
-      await withPatience(this.ended, endMs, clock)
+      const isQuiet = !wasBusy && !this.isBusy && this.#receivedBytes === heardBytes
+      quiet = isQuiet ? quiet + 1 : 0
+      if (!isQuiet && !wasBusy) drained++
     }
   }
 

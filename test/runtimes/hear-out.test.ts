@@ -1,0 +1,48 @@
+/** What is read of a guest that has ended, while its end of the channel stays open. */
+import assert from 'node:assert/strict'
+import { Duplex } from 'node:stream'
+import { test } from 'node:test'
+
+import { systemClock } from '../../src/core/clock.ts'
+import { defaultLimits } from '../../src/core/limits.ts'
+import { Channel } from '../../src/runtimes/channel.ts'
+import { freeBudget } from '../support/free-budget.ts'
+
+const listener = { elapsed: () => 0, onFlood: () => undefined, onEnd: () => undefined, budget: freeBudget() }
+
+/** The turns take long here: something else keeps the loop busy. */
+function hold(ms: number): void {
+  const end = performance.now() + ms
+  while (performance.now() < end);
+}
+
+test('what a guest said before it ended is read to the end, however many turns of a busy loop that takes', async () => {
+  const text = 'x'.repeat(100_000)
+  const json = Buffer.from(JSON.stringify({ type: 'value', value: text, text: '', truncated: false }))
+  const head = Buffer.alloc(4)
+  head.writeUInt32LE(json.length)
+  const said = Buffer.concat([head, json])
+  const pieceBytes = 4096
+  let sent = 0
+  const stream = new Duplex({
+    read() {
+      setImmediate(() => {
+        hold(1)
+        if (sent < said.length) this.push(said.subarray(sent, (sent += pieceBytes)))
+      })
+    },
+  })
+  const channel = new Channel(stream, defaultLimits, listener)
+  await channel.hearOut(systemClock)
+  assert.equal(channel.claims.value?.live, text)
+  stream.destroy()
+})
+
+test('a descendant that says one byte after the other for ever is not waited for', async () => {
+  const stream = new Duplex({ read() {} })
+  const drip = setInterval(() => stream.push('x'), 1)
+  const channel = new Channel(stream, defaultLimits, listener)
+  await channel.hearOut(systemClock)
+  clearInterval(drip)
+  stream.destroy()
+})
