@@ -88,9 +88,12 @@ print(json.dumps({'reached': reached, 'seen': seen, 'self': os.getpid(), 'refuse
   const { reached, seen, self, refused, readable } = JSON.parse(stdout) as {
     [name in 'reached' | 'seen' | 'refused' | 'readable']: number[]
   } & { self: number }
-  assert.deepEqual(
-    { reached, seen, readable },
-    { reached: [], seen: hasPidNamespace ? [1, self] : [], readable: [] },
+  assert.deepEqual({ reached, readable }, { reached: [], readable: [] })
+  // While pid 1 counts locks or pages, two processes of its own do that for it: native/cell/survey.c.
+  const others = seen.filter((one) => one !== 1 && one !== self)
+  assert.ok(
+    hasPidNamespace ? seen.length - others.length === 2 && others.length <= 2 : seen.length === 0,
+    `${seen}`,
   )
   // What a pid namespace would have kept from it: that somebody has this number.
   assert.equal(refused.includes(pid), !hasPidNamespace)

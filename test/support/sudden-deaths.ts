@@ -180,7 +180,7 @@ class Arena implements AsyncDisposable {
         cell.flatMap(({ pid }) => /\/(lazaret-\S+\/cell-\d+)$/m.exec(readCgroups(pid))?.[1] ?? []),
       )
       if (chosen === undefined || !isAlive(chosen)) continue // that cell was too young, or too old
-      process.kill(chosen.pid, 'SIGKILL')
+      if (!kill(chosen.pid)) continue // it ended by itself just now
       this.#losses++
       const struckAt = performance.now()
       const left = (): string[] => [
@@ -268,4 +268,14 @@ function listHolders(tokens: readonly string[]): string[] {
   if (tokens.length === 0) return []
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   return pids.filter((pid) => tokens.includes(readToken(Number(pid)) ?? ''))
+}
+
+/** Whether there was a process to kill. */
+function kill(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+    throw error
+  }
 }
