@@ -93,7 +93,7 @@ print(json.dumps({'reached': reached, 'seen': seen, 'self': os.getpid(), 'refuse
   const others = seen.filter((one) => one !== 1 && one !== self)
   assert.ok(
     hasPidNamespace ? seen.length - others.length === 2 && others.length <= 2 : seen.length === 0,
-    `${seen}`,
+    seen.join(),
   )
   // What a pid namespace would have kept from it: that somebody has this number.
   assert.equal(refused.includes(pid), !hasPidNamespace)
