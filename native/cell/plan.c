@@ -58,6 +58,7 @@ static void (*const steps[])(struct reader *) = {
     step_own_view,
     step_bind_own,
     step_count_locks,
+    step_setting,
 };
 
 void apply_plan(struct reader plan) {

@@ -52,5 +52,6 @@ void step_open_lower(struct reader *record);
 void step_own_view(struct reader *record);
 void step_bind_own(struct reader *record);
 void step_count_locks(struct reader *record);
+void step_setting(struct reader *record);
 
 #endif

@@ -38,7 +38,9 @@ export function planFamily(
   const firstFolderSlot = cgroupJoins.length
   const listenSlot = firstFolderSlot + family.cgroupFolders.length
   const firstSlot = listenSlot + 1
-  const mounted = planMounts(shape, { view: hostView, kind: identity.kind, firstSlot, facts })
+  const { memoryHeldByCgroup } = ground
+  const place = { view: hostView, kind: identity.kind, firstSlot, facts, memoryHeldByCgroup }
+  const mounted = planMounts(shape, place)
   const workspace =
     shape.workspace === undefined ? [] : [planWorkspaceSource(shape.workspace, mounted.nextSlot, identity)]
   const sources = [...mounted.holds, ...workspace]

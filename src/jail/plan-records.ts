@@ -53,6 +53,7 @@ export const recordNames = [
   'own-view',
   'bind-own',
   'count-locks',
+  'setting',
 ] as const
 
 /** One step of building a cell. Slots number the descriptors that are opened ahead of the mounts. */
@@ -104,6 +105,7 @@ export type PlanRecord =
     }
   | { readonly do: 'mask' | 'root-guard'; readonly path: string }
   | { readonly do: 'count-locks'; readonly path: string; readonly most: number }
+  | { readonly do: 'setting'; readonly path: string; readonly value: string }
   | { readonly do: 'remove'; readonly path: string; readonly endsGuests: boolean }
   | { readonly do: 'read-only' | 'set-attributes'; readonly path: string; readonly attributes: number }
   | { readonly do: 'claim-ids'; readonly first: number; readonly ids: number; readonly count: number }
@@ -238,6 +240,7 @@ type Special =
           | 'listen'
           | 'claim-ids'
           | 'count-locks'
+          | 'setting'
           | 'family'
       }
     >
@@ -267,6 +270,8 @@ function encodeSpecial(record: Special, payload: PayloadWriter): Buffer {
       return payload.u32(record.slot).string(record.name).finish()
     case 'count-locks':
       return payload.string(record.path).u32(record.most).finish()
+    case 'setting':
+      return payload.string(record.path).string(record.value).finish()
     case 'claim-ids':
       return payload.u32(record.first).u32(record.ids).u32(record.count).finish()
     case 'family':

@@ -24,10 +24,11 @@ export interface CellPlan {
 }
 
 export function planCell(shape: CellShape, ground: CellGround, facts: SourceFacts): CellPlan {
-  const { identity, cgroupJoins, hostView } = ground
+  const { identity, cgroupJoins, hostView, memoryHeldByCgroup } = ground
   const firstSlot = cgroupJoins.length
   const { kind } = identity
-  const { holds, mounts, isOwn } = planMounts(shape, { view: hostView, kind, firstSlot, facts })
+  const place = { view: hostView, kind, firstSlot, facts, memoryHeldByCgroup }
+  const { holds, mounts, isOwn } = planMounts(shape, place)
   const readable = readablePaths(listSources(shape, hostView))
   const records: PlanRecord[] = [
     ...cgroupJoins.map((path, slot): PlanRecord => ({ do: 'open-write', slot, path })),

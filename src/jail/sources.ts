@@ -38,6 +38,7 @@ export interface SourceGround {
   readonly kind: CellIdentity['kind']
   readonly firstSlot: number
   readonly facts: SourceFacts
+  readonly memoryHeldByCgroup: boolean
 }
 
 export interface SourcePlan {

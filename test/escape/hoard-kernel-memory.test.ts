@@ -311,6 +311,27 @@ test(
   },
 )
 
+/** Each instance keeps 16,384 events of 512 bytes: 8 MiB, and a user may have 128 instances. */
+const events = `
+import ctypes, errno, os, time
+libc = ctypes.CDLL(None, use_errno=True)
+os.mkdir('watched')
+instances = []
+while (instance := libc.inotify_init()) >= 0:
+    instances.append(libc.inotify_add_watch(instance, b'watched', 0xc0)) # IN_MOVED_FROM, IN_MOVED_TO
+print(len(instances), errno.errorcode[ctypes.get_errno()], flush=True)
+names = [f'watched/{letter * 250}' for letter in 'ab']
+open(names[0], 'w').close()
+for count in range(8200): os.rename(names[count % 2], names[1 - count % 2])`
+
+test('events that nobody reads count as memory where a cgroup counts, and are few elsewhere', async () => {
+  const { outcome, stdout } = await guests.run({ ...python, code: events, limits })
+  if (guests.level === 'restricted') assert.equal(stdout, '0 ENOSYS\n')
+  else if (guests.heldByCgroup)
+    assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: limits.memoryBytes })
+  else assert.deepEqual([outcome.kind, stdout], ['completed', '16 EMFILE\n'])
+})
+
 /** One page read in every two MiB of 96 GiB: nothing resident, nothing that RLIMIT_DATA counts, 192 MiB of page tables. */
 const pageTables = `
 import ctypes, time

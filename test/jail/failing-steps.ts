@@ -261,6 +261,20 @@ export const failingSteps: readonly FailingStep[] = [
     errno: errno.ENOTDIR,
   },
   {
+    name: 'setting',
+    why: 'it lies below what is no folder',
+    record: { do: 'setting', path: '/proc/version/setting', value: '1' },
+    step: 'open a setting',
+    errno: errno.ENOTDIR,
+  },
+  {
+    name: 'setting',
+    why: 'the value is no number',
+    record: { do: 'setting', path: '/proc/sys/user/max_inotify_instances', value: 'some' },
+    step: 'change a setting',
+    errno: errno.EINVAL,
+  },
+  {
     name: 'mask',
     why: 'what it hides is a folder',
     record: { do: 'mask', path: '/proc/self' },
@@ -534,4 +548,5 @@ export const placeOf: Partial<Record<RecordName, RecordName>> = {
   restrict: 'guest-landlock',
   'open-workspace': 'pivot',
   family: 'serve',
+  setting: 'count-locks',
 }

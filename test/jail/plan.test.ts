@@ -17,7 +17,6 @@ function outline(records: readonly PlanRecord[]): string[] {
 
 const beforeMounts = ['guard', 'unshare', 'private']
 const afterPivot = [
-  'pivot',
   'count-locks',
   'read-only',
   'mask',
@@ -43,7 +42,7 @@ test('started by root, a cell takes hold of everything while it is root, then be
     'root',
   ]
   assert.deepEqual(names.slice(0, head.length), head)
-  const tail = [...afterPivot, 'guest-ids', ...guests]
+  const tail = ['pivot', ...afterPivot, 'guest-ids', ...guests]
   assert.deepEqual(names.slice(-tail.length), tail)
 })
 
@@ -51,7 +50,7 @@ test('started by a user, a cell takes hold of the host’s files in its own name
   const names = outline(planExample(sharedGround).records)
   const head = ['id-maps', 'clone', ...beforeMounts, 'open-lower', 'open-tree', 'root']
   assert.deepEqual(names.slice(0, head.length), head)
-  const tail = [...afterPivot, ...guests]
+  const tail = ['pivot', 'setting', ...afterPivot, ...guests]
   assert.deepEqual(names.slice(-tail.length), tail)
 })
 
