@@ -51,7 +51,8 @@ test('a pattern means what it means to picomatch, where both know its signs', ()
   const name = fc.string({ unit: fc.constantFrom('a', 'b', '.', '-'), minLength: 1, maxLength: 5 })
   const path = fc
     .array(
-      name.filter((one) => !/^\.{1,2}$/.test(one)),
+      // To picomatch, but to no shell, `*.*` wants something behind the dot.
+      name.filter((one) => !one.endsWith('.')),
       { minLength: 1, maxLength: 4 },
     )
     .map((parts) => parts.join('/'))
