@@ -178,11 +178,15 @@ function planDaily({ filters, isRoot }: Wanted): Pass[] {
  */
 const ownMachines = [
   'test/sandbox/',
+  'test/escape/archive-of-many.test.ts',
   'test/escape/sandbox-',
+  'test/escape/search-the-log.test.ts',
   'test/escape/kill-the-host-of-sandboxes.test.ts',
   'test/engine/missing-layers.test.ts',
   'test/escape/sudden-deaths.test.ts',
-  ...['live-ids', 'malformed-frames', 'step-failures', 'zygote'].map((name) => `test/jail/${name}.test.ts`),
+  ...['live-ids', 'malformed-frames', 'refused-views', 'step-failures', 'zygote'].map(
+    (name) => `test/jail/${name}.test.ts`,
+  ),
 ]
 
 /** A snippet has the same wall whoever runs it. */
