@@ -5,7 +5,8 @@ import { buildCell } from '../src/jail/build-cell.ts'
 import type { BuiltCell } from '../src/jail/build-cell.ts'
 import type { Machine } from '../src/jail/machine.ts'
 import { ownView } from '../src/jail/place.ts'
-import { planRlimits } from '../src/jail/rlimits.ts'
+import { planLimits } from '../src/jail/limits/plan-limits.ts'
+import { unwatched } from '../src/jail/limits/limit-rows.ts'
 
 /** Milliseconds from the start of building until … */
 export interface CellTimes {
@@ -41,23 +42,16 @@ function build(machine: Machine): Promise<BuiltCell> {
 
 async function runTrue({ cell, ground }: BuiltCell, machine: Machine): Promise<void> {
   const exit = Promise.withResolvers<void>()
-  const rlimitGround = {
-    identity: ground.identity.kind,
-    memoryHeldByCgroup: ground.cgroup !== null,
-    isPid1Counted: true,
-    runtimeDataBytes: 0,
-    openFilesHard: machine.openFilesHard,
-  }
   const spec = {
     file: '/bin/true',
     argv: ['true'],
     env: {},
     folder: '/workspace',
-    rlimits: planRlimits(defaultLimits, rlimitGround),
+    rlimits: planLimits(defaultLimits, ground.limitGround, machine.limitFigures).rlimits,
     hasChannel: false,
     outputBytes: 1024,
     wallMs: 0,
-    watched: { memoryBytes: null, cpuMs: null, socketBytes: null },
+    watched: unwatched,
   }
   const listener = {
     onSpawned() {},

@@ -3,7 +3,7 @@ import { loadavg } from 'node:os'
 
 import type { RunRequest } from '../src/core/request.ts'
 import { createLazaret } from '../src/engine/lazaret.ts'
-import type { Lazaret } from '../src/engine/lazaret.ts'
+import type { Lazaret } from '../src/engine/api.ts'
 import { throwIfInterrupted } from './interruption.ts'
 import type { BenchOptions } from './options.ts'
 import { progress } from './progress.ts'

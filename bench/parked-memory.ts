@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { loadavg } from 'node:os'
 
-import type { Realm, RunRequest, CellRuntimeName } from '../src/core/request.ts'
+import type { Realm, RunRequest } from '../src/core/request.ts'
 import { own, throwIfInterrupted } from './interruption.ts'
 import { descendantsOf, memoryOf } from './process-tree.ts'
 import { progress } from './progress.ts'
@@ -13,6 +13,8 @@ import { WarmLazaret } from './warm-lazaret.ts'
 import { toolchains } from './workloads.ts'
 
 const MiB = 1024 * 1024
+const measured = ['bun', 'node', 'python', 'shell'] as const
+type Measured = (typeof measured)[number]
 const title = 'memory per parked worker'
 /** Beside the first, which may bring along what all others share. */
 const furtherCountUsual = 8
@@ -23,7 +25,7 @@ export type Grow = (count: number) => Promise<void>
 export async function benchMemory(): Promise<Table[]> {
   if (process.getuid?.() !== 0) return [skippedTable(title, 'only root may see the memory of a cell.')]
   const rows: Row[] = []
-  for (const runtime of ['bun', 'node', 'python', 'shell'] as const) {
+  for (const runtime of measured) {
     const waiter = planWaiter(runtime)
     if (waiter === null) continue
     progress(`memory: ${runtime}`)
@@ -48,7 +50,7 @@ export async function benchMemory(): Promise<Table[]> {
   ]
 }
 
-async function measureParked(runtime: CellRuntimeName, realm: Realm = 'runtime'): Promise<Row> {
+async function measureParked(runtime: Measured, realm: Realm = 'runtime'): Promise<Row> {
   const language = runtime === 'bun' || runtime === 'node' ? 'javascript' : runtime
   await using warm = new WarmLazaret({ language, runtime, realm, count: 1 + furtherCountUsual })
   // The nursery, and what a first run loads into this process, are there before anything is counted.
@@ -59,7 +61,7 @@ async function measureParked(runtime: CellRuntimeName, realm: Realm = 'runtime')
   return { name, figures: await measure(warm.grow) }
 }
 
-async function measurePlain(runtime: CellRuntimeName, command: readonly string[]): Promise<Row> {
+async function measurePlain(runtime: Measured, command: readonly string[]): Promise<Row> {
   const children: ReturnType<typeof spawn>[] = []
   const [file = '', ...args] = command
   try {
@@ -119,7 +121,7 @@ function look(known: ReadonlySet<number>): {
 }
 
 /** An interpreter without a wall that says that it stands, and waits. Null when the machine has none. */
-function planWaiter(runtime: CellRuntimeName): readonly string[] | null {
+function planWaiter(runtime: Measured): readonly string[] | null {
   switch (runtime) {
     case 'bun':
     case 'node': {

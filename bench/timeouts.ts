@@ -5,7 +5,7 @@ import { loadavg } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { createLazaret } from '../src/engine/lazaret.ts'
-import type { Lazaret } from '../src/engine/lazaret.ts'
+import type { Lazaret } from '../src/engine/api.ts'
 import { isInterrupted, own, throwIfInterrupted } from './interruption.ts'
 import { judgeRows } from './judge.ts'
 import type { BenchOptions } from './options.ts'

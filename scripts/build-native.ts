@@ -16,14 +16,31 @@ if (process.platform !== 'linux') {
 }
 
 const compiler = process.env['CC'] ?? 'cc'
-const flags = ['-O2', '-std=gnu17', '-D_GNU_SOURCE', '-fstack-protector-strong', '-D_FORTIFY_SOURCE=2']
+const flags = [
+  '-O2',
+  '-std=gnu17',
+  '-D_GNU_SOURCE',
+  '-fstack-protector-strong',
+  '-D_FORTIFY_SOURCE=2',
+  '-I',
+  cell,
+]
 const warnings = ['-Wall', '-Wextra', '-Werror', '-Wconversion']
 /** Only what the library calls stays in it; the interpreter's own names are found when it is loaded. */
 const shared = ['-shared', '-fPIC', '-fvisibility=hidden', '-ffunction-sections', '-Wl,--gc-sections,-z,now']
-const sharedWithLauncher = ['filters.c', 'forks.c', 'frames.c', 'guest.c', 'ids.c', 'limits.c']
+const sharedWithLauncher = [
+  'filters.c',
+  'frames.c',
+  'ids.c',
+  'serve/forks.c',
+  'serve/guest.c',
+  'serve/limits.c',
+]
 
 mkdirSync(folder, { recursive: true })
-const launcher = readdirSync(cell).filter((name) => name.endsWith('.c'))
+const launcher = readdirSync(cell, { encoding: 'utf8', recursive: true }).filter((name) =>
+  name.endsWith('.c'),
+)
 compile(`cell-linux-${process.arch}`, ['-static', ...launcher.map((name) => join(cell, name))])
 compile(`zygote-linux-${process.arch}.so`, [
   ...shared,

@@ -1,11 +1,13 @@
 /**
- * `npm test`: the static checks, then every test; then, when root started it, the tests about walls once more as a
- * plain user, because those walls are built differently. `npm test -- test/jail` runs the files below a folder;
- * `npm run test:deep` runs the suites that take too long for every day, and the tests about walls on a machine that
- * refuses namespaces; with `-- --all` in all their width. `npm run test:oldest` runs tests on the oldest Node that
- * package.json promises. The last line is the sum.
+ * `npm test`: the tests that a change needs, as whoever started it, with the static checks beside them. `npm test --
+ * test/jail` runs the files below a folder. `npm run test:all` runs everything that `npm test` leaves: the suites that
+ * take too long for every day; as root the tests about walls once more as a plain user, because those walls are built
+ * differently; all of these on a machine that refuses namespaces; and tests about the host on the oldest Node that
+ * package.json promises, which `npm run test:oldest` runs alone. `--wide` adds the widest suites. The last line is the sum.
  */
+import { readFileSync } from 'node:fs'
 import { planPasses } from './testing/passes.ts'
+import type { Tier } from './testing/passes.ts'
 import type { PassResults } from './testing/results.ts'
 import { runChecks } from './testing/run-checks.ts'
 import { Interrupted, runPass } from './testing/run-pass.ts'
@@ -14,7 +16,14 @@ interface Part {
   readonly name: string
   readonly results: PassResults
   readonly seconds: number
+  /** What its processes used of the processors: it says more than time where others work. */
+  readonly processorSeconds?: number
 }
+
+/** As `getconf CLK_TCK` has it on every Linux. */
+const ticksPerSecond = 100
+
+const tiers: Readonly<Record<string, Tier>> = { '--all': 'rest', '--wide': 'wide', '--oldest': 'oldest' }
 
 process.chdir(`${import.meta.dirname}/..`)
 try {
@@ -25,17 +34,20 @@ try {
 }
 
 async function main(args: readonly string[]): Promise<number> {
-  const [deep, all, oldest] = [args.includes('--deep'), args.includes('--all'), args.includes('--oldest')]
-  const filters = args.filter((argument) => !['--deep', '--all', '--oldest'].includes(argument))
-  const passes = planPasses({ deep, all, oldest, filters, isRoot: process.getuid?.() === 0 })
-  if (passes.every(({ files }) => files.length === 0)) {
-    process.stdout.write(
-      `No test file is, or lies below, ${filters.join(' or ') || 'the folder of tests'}.\n`,
-    )
-    return 1
-  }
+  const [options, filters] = [
+    args.filter((one) => one.startsWith('-')),
+    args.filter((one) => !one.startsWith('-')),
+  ]
+  const strange = options.filter((option) => tiers[option] === undefined)
+  if (strange.length > 0)
+    return complain(`${strange.join(', ')}: the options are ${Object.keys(tiers).join(', ')}.`)
+  const tier = tiers[options.at(-1) ?? ''] ?? 'daily'
+  const passes = planPasses({ tier, filters, isRoot: process.getuid?.() === 0 })
+  if (passes.every(({ files }) => files.length === 0))
+    return complain(`No test file is, or lies below, ${filters.join(' or ') || 'the folder of tests'}.`)
 
-  const parts: Part[] = deep || oldest ? [] : [await timed('static checks', runChecks)]
+  const checks = tier === 'daily' ? timed('static checks', runChecks, 'beside others') : undefined
+  const parts: Part[] = []
   const surplus: string[] = []
   for (const pass of passes) {
     if (pass.files.length === 0) continue
@@ -49,18 +61,45 @@ async function main(args: readonly string[]): Promise<number> {
       )
     }
   }
+  if (checks !== undefined) parts.push(await checks)
   report(parts, surplus)
   return surplus.length > 0 || parts.some(({ results }) => results.failed > 0) ? 1 : 0
 }
 
-async function timed(name: string, run: () => PassResults | Promise<PassResults>): Promise<Part> {
-  const startedMs = performance.now()
+function complain(problem: string): number {
+  process.stdout.write(`${problem}\n`)
+  return 1
+}
+
+async function timed(
+  name: string,
+  run: () => Promise<PassResults>,
+  when: 'alone' | 'beside others' = 'alone',
+): Promise<Part> {
+  const [startedMs, usedBefore] = [performance.now(), processorSeconds()]
   const results = await run()
-  return { name, results, seconds: Math.round((performance.now() - startedMs) / 1000) }
+  const seconds = Math.round((performance.now() - startedMs) / 1000)
+  const used = Math.round(processorSeconds() - usedBefore)
+  // Beside others it would be theirs, too.
+  return { name, results, seconds, ...(when === 'alone' && { processorSeconds: used }) }
+}
+
+/** Of all processes that were started here and have ended. */
+function processorSeconds(): number {
+  const stat = readFileSync('/proc/self/stat', 'utf8')
+  const [user = 0, system = 0] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(13, 15)
+    .map(Number)
+  return (user + system) / ticksPerSecond
 }
 
 function report(parts: readonly Part[], surplus: readonly string[]): void {
-  const lines = parts.map(({ name, results, seconds }) => `${name}: ${describe([results])} (${seconds} s)`)
+  const lines = parts.map(
+    ({ name, results, seconds, processorSeconds: used }) =>
+      `${name}: ${describe([results])} (${seconds} s${used === undefined ? '' : `, processors ${used} s`})`,
+  )
   const skipped = parts.flatMap(({ name, results }) =>
     results.skipped.map((test) => `  ${name}: ${test.name} (${test.reason})`),
   )

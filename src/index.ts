@@ -1,6 +1,6 @@
 /** Lazaret: run code that nobody has read, behind a kernel wall of its own. */
 export { createLazaret } from './engine/lazaret.ts'
-export type { Lazaret, LazaretStats } from './engine/lazaret.ts'
+export type { Lazaret, LazaretStats } from './engine/api.ts'
 export type { WarmUpRequest } from './engine/warm-up.ts'
 export type { PoolStats } from './pool/pool.ts'
 export type { PoolSize, PoolSizes } from './pool/shape.ts'
@@ -13,8 +13,20 @@ export type {
   OutputChunk,
   Realm,
   RunRequest,
+  RunSpec,
   RuntimeName,
 } from './core/request.ts'
+export type {
+  CommandWork,
+  FileOperation,
+  FilesWork,
+  RunWork,
+  SandboxWork,
+  WarmUpWork,
+  Work,
+  WorkEnd,
+  WorkKind,
+} from './core/work.ts'
 export type { LimitMechanism, LimitName, Limits } from './core/limits.ts'
 export type { GuestError, Outcome } from './core/outcome.ts'
 export type {

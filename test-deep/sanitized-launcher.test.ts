@@ -47,7 +47,9 @@ int __wrap_sethostname(const char *name, size_t length) {
 function build(folder: string, target: string, extra: readonly string[] = []): void {
   writeFileSync(join(folder, 'options.c'), options)
   const cell = join(root, 'native/cell')
-  const sources = readdirSync(cell).filter((name) => name.endsWith('.c'))
+  const sources = readdirSync(cell, { encoding: 'utf8', recursive: true }).filter((name) =>
+    name.endsWith('.c'),
+  )
   const flags = [
     '-fsanitize=address,undefined',
     '-fno-sanitize-recover=all',
@@ -55,6 +57,8 @@ function build(folder: string, target: string, extra: readonly string[] = []): v
     '-g',
     '-std=gnu17',
     '-D_GNU_SOURCE',
+    '-I',
+    cell,
   ]
   const files = [...sources.map((name) => join(cell, name)), join(folder, 'options.c')]
   const { status, stderr } = spawnSync(

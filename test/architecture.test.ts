@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import { builtinModules } from 'node:module'
 import { dirname, join } from 'node:path/posix'
 import { test } from 'node:test'
+import { declarationsIn, definitionsIn, includeGraph, nodeOf } from './support/c-files.ts'
 import { codeLines, importsOf, listFiles, readText } from './support/checkout.ts'
+import { findCycle } from './support/cycles.ts'
 
 /** The life of a run. A folder imports itself and folders further on. */
 const order = [
@@ -58,19 +60,49 @@ test('every import of a local file names a file that exists, with its ending', (
 })
 
 test('no file imports itself through others', () => {
-  const targetsOf = new Map(edges.map(({ file, targets }) => [file, targets]))
-  const clear = new Set<string>()
-  const cycleFrom = (file: string, path: readonly string[]): readonly string[] | undefined => {
-    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file]
-    if (clear.has(file)) return undefined
-    for (const target of targetsOf.get(file) ?? []) {
-      const cycle = cycleFrom(target, [...path, file])
-      if (cycle !== undefined) return cycle
-    }
-    clear.add(file)
-    return undefined
-  }
-  for (const { file } of edges) assert.equal(cycleFrom(file, [])?.join(' → '), undefined)
+  assert.equal(findCycle(new Map(edges.map(({ file, targets }) => [file, targets]))), undefined)
+})
+
+test('a circle is found, in the launcher too', () => {
+  const files = [
+    { path: 'watch/memory.c', text: '#include "watch/memory.h"\n#include "watch/sockets.h"\n' },
+    { path: 'watch/sockets.h', text: '#include "watch/dog.h"\n' },
+    { path: 'watch/dog.c', text: '#include <unistd.h>\n#include "watch/memory.h"\n' },
+  ]
+  assert.equal(findCycle(includeGraph(files)), 'watch/memory → watch/sockets → watch/dog → watch/memory')
+  assert.equal(findCycle(includeGraph(files.slice(1))), undefined)
+})
+
+/** From the start of the program to what it is made of. A file imports its own folder and those further on. */
+const launcherOrder = ['main', 'build', 'nursery', 'serve', 'watch', 'files', 'words']
+const launcher = listFiles('native/cell', ['.c', '.h']).map((path) => ({
+  path: path.slice('native/cell/'.length),
+  text: readText(path),
+}))
+
+function launcherPlaceOf(node: string): number {
+  const folder = node.includes('/') ? (node.split('/')[0] ?? '') : node === 'main' ? 'main' : 'words'
+  return launcherOrder.indexOf(folder)
+}
+
+test('no file of the launcher includes itself through others, or a folder above its own', () => {
+  const graph = includeGraph(launcher)
+  assert.equal(findCycle(graph), undefined)
+  const wrong = [...graph].flatMap(([node, targets]) =>
+    targets
+      .filter((target) => !graph.has(target) || launcherPlaceOf(target) < launcherPlaceOf(node))
+      .map((target) => `${node} includes ${target}`),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('what a file of the launcher offers is declared in its own header and nowhere else', () => {
+  const declared = launcher.flatMap((file) => declarationsIn(file).map((name) => `${name} ${file.path}`))
+  const defined = launcher
+    .filter(({ path }) => path.endsWith('.c'))
+    .flatMap((file) => definitionsIn(file).map((name) => `${name} ${nodeOf(file.path)}.h`))
+  assert.ok(defined.length > 150)
+  assert.deepEqual(declared.toSorted(), defined.filter((name) => name !== 'main main.h').toSorted())
 })
 
 test('only the public entries re-export', () => {

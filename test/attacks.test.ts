@@ -6,7 +6,7 @@ import { test } from 'node:test'
 
 import { protectionLevels } from '../src/core/protection.ts'
 import type { ProtectionLevel } from '../src/core/protection.ts'
-import { limitMechanisms } from '../src/result/receipt.ts'
+import { limitMechanisms } from '../src/jail/limits/plan-limits.ts'
 import { ownGround, planExample, planRestrictedExample, sharedGround } from './jail/example-cell.ts'
 import { checkoutRoot, listFiles, readText } from './support/checkout.ts'
 

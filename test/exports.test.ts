@@ -12,6 +12,7 @@ import { checkoutRoot, readText } from './support/checkout.ts'
 
 const values = ['LazaretError', 'Unserializable', 'createLazaret']
 const types = [
+  'CommandWork',
   'DownloadTarOptions',
   'ErrorCode',
   'ExecEvent',
@@ -20,7 +21,9 @@ const types = [
   'FileEncoding',
   'FileInfo',
   'FileListing',
+  'FileOperation',
   'FileType',
+  'FilesWork',
   'FunctionCall',
   'GuestError',
   'HostFunction',
@@ -54,11 +57,14 @@ const types = [
   'Receipt',
   'RunRequest',
   'RunResult',
+  'RunSpec',
+  'RunWork',
   'RuntimeName',
   'Sandbox',
   'SandboxOptions',
   'SandboxProcess',
   'SandboxSession',
+  'SandboxWork',
   'SessionOptions',
   'SkippedFile',
   'StartKind',
@@ -71,6 +77,10 @@ const types = [
   'Variables',
   'WaitOptions',
   'WarmUpRequest',
+  'WarmUpWork',
+  'Work',
+  'WorkEnd',
+  'WorkKind',
   'WriteFileOptions',
 ]
 

@@ -28,7 +28,14 @@ globalThis.show = (line, ...values) => {
 }
 `
 
-const pages = ['README.md', 'docs/actors.md', 'docs/sandboxes.md', 'docs/secrets.md', 'docs/snippets.md']
+const pages = [
+  'README.md',
+  'docs/actors.md',
+  'docs/policy.md',
+  'docs/sandboxes.md',
+  'docs/secrets.md',
+  'docs/snippets.md',
+]
 const blocks = pages.flatMap(findBlocks)
 const programs = blocks.filter(
   ({ language, reasonNotToRun }) => language === 'ts' && reasonNotToRun === undefined,

@@ -1,7 +1,7 @@
 /*
  * Facts: what the kernel says about this cell, observed from inside once it stands. One `name=value` a line.
  */
-#include "cell.h"
+#include "facts.h"
 
 #include <fcntl.h>
 #include <stdio.h>

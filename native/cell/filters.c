@@ -2,8 +2,10 @@
  * Filters on system calls (seccomp) and on files, sockets and signals (Landlock). Both programs come from the
  * plan; both go on a guest, never on pid 1: Landlock would refuse it every later mount.
  */
+#include "filters.h"
 #include "cell.h"
-#include "steps.h"
+#include "frames.h"
+#include "record.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * Frames and records: the only bytes this program parses. The host is trusted to be honest, not to be correct,
  * so every read is checked against what is left and a malformed frame ends the cell.
  */
-#include "cell.h"
+#include "frames.h"
 
 #include <errno.h>
 #include <string.h>

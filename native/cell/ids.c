@@ -2,8 +2,10 @@
  * Ids and capabilities. The stub becomes the cell's own uid before it makes the user namespace, so that quotas
  * of the kernel (inotify watches, …) are charged to that uid and never to root. Maps are written from outside.
  */
+#include "ids.h"
 #include "cell.h"
-#include "steps.h"
+#include "frames.h"
+#include "record.h"
 
 #include <errno.h>
 #include <fcntl.h>

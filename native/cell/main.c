@@ -6,34 +6,17 @@
  * becomes a nursery, whose children go on here as if they had been started by the host.
  */
 #include "cell.h"
+#include "frames.h"
+#include "build/plan.h"
+#include "nursery/nursery.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-struct cell cell = {.record = UINT32_MAX, .helper_fd = -1, .sync_fd = -1, .zygote_fd = -1};
-
-_Noreturn void fail(const char *what) {
-  int error = errno;
-  uint8_t payload[256];
-  size_t length = strlen(what);
-  if (length > sizeof payload - 8) length = sizeof payload - 8;
-  put_u32(payload, cell.record);
-  put_u32(payload + 4, (uint32_t)error);
-  memcpy(payload + 8, what, length);
-  /* When this write fails too, the host learns of the failure from the end of the socket. */
-  (void)write_frame(REPORT_FD, (struct frame){.length = (uint32_t)(8 + length), .type = FRAME_FAULT}, payload);
-  _exit(1);
-}
-
-void check(long result, const char *what) {
-  if (result < 0) fail(what);
-}
 
 /* Nothing of the host comes along: descriptors, signal dispositions, mask, session, umask. */
 static void clean_inheritance(void) {
@@ -67,23 +50,25 @@ static struct reader receive_plan(struct frame frame) {
   return reader_of(plan, frame.length);
 }
 
-_Noreturn void launch(void) {
+/* What a fork of a nursery still has of it is closed before it reads its own plan. */
+static struct frame begin_anew(void) {
   clean_inheritance();
-  apply_plan(receive_plan(receive_header())); /* forks at the clone record: the child goes on, the parent becomes the stub */
-  errno = EPROTO;
-  fail("the plan does not end in serve");
+  return receive_header();
 }
 
 int main(void) {
   check(syscall(SYS_close_range, CHANNEL_FD + 1, ~0U, 0), "close inherited descriptors");
-  clean_inheritance();
-  struct frame first = receive_header();
+  struct frame first = begin_anew();
   if (first.type == FRAME_NURSERY) {
-    run_nursery(first); /* returns in a child that has its own sockets and still all of the nursery's */
+    run_nursery(first.length); /* returns in a child that has its own sockets and still all of the nursery's */
     check(syscall(SYS_close_range, CHANNEL_FD + 1, ~0U, 0), "close the nursery's descriptors");
-    launch();
+    first = begin_anew();
   }
-  apply_plan(receive_plan(first));
-  errno = EPROTO;
-  fail("the plan does not end in serve");
+  for (;;) {
+    apply_plan(receive_plan(first)); /* forks at the clone record: the child goes on, the parent becomes the stub */
+    errno = EPROTO;
+    if (!cell.is_newborn) fail("the plan does not end in serve");
+    cell.is_newborn = false;
+    first = begin_anew();
+  }
 }

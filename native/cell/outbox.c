@@ -2,7 +2,10 @@
  * The outbox: frames that wait for the host to read them. When it is full, the guests' pipes are left unread and
  * the guests wait: a slow reader costs them time and costs nobody memory.
  */
+#include "outbox.h"
 #include "cell.h"
+#include "frames.h"
+#include "spawns.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -4,9 +4,7 @@
  */
 #include "fake-kernel.h"
 
-#include "../cell/collect.c"
-
-#include "without-main.h"
+#include "files/collect.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,9 +4,7 @@
  */
 #include "fake-kernel.h"
 
-#include "../cell/filters.c"
-
-#include "without-main.h"
+#include "filters.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

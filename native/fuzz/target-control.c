@@ -5,15 +5,13 @@
  */
 #include "fake-kernel.h"
 
-#include "../cell/serve.c"
+#include "outbox.c"
 
-#include "../cell/outbox.c"
+#include "serve/serve.c"
 
-#include "../cell/survey.c"
+#include "watch/survey.c"
 
-#include "../cell/watchdog.c"
-
-#include "without-main.h"
+#include "watch/watchdog.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -31,9 +29,9 @@ static void become_warden(uint32_t seed) {
 
 static void begin_anew(void) {
   static const uint8_t filter[8] = {6, 0, 0, 0, 0, 0, 0xff, 0x7f};
-  for (int i = 0; i < SPAWNS_MAX; i++) service.spawns[i].used = false;
+  for (int i = 0; i < SPAWNS_MAX; i++) spawns[i].used = false;
   inbox_bytes = 0;
-  service.announces_alone = false;
+  owed = (struct owed){0};
   from = until = 0;
   watched = (struct watched){0};
   memset(surveyors, 0, sizeof surveyors); /* no process of an earlier input */
@@ -53,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct reader nothing = reader_of(NULL, 0);
   if (setjmp(fake_end) == 0) step_serve(&nothing);
   for (int i = 0; i < SPAWNS_MAX; i++) {
-    if (service.spawns[i].used && (service.spawns[i].stdin_count > STDIN_BYTES || service.spawns[i].stdin_from >= STDIN_BYTES)) {
+    if (spawns[i].used && (spawns[i].stdin_count > STDIN_BYTES || spawns[i].stdin_from >= STDIN_BYTES)) {
       found("stdin: more than its ring holds");
     }
   }

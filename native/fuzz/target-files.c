@@ -4,11 +4,12 @@
  */
 #include "fake-kernel.h"
 
-#include "../cell/file_service.h"
+#include "files/records.h"
+#include "files/service.h"
+#include "files/walk.h"
+#include "frames.h"
 
 #include <string.h>
-
-#include "without-main.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,27 +4,36 @@
  */
 #include "fake-kernel.h"
 
-#include "../cell/nursery.c"
+#include "nursery/connections.c"
 
-#include "without-main.h"
+#include "nursery/launchers.c"
+
+#include "nursery/nursery.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+/* Half of them serve a family: everybody may connect there, and has to know the secret. */
+static void nurse(bool is_family) {
   static const uint8_t own_secret[SECRET_BYTES];
+  if (is_family) {
+    open_nursery(4);
+    run_family(listen_fd, own_secret, 14);
+  } else {
+    run_nursery(4);
+  }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct bytes input = {data, size};
   uint32_t seed = take_seed(&input);
   size_t host_bytes = take_seed(&input);
   if (host_bytes > input.left) host_bytes = input.left;
-  waiting_count = launcher_count = 0;
-  is_out_of_descriptors = false;
-  /* Half of them serve a family: everybody may connect there, and has to know the secret. */
-  secret = (seed & 1) ? own_secret : NULL;
-  zygote_fd = (seed & 1) ? 14 : -1;
+  launcher_count = 0;
+  zygote_fd = -1;
   cell = (struct cell){.helper_fd = -1, .sync_fd = -1};
   fake_begin(seed, (struct bytes){input.at, host_bytes}, (struct bytes){input.at + host_bytes, input.left - host_bytes});
-  if (setjmp(fake_end) == 0) run_nursery((struct frame){.type = FRAME_NURSERY, .length = 4});
-  if (waiting_count > WAITING_MAX || launcher_count > LAUNCHERS_MAX) found("more than is bounded");
+  if (setjmp(fake_end) == 0) nurse((seed & 1) != 0);
+  if (waiting_count > CONNECTIONS_MAX || launcher_count > LAUNCHERS_MAX) found("more than is bounded");
   for (size_t i = 0; i < waiting_count; i++) {
     if (waiting[i].greeting_bytes > greeting_length()) found("more of a greeting than there is");
   }

@@ -6,9 +6,11 @@
 
 #include <string.h>
 
-#include "../cell/main.c"
+#include "main.c"
 
-#include "../cell/nursery.c"
+#include "nursery/launchers.h"
+
+#include "nursery/nursery.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -23,9 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     input = (struct bytes){framed, FRAME_HEADER_BYTES + input.left};
   }
   cell = (struct cell){.record = UINT32_MAX, .helper_fd = -1, .sync_fd = -1, .zygote_fd = -1};
-  waiting_count = launcher_count = 0;
-  is_out_of_descriptors = false;
-  secret = NULL;
+  forget_launchers();
   zygote_fd = -1;
   fake_begin(seed >> 1, input, input); /* connections to a nursery say the same things once more */
   fake_be_outside();

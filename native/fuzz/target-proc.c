@@ -4,15 +4,16 @@
  */
 #include "fake-kernel.h"
 
-#include "../cell/memory.c"
+#include "outbox.c"
 
-#include "../cell/processor.c"
+#include "watch/memory.c"
 
-#include "../cell/sockets.c"
+#include "watch/processor.c"
 
-#include "../cell/outbox.c"
+#include "watch/sockets.c"
 
-#include "without-main.h"
+#include "facts.h"
+#include "serve/guests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,12 +1,15 @@
 /*
  * The half of the launcher that lives in an interpreter: a clean one with modules imported, which never runs guest code.
- * For each packet of a space's pid 1 (native/cell/forks.c) it makes a process that is that pid 1's child: a fork in the
- * space's pid namespace forks again and ends, and the kernel gives the orphan to the namespace's own pid 1. The
- * orphan enters the other namespaces, confines itself as any guest does (native/cell/guest.c) and returns to the interpreter.
+ * For each packet of a space's pid 1 (serve/forks.c of native/cell) it makes a process that is that pid 1's child: a fork
+ * in the space's pid namespace forks again and ends, and the kernel gives the orphan to the namespace's own pid 1. The
+ * orphan enters the other namespaces, confines itself as any guest does (serve/guest.c) and returns to the interpreter.
  *
  * Loaded with ctypes.PyDLL, so that the caller holds the interpreter's lock. Single-threaded.
  */
-#include "../cell/forks.h"
+#include "cell.h"
+#include "frames.h"
+#include "serve/forks.h"
+#include "serve/guest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -119,22 +122,6 @@ static const char *enter_space(const struct birth *birth) {
   return NULL;
 }
 
-/*
- * The kernel counts processes by uid and user namespace. Where guests have no ids of their own, those of all spaces are
- * in one count: the space's pid 1 counts instead (limits.c), and this stops what is faster than it.
- */
-static void leave_room_for_siblings(void) {
-  enum { ROOM_FOR_ALL = 8192 };
-  struct rlimit inherited;
-  if (cell.guest_changes_ids || getrlimit(RLIMIT_NPROC, &inherited) < 0) return;
-  for (uint32_t i = 0; i < program.rlimits.count; i++) {
-    struct rlimit *limit = &program.rlimits.each[i].limit;
-    if (program.rlimits.each[i].resource != RLIMIT_NPROC || limit->rlim_max == 0) continue;
-    rlim_t room = limit->rlim_max + ROOM_FOR_ALL;
-    limit->rlim_cur = limit->rlim_max = room < inherited.rlim_max ? room : inherited.rlim_max;
-  }
-}
-
 /* The exec pipe is closed when this has succeeded: the space's pid 1 takes its end for the beginning of the guest. */
 static void become_guest(const struct birth *birth) {
   int report_fd = birth->guest_fds[EXEC_FD];
@@ -142,7 +129,6 @@ static void become_guest(const struct birth *birth) {
   if (!failed && setsid() < 0) failed = "start a session";
   if (!failed) failed = arrange_descriptors(birth->guest_fds);
   if (!failed) report_fd = EXEC_FD;
-  leave_room_for_siblings();
   if (!failed) failed = confine_guest(&program);
   /* As after execve, or it could not look at its own /proc. */
   if (!failed && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0) failed = "become dumpable";

@@ -5,7 +5,7 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 
 import { sourcesOf } from './targets.ts'
 import type { Target } from './targets.ts'
@@ -87,7 +87,7 @@ export function buildTargets(
 }
 
 export function listSources(): string[] {
-  return readdirSync(cell)
+  return readdirSync(cell, { encoding: 'utf8', recursive: true })
     .filter((name) => name.endsWith('.c'))
     .map((name) => name.slice(0, -2))
     .sort()
@@ -95,12 +95,13 @@ export function listSources(): string[] {
 
 /** The fake kernel and the replayer keep the real names; everything else is redirected. */
 function compileOne(kind: Kind, source: string, folder: string): string {
-  const name = source.slice(source.lastIndexOf('/') + 1, -2)
-  const isOfLauncher = source.startsWith(cell) || name.startsWith('target-')
+  const name = relative(join(root, 'native'), source).slice(0, -2).replaceAll('/', '-')
+  const isOfLauncher = source.startsWith(cell) || name.startsWith('fuzz-target-')
   const object = join(folder, `${name}.${kind}.o`)
   const { compiler, compile } = flagsOf[kind]
   const redirected = isOfLauncher ? ['-include', join(fuzz, 'redirect.h')] : []
-  execFileSync(compiler, [...always, ...compile, ...redirected, '-I', fuzz, '-c', source, '-o', object], {
+  const included = ['-I', cell, '-I', fuzz]
+  execFileSync(compiler, [...always, ...compile, ...redirected, ...included, '-c', source, '-o', object], {
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   return object

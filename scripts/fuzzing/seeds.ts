@@ -140,11 +140,14 @@ const spec = {
   argv: ['sh', '-c', 'cat'],
   env: { HOME: '/workspace' },
   folder: '/workspace',
-  rlimits: [{ resource: 7, soft: 64, hard: 64 }],
+  rlimits: [
+    { resource: 7, soft: 64, hard: 64 },
+    { resource: 6, soft: 64, hard: 64, isBesideOthers: true },
+  ],
   hasChannel: true,
   wallMs: 1000,
   outputBytes: 100,
-  watched: { memoryBytes: 1 << 20, cpuMs: 100, socketBytes: 1 << 20 },
+  watched: { memoryBytes: 1 << 20, cpuMs: 100, socketBytes: 1 << 20, tasksMax: 64 },
 } as const
 
 function spawnFrames(): Buffer {

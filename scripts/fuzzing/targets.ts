@@ -8,13 +8,25 @@ export interface Target {
 }
 
 export const targets: readonly Target[] = [
-  { name: 'plan', includes: ['main', 'nursery'], inputBytesMax: 16_384 },
-  { name: 'control', includes: ['serve', 'outbox', 'survey', 'watchdog'], inputBytesMax: 8192 },
-  { name: 'nursery', includes: ['nursery'], inputBytesMax: 8192 },
+  { name: 'plan', includes: ['main', 'nursery/nursery'], inputBytesMax: 16_384 },
+  {
+    name: 'control',
+    includes: ['serve/serve', 'outbox', 'watch/survey', 'watch/watchdog'],
+    inputBytesMax: 8192,
+  },
+  {
+    name: 'nursery',
+    includes: ['nursery/connections', 'nursery/launchers', 'nursery/nursery'],
+    inputBytesMax: 8192,
+  },
   { name: 'confine', includes: ['filters'], inputBytesMax: 8192 },
-  { name: 'collect', includes: ['collect'], inputBytesMax: 8192 },
+  { name: 'collect', includes: ['files/collect'], inputBytesMax: 8192 },
   { name: 'files', includes: [], inputBytesMax: 16_384 },
-  { name: 'proc', includes: ['memory', 'processor', 'outbox', 'sockets'], inputBytesMax: 8192 },
+  {
+    name: 'proc',
+    includes: ['watch/memory', 'watch/processor', 'outbox', 'watch/sockets'],
+    inputBytesMax: 8192,
+  },
 ]
 
 /** Where main.c is not part of the target, its `main` would be left over. */

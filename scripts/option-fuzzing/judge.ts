@@ -1,7 +1,7 @@
 /** How far a reading may move: while a run holds what it holds, and once it is over. Everything beyond is a suspicion. */
 import type { Outcome } from '../../src/index.ts'
 import { locksMax } from '../../src/jail/locks.ts'
-import { socketBytesMax } from '../../src/jail/socket-memory.ts'
+import { readTcpMem, socketBytesMax } from '../../src/jail/limits/socket-memory.ts'
 import type { Readings } from './readings.ts'
 
 export interface Observation {
@@ -42,7 +42,7 @@ const lateMsMax = 2000
 
 /** What a cell may have waiting in its sockets, and what it can add until pid 1 has looked: 20 ms, on a busy machine. */
 const betweenLooksBytes = 32 * MiB
-const socketBytes = socketBytesMax(limits.memoryBytes) + betweenLooksBytes
+const socketBytes = socketBytesMax(limits.memoryBytes, readTcpMem()) + betweenLooksBytes
 
 /** A shared mapping without a file is a file to the kernel, of about 1 KiB that the run's memory limit counts. */
 const mappedFiles = limits.memoryBytes / 1024

@@ -1,8 +1,10 @@
-/** Which tests run as whom, and how many of them may be skipped. */
+/** Which tests run when and as whom, and how many of them may be skipped. */
 import { globSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 
 import type { Lacking } from '../../test/support/without-layer.ts'
+import { isBelow, levelsOf } from './levels.ts'
+import type { Level } from './levels.ts'
 
 export interface Pass {
   readonly name: string
@@ -22,75 +24,99 @@ export interface Pass {
   readonly wallMs: number
 }
 
+/**
+ * `daily`: what a change needs, at the level of whoever runs it. `rest`: everything else, so that the two together leave
+ * nothing out and run nothing twice; with `wide` the suites that find little on any one day, too. `oldest`: on the
+ * oldest Node alone.
+ */
+export type Tier = 'daily' | 'rest' | 'wide' | 'oldest'
+
+export interface Wanted {
+  readonly tier: Tier
+  /** Nothing but files that are, or lie below, one of these. */
+  readonly filters: readonly string[]
+  readonly isRoot: boolean
+}
+
 /** Everyone may have this id; nothing on a usual distribution does. It is not `nobody`, whom files may belong to. */
 const plainUserId = 65_533
 
-/** What differs for a user who is not root: who may make cells, ids, cgroups, and everything that stands on them. */
-const plainUserPlaces = [
-  'contracts/',
-  'escape/',
-  'engine/',
-  'jail/',
-  'sandbox/',
-  'adapters/cli/doctor',
-  'adapters/cli/run',
-]
-
-/** The same of the suites that take too long for every day. */
-const deepPlainUserFiles = [
-  'test-deep/databases.test.ts',
-  'test-deep/development-tools.test.ts',
-  'test-deep/hundred-sandboxes.test.ts',
-  'test-deep/fuzz-options.test.ts',
-  'test-deep/python-regression.test.ts',
-  'test-deep/sandbox-secrets.test.ts',
-]
-
-/** `npm test` is for every day and has four minutes: what is wide rather than sharp waits for the deep suite. */
-const notDaily = [
+/** What `npm test` leaves to `npm run test:all`, which runs it as whoever started it, too. */
+export const notDaily = [
+  // What is wide rather than sharp: tables, long runs, and what daily tests show with fewer cases.
+  'test-deep/',
   'test/adapters/snippet-tool/memory',
+  'test/adapters/snippet-tool/output-cap',
+  'test/adapters/snippet-tool/run-snippet',
+  'test/adapters/snippet-tool/timeouts',
   'test/bench/sections',
   'test/compatibility/',
   'test/conformance/javascript/',
   'test/conformance/python/conformance',
+  'test/engine/busy-host',
   'test/engine/missing-layers',
   'test/escape/block-the-loop',
   'test/properties/hostile-values',
   'test/properties/round-trip',
+  'test/properties/python-kinds',
   'test/properties/snippet-determinism',
+  // The contract of the runtimes once more: where a worker waits for each run, and for Node, whose harness is Bun's.
+  'test/contracts/parked-runtimes',
+  'test/contracts/node-runtime',
+  // Pages, examples and the package, as readers and strangers use them.
+  'test/examples',
+  'test/extending',
+  'test/package',
+  'test/readme',
+  // One process of the command, or one start of an engine, for each of many cases.
+  'test/adapters/cli/exec',
+  'test/adapters/cli/interruption',
+  'test/adapters/cli/outputs',
+  'test/adapters/cli/printed-values',
+  'test/adapters/cli/snippet',
+  'test/adapters/cli/usage',
+  'test/adapters/actor/execution',
+  'test/adapters/actor/protocol',
+  'test/jail/seccomp/runtimes',
+  'test/profiles/',
+  'test/runtimes/javascript/failures',
+  'test/runtimes/javascript/libraries',
+  'test/runtimes/javascript/modules',
+  'test/runtimes/javascript/package-suite',
+  'test/runtimes/javascript/patched-realm',
+  'test/runtimes/python/environments',
+  'test/runtimes/python/packages',
+  // What happens to sandboxes and pools where something fails or somebody is hostile; what they are for is daily.
+  'test/pool/threads.test.ts',
+  'test/sandbox/degraded',
+  'test/sandbox/exec-edge-cases',
+  'test/sandbox/failed-end',
+  'test/sandbox/files/hostile-guests',
+  'test/sandbox/files/model',
+  'test/sandbox/files/tar-attacks',
+  // Attacks that go on until a limit ends them, in many ways or a thousand times. What these limits are for is attacked
+  // every day by others: fork-bomb, memory-bomb, output-flood, outlast-the-deadline, forged-frames, kill-the-launcher.
+  'test/escape/archive-of-many',
+  'test/escape/block-the-engine',
+  'test/escape/burn-the-cpu',
+  'test/escape/cancel-at-exit',
+  'test/escape/collected-files',
+  'test/escape/configuration-of-others',
+  'test/escape/evade-the-count',
+  'test/escape/fill-the-disk',
+  'test/escape/hidden-globals',
+  'test/escape/hoard-kernel-memory',
+  'test/escape/known-findings-of-actors',
+  'test/escape/last-words',
+  'test/escape/million-dentries',
+  'test/escape/packages-of-others',
+  'test/escape/pooled-worker',
+  'test/escape/sandbox-timeouts',
+  'test/escape/sudden-deaths',
 ]
-const notDailyAsPlainUser = ['test/escape/', 'test/sandbox/', 'test/contracts/parked-runtimes']
-/** What of the first list differs for a plain user. */
-const aboutPlainUsers = ['test/compatibility/', 'test/engine/missing-layers']
 
 /** The same again with more rounds, more values, more modules: minutes that find little on any one day. */
-const wide = 'test-deep/wide'
-
-/** What of every day's tests depends on the Node of the host; the others look at sources, or at what guests are. */
-const aboutHosts = [
-  ...['adapters', 'core', 'engine', 'jail', 'policy', 'pool', 'result', 'sandbox'].map(
-    (name) => `test/${name}/`,
-  ),
-  'test/examples.test.ts',
-]
-/** What these tests themselves need of the Node that runs them, which what they test does without. */
-const notOnOldest = [
-  // It compares with the prompt of that Node, which is to be the guests' own.
-  'test/adapters/cli/printed-values',
-  // Their clock stands still, or they look at what keeps no process alive, and older runners let one end that waits for
-  // nothing else.
-  'test/pool/threads.test.ts',
-  'test/sandbox/endless-output',
-  'test/sandbox/processes',
-  // An older Node opens many sources at one time, and here it has no descriptors for that.
-  'test/engine/out-of-descriptors',
-  // They dispose of what they made with a stack of the language's, or in programs that use its syntax.
-  'test/jail/live-ids',
-  'test/jail/refused-views',
-  'test/sandbox/files/host-opens-nothing',
-  'test/jail/zygote',
-  'test/engine/refusals',
-]
+const wide = ['test-deep/wide/']
 
 /** On a machine with a compiler, Python, Bun, git and cgroups a few cases still have nothing to run on. */
 const rootSkippedMax = 4
@@ -101,133 +127,92 @@ const withoutNamespacesSkippedMax = { root: 6, plainUser: 8 }
 
 const minute = 60_000
 
-export interface Wanted {
-  readonly deep: boolean
-  /** The wide suites too. */
-  readonly all: boolean
-  /** On the oldest Node that is promised. */
-  readonly oldest: boolean
-  /** Nothing but files that are, or lie below, one of these. */
-  readonly filters: readonly string[]
-  readonly isRoot: boolean
-}
-
 export function planPasses(wanted: Wanted): Pass[] {
-  const { deep, oldest, filters } = wanted
-  const daily = planDaily(wanted)
-  if (!deep && !oldest) return daily
-  const onOldest = daily.map((pass) => ({
+  return planLevels(wanted).map(({ level, choose, ...pass }) => ({
     ...pass,
-    name: `on the oldest Node, ${pass.name}`,
-    isOnOldest: true,
     wallMs: 30 * minute,
-    files: pass.files.filter(
-      (file) => filters.length > 0 || (isBelow(file, aboutHosts) && !isBelow(file, notOnOldest)),
-    ),
+    files: findFiles(wanted.filters).filter((file) => levelsOf(file).includes(level) && choose(file)),
   }))
-  return deep ? [...planDeep(wanted), ...(filters.length > 0 ? [] : onOldest)] : onOldest
 }
 
-function planDeep({ all, filters, isRoot }: Wanted): Pass[] {
-  const everything = find('test/**/*.test.ts', filters)
-  const late = everything.filter((file) => isBelow(file, notDaily))
-  const isWide = (file: string) => isBelow(file, [wide])
-  const isMeant = (file: string) => all || !isWide(file) || filters.some(isWide)
-  const files = [...find('test-deep/**/*.test.ts', filters).filter(isMeant), ...late]
-  const asStarted = { name: 'deep', files, skippedMax: rootSkippedMax, wallMs: 30 * minute }
-  const walls = findAboutWalls(filters).filter((file) => !isBelow(file, ownMachines))
-  const withoutNamespaces = planWithoutNamespaces(walls, isRoot)
-  if (!isRoot) return [asStarted, ...withoutNamespaces]
-  const asPlainUser = {
-    name: `deep, as uid ${plainUserId}`,
-    files: [
-      ...files.filter((file) => deepPlainUserFiles.includes(file)),
-      ...everything.filter((file) => isBelow(file, [...notDailyAsPlainUser, ...aboutPlainUsers])),
-    ],
-    userId: plainUserId,
-    skippedMax: plainUserSkippedMax,
-    wallMs: 30 * minute,
-  }
-  return [asStarted, asPlainUser, ...withoutNamespaces]
+interface PlannedLevel extends Omit<Pass, 'files' | 'wallMs'> {
+  readonly level: Level
+  readonly choose: (file: string) => boolean
 }
 
-function planDaily({ filters, isRoot }: Wanted): Pass[] {
-  const everything = find('test/**/*.test.ts', filters)
-  const asStarted: Pass = {
+function planLevels({ tier, filters, isRoot }: Wanted): PlannedLevel[] {
+  const isDaily = (file: string) => !isBelow(file, notDaily)
+  // What is asked for by name is meant.
+  const isMeant = (file: string) =>
+    tier === 'wide' || !isBelow(file, wide) || filters.some((one) => isBelow(one, wide))
+  const started = {
+    level: 'started',
     name: isRoot ? 'as root' : 'as a plain user',
-    files: everything.filter((file) => filters.length > 0 || !isBelow(file, notDaily)),
     skippedMax: isRoot ? rootSkippedMax : plainUserSkippedMax,
-    wallMs: 15 * minute,
+  } as const
+  if (tier === 'daily') return [{ ...started, choose: (file) => isDaily(file) || filters.length > 0 }]
+  const onOldest = planOnOldest(isRoot)
+  if (tier === 'oldest') return onOldest
+  const late = {
+    ...started,
+    name: `${started.name}, the rest`,
+    choose: (file: string) => !isDaily(file) && isMeant(file),
   }
-  if (!isRoot) return [asStarted]
-  const asPlainUser: Pass = {
-    name: `as uid ${plainUserId}`,
-    files: findAboutWalls(filters).filter(
-      (file) => filters.length > 0 || !isBelow(file, [...notDaily, ...notDailyAsPlainUser]),
-    ),
-    userId: plainUserId,
-    skippedMax: plainUserSkippedMax,
-    wallMs: 15 * minute,
-  }
-  return [asStarted, asPlainUser]
+  return [late, ...planOtherLevels(isRoot), ...onOldest].map((one) => ({
+    ...one,
+    choose: (file) => one.choose(file) && isMeant(file),
+  }))
 }
 
-/**
- * They make machines that lack something, or plans with namespaces, and cannot on one that lacks these already. What is
- * left of sandboxes there test/sandbox/degraded.test.ts says.
- */
-const ownMachines = [
-  'test/sandbox/',
-  'test/escape/archive-of-many.test.ts',
-  'test/escape/sandbox-',
-  'test/escape/search-the-log.test.ts',
-  'test/escape/kill-the-host-of-sandboxes.test.ts',
-  'test/engine/missing-layers.test.ts',
-  'test/escape/sudden-deaths.test.ts',
-  ...['live-ids', 'malformed-frames', 'refused-views', 'step-failures', 'zygote'].map(
-    (name) => `test/jail/${name}.test.ts`,
-  ),
-]
-
-/** A snippet has the same wall whoever runs it. */
-const withoutCells = ['test/engine/snippets', 'test/escape/snippet-']
-
-/** The walls of level `restricted`, which differ again between root, who has ids for its guests, and everybody else. */
-function planWithoutNamespaces(files: readonly string[], isRoot: boolean): Pass[] {
-  const plain: Pass = {
-    name: `${isRoot ? `as uid ${plainUserId}` : 'as a plain user'}, without namespaces`,
-    files,
-    ...(isRoot ? { userId: plainUserId } : {}),
+function planOtherLevels(isRoot: boolean): PlannedLevel[] {
+  const asPlainUser = isRoot ? { userId: plainUserId } : {}
+  const who = isRoot ? `as uid ${plainUserId}` : 'as a plain user'
+  const plain: PlannedLevel = {
+    level: 'plain user, without namespaces',
+    name: `${who}, without namespaces`,
+    choose: () => true,
+    ...asPlainUser,
     lacking: ['user-namespaces'],
     skippedMax: withoutNamespacesSkippedMax.plainUser,
-    wallMs: 20 * minute,
   }
   if (!isRoot) return [plain]
-  const asRoot: Pass = {
-    name: 'as root, without namespaces',
-    files,
-    lacking: ['user-namespaces', 'sys-admin'],
-    skippedMax: withoutNamespacesSkippedMax.root,
-    wallMs: 20 * minute,
+  return [
+    { level: 'plain user', name: who, choose: () => true, ...asPlainUser, skippedMax: plainUserSkippedMax },
+    {
+      level: 'started, without namespaces',
+      name: 'as root, without namespaces',
+      choose: () => true,
+      lacking: ['user-namespaces', 'sys-admin'],
+      skippedMax: withoutNamespacesSkippedMax.root,
+    },
+    plain,
+  ]
+}
+
+function planOnOldest(isRoot: boolean): PlannedLevel[] {
+  const started: PlannedLevel = {
+    level: 'started, on the oldest Node',
+    name: `${isRoot ? 'as root' : 'as a plain user'}, on the oldest Node`,
+    choose: () => true,
+    isOnOldest: true,
+    skippedMax: isRoot ? rootSkippedMax : plainUserSkippedMax,
   }
-  return [asRoot, plain]
+  if (!isRoot) return [started]
+  const plain: PlannedLevel = {
+    level: 'plain user, on the oldest Node',
+    name: `as uid ${plainUserId}, on the oldest Node`,
+    choose: () => true,
+    userId: plainUserId,
+    isOnOldest: true,
+    skippedMax: plainUserSkippedMax,
+  }
+  return [started, plain]
 }
 
-function findAboutWalls(filters: readonly string[]): string[] {
-  const places = plainUserPlaces.map((place) => `test/${place}`)
-  return find('test/**/*.test.ts', filters).filter(
-    (file) => isBelow(file, places) && !isBelow(file, withoutCells),
-  )
-}
-
-function isBelow(file: string, places: readonly string[]): boolean {
-  return places.some((place) => file.startsWith(place))
-}
-
-/** Files of the pattern that are, or lie below, one of the filters; all of them without filters. */
-function find(pattern: string, filters: readonly string[]): string[] {
+/** Files of tests that are, or lie below, one of the filters; all of them without filters. */
+function findFiles(filters: readonly string[]): string[] {
   const wanted = filters.map((filter) => relative(process.cwd(), resolve(filter)))
-  const files = globSync(pattern).sort()
+  const files = globSync(['test/**/*.test.ts', 'test-deep/**/*.test.ts']).sort()
   if (wanted.length === 0) return files
   return files.filter((file) => wanted.some((filter) => file === filter || file.startsWith(`${filter}/`)))
 }

@@ -1,27 +1,25 @@
 /** What a person reads while the tests run: a line a file, and each failure where it happens. */
 import { inspect } from 'node:util'
 import type { TestEvent } from 'node:test/reporters'
-import { isFailure, isFileWithoutTests, shortPath } from './results.ts'
+import { FileCounts, isFailure, isFileWithoutTests, shortPath } from './file-counts.ts'
+import type { FileResults } from './file-counts.ts'
 
 export default async function* reportToPerson(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  const counts = new FileCounts()
   for await (const event of events) {
+    const file = counts.add(event)
+    if (isFailure(event)) yield describeFailure(event)
+    if (file !== undefined) yield describeFile(file)
     if (event.type === 'test:stderr') yield event.data.message
-    else if (event.type === 'test:summary' && event.data.file !== undefined) yield describeFile(event.data)
     else if (event.type === 'test:interrupted') yield describeUnfinished(event.data.tests)
-    else if (isFailure(event)) yield describeFailure(event)
   }
 }
 
-/** `failed` is there, and is missing in the types. */
-type Counts = SummaryEvent['counts'] & { readonly failed: number }
-type SummaryEvent = Extract<TestEvent, { type: 'test:summary' }>['data']
-
-function describeFile({ file = '', counts, duration_ms: durationMs, success }: SummaryEvent): string {
-  const { passed, failed, cancelled, skipped, todo } = counts as Counts
+function describeFile({ file, passed, failed, skipped, durationMs }: FileResults): string {
   const parts = [`${passed} passed`]
-  if (failed + cancelled > 0) parts.push(`${failed + cancelled} failed`)
-  if (skipped + todo > 0) parts.push(`${skipped + todo} skipped`)
-  return `${success ? '✔' : '✖'} ${shortPath(file)}: ${parts.join(', ')} (${Math.round(durationMs)} ms)\n`
+  if (failed > 0) parts.push(`${failed} failed`)
+  if (skipped > 0) parts.push(`${skipped} skipped`)
+  return `${failed === 0 ? '✔' : '✖'} ${file}: ${parts.join(', ')} (${durationMs} ms)\n`
 }
 
 function describeFailure(event: TestEvent): string {

@@ -15,15 +15,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { lostLaunchers } from './lost-launchers.ts'
 import type { Pass } from './passes.ts'
+import { planProcesses, writeProcesses } from './processes.ts'
 import type { PassResults } from './results.ts'
 import { oldestHost, thisHost } from './test-host.ts'
 import type { TestHost } from './test-host.ts'
 import { WithoutLayers } from '../../test/support/without-layer.ts'
 
-/** Files at one time: the processors of a small machine. More, and tests about time measure each other. */
-const concurrency = 2
+/** Processes at one time, on two processors: files wait for half of their time, for deadlines and for ends. */
+const concurrency = 4
 /** Ends a test that waits for what never comes; the slowest good one takes a tenth of this. */
 const testMs = 120_000
+
+const nothing: PassResults = { passed: 0, failed: 0, skipped: [], files: [] }
 
 const asUser = join(import.meta.dirname, 'as-user.ts')
 
@@ -32,9 +35,9 @@ export async function runPass(planned: Pass): Promise<PassResults> {
   const pass = { ...planned, files: planned.files.filter((file) => existsSync(file)) }
   const obstacle = findObstacle(pass)
   if (obstacle !== undefined) {
-    return { passed: 0, failed: 0, skipped: [{ name: `everything ${pass.name}`, reason: obstacle }] }
+    return { ...nothing, skipped: [{ name: `everything ${pass.name}`, reason: obstacle }] }
   }
-  using host = pass.isOnOldest === true ? oldestHost() : thisHost
+  const host = pass.isOnOldest === true ? oldestHost() : thisHost
   using folders = makeFolders(pass, host)
   const together = { name: 'together', files: pass.files.filter((file) => !isAboutTime(file)) } as const
   const alone = { name: 'one by one', files: pass.files.filter(isAboutTime) } as const
@@ -50,6 +53,7 @@ export async function runPass(planned: Pass): Promise<PassResults> {
     passed: sum(parts.map(({ passed }) => passed)),
     failed: sum(parts.map(({ failed }) => failed)) + litter.length,
     skipped: parts.flatMap(({ skipped }) => skipped),
+    files: parts.flatMap(({ files }) => files),
   }
 }
 
@@ -87,15 +91,21 @@ interface Folders extends Disposable {
   /** What Node keeps of the modules it has compiled: each file of tests is a process, and most load the same ones. */
   readonly compiled: string
   readonly results: string
+  /** Files that make several files of tests share a process. */
+  readonly groups: string
   readonly without: WithoutLayers | undefined
 }
 
 function makeFolders({ userId, lacking }: Pass, host: TestHost): Folders {
   const root = mkdtempSync(join(tmpdir(), 'lazaret-test-'))
-  const [home, temporary, compiled, results] = ['home', 'tmp', 'compiled', 'results'].map((name) =>
-    join(root, name),
-  ) as [string, string, string, string]
-  const folders = { home, temporary, compiled, results }
+  const inRoot = (name: string) => join(root, name)
+  const folders = {
+    home: inRoot('home'),
+    temporary: inRoot('tmp'),
+    compiled: inRoot('compiled'),
+    results: inRoot('results'),
+    groups: inRoot('groups'),
+  }
   for (const folder of Object.values(folders)) mkdirSync(folder)
   // As /tmp is: tests of root's become other users, and guests have ids of their own.
   chmodSync(root, 0o711)
@@ -114,8 +124,9 @@ function makeFolders({ userId, lacking }: Pass, host: TestHost): Folders {
 }
 
 async function runStage(pass: Pass, { name, files }: Stage, folders: Folders): Promise<PassResults> {
-  if (files.length === 0) return { passed: 0, failed: 0, skipped: [] }
+  if (files.length === 0) return nothing
   const { host } = folders
+  const processes = planProcesses(files, { mayShare: pass.isOnOldest !== true })
   const resultsFile = join(folders.results, `${name}.json`)
   const reporters = join(host.folder, 'scripts/testing')
   const command = [
@@ -126,7 +137,7 @@ async function runStage(pass: Pass, { name, files }: Stage, folders: Folders): P
     '--test-reporter-destination=stdout',
     `--test-reporter=${join(reporters, 'results.ts')}`,
     `--test-reporter-destination=${resultsFile}`,
-    ...files,
+    ...writeProcesses(processes, { folder: folders.groups, root: host.folder }),
   ]
   const asWhom = pass.userId === undefined ? [] : [process.execPath, asUser, String(pass.userId)]
   const lacking = folders.without?.command(pass.lacking ?? [], []) ?? []
@@ -138,11 +149,18 @@ async function runStage(pass: Pass, { name, files }: Stage, folders: Folders): P
   })
   const isInTime = await waitFor(child, pass.wallMs)
   const results = readResults(resultsFile)
-  if (isInTime && results !== undefined) return results
-  process.stdout.write(
-    `✖ the pass ${pass.name} ${isInTime ? 'ended without results' : `did not end within ${pass.wallMs / 1000} s`}\n`,
-  )
-  return { passed: results?.passed ?? 0, failed: (results?.failed ?? 0) + 1, skipped: results?.skipped ?? [] }
+  const problems = isInTime ? [] : [`did not end within ${pass.wallMs / 1000} s`]
+  if (results === undefined) problems.push('ended without results')
+  else problems.push(...findMissing(files, results))
+  for (const problem of problems) process.stdout.write(`✖ the pass ${pass.name}: ${problem}\n`)
+  const { failed, ...others } = results ?? nothing
+  return { ...others, failed: failed + problems.length }
+}
+
+/** A process that ends early takes the files with it that it had not come to. */
+function findMissing(files: readonly string[], results: PassResults): string[] {
+  const ended = new Set(results.files.map(({ file }) => file))
+  return files.filter((file) => !ended.has(file)).map((file) => `${file} has not run to its end`)
 }
 
 /** Another user gets nothing of the environment of the one who started the runner, which may name folders of theirs. */

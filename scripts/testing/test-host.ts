@@ -2,7 +2,7 @@
 import { LoweredCopy } from './lowered-copy.ts'
 import { oldestNode } from './oldest-node.ts'
 
-export interface TestHost extends Disposable {
+export interface TestHost {
   readonly node: string
   /** The checkout. */
   readonly folder: string
@@ -13,17 +13,24 @@ export const thisHost: TestHost = {
   node: process.execPath,
   folder: process.cwd(),
   environment: {},
-  [Symbol.dispose]: () => undefined,
 }
+
+/** One copy serves all passes. */
+let copy: LoweredCopy | undefined
 
 export function oldestHost(): TestHost {
   const node = oldestNode()
-  const copy = new LoweredCopy()
+  copy ??= makeCopy()
   return {
     node,
     folder: copy.folder,
     // It reads files of that name only when it is told to.
     environment: { NODE_OPTIONS: '--experimental-strip-types --disable-warning=ExperimentalWarning' },
-    [Symbol.dispose]: () => copy[Symbol.dispose](),
   }
+}
+
+function makeCopy(): LoweredCopy {
+  const made = new LoweredCopy()
+  process.once('exit', () => made[Symbol.dispose]())
+  return made
 }

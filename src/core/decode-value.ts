@@ -2,7 +2,7 @@
 import { type Fields, decodeLeaf, malformed } from './decode-leaf.ts'
 import { ArrayFilling, type Filling, FieldsFilling, fillings } from './decode-tags.ts'
 import { Unserializable } from './encode-leaf.ts'
-import { depthMax } from './encode-value.ts'
+import { depthMax } from './encode-walk.ts'
 import type { Steps } from './steps.ts'
 import { findRefTarget, RefTargets } from './value-refs.ts'
 

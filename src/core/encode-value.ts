@@ -2,37 +2,14 @@
  * The writing half of `values.ts`. It runs inside the guest process, after guest code: no getter, proxy or patched
  * built-in may make it throw or call anything but what the value itself holds, and its work is bounded by `maxBytes`.
  */
-import { isMap, isSet } from './built-in-kinds.ts'
-import {
-  encodeInteger,
-  encodeDateOrPattern,
-  encodeNumber,
-  encodePrimitiveObject,
-  encodeUnserializable,
-} from './encode-leaf.ts'
-import { ArrayMembers, ErrorMembers, FieldsMembers, MapMembers, SetMembers } from './encode-members.ts'
-import { longTextLength, TextMembers } from './encode-text.ts'
-import { below, type Members, type Place } from './encode-members.ts'
+import { encodeUnserializable } from './encode-leaf.ts'
+import { Encoding } from './encode-walk.ts'
+import type { Replace } from './encode-walk.ts'
 import { JsonText, tooLarge } from './json-text.ts'
-import { bytesLength, jsonString, messageOf, uncurryThis, utf8 } from './primordials.ts'
-import {
-  type Binary,
-  functionText,
-  handleText,
-  isError,
-  isList,
-  isPlain,
-  readBinary,
-  readKeys,
-  readProperty,
-  Unreadable,
-} from './read-value.ts'
-import { SeenObjects } from './seen-objects.ts'
+import { bytesLength, messageOf, utf8 } from './primordials.ts'
 import type { Steps } from './steps.ts'
 import { sliceText } from './text-slices.ts'
 
-/** Levels of values inside values that cross; deeper ones become `Unserializable`. */
-export const depthMax = 1000
 const bytesMaxDefault = 16 * 1024 * 1024
 /** Some microseconds, unless a text or the bytes in one of them are long. */
 const stepsAtOnce = 64
@@ -42,11 +19,9 @@ export interface EncodeOptions {
   readonly maxBytes?: number
   /** A value of more lists, objects and the like is replaced as a whole. Any number by default: bytes bound them, too. */
   readonly objectsMax?: number
-  /** What is written instead of a value; `key` is what it stands under. */
+  /** What is written instead of a value. */
   readonly replace?: Replace
 }
-
-type Replace = (value: unknown, key: string | number) => unknown
 
 export interface EncodedJson {
   readonly json: string
@@ -116,185 +91,4 @@ class DocumentEncoding {
   get #tooLarge(): string {
     return `[larger than ${this.#maxBytes} bytes]`
   }
-}
-
-/** A container whose members up to `next` are written. Linked, because lists have prototypes that guest code can patch. */
-interface Frame {
-  readonly parent: Frame | undefined
-  readonly members: Members
-  next: number
-}
-
-const symbolText = uncurryThis(Symbol.prototype.toString)
-// Native, unlike Buffer's toString, which looks this method up again on the prototype that guest code can patch.
-const base64Slice = uncurryThis(
-  Reflect.get(Buffer.prototype, 'base64Slice') as (start: number, end: number) => string,
-)
-
-/** Nothing here recurses over the value, so that it can stop anywhere. */
-class Encoding {
-  isCut = false
-  readonly text: JsonText
-  readonly #seen = new SeenObjects<Place>()
-  #objectsLeft: number
-  readonly #replace: Replace | undefined
-  #top: Frame | undefined
-
-  constructor(text: JsonText, objectsMax: number, replace: Replace | undefined) {
-    this.text = text
-    this.#objectsLeft = objectsMax
-    this.#replace = replace
-  }
-
-  begin(root: unknown): void {
-    const value = this.#replace === undefined ? root : this.#replace(root, '')
-    this.#write(value, { parent: undefined, step: '', depth: 0 })
-  }
-
-  /** Answers whether all is written. */
-  advance(steps: number): boolean {
-    for (let step = 0; step < steps; step++) {
-      const frame = this.#top
-      if (frame === undefined) return true
-      const { members, next } = frame
-      // A proxy may say that it has less than no members, or no number of them.
-      if (next < members.count) {
-        frame.next = next + 1
-        members.write(next, this)
-      } else {
-        this.#put(members.close)
-        this.#top = frame.parent
-      }
-    }
-    return this.#top === undefined
-  }
-
-  /** What the members of a container write with. */
-  child(found: unknown, parent: Place, step: string | number): void {
-    const value = this.#replace === undefined ? found : this.#replace(found, step)
-    if (typeof value !== 'object' || value === null) return this.#write(value, parent)
-    if (Unreadable.is(value)) return this.#put(encodeUnserializable(`[getter threw: ${value.message}]`))
-    this.#object(value, { parent, step, depth: parent.depth + 1 })
-  }
-
-  #write(value: unknown, place: Place): void {
-    switch (typeof value) {
-      case 'string':
-        return this.#string(value)
-      case 'number':
-        return this.#put(encodeNumber(value))
-      case 'boolean':
-        return this.#put(value ? 'true' : 'false')
-      case 'undefined':
-        return this.#put('{"$type":"undefined"}')
-      case 'bigint':
-        return this.#put(encodeInteger(value))
-      case 'symbol':
-        return this.#put(encodeUnserializable(symbolText(value)))
-      case 'function':
-        return this.#put(encodeUnserializable(functionText(value)))
-      case 'object':
-        return value === null ? this.#put('null') : this.#object(value, place)
-    }
-  }
-
-  #put(piece: string): void {
-    this.text.put(piece)
-  }
-
-  #object(value: object, place: Place): void {
-    const first = this.#seen.get(value)
-    if (first !== undefined) return this.#put(`{"$type":"Ref","path":[${pathText(first)}]}`)
-    const isArray = isList(value)
-    const isContainer = isArray || isPlain(value)
-    if (!isContainer) {
-      const primitive = encodePrimitiveObject(value)
-      if (primitive !== undefined) return this.#put(primitive)
-    }
-    if (--this.#objectsLeft < 0) throw tooLarge
-    this.#seen.set(value, place)
-    if (!isContainer && this.#leaf(value)) return
-    if (place.depth > depthMax) {
-      this.isCut = true
-      this.#put(encodeUnserializable('[nested too deeply]'))
-    } else if (isArray) this.#array(value, place)
-    else if (isContainer) this.#fields(value, place)
-    else if (isMap(value)) this.#open('{"$type":"Map","value":[', new MapMembers(value, place, this.text))
-    else if (isSet(value)) this.#open('{"$type":"Set","value":[', new SetMembers(value, place, this.text))
-    else if (isError(value)) this.#error(value, place)
-    else this.#fields(value, place)
-  }
-
-  #string(value: string): void {
-    if (value.length < longTextLength) return this.text.putString(value)
-    this.text.requireRoom(value.length)
-    this.#open('"', new TextMembers(value))
-  }
-
-  #open(start: string, members: Members): void {
-    this.#put(start)
-    this.#top = { parent: this.#top, members, next: 0 }
-  }
-
-  /** Writes an object without anything inside it that is an object; answers whether it is one. */
-  #leaf(value: object): boolean {
-    const text = encodeDateOrPattern(value)
-    if (text !== undefined) this.#put(text)
-    const binary = text === undefined ? readBinary(value) : undefined
-    if (binary !== undefined) this.#binary(binary)
-    return text !== undefined || binary !== undefined
-  }
-
-  #array(value: readonly unknown[], place: Place): void {
-    const length = readProperty(value, 'length')
-    if (typeof length !== 'number') return this.#put(encodeUnserializable('[array without a length]'))
-    this.#open('[', new ArrayMembers(value, length, place))
-  }
-
-  /** A plain object, or an instance of a class as one. */
-  #fields(value: object, place: Place): void {
-    const keys = readKeys(value)
-    if (Unreadable.is(keys)) return this.#put(encodeUnserializable(`[keys threw: ${keys.message}]`))
-    if (keys.length === 0) {
-      const text = isPlain(value) ? undefined : handleText(value)
-      return this.#put(text === undefined ? '{}' : encodeUnserializable(text))
-    }
-    if (!hasTag(keys)) return this.#open('{', new FieldsMembers(value, keys, { place, close: '}' }))
-    const inside = { place: below(place, 'value'), close: '}}' }
-    this.#open('{"$type":"Object","value":{', new FieldsMembers(value, keys, inside))
-  }
-
-  #error(value: Error, place: Place): void {
-    this.#put(`{"$type":"Error","name":`)
-    const members = new ErrorMembers(value, place)
-    this.text.putString(members.name)
-    this.#put(',"message":')
-    this.text.putString(members.message)
-    if (members.stack !== undefined) {
-      this.#put(',"stack":')
-      this.text.putString(members.stack)
-    }
-    this.#open('', members)
-  }
-
-  #binary({ name, bytes }: Binary): void {
-    const length = bytesLength(bytes)
-    // Four characters for every three bytes.
-    this.text.requireRoom((length / 3) * 4)
-    this.#put(`{"$type":"${name}","value":"${base64Slice(bytes, 0, length)}"}`)
-  }
-}
-
-function pathText(place: Place): string {
-  let text = ''
-  for (let at = place; at.parent !== undefined; at = at.parent) {
-    const step = typeof at.step === 'number' ? `${at.step}` : jsonString(at.step)
-    text = text === '' ? step : `${step},${text}`
-  }
-  return text
-}
-
-function hasTag(keys: readonly string[]): boolean {
-  for (let index = 0; index < keys.length; index++) if (keys[index] === '$type') return true
-  return false
 }

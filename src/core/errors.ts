@@ -28,6 +28,14 @@ const table = {
     exitCode: 64,
     retryable: false,
   },
+  NOT_ADMITTED: {
+    kind: 'refusal',
+    message: 'The operator does not let this begin.',
+    hint: 'Ask whoever runs this service; the message may say more.',
+    httpStatus: 403,
+    exitCode: 65,
+    retryable: false,
+  },
   LIMIT_UNENFORCEABLE: {
     kind: 'refusal',
     message: 'Nothing on this machine can enforce a limit that the run needs.',

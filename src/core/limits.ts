@@ -37,22 +37,46 @@ export interface Limits {
 export type LimitName = keyof Limits
 
 const MiB = 1024 * 1024
+const GiB = 1024 * MiB
+const TiB = 1024 * GiB
 
-export const defaultLimits: Limits = {
-  wallMs: 30_000,
-  cpuMs: null,
-  memoryBytes: 512 * MiB,
-  processesMax: 64,
-  openFilesMax: 256,
-  diskBytes: 256 * MiB,
-  outputBytes: 10 * MiB,
-  codeBytes: 1 * MiB,
-  inputBytes: 16 * MiB,
-  resultBytes: 16 * MiB,
-  functionCallsMax: 10_000,
-  functionMs: null,
-  hostMs: 5000,
+/** What a timer of the platform takes. */
+const timeMsMax = 2 ** 31 - 1
+
+interface LimitRange<Value> {
+  /** For a run that asks for none. `null` is no bound, and may be asked for where it is usual. */
+  readonly usual: Value
+  readonly least: number
+  readonly most: number
 }
+
+/** What each may be. Who holds it is said in jail/limits/limit-rows.ts. */
+export const limitRanges: { readonly [Name in LimitName]: LimitRange<Limits[Name]> } = {
+  wallMs: { usual: 30_000, least: 1, most: timeMsMax },
+  cpuMs: { usual: null, least: 1, most: timeMsMax },
+  memoryBytes: { usual: 512 * MiB, least: 16 * MiB, most: 16 * TiB },
+  processesMax: { usual: 64, least: 1, most: 1_000_000 },
+  openFilesMax: { usual: 256, least: 16, most: 1_000_000 },
+  diskBytes: { usual: 256 * MiB, least: 64 * 1024, most: 16 * TiB },
+  outputBytes: { usual: 10 * MiB, least: 0, most: GiB },
+  codeBytes: { usual: 1 * MiB, least: 1, most: 64 * MiB },
+  inputBytes: { usual: 16 * MiB, least: 0, most: 256 * MiB },
+  resultBytes: { usual: 16 * MiB, least: 64, most: 256 * MiB },
+  functionCallsMax: { usual: 10_000, least: 1, most: 1_000_000_000 },
+  functionMs: { usual: null, least: 1, most: timeMsMax },
+  hostMs: { usual: 5000, least: 1, most: timeMsMax },
+}
+
+export const limitNames = Object.keys(limitRanges) as LimitName[]
+
+/** One answer for each limit. */
+export function perLimit<Value>(answer: (name: LimitName) => Value): Record<LimitName, Value> {
+  return Object.fromEntries(limitNames.map((name) => [name, answer(name)])) as Record<LimitName, Value>
+}
+
+export const defaultLimits = perLimit((name) => limitRanges[name].usual) as unknown as Limits
 
 /** What really enforces a limit in a run, as its receipt names it. */
 export type LimitMechanism = 'cgroup' | 'rlimit' | 'watchdog' | 'tmpfs' | 'cell' | 'wasm' | 'host' | 'none'
+
+export type LimitMechanisms = Readonly<Record<LimitName, LimitMechanism>>

@@ -1,3 +1,6 @@
+/** How a run ends, in one table: what every door says of it and exits with. */
+import { constants } from 'node:os'
+
 /** An error of the guest's own program, in the guest's own lines. Guest text: bounded, untrusted. */
 export interface GuestError {
   readonly name: string
@@ -28,3 +31,65 @@ export type Outcome =
   | { readonly kind: 'denied'; readonly what: string }
   | { readonly kind: 'killed'; readonly signal: string }
   | { readonly kind: 'cancelled' }
+
+type OutcomeOf<Kind> = Extract<Outcome, { readonly kind: Kind }>
+
+interface OutcomeRow<One> {
+  /** Of the command that ran it. */
+  readonly exitCode: (outcome: One) => number
+  /** What happened, for a door that has no words of its own for it. */
+  readonly says: (outcome: One) => string
+}
+
+const MiB = 1024 * 1024
+
+/** Refusals and faults have theirs in the table of errors. */
+const rows: { readonly [Kind in Outcome['kind']]: OutcomeRow<OutcomeOf<Kind>> } = {
+  completed: {
+    exitCode: ({ exitCode }) => exitCode,
+    says: ({ exitCode }) => `ended with exit code ${exitCode}`,
+  },
+  failed: {
+    // A failure never looks like success, whatever the guest's process made of it.
+    exitCode: ({ exitCode }) => (exitCode === 0 ? 1 : exitCode),
+    says: () => 'ended by an error',
+  },
+  'syntax-error': { exitCode: () => 65, says: () => 'is not valid code' },
+  'timed-out': {
+    exitCode: () => 124,
+    says: ({ limit, limitMs }) =>
+      limit === 'wall' ? `timed out after ${limitMs}ms` : `used more than ${limitMs}ms of processor time`,
+  },
+  'out-of-memory': {
+    exitCode: () => 137,
+    says: ({ limitBytes }) => `used more than ${Math.floor(limitBytes / MiB)} MiB of memory`,
+  },
+  'limit-exceeded': {
+    exitCode: () => 125,
+    says: ({ limit, allowed }) => `went over the limit on ${limit}, which is ${allowed}`,
+  },
+  denied: { exitCode: () => 125, says: ({ what }) => `was denied ${what}` },
+  killed: {
+    exitCode: ({ signal }) => 128 + signalNumber(signal),
+    says: ({ signal }) => `ended by the signal ${signal}`,
+  },
+  cancelled: { exitCode: () => 130, says: () => 'was cancelled' },
+}
+
+function rowOf(outcome: Outcome): OutcomeRow<Outcome> {
+  return rows[outcome.kind] as OutcomeRow<Outcome>
+}
+
+export function exitCodeOf(outcome: Outcome): number {
+  return rowOf(outcome).exitCode(outcome)
+}
+
+export function sayOutcome(outcome: Outcome): string {
+  return rowOf(outcome).says(outcome)
+}
+
+/** Real-time signals have no name in Node and arrive with their number. */
+function signalNumber(signal: string): number {
+  const known = Object.entries(constants.signals).find(([name]) => name === signal)
+  return known?.[1] ?? Number(/\d+$/.exec(signal)?.[0] ?? 0)
+}

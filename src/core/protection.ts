@@ -9,6 +9,9 @@
 export const protectionLevels = ['strong', 'standard', 'restricted', 'none'] as const
 export type ProtectionLevel = (typeof protectionLevels)[number]
 
+/** What is required of a machine where nobody says more or less. */
+export const defaultMinimum: ProtectionLevel = 'restricted'
+
 /** What stood around a run: the level of its cell, or the engine in WebAssembly that a snippet has instead of a cell. */
 export type Protection = ProtectionLevel | 'wasm'
 

@@ -8,6 +8,10 @@ export const cellRuntimeNames = ['bun', 'node', 'python', 'shell'] as const
 /** How a language runs in a cell. */
 export type CellRuntimeName = (typeof cellRuntimeNames)[number]
 
+/** Those whose interpreter an operator may name; the shell is the machine's own. */
+export type ToolchainName = Exclude<CellRuntimeName, 'shell'>
+export const toolchainNames = cellRuntimeNames.filter((name): name is ToolchainName => name !== 'shell')
+
 export const runtimeNames = [...cellRuntimeNames, 'snippet'] as const
 /** How a language runs. `isolate` joins this list when it exists. */
 export type RuntimeName = (typeof runtimeNames)[number]
@@ -19,8 +23,8 @@ export const realms = ['runtime', 'bare'] as const
 /** What a program in JavaScript finds beside the language. */
 export type Realm = (typeof realms)[number]
 
-/** One piece of code, to be executed once. Only `code` and `language` are required. */
-export interface RunRequest {
+/** What of a request can be written down. Only `code` and `language` are required. */
+interface RunFields {
   /** The program's text. */
   readonly code: string
   /** In TypeScript all syntax works and no type is checked; decorators are those of `experimentalDecorators`. */
@@ -60,17 +64,21 @@ export interface RunRequest {
    * process gets them at its start, so Python, Bun and Node are started for such a run and not taken from a pool.
    */
   readonly env?: Readonly<Record<string, string>>
-  /**
-   * Functions of the host that the guest's code may call by name: in JavaScript they return promises; in Python they
-   * block, or are awaited where an event loop runs. Not for shell. Their arguments are the guest's: check them.
-   */
-  readonly functions?: Readonly<Record<string, HostFunction>>
   /** Clamped to the operator's ceilings; the receipt says so. */
   readonly limits?: Partial<Limits>
   /** Default `none`: an empty network namespace with a loopback of its own. */
   readonly network?: NetworkMode
   /** Who asks: for rate limits, audit and fairness. */
   readonly client?: string
+}
+
+/** What of a request lives in the caller's process, and cannot leave it. */
+export interface RunHandles {
+  /**
+   * Functions of the host that the guest's code may call by name: in JavaScript they return promises; in Python they
+   * block, or are awaited where an event loop runs. Not for shell. Their arguments are the guest's: check them.
+   */
+  readonly functions?: Readonly<Record<string, HostFunction>>
   /** Aborting it kills the run; the outcome is `cancelled`. */
   readonly signal?: AbortSignal
   /**
@@ -80,6 +88,15 @@ export interface RunRequest {
    * writing, and its time runs. `run()` answers after the last piece was taken. What it throws, `run()` throws.
    */
   readonly onOutput?: ((chunk: OutputChunk) => void) | ((chunk: OutputChunk) => Promise<void>)
+}
+
+/** One piece of code, to be executed once. Only `code` and `language` are required. */
+export interface RunRequest extends RunFields, RunHandles {}
+
+/** A request as plain data: it can be sent, queued and recorded. The functions that it names stay with the handles. */
+export interface RunSpec extends RunFields {
+  /** The names under which the guest's code finds functions of the host. */
+  readonly functionNames?: readonly string[]
 }
 
 /** What it returns, or resolves to, is the call's value; what it throws becomes an error of the guest's language. */

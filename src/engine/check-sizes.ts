@@ -1,15 +1,15 @@
 /** Whether a request fits, before anything is spent on it. */
 import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
-import type { RunRequest } from '../core/request.ts'
-import { inodesMax, onDisk } from '../jail/tmpfs.ts'
+import type { RunSpec } from '../core/request.ts'
+import { inodesMax, onDisk } from '../jail/limits/disk.ts'
 
 /** Arguments and variables cross in one frame of 1 MiB; this leaves room for what every guest finds. */
 const stringBytesMax = 896 * 1024
 
 /** Throws INPUT_TOO_LARGE. The value of `input` is bounded where it is encoded. */
-export function checkSizes(request: RunRequest, limits: Limits): void {
-  const { code, stdin = '', files = {}, args = [], env = {} } = request
+export function checkSizes(spec: RunSpec, limits: Limits): void {
+  const { code, stdin = '', files = {}, args = [], env = {} } = spec
   const sizes = Object.values(files).map((content) => Buffer.byteLength(content))
   const strings = [...args, ...Object.entries(env).flat()]
   refuseAbove('code', Buffer.byteLength(code), { name: 'codeBytes', most: limits.codeBytes })

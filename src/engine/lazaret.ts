@@ -1,99 +1,32 @@
-/** The story of a run: checked, bounded, admitted, executed behind a wall, settled from evidence. */
+/** A Lazaret: what its parts are made of, and how they end. The story of a run is in runs.ts. */
 import { systemClock } from '../core/clock.ts'
-import type { Clock } from '../core/clock.ts'
-import { endInOrder, endOnce } from '../core/endings.ts'
-import { LazaretError } from '../core/errors.ts'
-import { messageOf } from '../core/primordials.ts'
-import { isAtLeast } from '../core/protection.ts'
+import { endInOrder } from '../core/endings.ts'
+import type { LazaretError } from '../core/errors.ts'
 import type { RunRequest } from '../core/request.ts'
 import type { RunResult } from '../core/result.ts'
 import { Machine } from '../jail/machine.ts'
 import type { ProbeReport } from '../jail/probe-report.ts'
 import { noAudit } from '../observe/audit.ts'
-import type { Audit } from '../observe/audit.ts'
-import { openPolicy } from '../policy/admit.ts'
-import type { Policy } from '../policy/admit.ts'
-import { requireEnforced } from '../policy/require-enforced.ts'
-import { resolveLimits } from '../policy/resolve-limits.ts'
-import { limitMechanisms } from '../result/receipt.ts'
-import { chooseRuntime, needsCell } from '../runtimes/registry.ts'
-import type { CellRequest } from '../runtimes/registry.ts'
+import { policyOf } from '../policy/admit.ts'
+import { Governor } from '../policy/governor.ts'
+import { stand } from '../policy/standing-governors.ts'
 import { Toolchains } from '../runtimes/toolchains.ts'
-import type { BestWall } from '../jail/best-wall.ts'
-import { Pools } from '../pool/pools.ts'
-import type { PoolStats } from '../pool/pool.ts'
-import { checkSizes } from './check-sizes.ts'
-import { createDisposal } from './disposal.ts'
-import { parseRequest } from './parse-request.ts'
-import { parseOptions, warnsOfLowered } from './options.ts'
-import type { LazaretEvent, LazaretOptions, ParsedOptions } from './options.ts'
-import { probeMachine } from './probe.ts'
-import { warnOfLowered } from './protection-lowered.ts'
-import type { ProtectionLowered } from './protection-lowered.ts'
-import { requireNode } from './require-node.ts'
 import { Sandboxes } from '../sandbox/sandboxes.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { SandboxOptions } from '../sandbox/types.ts'
-import { Snippets } from './snippets.ts'
+import type { Lazaret, LazaretStats } from './api.ts'
+import { CellRuns } from './cell-runs.ts'
+import { Events } from './events.ts'
+import type { EngineGround } from './ground.ts'
+import { Lifetime } from './lifetime.ts'
 import { parseSandbox } from './open-sandbox.ts'
-import { parseWarmUp } from './warm-up.ts'
+import type { LazaretOptions } from './options.ts'
+import { parseOptions } from './parse-options.ts'
+import { probeMachine } from './probe.ts'
+import { requireNode } from './require-node.ts'
+import { Runs } from './runs.ts'
+import { Snippets } from './snippets.ts'
 import type { WarmUpRequest } from './warm-up.ts'
-import { writeResult } from './write-result.ts'
-
-/** Runs untrusted code, each run behind its own kernel wall. */
-export interface Lazaret extends AsyncDisposable {
-  /**
-   * Executes one piece of code once, in a cell of its own: one that waited for it, or a fresh one.
-   *
-   * Whatever the guest does is a value: `result.outcome`. Thrown is only what is not the guest's doing:
-   * @throws {LazaretError} kind `refusal`: INVALID_REQUEST, INPUT_TOO_LARGE, RUNTIME_UNAVAILABLE, QUEUE_FULL, DISPOSED;
-   *   kind `fault`: JAIL_UNAVAILABLE, CELL_FAILED, WORKER_LOST.
-   * @example
-   * ```ts
-   * const { outcome, value } = await lazaret.run({ language: 'python', code: 'sum(range(10))' })
-   * ```
-   */
-  run(request: RunRequest): Promise<RunResult>
-  /**
-   * Resolves when workers wait for runs of this kind. They come by themselves from the second such run on; this is for
-   * the first ones to find them too.
-   *
-   * @throws {LazaretError} INVALID_REQUEST; RUNTIME_UNAVAILABLE, JAIL_UNAVAILABLE, CELL_FAILED or WORKER_LOST when none
-   *   could be started.
-   */
-  warmUp(request: WarmUpRequest): Promise<void>
-  /**
-   * Creates a sandbox: a workspace that stays, in which commands run.
-   *
-   * @throws {LazaretError} INVALID_REQUEST, INPUT_TOO_LARGE, LIMIT_UNENFORCEABLE, RUNTIME_UNAVAILABLE, QUEUE_FULL,
-   *   JAIL_UNAVAILABLE, CELL_FAILED, DISPOSED.
-   * @example
-   * ```ts
-   * await using sandbox = await lazaret.sandbox({ files: { 'hello.py': 'print("hi")' } })
-   * const { stdout } = await sandbox.exec('python3 hello.py')
-   * ```
-   */
-  sandbox(options?: SandboxOptions): Promise<Sandbox>
-  /** Those that have been created and not destroyed, or whose end has failed, oldest first. */
-  listSandboxes(): readonly Sandbox[]
-  /** Ends the workers that wait for runs. Resolves when nothing of them is left; runs go on, and new ones are served. */
-  drain(): Promise<void>
-  /** What runs and what waits, now. */
-  stats(): LazaretStats
-  /** What this machine offers and which level it reaches, found out by building a cell. Takes some 10 ms. */
-  probe(): Promise<ProbeReport>
-  /** Kills what still runs and waits until nothing of it is left. Throws END_FAILED otherwise; the next call tries again. */
-  [Symbol.asyncDispose](): Promise<void>
-}
-
-export interface LazaretStats {
-  /** Runs between their request and their result. */
-  readonly running: number
-  /** Those of them that wait for a cell. */
-  readonly waiting: number
-  /** One entry for each kind of worker that is kept, see `LazaretOptions.pools`. */
-  readonly pools: readonly PoolStats[]
-}
 
 /**
  * Creates a Lazaret for this machine.
@@ -106,79 +39,65 @@ export interface LazaretStats {
  */
 export function createLazaret(options: LazaretOptions = {}): Lazaret {
   requireNode()
-  const parsed = parseOptions(options)
-  return new Engine(parsed, warnsOfLowered(options) ? warnOfLowered : undefined)
+  return new Engine(options)
 }
 
 class Engine implements Lazaret {
-  readonly #options: ParsedOptions
-  readonly #clock: Clock
-  readonly #machine: Machine
-  readonly #toolchains: Toolchains
-  readonly #policy: Policy = openPolicy
-  readonly #pools: Pools
+  readonly #events: Events
+  readonly #lifetime = new Lifetime(() => this.#endAll())
+  readonly #ground: EngineGround
+  readonly #governor: Governor
+  readonly #standDown: () => void
+  readonly #runs: Runs
   readonly #sandboxes = new Sandboxes()
-  readonly #snippets: Snippets
-  readonly #end = endOnce(() => this.#endAll())
-  #running = 0
-  readonly #audit: Audit = noAudit
-  readonly #disposal = createDisposal()
-  readonly #unfinished = new Set<Promise<unknown>>()
-  readonly #onLowered: ((event: ProtectionLowered) => void) | undefined
 
-  constructor(options: ParsedOptions, onLowered: ((event: ProtectionLowered) => void) | undefined) {
-    this.#options = options
-    this.#onLowered = onLowered
-    this.#clock = options.clock ?? systemClock
-    this.#machine = new Machine({ uidRange: options.uidRange })
-    this.#toolchains = new Toolchains(options.toolchains)
-    const threadsMax = options.pools.snippet?.max
-    this.#snippets = new Snippets({ clock: this.#clock, rules: options, threadsMax })
-    this.#pools = new Pools({
-      wall: this.#wall,
-      clock: this.#clock,
-      toolchains: this.#toolchains,
-      readable: options.readable,
-      sizes: options.pools,
-      usual: resolveLimits({}, options).limits,
-      onFailing: ({ runtime, language }, reason) =>
-        this.#announce({ type: 'pool-failing', runtime: runtime.name, language, reason: messageOf(reason) }),
+  constructor(asked: LazaretOptions) {
+    const options = parseOptions(asked)
+    const { uidRange, admit, pools, clock = systemClock } = options
+    this.#events = new Events(asked)
+    const machine = new Machine({ uidRange })
+    const wall = {
+      machine,
+      minimum: options.minimumProtection,
+      onRefusal: (refusal: LazaretError) => this.#events.tellOfLowered(machine.level, refusal),
+    }
+    this.#ground = { options, wall, clock, toolchains: new Toolchains(options.toolchains) }
+    const closing = this.#lifetime.signalWith(undefined)
+    const policy = policyOf({ admit, hasSnippets: pools.snippet?.max !== 0 })
+    this.#governor = new Governor({
+      policy,
+      audit: noAudit,
+      clock,
+      closing,
+      onEnded: this.#events.tellOfWork,
+    })
+    this.#standDown = stand(this.#governor)
+    this.#runs = new Runs({
+      governor: this.#governor,
+      lifetime: this.#lifetime,
+      nextId: () => clock.id(),
+      snippets: new Snippets({ clock, rules: options, threadsMax: pools.snippet?.max }),
+      cells: new CellRuns(this.#ground, (shape, reason) => this.#events.tellOfFailing(shape, reason)),
     })
   }
 
-  async run(input: RunRequest): Promise<RunResult> {
-    this.#running++
-    try {
-      return await this.#track(this.#run(input))
-    } finally {
-      this.#running--
-    }
+  run(input: RunRequest): Promise<RunResult> {
+    return this.#lifetime.during(() => this.#runs.run(input))
   }
 
   warmUp(input: WarmUpRequest): Promise<void> {
-    return this.#track(this.#warmUp(input))
+    return this.#lifetime.during(() => this.#runs.warmUp(input))
   }
 
-  async #warmUp(input: WarmUpRequest): Promise<void> {
-    this.#requireOpen()
-    const { count = 1, ...request } = parseWarmUp(input)
-    if (!needsCell(request)) return this.#snippets.warmUp(count)
-    this.#requireLevel()
-    const { limits } = resolveLimits(request.limits ?? {}, this.#options)
-    const runtime = chooseRuntime(request, this.#toolchains)
-    const shape = this.#pools.shapeOf({ preload: this.#options.preload, ...request }, runtime, limits)
-    await this.#pools.warmUp(shape, count)
-  }
-
-  sandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-    return this.#track(this.#sandbox(options))
-  }
-
-  async #sandbox(asked: SandboxOptions): Promise<Sandbox> {
-    this.#requireOpen()
-    this.#requireLevel()
-    const ground = { wall: this.#wall, clock: this.#clock, toolchains: this.#toolchains }
-    return this.#sandboxes.create(parseSandbox(asked, this.#options, ground))
+  sandbox(asked: SandboxOptions = {}): Promise<Sandbox> {
+    return this.#lifetime.during(async () => {
+      const parts = parseSandbox(asked, this.#ground)
+      const { id, client, limits, shape } = parts
+      const access = { network: shape.network, workspace: shape.workspace }
+      const work = { kind: 'sandbox', id, client, limits, ...access } as const
+      const governor = this.#governor
+      return governor.perform(work, () => this.#sandboxes.create({ ...parts, governor }))
+    })
   }
 
   listSandboxes(): readonly Sandbox[] {
@@ -186,114 +105,29 @@ class Engine implements Lazaret {
   }
 
   drain(): Promise<void> {
-    return this.#track(Promise.all([this.#pools.drain(), this.#snippets.drain()]).then(() => undefined))
+    return this.#lifetime.track(this.#runs.drain())
   }
 
   stats(): LazaretStats {
-    const { waiting, pools } = this.#pools.stats
-    return { running: this.#running, waiting: waiting + this.#snippets.waiting, pools }
-  }
-
-  async #run(input: RunRequest): Promise<RunResult> {
-    this.#requireOpen()
-    const request = parseRequest(input)
-    const disposal = this.#disposal.signal
-    const signal = request.signal === undefined ? disposal : AbortSignal.any([disposal, request.signal])
-    const result = needsCell(request)
-      ? await this.#runInCell({ preload: this.#options.preload, ...request }, signal)
-      : await this.#snippets.run(request, signal)
-    await this.#audit.record(request, result)
-    this.#announce({
-      type: 'run-ended',
-      id: result.id,
-      outcome: result.outcome.kind,
-      wallMs: result.usage.wallMs,
-    })
-    return result
-  }
-
-  async #runInCell(request: RunRequest & CellRequest, signal: AbortSignal): Promise<RunResult> {
-    this.#requireLevel()
-    const { limits, clamped } = resolveLimits(request.limits ?? {}, this.#options)
-    requireEnforced(limits, limitMechanisms(this.#machine), this.#options.allowUnenforced)
-    checkSizes(request, limits)
-    const runtime = chooseRuntime(request, this.#toolchains)
-    await using ticket = await this.#policy.admit(request)
-    await using lease = await this.#pools.lease({ request, limits, runtime, signal })
-    const end = await lease.run()
-    void this.#track(end.cleaned)
-    const facts = {
-      id: this.#clock.id(),
-      queuedMs: ticket.queuedMs + lease.queuedMs,
-      runtime: runtime.name,
-      protection: this.#machine.level,
-      limits,
-      clamped,
-    }
-    return writeResult(facts, end)
+    return { running: this.#governor.running('run'), ...this.#runs.stats }
   }
 
   probe(): Promise<ProbeReport> {
-    return this.#track(probeMachine(this.#wall, this.#toolchains))
+    const { wall, toolchains } = this.#ground
+    return this.#lifetime.track(probeMachine(wall, toolchains))
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#disposal.abort()
-    await this.#end()
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#standDown()
+    return this.#lifetime.end()
   }
 
   #endAll(): Promise<void> {
     return endInOrder('This Lazaret could not be ended', [
-      ...[this.#snippets, this.#sandboxes, this.#pools].map((part) => () => part[Symbol.asyncDispose]()),
-      async () => {
-        while (this.#unfinished.size > 0) await Promise.allSettled(this.#unfinished)
-      },
-      () => this.#machine[Symbol.asyncDispose](),
+      () => this.#sandboxes[Symbol.asyncDispose](),
+      () => this.#runs[Symbol.asyncDispose](),
+      () => this.#lifetime.settled(),
+      () => this.#ground.wall.machine[Symbol.asyncDispose](),
     ])
-  }
-
-  get #wall(): BestWall {
-    return {
-      machine: this.#machine,
-      minimum: this.#options.minimumProtection,
-      onRefusal: ({ message, hint }) => {
-        const { level } = this.#machine
-        const event = { type: 'protection-lowered', level, reason: message, fix: hint } as const
-        this.#onLowered?.(event)
-        this.#announce(event)
-      },
-    }
-  }
-
-  /** Observers never decide: one that throws does not take the result away. */
-  #announce(event: LazaretEvent): void {
-    try {
-      this.#options.onEvent?.(event)
-    } catch {
-      // The observer's own mistake; there is nobody else to tell.
-    }
-  }
-
-  #requireOpen(): void {
-    if (this.#disposal.signal.aborted) throw new LazaretError('DISPOSED')
-  }
-
-  #requireLevel(): void {
-    const { minimumProtection } = this.#options
-    if (isAtLeast(this.#machine.level, minimumProtection)) return
-    throw new LazaretError('JAIL_UNAVAILABLE', {
-      detail: `This machine reaches level ${this.#machine.level}; ${minimumProtection} is required.`,
-      ...(this.#machine.refusal === undefined ? {} : { hint: this.#machine.refusal.hint }),
-    })
-  }
-
-  #track<T>(work: Promise<T>): Promise<T> {
-    const settled = work.then(
-      () => undefined,
-      () => undefined,
-    )
-    this.#unfinished.add(settled)
-    void settled.then(() => this.#unfinished.delete(settled))
-    return work
   }
 }

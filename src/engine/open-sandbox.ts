@@ -3,24 +3,25 @@ import { realpathSync, statSync } from 'node:fs'
 
 import { z } from 'zod'
 
-import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
 import { networkModes } from '../core/request.ts'
 import { requireEnforced } from '../policy/require-enforced.ts'
+import { requireLevel } from '../policy/require-level.ts'
 import { resolveSandboxLimits } from '../policy/sandbox-limits.ts'
 import { readInput } from '../policy/hostile-input.ts'
+import { readableSchema } from '../policy/readable-folders.ts'
 import { absolutePath, describeIssues, limitsSchema, wording } from '../policy/schemas.ts'
-import { limitMechanisms } from '../result/receipt.ts'
-import type { BestWall } from '../jail/best-wall.ts'
+import { limitMechanisms } from '../jail/limits/plan-limits.ts'
 import type { Bind } from '../jail/shape.ts'
+import { engineFolder } from '../runtimes/javascript/host.ts'
+import { cellRuntimes } from '../runtimes/registry.ts'
 import type { Toolchains } from '../runtimes/toolchains.ts'
 import { checkName, checkVariables } from '../sandbox/checks.ts'
 import type { SandboxParts } from '../sandbox/sandbox.ts'
 import type { SandboxOptions } from '../sandbox/types.ts'
 import { checkSizes } from './check-sizes.ts'
-import { readableSchema } from './options.ts'
-import type { ParsedOptions } from './options.ts'
-import { filesSchema } from './parse-request.ts'
+import type { EngineGround } from './ground.ts'
+import { clientSchema, filesSchema } from './parse-request.ts'
 
 const factsOf = (path: string) => statSync(path, { throwIfNoEntry: false })
 
@@ -33,6 +34,7 @@ const hostFolder = absolutePath
 
 const schema = z.strictObject({
   id: z.unknown().optional(),
+  client: clientSchema.optional(),
   files: filesSchema.optional(),
   env: z.unknown().optional(),
   limits: limitsSchema.optional(),
@@ -48,18 +50,12 @@ const schema = z.strictObject({
   allowDegradedSecrets: z.boolean().optional(),
 })
 
-export interface SandboxGround {
-  readonly wall: BestWall
-  readonly clock: Clock
-  readonly toolchains: Toolchains
-}
-
-/** Throws INVALID_REQUEST, INPUT_TOO_LARGE, LIMIT_UNENFORCEABLE, RUNTIME_UNAVAILABLE. */
+/** Throws JAIL_UNAVAILABLE, INVALID_REQUEST, INPUT_TOO_LARGE, LIMIT_UNENFORCEABLE, RUNTIME_UNAVAILABLE. */
 export function parseSandbox(
   input: SandboxOptions,
-  options: ParsedOptions,
-  { wall, clock, toolchains }: SandboxGround,
-): Omit<SandboxParts, 'onGone'> {
+  { options, wall, clock, toolchains }: EngineGround,
+): Omit<SandboxParts, 'onGone' | 'governor'> {
+  requireLevel(wall)
   const parsed = readInput(() => schema.safeParse(input, { error: wording }))
   if (!parsed.success)
     throw new LazaretError('INVALID_REQUEST', { detail: `${describeIssues(parsed.error)}.` })
@@ -74,6 +70,7 @@ export function parseSandbox(
     throw new LazaretError('RUNTIME_UNAVAILABLE', { detail: 'There is no bash.', hint: 'Install bash.' })
   return {
     id: checkName(asked.id, 'id') ?? clock.id(),
+    client: asked.client,
     wall,
     clock,
     limits,
@@ -96,11 +93,10 @@ export function parseSandbox(
   }
 }
 
-/** The engines that runs have, where commands find them. Python is the machine's own, which every cell shows. */
+/** The engines that runs have, where commands find them. Others are the machine's own, which every cell shows. */
 function programs(toolchains: Toolchains): Bind[] {
-  const named = [
-    ['node', toolchains.node()],
-    ['bun', toolchains.bun()],
-  ] as const
-  return named.flatMap(([name, host]) => (host === null ? [] : [{ host, guest: `/opt/lazaret/bin/${name}` }]))
+  return cellRuntimes.flatMap(({ name, toolchain }) => {
+    const host = toolchain.isShown ? toolchain.find(toolchains) : null
+    return host === null ? [] : [{ host, guest: `${engineFolder}/${name}` }]
+  })
 }

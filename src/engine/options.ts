@@ -1,31 +1,28 @@
-/** What an operator decides, checked. The same keys as in lazaret.config.json. */
-import { existsSync } from 'node:fs'
-
-import { z } from 'zod'
-
+/** The options of `createLazaret()`, and what it reports. What each option may be stands in option-table.ts. */
 import type { Clock } from '../core/clock.ts'
-import { LazaretError } from '../core/errors.ts'
-import { defaultLimits } from '../core/limits.ts'
 import type { LimitName, Limits } from '../core/limits.ts'
-import { runtimeNames } from '../core/request.ts'
 import type { Language, RuntimeName } from '../core/request.ts'
-import { protectionLevels } from '../core/protection.ts'
 import type { ProtectionLevel } from '../core/protection.ts'
-import { defaultUidRange } from '../jail/uid-range.ts'
 import type { UidRange } from '../jail/uid-range.ts'
-import { defaultPoolSize } from '../pool/shape.ts'
 import type { PoolSizes } from '../pool/shape.ts'
 import type { ToolchainPaths } from '../runtimes/toolchains.ts'
-import { readInput } from '../policy/hostile-input.ts'
-import { absolutePath, describeIssues, limitsSchema, preloadSchema, wording } from '../policy/schemas.ts'
+import type { WorkEnd, WorkKind } from '../core/work.ts'
+import type { Admit } from '../policy/admit.ts'
 
 /** What happens while Lazaret works; for logs and metrics. */
 export type LazaretEvent =
+  /** A run, a command or another piece of work has ended, or was refused. */
   | {
-      readonly type: 'run-ended'
+      readonly type: 'work-ended'
+      readonly kind: WorkKind
       readonly id: string
-      readonly outcome: string
+      readonly outcome: WorkEnd['outcome']
+      /** Of a run its own time; of other work from the request to the end. */
       readonly wallMs: number
+      /** Who asked, where the caller had said so. */
+      readonly client?: string
+      /** Of the error that was thrown. */
+      readonly code?: string
     }
   /** Workers of this kind cannot be started ahead, or end before their run; runs are started anew meanwhile. */
   | {
@@ -42,6 +39,7 @@ export type LazaretEvent =
       readonly fix: string
     }
 
+/** What an operator decides. In lazaret.config.json under the same names, all but those that are code. */
 export interface LazaretOptions {
   /**
    * Below this level a run is refused with JAIL_UNAVAILABLE. Default `restricted`. Snippets have no cell, and so no level:
@@ -73,103 +71,20 @@ export interface LazaretOptions {
   readonly uidRange?: UidRange
   /** Limits that may go unenforced where nothing on the machine can hold them. */
   readonly allowUnenforced?: readonly LimitName[]
+  /**
+   * Called before any work begins, from every door: runs, commands, sandboxes, operations on files. If it throws, rejects
+   * or answers `false`, the work is refused with NOT_ADMITTED; a LazaretError is thrown as it is.
+   */
+  readonly admit?: Admit
+  /** Hears what happens while Lazaret works. */
   readonly onEvent?: (event: LazaretEvent) => void
   /** For tests. */
   readonly clock?: Clock
 }
 
-/** Where a guest's own folders are, or the host's: nothing else may be mounted there. */
-const takenPaths = [
-  '/workspace',
-  '/tmp',
-  '/usr',
-  '/bin',
-  '/sbin',
-  '/lib',
-  '/lib64',
-  '/proc',
-  '/dev',
-  '/etc',
-  '/run',
-  '/sys',
-  '/opt/lazaret',
-]
-
-const guestPath = absolutePath.refine(
-  (path) => path !== '/' && !takenPaths.some((taken) => path === taken || path.startsWith(`${taken}/`)),
-  { error: `must not lie inside ${takenPaths.join(', ')}` },
-)
-
-/** The last 32-bit id means "no id" to the kernel. */
-const idsEnd = 2 ** 32 - 1
-
-const hostPath = absolutePath.refine((path) => existsSync(path), { error: 'does not exist' })
-
-/** Folders of the host that guests may read. */
-export const readableSchema = z.array(z.strictObject({ host: hostPath, guest: guestPath })).max(32)
-
-const clockMethods = ['now', 'timestamp', 'after', 'every', 'id'] as const satisfies (keyof Clock)[]
-
-const poolCount = z.int().min(0).max(256)
-
-const schema = z.strictObject({
-  minimumProtection: z.enum(protectionLevels).default('restricted'),
-  defaults: limitsSchema.default({}),
-  ceilings: limitsSchema.default({}),
-  toolchains: z
-    .strictObject({
-      node: absolutePath.optional(),
-      bun: absolutePath.optional(),
-      python: absolutePath.optional(),
-    })
-    .default({}),
-  readable: readableSchema.default([]),
-  pools: z
-    .partialRecord(
-      z.enum(runtimeNames),
-      z
-        .strictObject({ min: poolCount.optional(), max: poolCount.optional() })
-        .refine(({ min = 0, max = defaultPoolSize.max }) => min <= max, {
-          error: 'min must not be above max',
-        }),
-    )
-    .default({}),
-  preload: preloadSchema.default([]),
-  uidRange: z
-    .strictObject({ first: z.int().min(1000), count: z.int().min(256).max(16_777_216) })
-    .refine(({ first, count }) => first + count <= idsEnd, { error: `must end below ${idsEnd}` })
-    .default(defaultUidRange),
-  allowUnenforced: z.array(z.enum(Object.keys(defaultLimits) as LimitName[])).default([]),
-  onEvent: z
-    .custom<(event: LazaretEvent) => void>((value) => typeof value === 'function', {
-      error: 'must be a function',
-    })
-    .optional(),
-  clock: z
-    .custom<Clock>(
-      (value) => clockMethods.every((name) => typeof (value as Clock | null)?.[name] === 'function'),
-      {
-        error: `must have the methods ${clockMethods.join(', ')}`,
-      },
-    )
-    .optional(),
-})
+/** Options that no file can hold. */
+export type CodeOptionName = 'admit' | 'onEvent' | 'clock'
 
 /** With every gap filled. */
-export type ParsedOptions = Required<Omit<LazaretOptions, 'onEvent' | 'clock'>> &
-  Pick<LazaretOptions, 'onEvent' | 'clock'>
-
-/** Throws INVALID_REQUEST that names the option. */
-export function parseOptions(options: LazaretOptions): ParsedOptions {
-  const parsed = readInput(() => schema.safeParse(options, { error: wording }))
-  if (parsed.success) return parsed.data as ParsedOptions
-  throw new LazaretError('INVALID_REQUEST', {
-    detail: `Options: ${describeIssues(parsed.error)}.`,
-    hint: 'See LazaretOptions for the keys and their units.',
-  })
-}
-
-/** Whether a lower level deserves a warning of the process: nobody has named one, and no observer hears of it. */
-export function warnsOfLowered(options: LazaretOptions): boolean {
-  return readInput(() => options.minimumProtection === undefined && options.onEvent === undefined)
-}
+export type ParsedOptions = Required<Omit<LazaretOptions, CodeOptionName>> &
+  Pick<LazaretOptions, CodeOptionName>

@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import { LazaretError } from '../core/errors.ts'
 import { languages, networkModes, realms, runtimeNames } from '../core/request.ts'
-import type { RunRequest } from '../core/request.ts'
+import type { RunHandles, RunRequest, RunSpec } from '../core/request.ts'
 import { explainBadPattern } from '../runtimes/collect/pattern.ts'
 import { listFolders } from './check-sizes.ts'
 import { checkRealm } from './check-realm.ts'
@@ -60,6 +60,9 @@ export const filesSchema = named
     error: (issue) => `${findFileInFile(issue.input as object)} is a file and a folder`,
   })
 
+/** Who asks. */
+export const clientSchema = text.max(256)
+
 const schema = z
   .strictObject({
     code: text,
@@ -89,7 +92,7 @@ const schema = z
     limits: limitsSchema.optional(),
     network: z.enum(networkModes).optional(),
     preload: preloadSchema.optional(),
-    client: text.max(256).optional(),
+    client: clientSchema.optional(),
     signal: z.custom<AbortSignal>(isAbortSignal, { error: 'must be an AbortSignal' }).optional(),
     onOutput: z
       .custom<RunRequest['onOutput']>((value) => typeof value === 'function', { error: 'must be a function' })
@@ -98,16 +101,32 @@ const schema = z
   .superRefine(checkFunctions)
   .superRefine(checkRealm)
 
+/** A request in its two halves. */
+export interface ParsedRequest {
+  readonly spec: RunSpec
+  readonly handles: RunHandles
+}
+
 /** Throws INVALID_REQUEST. */
-export function parseRequest(input: RunRequest): RunRequest {
+export function parseRequest(input: RunRequest): ParsedRequest {
   const parsed = readInput(() => schema.safeParse(input, { error: wording }))
-  if (parsed.success) {
-    const request = parsed.data as RunRequest
-    // Not by the schema: any other input may be a proxy, which zod would ask whether it is a promise.
-    const plainInput = plainBytes(request.input)
-    return plainInput === undefined ? request : { ...request, input: plainInput }
+  if (!parsed.success)
+    throw new LazaretError('INVALID_REQUEST', { detail: `${describeIssues(parsed.error)}.` })
+  const { functions, signal, onOutput, ...fields } = parsed.data as RunRequest
+  // Not by the schema: any other input may be a proxy, which zod would ask whether it is a promise.
+  const plainInput = plainBytes(fields.input)
+  return {
+    spec: {
+      ...fields,
+      ...(plainInput === undefined ? {} : { input: plainInput }),
+      ...(functions === undefined ? {} : { functionNames: Object.keys(functions) }),
+    },
+    handles: {
+      ...(functions === undefined ? {} : { functions }),
+      ...(signal === undefined ? {} : { signal }),
+      ...(onOutput === undefined ? {} : { onOutput }),
+    },
   }
-  throw new LazaretError('INVALID_REQUEST', { detail: `${describeIssues(parsed.error)}.` })
 }
 
 function isWorkspacePath(path: string): boolean {

@@ -2,8 +2,8 @@
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
-import type { OutputChunk, RunRequest } from '../core/request.ts'
-import type { RunResult } from '../core/result.ts'
+import type { OutputChunk, RunHandles, RunSpec } from '../core/request.ts'
+import { heldBy, threadGround } from '../jail/limits/plan-limits.ts'
 import { resolveLimits } from '../policy/resolve-limits.ts'
 import type { LimitRules, ResolvedLimits } from '../policy/resolve-limits.ts'
 import { Threads } from '../pool/threads.ts'
@@ -11,16 +11,17 @@ import type { ThreadsExit } from '../pool/threads.ts'
 import { nothingKnown } from '../result/exit.ts'
 import type { Exit } from '../result/exit.ts'
 import { noFiles } from '../runtimes/collect/collect-files.ts'
+import type { Job } from '../runtimes/guest-start.ts'
 import { misfit } from '../runtimes/registry.ts'
 import { createOutputBuffer, readOutput } from '../runtimes/snippet/output-buffer.ts'
 import { inputBytesMax, usualVm } from '../runtimes/snippet/thread-protocol.ts'
 import { checkSizes } from './check-sizes.ts'
-import { writeResult } from './write-result.ts'
+import type { PlaceEnd, RunPlace, RunPlan, WarmUpPlan } from './run-place.ts'
 
 export interface SnippetsOptions {
   readonly clock: Clock
   readonly rules: LimitRules
-  /** Threads at one time. Default: one a core, from 2 to 8. None: every snippet is refused. */
+  /** Threads at one time. Default: one a core, from 2 to 8. With none the policy refuses every snippet. */
   readonly threadsMax?: number | undefined
 }
 
@@ -28,9 +29,10 @@ export interface SnippetsOptions {
 const memoryBytesMax = 4 * usualVm.memoryBytes
 
 /** What only a program in a cell can be given. */
-const cellFields = ['args', 'files', 'collect', 'preload', 'stdin', 'env', 'functions'] as const
+const cellFields = ['args', 'files', 'collect', 'preload', 'stdin', 'env', 'functionNames'] as const
 
-export class Snippets implements AsyncDisposable {
+export class Snippets implements RunPlace, AsyncDisposable {
+  readonly protection = 'wasm'
   readonly #options: SnippetsOptions
   readonly #threads: Threads
 
@@ -44,39 +46,32 @@ export class Snippets implements AsyncDisposable {
     return this.#threads.waiting
   }
 
-  /** Throws INVALID_REQUEST, INPUT_TOO_LARGE, RUNTIME_UNAVAILABLE, QUEUE_FULL, WORKER_LOST, DISPOSED. */
-  async run(request: RunRequest, signal: AbortSignal): Promise<RunResult> {
-    const { clock } = this.#options
-    this.#requireThreads()
-    const input = checkSnippet(request)
-    const { limits, clamped } = this.#resolveLimits(request.limits ?? {})
-    checkSizes(request, limits)
+  plan(spec: RunSpec): RunPlan {
+    const input = checkSnippet(spec)
+    const { limits, clamped } = this.#resolveLimits(spec.limits ?? {})
+    checkSizes(spec, limits)
     checkInput(input, limits)
+    return { spec: { ...spec, input }, runtime: 'snippet', limits, clamped }
+  }
+
+  async run({ spec, handles, limits }: Job): Promise<PlaceEnd> {
+    const input = spec.input as string
     const output = createOutputBuffer(limits.outputBytes)
-    const job = { ...usualVm, memoryBytes: limits.memoryBytes, source: request.code, input, output }
+    const job = { ...usualVm, memoryBytes: limits.memoryBytes, source: spec.code, input, output }
     const turn = {
       wallMs: Math.min(limits.wallMs, limits.cpuMs ?? limits.wallMs),
-      signal,
-      client: request.client,
+      signal: handles.signal,
+      client: spec.client,
     }
     const threadExit = await this.#threads.run(job, turn)
     const exit = toExit(threadExit, limits, readOutput(output))
-    await deliver(exit, request.onOutput)
+    await deliver(exit, handles.onOutput)
     const { start, queuedMs } = threadExit
-    const facts = {
-      id: clock.id(),
-      queuedMs,
-      runtime: 'snippet',
-      protection: 'wasm',
-      limits,
-      clamped,
-    } as const
-    return writeResult(facts, { exit, start, cgroupVersion: null, collected: noFiles })
+    return { exit, start, queuedMs, collected: noFiles, cleaned: Promise.resolve() }
   }
 
-  async warmUp(count: number): Promise<void> {
-    this.#requireThreads()
-    return this.#threads.warmUp(count)
+  planWarmUp(): WarmUpPlan {
+    return { runtime: 'snippet', start: (count) => this.#threads.warmUp(count) }
   }
 
   /** Ends the threads that wait for runs. */
@@ -86,14 +81,6 @@ export class Snippets implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#threads[Symbol.asyncDispose]()
-  }
-
-  #requireThreads(): void {
-    if (this.#options.threadsMax !== 0) return
-    throw new LazaretError('RUNTIME_UNAVAILABLE', {
-      detail: 'The operator has switched snippets off: `pools.snippet.max` is 0.',
-      hint: 'Choose another runtime, or raise it.',
-    })
   }
 
   #resolveLimits(asked: Partial<Limits>): ResolvedLimits {
@@ -109,11 +96,14 @@ export class Snippets implements AsyncDisposable {
 }
 
 /** The input. Throws INVALID_REQUEST. */
-function checkSnippet(request: RunRequest): string {
-  const { language, input = '', network = 'none' } = request
+function checkSnippet(spec: RunSpec): string {
+  const { language, input = '', network = 'none' } = spec
   if (language !== 'javascript') throw misfit('snippet', language, ['javascript'])
-  const field = cellFields.find((name) => !isEmpty(request[name]))
-  if (field !== undefined) throw refuse(`${field}: a snippet has none; choose another runtime.`)
+  const field = cellFields.find((name) => !isEmpty(spec[name]))
+  if (field !== undefined)
+    throw refuse(
+      `${field === 'functionNames' ? 'functions' : field}: a snippet has none; choose another runtime.`,
+    )
   if (network !== 'none') throw refuse('network: a snippet has none; choose another runtime.')
   if (typeof input !== 'string')
     throw refuse('input: the input of a snippet is a string; JSON.stringify makes it one.')
@@ -137,7 +127,8 @@ function checkInput(input: string, { inputBytes }: Limits): void {
 }
 
 /** What `settle` decides on. All of it is from our side of the thread, but for the error. */
-function toExit({ end, usage }: ThreadsExit, { wallMs, cpuMs }: Limits, stdout: string): Exit {
+function toExit({ end, usage }: ThreadsExit, limits: Limits, stdout: string): Exit {
+  const { wallMs, cpuMs } = limits
   const known: Exit = {
     ...nothingKnown,
     ...usage,
@@ -145,6 +136,7 @@ function toExit({ end, usage }: ThreadsExit, { wallMs, cpuMs }: Limits, stdout: 
     stdout,
     outputBytes: Buffer.byteLength(stdout),
     layers: ['wasm', 'thread'],
+    heldBy: heldBy(limits, threadGround),
   }
   switch (end.kind) {
     case 'completed':
@@ -163,7 +155,7 @@ function toExit({ end, usage }: ThreadsExit, { wallMs, cpuMs }: Limits, stdout: 
 }
 
 /** In one piece: what a snippet emits is there when it has ended. */
-async function deliver({ stdout, wallMs }: Exit, onOutput: RunRequest['onOutput']): Promise<void> {
+async function deliver({ stdout, wallMs }: Exit, onOutput: RunHandles['onOutput']): Promise<void> {
   if (onOutput === undefined || stdout === '') return
   const chunk: OutputChunk = { stream: 'stdout', bytes: Buffer.from(stdout), text: stdout, atMs: wallMs }
   await onOutput(chunk)

@@ -3,9 +3,9 @@ import type { LimitName, Limits } from '../core/limits.ts'
 import type { Protection } from '../core/protection.ts'
 import type { RuntimeName } from '../core/request.ts'
 import type { RunResult } from '../core/result.ts'
+import type { LeasedEnd } from '../pool/lease.ts'
 import { writeReceipt } from '../result/receipt.ts'
 import { settle } from '../result/settle.ts'
-import type { LeasedEnd } from '../pool/lease.ts'
 
 export interface RunFacts {
   readonly id: string
@@ -16,10 +16,7 @@ export interface RunFacts {
   readonly clamped: readonly LimitName[]
 }
 
-export function writeResult(
-  facts: RunFacts,
-  { exit, cgroupVersion, collected, start }: Omit<LeasedEnd, 'cleaned'>,
-): RunResult {
+export function writeResult(facts: RunFacts, { exit, collected, start }: LeasedEnd): RunResult {
   const { claims } = exit
   return {
     id: facts.id,
@@ -44,6 +41,6 @@ export function writeResult(
       queuedMs: facts.queuedMs,
       outputBytes: exit.outputBytes,
     },
-    receipt: writeReceipt({ ...facts, cgroupVersion, start }, exit),
+    receipt: writeReceipt({ ...facts, start }, exit),
   }
 }

@@ -1,9 +1,11 @@
 /** The processes of one cell on the host's side: who listens to each, and the standard input that is on its way. */
+import { exceeded } from '../result/exit.ts'
+import type { Exceeded } from '../result/exit.ts'
 import { decodeUsage } from './cell-reports.ts'
 import type { StepFailure } from './cell-reports.ts'
 import { frameType, stdinCreditBytes } from './frames.ts'
 import type { Frame } from './frames.ts'
-import type { Exceeded, GuestStream, ProcessListener } from './guest-process.ts'
+import type { GuestStream, ProcessListener } from './guest-process.ts'
 import { decodeExit } from './spawn-frame.ts'
 
 export interface Heard {
@@ -21,15 +23,6 @@ interface Guest {
   taken: PromiseWithResolvers<void> | undefined
 }
 
-const exceeded: Record<number, Exceeded> = {
-  1: 'stdout',
-  2: 'memory',
-  3: 'cpu',
-  4: 'stderr',
-  5: 'wall',
-  6: 'disk',
-  7: 'processes',
-}
 const streams: Record<number, GuestStream> = { 1: 'stdout', 2: 'stderr', 3: 'state' }
 
 export class CellGuests {
@@ -144,7 +137,11 @@ function tell(listener: ProcessListener, { type, payload }: Frame): void {
   if (type === frameType.spawned) listener.onSpawned(payload.toString('latin1', 4), payload.readUInt32LE(0))
   else if (type === frameType.output)
     listener.onOutput(streams[payload[0] ?? 0] ?? 'stderr', payload.subarray(1))
-  else if (type === frameType.exceeded) listener.onExceeded(exceeded[payload.readUInt32LE(0)] ?? 'stdout')
+  else if (type === frameType.exceeded) listener.onExceeded(exceededBy(payload.readUInt32LE(0)))
   else if (type === frameType.usage) listener.onUsage(decodeUsage(payload))
   else if (type === frameType.exit) listener.onExit(decodeExit(payload))
+}
+
+function exceededBy(number: number): Exceeded {
+  return (exceeded as Readonly<Record<number, Exceeded>>)[number] ?? 'stdout'
 }

@@ -1,6 +1,6 @@
 /**
  * Frames on the launcher's sockets: `u32 length, u8 type, u32 id, payload`, little-endian.
- * The same numbers as in native/cell/cell.h; a test compares the two.
+ * The same numbers as in native/cell/frames.h; a test compares the two.
  */
 export const frameHeaderBytes = 9
 export const frameBytesMax = 1 << 20

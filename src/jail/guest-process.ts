@@ -1,5 +1,8 @@
 /** One process in a cell, as the host sees it: what it was promised and what the kernel reports of it. */
-import type { Rlimit } from './rlimits.ts'
+import type { Exceeded } from '../result/exit.ts'
+import type { DiskRoom } from './limits/disk.ts'
+import type { Watched } from './limits/limit-rows.ts'
+import type { Rlimit } from './limits/rlimits.ts'
 
 export interface SpawnSpec extends HeldLimits {
   /** A program; for a collector its task, `list` or `read`. */
@@ -12,9 +15,9 @@ export interface SpawnSpec extends HeldLimits {
   readonly stdin?: Uint8Array | 'later'
   /** Whether this process gets the cell's private channel as descriptor 3. */
   readonly hasChannel: boolean
-  /** The launcher's own confined reader of files (native/cell/collect.c) instead of a program. */
+  /** The launcher's own confined reader of files (native/cell/files/collect.c) instead of a program. */
   readonly isCollector?: boolean
-  /** A task of the launcher's file service (native/cell/file_service.c) instead of a program. */
+  /** A task of the launcher's file service (native/cell/files/service.c) instead of a program. */
   readonly isFileTask?: boolean
   /** A fork of the space's zygote instead of a program. */
   readonly isFork?: boolean
@@ -50,21 +53,13 @@ export interface BeginSpec extends HeldLimits {
   readonly rlimits: readonly Rlimit[]
   readonly stdin: Uint8Array
   /** Where the run's folder on the host is watched; null for as it was planned. */
-  readonly work: { readonly bytesMax: number; readonly entriesMax: number } | null
+  readonly work: DiskRoom | null
   /** Mounts that take another size. */
   readonly resized: readonly {
     readonly path: string
     readonly flags: number
     readonly options: string
   }[]
-}
-
-/** For the watchdog; null where something better holds the limit. */
-export interface Watched {
-  readonly memoryBytes: number | null
-  readonly cpuMs: number | null
-  /** What may wait in sockets that no cgroup charges, out of a budget of the whole machine: see socket-memory.ts. */
-  readonly socketBytes: number | null
 }
 
 /** How a process ended, from its wait status. */
@@ -84,9 +79,6 @@ export interface ProcessReport {
   /** From its start to its end, by the cell's own clock. */
   readonly elapsedMs: number
 }
-
-/** A stream's name stands for the output budget that it passed. */
-export type Exceeded = 'stdout' | 'stderr' | 'memory' | 'cpu' | 'wall' | 'disk' | 'processes'
 
 /** What the guests had used when they were told to end, where no cgroup counts it. */
 export interface CellUsage {

@@ -3,7 +3,7 @@
  * that anybody can take, a guest in the host's network could keep every other host process from its ids. A claim ends
  * when its descriptor is closed: by us, or by the kernel when this process ends.
  * Does not stop: processes that see different folders here, such as two containers, from claiming the same ids.
- * Source: fcntl(2), "Open file description locks"; what sets them is native/cell/claims.c, because Node cannot.
+ * Source: fcntl(2), "Open file description locks"; what sets them is native/cell/build/claims.c, because Node cannot.
  */
 import { closeSync, constants as files, lstatSync, mkdirSync, openSync } from 'node:fs'
 import { constants } from 'node:os'
@@ -32,7 +32,7 @@ export interface Claim {
   release(): void
 }
 
-/** What one launcher may try; CLAIM_BLOCKS_MAX in native/cell/claims.c. */
+/** What one launcher may try; CLAIM_BLOCKS_MAX in native/cell/build/claims.c. */
 const blocksMax = 4096
 
 /** Claims the first of some blocks in a row that nobody has; undefined when each is somebody's. */

@@ -1,5 +1,5 @@
 /**
- * Locks on files: the kernel charges them to nobody, so pid 1 counts them (native/cell/locks.c).
+ * Locks on files: the kernel charges them to nobody, so pid 1 counts them (native/cell/watch/locks.c).
  * Stops: hoarding kernel memory. Does not stop: locks made between two looks, see `locksBetweenLooks`.
  * Sources: proc_locks(5), fs/locks.c.
  */

@@ -11,6 +11,9 @@ import type { ProtectionLevel } from '../core/protection.ts'
 import type { CellCgroup, CgroupParent } from './cgroup/cgroup.ts'
 import { openCgroups } from './cgroup/open.ts'
 import { lookAtHost } from './host-view.ts'
+import type { LimitFigures, LimitGround } from './limits/limit-rows.ts'
+import { limitMechanisms, planLimits } from './limits/plan-limits.ts'
+import { readTcpMem } from './limits/socket-memory.ts'
 import { hostView, ownView } from './place.ts'
 import type { Place } from './place.ts'
 import type { ViewRefused, WallRefused } from './launch.ts'
@@ -25,6 +28,8 @@ import { WorkFolders } from './work-folders.ts'
 
 /** The ground of one cell, to be given back when the cell is gone. */
 export interface LeasedGround extends CellGround {
+  /** What holding the limits of its guests depends on. */
+  readonly limitGround: LimitGround
   readonly cgroup: CellCgroup | null
   release(): void
 }
@@ -45,8 +50,8 @@ export class Machine {
   readonly identity: 'own' | 'shared'
   /** Why there are no cgroups; empty when there are. */
   readonly cgroupReason: string
-  /** The host's own hard limit on open files. */
-  readonly openFilesHard: number
+  /** What figures of limits depend on here. */
+  readonly limitFigures: LimitFigures
   /** Starts the launchers of this machine's cells. */
   readonly nursery = new Nursery()
   /** What has been looked through before guests got its own inodes. */
@@ -79,7 +84,11 @@ export class Machine {
     this.#cgroups = answer.parent
     this.cgroupReason = answer.reason ?? ''
     this.#ids = new UidAllocator(uidRange)
-    this.openFilesHard = readOpenFilesHard()
+    this.limitFigures = {
+      openFilesHard: readHardLimit('Max open files') ?? 1_048_576,
+      processesHard: readHardLimit('Max processes') ?? Number.MAX_SAFE_INTEGER,
+      tcpMem: readTcpMem(),
+    }
   }
 
   /** The level that a cell built here reaches; the launcher builds all of its layers or nothing. */
@@ -145,14 +154,14 @@ export class Machine {
     const giveBack = () => firstId !== null && this.#ids.giveBackRun(firstId, pairs)
     let cgroup: CellCgroup | null = null
     try {
-      cgroup = this.#makeCgroup(limits)
+      cgroup = this.#makeCgroup(limits, this.#limitGround(false))
     } catch (cause) {
       giveBack()
       throw cause
     }
     const identity: CellIdentity = firstId === null ? sharedIdentity() : { kind: 'own', firstId }
     return {
-      ...this.#describe(identity, cgroup),
+      ...this.#describe(identity, cgroup, this.#limitGround(false)),
       release: this.#leases.add(() => {
         // Ids last: they are nobody else's as long as something with them may live.
         cgroup?.remove()
@@ -163,14 +172,23 @@ export class Machine {
 
   /** For a space in a cell: a cgroup of its own, which the cell's pid 1 may join, and ids that are the cell's. */
   leaseInside({ identity }: LeasedGround, limits: Limits): LeasedGround {
-    const cgroup = this.#makeCgroup(limits)
+    const limitGround = this.#limitGround(true)
+    const cgroup = this.#makeCgroup(limits, limitGround)
     if (identity.kind === 'own') cgroup?.admit(identity.firstId)
-    return { ...this.#describe(identity, cgroup), release: this.#leases.add(() => cgroup?.remove()) }
+    const ground = this.#describe(identity, cgroup, limitGround)
+    return { ...ground, release: this.#leases.add(() => cgroup?.remove()) }
   }
 
-  #makeCgroup(limits: Limits): CellCgroup | null {
+  #limitGround(isInSpace: boolean): LimitGround {
+    const { level, cgroupVersion, identity } = this
+    return { level, cgroupVersion, identity, isInSpace }
+  }
+
+  #makeCgroup(limits: Limits, limitGround: LimitGround): CellCgroup | null {
+    const figures = planLimits(limits, limitGround, this.limitFigures).cgroup
+    if (this.#cgroups === undefined || figures === null) return null
     try {
-      return this.#cgroups?.create(`cell-${++this.#cells}`, limits) ?? null
+      return this.#cgroups.create(`cell-${++this.#cells}`, figures)
     } catch (cause) {
       throw new LazaretError('CELL_FAILED', {
         detail: `The cell's cgroup could not be made: ${(cause as Error).message}.`,
@@ -179,12 +197,17 @@ export class Machine {
     }
   }
 
-  #describe(identity: CellIdentity, cgroup: CellCgroup | null): Omit<LeasedGround, 'release'> {
+  #describe(
+    identity: CellIdentity,
+    cgroup: CellCgroup | null,
+    limitGround: LimitGround,
+  ): Omit<LeasedGround, 'release'> {
     return {
       wall: this.#wall,
       identity,
       cgroupJoins: cgroup?.joins ?? [],
-      memoryHeldByCgroup: cgroup !== null,
+      limitGround,
+      memoryHeldByCgroup: limitMechanisms(limitGround).memoryBytes === 'cgroup',
       architecture: this.architecture,
       hostView: this.hostView,
       cgroup,
@@ -208,9 +231,10 @@ function sharedIdentity(): CellGround['identity'] {
   return { kind: 'shared', uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 }
 }
 
-/** Soft and hard limit stand in columns; see proc(5). */
-function readOpenFilesHard(): number {
-  const [, hard] = /^Max open files\s+\S+\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+/** Soft and hard limit stand in columns; see proc(5). Null for `unlimited`. */
+function readHardLimit(name: string): number | null {
+  const line = new RegExp(`^${name}\\s+\\S+\\s+(\\S+)`, 'm')
+  const [, hard] = line.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
   const value = Number(hard)
-  return Number.isFinite(value) ? value : 1_048_576
+  return Number.isFinite(value) ? value : null
 }

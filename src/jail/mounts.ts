@@ -14,7 +14,7 @@ import { guestId } from './shape.ts'
 import type { CellIdentity, CellShape, HostView } from './shape.ts'
 import { listSources, planSources } from './sources.ts'
 import type { SourceGround, SourcePlan } from './sources.ts'
-import { tmpfsSize } from './tmpfs.ts'
+import { diskRoom, passingBytes, sharedMemoryRoom, tmpfsSize } from './limits/disk.ts'
 
 const readOnly = 1
 const noSuid = 2
@@ -27,8 +27,6 @@ const constructionSite = '/tmp'
 export const guestRoot = '/run/guest'
 /** HOME of secure commands, on a file system of their own. */
 export const privateHome = '/run/home'
-/** Enough for /dev/shm's usual tenants (semaphores, multiprocessing) and below any sensible memory limit. */
-const sharedMemoryBytesMax = 64 * 1024 * 1024
 
 /** Takes hold of a folder of the host that is the workspace. */
 export function planWorkspaceSource(path: string, slot: number, identity: CellIdentity): PlanRecord {
@@ -41,7 +39,7 @@ const shapesMax = 32
 const madeBefore = new WeakMap<HostView, Map<string, MountPlan>>()
 
 /** Everything that is shown, held and mounted: what is the same for all cells of a shape. */
-export interface MountPlan extends Pick<SourcePlan, 'holds' | 'isOwn' | 'nextSlot'> {
+export interface MountPlan extends Pick<SourcePlan, 'holds' | 'nextSlot'> {
   /** From the new root to its being read-only. */
   readonly mounts: readonly PlanRecord[]
 }
@@ -129,18 +127,12 @@ export function planSpaceMounts(shape: CellShape, owner: number): PlanRecord[] {
   return planOwnMounts(sizedMounts(shape.place, shape.diskBytes, owner))
 }
 
-/**
- * What a sandbox's files in memory take together must leave memory for the command that removes them, so all but its
- * workspace have a quarter of the disk limit each.
- */
-const passingShare = 4
-
 /** The workspace of a sandbox is the same in all of its spaces; everything else that they write to is their own. */
 export function planSandboxMounts(
   shape: CellShape,
   { hasHome }: { readonly hasHome: boolean },
 ): PlanRecord[] {
-  const sized = sizedMounts(shape.place, shape.diskBytes / passingShare)
+  const sized = sizedMounts(shape.place, passingBytes(shape.diskBytes))
   const own = sized.filter(({ path }) => path !== shape.place.workspace)
   const workspace = sized.filter(({ path }) => path === shape.place.workspace)
   const home = workspace.map((mount) => ({ ...mount, path: privateHome }))
@@ -191,12 +183,12 @@ export function sizedMounts(place: Place, diskBytes: number, owner = guestId): W
 }
 
 function sharedMemoryMount(diskBytes: number): WritableMount {
-  const size = Math.min(sharedMemoryBytesMax, diskBytes)
-  return { path: '/dev/shm', flags: inert, options: `mode=1777,${tmpfsSize(size)}` }
+  const size = tmpfsSize(sharedMemoryRoom(diskBytes))
+  return { path: '/dev/shm', flags: inert, options: `mode=1777,${size}` }
 }
 
 function writableMounts(place: Place, diskBytes: number, owner = guestId): WritableMount[] {
-  const size = tmpfsSize(diskBytes)
+  const size = tmpfsSize(diskRoom(diskBytes))
   const flags = noSuid | noDevices
   return [
     { path: place.temporary, flags, options: `mode=1777,${size}` },

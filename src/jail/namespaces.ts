@@ -6,21 +6,25 @@
  */
 import type { NetworkMode } from '../core/request.ts'
 
-const mount = 0x0002_0000
-const uts = 0x0400_0000
-const ipc = 0x0800_0000
-const user = 0x1000_0000
-const pid = 0x2000_0000
-const network = 0x4000_0000
+export const namespaceFlags = {
+  mount: 0x0002_0000,
+  cgroup: 0x0200_0000,
+  uts: 0x0400_0000,
+  ipc: 0x0800_0000,
+  user: 0x1000_0000,
+  pid: 0x2000_0000,
+  network: 0x4000_0000,
+} as const
 
 /** Unshared by pid 1 itself once it is in its cgroup, so that the cgroup becomes its root. */
-export const cgroupNamespace = 0x0200_0000
+export const cgroupNamespace = namespaceFlags.cgroup
 
 /** Inside a cell: with users of their own, spaces could not mount a whole /proc where parts of it are masked. */
 export function spaceNamespaces(mode: NetworkMode): number {
-  return cellNamespaces(mode) & ~user
+  return cellNamespaces(mode) & ~namespaceFlags.user
 }
 
 export function cellNamespaces(mode: NetworkMode): number {
+  const { user, pid, mount, ipc, uts, network } = namespaceFlags
   return user | pid | mount | ipc | uts | (mode === 'none' ? network : 0)
 }

@@ -1,4 +1,4 @@
-/** One nursery (native/cell/nursery.c), a child of this process, which forks launchers for it. */
+/** One nursery (native/cell/nursery/nursery.c), a child of this process, which forks launchers for it. */
 import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 

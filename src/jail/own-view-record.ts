@@ -1,4 +1,4 @@
-/** The steps that show a folder of the host through inodes of the cell's own; native/cell/own_view.c reads them. */
+/** The steps that show a folder of the host through inodes of the cell's own; native/cell/build/own_view.c reads them. */
 export type OwnViewRecord =
   | { readonly do: 'open-lower'; readonly slot: number; readonly path: string }
   | {

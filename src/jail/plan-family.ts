@@ -7,11 +7,10 @@ import { capabilitiesOfPid1, capabilitiesOfSpace, capabilitiesOfZygote } from '.
 import { planLandlock } from './landlock.ts'
 import { planMounts, planSpaceMounts, planWorkspaceSource } from './mounts.ts'
 import { cgroupNamespace, spaceNamespaces } from './namespaces.ts'
-import { layersOfCell, planCellIdentity, readablePaths } from './plan.ts'
+import { behindNamespaces, planCellIdentity, readablePaths } from './plan.ts'
 import type { CellPlan } from './plan.ts'
 import type { PlanRecord } from './plan-records.ts'
 import { cellNamespaces } from './namespaces.ts'
-import { promisesOfGuests } from './promises.ts'
 import { seccompProgram } from './seccomp/program.ts'
 import { guestId } from './shape.ts'
 import type { CellGround, CellShape } from './shape.ts'
@@ -82,14 +81,14 @@ export function planFamily(
       env: family.env,
     },
   ]
-  return { wall: 'namespaces', records, layers: mounted.isOwn ? ['own-view'] : [], promises: {} }
+  return { ...behindNamespaces(records), promises: {} }
 }
 
 export interface SpaceGround extends Omit<CellGround, 'cgroupJoins'> {
   /** Which of the cell's guests it is for, from 0. */
   readonly guest: number
-  /** Whether the cell that it lies in shows no inodes of the host: what is mounted there is the space's view too. */
-  readonly hasOwnView?: boolean
+  /** The layers of the cell that it lies in. */
+  readonly around?: readonly string[]
   /** Below the cell's folders of cgroups, in their order. */
   readonly cgroupJoins: readonly string[]
 }
@@ -120,11 +119,5 @@ export function planSpace(shape: CellShape, ground: SpaceGround): CellPlan {
     { do: 'keep-capabilities', mask: capabilitiesOfSpace(identity.kind) },
     { do: 'serve' },
   ]
-  const promises = { ...promisesOfGuests, CapBnd: '0000000000000000' }
-  return {
-    wall: 'namespaces',
-    records,
-    layers: layersOfCell(shape, ground, ground.hasOwnView === true),
-    promises,
-  }
+  return behindNamespaces(records, ground.around)
 }

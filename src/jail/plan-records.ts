@@ -1,6 +1,6 @@
 /**
  * The plan's records: everything that the launcher can be told to do. A record's number is its place in this list; a test
- * compares it with the list in native/cell/plan.c.
+ * compares it with the list in native/cell/build/plan.c.
  */
 import { PayloadWriter } from './frames.ts'
 import type { LandlockPolicy } from './landlock.ts'
@@ -212,7 +212,7 @@ function encodeRecord(record: PlanRecord): Buffer {
   }
 }
 
-/** The reading half is step_family in native/cell/family.c. */
+/** The reading half is step_family in native/cell/nursery/family.c. */
 function encodeFamily(record: FamilyRecord, payload: PayloadWriter): Buffer {
   const [file = ''] = record.argv
   payload.u32(record.listenSlot).u32(record.firstFolderSlot).u32(record.folders)

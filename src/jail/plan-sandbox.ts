@@ -7,10 +7,9 @@ import { capabilitiesOfSpace } from './capabilities.ts'
 import { planLandlock } from './landlock.ts'
 import { planSandboxMounts, privateHome } from './mounts.ts'
 import { spaceNamespaces } from './namespaces.ts'
-import { layersOfCell, readablePaths } from './plan.ts'
+import { behindNamespaces, readablePaths } from './plan.ts'
 import type { CellPlan } from './plan.ts'
 import type { PlanRecord } from './plan-records.ts'
-import { promisesOfGuests } from './promises.ts'
 import { seccompProgram } from './seccomp/program.ts'
 import { guestId } from './shape.ts'
 import type { CellShape } from './shape.ts'
@@ -50,11 +49,5 @@ export function planSandboxSpace(shape: CellShape, ground: SpaceGround, kind: Sp
     { do: 'keep-capabilities', mask: capabilitiesOfSpace(identity.kind) },
     { do: 'serve' },
   ]
-  const promises = { ...promisesOfGuests, CapBnd: '0000000000000000' }
-  return {
-    wall: 'namespaces',
-    records,
-    layers: layersOfCell(shape, ground, ground.hasOwnView === true),
-    promises,
-  }
+  return behindNamespaces(records, ground.around)
 }

@@ -4,10 +4,10 @@
  */
 import { capabilitiesOfPid1 } from './capabilities.ts'
 import { planLandlock } from './landlock.ts'
+import { layersOf, promisesOf } from './layers/layers.ts'
 import { planMounts } from './mounts.ts'
 import { cellNamespaces, cgroupNamespace } from './namespaces.ts'
 import type { PlanRecord } from './plan-records.ts'
-import { promisesOfGuests } from './promises.ts'
 import { seccompProgram } from './seccomp/program.ts'
 import { guestId } from './shape.ts'
 import type { Bind, CellGround, CellIdentity, CellShape, Wall } from './shape.ts'
@@ -28,7 +28,7 @@ export function planCell(shape: CellShape, ground: CellGround, facts: SourceFact
   const firstSlot = cgroupJoins.length
   const { kind } = identity
   const place = { view: hostView, kind, firstSlot, facts, memoryHeldByCgroup }
-  const { holds, mounts, isOwn } = planMounts(shape, place)
+  const { holds, mounts } = planMounts(shape, place)
   const readable = readablePaths(listSources(shape, hostView))
   const records: PlanRecord[] = [
     ...cgroupJoins.map((path, slot): PlanRecord => ({ do: 'open-write', slot, path })),
@@ -56,9 +56,17 @@ export function planCell(shape: CellShape, ground: CellGround, facts: SourceFact
     { do: 'keep-capabilities', mask: capabilitiesOfPid1(identity.kind) },
     { do: 'serve' },
   ]
-  const promises = { ...promisesOfGuests, CapBnd: '0000000000000000' }
-  return { wall: 'namespaces', records, layers: layersOfCell(shape, ground, isOwn), promises }
+  return behindNamespaces(records)
 }
+
+/** A plan with its layers; `around` are those of the cell that a space lies in. */
+export function behindNamespaces(records: readonly PlanRecord[], around?: readonly string[]): CellPlan {
+  const layers = layersOf(records, around)
+  return { wall: 'namespaces', records, layers, promises: { ...promisesOf(layers), ...emptyBoundingSet } }
+}
+
+/** Pid 1 empties it for its guests. */
+const emptyBoundingSet = { CapBnd: '0000000000000000' }
 
 /** What guests may read besides the folders that every guest may. */
 export function readablePaths(sources: readonly Bind[]): string[] {
@@ -77,26 +85,5 @@ export function planCellIdentity(identity: CellIdentity, guests = 1): PlanRecord
   return [
     { do: 'id-maps', uidMap: map, gidMap: map, denySetgroups: false },
     { do: 'become', uid: firstId, gid: firstId },
-  ]
-}
-
-export function layersOfCell(shape: CellShape, ground: CellGround, hasOwnView: boolean): string[] {
-  return [
-    ...(ground.identity.kind === 'own' ? ['own-uid'] : []),
-    'user-namespace',
-    'pid-namespace',
-    'mount-namespace',
-    ...(hasOwnView ? ['own-view'] : []),
-    'ipc-namespace',
-    'uts-namespace',
-    'cgroup-namespace',
-    ...(shape.network === 'none' ? ['network-namespace'] : []),
-    ...(ground.cgroupJoins.length > 0 ? ['cgroup'] : []),
-    'no-capabilities',
-    'no-new-privileges',
-    'no-nested-user-namespaces',
-    'landlock',
-    'seccomp',
-    'rlimits',
   ]
 }

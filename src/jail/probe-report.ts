@@ -1,5 +1,6 @@
 /** What this machine offers, as found by trying it: the answer of `probe()` and of `lazaret doctor`. */
 import type { ProtectionLevel } from '../core/protection.ts'
+import type { CellRuntimeName } from '../core/request.ts'
 
 /** One layer of the wall. */
 export interface ProbeLayer {
@@ -16,7 +17,7 @@ export interface ProbeLayer {
 
 /** One program that a runtime needs. */
 export interface ProbeToolchain {
-  readonly name: 'bun' | 'node' | 'python' | 'shell'
+  readonly name: CellRuntimeName
   /** Where it was found, on the host. */
   readonly path?: string
   readonly version?: string

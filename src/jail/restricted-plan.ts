@@ -6,14 +6,14 @@
  */
 import { wardenCapabilities } from './capabilities.ts'
 import { planHostLandlock } from './host-landlock.ts'
+import { layersOf, promisesOf } from './layers/layers.ts'
+import { diskRoom } from './limits/disk.ts'
 import { countLocks } from './locks.ts'
-import { promisesOfGuests } from './promises.ts'
 import type { CellPlan } from './plan.ts'
 import type { PlanRecord } from './plan-records.ts'
 import { seccompProgram } from './seccomp/program.ts'
 import type { CellGround, CellIdentity, CellShape, HostView } from './shape.ts'
 import { listSources } from './sources.ts'
-import { inodesMax } from './tmpfs.ts'
 
 export function planRestrictedCell(shape: CellShape, ground: CellGround, work: string): CellPlan {
   const { identity, cgroupJoins, hostView } = ground
@@ -25,8 +25,7 @@ export function planRestrictedCell(shape: CellShape, ground: CellGround, work: s
       do: 'work',
       path: work,
       ...guest,
-      bytesMax: shape.diskBytes,
-      entriesMax: inodesMax(shape.diskBytes),
+      ...diskRoom(shape.diskBytes),
     },
     // Engines look for it in the folders above a program: this one ends the search before it meets the host's.
     { do: 'file', path: 'package.json', mode: 0o444, content: Buffer.from('{}\n') },
@@ -49,7 +48,8 @@ export function planRestrictedCell(shape: CellShape, ground: CellGround, work: s
     },
     { do: 'serve' },
   ]
-  return { wall: ground.wall, records, layers: listLayers(ground), promises: promisesOfGuests }
+  const layers = layersOf(records)
+  return { wall: ground.wall, records, layers, promises: promisesOf(layers) }
 }
 
 function planFence(shape: CellShape, view: HostView): PlanRecord {
@@ -93,17 +93,4 @@ function planParents(guest: string, made: Set<string>): PlanRecord[] {
   const missing = parents.filter((path) => !made.has(path))
   for (const path of missing) made.add(path)
   return missing.map((path) => ({ do: 'directory', path, mode: 0o755 }))
-}
-
-function listLayers({ wall, identity, cgroupJoins }: CellGround): string[] {
-  return [
-    ...(identity.kind === 'own' ? ['own-uid'] : []),
-    ...(cgroupJoins.length > 0 ? ['cgroup'] : []),
-    'no-capabilities',
-    'no-new-privileges',
-    ...(wall === 'none' ? [] : ['landlock']),
-    'seccomp',
-    'rlimits',
-    'warden',
-  ]
 }

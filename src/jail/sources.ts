@@ -48,8 +48,6 @@ export interface SourcePlan {
   readonly shows: readonly PlanRecord[]
   /** The first slot that is free again. */
   readonly nextSlot: number
-  /** Whether no inode of the host is shown but those of devices. */
-  readonly isOwn: boolean
 }
 
 /** Everything that is bound. */
@@ -104,7 +102,6 @@ export function planSources(shape: CellShape, ground: SourceGround): SourcePlan 
       })),
     ],
     nextSlot: firstShared + shared.length,
-    isOwn: shared.every(({ guest }) => isDevice(guest)),
   }
 }
 

@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 
 import { PayloadWriter } from './frames.ts'
 import type { BeginSpec, HeldLimits, ProcessEnd, ProcessReport, SpawnSpec } from './guest-process.ts'
-import type { Rlimit } from './rlimits.ts'
+import type { Rlimit } from './limits/rlimits.ts'
 
 const flagBits = {
   hasStdin: 1,
@@ -17,7 +17,7 @@ const flagBits = {
   files: 256,
 }
 
-/** The payload of a SPAWN frame; the reading half is take_program in native/cell/guest.c. */
+/** The payload of a SPAWN frame; the reading half is take_program in native/cell/serve/guest.c. */
 export function encodeSpawn(spec: SpawnSpec): Buffer {
   const payload = new PayloadWriter().u32(
     (spec.stdin === undefined ? 0 : flagBits.hasStdin) |
@@ -43,7 +43,7 @@ export function encodeSpawn(spec: SpawnSpec): Buffer {
   return payload.finish()
 }
 
-/** The payload of a BEGIN frame; the reading half is begin_spawn in native/cell/begin.c. */
+/** The payload of a BEGIN frame; the reading half is begin_spawn in native/cell/serve/begin.c. */
 export function encodeBegin(spec: BeginSpec): Buffer {
   const payload = writeHeld(new PayloadWriter(), spec)
   writeRlimits(payload, spec.rlimits)
@@ -60,11 +60,19 @@ function writeHeld(payload: PayloadWriter, { outputBytes, wallMs, watched }: Hel
     .u64(watched.cpuMs ?? 0)
     .u64(wallMs)
     .u64(watched.socketBytes ?? 0)
+    .u64(watched.tasksMax ?? 0)
 }
+
+/** Beside the number of the resource; the reading half is take_rlimits in native/cell/serve/limits.c. */
+const besideOthers = 1 << 8
 
 function writeRlimits(payload: PayloadWriter, rlimits: readonly Rlimit[]): void {
   payload.u32(rlimits.length)
-  for (const { resource, soft, hard } of rlimits) payload.u32(resource).u64(soft).u64(hard)
+  for (const { resource, soft, hard, isBesideOthers } of rlimits)
+    payload
+      .u32(resource | (isBesideOthers === true ? besideOthers : 0))
+      .u64(soft)
+      .u64(hard)
 }
 
 /** Aliases such as SIGIOT come after the usual name, so the first one stays. */
@@ -78,7 +86,7 @@ export function signalName(number: number): string {
   return signalNames.get(number) ?? `SIG${number}`
 }
 
-/** The payload of an EXIT frame; the writing half is report_exit in native/cell/guests.c. */
+/** The payload of an EXIT frame; the writing half is report_exit in native/cell/serve/guests.c. */
 export function decodeExit(payload: Buffer): ProcessReport {
   const number = payload.readUInt32LE(1)
   const end: ProcessEnd =

@@ -6,22 +6,17 @@ import type { Clock } from '../core/clock.ts'
 import { endOnce } from '../core/endings.ts'
 import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
-import { cleanUp, discard, release } from './build-cell.ts'
+import { cleanUp, release } from './build-cell.ts'
 import type { BuiltCell } from './build-cell.ts'
-import { Cell } from './cell.ts'
 import { isStepFailure } from './cell-reports.ts'
-import { frameType } from './frames.ts'
-import type { Frame } from './frames.ts'
-import { explainFailure, startLauncher } from './launch.ts'
-import { Launches, makeSecret } from './launches.ts'
-import type { Launcher } from './launcher.ts'
+import { openFamily } from './family-cell.ts'
+import type { FamilyCell } from './family-cell.ts'
+import { explainFailure } from './launch.ts'
 import type { LeasedGround, Machine } from './machine.ts'
 import { ownView } from './place.ts'
-import { planFamily, planSpace } from './plan-family.ts'
+import { planSpace } from './plan-family.ts'
 import type { CellPlan } from './plan.ts'
-import { encodePlan } from './plan-records.ts'
 import type { Bind, CellShape } from './shape.ts'
-import { sourceFacts } from './source-facts.ts'
 
 export interface ZygoteOptions {
   readonly machine: Machine
@@ -44,8 +39,6 @@ export interface ZygoteProgram {
 
 /** What importing may take; a large library with compiled parts takes seconds on a busy machine. */
 const openMs = 60_000
-/** Forking a launcher takes a fraction of a millisecond. */
-const launchMs = 5000
 /** Two processes of ours a space, besides pid 1 and the zygote, and what forking takes for a moment. */
 const processesPerGuest = 3
 
@@ -56,47 +49,40 @@ const processesPerGuest = 3
 export async function openZygote(options: ZygoteOptions): Promise<Zygote | null> {
   const { machine, clock, program, limits, guestsMax } = options
   if (machine.wall !== 'namespaces') return null
-  const launching = await startLauncher(false, machine.nursery)
+  const shape: CellShape = {
+    binds: program.binds,
+    network: 'none',
+    place: ownView,
+    diskBytes: limits.diskBytes,
+    guests: guestsMax,
+  }
   const held = { ...limits, processesMax: limits.processesMax + guestsMax * processesPerGuest }
-  let ground: LeasedGround | undefined
-  try {
-    ground = await machine.lease(held, guestsMax)
-    const family = {
-      name: `lazaret-family-${clock.id()}`,
-      secret: makeSecret(clock),
-      cgroupFolders: machine.cgroupFolders,
-      argv: program.argv,
-      env: program.env,
-    }
-    const shape: CellShape = {
-      binds: program.binds,
-      network: 'none',
-      place: ownView,
-      diskBytes: limits.diskBytes,
-      guests: guestsMax,
-    }
-    const plan = planFamily(shape, ground, { family, facts: sourceFacts })
-    await machine.sharedFolders.require(shape, plan, clock)
-    const cell = await launching.cell
-    const zygote = new Zygote(cell, { ...options, family, shape, ground, plan })
-    cell.sendPlan(encodePlan(plan.records))
-    const giveUp = () => cell.end()
-    const patience = clock.after(openMs, giveUp)
-    if (options.signal?.aborted === true) giveUp()
-    options.signal?.addEventListener('abort', giveUp)
-    const answer = cell.ready.finally(() => {
-      patience()
-      options.signal?.removeEventListener('abort', giveUp)
-    })
-    const facts = await answer.catch((failure: unknown) => {
-      throw explain(failure, plan)
-    })
-    cell.hold(false)
+  const wanted = { machine, clock, shape, owner: 'zygote', limits: held, guestsMax, program } as const
+  return openFamily(wanted, async (family) => {
+    const zygote = new Zygote(family, { ...options, shape })
+    const facts = await imported(family, options)
+    family.cell.hold(false)
     zygote.dataBytes = Number(facts['zygote_data_bytes'] ?? 0)
     return zygote
-  } catch (error) {
-    await discard(launching, ground, { clock, work: null })
-    throw error
+  })
+}
+
+/** Resolves when everything is imported, with what the interpreter says of itself. */
+async function imported(
+  { cell, plan }: FamilyCell,
+  { clock, signal }: ZygoteOptions,
+): Promise<Readonly<Record<string, string>>> {
+  const giveUp = () => cell.end()
+  const patience = clock.after(openMs, giveUp)
+  if (signal?.aborted === true) giveUp()
+  signal?.addEventListener('abort', giveUp)
+  try {
+    return await cell.ready
+  } catch (failure) {
+    throw explain(failure, plan)
+  } finally {
+    patience()
+    signal?.removeEventListener('abort', giveUp)
   }
 }
 
@@ -109,10 +95,7 @@ function explain(failure: unknown, plan: CellPlan): unknown {
 }
 
 interface ZygoteParts extends ZygoteOptions {
-  readonly family: { readonly name: string; readonly secret: Uint8Array }
   readonly shape: CellShape
-  readonly ground: LeasedGround
-  readonly plan: CellPlan
 }
 
 export class Zygote implements AsyncDisposable {
@@ -120,9 +103,8 @@ export class Zygote implements AsyncDisposable {
   readonly gone: Promise<void>
   /** Data that each of its guests has from the start: RLIMIT_DATA is to be this and what it may use besides. */
   dataBytes = 0
-  readonly #cell: Cell
+  readonly #family: FamilyCell
   readonly #parts: ZygoteParts
-  readonly #launches: Launches
   readonly #freeGuests: number[]
   /** Those that are alive or being born. What cannot be removed of one that has ended keeps its ids, and nobody waiting. */
   readonly #guests = new Set<object>()
@@ -131,23 +113,18 @@ export class Zygote implements AsyncDisposable {
   readonly #empty = Promise.withResolvers<void>()
   #isAlive = true
   #isEnding = false
-  readonly #clean = endOnce(() =>
-    cleanUp(this.#cell, this.#parts.ground, { clock: this.#parts.clock, work: null }),
-  )
+  readonly #clean = endOnce(() => this.#family.clean())
 
-  constructor(cell: Cell, parts: ZygoteParts) {
-    this.#cell = cell
+  constructor(family: FamilyCell, parts: ZygoteParts) {
+    this.#family = family
     this.#parts = parts
     this.gone = this.#gone.promise
     this.#freeGuests = Array.from({ length: parts.guestsMax }, (_, index) => index)
-    this.#launches = new Launches({
-      ...parts.family,
-      kill: (id) => cell.killLauncher(id),
-      // It is there for its guests, so it is waited for as long as they are.
-      hold: (isHeld) => cell.hold(isHeld || this.#isEnding),
-    })
-    cell.onNursery = (frame) => this.#handle(frame)
-    void cell.gone.then(() => this.#lose())
+    const { cell } = family
+    // It is there for its guests, so it is waited for as long as they are.
+    family.onHold = (isHeld) => cell.hold(isHeld || this.#isEnding)
+    family.onBarren = () => this.#end()
+    void cell.gone.then(() => this.#end())
   }
 
   get alive(): boolean {
@@ -166,18 +143,17 @@ export class Zygote implements AsyncDisposable {
 
   /** Host pid of the cell's pid 1, for tests and diagnosis. */
   get pid1(): number | undefined {
-    return this.#cell.pid1
+    return this.#family.cell.pid1
   }
 
   /** The abstract name at which its cell listens, for tests. */
   get name(): string {
-    return this.#parts.family.name
+    return this.#family.name
   }
 
   /** A space whose guest will be a fork: spawn it with `isFork`. Throws CELL_FAILED when there is no room or no zygote. */
   async build(limits: Limits): Promise<BuiltCell> {
-    const { machine, clock, shape, ground: own, plan: around } = this.#parts
-    const hasOwnView = around.layers.includes('own-view')
+    const { clock, shape } = this.#parts
     const guest = this.#isAlive ? this.#freeGuests.shift() : undefined
     if (guest === undefined)
       throw new LazaretError('CELL_FAILED', {
@@ -188,19 +164,8 @@ export class Zygote implements AsyncDisposable {
     try {
       ground = this.#leaseSpace(guest, limits)
       const leased = ground
-      const folders = machine.cgroupFolders
-      const cgroupJoins = ground.cgroupJoins.map((path, index) =>
-        path.slice((folders[index] ?? '').length + 1),
-      )
-      const plan = planSpace(
-        { ...shape, diskBytes: limits.diskBytes },
-        { ...ground, identity: own.identity, guest, hasOwnView, cgroupJoins },
-      )
-      const launcher = await this.#launch()
-      if (launcher === null)
-        throw new LazaretError('CELL_FAILED', { detail: 'The cell of the zygote does not answer.' })
-      const cell = new Cell(launcher)
-      cell.sendPlan(encodePlan(plan.records))
+      const plan = planSpace({ ...shape, diskBytes: limits.diskBytes }, this.#family.groundOf(leased, guest))
+      const cell = await this.#family.build(await this.#family.launch(true), plan)
       return {
         cell,
         ground,
@@ -225,22 +190,13 @@ export class Zygote implements AsyncDisposable {
   /** Ends it, with every guest of it that lives. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end()
-    this.#cell.hold(true)
+    this.#family.cell.hold(true)
     this.#isEnding = true
     await this.#clean()
   }
 
-  /** Null when the cell is gone, or so full of strangers' connections that none of ours gets through. */
-  async #launch(): Promise<Launcher | null> {
-    const launch = await this.#launches.launch(true)
-    const patience = this.#parts.clock.after(launchMs, () => launch?.giveUp())
-    const launcher = await launch?.launcher
-    patience()
-    return launcher ?? null
-  }
-
   #leaseSpace(guest: number, limits: Limits): LeasedGround {
-    const ground = this.#parts.machine.leaseInside(this.#parts.ground, limits)
+    const ground = this.#family.lease(limits)
     let isGiven = false
     const giveBack = (): void => {
       ground.release()
@@ -259,16 +215,6 @@ export class Zygote implements AsyncDisposable {
       this.#guests.delete(guest)
       if (!this.#isAlive && this.isEmpty) this.#empty.resolve()
     }
-  }
-
-  #handle(frame: Frame): void {
-    if (frame.type === frameType.barren) this.#end()
-    this.#launches.handle(frame)
-  }
-
-  #lose(): void {
-    this.#end()
-    this.#launches.lose()
   }
 
   #end(): void {

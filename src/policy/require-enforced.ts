@@ -1,7 +1,6 @@
 /** A limit that nothing can hold is refused, unless the operator has said by name that it may go unheld. */
 import { LazaretError } from '../core/errors.ts'
-import type { LimitName, Limits } from '../core/limits.ts'
-import type { LimitMechanisms } from '../result/receipt.ts'
+import type { LimitMechanisms, LimitName, Limits } from '../core/limits.ts'
 
 /** Throws LIMIT_UNENFORCEABLE, naming the limits. */
 export function requireEnforced(

@@ -3,44 +3,19 @@ import { isAbsolute, normalize } from 'node:path'
 
 import { z } from 'zod'
 
-const MiB = 1024 * 1024
-const GiB = 1024 * MiB
-const TiB = 1024 * GiB
+import { limitRanges, perLimit } from '../core/limits.ts'
+import type { LimitName, Limits } from '../core/limits.ts'
 
-/** A year: longer than any run, and what a timer of the platform cannot overflow is checked apart. */
-const timeMsMax = 2 ** 31 - 1
+type LimitSchema = z.ZodType<Limits[LimitName]>
+
+const rangeSchemas = perLimit((name): LimitSchema => {
+  const { usual, least, most } = limitRanges[name]
+  const range = z.int().min(least).max(most)
+  return usual === null ? range.nullable() : range
+})
 
 export const limitsSchema = z
-  .strictObject({
-    wallMs: z.int().min(1).max(timeMsMax),
-    cpuMs: z.int().min(1).max(timeMsMax).nullable(),
-    memoryBytes: z
-      .int()
-      .min(16 * MiB)
-      .max(16 * TiB),
-    processesMax: z.int().min(1).max(1_000_000),
-    openFilesMax: z.int().min(16).max(1_000_000),
-    diskBytes: z
-      .int()
-      .min(64 * 1024)
-      .max(16 * TiB),
-    outputBytes: z.int().min(0).max(GiB),
-    codeBytes: z
-      .int()
-      .min(1)
-      .max(64 * MiB),
-    inputBytes: z
-      .int()
-      .min(0)
-      .max(256 * MiB),
-    resultBytes: z
-      .int()
-      .min(64)
-      .max(256 * MiB),
-    functionCallsMax: z.int().min(1).max(1_000_000_000),
-    functionMs: z.int().min(1).max(timeMsMax).nullable(),
-    hostMs: z.int().min(1).max(timeMsMax),
-  })
+  .strictObject(rangeSchemas as { [Name in LimitName]: z.ZodType<Limits[Name]> })
   .partial()
 
 /** Names of Python modules, as `import` has them. */

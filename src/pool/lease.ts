@@ -1,28 +1,20 @@
-/** A place to run one request in: a worker that waited for it, or leave to start one. */
-import type { Limits } from '../core/limits.ts'
-import type { RunRequest } from '../core/request.ts'
-import type { StartKind } from '../core/result.ts'
-import type { Place } from '../jail/place.ts'
+/** A worker on loan for one job. */
 import { nothingKnown } from '../result/exit.ts'
 import type { Exit } from '../result/exit.ts'
+import type { StartKind } from '../core/result.ts'
 import { noFiles } from '../runtimes/collect/collect-files.ts'
 import type { RunEnd } from '../runtimes/follow-run.ts'
-import type { ParkedWorker } from '../runtimes/parked.ts'
-import type { Program, Runtime } from '../runtimes/runtime.ts'
-import type { Leave, Turn } from './start-gate.ts'
+import type { Job } from '../runtimes/guest-start.ts'
+import type { Worker } from '../runtimes/worker.ts'
 
 export interface LeaseParts {
-  readonly request: RunRequest
-  readonly limits: Limits
-  readonly runtime: Runtime
-  readonly prepare: (place: Place) => Program
-  /** Waits for a turn; null when the request is cancelled first. */
-  readonly turn: () => Promise<Turn<ParkedWorker>>
-  /** A worker that is there sooner than a cell could be started; null when there is none. */
-  readonly fork: () => Promise<ParkedWorker | null>
-  /** Runs it in a cell of its own. `onStarted` is called when the guest executes. */
-  readonly runCold: (onStarted: () => void) => Promise<RunEnd>
-  /** Called when the lease has been given back. */
+  /** Null where the job was cancelled before there was one. */
+  readonly worker: Worker | null
+  /** How long the job waited for it. */
+  readonly queuedMs: number
+  /** Another, for one that was lost before anything ran. */
+  readonly another: () => Promise<Worker | null>
+  /** Called when the lease is over. */
   readonly onEnd: () => void
 }
 
@@ -31,62 +23,38 @@ export interface LeasedEnd extends RunEnd {
 }
 
 export class Lease implements AsyncDisposable {
-  /** How long the request waited for its turn. */
   readonly queuedMs: number
   readonly #parts: LeaseParts
-  #turn: Turn<ParkedWorker>
+  #worker: Worker | null
 
-  constructor(parts: LeaseParts, turn: Turn<ParkedWorker>, queuedMs = 0) {
-    this.queuedMs = queuedMs
+  constructor(parts: LeaseParts) {
+    this.queuedMs = parts.queuedMs
     this.#parts = parts
-    this.#turn = turn
+    this.#worker = parts.worker
   }
 
   /** Once. Rejects when the run was lost through no fault of the guest. */
-  async run(): Promise<LeasedEnd> {
+  async run(job: Job): Promise<LeasedEnd> {
     for (;;) {
-      const turn = this.#turn
-      if (turn === null) return { ...neverBegan(), start: 'cold' }
-      if ('leave' in turn) {
-        const worker = await this.#parts.fork()
-        if (worker === null) return { ...(await this.#runCold(turn.leave)), start: 'cold' }
-        this.#turn = { worker }
-        turn.leave()
-        continue
-      }
-      const { request, limits, runtime, prepare } = this.#parts
-      const { worker } = turn
-      // May refuse the request: then the worker is given back.
-      const program = runtime.parks === 'program' ? worker.fit(request, limits) : prepare(worker.place)
-      this.#turn = null
-      const end = await worker.run({ program, request, limits })
+      const worker = this.#worker
+      if (worker === null) return neverBegan()
+      const end = await worker.run(job)
+      this.#worker = null
       if (end !== null) return { ...end, start: worker.start }
       // It was lost before anything ran: the one case in which trying again is safe.
-      this.#turn = await this.#parts.turn()
+      this.#worker = await this.#parts.another()
     }
   }
 
   /** Gives back what was not used. What cannot be removed of it the machine tells of at its own end. */
   async [Symbol.asyncDispose](): Promise<void> {
-    const turn = this.#turn
-    this.#turn = null
     this.#parts.onEnd()
-    if (turn === null) return
-    if ('leave' in turn) turn.leave()
-    else await turn.worker[Symbol.asyncDispose]().catch(() => undefined)
-  }
-
-  async #runCold(leave: Leave): Promise<RunEnd> {
-    try {
-      return await this.#parts.runCold(leave)
-    } finally {
-      leave()
-    }
+    await this.#worker?.[Symbol.asyncDispose]().catch(() => undefined)
   }
 }
 
 /** Cancelled while it waited: there was never a cell, and so no layer of one. */
-function neverBegan(): RunEnd {
+export function neverBegan(): LeasedEnd {
   const exit: Exit = { ...nothingKnown, killReason: 'cancelled' }
-  return { exit, cgroupVersion: null, collected: noFiles, cleaned: Promise.resolve() }
+  return { exit, start: 'cold', collected: noFiles, cleaned: Promise.resolve() }
 }

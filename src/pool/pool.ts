@@ -3,7 +3,7 @@
  * stood unused for a while is given up.
  */
 import type { Clock } from '../core/clock.ts'
-import type { ParkedWorker } from '../runtimes/parked.ts'
+import type { ReadyWorker } from '../runtimes/worker.ts'
 import type { PoolSize, WorkerShape } from './shape.ts'
 
 export interface PoolParts {
@@ -11,9 +11,9 @@ export interface PoolParts {
   readonly size: PoolSize
   readonly clock: Clock
   /** `signal` is aborted when the pool is closed. */
-  readonly start: (shape: WorkerShape, signal: AbortSignal) => Promise<ParkedWorker>
+  readonly start: (shape: WorkerShape, signal: AbortSignal) => Promise<ReadyWorker>
   /** A worker stands ready; true when somebody who waits has taken it. */
-  readonly offer: (worker: ParkedWorker) => boolean
+  readonly offer: (worker: ReadyWorker) => boolean
   /** Called with the reason when starts begin to fail; the pool waits longer and longer between them. */
   readonly onFailing: (reason: unknown) => void
   /** Called when it wants a worker again that it could not have before. */
@@ -39,12 +39,19 @@ export interface PoolStats {
   readonly lost: number
 }
 
+/** Of all pools of a Lazaret. */
+export interface PoolsStats {
+  /** Runs that wait for a worker, or for room to start one. */
+  readonly waiting: number
+  readonly pools: readonly PoolStats[]
+}
+
 const firstPauseMs = 100
 const longestPauseMs = 30_000
 
 export class Pool {
   readonly #parts: PoolParts
-  readonly #parked: ParkedWorker[] = []
+  readonly #parked: ReadyWorker[] = []
   readonly #ending = new Set<Promise<unknown>>()
   readonly #closing = new AbortController()
   #starting = 0
@@ -66,6 +73,10 @@ export class Pool {
     this.#parts = parts
     this.#wanted = parts.size.min
     this.#lastAskedAt = parts.clock.now()
+  }
+
+  get shape(): WorkerShape {
+    return this.#parts.shape
   }
 
   get lastAskedAt(): number {
@@ -117,7 +128,7 @@ export class Pool {
   }
 
   /** A worker for a run that has come; undefined when none waits. */
-  take(): ParkedWorker | undefined {
+  take(): ReadyWorker | undefined {
     this.#lastAskedAt = this.#parts.clock.now()
     const worker = this.#parked.shift()
     this.#unused = Math.min(this.#unused, this.#parked.length)
@@ -138,7 +149,7 @@ export class Pool {
   /** Starts one more, unless the pool is closed meanwhile. Rejects when that failed; the pool remembers it for itself. */
   async startOne(): Promise<void> {
     this.#starting++
-    let worker: ParkedWorker
+    let worker: ReadyWorker
     try {
       worker = await this.#parts.start(this.#parts.shape, this.#closing.signal)
     } catch (error) {
@@ -181,12 +192,12 @@ export class Pool {
     while (this.#ending.size > 0) await Promise.allSettled(this.#ending)
   }
 
-  #park(worker: ParkedWorker): void {
+  #park(worker: ReadyWorker): void {
     this.#parked.push(worker)
     void worker.lost.then(() => this.#lose(worker))
   }
 
-  #lose(worker: ParkedWorker): void {
+  #lose(worker: ReadyWorker): void {
     const at = this.#parked.indexOf(worker)
     if (at < 0) return
     this.#parked.splice(at, 1)
@@ -196,7 +207,7 @@ export class Pool {
     this.#fail(new Error('A worker that waited for its run ended.'))
   }
 
-  #end(worker: ParkedWorker): void {
+  #end(worker: ReadyWorker): void {
     const ending = worker[Symbol.asyncDispose]().catch(() => undefined)
     this.#ending.add(ending)
     void ending.then(() => this.#ending.delete(ending))

@@ -4,42 +4,36 @@
  */
 import { availableParallelism } from 'node:os'
 
-import type { Clock } from '../core/clock.ts'
-import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
-import type { RunRequest } from '../core/request.ts'
-import { behindBestWall } from '../jail/best-wall.ts'
-import type { BestWall } from '../jail/best-wall.ts'
-import { ownView } from '../jail/place.ts'
-import type { Place } from '../jail/place.ts'
-import type { Bind } from '../jail/shape.ts'
-import { ParkedWorker } from '../runtimes/parked.ts'
-import { runInCell } from '../runtimes/run-in-cell.ts'
+import { limitMechanisms } from '../jail/limits/plan-limits.ts'
+import type { Job } from '../runtimes/guest-start.ts'
 import type { Runtime } from '../runtimes/runtime.ts'
-import type { Toolchains } from '../runtimes/toolchains.ts'
+import type { ReadyWorker, Worker } from '../runtimes/worker.ts'
+import { CellWorkers, canFork } from './cell-workers.ts'
+import type { CellWorkersParts } from './cell-workers.ts'
 import { Lease } from './lease.ts'
 import { Pool } from './pool.ts'
-import type { PoolStats } from './pool.ts'
-import { canBeParked, defaultPoolSize, parkRequestOf, shapeOf } from './shape.ts'
+import type { PoolsStats } from './pool.ts'
+import { canBeParked, defaultPoolSize, shapeOf } from './shape.ts'
 import type { PoolSizes, ShapeRequest, WorkerShape } from './shape.ts'
 import { StartGate } from './start-gate.ts'
-import { Zygotes } from './zygotes.ts'
+import type { Turn } from './start-gate.ts'
 
-export interface PoolsParts {
-  readonly wall: BestWall
-  readonly clock: Clock
-  readonly toolchains: Toolchains
-  readonly readable: readonly Bind[]
+export interface PoolsParts extends CellWorkersParts {
   readonly sizes: PoolSizes
-  /** Limits of a request that asks for none. */
-  readonly usual: Limits
   readonly onFailing: (shape: WorkerShape, reason: unknown) => void
 }
 
 export interface LeaseRequest {
-  readonly request: RunRequest
-  readonly limits: Limits
+  readonly job: Job
   readonly runtime: Runtime
+}
+
+/** What worker a job could have. */
+interface Wanted {
+  readonly shape: WorkerShape
+  /** Undefined where none can wait for it. */
+  readonly pool: Pool | undefined
   readonly signal: AbortSignal
 }
 
@@ -55,50 +49,53 @@ const shrinkEveryMs = 10_000
 export class Pools implements AsyncDisposable {
   readonly #parts: PoolsParts
   readonly #pools = new Map<string, Pool>()
-  readonly #gate = new StartGate<ParkedWorker>(2 * availableParallelism())
+  readonly #gate = new StartGate<ReadyWorker>(2 * availableParallelism())
   readonly #refillsMax = Math.max(1, availableParallelism() - 1)
   readonly #closing = new Set<Promise<void>>()
   readonly #refilling = new Set<Promise<void>>()
-  readonly #zygotes: Zygotes
+  readonly #workers: CellWorkers
   #isRefillDue = false
   #isClosed = false
   #stopShrinking: (() => void) | undefined
 
   constructor(parts: PoolsParts) {
     this.#parts = parts
-    this.#zygotes = new Zygotes({ ...parts, machine: parts.wall.machine })
+    this.#workers = new CellWorkers(parts)
     this.#gate.onIdle = () => this.#refillSoon()
   }
 
-  get stats(): { readonly waiting: number; readonly pools: readonly PoolStats[] } {
+  get stats(): PoolsStats {
     return { waiting: this.#gate.waiting, pools: [...this.#pools.values()].map((pool) => pool.stats) }
   }
 
-  /** Waits until there is a worker, or room to start one. A request that is cancelled meanwhile gives up its place. */
-  async lease({ request, limits, runtime, signal }: LeaseRequest): Promise<Lease> {
-    const shape = this.shapeOf(request, runtime, limits)
-    const pool = canBeParked(request, runtime) ? this.#poolOf(shape) : undefined
-    const asking = { client: request.client ?? '', key: pool === undefined ? '' : shape.key, signal }
-    const turn = () => this.#gate.enter(asking)
-    const { toolchains, readable, wall, clock } = this.#parts
-    const prepare = (place: Place) => runtime.prepare(request, limits, { toolchains, place })
-    const parts = { request: { ...request, signal }, limits, runtime, prepare, turn }
-    const runCold = (onStarted: () => void) =>
-      behindBestWall(wall, (place) => {
-        const context = { machine: wall.machine, clock, limits, readable, place, onStarted }
-        return runInCell(prepare(place), parts.request, context)
-      })
-    const worker = pool?.take()
-    const fork = async () =>
-      pool?.isWanted === true && canFork(shape) && this.#zygotes.stands(shape.preload)
-        ? this.#fork(shape, signal)
-        : null
-    const lease = { ...parts, runCold, fork, onEnd: this.#refillLater() }
-    if (worker !== undefined) return new Lease(lease, { worker })
+  /** Waits until there is a worker, or room to start one. A job that is cancelled meanwhile gives up its place. */
+  async lease({ job, runtime }: LeaseRequest): Promise<Lease> {
+    const { clock } = this.#parts
+    const shape = this.shapeOf(job.spec, runtime, job.limits)
+    const pool = canBeParked(job.spec, runtime) ? this.#poolOf(shape) : undefined
+    const { client = '' } = job.spec
+    const { signal } = job.handles
+    const enter = () => this.#gate.enter({ client, key: pool === undefined ? '' : shape.key, signal })
+    const another = async () => this.#workerFor(await enter(), { shape, pool, signal })
+    const onEnd = this.#refillLater()
+    const parked = pool?.take()
+    if (parked !== undefined) return new Lease({ worker: parked, queuedMs: 0, another, onEnd })
     const isAtOnce = this.#gate.isIdle
     const askedAt = clock.now()
-    const got = await turn()
-    return new Lease(lease, got, isAtOnce ? 0 : clock.now() - askedAt)
+    const turn = await enter()
+    const queuedMs = isAtOnce ? 0 : clock.now() - askedAt
+    const worker = await this.#workerFor(turn, { shape, pool, signal })
+    return new Lease({ worker, queuedMs, another, onEnd })
+  }
+
+  /** One that came free, a fork, which is there sooner than a cell, or one that its run starts. */
+  async #workerFor(turn: Turn<ReadyWorker>, { shape, pool, signal }: Wanted): Promise<Worker | null> {
+    if (turn === null) return null
+    if ('worker' in turn) return turn.worker
+    const fork = pool?.isWanted === true ? await this.#workers.forkAtOnce(shape, signal) : null
+    if (fork === null) return this.#workers.cold(shape, turn.leave)
+    turn.leave()
+    return fork
   }
 
   shapeOf(request: ShapeRequest, runtime: Runtime, limits: Limits): WorkerShape {
@@ -106,7 +103,7 @@ export class Pools implements AsyncDisposable {
     return shapeOf(request, runtime, {
       limits,
       usual,
-      memoryHeldByCgroup: wall.machine.cgroupVersion !== null,
+      memoryHeldByCgroup: limitMechanisms(wall.machine).memoryBytes === 'cgroup',
     })
   }
 
@@ -128,7 +125,7 @@ export class Pools implements AsyncDisposable {
     const all = [...this.#pools.keys()]
     for (const key of all) this.#close(key)
     // Before what is being started, which may wait for one.
-    const zygotes = this.#zygotes.close()
+    const zygotes = this.#workers.closeZygotes()
     await Promise.allSettled(this.#refilling)
     await Promise.allSettled(this.#closing)
     await zygotes
@@ -136,9 +133,9 @@ export class Pools implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
-    const calmDown = this.#zygotes.endGuestsLater()
+    const calmDown = this.#workers.endGuestsLater()
     await this.drain()
-    await this.#zygotes[Symbol.asyncDispose]().finally(calmDown)
+    await this.#workers[Symbol.asyncDispose]().finally(calmDown)
   }
 
   #poolOf(shape: WorkerShape): Pool | undefined {
@@ -152,7 +149,7 @@ export class Pools implements AsyncDisposable {
       shape,
       size,
       clock,
-      start: (wanted, signal) => this.#park(wanted, signal),
+      start: (wanted, signal) => this.#workers.park(wanted, signal),
       offer: (worker) => this.#gate.offer(shape.key, worker),
       onFailing: (reason) => onFailing(shape, reason),
       onWant: () => this.#refillSoon(),
@@ -160,48 +157,6 @@ export class Pools implements AsyncDisposable {
     this.#pools.set(shape.key, pool)
     this.#stopShrinking ??= clock.every(shrinkEveryMs, () => this.#shrink())
     return pool
-  }
-
-  async #park(shape: WorkerShape, signal: AbortSignal): Promise<ParkedWorker> {
-    const { runtime, language, network, limits } = shape
-    const { wall, clock, toolchains, readable } = this.#parts
-    const { machine } = wall
-    const park = parkRequestOf(shape)
-    const forked = canFork(shape) ? await this.#fork(shape, signal) : null
-    if (forked !== null) return forked
-    if (signal.aborted) throw new LazaretError('DISPOSED')
-    return behindBestWall(wall, (place) => {
-      const program = runtime.prepare({ language, code: '' }, limits, { toolchains, place })
-      return ParkedWorker.park(program, { machine, clock, limits, readable, place, network, park, signal })
-    })
-  }
-
-  /** The best road to a worker of Python's; null where it is closed, or full. */
-  async #fork({ runtime, preload, limits }: WorkerShape, signal: AbortSignal): Promise<ParkedWorker | null> {
-    const { wall, clock, toolchains, readable } = this.#parts
-    const { machine } = wall
-    if (machine.wall !== 'namespaces') return null
-    const zygote = await this.#zygotes.take(preload)
-    if (zygote === null) return null
-    const program = runtime.prepare({ language: 'python', code: '' }, limits, { toolchains, place: ownView })
-    const park = { park: 'python', preload } as const
-    const context = {
-      machine,
-      clock,
-      limits,
-      readable,
-      place: ownView,
-      network: 'none',
-      park,
-      signal,
-      zygote,
-    } as const
-    try {
-      return await ParkedWorker.park(program, context)
-    } catch {
-      if (!signal.aborted) this.#zygotes.giveUp(preload)
-      return null
-    }
   }
 
   /** When what it returns is called, or after a while. */
@@ -270,7 +225,7 @@ export class Pools implements AsyncDisposable {
       pool.shrink()
       if (pool.isEmpty) this.#close(key)
     }
-    if (![...this.#pools.values()].some(({ stats }) => stats.runtime === 'python')) void this.#zygotes.close()
+    if (![...this.#pools.values()].some(({ shape }) => canFork(shape))) void this.#workers.closeZygotes()
   }
 
   #closeOldest(): void {
@@ -290,6 +245,3 @@ export class Pools implements AsyncDisposable {
     this.#stopShrinking = undefined
   }
 }
-
-const canFork = ({ runtime, network }: WorkerShape): boolean =>
-  runtime.name === 'python' && network === 'none'

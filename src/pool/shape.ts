@@ -1,6 +1,7 @@
 /** What a parked worker can serve: everything that is decided when it is started, and not when its run begins. */
 import type { Limits } from '../core/limits.ts'
-import type { Language, NetworkMode, Realm, RunRequest, RuntimeName } from '../core/request.ts'
+import type { Language, NetworkMode, Realm, RunSpec, RuntimeName } from '../core/request.ts'
+import { onlyLowered } from '../jail/limits/plan-limits.ts'
 import type { ParkRequest } from '../runtimes/channel-protocol.ts'
 import type { Runtime } from '../runtimes/runtime.ts'
 
@@ -18,10 +19,7 @@ export interface WorkerShape {
   readonly key: string
 }
 
-export type ShapeRequest = Pick<RunRequest, 'language' | 'realm' | 'network' | 'preload'>
-
-/** Limits that the kernel holds for each process: they can be lowered later, and never raised. */
-const onlyLowered = ['memoryBytes', 'processesMax', 'openFilesMax', 'diskBytes'] as const
+export type ShapeRequest = Pick<RunSpec, 'language' | 'realm' | 'network' | 'preload'>
 
 export interface ShapeGround {
   readonly limits: Limits
@@ -66,7 +64,7 @@ export function parkRequestOf({ runtime, language, realm, preload }: WorkerShape
 }
 
 /** Whether a request could be served by any parked worker: environment variables are given to a process at its start. */
-export function canBeParked({ env }: RunRequest, runtime: Runtime): boolean {
+export function canBeParked({ env }: RunSpec, runtime: Runtime): boolean {
   return runtime.parks === 'cell' || env === undefined || Object.keys(env).length === 0
 }
 

@@ -126,8 +126,8 @@ export class Threads implements AsyncDisposable {
 
   /** Null when the signal was first. */
   async #take({ signal, client = '' }: Pick<ThreadTurn, 'signal' | 'client'>): Promise<SnippetThread | null> {
-    if (this.#isDisposed) throw new LazaretError('DISPOSED')
     if (signal?.aborted === true) return null
+    if (this.#isDisposed) throw new LazaretError('DISPOSED')
     const idle = this.#idle.pop()
     this.#spare = Math.min(this.#spare, this.#idle.length)
     if (idle !== undefined) return idle

@@ -1,7 +1,7 @@
 /** Output as it arrives: kept up to the run's budget, decoded without splitting characters, handed on as it comes. */
 import { StringDecoder } from 'node:string_decoder'
 
-import type { OutputChunk, RunRequest } from '../core/request.ts'
+import type { OutputChunk, RunHandles } from '../core/request.ts'
 import { Delivery } from './delivery.ts'
 import type { DeliveryListener } from './delivery.ts'
 import { TextBlocks } from './text-blocks.ts'
@@ -20,7 +20,7 @@ export class Capture {
 
   /** The cell counts the budget at the source, so nothing beyond it ever arrives here. Without one nothing is kept. */
   constructor(
-    onOutput: RunRequest['onOutput'],
+    onOutput: RunHandles['onOutput'],
     listener: DeliveryListener,
     { keeps = true }: { readonly keeps?: boolean } = {},
   ) {

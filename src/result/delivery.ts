@@ -3,9 +3,9 @@
  * may wait, so that the end of a program that prints a line is known while the line is being taken; then the listener
  * stops the source.
  */
-import type { OutputChunk, RunRequest } from '../core/request.ts'
+import type { OutputChunk, RunHandles } from '../core/request.ts'
 
-type TakeOutput = NonNullable<RunRequest['onOutput']>
+type TakeOutput = NonNullable<RunHandles['onOutput']>
 
 export interface DeliveryListener {
   /** Enough waits here: send no more. */

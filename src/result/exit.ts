@@ -1,9 +1,26 @@
 /** Everything that is known of a run when it is over: the evidence that `settle` decides on. */
+import type { LimitMechanisms } from '../core/limits.ts'
+import { perLimit } from '../core/limits.ts'
 import type { GuestError } from '../core/outcome.ts'
 import type { LogEntry, MimeBundle, Truncatable } from '../core/result.ts'
 
+/**
+ * The limits for which pid 1 ends a run itself, by the number with which it says so (native/cell/cell.h). A stream's name
+ * stands for the output budget that it passed.
+ */
+export const exceeded = {
+  1: 'stdout',
+  2: 'memory',
+  3: 'cpu',
+  4: 'stderr',
+  5: 'wall',
+  6: 'disk',
+  7: 'processes',
+} as const
+export type Exceeded = (typeof exceeded)[keyof typeof exceeded]
+
 /** Why we ended the run, if we did. Ours alone to say. */
-export type KillReason = 'wall' | 'cpu' | 'memory' | 'output' | 'disk' | 'processes' | 'host' | 'cancelled'
+export type KillReason = Exclude<Exceeded, 'stdout' | 'stderr'> | 'output' | 'host' | 'cancelled'
 
 /** What the guest said of itself on its channel: claims, never evidence. */
 export interface GuestClaims {
@@ -40,6 +57,8 @@ export interface Exit {
   readonly observed: Readonly<Record<string, string>>
   /** Names of the layers that stood. */
   readonly layers: readonly string[]
+  /** By what each limit was held. */
+  readonly heldBy: LimitMechanisms
 }
 
 /** Of a process that used nothing and of whose end nothing is known: what is known goes over it. */
@@ -60,4 +79,5 @@ export const nothingKnown: Exit = {
   claims: { logs: [], displays: [] },
   observed: {},
   layers: [],
+  heldBy: perLimit(() => 'none'),
 }

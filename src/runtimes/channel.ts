@@ -8,12 +8,12 @@ import type { Clock } from '../core/clock.ts'
 import type { Limits } from '../core/limits.ts'
 import type { Truncatable } from '../core/result.ts'
 import type { Steps } from '../core/steps.ts'
-import { Blocks } from '../result/blocks.ts'
 import type { GuestClaims } from '../result/exit.ts'
 import type { GuestRequest } from './channel-protocol.ts'
 import { Claims, textCharactersMax } from './claims.ts'
 import type { FunctionCalls } from './function-calls.ts'
 import type { HostBudget } from './host-budget.ts'
+import { IncomingMessage, lengthBytes } from './incoming-message.ts'
 import { loopTurns } from './loop-turns.ts'
 import { frameMessage } from './message-frame.ts'
 import { MessageRoom } from './message-room.ts'
@@ -59,14 +59,8 @@ export class Channel {
   readonly #budget: HostBudget
   readonly #listener: ChannelListener
   readonly #calls: FunctionCalls | null
-  readonly #limits: Limits
   readonly #room: MessageRoom
-  /** The message that is being received: its length, then its bytes. */
-  readonly #head = Buffer.alloc(4)
-  #headBytes = 0
-  #body = new Blocks()
-  #isBodyEmpty = true
-  #bodyBytesLeft = 0
+  readonly #incoming: IncomingMessage
   /** Calls that the guest is entitled to are not counted: they have limits of their own. */
   #receivedBytes = 0
   readonly #receivedBytesMax: number
@@ -78,7 +72,6 @@ export class Channel {
 
   constructor(stream: Duplex, limits: Limits, listener: ChannelListener) {
     this.#stream = stream
-    this.#limits = limits
     this.#room = new MessageRoom(limits.resultBytes)
     this.#listener = listener
     this.#calls = listener.calls ?? null
@@ -86,6 +79,10 @@ export class Channel {
     this.#claims = new Claims(limits, listener.elapsed)
     if (this.#calls !== null) this.#calls.onRoom = () => this.#resume()
     const messageBytes = limits.resultBytes + envelopeBytes
+    this.#incoming = new IncomingMessage(messageBytes, {
+      onMessage: (message) => this.#read(message),
+      onMalformed: () => this.#break(),
+    })
     // Logs are counted as text, the value, the displays and a call that is on its way as JSON.
     this.#receivedBytesMax = limits.outputBytes * escapeFactor + (this.#calls === null ? 2 : 3) * messageBytes
     this.ended = new Promise((resolve) => stream.once('close', resolve))
@@ -148,7 +145,8 @@ export class Channel {
 
   #takeAll(bytes: Buffer): void {
     let rest = bytes
-    while (rest.length > 0 && !this.#isBroken && !this.#mustWait) rest = rest.subarray(this.#take(rest))
+    while (rest.length > 0 && !this.#isBroken && !this.#mustWait)
+      rest = rest.subarray(this.#incoming.take(rest))
     if (this.#isBroken || !this.#mustWait) return
     this.#held = rest
     this.#stream.pause()
@@ -168,35 +166,7 @@ export class Channel {
     if (this.#held === null) this.#stream.resume()
   }
 
-  /** Takes what belongs to the message that is being received; answers how many bytes that was. */
-  #take(bytes: Buffer): number {
-    if (this.#headBytes < this.#head.length) {
-      const taken = bytes.copy(this.#head, this.#headBytes)
-      this.#headBytes += taken
-      if (this.#headBytes === this.#head.length) this.#begin(this.#head.readUInt32LE(0))
-      return taken
-    }
-    const part = bytes.subarray(0, this.#bodyBytesLeft)
-    this.#bodyBytesLeft -= part.length
-    // Most messages are small and come whole: they need no block of their own.
-    if (this.#bodyBytesLeft === 0 && this.#isBodyEmpty) this.#complete(part)
-    else {
-      this.#body.add(part)
-      this.#isBodyEmpty = false
-      if (this.#bodyBytesLeft === 0) this.#complete(this.#body.join())
-    }
-    return part.length
-  }
-
-  #begin(length: number): void {
-    if (length === 0 || length > this.#limits.resultBytes + envelopeBytes) this.#break()
-    this.#bodyBytesLeft = length
-  }
-
-  #complete(message: Buffer): void {
-    this.#headBytes = 0
-    if (!this.#isBodyEmpty) this.#body = new Blocks()
-    this.#isBodyEmpty = true
+  #read(message: Buffer): void {
     this.#isReading = true
     this.#budget.perform(this.#understand(message), (finish) => {
       this.#isReading = false
@@ -208,7 +178,7 @@ export class Channel {
   /** Not our protocol any more: the guest wrote to the descriptor itself. What came before stays. */
   #break(): void {
     this.#isBroken = true
-    this.#body = new Blocks()
+    this.#incoming.forget()
   }
 
   /** Answers what is to be done when the message is understood, on nobody's time. */
@@ -237,7 +207,7 @@ export class Channel {
         if (this.#calls === null) break
         const { isEntitled, invoke } = yield* this.#calls.take(message)
         if (!isEntitled) return invoke
-        this.#receivedBytes -= bytes + this.#head.length
+        this.#receivedBytes -= bytes + lengthBytes
         this.#room.giveBack(cost)
         return invoke
       }

@@ -1,5 +1,5 @@
 /** Bounds on a value that a guest claims. Its harness keeps them; a guest that writes to the channel itself may not. */
-import { depthMax } from '../core/encode-value.ts'
+import { depthMax } from '../core/encode-walk.ts'
 
 /** A tag takes up to four levels of JSON for one of values: a Map is an object, a list, a pair, a value. */
 export const levelsMax = 4 * (depthMax + 1)

@@ -1,10 +1,12 @@
 /** What the kernel and the cell counted of a run. */
 import type { CellUsage, ProcessReport } from '../jail/guest-process.ts'
+import type { LimitPlan } from '../jail/limits/plan-limits.ts'
 import type { LeasedGround } from '../jail/machine.ts'
 import type { Exit } from '../result/exit.ts'
 
 export interface Counted {
   readonly ground: LeasedGround
+  readonly held: LimitPlan
   /** What the cell's cgroup had counted before the run: of a guest that was started ahead of it. */
   readonly cpuMsBefore?: number
 }
@@ -33,7 +35,7 @@ export function countedEvidence(
     oomKills: (failed && cgroup?.oomKills()) || 0,
     forksRefused: (failed && cgroup?.forksRefused()) || 0,
     diskFull: report?.diskFull ?? false,
-    dataLimited: cgroup === null,
+    dataLimited: counted.held.by.memoryBytes !== 'cgroup',
     memoryPeakBytes:
       cgroup?.memoryPeakBytes() ??
       Math.max(report?.residentPeakBytes ?? 0, report?.watchdogPeakBytes ?? 0, usage.memoryPeakBytes),

@@ -1,37 +1,37 @@
 /** From a guest that is being started to the evidence of its run, wherever it was started. */
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
-import type { Limits } from '../core/limits.ts'
-import type { RunRequest } from '../core/request.ts'
 import type { BuiltCell } from '../jail/build-cell.ts'
+import type { LimitPlan } from '../jail/limits/plan-limits.ts'
 import type { Machine } from '../jail/machine.ts'
 import type { Place } from '../jail/place.ts'
 import type { Bind } from '../jail/shape.ts'
 import type { Exit } from '../result/exit.ts'
 import { collectFiles, lostFiles, noFiles } from './collect/collect-files.ts'
 import type { CollectedFiles } from './collect/collect-files.ts'
+import type { Job } from './guest-start.ts'
 import { Run } from './run.ts'
 
 export interface RunContext {
   readonly machine: Machine
   readonly clock: Clock
-  readonly limits: Limits
   /** The operator's read-only folders. */
   readonly readable: readonly Bind[]
 }
 
 export interface RunEnd {
   readonly exit: Exit
-  readonly cgroupVersion: 1 | 2 | null
   readonly collected: CollectedFiles
   /** Resolves when nothing of the run is left on this machine. */
   readonly cleaned: Promise<void>
 }
 
 export interface FollowParts {
-  readonly request: RunRequest
-  readonly context: Pick<RunContext, 'machine' | 'clock' | 'limits'>
+  readonly job: Job
+  readonly context: Pick<RunContext, 'machine' | 'clock'>
   readonly place: Place
+  /** By what its limits are held. */
+  readonly held: LimitPlan
   /** What the cell's cgroup had counted before. */
   readonly cpuMsBefore?: number
   /** Called when the guest executes. */
@@ -53,23 +53,23 @@ export async function followRun(
   parts: FollowParts,
   start: (run: Run) => void,
 ): Promise<RunEnd> {
-  const { request, context, place, cpuMsBefore = 0, onStarted } = parts
-  const { machine, clock, limits } = context
+  const { job, held, cpuMsBefore = 0, onStarted } = parts
+  const { clock } = parts.context
   const { cell, ground, plan } = built
   let run: Run | undefined
   try {
-    run = new Run(cell, { request, limits, clock, ground, plan, cpuMsBefore })
+    run = new Run(cell, { ...job, clock, ground, plan, held, cpuMsBefore })
     if (!run.isCancelled) start(run)
     const patience = clock.after(buildMs, () => run?.fail(tooLong()))
     await run.started.finally(patience)
     onStarted?.()
     const exit = await run.ended
-    const collected = await collect(built, exit, { request, context, place })
+    const collected = await collect(built, exit, parts)
     // Answer first; the end of the cell is not waited for.
     const cleaned = built.clean()
     cleaned.catch(() => undefined) // who gets the end looks at it; until then nobody does
     await run.delivered()
-    return { exit, cgroupVersion: machine.cgroupVersion, collected, cleaned }
+    return { exit, collected, cleaned }
   } catch (error) {
     // Should cleaning up fail too, the first reason is the one to know; the next start sweeps the rest.
     await built.clean().catch(() => undefined)
@@ -81,10 +81,11 @@ export async function followRun(
 async function collect(
   { cell, plan }: BuiltCell,
   exit: Exit,
-  { request, context, place }: FollowParts,
+  { job, context, place }: FollowParts,
 ): Promise<CollectedFiles> {
-  if (request.collect === undefined || request.collect.length === 0) return noFiles
+  const { spec, handles, limits } = job
+  if (spec.collect === undefined || spec.collect.length === 0) return noFiles
   if (exit.end === null || exit.killReason === 'cancelled') return lostFiles
   const ground = { workspace: place.workspace, promises: plan.promises }
-  return await collectFiles(cell, request.collect, { ...context, ground, signal: request.signal })
+  return await collectFiles(cell, spec.collect, { ...context, limits, ground, signal: handles.signal })
 }

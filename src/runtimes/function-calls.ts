@@ -8,7 +8,7 @@ import type { Clock } from '../core/clock.ts'
 import { decodeSteps } from '../core/decode-value.ts'
 import { encodeSteps } from '../core/encode-value.ts'
 import type { Limits } from '../core/limits.ts'
-import type { HostFunction, RunRequest } from '../core/request.ts'
+import type { HostFunction, RunHandles } from '../core/request.ts'
 import type { Steps } from '../core/steps.ts'
 import { callBytesAtOnce, callsAtOnceMax } from './channel-protocol.ts'
 import { describeUnsendable } from './function-answer.ts'
@@ -48,11 +48,11 @@ const noCall: TakenCall = { isEntitled: false, invoke: () => undefined }
 export function openCalls(
   stream: Duplex | null,
   {
-    request,
+    handles,
     ...rest
-  }: Pick<FunctionCallsParts, 'limits' | 'clock' | 'budget'> & { readonly request: RunRequest },
+  }: Pick<FunctionCallsParts, 'limits' | 'clock' | 'budget'> & { readonly handles: RunHandles },
 ): FunctionCalls | null {
-  const { functions } = request
+  const { functions } = handles
   return stream === null || functions === undefined ? null : new FunctionCalls({ ...rest, functions, stream })
 }
 

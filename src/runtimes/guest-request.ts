@@ -1,7 +1,7 @@
 /** The request as the harness gets it: what of it the guest may know, in the encoding that crosses the wall. */
 import type { Limits } from '../core/limits.ts'
 import { LazaretError } from '../core/errors.ts'
-import type { RunRequest } from '../core/request.ts'
+import type { RunSpec } from '../core/request.ts'
 import { encodeValue } from '../core/values.ts'
 import type { JsonTagged } from '../core/values.ts'
 import type { GuestRequest } from './channel-protocol.ts'
@@ -9,26 +9,26 @@ import type { GuestRequest } from './channel-protocol.ts'
 /** What the harness is told. The input crosses in the tagged encoding. */
 export function writeGuestRequest(
   language: GuestRequest['language'],
-  request: RunRequest,
+  spec: RunSpec,
   limits: Limits,
 ): GuestRequest {
-  const input = request.input === undefined ? {} : { input: encodeInput(request, limits) }
-  const names = Object.keys(request.functions ?? {})
+  const input = spec.input === undefined ? {} : { input: encodeInput(spec, limits) }
+  const names = spec.functionNames ?? []
   return {
     language,
-    code: request.code,
-    ...(request.realm === 'bare' ? { realm: request.realm } : {}),
+    code: spec.code,
+    ...(spec.realm === 'bare' ? { realm: spec.realm } : {}),
     ...input,
-    args: request.args ?? [],
+    args: spec.args ?? [],
     resultBytes: limits.resultBytes,
     ...(names.length === 0 ? {} : { functions: { names, callsMax: limits.functionCallsMax } }),
   }
 }
 
 /** The input in the tagged encoding. Throws INPUT_TOO_LARGE; a guest never gets half of its input. */
-export function encodeInput(request: RunRequest, limits: Limits): JsonTagged {
-  const maxBytes = inputBytesLeft(request, limits)
-  const { value, truncated } = encodeValue(request.input, { maxBytes })
+export function encodeInput(spec: RunSpec, limits: Limits): JsonTagged {
+  const maxBytes = inputBytesLeft(spec, limits)
+  const { value, truncated } = encodeValue(spec.input, { maxBytes })
   if (!truncated) return value
   throw new LazaretError('INPUT_TOO_LARGE', {
     detail: `input: it takes more than the ${maxBytes} bytes that inputBytes leaves for it, or is nested too deeply.`,
@@ -36,8 +36,8 @@ export function encodeInput(request: RunRequest, limits: Limits): JsonTagged {
 }
 
 /** Throws INPUT_TOO_LARGE when bytes that cross as they are do not fit. */
-export function requireInputFits(bytes: Uint8Array, request: RunRequest, limits: Limits): void {
-  const maxBytes = inputBytesLeft(request, limits)
+export function requireInputFits(bytes: Uint8Array, spec: RunSpec, limits: Limits): void {
+  const maxBytes = inputBytesLeft(spec, limits)
   if (bytes.length <= maxBytes) return
   throw new LazaretError('INPUT_TOO_LARGE', {
     detail: `input: ${bytes.length} bytes; inputBytes leaves ${maxBytes} for it.`,
@@ -45,7 +45,7 @@ export function requireInputFits(bytes: Uint8Array, request: RunRequest, limits:
 }
 
 /** `input`, `stdin` and `files` share one limit; stdin and files have been checked by now. */
-function inputBytesLeft({ stdin, files = {} }: RunRequest, { inputBytes }: Limits): number {
+function inputBytesLeft({ stdin, files = {} }: RunSpec, { inputBytes }: Limits): number {
   return [stdin ?? '', ...Object.values(files)].reduce(
     (left, content) => left - Buffer.byteLength(content),
     inputBytes,

@@ -2,6 +2,8 @@ import type { Steps } from '../core/steps.ts'
 import { sliceText } from '../core/text-slices.ts'
 
 const lengthBytes = 4
+/** Characters of a message that is made at once, and sent by one write: a second one wakes the guest a second time. */
+const shortLength = 64 * 1024
 
 /** A message to the harness: its length in four bytes, then its JSON. */
 export function frameMessage(json: string): Buffer {
@@ -12,8 +14,9 @@ export function frameMessage(json: string): Buffer {
   return frame
 }
 
-/** The same of a JSON that comes as several texts, in pieces that are made one a step: joining long texts takes long, too. */
+/** The same of a JSON in several texts. Where they are long, in pieces that are made one a step: joining takes long, too. */
 export function* frameLongMessage(texts: readonly string[]): Steps<readonly Buffer[]> {
+  if (texts.reduce((sum, text) => sum + text.length, 0) <= shortLength) return [frameMessage(texts.join(''))]
   const length = Buffer.alloc(lengthBytes)
   const pieces = [length]
   let bytes = 0

@@ -1,7 +1,8 @@
 /** What the kernel said about the guest, compared with what the plan promised. */
 import { LazaretError } from '../core/errors.ts'
+import { promisedNames } from '../jail/layers/layers.ts'
 
-const wanted = ['Uid', 'Gid', 'CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb', 'NoNewPrivs', 'Seccomp']
+const wanted = ['Uid', 'Gid', 'CapInh', 'CapBnd', 'CapAmb', ...promisedNames]
 
 /** The lines of /proc/<pid>/status that a receipt shows. The first line holds a name; nothing in it is trusted. */
 export function readStatus(status: string): Record<string, string> {

@@ -2,43 +2,50 @@
  * A cell that was finished ahead of its run. If the runtime has a harness, a guest in it waits for the request: it has run
  * our harness and nothing else. The cell serves one run and ends with it.
  */
+import { isDeepStrictEqual } from 'node:util'
+
 import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
-import type { NetworkMode, RunRequest } from '../core/request.ts'
+import type { NetworkMode } from '../core/request.ts'
 import type { StartKind } from '../core/result.ts'
 import { buildCell } from '../jail/build-cell.ts'
 import type { BuiltCell } from '../jail/build-cell.ts'
 import { isStepFailure } from '../jail/cell-reports.ts'
 import type { StepFailure } from '../jail/cell-reports.ts'
 import { explainFailure } from '../jail/launch.ts'
+import type { LimitPlan } from '../jail/limits/plan-limits.ts'
 import type { Place } from '../jail/place.ts'
 import type { Zygote } from '../jail/zygote-cell.ts'
 import { encodeGuestRequest } from './channel.ts'
 import type { ParkRequest } from './channel-protocol.ts'
 import { buildMs, followRun, tooLong } from './follow-run.ts'
 import type { RunContext, RunEnd } from './follow-run.ts'
-import { beginSpec, parkSpec, startSpec } from './guest-start.ts'
-import type { Task } from './guest-start.ts'
+import { beginSpec, holdLimits, holdParked, parkSpec, startSpec } from './guest-start.ts'
+import type { GuestGround, HeldTask, Job } from './guest-start.ts'
 import type { Run } from './run.ts'
 import { writeGuestRequest } from './guest-request.ts'
 import { whenAborted } from './patience.ts'
 import { workspaceFiles } from './runtime.ts'
 import type { Program } from './runtime.ts'
 import { WaitingGuest } from './waiting-guest.ts'
+import type { ReadyWorker } from './worker.ts'
 
 export interface ParkContext extends RunContext {
   /** The guest is to be a fork of it. */
   readonly zygote?: Zygote
   readonly place: Place
+  /** What it is started with. */
+  readonly limits: Limits
   readonly network: NetworkMode
   /** When it is aborted before the worker waits there is none: what is loaded ahead may never come to its end. */
   readonly signal?: AbortSignal
   /** What the harness loads ahead; null for a cell without a guest. */
   readonly park: ParkRequest | null
+  /** For a cell without a guest: the program of its job. Throws INPUT_TOO_LARGE. */
+  readonly prepare: (job: Job, place: Place) => Program
 }
 
-export class ParkedWorker implements AsyncDisposable {
-  readonly place: Place
+export class ParkedWorker implements ReadyWorker {
   readonly start: StartKind
   readonly #program: Program
   /** Resolves when it can no longer serve a run. */
@@ -54,7 +61,6 @@ export class ParkedWorker implements AsyncDisposable {
     { context, guest }: { readonly context: ParkContext; readonly guest: WaitingGuest | null },
   ) {
     this.#program = program
-    this.place = context.place
     this.start = context.zygote === undefined ? 'parked' : 'forked'
     this.#built = built
     this.#context = context
@@ -84,7 +90,8 @@ export class ParkedWorker implements AsyncDisposable {
       // A worker that waits keeps its host from nothing, its end included.
       built.cell.hold(false)
       const on = { machine, ground: built.ground, place, zygote }
-      const guest = park && new WaitingGuest(built, parkSpec(program, limits, on), park)
+      const guest =
+        park && new WaitingGuest(built, parkSpec(program, holdParked(program, limits, on), on), park)
       await Promise.race([Promise.all([readiness(built), guest?.waiting]), late.promise])
       return new ParkedWorker(built, program, { context, guest })
     } catch (error) {
@@ -97,12 +104,14 @@ export class ParkedWorker implements AsyncDisposable {
     }
   }
 
-  /** The program for its run: what differs from the one that it was parked with. Throws INPUT_TOO_LARGE. */
-  fit(request: RunRequest, limits: Limits): Program {
-    const { language } = request
-    if (language === 'shell') throw new Error('A shell is started by its run.')
-    const guestRequest = writeGuestRequest(language, request, limits)
-    return { ...this.#program, files: workspaceFiles(request, this.place), guestRequest }
+  /** The program for its run: for a guest that waits, what differs from the one that it was parked with. */
+  #prepare(job: Job): Program {
+    const { spec, limits } = job
+    const { prepare, place } = this.#context
+    const { language } = spec
+    if (this.#guest === null || language === 'shell') return prepare(job, place)
+    const guestRequest = writeGuestRequest(language, spec, limits)
+    return { ...this.#program, files: workspaceFiles(spec, place), guestRequest }
   }
 
   /** The cell's pid 1, for diagnosis: a host pid, or for a fork a pid in the zygote's own namespace. */
@@ -110,30 +119,30 @@ export class ParkedWorker implements AsyncDisposable {
     return this.#built.cell.pid1
   }
 
-  /** The run it is for, once. Null when the worker turned out to be lost: then nothing of the task has run. */
-  async run(task: Task): Promise<RunEnd | null> {
+  async run(job: Job): Promise<RunEnd | null> {
     if (this.#isTaken) throw new Error('A worker serves one run.')
+    // May refuse the job: then the worker is not taken.
+    const program = this.#prepare(job)
     this.#isTaken = true
     const built = this.#built
-    const { machine, clock, limits: parked } = this.#context
-    const { request, limits, program } = task
+    const { machine, clock, place } = this.#context
+    const held = holdLimits(program, job.limits, this.#on)
     built.cell.hold(true)
     try {
-      const isOther = limits.memoryBytes !== parked.memoryBytes || limits.processesMax !== parked.processesMax
-      if (isOther) built.ground.cgroup?.limit(limits)
+      this.#limitCgroup(held)
     } catch {
       // It uses more than the run may. What that means a worker of its own will show.
       await built.clean().catch(() => undefined)
       return null
     }
     const cpuMsBefore = built.ground.cgroup?.cpuMs() ?? 0
-    const parts = { request, context: { machine, clock, limits }, place: this.place, cpuMsBefore }
+    const parts = { job, context: { machine, clock }, place, held, cpuMsBefore }
     let begun: Run | undefined
     try {
       return await followRun(built, parts, (run) => {
         begun = run
         for (const { path, bytes, mode } of program.files) built.cell.put(path, bytes, mode)
-        this.#start(run, task)
+        this.#start(run, { ...job, program, held })
       })
     } catch (error) {
       if (begun?.hasBegun === false && this.#isLoss(error)) return null
@@ -155,22 +164,37 @@ export class ParkedWorker implements AsyncDisposable {
     return error.code === 'WORKER_LOST' || (error.code === 'CELL_FAILED' && this.#guest !== null)
   }
 
-  #start(run: Run, { program, request, limits }: Task): void {
-    const { cell, ground, plan } = this.#built
-    const { machine, limits: parked, zygote } = this.#context
-    const on = { machine, ground, place: this.place, zygote }
+  get #on(): GuestGround {
+    const { machine, place, zygote } = this.#context
+    return { machine, ground: this.#built.ground, place, zygote }
+  }
+
+  /** What it was started with. */
+  get #parked(): LimitPlan {
+    return holdParked(this.#program, this.#context.limits, this.#on)
+  }
+
+  /** Throws when the worker uses more already. */
+  #limitCgroup({ cgroup }: LimitPlan): void {
+    if (cgroup === null || isDeepStrictEqual(cgroup, this.#parked.cgroup)) return
+    this.#built.ground.cgroup?.limit(cgroup)
+  }
+
+  #start(run: Run, task: HeldTask): void {
+    const { cell, plan } = this.#built
+    const on = this.#on
     const onFailure = (failure: StepFailure) => run.fail(explainFailure(failure, plan))
     if (this.#guest === null) {
-      cell.spawn(startSpec({ program, request, limits }, on), run, onFailure)
+      cell.spawn(startSpec(task, on), run, onFailure)
       return
     }
-    const spec = beginSpec({ program, request, limits, parked }, on)
-    if (!this.#guest.begin(spec, { listener: run, onFailure })) {
+    const begin = beginSpec(task, this.#parked, on)
+    if (!this.#guest.begin(begin, { listener: run, onFailure })) {
       run.fail(new LazaretError('WORKER_LOST', { detail: 'The worker had ended.' }))
       return
     }
     run.onMain((exitCode) => this.#guest?.finish(exitCode))
-    const { guestRequest } = program
+    const { guestRequest } = task.program
     if (guestRequest === undefined) return
     // The request lets the guest's code in: it follows when the cell has said that the run's limits hold. So a worker
     // that is lost before has run nothing of it, for certain.

@@ -1,6 +1,6 @@
 /** The runtimes, the languages of each, and which runtime a request gets. */
 import { LazaretError } from '../core/errors.ts'
-import type { CellRuntimeName, Language, Realm, RunRequest, RuntimeName } from '../core/request.ts'
+import type { CellRuntimeName, Language, Realm, RunSpec, RuntimeName } from '../core/request.ts'
 import { bunRuntime } from './bun/host.ts'
 import { nodeRuntime } from './node/host.ts'
 import { pythonRuntime } from './python/host.ts'
@@ -15,26 +15,14 @@ export interface CellRequest {
   readonly realm?: Realm
 }
 
-export function needsCell<Request extends Pick<RunRequest, 'runtime'>>(
+export function needsCell<Request extends Pick<RunSpec, 'runtime'>>(
   request: Request,
 ): request is Request & { readonly runtime?: CellRuntimeName } {
   return request.runtime !== 'snippet'
 }
 
-const runtimes: Readonly<Record<CellRuntimeName, Runtime>> = {
-  bun: bunRuntime,
-  node: nodeRuntime,
-  python: pythonRuntime,
-  shell: shellRuntime,
-}
-
-/** In order of preference; the first whose toolchain is here is taken. */
-const defaults: Readonly<Record<Language, readonly [CellRuntimeName, ...CellRuntimeName[]]>> = {
-  javascript: ['bun', 'node'],
-  typescript: ['bun', 'node'],
-  python: ['python'],
-  shell: ['shell'],
-}
+/** In order of preference: of those that run a language, the first whose toolchain is here is taken. */
+export const cellRuntimes: readonly Runtime[] = [bunRuntime, nodeRuntime, pythonRuntime, shellRuntime]
 
 /** The runtime that a request names, or its language's own. Throws INVALID_REQUEST when the two do not fit. */
 export function chooseRuntime(
@@ -43,10 +31,12 @@ export function chooseRuntime(
 ): Runtime {
   // Bun alone has one.
   const name = realm === 'bare' ? 'bun' : asked
-  const [preferred, ...others] = defaults[language]
-  const available = [preferred, ...others].find((candidate) => toolchains[candidate]() !== null)
+  const own = cellRuntimes.filter(({ languages }) => languages.includes(language))
+  const available = own.find(({ toolchain }) => toolchain.find(toolchains) !== null)
   // With none of them here the preferred one says what to install.
-  const runtime = runtimes[name ?? available ?? preferred]
+  const usual = available ?? own[0]
+  const runtime = name === undefined ? usual : cellRuntimes.find((one) => one.name === name)
+  if (runtime === undefined) throw new Error(`No runtime is called ${name}, or runs ${language}.`)
   if (runtime.languages.includes(language)) return runtime
   throw misfit(runtime.name, language, runtime.languages)
 }

@@ -4,29 +4,29 @@
  */
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
-import type { Limits } from '../core/limits.ts'
-import type { RunRequest } from '../core/request.ts'
 import type { Cell } from '../jail/cell.ts'
 import { isStepFailure } from '../jail/cell-reports.ts'
-import type { CellUsage, Exceeded, ProcessListener, ProcessReport } from '../jail/guest-process.ts'
+import type { CellUsage, ProcessListener, ProcessReport } from '../jail/guest-process.ts'
 import { explainFailure } from '../jail/launch.ts'
+import type { LimitPlan } from '../jail/limits/plan-limits.ts'
 import type { CellPlan } from '../jail/plan.ts'
-import type { Truncatable } from '../core/result.ts'
 import { Capture } from '../result/capture.ts'
-import type { Exit, KillReason } from '../result/exit.ts'
+import type { Exceeded, Exit, KillReason } from '../result/exit.ts'
 import { Channel } from './channel.ts'
-import { countedCpuMs, countedEvidence } from './evidence.ts'
+import { countedCpuMs } from './evidence.ts'
 import type { Counted } from './evidence.ts'
 import { openCalls } from './function-calls.ts'
+import type { Job } from './guest-start.ts'
 import { HostBudget } from './host-budget.ts'
-import { isDead, readStatus, requirePromises } from './observed.ts'
+import { isDead } from './observed.ts'
 import { cellEndMs, lastWordsBeforeFilesMs, lastWordsMs, whenAborted } from './patience.ts'
+import { ProcessLife } from './process-life.ts'
+import { RunRecord } from './run-record.ts'
 
-export interface RunParts extends Counted {
-  readonly request: RunRequest
-  readonly limits: Limits
+export interface RunParts extends Counted, Job {
   readonly clock: Clock
   readonly plan: CellPlan
+  readonly held: LimitPlan
 }
 
 const cpuCheckMs = 10
@@ -44,28 +44,21 @@ export class Run implements ProcessListener {
   readonly #capture: Capture
   readonly #channel: Channel | null
   readonly #budget: HostBudget
-  readonly #start = Promise.withResolvers<void>()
-  readonly #end = Promise.withResolvers<Exit>()
-  readonly #cancels: (() => void)[] = []
-  #usage: CellUsage = { cpuMs: 0, memoryPeakBytes: 0 } // for a run whose end cannot be waited for
+  readonly #record: RunRecord
+  readonly #life = new ProcessLife<Exit>()
   #startedAt: number | undefined
-  readonly #truncated = new Set<Truncatable>()
   #killReason: KillReason | null = null
   #report: ProcessReport | null = null
-  #observed: Record<string, string> = {}
-  #landlockAbi = ''
   #isEnding = false // no guest is alive, or will be in a moment
-  #isOver = false
   #isDone = false // says the guest: nothing follows on its channel
   #finishMain: ((exitCode: number) => void) | undefined
 
   constructor(cell: Cell, parts: RunParts) {
     this.#cell = cell
     this.#parts = parts
-    this.started = this.#start.promise
-    this.ended = this.#end.promise
-    for (const promise of [this.started, this.ended]) promise.catch(() => undefined)
-    this.#capture = new Capture(parts.request.onOutput, {
+    this.started = this.#life.started
+    this.ended = this.#life.ended
+    this.#capture = new Capture(parts.handles.onOutput, {
       onFull: () => this.#isEnding || cell.pause(),
       onEmpty: () => cell.resume(),
       onFailure: (error) => this.fail(error), // the caller's own, so it is the caller's to see
@@ -76,7 +69,7 @@ export class Run implements ProcessListener {
       this.#kill('host')
     }
     const calls = openCalls(cell.channel, { ...parts, budget: this.#budget })
-    this.#until(() => calls?.end())
+    this.#life.until(() => calls?.end())
     const listener = {
       budget: this.#budget,
       elapsed: () => this.#elapsed(),
@@ -85,13 +78,20 @@ export class Run implements ProcessListener {
       calls,
     }
     this.#channel = cell.channel === null ? null : new Channel(cell.channel, parts.limits, listener)
+    const record = new RunRecord({
+      plan: parts.plan,
+      counted: parts,
+      capture: this.#capture,
+      channel: this.#channel,
+    })
+    this.#record = record
     cell.ready.then(
-      (facts) => this.#observe(facts),
+      (facts) => record.takeFacts(facts),
       (error: unknown) => this.#failToBuild(error),
     )
     void cell.gone.then(() => this.#finish())
-    const { signal } = parts.request
-    if (signal !== undefined) this.#until(whenAborted(signal, () => this.#kill('cancelled')))
+    const { signal } = parts.handles
+    if (signal !== undefined) this.#life.until(whenAborted(signal, () => this.#kill('cancelled')))
   }
 
   /** Whether guest code may have run. */
@@ -110,51 +110,50 @@ export class Run implements ProcessListener {
   }
 
   onSpawned(status: string): void {
-    if (this.#isOver) return
+    if (this.#life.isOver) return
     this.#startedAt = this.#parts.clock.now()
     // A deadline of a few milliseconds ends it before it is confined: nothing of it has run, and its end follows.
     if (this.#killReason !== null && isDead(status)) return
-    Object.assign(this.#observed, readStatus(status))
     try {
-      requirePromises(this.#parts.plan.promises, this.#observed)
+      this.#record.takeStatus(status)
     } catch (error) {
       this.fail(error)
       return
     }
-    const { clock, limits } = this.#parts
+    const { clock, limits, held } = this.#parts
     // The cell's own pid 1 holds the limit; this is for a pid 1 that cannot.
-    this.#until(clock.after(limits.wallMs + wallGraceMs, () => this.#kill('wall')))
-    if (limits.cpuMs !== null) this.#until(clock.every(cpuCheckMs, () => this.#checkCpu()))
-    this.#start.resolve()
+    this.#life.until(clock.after(limits.wallMs + wallGraceMs, () => this.#kill('wall')))
+    if (held.by.cpuMs === 'cgroup') this.#life.until(clock.every(cpuCheckMs, () => this.#checkCpu()))
+    this.#life.start()
   }
 
   onOutput(...[stream, bytes]: Parameters<ProcessListener['onOutput']>): void {
-    if (this.#isOver) return
+    if (this.#life.isOver) return
     if (stream !== 'state') this.#capture.add(stream, bytes, this.#elapsed())
   }
 
   /** The cell has killed the guests already; their end follows. */
   onExceeded(what: Exceeded): void {
-    if (this.#isOver) return
+    if (this.#life.isOver) return
     const isStream = what === 'stdout' || what === 'stderr'
-    if (isStream) this.#truncated.add(what)
+    if (isStream) this.#record.takeCut(what)
     if (this.#killReason !== null) return
     this.#killReason = isStream ? 'output' : what
     this.#expectEnd()
   }
 
   onUsage(usage: CellUsage): void {
-    this.#usage = usage
+    this.#record.takeUsage(usage)
   }
 
   onExit(report: ProcessReport): void {
-    if (this.#isOver) return
+    if (this.#life.isOver) return
     if (this.#startedAt === undefined && this.#killReason === null) {
       this.fail(new LazaretError('WORKER_LOST', { detail: 'The guest ended before its run began.' }))
       return
     }
     this.#report = report
-    this.#cancelTimers()
+    this.#life.cancel()
     this.#readAll()
     // Our timer may have come late because this process was busy: the cell's clock knows better.
     if (this.#killReason === 'wall' && report.elapsedMs < this.#parts.limits.wallMs) this.#killReason = null
@@ -171,16 +170,13 @@ export class Run implements ProcessListener {
 
   /** Our fault or the machine's: the run has no outcome. */
   fail(error: unknown): void {
-    this.#isOver = true
-    this.#cancelTimers()
-    this.#start.reject(error)
-    this.#end.reject(error)
+    this.#life.fail(error)
     this.#cell.end()
   }
 
   /** Resolves when the caller has taken all output; rejects with what its `onOutput` threw. */
   delivered(): Promise<void> {
-    return this.#capture.delivered(this.#parts.request.signal)
+    return this.#capture.delivered(this.#parts.handles.signal)
   }
 
   /** No guest goes on writing: what is under way is little, and the news of the end is behind it. */
@@ -192,7 +188,7 @@ export class Run implements ProcessListener {
 
   /** Its word is enough: it could have exited with this code itself. Whether a limit was passed is not for it to say. */
   #takeEnd(exitCode: number): void {
-    if (this.#isOver || this.#report !== null || this.#killReason !== null) return
+    if (this.#life.isOver || this.#report !== null || this.#killReason !== null) return
     this.#isDone = true
     this.#finishMain?.(exitCode)
   }
@@ -203,13 +199,6 @@ export class Run implements ProcessListener {
     return Math.round((this.#parts.clock.now() - this.#startedAt) * 1000) / 1000
   }
 
-  #observe(facts: Readonly<Record<string, string>>): void {
-    const { landlock_abi: abi = '0', ...rest } = facts
-    this.#landlockAbi = abi
-    this.#observed = { ...rest, ...this.#observed }
-  }
-
-  /** Only a cgroup counts here; without one the cell's watchdog does. */
   #checkCpu(): void {
     const { limits } = this.#parts
     try {
@@ -226,9 +215,9 @@ export class Run implements ProcessListener {
 
   /** Guests first, so that what they printed still arrives; then, if that takes too long, the cell under them. */
   #kill(reason: KillReason): void {
-    if (this.#killReason !== null || this.#report !== null || this.#isOver) return
+    if (this.#killReason !== null || this.#report !== null || this.#life.isOver) return
     this.#killReason = reason
-    this.#start.resolve()
+    this.#life.start()
     if (this.#startedAt === undefined) {
       this.#cell.end()
       return
@@ -238,30 +227,21 @@ export class Run implements ProcessListener {
   }
 
   #expectEnd(): void {
-    const { clock, request } = this.#parts
+    const { clock, spec } = this.#parts
     this.#readAll()
-    const wordsMs = request.collect === undefined ? lastWordsMs : lastWordsBeforeFilesMs
-    this.#until(clock.after(wordsMs, () => this.#cell.end()))
-    this.#until(clock.after(wordsMs + cellEndMs, () => this.#finish()))
-  }
-
-  /** Keeps what has to be cancelled when the run ends. */
-  #until(cancel: () => void): void {
-    this.#cancels.push(cancel)
-  }
-
-  #cancelTimers(): void {
-    for (const cancel of this.#cancels.splice(0)) cancel()
+    const wordsMs = spec.collect === undefined ? lastWordsMs : lastWordsBeforeFilesMs
+    this.#life.until(clock.after(wordsMs, () => this.#cell.end()))
+    this.#life.until(clock.after(wordsMs + cellEndMs, () => this.#finish()))
   }
 
   #finish(): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    this.#cancelTimers()
+    if (this.#life.isOver) return
+    this.#life.stop()
     this.#budget.end()
+    const least = this.#killReason === 'wall' ? this.#parts.limits.wallMs : 0 // a busy host begins to count late
     let exit: Exit
     try {
-      exit = this.#collect(this.#report)
+      exit = this.#record.conclude(this.#report, this.#killReason, Math.max(least, this.#elapsed()))
     } catch (cause) {
       this.fail(
         new LazaretError('WORKER_LOST', { detail: 'The evidence of the run could not be read.', cause }),
@@ -276,25 +256,6 @@ export class Run implements ProcessListener {
       )
       return
     }
-    this.#start.resolve()
-    this.#end.resolve(exit)
-  }
-
-  #collect(report: ProcessReport | null): Exit {
-    const least = this.#killReason === 'wall' ? this.#parts.limits.wallMs : 0 // a busy host begins to count late
-    return {
-      ...countedEvidence(this.#parts, report, this.#usage),
-      killReason: this.#killReason,
-      wallMs: report?.elapsedMs ?? Math.max(least, this.#elapsed()),
-      outputBytes: this.#capture.bytes,
-      stdout: this.#capture.text('stdout'),
-      stderr: this.#capture.text('stderr'),
-      truncated: [...new Set([...this.#truncated, ...(this.#channel?.truncated ?? [])])],
-      claims: this.#channel?.claims ?? { logs: [], displays: [] },
-      observed: this.#observed,
-      layers: this.#parts.plan.layers.map((layer) =>
-        layer === 'landlock' ? `landlock-${this.#landlockAbi}` : layer,
-      ),
-    }
+    this.#life.end(exit)
   }
 }

@@ -1,6 +1,6 @@
 /** The seam every runtime meets: a request becomes a program to execute in a cell. Pure but for looking at files. */
 import type { Limits } from '../core/limits.ts'
-import type { CellRuntimeName, RunRequest } from '../core/request.ts'
+import type { CellRuntimeName, RunSpec } from '../core/request.ts'
 import type { Place } from '../jail/place.ts'
 import type { Bind } from '../jail/shape.ts'
 import type { GuestRequest } from './channel-protocol.ts'
@@ -32,18 +32,32 @@ export interface Ground {
   readonly place: Place
 }
 
+/** The interpreter of a runtime: where it is found, and what to do where it is not. */
+export interface Toolchain {
+  /** On the host; null where there is none. */
+  find(toolchains: Toolchains): string | null
+  /** Its version, where it is known without asking it. */
+  version?(toolchains: Toolchains): string | undefined
+  /** What a person can do to have one. */
+  fix(machine: { readonly libc: string }): string
+  /** Whether sandboxes have it in /opt/lazaret/bin, under the runtime's name; else the machine's own folders have it. */
+  readonly isShown: boolean
+}
+
+/** All that there is to say of a runtime. It is entered in registry.ts. */
 export interface Runtime {
   readonly name: CellRuntimeName
-  readonly languages: readonly RunRequest['language'][]
+  readonly languages: readonly RunSpec['language'][]
   /** What can wait for a run: a program with our harness in it, or the finished cell alone. */
   readonly parks: 'program' | 'cell'
+  readonly toolchain: Toolchain
   /** Throws RUNTIME_UNAVAILABLE, with the fix, when its toolchain is missing. */
-  prepare(request: RunRequest, limits: Limits, ground: Ground): Program
+  prepare(spec: RunSpec, limits: Limits, ground: Ground): Program
 }
 
 /** What every guest finds in its environment, before what the request adds. */
 export function guestEnvironment(
-  request: RunRequest,
+  spec: RunSpec,
   place: Place,
   toolchainFolders: readonly string[] = [],
 ): Record<string, string> {
@@ -55,13 +69,13 @@ export function guestEnvironment(
     TZ: 'UTC',
     // Without a view of files of its own: git ends where it may not read the settings of the host.
     ...(place.work === null ? {} : { TMPDIR: place.temporary, GIT_CONFIG_NOSYSTEM: '1' }),
-    ...request.env,
+    ...spec.env,
   }
 }
 
 /** The request's own files, at their places in the workspace. */
-export function workspaceFiles(request: RunRequest, { workspace }: Place): ProgramFile[] {
-  return Object.entries(request.files ?? {}).map(([path, content]) => ({
+export function workspaceFiles(spec: RunSpec, { workspace }: Place): ProgramFile[] {
+  return Object.entries(spec.files ?? {}).map(([path, content]) => ({
     path: `${workspace}/${path}`,
     bytes: typeof content === 'string' ? Buffer.from(content) : content,
   }))

@@ -7,16 +7,13 @@ import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:
 import { dirname, isAbsolute, join } from 'node:path'
 
 import { LazaretError } from '../core/errors.ts'
+import type { CellRuntimeName, ToolchainName } from '../core/request.ts'
 import { findInPackage } from './own-packages.ts'
 import { findIntruder } from './own-path.ts'
 import { askPython } from './python-question.ts'
 import type { PythonToolchain } from './python-question.ts'
 
-export interface ToolchainPaths {
-  readonly node?: string
-  readonly bun?: string
-  readonly python?: string
-}
+export type ToolchainPaths = { readonly [Name in ToolchainName]?: string }
 
 const nodeMajorMin = 24
 
@@ -34,10 +31,7 @@ export class Toolchains {
   /** Configured, else the packaged one, else `bun` on PATH. */
   bun(): string | null {
     const packaged = process.arch === 'arm64' ? '@oven/bun-linux-aarch64' : '@oven/bun-linux-x64'
-    return this.#find(
-      'bun',
-      () => this.#configured.bun ?? this.#fromPackage('bun', packaged) ?? this.#fromPath('bun'),
-    )
+    return this.find('bun', () => this.fromPackage('bun', packaged) ?? this.fromPath('bun'))
   }
 
   /** Configured, else the host's own when it is new enough, else the packaged one. */
@@ -46,14 +40,11 @@ export class Toolchains {
       Number(process.versions.node.split('.')[0]) >= nodeMajorMin && process.versions['bun'] === undefined
         ? process.execPath
         : null
-    return this.#find(
-      'node',
-      () => this.#configured.node ?? own ?? this.#fromPackage('node', `node-linux-${process.arch}`),
-    )
+    return this.find('node', () => own ?? this.fromPackage('node', `node-linux-${process.arch}`))
   }
 
   shell(): string | null {
-    return this.#find('shell', () =>
+    return this.find('shell', () =>
       existsSync('/usr/bin/bash') ? '/usr/bin/bash' : existsSync('/bin/sh') ? '/bin/sh' : null,
     )
   }
@@ -67,7 +58,7 @@ export class Toolchains {
     const known = this.#pythons.get(forEverybody)
     if (known !== undefined) return known
     const { python } = this.#configured
-    const candidates = python === undefined ? [this.#fromPath('python3'), '/usr/bin/python3'] : [python]
+    const candidates = python === undefined ? [this.fromPath('python3'), '/usr/bin/python3'] : [python]
     let found: PythonToolchain | null = null
     for (const path of candidates) {
       const answer = path === null || !isExecutable(path) ? null : askPython(path)
@@ -82,10 +73,7 @@ export class Toolchains {
   }
 
   /** The refusal of a runtime that cannot be had: what is wrong with the path that was configured, else `otherwise`. */
-  refuse(
-    name: keyof ToolchainPaths,
-    otherwise: { readonly detail: string; readonly hint: string },
-  ): LazaretError {
+  refuse(name: ToolchainName, otherwise: { readonly detail: string; readonly hint: string }): LazaretError {
     const detail = this.explain(name)
     if (detail === undefined) return new LazaretError('RUNTIME_UNAVAILABLE', otherwise)
     const hint =
@@ -96,8 +84,8 @@ export class Toolchains {
   }
 
   /** Why the interpreter that was configured is none, or the one on PATH is not used; undefined when there was neither. */
-  explain(name: keyof ToolchainPaths): string | undefined {
-    const path = this.#configured[name]
+  explain(name: CellRuntimeName): string | undefined {
+    const path = this.#configuredFor(name)
     if (path === undefined) return this.#passedOver.get(name === 'python' ? 'python3' : name)
     const reason = !existsSync(path)
       ? 'there is no such file'
@@ -107,15 +95,16 @@ export class Toolchains {
     return `\`toolchains.${name}\`, ${path}, is not a usable interpreter: ${reason}`
   }
 
-  /** Its real path: from the look at who can change it on, it is spelt no other way. */
-  #fromPackage(name: 'bun' | 'node', packaged: string): string | null {
+  /** The program of that name in a package. Its real path: from the look at who can change it on, it is spelt no other way. */
+  fromPackage(name: string, packaged: string): string | null {
     const { path, passedOver } = findInPackage(packaged, `bin/${name}`)
     if (path === undefined && passedOver !== undefined)
       this.#passedOver.set(name, `The package ${packaged} is passed over: ${passedOver.reason}`)
     return path ?? null
   }
 
-  #fromPath(name: string): string | null {
+  /** On PATH, where root or this user has put it there. */
+  fromPath(name: string): string | null {
     const folders = (process.env['PATH'] ?? '').split(':').filter(isAbsolute)
     for (const path of folders.map((folder) => join(folder, name)).filter(isExecutable)) {
       const intruder = findIntruder(path)
@@ -125,13 +114,18 @@ export class Toolchains {
     return null
   }
 
-  #find(name: string, look: () => string | null): string | null {
+  /** The interpreter of a runtime, once found: configured, else what `look` finds. */
+  find(name: CellRuntimeName, look: () => string | null): string | null {
     const known = this.#found.get(name)
     if (known !== undefined) return known
-    const path = look()
+    const path = this.#configuredFor(name) ?? look()
     const found = path !== null && isExecutable(path) ? realpathSync(path) : null
     this.#found.set(name, found)
     return found
+  }
+
+  #configuredFor(name: CellRuntimeName): string | undefined {
+    return name === 'shell' ? undefined : this.#configured[name]
   }
 }
 

@@ -7,6 +7,7 @@ import { explainFailure } from '../jail/launch.ts'
 import type { ParkRequest } from './channel-protocol.ts'
 import { frameMessage } from './message-frame.ts'
 import { readStatus, requirePromises } from './observed.ts'
+import { ProcessLife } from './process-life.ts'
 
 /** What a harness says when it is ready takes a few bytes. */
 const answerBytesMax = 64 * 1024
@@ -18,17 +19,15 @@ export class WaitingGuest implements ProcessListener {
   readonly ended: Promise<void>
   readonly #built: BuiltCell
   readonly #id: number
-  readonly #waits = Promise.withResolvers<void>()
-  readonly #ends = Promise.withResolvers<void>()
+  readonly #life = new ProcessLife<void>()
   #isSpawned = false
   #isLoaded = false
 
   constructor(built: BuiltCell, spec: SpawnSpec, park: ParkRequest) {
     this.#built = built
-    this.waiting = this.#waits.promise
-    this.waiting.catch(() => undefined)
-    this.ended = this.#ends.promise
-    this.#id = built.cell.spawn(spec, this, (failure) => this.#fail(explainFailure(failure, built.plan)))
+    this.waiting = this.#life.started
+    this.ended = this.#life.ended.catch(() => undefined)
+    this.#id = built.cell.spawn(spec, this, (failure) => this.#life.fail(explainFailure(failure, built.plan)))
     this.#hear(park)
   }
 
@@ -48,7 +47,7 @@ export class WaitingGuest implements ProcessListener {
     try {
       requirePromises(this.#built.plan.promises, readStatus(status))
     } catch (error) {
-      this.#fail(error)
+      this.#life.fail(error)
       return
     }
     this.#isSpawned = true
@@ -72,16 +71,11 @@ export class WaitingGuest implements ProcessListener {
 
   /** Its own word may come before the cell's, which is what says that it is behind its wall. */
   #waitIfReady(): void {
-    if (this.#isSpawned && this.#isLoaded) this.#waits.resolve()
+    if (this.#isSpawned && this.#isLoaded) this.#life.start()
   }
 
   #lose(how: string): void {
-    this.#fail(new LazaretError('WORKER_LOST', { detail: `A worker that waited for its run ${how}.` }))
-  }
-
-  #fail(error: unknown): void {
-    this.#waits.reject(error)
-    this.#ends.resolve()
+    this.#life.fail(new LazaretError('WORKER_LOST', { detail: `A worker that waited for its run ${how}.` }))
   }
 
   /** Reads one answer, and leaves what comes after it to the run. */
@@ -106,7 +100,7 @@ export class WaitingGuest implements ProcessListener {
       this.#isLoaded = true
       this.#waitIfReady()
     } else
-      this.#fail(
+      this.#life.fail(
         new LazaretError('RUNTIME_UNAVAILABLE', {
           detail: `The worker could not be prepared: ${reasonIn(json)}.`,
           hint: 'Is the module installed where this interpreter finds it? See `preload`, `readable` and `toolchains`.',

@@ -10,7 +10,7 @@ import type { ExecOptions, Variables } from './types.ts'
 const commandBytesMax = 1024 * 1024
 const variableBytesMax = 128 * 1024
 const variablesBytesMax = 512 * 1024
-/** Far below what the launcher takes for one process (ARGUMENTS_MAX in native/cell/cell.h), for which more is malformed. */
+/** Far below what the launcher takes for one process (ARGUMENTS_MAX in native/cell), for which more is malformed. */
 const variablesMax = 4096
 const timeoutMsMax = 2 ** 31 - 1
 

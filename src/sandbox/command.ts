@@ -7,10 +7,9 @@ import { constants } from 'node:os'
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
-import type { RunRequest } from '../core/request.ts'
+import type { RunHandles } from '../core/request.ts'
 import type { StepFailure } from '../jail/cell-reports.ts'
 import type {
-  Exceeded,
   GuestStream,
   ProcessListener,
   ProcessReport,
@@ -18,13 +17,16 @@ import type {
   TerminalSize,
 } from '../jail/guest-process.ts'
 import { explainFailure } from '../jail/launch.ts'
+import { limitMechanisms } from '../jail/limits/plan-limits.ts'
 import type { Space } from '../jail/sandbox-cell.ts'
 import { Capture } from '../result/capture.ts'
 import { nothingKnown } from '../result/exit.ts'
-import type { Exit, KillReason } from '../result/exit.ts'
+import type { Exceeded, Exit, KillReason } from '../result/exit.ts'
 import { settle } from '../result/settle.ts'
 import type { Outcome } from '../core/outcome.ts'
 import { requireConfined } from '../runtimes/observed.ts'
+import { whenAborted } from '../runtimes/patience.ts'
+import { ProcessLife } from '../runtimes/process-life.ts'
 import { stateBytesMax } from './shell-state.ts'
 
 export interface CommandParts {
@@ -38,7 +40,7 @@ export interface CommandParts {
 
 /** What the one who waits for a command wants of it; known when the command is, which may be after its shell started. */
 export interface CommandWishes {
-  readonly onOutput?: RunRequest['onOutput']
+  readonly onOutput?: RunHandles['onOutput']
   readonly timeoutMs?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -71,9 +73,7 @@ export class Command implements ProcessListener {
   readonly ended: Promise<CommandEnd>
   readonly #parts: CommandParts
   readonly #id: number
-  readonly #start = Promise.withResolvers<void>()
-  readonly #end = Promise.withResolvers<CommandEnd>()
-  readonly #cancels: (() => void)[] = []
+  readonly #life = new ProcessLife<CommandEnd>()
   readonly #state: Buffer[] = []
   #capture = new Capture(undefined, noDelivery)
   #signal: AbortSignal | undefined
@@ -82,14 +82,12 @@ export class Command implements ProcessListener {
   #killReason: KillReason | null = null
   #timeoutMs = 0
   #oomKillsBefore: number
-  #isOver = false
   #pid = 0
 
   constructor(parts: CommandParts) {
     this.#parts = parts
-    this.started = this.#start.promise
-    this.ended = this.#end.promise
-    for (const promise of [this.started, this.ended]) promise.catch(() => undefined)
+    this.started = this.#life.started
+    this.ended = this.#life.ended
     this.#beganAt = parts.clock.now()
     this.#oomKillsBefore = parts.space.ground.cgroup?.oomKills() ?? 0
     const { cell } = parts.space
@@ -107,7 +105,7 @@ export class Command implements ProcessListener {
   }
 
   get isOver(): boolean {
-    return this.#isOver
+    return this.#life.isOver
   }
 
   /** From now on somebody waits for it. Its time runs. */
@@ -123,13 +121,9 @@ export class Command implements ProcessListener {
     this.#signal = signal
     if (timeoutMs !== undefined) {
       this.#timeoutMs = timeoutMs
-      this.#cancels.push(clock.after(timeoutMs, () => this.#kill('wall')))
+      this.#life.until(clock.after(timeoutMs, () => this.#kill('wall')))
     }
-    if (signal === undefined) return
-    const cancel = () => this.#kill('cancelled')
-    if (signal.aborted) cancel()
-    signal.addEventListener('abort', cancel, { once: true })
-    this.#cancels.push(() => signal.removeEventListener('abort', cancel))
+    if (signal !== undefined) this.#life.until(whenAborted(signal, () => this.#kill('cancelled')))
   }
 
   /** Resolves when there is room for more. */
@@ -146,12 +140,12 @@ export class Command implements ProcessListener {
   }
 
   signal(name: NodeJS.Signals): void {
-    if (!this.#isOver) this.#parts.space.cell.signal(this.#id, constants.signals[name])
+    if (!this.#life.isOver) this.#parts.space.cell.signal(this.#id, constants.signals[name])
   }
 
   /** Ends it with everything that it has started. */
   kill(): void {
-    if (!this.#isOver) this.#parts.space.cell.killTree(this.#id)
+    if (!this.#life.isOver) this.#parts.space.cell.killTree(this.#id)
   }
 
   onSpawned(status: string, pid: number): void {
@@ -163,11 +157,11 @@ export class Command implements ProcessListener {
       return
     }
     this.#pid = pid
-    this.#start.resolve()
+    this.#life.start()
   }
 
   onOutput(stream: GuestStream, bytes: Buffer): void {
-    if (this.#isOver) return
+    if (this.#life.isOver) return
     if (stream !== 'state') this.#capture.add(stream, bytes, this.#elapsed())
     else if ((this.#stateBytes += bytes.length) <= stateBytesMax) this.#state.push(Buffer.from(bytes))
   }
@@ -184,19 +178,19 @@ export class Command implements ProcessListener {
   }
 
   onExit(report: ProcessReport): void {
-    if (this.#killReason !== null) this.#start.resolve()
-    this.#start.reject(new LazaretError('CELL_FAILED', { detail: 'The command ended before it began.' }))
-    if (this.#isOver) return
+    if (this.#killReason !== null) this.#life.start()
+    this.#life.failStart(new LazaretError('CELL_FAILED', { detail: 'The command ended before it began.' }))
+    if (this.#life.isOver) return
     this.#finish(report)
   }
 
   #finish(report: ProcessReport): void {
-    this.#stop()
+    this.#life.stop()
     const durationMs = this.#elapsed()
     const outcome = this.#settle(report)
     void this.#capture.delivered(this.#signal).then(
       () =>
-        this.#end.resolve({
+        this.#life.end({
           outcome,
           exitCode: exitCodeOf(outcome, report),
           stdout: this.#capture.text('stdout'),
@@ -206,7 +200,7 @@ export class Command implements ProcessListener {
           state: Buffer.concat(this.#state).toString('latin1'),
           wasKilled: outcome.kind === 'killed',
         }),
-      (error: unknown) => this.#end.reject(error),
+      (error: unknown) => this.#life.fail(error),
     )
   }
 
@@ -221,27 +215,27 @@ export class Command implements ProcessListener {
       killReason: this.#killReason,
       // The counter is the space's: only for a command that itself was killed is it evidence.
       oomKills: report.end.by === 'signal' || exitedAsKilled(report) ? oomKills : 0,
-      dataLimited: cgroup === null,
+      dataLimited: limitMechanisms(space.ground.limitGround).memoryBytes !== 'cgroup',
       memoryPeakBytes: Math.max(report.residentPeakBytes, report.watchdogPeakBytes),
     }
     return settle({ ...limits, wallMs: this.#timeoutMs, cpuMs: null }, exit)
   }
 
   #kill(reason: KillReason): void {
-    if (this.#isOver || this.#killReason !== null) return
+    if (this.#life.isOver || this.#killReason !== null) return
     this.#killReason = reason
     // What waits for a slow reader must not keep the end from being heard.
     this.#parts.space.cell.holdOutput(this.#id, false)
     this.kill()
     const { clock } = this.#parts
     const [most, rest] = obedienceMs
-    const hearOnce = () => this.#cancels.push(clock.after(rest, () => this.#endSpace()))
-    this.#cancels.push(clock.after(most, hearOnce))
+    const hearOnce = () => this.#life.until(clock.after(rest, () => this.#endSpace()))
+    this.#life.until(clock.after(most, hearOnce))
   }
 
   /** Its pid 1 does not obey, whatever keeps it: the command ends now, and its space with it. */
   #endSpace(): void {
-    this.#start.resolve()
+    this.#life.start()
     this.#finish(wordlessEnd)
     this.#parts.space.cell.end()
   }
@@ -251,16 +245,9 @@ export class Command implements ProcessListener {
   }
 
   #fail(error: unknown): void {
-    if (this.#isOver) return
+    if (this.#life.isOver) return
     this.kill()
-    this.#stop()
-    this.#start.reject(error)
-    this.#end.reject(error)
-  }
-
-  #stop(): void {
-    this.#isOver = true
-    for (const cancel of this.#cancels.splice(0)) cancel()
+    this.#life.fail(error)
   }
 
   #elapsed(): number {

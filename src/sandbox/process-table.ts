@@ -1,12 +1,16 @@
 /** The background processes of a sandbox: those that run, and the last of those that have ended. */
 import { LazaretError } from '../core/errors.ts'
 import type { OutputChunk } from '../core/request.ts'
+import type { WorkEnd } from '../core/work.ts'
+import type { TerminalSize } from '../jail/guest-process.ts'
 import type { Activity } from './activity.ts'
 import { checkCommand, checkExecOptions, checkKeys, checkName, execKeys } from './checks.ts'
+import type { Command, CommandEnd } from './command.ts'
+import type { Governed } from './governed.ts'
 import { Log } from './log.ts'
 import { isListening } from './ports.ts'
 import { BackgroundProcess } from './processes.ts'
-import type { SessionCommand } from './session.ts'
+import type { Session, SessionCommand } from './session.ts'
 import type { Sessions } from './session-table.ts'
 import type { Spaces } from './spaces.ts'
 import { startTerminal } from './terminal.ts'
@@ -16,7 +20,19 @@ export interface ProcessesParts {
   readonly spaces: Spaces
   readonly sessions: Sessions
   readonly activity: Activity
+  readonly governed: Governed
 }
+
+/** What a process is started with, checked. */
+interface Launch {
+  readonly id: string
+  readonly wishes: SessionCommand
+  readonly session: Session
+  readonly tty: TerminalSize | undefined
+}
+
+/** Without one the sandbox has ended. */
+const endOf = (end: CommandEnd | undefined): WorkEnd => ({ outcome: end?.outcome.kind ?? 'killed' })
 
 const runningMax = 48
 const historyMax = 256
@@ -31,7 +47,7 @@ export class Processes {
 
   /** Resolves when it runs. */
   async start(command: string, given?: ProcessOptions): Promise<BackgroundProcess> {
-    const { spaces, sessions, activity } = this.#parts
+    const { spaces, sessions, governed } = this.#parts
     const { clock } = spaces.parts
     const { id: name, ...options } = checkKeys(given, ['id', ...execKeys])
     const line = checkCommand(command)
@@ -43,37 +59,43 @@ export class Processes {
         detail: 'env: credentials are for exec(); a process that goes on would keep them.',
         hint: 'Use setEnvVars() for what is no secret.',
       })
+    const begun = await governed.beginProcess(line)
+    try {
+      // Others may have begun while the policy thought about it.
+      this.#requireRoom(id)
+      const wishes = { command: line, folder: cwd, stdin, timeoutMs: timeout, signal, onOutput }
+      const [process, handle] = this.#launch({ id, wishes, session: sessions.get(sessionId), tty })
+      void handle.ended.then((end) => begun.end(endOf(end))).catch(() => undefined)
+      this.#keep(handle)
+      return await process.started.then(() => handle)
+    } catch (error) {
+      await begun.fail(error)
+      throw error
+    }
+  }
+
+  #launch({ id, wishes, session, tty }: Launch): readonly [Command, BackgroundProcess] {
+    const { spaces, activity } = this.#parts
+    const { clock } = spaces.parts
+    const { command, stdin, onOutput } = wishes
     const log = new Log()
     const tell = (chunk: OutputChunk) => {
       log.add(chunk)
       return onOutput?.(chunk)
     }
-    const wishes: SessionCommand = {
-      command: line,
-      folder: cwd,
-      stdin,
-      timeoutMs: timeout,
-      signal,
-      onOutput: tell,
-    }
-    const session = sessions.get(sessionId)
+    const told = { ...wishes, onOutput: tell }
     const process =
       tty === undefined
-        ? session.startBeside(wishes, { goesOn: true })
-        : startTerminal(spaces, session, { ...wishes, size: tty, goesOn: true })
+        ? session.startBeside(told, { goesOn: true })
+        : startTerminal(spaces, session, { ...told, size: tty, goesOn: true })
     const handle = new BackgroundProcess({
-      id,
-      command: line,
-      process,
-      log,
+      ...{ id, command, process, log },
       takesInput: stdin === undefined || tty !== undefined,
       isListening: (port) => isListening(spaces, port),
       enter: () => activity.enter(),
       after: (ms, callback) => clock.after(ms, callback),
     })
-    this.#keep(handle)
-    await process.started
-    return handle
+    return [process, handle]
   }
 
   list(): BackgroundProcess[] {

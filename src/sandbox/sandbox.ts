@@ -3,18 +3,29 @@
  * their own; sessions, processes and files last as long as it does.
  */
 import { endInOrder, endOnce } from '../core/endings.ts'
-import { LazaretError } from '../core/errors.ts'
+import type { Governor } from '../policy/governor.ts'
 import { Activity } from './activity.ts'
-import { checkCommand, checkExecOptions, checkKeys, execKeys } from './checks.ts'
+import { checkCommand, checkExecOptions } from './checks.ts'
 import { execute } from './exec.ts'
 import type { ExecRequest } from './exec.ts'
 import { streamExec } from './exec-stream.ts'
 import type { ExecEvent } from './exec-stream.ts'
-import { SandboxFiles } from './files/sandbox-files.ts'
-import { startFileTask } from './files/start-file-task.ts'
+import type { FileInfo } from './files/file-info.ts'
+import type { FileListing } from './files/file-listing.ts'
+import type { DownloadTarOptions } from './files/download-tar.ts'
+import type {
+  ListFilesOptions,
+  ReadFileOptions,
+  SandboxFiles,
+  WriteFileOptions,
+} from './files/sandbox-files.ts'
+import type { TarSource } from './files/tar-source.ts'
+import type { UploadedTar, UploadTarOptions } from './files/upload-tar.ts'
+import { Governed } from './governed.ts'
+import { openFiles, placeFiles } from './open-files.ts'
 import { Processes } from './process-table.ts'
 import type { SandboxProcess } from './processes.ts'
-import type { Session } from './session.ts'
+import { handleOf } from './session-handle.ts'
 import { Sessions } from './session-table.ts'
 import { Spaces } from './spaces.ts'
 import type { SpacesParts } from './spaces.ts'
@@ -26,9 +37,12 @@ import type {
   SessionOptions,
   Variables,
 } from './types.ts'
+import { Unfinished } from './unfinished.ts'
 
 export interface SandboxParts extends SpacesParts {
   readonly id: string
+  readonly client: string | undefined
+  readonly governor: Governor
   readonly env: Variables
   readonly files: Readonly<Record<string, Uint8Array>>
   readonly idleTimeoutMs: number | undefined
@@ -37,39 +51,39 @@ export interface SandboxParts extends SpacesParts {
   readonly onGone: (sandbox: Sandbox) => void
 }
 
-export class Sandbox extends SandboxFiles implements AsyncDisposable {
+export class Sandbox implements AsyncDisposable {
   readonly id: string
   readonly #parts: SandboxParts
   readonly #spaces: Spaces
   readonly #sessions: Sessions
   readonly #processes: Processes
   readonly #activity: Activity
+  readonly #governed: Governed
+  readonly #files: SandboxFiles
   readonly #end = endOnce(() => this.#endAll())
-  /** What callers wait for. */
-  readonly #unfinished = new Set<PromiseWithResolvers<never>>()
-  #isAlive = true
+  readonly #unfinished: Unfinished
   #isGone = false
   #isStuck = false
 
   private constructor(parts: SandboxParts, spaces: Spaces) {
-    super((task, args) => {
-      this.#requireThere()
-      const process = startFileTask(spaces, task, args)
-      void this.#perform(() => process.exit).catch(() => undefined)
-      return process
-    })
-    this.id = parts.id
+    const { id, client, governor, clock } = parts
+    const governed = new Governed({ governor, id, client, nextId: () => clock.id() })
+    this.id = id
+    this.#governed = governed
     this.#parts = parts
     this.#spaces = spaces
     this.#sessions = new Sessions(spaces, parts.env)
     const activity = new Activity({
-      clock: parts.clock,
+      clock,
       hold: (isHeld) => spaces.hold(isHeld),
       idleTimeoutMs: parts.idleTimeoutMs,
       onIdle: () => this.#endUnasked(),
     })
     this.#activity = activity
-    this.#processes = new Processes({ spaces, sessions: this.#sessions, activity })
+    const unfinished = new Unfinished(id, activity)
+    this.#unfinished = unfinished
+    this.#files = openFiles({ spaces, governed, unfinished })
+    this.#processes = new Processes({ spaces, sessions: this.#sessions, activity, governed })
     // The kernel may end it, and so may whoever administers the machine.
     void spaces.user.cell.gone.then(() => this.#endUnasked())
   }
@@ -78,7 +92,7 @@ export class Sandbox extends SandboxFiles implements AsyncDisposable {
   static async create(parts: SandboxParts): Promise<Sandbox> {
     const sandbox = new Sandbox(parts, await Spaces.open(parts))
     try {
-      await sandbox.#placeFiles()
+      await placeFiles(parts, sandbox.#spaces, sandbox.#files)
     } catch (error) {
       await sandbox.destroy().catch(() => undefined)
       throw error
@@ -88,7 +102,7 @@ export class Sandbox extends SandboxFiles implements AsyncDisposable {
 
   /** Whether it can be used. */
   get isAlive(): boolean {
-    return this.#isAlive
+    return this.#unfinished.isAlive
   }
 
   /** Whether nothing of it is left. */
@@ -124,14 +138,14 @@ export class Sandbox extends SandboxFiles implements AsyncDisposable {
 
   /** Throws INVALID_REQUEST when there is one of that name, QUEUE_FULL when there are too many. */
   async createSession(options?: SessionOptions): Promise<SandboxSession> {
-    this.#requireThere()
-    return this.#handle(this.#sessions.create(options))
+    this.#unfinished.requireAlive()
+    return handleOf(this.#sessions.create(options), (...args) => this.exec(...args))
   }
 
   /** Undefined when there is none. */
   getSession(id: string): SandboxSession | undefined {
     const session = this.#sessions.find(id)
-    return session && this.#handle(session)
+    return session && handleOf(session, (...args) => this.exec(...args))
   }
 
   /** Its commands that run go on. Answers whether there was one. The default session stays. */
@@ -141,13 +155,13 @@ export class Sandbox extends SandboxFiles implements AsyncDisposable {
 
   /** Variables of every later command of the user space, in every session. Not for secrets: they reach all of it. */
   async setEnvVars(variables: Variables): Promise<void> {
-    this.#requireThere()
+    this.#unfinished.requireAlive()
     this.#sessions.setVariables(variables)
   }
 
   /** Starts a command that goes on beside others, until it ends, is killed, or the sandbox ends. */
   async startProcess(command: string, options?: ProcessOptions): Promise<SandboxProcess> {
-    return this.#perform(() => this.#processes.start(command, options))
+    return this.#unfinished.during(() => this.#processes.start(command, options))
   }
 
   listProcesses(): SandboxProcess[] {
@@ -160,12 +174,74 @@ export class Sandbox extends SandboxFiles implements AsyncDisposable {
 
   /** Answers whether there was one that ran. It is gone, with everything that it has started, when this resolves. */
   async killProcess(id: string): Promise<boolean> {
-    return this.#perform(() => this.#processes.kill(id))
+    return this.#unfinished.during(() => this.#processes.kill(id))
   }
 
   /** Answers how many. */
   async killAllProcesses(): Promise<number> {
-    return this.#perform(() => this.#processes.killAll())
+    return this.#unfinished.during(() => this.#processes.killAll())
+  }
+
+  /** Writes into the file that is there, like a shell's `>`: it keeps its mode. A new one gets 0644. */
+  writeFile(path: string, content: string | Uint8Array, options?: WriteFileOptions): Promise<void> {
+    return this.#files.writeFile(path, content, options)
+  }
+
+  readFile(
+    path: string,
+    options?: ReadFileOptions & { readonly encoding?: 'utf8' | 'base64' },
+  ): Promise<string>
+  readFile(path: string, options: ReadFileOptions & { readonly encoding: 'bytes' }): Promise<Uint8Array>
+  readFile(path: string, options?: ReadFileOptions): Promise<string | Uint8Array> {
+    return this.#files.readFile(path, options)
+  }
+
+  /** However long the file is. One that cannot be read rejects the first step. */
+  readFileStream(path: string): AsyncIterable<Uint8Array> {
+    return this.#files.readFileStream(path)
+  }
+
+  mkdir(path: string, options?: { readonly recursive?: boolean }): Promise<void> {
+    return this.#files.mkdir(path, options)
+  }
+
+  listFiles(path?: string, options?: ListFilesOptions): Promise<FileListing> {
+    return this.#files.listFiles(path, options)
+  }
+
+  /** Of what a link leads to, unless `followLinks` is false. */
+  stat(path: string, options?: { readonly followLinks?: boolean }): Promise<FileInfo> {
+    return this.#files.stat(path, options)
+  }
+
+  /** False also for a link that leads nowhere. */
+  exists(path: string): Promise<boolean> {
+    return this.#files.exists(path)
+  }
+
+  /** A link is deleted, not what it leads to. A folder only with `recursive`, and then with all that is in it. */
+  deleteFile(path: string, options?: { readonly recursive?: boolean }): Promise<void> {
+    return this.#files.deleteFile(path, options)
+  }
+
+  /** As rename(2): a file that has the new name is replaced, an empty folder by a folder. */
+  renameFile(from: string, to: string): Promise<void> {
+    return this.#files.renameFile(from, to)
+  }
+
+  /** Like `renameFile`; regular files also go to another file system, by a copy that is not atomic. */
+  moveFile(from: string, to: string): Promise<void> {
+    return this.#files.moveFile(from, to)
+  }
+
+  /** Unpacks a tar, or one in gzip, as it comes. What was unpacked before a refused entry stays. */
+  uploadTar(source: TarSource, options?: UploadTarOptions): Promise<UploadedTar> {
+    return this.#files.uploadTar(source, options)
+  }
+
+  /** A tar of what is in a folder, as it is read. */
+  downloadTar(options?: DownloadTarOptions): AsyncIterable<Uint8Array> {
+    return this.#files.downloadTar(options)
   }
 
   /**
@@ -174,7 +250,7 @@ export class Sandbox extends SandboxFiles implements AsyncDisposable {
    * @throws {LazaretError} END_FAILED when something of it could not be removed; the next call tries again.
    */
   destroy(): Promise<void> {
-    this.#isAlive = false
+    this.#unfinished.close()
     return this.#end()
   }
 
@@ -200,52 +276,16 @@ export class Sandbox extends SandboxFiles implements AsyncDisposable {
       throw error
     }
     this.#isGone = true
-    // A command may have ended and wait for a caller who never takes its output.
-    for (const { reject } of this.#unfinished) reject(new LazaretError('SANDBOX_GONE'))
+    this.#unfinished.end()
     this.#parts.onGone(this)
-  }
-
-  /** In a folder that was there before, what has the name of a file is written over, as commands would. */
-  async #placeFiles(): Promise<void> {
-    const { files, shape } = this.#parts
-    const { workspace, user } = this.#spaces
-    for (const [path, bytes] of Object.entries(files)) {
-      if (shape.workspace === undefined) user.cell.put(`${workspace}/${path}`, bytes)
-      else await this.writeFile(`${workspace}/${path}`, bytes, { createParents: true })
-    }
   }
 
   #execute(request: ExecRequest): Promise<ExecResult> {
     const { allowDegradedSecrets } = this.#parts
     const ground = { spaces: this.#spaces, sessions: this.#sessions, allowDegradedSecrets }
-    return this.#perform(() => execute(ground, request))
-  }
-
-  #handle(session: Session): SandboxSession {
-    return {
-      id: session.id,
-      get cwd() {
-        return session.folder
-      },
-      exec: async (command, options) =>
-        this.exec(command, { ...checkKeys(options, execKeys), sessionId: session.id }),
-    }
-  }
-
-  async #perform<T>(work: () => Promise<T>): Promise<T> {
-    this.#requireThere()
-    const unfinished = Promise.withResolvers<never>()
-    this.#unfinished.add(unfinished)
-    try {
-      return await Promise.race([this.#activity.during(work), unfinished.promise])
-    } catch (error) {
-      throw this.isAlive ? error : new LazaretError('SANDBOX_GONE', { cause: error })
-    } finally {
-      this.#unfinished.delete(unfinished)
-    }
-  }
-
-  #requireThere(): void {
-    if (!this.isAlive) throw new LazaretError('SANDBOX_GONE', { detail: `Sandbox ${this.id}.` })
+    const endOf = ({ outcome }: ExecResult) => ({ outcome: outcome.kind })
+    return this.#unfinished.during(() =>
+      this.#governed.command(request, () => execute(ground, request), endOf),
+    )
   }
 }

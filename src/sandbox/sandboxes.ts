@@ -9,9 +9,11 @@ const sandboxesMax = 256
 export class Sandboxes implements AsyncDisposable {
   readonly #all = new Map<string, Sandbox>()
   readonly #starting = new Map<string, Promise<unknown>>()
+  #isClosed = false
 
-  /** Throws INVALID_REQUEST when the name is taken. */
+  /** Throws INVALID_REQUEST when the name is taken, QUEUE_FULL, DISPOSED. */
   async create(parts: Omit<SandboxParts, 'onGone'>): Promise<Sandbox> {
+    if (this.#isClosed) throw new LazaretError('DISPOSED')
     const { id } = parts
     if (this.#all.has(id) || this.#starting.has(id))
       throw new LazaretError('INVALID_REQUEST', { detail: `There is a sandbox ${id}.` })
@@ -33,6 +35,7 @@ export class Sandboxes implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true
     await Promise.allSettled(this.#starting.values())
     await endTogether(
       'Sandboxes could not be ended',

@@ -74,6 +74,7 @@ export class Session {
   /** When the commands before it have ended. Throws SESSION_TERMINATED when it killed its own shell. */
   exec(command: SessionCommand): Promise<CommandEnd> {
     const { signal } = command
+    if (signal?.aborted === true) return Promise.resolve(cancelled)
     const waiting = Promise.withResolvers<CommandEnd>()
     const cancel = () => waiting.resolve(cancelled)
     signal?.addEventListener('abort', cancel, { once: true })

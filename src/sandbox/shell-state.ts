@@ -19,7 +19,7 @@ export interface ShellState {
   readonly functions: string
 }
 
-/** Of all of it; the launcher passes no more on (native/cell/cell.h). Of what is longer the last parts stay as they were. */
+/** Of all of it; the launcher passes no more on (native/cell/spawns.h). Of what is longer the last parts stay as they were. */
 export const stateBytesMax = 1024 * 1024
 
 export function bytesOf(text: string): string {

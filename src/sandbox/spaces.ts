@@ -3,7 +3,6 @@ import type { Clock } from '../core/clock.ts'
 import { endInOrder, endOnce } from '../core/endings.ts'
 import { LazaretError } from '../core/errors.ts'
 import type { Limits } from '../core/limits.ts'
-import type { SpawnSpec } from '../jail/guest-process.ts'
 import { probeAssignedPorts } from '../jail/assigned-ports.ts'
 import { behindBestWall } from '../jail/best-wall.ts'
 import type { BestWall } from '../jail/best-wall.ts'
@@ -12,11 +11,11 @@ import { isStepFailure } from '../jail/cell-reports.ts'
 import { explainFailure } from '../jail/launch.ts'
 import type { LeasedGround } from '../jail/machine.ts'
 import type { Place } from '../jail/place.ts'
-import { pendingSignalsMax, planRlimits } from '../jail/rlimits.ts'
+import { commonSpec, holdCommands } from './command-limits.ts'
+import type { CommonSpec } from './command-limits.ts'
 import { Turnstile } from './turnstile.ts'
 import { openSandboxCell } from '../jail/sandbox-cell.ts'
 import type { SandboxCell, Space } from '../jail/sandbox-cell.ts'
-import { socketBytesMax } from '../jail/socket-memory.ts'
 import type { CellShape } from '../jail/shape.ts'
 
 export interface SpacesParts {
@@ -28,13 +27,6 @@ export interface SpacesParts {
   readonly shell: string
 }
 
-/** What starting a process in a space takes, besides what it is. */
-export type CommonSpec = Pick<
-  SpawnSpec,
-  'rlimits' | 'hasChannel' | 'adopts' | 'dropsExcess' | 'wallMs' | 'watched' | 'outputBytes'
->
-
-const shellDataBytes = 3 * 1024 * 1024
 /** How long a space waits for a command that may never come. */
 const waitingMs = 30_000
 
@@ -137,36 +129,9 @@ export class Spaces implements AsyncDisposable {
 
   commonSpec(space: Space): CommonSpec {
     const { limits, wall } = this.parts
-    const { ground } = space
-    // Where a cgroup holds each, the kernel counts the processes of the user space and of secure ones in one, by uid.
-    const spacesWithThatUid = ground.cgroup === null ? 1 : 2
-    const processesMax = spacesWithThatUid * limits.processesMax
-    const rlimits = planRlimits(
-      { ...limits, processesMax },
-      {
-        identity: ground.identity.kind,
-        isPid1Counted: this.#cell !== null,
-        memoryHeldByCgroup: ground.cgroup !== null,
-        runtimeDataBytes: shellDataBytes,
-        openFilesHard: wall.machine.openFilesHard,
-        // As many again as the user space can take.
-        ...(space.kind === 'secure' ? { pendingSignalsMax: 2 * pendingSignalsMax } : {}),
-      },
-    )
-    const watched = {
-      memoryBytes: ground.cgroup === null ? limits.memoryBytes : null,
-      cpuMs: null,
-      socketBytes: socketBytesMax(limits.memoryBytes),
-    }
-    return {
-      rlimits,
-      watched,
-      wallMs: 0,
-      hasChannel: false,
-      adopts: true,
-      dropsExcess: true,
-      outputBytes: limits.outputBytes,
-    }
+    const { limitGround } = space.ground
+    const { limitFigures } = wall.machine
+    return commonSpec(holdCommands(limits, { limitGround, limitFigures, kind: space.kind }))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -8,6 +8,8 @@ import type { TerminalSize } from '../jail/guest-process.ts'
 export interface SandboxOptions {
   /** A name to find it by in `listSandboxes()`: letters, digits, `.`, `_`, `-`. Default: a fresh one. */
   readonly id?: string
+  /** Who asks, for it and for all that is done in it: for rate limits, audit and fairness. */
+  readonly client?: string
   /** Files placed in /workspace before anything runs; keys are relative paths. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>
   /** Variables of every command of the user space. Not for secrets: see `ExecOptions.env`. */

@@ -61,9 +61,9 @@ function listDifferences(programs: readonly Row[]): string[] {
 function listModules(): string[] {
   const runs = {
     '`npm test`': dailyModules,
-    '`npm run test:deep`': deepModules,
+    '`npm run test:all`': deepModules,
     'of these at `standard`, too': plainUserModules,
-    '`npm run test:deep -- --all`': wideModules,
+    '`npm run test:all -- --wide`': wideModules,
   }
   const rows = Object.entries(runs).map(([run, names]) => [
     run,

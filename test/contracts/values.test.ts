@@ -28,7 +28,11 @@ function rowsBelow(heading: string): readonly (readonly string[])[] {
 
 function evaluate(code: string): unknown {
   Reflect.set(globalThis, 'Unserializable', Unserializable)
-  return runInThisContext(`(${code})`)
+  try {
+    return runInThisContext(`(${code})`)
+  } finally {
+    Reflect.deleteProperty(globalThis, 'Unserializable')
+  }
 }
 
 describe('docs/values.md: into the guest and back', () => {

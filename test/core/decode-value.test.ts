@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { decodeSteps, decodeTagged } from '../../src/core/decode-value.ts'
 import { Unserializable } from '../../src/core/encode-leaf.ts'
-import { depthMax } from '../../src/core/encode-value.ts'
+import { depthMax } from '../../src/core/encode-walk.ts'
 import { decodeUntrusted, decodeValue, encodeValue } from '../../src/core/values.ts'
 
 const nest = (levels: number, inner: unknown): unknown => {

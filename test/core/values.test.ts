@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { Unserializable } from '../../src/core/encode-leaf.ts'
-import { depthMax } from '../../src/core/encode-value.ts'
+import { depthMax } from '../../src/core/encode-walk.ts'
 import { decodeValue, encodeValue } from '../../src/core/values.ts'
 
 const roundTrip = (value: unknown): unknown =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { parseOptions } from '../../src/engine/options.ts'
+import { parseOptions } from '../../src/engine/parse-options.ts'
 import type { LazaretOptions } from '../../src/engine/options.ts'
 import { defaultUidRange } from '../../src/jail/uid-range.ts'
 

@@ -22,9 +22,10 @@ test('a request that fits comes through with everything in it', () => {
     signal: new AbortController().signal,
     onOutput: () => undefined,
   } as const satisfies RunRequest
-  assert.deepEqual(parseRequest(request), request)
-  assert.equal(parseRequest(request).input, request.input)
-  assert.deepEqual(parseRequest(minimal), minimal)
+  const { spec, handles } = parseRequest(request)
+  assert.deepEqual({ ...spec, ...handles }, request)
+  assert.equal(spec.input, request.input)
+  assert.deepEqual(parseRequest(minimal), { spec: minimal, handles: {} })
 })
 
 const nul = 'a\0b'
@@ -109,7 +110,7 @@ for (const nothing of [undefined, null, 'code', 5, []]) {
 
 test('odd names that harm nobody are allowed', () => {
   const files = { '...': '', '-rf': '', 'a b\n': '', 日本語: '', '.hidden': '', ['x'.repeat(255)]: '' }
-  assert.deepEqual(parseRequest({ ...minimal, files }).files, files)
+  assert.deepEqual(parseRequest({ ...minimal, files }).spec.files, files)
 })
 
 test('a refusal says what is wanted, not what the checker calls it', () => {
@@ -150,5 +151,5 @@ test('functions may come from an object without a prototype or of another realm'
     Object.assign(Object.create(null) as object, { add }),
     Object.assign(runInNewContext('({})') as object, { add }),
   ])
-    assert.deepEqual(Object.keys(parseRequest({ ...minimal, functions }).functions ?? {}), ['add'])
+    assert.deepEqual(parseRequest({ ...minimal, functions }).spec.functionNames, ['add'])
 })

@@ -21,7 +21,9 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { mainPath, runCli } from '../adapters/cli/spawn-cli.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../adapters/cli/temporary-folder.ts'
 import { createLazaret } from '../../src/index.ts'
+import { optionRows } from '../../src/engine/option-table.ts'
 import { copyProgram } from '../support/copy-program.ts'
+import { optionSamples } from '../support/option-samples.ts'
 import { whyNoSandboxes } from '../support/sandboxes-here.ts'
 
 const fileName = 'lazaret.config.json'
@@ -78,7 +80,11 @@ test('a clone of a repository whose configuration names an interpreter', async (
   assert.equal(wasExecuted(), true)
 })
 
-const wide = {
+/** Each option that no found file may say, and the others with more than stands. */
+const wide: Record<string, unknown> = {
+  ...Object.fromEntries(
+    optionRows.flatMap(([name, { files }]) => (files === 'trusted' ? [[name, optionSamples[name]]] : [])),
+  ),
   readable: [{ host: '/etc', guest: '/shown' }],
   minimumProtection: 'none',
   uidRange: { first: 1_000, count: 65_536 },
@@ -102,6 +108,26 @@ test('a clone whose configuration shows folders, lowers the wall, takes ids, lif
     assert.match(stderr, new RegExp(`may only narrow; it asks for \`${key}`))
   }
 })
+
+for (const uid of isRoot ? [0, stranger] : [undefined])
+  test(`a clone whose configuration asks for all at once, found by ${uid === 0 ? 'root' : 'a user'}`, async () => {
+    const found = { ...wide, toolchains: { python: './tool' } }
+    plant(inFolder('clone'), found)
+    mkdirSync(inFolder('home'))
+    chmodSync(folder.path, 0o755)
+    if (uid !== undefined)
+      for (const name of ['', fileName, 'tool']) chownSync(inFolder('clone', name), uid, uid)
+    const env = { HOME: inFolder('home'), XDG_CONFIG_HOME: inFolder('home') }
+    for (const args of commands) {
+      const who = uid === undefined ? {} : { uid, gid: uid }
+      const { exitCode, stdout, stderr } = await runCli(args, { cwd: inFolder('clone'), env, ...who })
+      assert.deepEqual([exitCode, stdout], [64, ''], stderr)
+      const [, asked = ''] = /found on the way and may only narrow; it asks for (.*)\.$/m.exec(stderr) ?? []
+      const keys = [...asked.matchAll(/`(\w+)/g)].map(([, key]) => key)
+      assert.deepEqual(new Set(keys), new Set(Object.keys(found).filter((key) => key !== 'ceilings')))
+    }
+    assert.equal(wasExecuted(), false)
+  })
 
 test('with --json the refusal is the document', async () => {
   plant(inFolder('clone'))

@@ -89,7 +89,7 @@ print(json.dumps({'reached': reached, 'seen': seen, 'self': os.getpid(), 'refuse
     [name in 'reached' | 'seen' | 'refused' | 'readable']: number[]
   } & { self: number }
   assert.deepEqual({ reached, readable }, { reached: [], readable: [] })
-  // While pid 1 counts locks or pages, two processes of its own do that for it: native/cell/survey.c.
+  // While pid 1 counts locks or pages, two processes of its own do that for it: native/cell/watch/survey.c.
   const others = seen.filter((one) => one !== 1 && one !== self)
   assert.ok(
     hasPidNamespace ? seen.length - others.length === 2 && others.length <= 2 : seen.length === 0,

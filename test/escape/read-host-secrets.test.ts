@@ -15,7 +15,10 @@ const folder = `/tmp/lazaret-secret-${process.pid}`
 mkdirSync(folder)
 chmodSync(folder, 0o755)
 writeFileSync(join(folder, 'secret'), secret)
-after(() => rmSync(folder, { recursive: true }))
+after(() => {
+  rmSync(folder, { recursive: true })
+  delete process.env['LAZARET_TEST_SECRET']
+})
 
 const guests = await useLazaret()
 

@@ -3,6 +3,9 @@ import { test } from 'node:test'
 
 import { CellGuests } from '../../src/jail/cell-guests.ts'
 import { stdinCreditBytes } from '../../src/jail/frames.ts'
+import { exceeded } from '../../src/result/exit.ts'
+import { listFiles, readText } from '../support/checkout.ts'
+import { readEnums } from './c-source.ts'
 
 const failure = { record: 0, step: 'find room for another process', errno: 11 }
 
@@ -37,4 +40,15 @@ test('a process of a cell that is gone is lost, and nobody waits to write to it'
   guests.add(1, listen(heard))
   await guests.write(1, Buffer.alloc(stdinCreditBytes + 1))
   assert.deepEqual(heard, ['lost'])
+})
+
+test('the limits for which pid 1 ends a run have the launcher’s numbers', () => {
+  const headers = listFiles('native/cell', ['.h']).map(readText).join('\n')
+  const members = Object.entries(readEnums(headers)).filter(([name]) => name.startsWith('EXCEEDED_'))
+  assert.deepEqual(
+    Object.fromEntries(members.map(([name, number]) => [number, name])),
+    Object.fromEntries(
+      Object.entries(exceeded).map(([number, name]) => [number, `EXCEEDED_${name.toUpperCase()}`]),
+    ),
+  )
 })

@@ -10,7 +10,9 @@ import { probeMachine } from '../../src/engine/probe.ts'
 import { Machine } from '../../src/jail/machine.ts'
 import { recordNames } from '../../src/jail/plan-records.ts'
 import type { PlanRecord } from '../../src/jail/plan-records.ts'
-import { collectorRlimits, planRlimits } from '../../src/jail/rlimits.ts'
+import { unwatched } from '../../src/jail/limits/limit-rows.ts'
+import { planLimits } from '../../src/jail/limits/plan-limits.ts'
+import { collectorRlimits } from '../../src/jail/limits/rlimits.ts'
 import { decodeExit, encodeBegin, encodeSpawn } from '../../src/jail/spawn-frame.ts'
 import { defaultUidRange } from '../../src/jail/uid-range.ts'
 import { encodeWanted } from '../../src/runtimes/collect/listing.ts'
@@ -25,15 +27,9 @@ const { errno } = constants
 const { EPROTO, ENOENT } = errno
 
 function spawnOf(file: string, ...argv: readonly string[]): SpawnSpec {
-  const ground = {
-    identity: 'shared',
-    memoryHeldByCgroup: true,
-    isPid1Counted: true,
-    runtimeDataBytes: 0,
-    openFilesHard: 1024,
-  } as const
-  const watched = { memoryBytes: null, cpuMs: null, socketBytes: null }
-  const rlimits = planRlimits({ ...defaultLimits, processesMax: 500 }, ground)
+  const ground = { level: 'standard', cgroupVersion: 1, identity: 'shared' } as const
+  const figures = { openFilesHard: 1024, processesHard: 1024, tcpMem: '' }
+  const { rlimits } = planLimits({ ...defaultLimits, processesMax: 500 }, ground, figures)
   return {
     file,
     argv: [file, ...argv],
@@ -43,7 +39,7 @@ function spawnOf(file: string, ...argv: readonly string[]): SpawnSpec {
     hasChannel: false,
     wallMs: 0,
     outputBytes: 1000,
-    watched,
+    watched: unwatched,
   }
 }
 

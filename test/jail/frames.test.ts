@@ -12,10 +12,10 @@ import {
   frameType,
   stdinCreditBytes,
 } from '../../src/jail/frames.ts'
-import { readEnums, readSource } from './c-source.ts'
+import { readNumbers } from './c-source.ts'
 
 test('frames have the numbers and bounds that the launcher knows', () => {
-  const numbers = readEnums(readSource('cell.h'))
+  const numbers = readNumbers()
   const camelCase = (name: string) =>
     name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
   const types = Object.entries(numbers).filter(([name]) => /^FRAME_(?!HEADER_BYTES|BYTES_MAX)/.test(name))

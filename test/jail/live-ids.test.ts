@@ -10,6 +10,7 @@ import { defaultUidRange } from '../../src/jail/uid-range.ts'
 import { listDescendants } from '../support/processes.ts'
 import { sendPlan, useLauncher } from './raw-launcher.ts'
 import type { RawLauncher } from './raw-launcher.ts'
+import { unwatched } from '../../src/jail/limits/limit-rows.ts'
 
 const cells = 4
 const sleep = encodeSpawn({
@@ -21,7 +22,7 @@ const sleep = encodeSpawn({
   hasChannel: false,
   wallMs: 0,
   outputBytes: 0,
-  watched: { memoryBytes: null, cpuMs: null, socketBytes: null },
+  watched: unwatched,
 })
 
 /** Every user and group id that a process has on the host: real, effective, saved, of files, and the groups. */

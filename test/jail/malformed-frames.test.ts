@@ -18,6 +18,7 @@ import { Machine } from '../../src/jail/machine.ts'
 import { encodeBegin, encodeSpawn } from '../../src/jail/spawn-frame.ts'
 import { defaultUidRange } from '../../src/jail/uid-range.ts'
 import { readFault, sendPlan, useLauncher } from './raw-launcher.ts'
+import { unwatched } from '../../src/jail/limits/limit-rows.ts'
 
 const spec = {
   file: '/bin/sh',
@@ -28,7 +29,7 @@ const spec = {
   hasChannel: false,
   wallMs: 0,
   outputBytes: 100,
-  watched: { memoryBytes: null, cpuMs: null, socketBytes: null },
+  watched: unwatched,
 }
 const put = Buffer.from([
   ...[1, 0, 0, 0],

@@ -6,7 +6,8 @@ import { readSource } from './c-source.ts'
 import { ownGround, planExample, sharedGround } from './example-cell.ts'
 
 test('records have the order of the launcher’s table of steps', () => {
-  const [, table = ''] = /steps\[\]\)\(struct reader \*\) = \{([^}]*)\}/.exec(readSource('plan.c')) ?? []
+  const [, table = ''] =
+    /steps\[\]\)\(struct reader \*\) = \{([^}]*)\}/.exec(readSource('build/plan.c')) ?? []
   const [first, ...steps] = table
     .split(',')
     .map((entry) => entry.trim())

@@ -16,16 +16,16 @@ const spec: SpawnSpec = {
   hasChannel: false,
   wallMs: 30,
   outputBytes: 10,
-  watched: { memoryBytes: null, cpuMs: 20, socketBytes: 40 },
+  watched: { memoryBytes: null, cpuMs: 20, socketBytes: 40, tasksMax: 50 },
 }
 const { SPAWN_HAS_STDIN, SPAWN_HAS_CHANNEL, SPAWN_ENDS_ON_OUTPUT, SPAWN_COLLECTS, SPAWN_FORKS } = readEnums(
-  readSource('guest.h'),
+  readSource('serve/guest.h'),
 )
 
 test('a spawn frame has the launcher’s order', () => {
   const expected = [
     '04000000 0a00000000000000 0000000000000000 1400000000000000', // flags, output, memory, cpu
-    '1e00000000000000 2800000000000000', // wall, sockets
+    '1e00000000000000 2800000000000000 3200000000000000', // wall, sockets, tasks
     '02000000 2f00 03000000 2f6600', // folder, file
     '01000000 07000000 0100000000000000 0200000000000000', // rlimits
     '02000000 02000000 6100 01000000 00', // argv
@@ -37,7 +37,7 @@ test('a spawn frame has the launcher’s order', () => {
 const begin: BeginSpec = {
   outputBytes: 10,
   wallMs: 30,
-  watched: { memoryBytes: 5, cpuMs: null, socketBytes: null },
+  watched: { memoryBytes: 5, cpuMs: null, socketBytes: null, tasksMax: null },
   rlimits: [{ resource: 7, soft: 1, hard: 2 }],
   stdin: Buffer.from('not in this frame'),
   work: { bytesMax: 6, entriesMax: 7 },
@@ -47,7 +47,7 @@ const begin: BeginSpec = {
 test('a begin frame has the launcher’s order', () => {
   const expected = [
     '0a00000000000000 0500000000000000 0000000000000000', // output, memory, cpu
-    '1e00000000000000 0000000000000000', // wall, sockets
+    '1e00000000000000 0000000000000000 0000000000000000', // wall, sockets, tasks
     '01000000 07000000 0100000000000000 0200000000000000', // rlimits
     '0600000000000000 0700000000000000', // the folder on the host: bytes, entries
     '01000000 05000000 2f746d7000 0600000000000000 07000000 73697a653d3800', // mounts: path, flags, options
@@ -57,13 +57,23 @@ test('a begin frame has the launcher’s order', () => {
 
 test('a begin frame that changes nothing has counts of zero', () => {
   const bytes = encodeBegin({ ...begin, rlimits: [], work: null, resized: [] })
-  assert.equal(bytes.subarray(5 * 8).toString('hex'), '00'.repeat(4 + 8 + 8 + 4))
+  assert.equal(bytes.subarray(6 * 8).toString('hex'), '00'.repeat(4 + 8 + 8 + 4))
 })
 
 test('no more mounts are resized than the launcher takes', () => {
-  const [, most] = /MOUNTS_MAX = (\d+)/.exec(readSource('begin.c')) ?? []
+  const [, most] = /MOUNTS_MAX = (\d+)/.exec(readSource('serve/begin.c')) ?? []
   for (const place of [ownView, hostView('/tmp/work')])
     assert.ok(sizedMounts(place, 1 << 20).length <= Number(most))
+})
+
+test('a figure that is room beside others is marked as the launcher reads it', () => {
+  const [, shift = ''] = /BESIDE_OTHERS = 1 << (\d+)/.exec(readSource('serve/limits.c')) ?? []
+  const one = { resource: 6, soft: 1, hard: 2 }
+  const marked = encodeBegin({ ...begin, rlimits: [{ ...one, isBesideOthers: true }] })
+  const plain = encodeBegin({ ...begin, rlimits: [one] })
+  const at = 6 * 8 + 4
+  assert.equal(marked.readUInt32LE(at), plain.readUInt32LE(at) + 2 ** Number(shift))
+  assert.equal(plain.readUInt32LE(at), 6)
 })
 
 test('flags have the launcher’s bits', () => {
@@ -99,8 +109,8 @@ test('an exit is read at the launcher’s offsets', () => {
     diskFull: true,
     elapsedMs: 6,
   })
-  const writes = [...readSource('guests.c').matchAll(/put_u(?:32|64)\(payload \+ (\d+)/g)].map(([, at]) =>
-    Number(at),
+  const writes = [...readSource('serve/guests.c').matchAll(/put_u(?:32|64)\(payload \+ (\d+)/g)].map(
+    ([, at]) => Number(at),
   )
   for (const at of [1, 5, 13, 21, 29, 37, 46]) assert.ok(writes.includes(at), `offset ${at}`)
 })

@@ -29,6 +29,7 @@ import type { FailingStep, Injection, RecordName } from './failing-steps.ts'
 import { readFault, useLauncher } from './raw-launcher.ts'
 import type { Fault, RawLauncher } from './raw-launcher.ts'
 import { hasCommand } from './seccomp/filtered-command.ts'
+import { unwatched } from '../../src/jail/limits/limit-rows.ts'
 
 const { EPROTO } = constants.errno
 const isRoot = process.geteuid?.() === 0
@@ -47,7 +48,7 @@ const guest = encodeSpawn({
   hasChannel: false,
   wallMs: 0,
   outputBytes: 1000,
-  watched: { memoryBytes: null, cpuMs: null, socketBytes: null },
+  watched: unwatched,
 })
 
 const folder = mkdtempSync(join(tmpdir(), 'lazaret-steps-'))

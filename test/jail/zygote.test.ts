@@ -25,6 +25,7 @@ import { findPythonWith } from '../support/find-python.ts'
 import { ParkedGuest } from '../support/parked-guest.ts'
 import { findProcess, isAlive, isDead, listDescendants } from '../support/processes.ts'
 import type { HostProcess } from '../support/processes.ts'
+import { unwatched } from '../../src/jail/limits/limit-rows.ts'
 
 const deadMs = 5000
 const roomMax = 6
@@ -336,7 +337,7 @@ for pid in range(1, 300):
       stdin: Buffer.alloc(0),
       outputBytes: 1000,
       wallMs: 10_000,
-      watched: { memoryBytes: null, cpuMs: null, socketBytes: null },
+      watched: unwatched,
       work: null,
       resized: sizedMounts(ownView, MiB),
     }

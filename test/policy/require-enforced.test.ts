@@ -3,7 +3,7 @@ import { test } from 'node:test'
 
 import { defaultLimits } from '../../src/core/limits.ts'
 import { requireEnforced } from '../../src/policy/require-enforced.ts'
-import { limitMechanisms } from '../../src/result/receipt.ts'
+import { limitMechanisms } from '../../src/jail/limits/plan-limits.ts'
 
 const held = limitMechanisms({ cgroupVersion: 1, level: 'strong', identity: 'own' })
 const watched = limitMechanisms({ cgroupVersion: null, level: 'standard', identity: 'shared' })

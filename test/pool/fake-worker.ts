@@ -1,6 +1,6 @@
 /** Workers without a cell, and the clock: where time decides, neither may take any. */
 import type { Clock } from '../../src/core/clock.ts'
-import type { ParkedWorker } from '../../src/runtimes/parked.ts'
+import type { ReadyWorker } from '../../src/runtimes/worker.ts'
 
 export class FakeClock implements Clock {
   #now = 0
@@ -61,8 +61,8 @@ export class FakeWorker {
     this.#lost.resolve()
   }
 
-  get asWorker(): ParkedWorker {
-    return this as unknown as ParkedWorker
+  get asWorker(): ReadyWorker {
+    return this as unknown as ReadyWorker
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { defaultLimits } from '../../src/core/limits.ts'
 import { Pool } from '../../src/pool/pool.ts'
 import type { PoolSize, WorkerShape } from '../../src/pool/shape.ts'
-import type { ParkedWorker } from '../../src/runtimes/parked.ts'
+import type { ReadyWorker } from '../../src/runtimes/worker.ts'
 import { FakeClock, FakeWorker } from './fake-worker.ts'
 
 const shape: WorkerShape = {
@@ -12,6 +12,7 @@ const shape: WorkerShape = {
     name: 'python',
     languages: ['python'],
     parks: 'program',
+    toolchain: { find: () => null, fix: () => '', isShown: false },
     prepare: () => assert.fail('not here'),
   },
   language: 'python',
@@ -26,7 +27,7 @@ class Bench {
   readonly clock = new FakeClock()
   readonly started: FakeWorker[] = []
   readonly failures: unknown[] = []
-  readonly offered: ParkedWorker[] = []
+  readonly offered: ReadyWorker[] = []
   wants = 0
   /** What the next start comes to. */
   start: (signal: AbortSignal) => Promise<FakeWorker> = async () => new FakeWorker()

@@ -322,7 +322,7 @@ describe('a worker that dies while it waits', () => {
       await waitForParked(1, own)
       assert.equal(stats()?.failures, 0)
       assert.deepEqual(
-        events.map(({ type }) => type).filter((type) => type !== 'protection-lowered'),
+        events.map(({ type }) => type).filter((type) => !['protection-lowered', 'work-ended'].includes(type)),
         ['pool-failing'],
       )
     })

@@ -12,6 +12,7 @@ const runtimeThatParks = (parks: Runtime['parks']): Runtime => ({
   name: parks === 'cell' ? 'shell' : 'python',
   languages: ['python'],
   parks,
+  toolchain: { find: () => null, fix: () => '', isShown: false },
   prepare: () => assert.fail('nothing is prepared for a shape'),
 })
 const program = runtimeThatParks('program')

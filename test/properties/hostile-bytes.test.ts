@@ -124,7 +124,7 @@ describe('a spawn frame', () => {
 
   /** The launcher's take_program, in TypeScript: for the sake of comparison. */
   function readSpawn(payload: Buffer): { strings: string[]; rest: number } {
-    let at = 4 + 5 * 8
+    let at = 4 + 6 * 8
     const u32 = () => payload.readUInt32LE((at += 4) - 4)
     const string = () => {
       const length = u32()
@@ -157,7 +157,7 @@ describe('a spawn frame', () => {
             hasChannel: false,
             wallMs: 1,
             outputBytes,
-            watched: { memoryBytes: null, cpuMs: 3, socketBytes: null },
+            watched: { memoryBytes: null, cpuMs: 3, socketBytes: null, tasksMax: null },
           }
           const texts = [folder, file, ...argv, `NAME=${value}`]
           if (texts.some((one) => one.includes('\0')))

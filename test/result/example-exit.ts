@@ -1,4 +1,5 @@
 import type { Exit } from '../../src/result/exit.ts'
+import { nothingKnown } from '../../src/result/exit.ts'
 
 /** A program that ended well and used little. */
 export const goodExit: Exit = {
@@ -18,4 +19,5 @@ export const goodExit: Exit = {
   claims: { logs: [], displays: [] },
   observed: {},
   layers: [],
+  heldBy: nothingKnown.heldBy,
 }

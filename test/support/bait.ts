@@ -34,6 +34,7 @@ export async function layBait(): Promise<Bait> {
   after(() => {
     server.close()
     rmSync(folder, { recursive: true })
+    delete process.env['LAZARET_BAIT']
   })
   return { secret, secretFile, port, countConnections: () => connections }
 }

@@ -7,7 +7,8 @@ import { test } from 'node:test'
 import { listCells, listProcesses } from './processes.ts'
 import { shell, useLazaret } from './use-lazaret.ts'
 
-const { leaks, run, heldByCgroup } = await useLazaret()
+// With options, if none, so that this process is its own: what is left of others would be seen, too.
+const { leaks, run, heldByCgroup } = await useLazaret({})
 
 test('a cell that still stands is seen: its processes, its descriptors and its cgroup', async () => {
   const up = Promise.withResolvers<void>()

@@ -23,9 +23,14 @@ import type { HostProcess } from './processes.ts'
 const cleanUpMs = 20_000
 const cgroupDepthMax = 6
 
+/** Where folders for checks are made: not in that of another check, which would take it for something left behind. */
+const outerFolder = tmpdir()
+
 export class LeakCheck {
   /** TMPDIR while the tests of this file run, so that what appears there is ours. */
   readonly temporaryFolder: string
+  /** What stands because other files of tests in this process go on using it. */
+  readonly #ofOthers = { nurseries: listNurseries(), cgroups: listCgroups() }
   readonly #pidNamespaces = new Map<string, number>()
   readonly #processes: HostProcess[] = []
   readonly #own = new Set<number>()
@@ -34,12 +39,20 @@ export class LeakCheck {
   #mounts: readonly string[] = []
 
   constructor() {
-    this.temporaryFolder = mkdtempSync(join(tmpdir(), 'lazaret-test-'))
+    this.temporaryFolder = mkdtempSync(join(outerFolder, 'lazaret-test-'))
     // Guests without a view of files of their own find their folder in it.
     chmodSync(this.temporaryFolder, 0o711)
-    process.env['TMPDIR'] = this.temporaryFolder
+    this.enterFolder()
     // Also when the file fails before its first test.
     process.once('exit', () => rmSync(this.temporaryFolder, { recursive: true, force: true }))
+  }
+
+  enterFolder(): void {
+    process.env['TMPDIR'] = this.temporaryFolder
+  }
+
+  leaveFolder(): void {
+    process.env['TMPDIR'] = outerFolder
   }
 
   /** Call when everything that stays open has been opened; waits until what does not has been closed. */
@@ -78,7 +91,7 @@ export class LeakCheck {
   /** A Lazaret that lives on keeps its nursery: once it stands it belongs to the baseline. */
   async allowNursery(): Promise<void> {
     this.#hasNursery = true
-    const isThere = () => listDescendants(process.pid).some(isNursery)
+    const isThere = () => listNurseries().some((pid) => !this.#ofOthers.nurseries.includes(pid))
     await eventually(() => (isThere() ? undefined : 'there is no nursery'), cleanUpMs)
   }
 
@@ -104,12 +117,13 @@ export class LeakCheck {
   async checkDisposed(): Promise<void> {
     this.#hasNursery = false
     await this.check()
-    await eventually(() => describe(listCgroups()), cleanUpMs)
+    const ours = () => listCgroups().filter((path) => !this.#ofOthers.cgroups.includes(path))
+    await eventually(() => describe(ours()), cleanUpMs)
   }
 
   #leftProcesses(): string[] {
     const children = listDescendants(process.pid).filter(
-      (one) => !this.#own.has(one.pid) && !(this.#hasNursery && isNursery(one)),
+      (one) => !this.#own.has(one.pid) && !this.#isAllowedNursery(one),
     )
     const strays = listProcesses().filter((one) => one.pids.length > 1 && !isDead(one) && this.#isOurs(one))
     const noted = this.#processes.filter(isAlive)
@@ -117,6 +131,10 @@ export class LeakCheck {
     return [...left.values()].map(
       ({ pid, name, state, parent }) => `process ${pid} (${name}, ${state}, child of ${parent})`,
     )
+  }
+
+  #isAllowedNursery(one: HostProcess): boolean {
+    return isNursery(one) && (this.#hasNursery || this.#ofOthers.nurseries.includes(one.pid))
   }
 
   /** By its cgroup where there is one; else by a namespace that only a cell of ours can have had at that time. */
@@ -131,6 +149,12 @@ export class LeakCheck {
     const extra = countDescriptors() - this.#descriptors
     return extra > 0 ? [`${extra} more descriptors than before`] : []
   }
+}
+
+function listNurseries(): number[] {
+  return listDescendants(process.pid)
+    .filter(isNursery)
+    .map(({ pid }) => pid)
 }
 
 /** Its launchers are named otherwise, so one that stays behind is still seen. */

@@ -4,9 +4,10 @@ import { once } from 'node:events'
 import { defaultLimits } from '../../src/core/limits.ts'
 import type { Limits } from '../../src/core/limits.ts'
 import type { BuiltCell } from '../../src/jail/build-cell.ts'
-import type { Exceeded, ProcessReport } from '../../src/jail/guest-process.ts'
-import { planRlimits } from '../../src/jail/rlimits.ts'
+import type { ProcessReport } from '../../src/jail/guest-process.ts'
+import { planLimits } from '../../src/jail/limits/plan-limits.ts'
 import type { Zygote } from '../../src/jail/zygote-cell.ts'
+import type { Exceeded } from '../../src/result/exit.ts'
 import { encodeGuestRequest } from '../../src/runtimes/channel.ts'
 import { readStatus, requirePromises } from '../../src/runtimes/observed.ts'
 
@@ -46,14 +47,12 @@ export class ParkedGuest implements AsyncDisposable {
     const exited = Promise.withResolvers<ProcessReport>()
     const exceeded: Exceeded[] = []
     const output: string[] = []
-    const held = ground.cgroup !== null
     cell.ready.catch(spawned.reject)
-    const rlimits = planRlimits(limits, {
-      identity: ground.identity.kind,
-      isPid1Counted: true,
-      memoryHeldByCgroup: held,
+    const { rlimits, watched, outputBytes, wallMs } = planLimits(limits, ground.limitGround, {
       runtimeDataBytes: 64 * 1024 * 1024,
       openFilesHard: 4096,
+      processesHard: Number.MAX_SAFE_INTEGER,
+      tcpMem: '',
     })
     const spec = {
       file: 'fork',
@@ -63,11 +62,9 @@ export class ParkedGuest implements AsyncDisposable {
       rlimits,
       hasChannel: true,
       isFork: true,
-      outputBytes: limits.outputBytes,
-      wallMs: limits.wallMs,
-      watched: held
-        ? { memoryBytes: null, cpuMs: null, socketBytes: limits.memoryBytes }
-        : { memoryBytes: limits.memoryBytes, cpuMs: limits.cpuMs, socketBytes: null },
+      outputBytes,
+      wallMs,
+      watched,
     }
     const listener = {
       onSpawned: spawned.resolve,

@@ -1,4 +1,4 @@
-/** One Lazaret for a test file, with a check after each test that nothing was left behind. */
+/** One Lazaret for a test file or several, with a check after each test that nothing was left behind. */
 import { after, afterEach } from 'node:test'
 
 import { runtimeNames } from '../../src/core/request.ts'
@@ -37,8 +37,42 @@ export const node = { runtime: 'node', language: 'javascript' } as const
 /** Every run is started for itself. */
 export const noPools = Object.fromEntries(runtimeNames.map((name) => [name, { max: 0 }]))
 
+/** What files without options of their own share, where several files share this process. */
+let shared: Promise<TestLazaret> | undefined
+let isSharing = false
+
+/** From now on one Lazaret serves every file that names no options. Whoever runs the files ends it with the result. */
+export function shareLazaret(): () => Promise<void> {
+  isSharing = true
+  return async () => {
+    if (shared !== undefined) await end(await shared)
+  }
+}
+
 /** Call once, at the top of a test file. Every run is started for itself unless `pools` says otherwise. */
-export async function useLazaret(options: LazaretOptions = {}): Promise<TestLazaret> {
+export async function useLazaret(options?: LazaretOptions): Promise<TestLazaret> {
+  const isOthersToo = isSharing && options === undefined
+  const starting = isOthersToo ? (shared ??= start({})) : start(options ?? {})
+  // Hooks come first: after what is awaited below the runner may no longer know whose they are.
+  afterEach(async () => {
+    const { lazaret, leaks } = await starting
+    // What waits for the next run is left of none.
+    await lazaret.drain()
+    await leaks.check()
+  })
+  after(async () => {
+    const guests = await starting
+    if (isOthersToo) guests.leaks.leaveFolder()
+    else await end(guests)
+  })
+  const guests = await starting
+  guests.leaks.enterFolder()
+  // Here, so that what the file has opened before belongs to it.
+  await guests.leaks.takeBaseline()
+  return guests
+}
+
+async function start(options: LazaretOptions): Promise<TestLazaret> {
   const leaks = new LeakCheck()
   const lazaret = createLazaret({ pools: noPools, ...options })
   const run = async (request: RunRequest): Promise<RunResult> => {
@@ -51,16 +85,6 @@ export async function useLazaret(options: LazaretOptions = {}): Promise<TestLaza
   await run({ ...shell, code: ':' })
   await lazaret.drain()
   await leaks.allowNursery()
-  await leaks.takeBaseline()
-  afterEach(async () => {
-    // What waits for the next run is left of none.
-    await lazaret.drain()
-    await leaks.check()
-  })
-  after(async () => {
-    await lazaret[Symbol.asyncDispose]()
-    await leaks.checkDisposed()
-  })
   return {
     lazaret,
     leaks,
@@ -69,4 +93,10 @@ export async function useLazaret(options: LazaretOptions = {}): Promise<TestLaza
     landlockAbi: Number(/landlock-(\d+)/.exec(receipt.layers.join(' '))?.[1] ?? 0),
     run,
   }
+}
+
+async function end({ lazaret, leaks }: TestLazaret): Promise<void> {
+  await lazaret[Symbol.asyncDispose]()
+  await leaks.checkDisposed()
+  leaks.leaveFolder()
 }

@@ -1,11 +1,10 @@
 /** What a run was, in the words of this door. */
+import { sayOutcome } from '../../core/outcome.ts'
 import type { GuestError, Outcome } from '../../core/outcome.ts'
 import type { LogEntry, RunResult } from '../../core/result.ts'
 import type { Execution } from './check-message.ts'
 import type { Answer } from './message.ts'
 import { toPlainJson } from './plain-json.ts'
-
-const MiB = 1024 * 1024
 
 const prefixes: Readonly<Record<LogEntry['level'], string>> = {
   log: '',
@@ -45,21 +44,15 @@ function describeFailure(outcome: Outcome, { timeoutMs }: Execution): string | u
       return describeError(outcome.error)
     case 'syntax-error':
       return describeSyntaxError(outcome.error)
-    case 'timed-out':
-      return outcome.limit === 'wall'
-        ? // A Lazaret that is shared may allow less than the message asks for.
-          `Execution timed out after ${Math.min(timeoutMs, outcome.limitMs)}ms (process killed)`
-        : `Execution used more than ${outcome.limitMs}ms of processor time (process killed)`
-    case 'out-of-memory':
-      return `Execution used more than ${Math.floor(outcome.limitBytes / MiB)} MiB of memory (process killed)`
-    case 'limit-exceeded':
-      return `Execution went over the limit on ${outcome.limit}, which is ${outcome.allowed} (process killed)`
-    case 'denied':
-      return `Execution was denied ${outcome.what} (process killed)`
     case 'killed':
-      return `Execution ended by the signal ${outcome.signal}`
-    case 'cancelled':
-      return 'Execution was cancelled (process killed)'
+      return `Execution ${sayOutcome(outcome)}`
+    case 'timed-out': {
+      // A Lazaret that is shared may allow less than the message asks for.
+      const limitMs = outcome.limit === 'wall' ? Math.min(timeoutMs, outcome.limitMs) : outcome.limitMs
+      return `Execution ${sayOutcome({ ...outcome, limitMs })} (process killed)`
+    }
+    default:
+      return `Execution ${sayOutcome(outcome)} (process killed)`
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { systemClock } from '../../core/clock.ts'
 import { decodeLeaf, malformed } from '../../core/decode-leaf.ts'
-import { depthMax } from '../../core/encode-value.ts'
+import { depthMax } from '../../core/encode-walk.ts'
 import { keysOf } from '../../core/known-keys.ts'
 import { findRefTarget } from '../../core/value-refs.ts'
 

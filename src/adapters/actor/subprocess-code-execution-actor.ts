@@ -1,6 +1,7 @@
 /** The actor for code that nobody trusts: the protocol on the engine's `bun` runtime. */
 import { LazaretError } from '../../core/errors.ts'
-import { type Lazaret, createLazaret } from '../../engine/lazaret.ts'
+import type { Lazaret } from '../../engine/api.ts'
+import { createLazaret } from '../../engine/lazaret.ts'
 import type { LazaretOptions } from '../../engine/options.ts'
 import { readInput } from '../../policy/hostile-input.ts'
 import { CodeExecutionActor } from './code-execution-actor.ts'

@@ -5,13 +5,14 @@
  * none is named, each `lazaret.config.json` from the current folder upwards may narrow what that one says. All of them
  * have to be root's or this user's alone, with the folders that lead to them.
  */
-import { lstatSync, realpathSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { realpathSync } from 'node:fs'
+import { isAbsolute, join, resolve } from 'node:path'
 
 import type { LazaretOptions } from '../../engine/options.ts'
 import type { Intruder } from '../../runtimes/own-path.ts'
-import { configFileName, parseConfig } from './config-file.ts'
+import { parseConfig, parseFoundConfig } from './config-file.ts'
+import { configFileName, isThere, pathsUpwards } from './config-places.ts'
+import type { ConfigurationPlaces } from './config-places.ts'
 import { findWidening, narrow } from './narrow-options.ts'
 import { type ConfigText, readConfig } from './read-config.ts'
 import { toSingleLine } from './terminal-text.ts'
@@ -28,39 +29,6 @@ export interface ConfigurationFile {
 export interface Configuration {
   readonly options: LazaretOptions
   readonly files: readonly ConfigurationFile[]
-}
-
-export interface ConfigurationPlaces {
-  /** What `--config` says. */
-  readonly flag?: string | undefined
-  /** What `LAZARET_CONFIG` says. */
-  readonly environment?: string | undefined
-  /** The user's folder; undefined for a user without a home. */
-  readonly user?: string | undefined
-  readonly system: string
-  /** Where the command runs. */
-  readonly folder: string
-}
-
-export function usualPlaces(flag?: string): ConfigurationPlaces {
-  const { LAZARET_CONFIG: environment, XDG_CONFIG_HOME: xdg = '' } = process.env
-  const user = join(isAbsolute(xdg) ? xdg : join(homeFolder(), '.config'), 'lazaret')
-  return {
-    flag,
-    environment: environment === '' ? undefined : environment,
-    user: isAbsolute(user) ? user : undefined,
-    system: '/etc/lazaret',
-    folder: process.cwd(),
-  }
-}
-
-/** Empty for a user that neither the environment nor the system knows a home of. */
-function homeFolder(): string {
-  try {
-    return homedir()
-  } catch {
-    return ''
-  }
 }
 
 export async function loadConfiguration(places: ConfigurationPlaces): Promise<Configuration> {
@@ -104,8 +72,8 @@ async function loadBase({ user, system }: ConfigurationPlaces): Promise<Configur
 }
 
 /** What should be obeyed and cannot be trusted stops the command: without it, other rules would hold. */
-function parseTrusted(read: ConfigText, path: string): LazaretOptions {
-  if ('text' in read) return parseConfig(read.text, path)
+function parseTrusted(read: ConfigText, path: string, parse = parseConfig): LazaretOptions {
+  if ('text' in read) return parse(read.text, path)
   throw new UsageError(
     `${shown(path)} is not obeyed: ${shown(read.intruder.reason)}.`,
     "A configuration and the folders that lead to it must be root's or yours, and writable by nobody else (chmod go-w).",
@@ -123,29 +91,12 @@ async function narrowByFound(base: Configuration, folder: string): Promise<Confi
       files.push({ path, from: 'found', use: 'none', reason: read.intruder.reason })
       continue
     }
-    const wish = parseTrusted(read, path)
+    const wish = parseTrusted(read, path, parseFoundConfig)
     refuseWidening(path, findWidening(base.options, wish))
     options = narrow(options, wish)
     files.push({ path, from: 'found', use: 'narrows' })
   }
   return { options, files }
-}
-
-function* pathsUpwards(folder: string): Generator<string> {
-  for (let current = resolve(folder); ; current = dirname(current)) {
-    yield join(current, configFileName)
-    if (dirname(current) === current) return
-  }
-}
-
-/** A folder that this user may not look into holds none. */
-function isThere(path: string): boolean {
-  try {
-    lstatSync(path)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
 /** One line that says how a run ended and what to do about it. */
 import type { LimitName, Limits } from '../../core/limits.ts'
+import { exitCodeOf, sayOutcome } from '../../core/outcome.ts'
 import type { GuestError, Outcome } from '../../core/outcome.ts'
-import { exitCodeOf } from './exit-code.ts'
 import { toSingleLine } from './terminal-text.ts'
 import { formatDuration, formatSize } from './units.ts'
 
@@ -28,6 +28,8 @@ export function describeOutcome(outcome: Outcome, ceilings: Partial<Limits> = {}
       return `denied: the program tried to use ${toSingleLine(outcome.what)}, which is not allowed.`
     case 'killed':
       return `killed by ${toSingleLine(outcome.signal)}${explain[outcome.signal] ?? ''}, exit ${exitCodeOf(outcome)}`
+    default:
+      return `${sayOutcome(outcome)}.`
   }
 }
 

@@ -1,12 +1,38 @@
 /** The options that every command has, and what they make of the configuration. */
 import { type Command, Option } from 'commander'
-import { protectionLevels, type ProtectionLevel } from '../../core/protection.ts'
+import { defaultMinimum, protectionLevels } from '../../core/protection.ts'
 import type { LazaretOptions } from '../../engine/options.ts'
+import { usualPlaces } from './config-places.ts'
 import type { CommandContext } from './command-context.ts'
 import type { Configuration } from './configuration.ts'
 
-export interface EngineFlags {
-  readonly minimum?: ProtectionLevel
+/**
+ * Flags that say what a configuration can say too, and overrule it. Their values are checked here, because the table of
+ * options takes longer to load than a command without an engine needs.
+ */
+export const optionFlags = {
+  minimum: {
+    option: 'minimumProtection',
+    value: '<level>',
+    choices: protectionLevels,
+    help: `refuse below this level of protection (default ${defaultMinimum})`,
+  },
+} as const satisfies Record<string, OptionFlag>
+
+interface OptionFlag {
+  readonly option: keyof LazaretOptions
+  readonly value: string
+  readonly choices: readonly string[]
+  readonly help: string
+}
+
+type OptionFlags = {
+  readonly [Name in keyof typeof optionFlags]?: NonNullable<
+    LazaretOptions[(typeof optionFlags)[Name]['option']]
+  >
+}
+
+export interface EngineFlags extends OptionFlags {
   readonly config?: string
   readonly json?: boolean
 }
@@ -16,13 +42,12 @@ const configHelp =
   '/etc/lazaret; without a named one, any lazaret.config.json here or in a folder above can lower limits and raise ' +
   'minimumProtection, and nothing else)'
 
+const entries = Object.entries(optionFlags) as readonly (readonly [keyof OptionFlags, OptionFlag])[]
+
 export function addEngineOptions(command: Command): Command {
+  for (const [name, { value, choices, help }] of entries)
+    command.addOption(new Option(`--${name} ${value}`, help).choices(choices))
   return command
-    .addOption(
-      new Option('--minimum <level>', 'refuse below this level of protection (default restricted)').choices(
-        protectionLevels,
-      ),
-    )
     .option('--config <file>', configHelp)
     .option('--json', 'print exactly one JSON document on standard output')
 }
@@ -39,9 +64,11 @@ export async function resolveEngineOptions(
 }
 
 /** The same, with the files that it comes from. */
-export async function resolveConfiguration({ minimum, config }: EngineFlags): Promise<Configuration> {
+export async function resolveConfiguration(flags: EngineFlags): Promise<Configuration> {
   // What checks it takes longer to load than all that a command without an engine needs.
-  const { loadConfiguration, usualPlaces } = await import('./configuration.ts')
-  const { options, files } = await loadConfiguration(usualPlaces(config))
-  return { options: minimum === undefined ? options : { ...options, minimumProtection: minimum }, files }
+  const { loadConfiguration } = await import('./configuration.ts')
+  const { options, files } = await loadConfiguration(usualPlaces(flags.config))
+  const named = entries.filter(([name]) => flags[name] !== undefined)
+  const overruling = Object.fromEntries(named.map(([name, { option }]) => [option, flags[name]]))
+  return { options: { ...options, ...overruling }, files }
 }

@@ -2,19 +2,21 @@
 import type { Command } from 'commander'
 import { resolveSandboxLimits } from '../../policy/sandbox-limits.ts'
 import { addEngineOptions } from './engine-flags.ts'
-import { addCellOptions, addTimeoutOption, append, type CellFlags } from './run-options.ts'
+import { addLimitFlags } from './limit-flags.ts'
+import { addCellOptions, append, type CellFlags } from './run-options.ts'
 
 export interface ExecFlags extends CellFlags {
   readonly allowDegradedSecrets?: boolean
 }
 
 export function addExecOptions(command: Command): Command {
-  addTimeoutOption(command, 'none')
-  addCellOptions(command, {
-    limits: resolveSandboxLimits().limits,
-    collected: 'collected files',
-    besides: 'a quarter as much in /tmp',
+  addLimitFlags(command, {
+    // A command has as long as it takes.
+    usual: { ...resolveSandboxLimits().limits, wallMs: null },
+    besides: { disk: 'a quarter as much in /tmp' },
+    without: ['cpu'],
   })
+  addCellOptions(command, 'collected files')
     .option(
       '--env <KEY=VALUE>',
       'a credential: with any, the command runs in a secure space, with these and an empty HOME (repeatable)',

@@ -8,8 +8,8 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 
 import { findInPackage, ownFolder } from '../../runtimes/own-packages.ts'
 import type { ToolchainPaths } from '../../runtimes/toolchains.ts'
-import { configFileName } from './config-file.ts'
-import type { ConfigurationPlaces } from './configuration.ts'
+import { configFileName } from './config-places.ts'
+import type { ConfigurationPlaces } from './config-places.ts'
 
 interface Manifest {
   readonly dependencies?: object

@@ -1,5 +1,5 @@
 import type { LazaretOptions } from '../../engine/options.ts'
-import { usualPlaces } from './configuration.ts'
+import { usualPlaces } from './config-places.ts'
 import type { EngineFlags } from './engine-flags.ts'
 import { listObeyed } from './obeyed-paths.ts'
 import { OutputFolder } from './output-folder.ts'

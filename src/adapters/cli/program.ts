@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import type { CommandContext } from './command-context.ts'
 import { addDoctorCommand } from './doctor-command.ts'
 import { addExecCommand } from './exec-command.ts'
-import { exitCodeOf } from './exit-code.ts'
+import { exitCodeOf } from '../../core/outcome.ts'
 import { type Interruption, watchInterruption } from './interruption.ts'
 import { readPackageVersion } from './package-version.ts'
 import { printError } from './print-error.ts'
@@ -65,7 +65,7 @@ function requireCurrentFolder(): void {
   }
 }
 
-function createProgram(context: CommandContext): Command {
+export function createProgram(context: CommandContext): Command {
   const program = new Command('lazaret')
     .description('Runs untrusted code, each run behind a kernel wall of its own.')
     .version(readPackageVersion(), '-V, --version', 'print the version')

@@ -3,7 +3,8 @@ import { defaultLimits, type Limits } from '../../core/limits.ts'
 import type { Language, RunRequest, RuntimeName } from '../../core/request.ts'
 import { readFileBounded, readStandardInput, type ReadBound } from './bounded-read.ts'
 import { collectFiles } from './guest-files.ts'
-import type { CellFlags, LimitFlags, RunFlags } from './run-options.ts'
+import { limitsFrom } from './limit-flags.ts'
+import type { CellFlags, RunFlags } from './run-options.ts'
 import { UsageError } from './usage-error.ts'
 
 /** What is to run, apart from its surroundings. */
@@ -62,18 +63,6 @@ export async function readSupplies(flags: CellFlags, context: RequestContext): P
 
 function boundOf({ limits, signal }: RequestContext): ReadBound {
   return { bytesMax: limits?.inputBytes ?? defaultLimits.inputBytes, signal }
-}
-
-/** Only the limits that the command line names; the others are the operator's affair. */
-export function limitsFrom({ timeout, cpu, memory, processes, disk, output }: LimitFlags): Partial<Limits> {
-  return {
-    ...(timeout !== undefined && { wallMs: timeout }),
-    ...(cpu !== undefined && { cpuMs: cpu }),
-    ...(memory !== undefined && { memoryBytes: memory }),
-    ...(processes !== undefined && { processesMax: processes }),
-    ...(disk !== undefined && { diskBytes: disk }),
-    ...(output !== undefined && { outputBytes: output }),
-  }
 }
 
 /** `KEY=VALUE` pairs; the last one wins. */

@@ -1,18 +1,9 @@
 /** The options of `run`, and those of them that `exec` has too, as commander parses them. */
 import { type Command, Option } from 'commander'
-import { defaultLimits, type Limits } from '../../core/limits.ts'
+import { defaultLimits } from '../../core/limits.ts'
 import { networkModes, type NetworkMode } from '../../core/request.ts'
 import { addEngineOptions, type EngineFlags } from './engine-flags.ts'
-import { formatDuration, formatSize, parseCount, parseDuration, parseSize } from './units.ts'
-
-export interface LimitFlags {
-  readonly timeout?: number
-  readonly cpu?: number
-  readonly memory?: number
-  readonly processes?: number
-  readonly disk?: number
-  readonly output?: number
-}
+import { addLimitFlags, type LimitFlags } from './limit-flags.ts'
 
 /** What both say of the cell that they want. */
 export interface CellFlags extends LimitFlags, EngineFlags {
@@ -30,56 +21,19 @@ export interface RunFlags extends CellFlags {
 }
 
 export function addRunOptions(command: Command): Command {
-  addTimeoutOption(command, formatDuration(defaultLimits.wallMs))
-    .option(
-      '--cpu <duration>',
-      'processor time of all its processes together (default no limit)',
-      parseDuration,
-    )
+  addLimitFlags(command, { usual: defaultLimits, besides: { disk: 'as much again in /tmp' } })
     .option(
       '--input <json|@file>',
       'a value: `input` in JavaScript, `input_data` in Python, the file $INPUT in shell',
     )
     .option('--env <KEY=VALUE>', 'an environment variable (repeatable)', append)
     .option('--client <id>', 'the client that this run is for')
-  addCellOptions(command, {
-    limits: defaultLimits,
-    collected: 'collected files and displayed pictures',
-    besides: 'as much again in /tmp',
-  })
+  addCellOptions(command, 'collected files and displayed pictures')
   return addEngineOptions(command)
 }
 
-export function addTimeoutOption(command: Command, usual: string): Command {
-  return command.option(
-    '--timeout <duration>',
-    `real time, e.g. 500ms, 5s, 2m (default ${usual})`,
-    parseDuration,
-  )
-}
-
-interface CellWording {
-  /** The usual ones. */
-  readonly limits: Limits
-  /** What is written to the folder of `--output-dir`. */
-  readonly collected: string
-  /** Where besides /workspace files can be written, and how many. */
-  readonly besides: string
-}
-
-export function addCellOptions(command: Command, { limits, collected, besides }: CellWording): Command {
-  const { memoryBytes, processesMax, diskBytes, outputBytes } = limits
-  const add = (flags: string, description: string, parse: (text: string) => number): void => {
-    command.option(flags, description, parse)
-  }
-  add(
-    '--memory <size>',
-    `memory of all its processes together, e.g. 64MiB (default ${formatSize(memoryBytes)})`,
-    parseSize,
-  )
-  add('--processes <n>', `processes and threads at one time (default ${processesMax})`, parseCount)
-  add('--disk <size>', `files in /workspace, and ${besides} (default ${formatSize(diskBytes)})`, parseSize)
-  add('--output <size>', `stdout and stderr together (default ${formatSize(outputBytes)})`, parseSize)
+/** `collected` is written to the folder of `--output-dir`. */
+export function addCellOptions(command: Command, collected: string): Command {
   return command
     .option(
       '--stdin <file|->',

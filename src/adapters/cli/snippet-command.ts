@@ -5,9 +5,11 @@ import type { Command } from 'commander'
 
 import { holdProcess, systemClock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors.ts'
+import { snippetsAreOff } from '../../policy/admit.ts'
 import type { RunJob } from '../snippet-tool/perform-snippet.ts'
 import type { SnippetResult } from '../snippet-tool/snippet-types.ts'
 import { readStandardInput } from './bounded-read.ts'
+import { isConfigured, usualPlaces } from './config-places.ts'
 import type { CommandContext } from './command-context.ts'
 import { printJson, toJsonLine } from './print-json.ts'
 import { describeSystemError } from './system-error.ts'
@@ -56,6 +58,15 @@ async function snippet({ signal, duringRun, warn }: CommandContext): Promise<num
   return error.code === 'INVALID_INPUT' ? exitCodes.invalid : exitCodes.failed
 }
 
+/** An operator who has switched snippets off has done so for every door. Most have no file, and then nothing is loaded. */
+async function requireSnippets(): Promise<void> {
+  const places = usualPlaces()
+  if (!isConfigured(places)) return
+  const { loadConfiguration } = await import('./configuration.ts')
+  const { options } = await loadConfiguration(places)
+  if (options.pools?.snippet?.max === 0) throw snippetsAreOff()
+}
+
 async function runInThread(request: unknown, signal: AbortSignal): Promise<SnippetResult> {
   const [{ snippetThread }, { performSnippet }] = await Promise.all([
     import('./snippet-thread.ts'),
@@ -67,6 +78,7 @@ async function runInThread(request: unknown, signal: AbortSignal): Promise<Snipp
     return snippetThread.run(job, { clock: systemClock, wallMs, signal })
   }
   try {
+    await requireSnippets()
     return await performSnippet(request, run, signal)
   } finally {
     letGo()

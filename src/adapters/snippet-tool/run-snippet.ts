@@ -1,10 +1,15 @@
 /** Runs one small program: text in, text out, and nothing else. */
 import { systemClock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors.ts'
+import type { RunWork, WorkEnd } from '../../core/work.ts'
 import { requireNode } from '../../engine/require-node.ts'
 import { isAbortSignal, readInput } from '../../policy/hostile-input.ts'
+import { performForAll } from '../../policy/standing-governors.ts'
 import { Threads } from '../../pool/threads.ts'
+import type { SnippetEnd } from '../../runtimes/snippet/thread.ts'
+import type { SnippetJob } from '../../runtimes/snippet/thread-protocol.ts'
 import { performSnippet } from './perform-snippet.ts'
+import type { RunJob } from './perform-snippet.ts'
 import type { SnippetRequest, SnippetResult } from './snippet-types.ts'
 
 let threads: Threads | undefined
@@ -22,7 +27,8 @@ export interface SnippetOptions {
  * end. Threads are kept for the next snippets; they keep no process from ending.
  *
  * @returns What it emitted, or what became of it: it never rejects for what the program or the request is.
- * @throws {LazaretError} INVALID_REQUEST for wrong options; RUNTIME_UNAVAILABLE on a Node that is too old; QUEUE_FULL when
+ * @throws {LazaretError} INVALID_REQUEST for wrong options; NOT_ADMITTED where a Lazaret of this process has an `admit`
+ *   that refuses it; RUNTIME_UNAVAILABLE on a Node that is too old; QUEUE_FULL when
  *   a thousand others wait; WORKER_LOST when no thread can be started. The signal's reason when that is aborted.
  * @example
  * ```ts
@@ -34,12 +40,16 @@ export async function runSnippet(
   options: SnippetOptions = {},
 ): Promise<SnippetResult> {
   const signal = parseSignal(options)
-  return performSnippet(request, (job, wallMs) => getThreads().run(job, { wallMs, signal }), signal)
+  const run: RunJob = (job, wallMs) =>
+    performForAll(describeJob(job, wallMs), () => getThreads().run(job, { wallMs, signal }), endOf)
+  return performSnippet(request, run, signal)
 }
 
 /** Resolves when a thread waits for a snippet, so that the first one starts as fast as those after it. */
 export function warmUpSnippets(): Promise<void> {
-  return getThreads().warmUp(1)
+  const id = systemClock.id()
+  const work = { kind: 'warm-up', id, language: 'javascript', runtime: 'snippet', count: 1 } as const
+  return performForAll(work, () => getThreads().warmUp(1))
 }
 
 /** Ends the threads that are kept, and with them what still runs. The next snippet starts new ones. */
@@ -53,6 +63,16 @@ function parseSignal(options: SnippetOptions): AbortSignal | undefined {
   const signal: unknown = readInput(() => options.signal)
   if (signal === undefined || isAbortSignal(signal)) return signal
   throw new LazaretError('INVALID_REQUEST', { detail: 'signal: must be an AbortSignal.' })
+}
+
+function describeJob({ source, input }: SnippetJob, wallMs: number): RunWork {
+  const spec = { code: source, language: 'javascript', runtime: 'snippet', input } as const
+  return { kind: 'run', id: systemClock.id(), runtime: 'snippet', limits: { wallMs }, spec }
+}
+
+function endOf({ end }: { readonly end: SnippetEnd }): WorkEnd {
+  if (end.kind === 'output-full') return { outcome: 'limit-exceeded' }
+  return { outcome: end.kind === 'failed' && end.phase === 'syntax' ? 'syntax-error' : end.kind }
 }
 
 function getThreads(): Threads {

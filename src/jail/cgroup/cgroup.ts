@@ -5,7 +5,7 @@
  * Needs: a cgroup of ours that we may make children in (root, or a delegated v2 group).
  * Source: cgroups(7), Documentation/admin-guide/cgroup-v1, cgroup-v2.rst.
  */
-import type { Limits } from '../../core/limits.ts'
+import type { CgroupFigures } from '../limits/limit-rows.ts'
 
 export type CgroupController = 'memory' | 'pids' | 'cpu'
 
@@ -15,7 +15,7 @@ export interface CgroupParent {
   readonly controllers: readonly CgroupController[]
   /** The parent's folders, one a hierarchy, in the order of a cell's `joins`. */
   readonly folders: readonly string[]
-  create(name: string, limits: Limits): CellCgroup
+  create(name: string, figures: CgroupFigures): CellCgroup
   /** Removes the parent; its cells are gone by then. */
   remove(): void
 }
@@ -25,7 +25,7 @@ export interface CellCgroup {
   /** Files to write `0` to, from inside the process that joins. */
   readonly joins: readonly string[]
   /** Other limits from now on. Throws when the group uses more memory already. */
-  limit(limits: Limits): void
+  limit(figures: CgroupFigures): void
   /** Lets processes of this host id join by themselves. */
   admit(uid: number): void
   /** Processes that the kernel ended for want of memory. */
@@ -37,6 +37,3 @@ export interface CellCgroup {
   /** Throws when a process is still inside. */
   remove(): void
 }
-
-/** Pid 1 of the cell is counted with the guests. */
-export const pid1Processes = 1

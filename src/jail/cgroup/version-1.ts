@@ -1,8 +1,7 @@
 /** Cgroup v1: one hierarchy a controller. Memory deaths show in `oom_kill` of memory.oom_control; failcnt stays 0. */
 import { chownSync, mkdirSync } from 'node:fs'
 
-import type { Limits } from '../../core/limits.ts'
-import { pid1Processes } from './cgroup.ts'
+import type { CgroupFigures } from '../limits/limit-rows.ts'
 import type { CellCgroup, CgroupController, CgroupParent } from './cgroup.ts'
 import { Counter, readKeyed, removeGroups, writeValue, writeWherePresent } from './files.ts'
 import { Leftovers, writeSlowly } from './leftovers.ts'
@@ -18,28 +17,28 @@ export function openVersion1(hierarchies: Hierarchies): CgroupParent {
     version: 1,
     controllers: ['memory', 'pids', 'cpu'],
     folders,
-    create: (name, limits) => {
-      const cell = createCell(hierarchies, name, limits)
+    create: (name, figures) => {
+      const cell = createCell(hierarchies, name, figures)
       return { ...cell, remove: () => leftovers.remove(cell) }
     },
     remove: () => removeGroups(folders),
   }
 }
 
-function createCell(hierarchies: Hierarchies, name: string, limits: Limits): CellCgroup {
+function createCell(hierarchies: Hierarchies, name: string, figures: CgroupFigures): CellCgroup {
   const memory = `${hierarchies.memory}/${name}`
   const pids = `${hierarchies.pids}/${name}`
   const cpu = `${hierarchies.cpu}/${name}`
   const folders = [...new Set([memory, pids, cpu])]
   let heldBytes = Number.POSITIVE_INFINITY
-  const limit = ({ memoryBytes, processesMax }: Limits): void => {
+  const limit = ({ memoryBytes, tasksMax }: CgroupFigures): void => {
     const memoryAlone = () => writeValue(`${memory}/memory.limit_in_bytes`, memoryBytes)
     // Memory plus swap, at the same value: no swap. It may never be below the first.
     const withSwap = () => writeWherePresent(`${memory}/memory.memsw.limit_in_bytes`, memoryBytes)
     const inOrder = memoryBytes > heldBytes ? [withSwap, memoryAlone] : [memoryAlone, withSwap]
     for (const write of inOrder) write()
     heldBytes = memoryBytes
-    writeValue(`${pids}/pids.max`, processesMax + pid1Processes)
+    writeValue(`${pids}/pids.max`, tasksMax)
   }
   const counters: Counter[] = []
   const remove = (): void => {
@@ -48,7 +47,7 @@ function createCell(hierarchies: Hierarchies, name: string, limits: Limits): Cel
   }
   try {
     for (const folder of folders) mkdirSync(folder)
-    limit(limits)
+    limit(figures)
     writeWherePresent(`${memory}/memory.swappiness`, 0)
     counters.push(new Counter(`${memory}/memory.max_usage_in_bytes`))
     counters.push(new Counter(`${cpu}/cpuacct.usage`))

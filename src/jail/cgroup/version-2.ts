@@ -6,8 +6,7 @@
 import { chownSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-import type { Limits } from '../../core/limits.ts'
-import { pid1Processes } from './cgroup.ts'
+import type { CgroupFigures } from '../limits/limit-rows.ts'
 import type { CellCgroup, CgroupController, CgroupParent } from './cgroup.ts'
 import { kernelGroups, readKeyed, readNumber, writeValue, writeWherePresent } from './files.ts'
 import type { GroupFolders } from './files.ts'
@@ -31,8 +30,8 @@ export function openVersion2(own: string, name: string, groups: GroupFolders = k
     version: 2,
     controllers: wanted,
     folders: [parent],
-    create: (cellName, limits) => {
-      const cell = createCell(`${parent}/${cellName}`, limits, groups)
+    create: (cellName, figures) => {
+      const cell = createCell(`${parent}/${cellName}`, figures, groups)
       return { ...cell, remove: () => leftovers.remove(cell) }
     },
     remove: () => groups.remove(parent),
@@ -66,14 +65,14 @@ function stepAside(folder: string): void {
   writeValue(`${leaf}/cgroup.procs`, process.pid)
 }
 
-function createCell(folder: string, limits: Limits, groups: GroupFolders): CellCgroup {
+function createCell(folder: string, figures: CgroupFigures, groups: GroupFolders): CellCgroup {
   groups.make(folder)
-  const limit = ({ memoryBytes, processesMax }: Limits): void => {
+  const limit = ({ memoryBytes, tasksMax }: CgroupFigures): void => {
     writeValue(`${folder}/memory.max`, memoryBytes)
-    writeValue(`${folder}/pids.max`, processesMax + pid1Processes)
+    writeValue(`${folder}/pids.max`, tasksMax)
   }
   try {
-    limit(limits)
+    limit(figures)
     writeWherePresent(`${folder}/memory.swap.max`, 0)
   } catch (error) {
     groups.remove(folder)

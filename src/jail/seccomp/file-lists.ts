@@ -11,7 +11,7 @@ export const fileLists: readonly AllowList[] = [
     argument: 1,
     otherwise: 'EINVAL',
     // Whoever opens a file for writing waits for the lease of a reader; watches of folders cost every lookup below them.
-    // F_OFD_SETLK: the kernel does not say whose such a lock is, so nobody could count it, see native/cell/locks.c.
+    // F_OFD_SETLK: the kernel does not say whose such a lock is, so nobody could count it, see native/cell/watch/locks.c.
     reason:
       'Leases make others wait 45 seconds, watches slow down everybody’s programs, and hints stay with a file that is shared.',
     allowed: allow([

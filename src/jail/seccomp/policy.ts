@@ -18,7 +18,7 @@ export interface SeccompOptions {
   readonly memoryHeldByCgroup: boolean
   /** False: threads only, no new processes. Default true. */
   readonly canSpawn?: boolean
-  /** Set where a process that was told to adopt its descendants must not stop doing so: see native/cell/tree.c. */
+  /** Set where a process that was told to adopt its descendants must not stop doing so: see native/cell/watch/tree.c. */
   readonly keepsAdopting?: boolean
   /** For the zygote, whose forks enter a space and then get a guest's own filter: what that takes stays allowed. */
   readonly entersSpaces?: boolean

@@ -21,6 +21,15 @@ export const bunRuntime: Runtime = {
   name: 'bun',
   languages: ['javascript', 'typescript'],
   parks: 'program',
+  toolchain: {
+    find: (toolchains) => toolchains.bun(),
+    fix({ libc }) {
+      const cpu = process.arch === 'arm64' ? 'aarch64' : 'x64'
+      const suffix = libc === 'musl' ? '-musl' : ''
+      return `Install the package @oven/bun-linux-${cpu}${suffix}, or put \`bun\` on PATH.`
+    },
+    isShown: true,
+  },
   prepare(request, limits, { toolchains, place }): Program {
     const binary = toolchains.bun()
     if (binary === null) {
@@ -31,6 +40,8 @@ export const bunRuntime: Runtime = {
     }
     const engine: Engine = {
       name: 'bun',
+      harness: 'runtimes/javascript/guest-bun.js',
+      importsTypeScript: false,
       binary,
       flags: (build) => [
         '--no-install',

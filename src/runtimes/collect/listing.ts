@@ -1,4 +1,4 @@
-/** What the collector in the cell writes (native/cell/collect.c), read with the same distrust as a guest's words. */
+/** What the collector in the cell writes (native/cell/files/collect.c), read with the same distrust as a guest's words. */
 import { isUtf8 } from 'node:buffer'
 
 import { PayloadWriter } from '../../jail/frames.ts'

@@ -1,7 +1,8 @@
 /** The launcher's collector as a process of the cell: confined like a guest, and checked like one. */
 import type { Cell } from '../../jail/cell.ts'
 import type { ProcessListener } from '../../jail/guest-process.ts'
-import { collectorRlimits } from '../../jail/rlimits.ts'
+import { unwatched } from '../../jail/limits/limit-rows.ts'
+import { collectorRlimits } from '../../jail/limits/rlimits.ts'
 import { readStatus, requirePromises } from '../observed.ts'
 
 /** What the collector's cell is like. */
@@ -50,7 +51,7 @@ export function runCollector(cell: Cell, collector: Collector): Promise<boolean>
     isCollector: true,
     outputBytes: collector.outputBytes,
     wallMs: collector.wallMs,
-    watched: { memoryBytes: null, cpuMs: null, socketBytes: null },
+    watched: unwatched,
   }
   cell.spawn(spec, listener, () => end.resolve(false))
   void cell.gone.then(() => end.resolve(false))

@@ -2,7 +2,7 @@
 import { dirname } from 'node:path'
 
 import type { Limits } from '../../core/limits.ts'
-import type { RunRequest } from '../../core/request.ts'
+import type { RunSpec } from '../../core/request.ts'
 import type { Bind } from '../../jail/shape.ts'
 import { writeGuestRequest } from '../guest-request.ts'
 import { guestBind, manifestBind, packageBind } from '../package-files.ts'
@@ -12,7 +12,12 @@ import { pathIn } from '../../jail/place.ts'
 import type { Place } from '../../jail/place.ts'
 
 export interface Engine {
-  readonly name: 'bun' | 'node'
+  /** Of its program in /opt/lazaret/bin. */
+  readonly name: string
+  /** The bundle of the harness for it, in our build. */
+  readonly harness: string
+  /** Whether a program in JavaScript may import TypeScript. */
+  readonly importsTypeScript: boolean
   /** On the host. */
   readonly binary: string
   /** `build` is where guests find our build. */
@@ -21,15 +26,11 @@ export interface Engine {
   readonly baseDataBytes: number
 }
 
-const engineFolder = '/opt/lazaret/bin'
-/** The same harness, bundled for each engine. */
-const harnesses = {
-  bun: 'runtimes/javascript/guest-bun.js',
-  node: 'runtimes/javascript/guest-node.js',
-}
+/** Where guests find the engines. */
+export const engineFolder = '/opt/lazaret/bin'
 
 export function prepareJavaScript(
-  request: RunRequest,
+  spec: RunSpec,
   limits: Limits,
   { engine, place }: { readonly engine: Engine; readonly place: Place },
 ): Program {
@@ -37,21 +38,21 @@ export function prepareJavaScript(
   const build = guestBind()
   const file = pathIn(place, binary)
   const harness = pathIn(place, build)
-  const packages = harnessPackages(request, engine)
+  const packages = harnessPackages(spec, engine)
   return {
     file,
     argv: [
       file,
       ...engine.flags(harness),
-      `${harness}/${harnesses[engine.name]}`,
+      `${harness}/${engine.harness}`,
       ...(place.work === null ? [] : packages.map(({ name, bind }) => `${name}=${bind.host}`)),
     ],
-    env: { ...engine.env, ...guestEnvironment(request, place, [dirname(file)]) },
+    env: { ...engine.env, ...guestEnvironment(spec, place, [dirname(file)]) },
     binds: [binary, build, manifestBind(), ...packages.map(({ bind }) => bind)],
-    files: workspaceFiles(request, place),
+    files: workspaceFiles(spec, place),
     guestRequest: writeGuestRequest(
-      request.language === 'typescript' ? 'typescript' : 'javascript',
-      request,
+      spec.language === 'typescript' ? 'typescript' : 'javascript',
+      spec,
       limits,
     ),
     baseDataBytes: engine.baseDataBytes,
@@ -63,13 +64,10 @@ interface HarnessPackage {
   readonly bind: Bind
 }
 
-/**
- * The compilers. They run inside: a native parser that a guest's source can crash has no place on the host. In Node a
- * program in JavaScript may import TypeScript too.
- */
-function harnessPackages({ language }: RunRequest, { name }: Engine): HarnessPackage[] {
+/** The compilers. They run inside: a native parser that a guest's source can crash has no place on the host. */
+function harnessPackages({ language }: RunSpec, { importsTypeScript }: Engine): HarnessPackage[] {
   const acorn = { name: 'acorn', bind: packageBind('acorn') }
-  if (language !== 'typescript' && name !== 'node') return [acorn]
+  if (language !== 'typescript' && !importsTypeScript) return [acorn]
   const transform = { name: 'oxc-transform', bind: packageBind('oxc-transform') }
   const binding = `@oxc-transform/binding-linux-${process.arch}-gnu`
   return [acorn, transform, { name: binding, bind: packageBind(binding, transform.bind.host) }]

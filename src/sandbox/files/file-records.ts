@@ -5,7 +5,7 @@
 import { LazaretError } from '../../core/errors.ts'
 
 export interface FileRecord {
-  /** See `enum record_kind` in native/cell/file_service.h. */
+  /** See `enum record_kind` in native/cell/files/records.h. */
   readonly kind: number
   readonly mode: number
   readonly modifiedMs: number

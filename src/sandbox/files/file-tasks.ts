@@ -1,11 +1,20 @@
 /** Runs tasks of the file service, so many at one time, and turns their ends into answers or errors. */
 import { LazaretError } from '../../core/errors.ts'
+import type { FileOperation } from '../../core/work.ts'
+import type { Begun } from '../../policy/governor.ts'
 import { fileErrorOf } from './file-errors.ts'
 import type { FileProcess, StartFileProcess } from './file-process.ts'
 import { Turnstile } from '../turnstile.ts'
 
+/** Where file operations begin. */
+export interface FileGround {
+  /** Throws where the sandbox is gone, and what the policy throws. */
+  readonly begin: (operation: FileOperation, path: string) => Promise<Begun>
+  readonly start: StartFileProcess
+}
+
 export interface FileTask {
-  readonly task: string
+  readonly task: FileOperation
   /** The first is the path that an error names. */
   readonly args: readonly string[]
   readonly input?: Uint8Array
@@ -18,19 +27,19 @@ const streamsMax = 4
 const inputPieceBytes = 64 * 1024
 
 export class FileTasks {
-  readonly #start: StartFileProcess
+  readonly #ground: FileGround
   readonly #short = new Turnstile(shortTasksMax)
   /** Their callers may take their time, so they do not hold up the short ones. */
   readonly #streams = new Turnstile(streamsMax)
 
-  constructor(start: StartFileProcess) {
-    this.#start = start
+  constructor(ground: FileGround) {
+    this.#ground = ground
   }
 
   /** The whole answer of a task that is done at once. */
   async run(task: FileTask, answerBytesMax = 0): Promise<Buffer> {
-    const leave = await this.#short.enter()
-    const process = this.#begin(task, leave)
+    const { process, over } = await this.#begin(task, this.#short)
+    let failure: unknown
     try {
       const [answer] = await Promise.all([
         collect(process.output, answerBytesMax),
@@ -39,10 +48,11 @@ export class FileTasks {
       const exit = await process.exit
       if (exit.exitCode !== 0) throw fileErrorOf(exit, task.args[0] ?? '')
       return answer
+    } catch (error) {
+      failure = error
+      throw error
     } finally {
-      process.kill()
-      await process.exit.catch(() => undefined)
-      leave()
+      await over(failure)
     }
   }
 
@@ -56,30 +66,47 @@ export class FileTasks {
 
   /** A task that the caller talks with. Ended when it is disposed. */
   async open(task: FileTask): Promise<OpenTask> {
-    const leave = await this.#streams.enter()
-    const process = this.#begin(task, leave)
+    const { process, over } = await this.#begin(task, this.#streams)
+    let failure: unknown
     return {
       process,
       async finish() {
         const exit = await process.exit
-        if (exit.exitCode !== 0) throw fileErrorOf(exit, task.args[0] ?? '')
+        if (exit.exitCode === 0) return
+        failure = fileErrorOf(exit, task.args[0] ?? '')
+        throw failure
       },
-      async [Symbol.asyncDispose]() {
-        process.kill()
-        await process.exit.catch(() => undefined)
-        leave()
-      },
+      [Symbol.asyncDispose]: () => over(failure),
     }
   }
 
-  #begin({ task, args }: FileTask, leave: () => void): FileProcess {
+  async #begin({ task, args }: FileTask, turnstile: Turnstile): Promise<BegunTask> {
+    const begun = await this.#ground.begin(task, args[0] ?? '')
+    const leave = await turnstile.enter()
+    let process: FileProcess
     try {
-      return this.#start(task, args)
+      process = this.#ground.start(task, args)
     } catch (error) {
       leave()
+      await begun.fail(error)
       throw error
     }
+    return {
+      process,
+      async over(failure) {
+        process.kill()
+        await process.exit.catch(() => undefined)
+        leave()
+        await (failure === undefined ? begun.end({ outcome: 'done' }) : begun.fail(failure))
+      },
+    }
   }
+}
+
+interface BegunTask {
+  readonly process: FileProcess
+  /** Ends the process, and with it the work. Rejects when the record could not be kept. */
+  readonly over: (failure?: unknown) => Promise<void>
 }
 
 export interface OpenTask extends AsyncDisposable {

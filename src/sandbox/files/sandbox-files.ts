@@ -1,6 +1,7 @@
 /**
  * The files of a sandbox. Every operation runs inside its cell, as a process confined like its guests
- * (native/cell/file_service.c): links lead where they lead for a guest, and nothing waits for one.
+ * (native/cell/files/service.c): links lead where they lead for a guest, and nothing waits for one. What callers may
+ * expect of each is said in sandbox.ts.
  */
 import { LazaretError } from '../../core/errors.ts'
 import { decodeInBlocks } from '../../result/text-blocks.ts'
@@ -10,11 +11,11 @@ import { downloadTar } from './download-tar.ts'
 import type { DownloadTarOptions } from './download-tar.ts'
 import { describeRecord } from './file-info.ts'
 import type { FileInfo } from './file-info.ts'
-import type { StartFileProcess } from './file-process.ts'
 import { readListing } from './file-listing.ts'
 import type { FileListing } from './file-listing.ts'
 import { decodeRecord } from './file-records.ts'
 import { FileTasks } from './file-tasks.ts'
+import type { FileGround } from './file-tasks.ts'
 import { parseBound, parseContent, parseEncoding, parseFlag } from './file-options.ts'
 import type { FileEncoding } from './file-options.ts'
 import { parseGuestPath } from './guest-path.ts'
@@ -52,22 +53,16 @@ const recordBytesMax = 64 * 1024
 export class SandboxFiles {
   readonly #tasks: FileTasks
 
-  constructor(start: StartFileProcess) {
-    this.#tasks = new FileTasks(start)
+  constructor(ground: FileGround) {
+    this.#tasks = new FileTasks(ground)
   }
 
-  /** Writes into the file that is there, like a shell's `>`: it keeps its mode. A new one gets 0644. */
   async writeFile(path: string, content: string | Uint8Array, options: WriteFileOptions = {}): Promise<void> {
     const { createParents } = checkKeys(options, ['createParents'])
     const args = [parseGuestPath(path), parseFlag(createParents, 'createParents')]
     await this.#tasks.run({ task: 'write', args, input: parseContent(content) })
   }
 
-  readFile(
-    path: string,
-    options?: ReadFileOptions & { readonly encoding?: 'utf8' | 'base64' },
-  ): Promise<string>
-  readFile(path: string, options: ReadFileOptions & { readonly encoding: 'bytes' }): Promise<Uint8Array>
   async readFile(path: string, options: ReadFileOptions = {}): Promise<string | Uint8Array> {
     const parsed = checkKeys(options, ['encoding', 'bytesMax'])
     const encoding = parseEncoding(parsed.encoding)
@@ -78,7 +73,6 @@ export class SandboxFiles {
     return await loopTurns.perform(decodeInBlocks(content, encoding))
   }
 
-  /** However long the file is. One that cannot be read rejects the first step. */
   readFileStream(path: string): AsyncIterable<Uint8Array> {
     return this.#tasks.stream({ task: 'read', args: [parseGuestPath(path), String(Number.MAX_SAFE_INTEGER)] })
   }
@@ -97,7 +91,6 @@ export class SandboxFiles {
     )
   }
 
-  /** Of what a link leads to, unless `followLinks` is false. */
   async stat(path: string, options: { readonly followLinks?: boolean } = {}): Promise<FileInfo> {
     const { followLinks = true } = checkKeys(options, ['followLinks'])
     const args = [parseGuestPath(path), parseFlag(followLinks, 'followLinks')]
@@ -108,7 +101,6 @@ export class SandboxFiles {
     return info
   }
 
-  /** False also for a link that leads nowhere. */
   async exists(path: string): Promise<boolean> {
     try {
       await this.stat(path)
@@ -120,7 +112,6 @@ export class SandboxFiles {
     }
   }
 
-  /** A link is deleted, not what it leads to. A folder only with `recursive`, and then with all that is in it. */
   async deleteFile(path: string, options: { readonly recursive?: boolean } = {}): Promise<void> {
     const { recursive } = checkKeys(options, ['recursive'])
     // `link/` would be what it leads to.
@@ -128,22 +119,18 @@ export class SandboxFiles {
     await this.#tasks.run({ task: 'delete', args: [plain, parseFlag(recursive, 'recursive')] })
   }
 
-  /** As rename(2): a file that has the new name is replaced, an empty folder by a folder. */
   async renameFile(from: string, to: string): Promise<void> {
     await this.#tasks.run({ task: 'rename', args: [parseGuestPath(from, 'from'), parseGuestPath(to, 'to')] })
   }
 
-  /** Like `renameFile`; regular files also go to another file system, by a copy that is not atomic. */
   async moveFile(from: string, to: string): Promise<void> {
     await this.#tasks.run({ task: 'move', args: [parseGuestPath(from, 'from'), parseGuestPath(to, 'to')] })
   }
 
-  /** Unpacks a tar, or one in gzip, as it comes. What was unpacked before a refused entry stays. */
   uploadTar(source: TarSource, options: UploadTarOptions = {}): Promise<UploadedTar> {
     return uploadTar(this.#tasks, source, options)
   }
 
-  /** A tar of what is in a folder, as it is read. */
   downloadTar(options: DownloadTarOptions = {}): AsyncIterable<Uint8Array> {
     return downloadTar(this.#tasks, options)
   }

@@ -7,8 +7,9 @@ import { constants } from 'node:os'
 import { LazaretError } from '../../core/errors.ts'
 import type { GuestStream, ProcessListener, ProcessReport } from '../../jail/guest-process.ts'
 import { explainFailure } from '../../jail/launch.ts'
-import { planFileRlimits } from '../../jail/rlimits.ts'
+import { planFileRlimits } from '../../jail/limits/rlimits.ts'
 import { requireConfined } from '../../runtimes/observed.ts'
+import { ProcessLife } from '../../runtimes/process-life.ts'
 import type { Spaces } from '../spaces.ts'
 import type { FileExit, FileProcess } from './file-process.ts'
 
@@ -26,12 +27,11 @@ class FileTaskProcess implements FileProcess, ProcessListener {
   readonly exit: Promise<FileExit>
   readonly #spaces: Spaces
   readonly #id: number
-  readonly #exit = Promise.withResolvers<FileExit>()
+  readonly #life = new ProcessLife<FileExit>()
   readonly #waiting: Buffer[] = []
   #waitingBytes = 0
   #isHeld = false
   #stderr = ''
-  #isOver = false
   #writing = 0
   #isInputOver = false
   #wake = (): void => undefined
@@ -39,8 +39,7 @@ class FileTaskProcess implements FileProcess, ProcessListener {
 
   constructor(spaces: Spaces, task: string, args: readonly string[]) {
     this.#spaces = spaces
-    this.exit = this.#exit.promise
-    this.exit.catch(() => undefined)
+    this.exit = this.#life.ended
     const { user, parts } = spaces
     const spec = {
       ...spaces.commonSpec(user),
@@ -54,6 +53,7 @@ class FileTaskProcess implements FileProcess, ProcessListener {
       adopts: false,
       isFileTask: true,
     }
+    this.#life.until(() => this.#calmDown())
     this.#listen()
     this.#id = user.cell.spawn(spec, this, (failure) => this.#fail(explainFailure(failure, user.plan)))
   }
@@ -72,7 +72,7 @@ class FileTaskProcess implements FileProcess, ProcessListener {
   }
 
   kill(): void {
-    if (this.#isOver) return
+    if (this.#life.isOver) return
     this.#hold(false)
     this.#spaces.user.cell.signal(this.#id, constants.signals.SIGKILL)
   }
@@ -91,7 +91,7 @@ class FileTaskProcess implements FileProcess, ProcessListener {
   }
 
   onOutput(stream: GuestStream, bytes: Buffer): void {
-    if (this.#isOver) return
+    if (this.#life.isOver) return
     this.#listen()
     if (stream !== 'stdout') {
       this.#stderr = (this.#stderr + bytes.toString()).slice(0, stderrBytesMax)
@@ -112,8 +112,8 @@ class FileTaskProcess implements FileProcess, ProcessListener {
   }
 
   onExit({ end }: ProcessReport): void {
-    this.#finish()
-    this.#exit.resolve({ exitCode: end.by === 'exit' ? end.exitCode : killedCode, stderr: this.#stderr })
+    this.#life.end({ exitCode: end.by === 'exit' ? end.exitCode : killedCode, stderr: this.#stderr })
+    this.#wake()
   }
 
   async *#read(): AsyncGenerator<Uint8Array> {
@@ -123,13 +123,13 @@ class FileTaskProcess implements FileProcess, ProcessListener {
         this.#waitingBytes -= bytes.length
         if (this.#waitingBytes === 0) this.#hold(false)
         yield bytes
-      } else if (this.#isOver) return
+      } else if (this.#life.isOver) return
       else await new Promise<void>((resolve) => (this.#wake = resolve))
     }
   }
 
   #hold(isHeld: boolean): void {
-    if (this.#isHeld === isHeld || this.#isOver) return
+    if (this.#isHeld === isHeld || this.#life.isOver) return
     this.#isHeld = isHeld
     this.#spaces.user.cell.holdOutput(this.#id, isHeld)
   }
@@ -137,7 +137,7 @@ class FileTaskProcess implements FileProcess, ProcessListener {
   /** It has just shown that it lives, or been given something to do. */
   #listen(): void {
     this.#calmDown()
-    if (this.#isOver) return
+    if (this.#life.isOver) return
     this.#calmDown = this.#spaces.parts.clock.after(silenceMs, () => {
       const owes = (this.#isInputOver || this.#writing > 0) && this.#waitingBytes === 0
       if (owes) this.kill()
@@ -146,14 +146,7 @@ class FileTaskProcess implements FileProcess, ProcessListener {
   }
 
   #fail(error: unknown): void {
-    if (this.#isOver) return
-    this.#finish()
-    this.#exit.reject(error)
-  }
-
-  #finish(): void {
-    this.#isOver = true
-    this.#calmDown()
+    this.#life.fail(error)
     this.#wake()
   }
 }

@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import { parseConfig } from '../../../src/adapters/cli/config-file.ts'
 
 test('paths are relative to the file', () => {
-  const text = '{"toolchains":{"bun":"tools/bun"},"readable":[{"host":"../data","guest":"/data"}]}'
-  assert.deepEqual(parseConfig(text, '/home/app/lazaret.config.json'), {
-    toolchains: { bun: '/home/app/tools/bun' },
-    readable: [{ host: '/home/data', guest: '/data' }],
+  const text = '{"toolchains":{"bun":"tools/bun"},"readable":[{"host":"../share","guest":"/data"}]}'
+  assert.deepEqual(parseConfig(text, '/usr/lib/lazaret.config.json'), {
+    toolchains: { bun: '/usr/lib/tools/bun' },
+    readable: [{ host: '/usr/share', guest: '/data' }],
   })
 })
 
@@ -22,6 +22,8 @@ test('an unknown key, a wrong value and text that is not JSON are mistakes that 
     '{"defaults":{"memoryBytes":-1}}': /defaults\.memoryBytes/,
     '{"minimumProtection":"perfect"}': /minimumProtection/,
     '{"allowUnenforced":["speed"]}': /allowUnenforced/,
+    '{"readable":[{"host":"none","guest":"/data"}]}': /readable\[0\]\.host: does not exist/,
+    '{"pools":{"perl":{}}}': /pools.*perl/,
     '[]': /object/,
     '{': /not JSON/,
   }

@@ -4,11 +4,8 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 
-import {
-  type ConfigurationPlaces,
-  describeFound,
-  loadConfiguration,
-} from '../../../src/adapters/cli/configuration.ts'
+import { describeFound, loadConfiguration } from '../../../src/adapters/cli/configuration.ts'
+import type { ConfigurationPlaces } from '../../../src/adapters/cli/config-places.ts'
 import { narrow } from '../../../src/adapters/cli/narrow-options.ts'
 import type { LazaretOptions } from '../../../src/engine/options.ts'
 import { createTemporaryFolder, type TemporaryFolder } from './temporary-folder.ts'
@@ -86,9 +83,11 @@ test('a level that stands anyway is not named by a file on the way, so the warni
   assert.deepEqual(narrow({}, { minimumProtection: 'restricted' }), {})
 })
 
-const wide: Readonly<Record<string, LazaretOptions & { pools?: never }>> = {
+const wide: Readonly<Record<string, LazaretOptions>> = {
   '`toolchains`': { toolchains: {} },
   '`readable`': { readable: [] },
+  '`pools`': { pools: {} },
+  '`preload`': { preload: ['os'] },
   '`uidRange`': { uidRange: { first: 100_000, count: 65_536 } },
   '`allowUnenforced`': { allowUnenforced: [] },
   '`minimumProtection` none (restricted stands)': { minimumProtection: 'none' },

@@ -3,7 +3,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { readProgram } from '../../../src/adapters/cli/program-source.ts'
-import { createRequest, limitsFrom, parseEnv } from '../../../src/adapters/cli/request-from-flags.ts'
+import { limitsFrom } from '../../../src/adapters/cli/limit-flags.ts'
+import { createRequest, parseEnv } from '../../../src/adapters/cli/request-from-flags.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
 
 const signal = new AbortController().signal

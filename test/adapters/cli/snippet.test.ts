@@ -2,13 +2,15 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 
 import { eventually } from '../../support/eventually.ts'
 import { listDescendants } from '../../support/processes.ts'
+import { createTemporaryFolder } from './temporary-folder.ts'
 import { mainPath, runCli, spawnCli } from './spawn-cli.ts'
 
 const runJson = (request: unknown) => runCli(['snippet'], { input: JSON.stringify(request) })
@@ -204,6 +206,20 @@ describe('the end of a command', () => {
       { encoding: 'utf8' },
     )
     assert.deepEqual([status, stdout, stderr], [0, '', ''])
+  })
+
+  test('is refused where the operator has switched snippets off, for every door', async () => {
+    const folder = await createTemporaryFolder()
+    const path = join(folder.path, 'lazaret.config.json')
+    const run = (pools: unknown) => {
+      writeFileSync(path, JSON.stringify({ pools }), { mode: 0o644 })
+      const env = { ...process.env, LAZARET_CONFIG: path }
+      return runCli(['snippet'], { input: '{"source":"emit(1)"}', env })
+    }
+    const { exitCode, stdout, stderr } = await run({ snippet: { max: 0 } })
+    assert.deepEqual([exitCode, stdout, failure(stderr).code], [69, '', 'RUNTIME_UNAVAILABLE'])
+    assert.equal((await run({ snippet: { max: 1 } })).stdout, '{"output":"1"}\n')
+    await folder[Symbol.asyncDispose]()
   })
 
   test('where no thread can run snippets it says so in the same form', async () => {

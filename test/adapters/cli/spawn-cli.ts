@@ -16,14 +16,21 @@ export interface CliEnd {
 interface CliSurroundings {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
+  /** Who starts it, where that is not who tests it. */
+  readonly uid?: number
+  readonly gid?: number
 }
 
 /** The command as a process, with pipes for all three streams. */
 export function spawnCli(
   args: readonly string[],
-  { cwd, env }: CliSurroundings = {},
+  { env, ...surroundings }: CliSurroundings = {},
 ): ChildProcessByStdio<Writable, Readable, Readable> {
-  return spawn(process.execPath, [mainPath, ...args], { cwd, env: { ...process.env, ...env }, stdio: 'pipe' })
+  return spawn(process.execPath, [mainPath, ...args], {
+    ...surroundings,
+    env: { ...process.env, ...env },
+    stdio: 'pipe',
+  })
 }
 
 /** Runs the command to its end, with `input` as its standard input. */

@@ -114,6 +114,7 @@ describe('a program that fails', () => {
   test('its text is bounded', async () => {
     const { error } = await runSnippet({
       source: 'throw Object.assign(new Error("m".repeat(1e7)), { name: "n".repeat(1e6) })',
+      limits: calm,
     })
     assert.equal(error?.code, 'EVAL_ERROR')
     assert.ok(error.message.length < 17_000)

@@ -44,7 +44,7 @@ const languageModules = [
   ...['test_random', 'test_re', 'test_secrets', 'test_struct', 'test_zlib'],
 ]
 
-/** For `npm run test:deep`: what a wall could stand in the way of. Those that take longest come first. */
+/** For `npm run test:all`: what a wall could stand in the way of. Those that take longest come first. */
 export const deepModules: readonly string[] = [
   ...processModules,
   ...fileModules,
@@ -52,7 +52,7 @@ export const deepModules: readonly string[] = [
   ...languageModules,
 ]
 
-/** For `npm run test:deep -- --all`; those that take longest come first. */
+/** For `npm run test:all -- --wide`; those that take longest come first. */
 export const wideModules: readonly string[] = [
   ...['test_zipfile', 'test_tarfile', 'test_io', 'test_cmd_line'],
   ...['test_signal.ItimerTest', 'test_argparse', 'test_asyncio.test_base_events'],

@@ -4,7 +4,7 @@ import { readlinkSync } from 'node:fs'
 import { it } from 'node:test'
 
 import { createLazaret } from '../../../src/index.ts'
-import { limitMechanisms } from '../../../src/result/receipt.ts'
+import { limitMechanisms } from '../../../src/jail/limits/plan-limits.ts'
 import type { ContractParts } from '../runtime.contract.ts'
 
 const isRoot = process.geteuid?.() === 0
@@ -103,7 +103,7 @@ export function contractOfReceipt({ programs, run }: ContractParts): void {
       cgroupVersion: receipt.layers.includes('cgroup') ? 1 : null,
       level: receipt.protection,
       identity: receipt.layers.includes('own-uid') ? 'own' : 'shared',
-      start: receipt.start,
+      isInSpace: receipt.start === 'forked',
     })
     assert.deepEqual(receipt.limits.wallMs, { value: 9000, by: 'cell' })
     assert.deepEqual(receipt.limits.cpuMs, { value: 8000, by: mechanisms.cpuMs })

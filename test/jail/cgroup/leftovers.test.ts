@@ -4,11 +4,11 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { test } from 'node:test'
 
-import { defaultLimits } from '../../../src/core/limits.ts'
 import { openCgroups } from '../../../src/jail/cgroup/open.ts'
 import { Leftovers } from '../../../src/jail/cgroup/leftovers.ts'
 import { eventually } from '../../support/eventually.ts'
 import { checkoutRoot } from '../../support/checkout.ts'
+import { figuresOf } from './figures-of.ts'
 
 const { parent, reason } = openCgroups()
 parent?.remove()
@@ -51,7 +51,7 @@ test('groups in which a file was read first do not add up in the kernel', { skip
   assert.ok(opened !== undefined)
   try {
     const before = countGroups()
-    const all = Array.from({ length: groups }, (_, index) => opened.create(`g-${index}`, defaultLimits))
+    const all = Array.from({ length: groups }, (_, index) => opened.create(`g-${index}`, figuresOf()))
     const joins = JSON.stringify(all.map((group) => group.joins))
     assert.equal(spawnSync('python3', ['-c', wander, folder], { input: joins }).status, 0)
     // The kernel may need a moment until the last one is empty.

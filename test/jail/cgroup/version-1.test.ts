@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 
-import { defaultLimits } from '../../../src/core/limits.ts'
 import type { CellCgroup, CgroupParent } from '../../../src/jail/cgroup/cgroup.ts'
 import { openCgroups } from '../../../src/jail/cgroup/open.ts'
 import { eventually } from '../../support/eventually.ts'
+import { figuresOf } from './figures-of.ts'
 
 const MiB = 1024 * 1024
 const answer = openCgroups()
@@ -51,7 +51,7 @@ async function remove(cgroup: CellCgroup): Promise<void> {
 describe('a cgroup of a cell, version 1', { skip }, () => {
   it('has the limits of its run, and pid 1 beside the processes', async () => {
     using parent = useParent()
-    const cgroup = parent.create('a', { ...defaultLimits, memoryBytes: 64 * MiB, processesMax: 7 })
+    const cgroup = parent.create('a', figuresOf({ memoryBytes: 64 * MiB, processesMax: 7 }))
     const folders = cgroup.joins.map((path) => path.replace(/\/tasks$/, ''))
     const read = (name: string) =>
       folders
@@ -65,7 +65,7 @@ describe('a cgroup of a cell, version 1', { skip }, () => {
 
   it('counts what the kernel ended for want of memory', async () => {
     using parent = useParent()
-    const cgroup = parent.create('b', { ...defaultLimits, memoryBytes: 16 * MiB })
+    const cgroup = parent.create('b', figuresOf({ memoryBytes: 16 * MiB }))
     assert.equal(cgroup.oomKills(), 0)
     await runInside(cgroup, 'exec tail -n 1 /dev/zero')
     assert.equal(cgroup.oomKills(), 1)
@@ -75,7 +75,7 @@ describe('a cgroup of a cell, version 1', { skip }, () => {
 
   it('counts forks that were refused', async () => {
     using parent = useParent()
-    const cgroup = parent.create('c', { ...defaultLimits, processesMax: 2 })
+    const cgroup = parent.create('c', figuresOf({ processesMax: 2 }))
     // The shell and two more have room; which of the others it still tries depends on the shell.
     await runInside(cgroup, 'sleep 0.2 & sleep 0.2 & sleep 0.2 & sleep 0.2 &')
     assert.ok(cgroup.forksRefused() > 0)
@@ -84,7 +84,7 @@ describe('a cgroup of a cell, version 1', { skip }, () => {
 
   it('counts the processor time of processes that have ended', async () => {
     using parent = useParent()
-    const cgroup = parent.create('d', defaultLimits)
+    const cgroup = parent.create('d', figuresOf())
     await runInside(cgroup, 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done')
     assert.ok(cgroup.cpuMs() > 1, `${cgroup.cpuMs()} ms`)
     await remove(cgroup)
@@ -93,14 +93,14 @@ describe('a cgroup of a cell, version 1', { skip }, () => {
   it('leaves nothing when it cannot be made', () => {
     using parent = useParent()
     const before = readFileSync('/proc/self/cgroup', 'utf8')
-    assert.throws(() => parent.create('e', { ...defaultLimits, memoryBytes: -5 }))
+    assert.throws(() => parent.create('e', figuresOf({ memoryBytes: -5 })))
     assert.equal(readFileSync('/proc/self/cgroup', 'utf8'), before)
     // The parent could not be removed if anything were left in it.
   })
 
   it('is not removed while a process is inside', async () => {
     using parent = useParent()
-    const cgroup = parent.create('f', defaultLimits)
+    const cgroup = parent.create('f', figuresOf())
     const child = spawn('/bin/cat', { stdio: ['pipe', 'ignore', 'ignore'] })
     const ended = once(child, 'exit')
     for (const path of cgroup.joins) writeFileSync(path, String(child.pid))

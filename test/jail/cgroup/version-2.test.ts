@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-import { defaultLimits } from '../../../src/core/limits.ts'
 import type { GroupFolders } from '../../../src/jail/cgroup/files.ts'
 import { openVersion2 } from '../../../src/jail/cgroup/version-2.ts'
+import { figuresOf } from './figures-of.ts'
 
 const files = {
   'cgroup.subtree_control': '',
@@ -64,7 +64,7 @@ test('in a folder tree, controllers that are handed down already are not asked f
 test('in a folder tree, a cell’s group has the limits of its run, no swap, and pid 1 beside the processes', () => {
   using tree = useTree()
   const parent = openVersion2(tree.own, 'lazaret', tree.groups)
-  const cell = parent.create('cell-1', { ...defaultLimits, memoryBytes: 1000, processesMax: 7 })
+  const cell = parent.create('cell-1', figuresOf({ memoryBytes: 1000, processesMax: 7 }))
   const read = (name: string) => tree.read(`lazaret/cell-1/${name}`)
   assert.equal(read('memory.max').slice(0, 4), '1000')
   assert.equal(read('memory.swap.max').slice(0, 1), '0')
@@ -78,7 +78,7 @@ test('in a folder tree, a cell’s group has the limits of its run, no swap, and
 
 test('in a folder tree, the counters are those of the documented keys', () => {
   using tree = useTree()
-  const cell = openVersion2(tree.own, 'lazaret', tree.groups).create('cell-1', defaultLimits)
+  const cell = openVersion2(tree.own, 'lazaret', tree.groups).create('cell-1', figuresOf())
   assert.deepEqual(
     [cell.oomKills(), cell.forksRefused(), cell.cpuMs(), cell.memoryPeakBytes()],
     [2, 4, 1.5, 12345],
@@ -87,7 +87,7 @@ test('in a folder tree, the counters are those of the documented keys', () => {
 
 test('in a folder tree, kernels without swap accounting and without memory.peak will do', () => {
   using tree = useTree(['memory.swap.max', 'memory.peak'])
-  const cell = openVersion2(tree.own, 'lazaret', tree.groups).create('cell-1', defaultLimits)
+  const cell = openVersion2(tree.own, 'lazaret', tree.groups).create('cell-1', figuresOf())
   assert.equal(cell.memoryPeakBytes(), 0)
   assert.ok(!existsSync(join(tree.own, 'lazaret/cell-1/memory.swap.max')))
 })
@@ -95,6 +95,6 @@ test('in a folder tree, kernels without swap accounting and without memory.peak 
 test('in a folder tree, a group that cannot be limited is removed again', () => {
   using tree = useTree(['pids.max'])
   const parent = openVersion2(tree.own, 'lazaret', tree.groups)
-  assert.throws(() => parent.create('cell-1', defaultLimits), { code: 'ENOENT' })
+  assert.throws(() => parent.create('cell-1', figuresOf()), { code: 'ENOENT' })
   assert.ok(!existsSync(join(tree.own, 'lazaret/cell-1')))
 })

@@ -1,0 +1,102 @@
+/*
+ * The cell's own view of the host's folders: an overlay of one layer that is never written to. The pages of files are
+ * the host's, so nothing is copied; the inodes are the cell's, so locks, watches, leases, times and the sockets and pipes
+ * that lie there are not.
+ * Needs: Linux 5.11, where whoever owns a user namespace may mount one. Source: the kernel's filesystems/overlayfs.rst.
+ */
+#include "build/own_view.h"
+#include "cell.h"
+#include "frames.h"
+#include "record.h"
+
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+enum {
+  LAYERS_BYTES_MAX = 256,
+  NO_EXECUTE_FLAG = 8, /* ST_NOEXEC of statfs(2) */
+};
+
+/* One mount and nothing that is mounted below it: an overlay shows a single file system. Opened when open-tree is. */
+void step_open_lower(struct reader *record) {
+  uint32_t slot = take_u32(record);
+  const char *path = take_string(record);
+  require_whole(record);
+  int tree = (int)syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+  check(tree, "take the ground of a view");
+  keep_in_slot(slot, tree);
+}
+
+static void set_option(int context, const char *name, const char *value) {
+  check(syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, name, value, 0), "describe a view");
+}
+
+/* With one layer alone the kernel makes no overlay, so there is an empty folder below it. */
+static int make_overlay(const char *lower, const char *empty, unsigned attributes) {
+  char layers[LAYERS_BYTES_MAX];
+  int length = snprintf(layers, sizeof layers, "%s:%s", lower, empty);
+  check(length < (int)sizeof layers ? 0 : -1, "name the layers of a view");
+  int context = (int)syscall(SYS_fsopen, "overlay", FSOPEN_CLOEXEC);
+  check(context, "have overlays");
+  set_option(context, "source", "view");
+  set_option(context, "lowerdir", layers);
+  check(syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0), "make a view");
+  int view = (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, attributes);
+  check(view, "mount a view");
+  check(close(context), "close a view");
+  return view;
+}
+
+/*
+ * Both mounts go over `at`, a folder of the root that `pivot` leaves behind: no kernel before 6.15 takes a layer, or a part
+ * of a view, from a mount that is not attached, and there they vanish without another call. Guests never see them.
+ */
+void step_own_view(struct reader *record) {
+  uint32_t slot = take_u32(record);
+  const char *at = take_string(record);
+  const char *empty = take_string(record);
+  uint64_t attributes = take_u64(record);
+  require_whole(record);
+  int tree = take_from_slot(slot);
+  check(syscall(SYS_move_mount, tree, "", AT_FDCWD, at, MOVE_MOUNT_F_EMPTY_PATH), "attach the ground of a view");
+  check(close(tree), "close the ground of a view");
+  struct statfs facts;
+  check(statfs(at, &facts), "look at the ground of a view");
+  if (facts.f_flags & NO_EXECUTE_FLAG) attributes |= MOUNT_ATTR_NOEXEC; /* a mount of our own would lift it */
+  int view = make_overlay(at, empty, (unsigned)attributes);
+  check(syscall(SYS_move_mount, view, "", AT_FDCWD, at, MOVE_MOUNT_F_EMPTY_PATH), "attach a view");
+  check(close(view), "close a view");
+}
+
+/* Links are followed as on the host, but inside the view: past its edge they would lead back to the host's own inodes. */
+static int find_inside(const char *at, const char *source) {
+  int view = open(at, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  check(view, "enter a view");
+  struct open_how how = {
+      .flags = O_PATH | O_CLOEXEC,
+      .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS,
+  };
+  int found = (int)syscall(SYS_openat2, view, source, &how, sizeof how);
+  check(found, "find a part of a view");
+  check(close(view), "leave a view");
+  return found;
+}
+
+void step_bind_own(struct reader *record) {
+  const char *at = take_string(record);
+  const char *source = take_string(record);
+  const char *path = take_string(record);
+  require_whole(record);
+  int found = find_inside(at, source);
+  int tree = (int)syscall(SYS_open_tree, found, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
+  check(tree, "take a part of a view");
+  check(syscall(SYS_move_mount, tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH), "attach a part of a view");
+  check(close(tree), "close a part of a view");
+  check(close(found), "close a part of a view");
+}

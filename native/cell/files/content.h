@@ -1,0 +1,14 @@
+/*
+ * Files, one at a time.
+ */
+#ifndef LAZARET_CONTENT_H
+#define LAZARET_CONTENT_H
+#include <stdbool.h>
+
+/* One task each. False when it said why. */
+bool read_content(char *const arguments[]);
+bool write_content(char *const arguments[]);
+bool rename_path(char *const arguments[]);
+bool move_path(char *const arguments[]);
+
+#endif

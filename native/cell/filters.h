@@ -1,0 +1,22 @@
+/*
+ * Filters on system calls (seccomp) and on files, sockets and signals (Landlock).
+ */
+#ifndef LAZARET_FILTERS_H
+#define LAZARET_FILTERS_H
+#include "frames.h"
+
+enum {
+  LANDLOCK_RULES_MAX = 128,
+  FILTER_INSTRUCTIONS_MAX = 4096, /* BPF_MAXINSNS */
+};
+
+void step_guest_filter(struct reader *record);
+void step_guest_landlock(struct reader *record);
+void step_restrict(struct reader *record);
+
+bool scope_signals(void); /* false where the kernel has no such scope */
+/* Called in a forked child that will become a guest. They return false with errno set. */
+bool restrict_with_landlock(void);
+bool restrict_with_seccomp(void);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * Connections of the host that are no launcher's yet: who may connect, and what their greetings say.
+ */
+#ifndef LAZARET_CONNECTIONS_H
+#define LAZARET_CONNECTIONS_H
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+  SECRET_BYTES = 32,
+  CONNECTIONS_MAX = 192, /* without a launcher yet; further ones wait in the backlog */
+};
+
+struct greeted {
+  uint32_t id; /* of the launcher that the connection is for */
+  bool has_channel;
+};
+
+/* Whom to let in: `host` by the kernel's word or, if there is a secret, whoever knows it. Forgets earlier connections. */
+void open_connections(int listening_fd, pid_t host, const uint8_t *secret);
+/* For poll: first where new ones come in, then those that are there; and how long to wait. Returns their number. */
+size_t poll_connections(struct pollfd polled[1 + CONNECTIONS_MAX], int *wait_ms);
+void accept_connections(void);
+/* Reads what has arrived on one of them. True when its greeting is complete. */
+bool hear_connection(int fd, struct greeted *greeted);
+int find_connection(uint32_t id, uint8_t role); /* its descriptor, or -1 */
+void drop_connections_of(uint32_t id);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * The last steps before foreign code runs, shared by a guest that is started as a program (spawn.c) and one that is a
+ * fork of an interpreter (native/zygote): what the host asks for, and the confinement that both end in.
+ */
+#ifndef LAZARET_GUEST_H
+#define LAZARET_GUEST_H
+
+#include "serve/limits.h"
+
+enum {
+  SPAWN_HAS_STDIN = 1,
+  SPAWN_HAS_CHANNEL = 2,
+  SPAWN_ENDS_ON_OUTPUT = 4,
+  SPAWN_COLLECTS = 8,
+  SPAWN_FORKS = 16, /* a fork of the cell's zygote in place of a program */
+  SPAWN_HAS_STATE = 32, /* descriptor 3 is a stream to the host */
+  SPAWN_HAS_TERMINAL = 64,
+  SPAWN_ADOPTS = 128, /* it gets the children of those of its descendants that end, see tree.c */
+  SPAWN_FILES = 256, /* a task of files/service.c in place of a program */
+  SPAWN_FLAGS = 511,
+};
+
+enum { ARGUMENTS_MAX = 8192 }; /* argv plus environment entries of one spawn */
+
+/* First descriptor above the ones a guest may have; everything from here on is closed. */
+enum { GUEST_CHANNEL_FD = 3, EXEC_FD = 4, GUEST_FDS = 5 };
+
+struct program {
+  uint32_t flags;
+  struct watched watched;
+  const char *folder;
+  const char *file;
+  struct guest_rlimits rlimits;
+  char *arguments[ARGUMENTS_MAX]; /* argv, NULL, environment, NULL */
+  char **environment;
+  uint32_t columns, rows; /* of its terminal */
+};
+
+/* Reads the payload of a SPAWN frame. The strings stay in its buffer. */
+bool take_program(struct program *program, struct spawn *spawn, struct reader *request);
+
+/* Each returns NULL, or the name of the step that failed, with errno set. */
+const char *arrange_descriptors(const int fds[GUEST_FDS]); /* stdin, stdout, stderr, channel or -1, exec pipe */
+const char *confine_guest(const struct program *program);
+
+/* Says on the exec pipe which step failed. */
+void report_failed_step(int fd, const char *step);
+
+#endif

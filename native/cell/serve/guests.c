@@ -1,0 +1,278 @@
+/*
+ * The guests that pid 1 has started: their streams, their ends, and what is told to the host about both.
+ */
+#include "serve/guests.h"
+#include "clock.h"
+#include "frames.h"
+#include "outbox.h"
+#include "spawns.h"
+#include "serve/drains.h"
+#include "watch/kill.h"
+#include "watch/look.h"
+#include "watch/memory.h"
+#include "watch/processor.h"
+#include "watch/survey.h"
+#include "watch/watchdog.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void close_and_forget(int *fd) {
+  if (*fd >= 0) close(*fd);
+  *fd = -1;
+}
+
+/* What the kernel says about the guest the moment it runs foreign code; the receipt is checked against it. */
+void announce(struct spawn *spawn) {
+  char path[64];
+  uint8_t payload[4096];
+  put_u32(payload, (uint32_t)spawn->pid);
+  snprintf(path, sizeof path, "/proc/%d/status", spawn->pid);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t count = fd < 0 ? 0 : read(fd, payload + 4, sizeof payload - 4);
+  if (fd >= 0) close(fd);
+  outbox_add((struct frame){.length = (uint32_t)(4 + (count < 0 ? 0 : count)), .type = FRAME_SPAWNED, .id = spawn->id}, payload);
+  /* When the whole machine runs out of memory, guests go first. A wish, not a wall: it may have ended already. */
+  snprintf(path, sizeof path, "/proc/%d/oom_score_adj", spawn->pid);
+  fd = open(path, O_WRONLY | O_CLOEXEC);
+  if (fd >= 0) {
+    (void)!write(fd, "1000", 4);
+    close(fd);
+  }
+}
+
+/* A fork that never came to be leaves nothing to wait for. */
+static void report_failure(struct spawn *spawn, int error, const char *step) {
+  outbox_fault(spawn->id, error, step);
+  close_and_forget(&spawn->exec_fd);
+  if (spawn->pid > 0) return;
+  for (int stream = 0; stream < STREAMS; stream++) close_and_forget(&spawn->output_fds[stream]);
+  close_and_forget(&spawn->stdin_fd);
+  spawn->used = false;
+}
+
+/* A fork of the zygote first says its number: a zero in place of an errno, and the number. */
+static bool take_forked_pid(struct spawn *spawn, const uint8_t report[8]) {
+  struct reader reader = reader_of(report, 8);
+  if (take_u32(&reader) != 0) return false;
+  spawn->pid = (pid_t)take_u32(&reader);
+  return spawn->pid > 0;
+}
+
+void read_exec_report(struct spawn *spawn) {
+  uint8_t report[128];
+  ssize_t count = read(spawn->exec_fd, report, sizeof report - 1);
+  if (count >= 8 && spawn->pid == 0 && take_forked_pid(spawn, report)) {
+    count -= 8;
+    memmove(report, report + 8, (size_t)count);
+    if (count == 0) count = read(spawn->exec_fd, report, sizeof report - 1);
+  }
+  if (count < 0) return;
+  if (count >= 4) {
+    report[count] = 0;
+    struct reader reader = reader_of(report, 4);
+    report_failure(spawn, (int)take_u32(&reader), (const char *)report + 4);
+  } else if (spawn->pid == 0) {
+    report_failure(spawn, ECHILD, "fork the zygote");
+  } else {
+    announce(spawn);
+    close_and_forget(&spawn->exec_fd);
+  }
+}
+
+static void exceed_output(struct spawn *spawn, int stream) {
+  spawn->output_exceeded = true;
+  if (!spawn->ends_on_output) return;
+  uint8_t payload[12];
+  put_u32(payload, stream == 0 ? EXCEEDED_STDOUT : EXCEEDED_STDERR);
+  put_u64(payload + 4, 0);
+  outbox_add((struct frame){.length = sizeof payload, .type = FRAME_EXCEEDED, .id = spawn->id}, payload);
+  kill_guests();
+}
+
+/* Beyond its bound it is read and forgotten: the host sees that the end is missing. */
+static ssize_t read_state(struct spawn *spawn, size_t most) {
+  bool keep = spawn->state_left > 0;
+  if (keep && most > spawn->state_left) most = (size_t)spawn->state_left;
+  ssize_t count = outbox_add_output(spawn->id, STREAMS, spawn->output_fds[STREAMS - 1], most, keep);
+  if (keep && count > 0) spawn->state_left -= (uint64_t)count;
+  return count;
+}
+
+static ssize_t read_stream(struct spawn *spawn, int stream, size_t most, bool keep) {
+  if (most == 0) return 0;
+  if (stream == STREAMS - 1) return read_state(spawn, most);
+  return outbox_add_output(spawn->id, (uint8_t)(stream + 1), spawn->output_fds[stream], most, keep);
+}
+
+void read_output(struct spawn *spawn, int stream) {
+  bool is_state = stream == STREAMS - 1;
+  int *left = &spawn->drain_left[stream];
+  /* One byte past the budget: an exact fit passes, and anything longer is noticed without being kept. */
+  bool cut = !is_state && spawn->output_left < OUTPUT_CHUNK_BYTES;
+  size_t most = cut ? (size_t)spawn->output_left : OUTPUT_CHUNK_BYTES;
+  bool keep = most > 0;
+  if (!keep) most = spawn->output_exceeded ? OUTPUT_CHUNK_BYTES : 1;
+  if (*left >= 0 && most > (size_t)*left) most = (size_t)*left;
+  ssize_t count = read_stream(spawn, stream, most, keep);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) {
+    if (*left >= 0) *left = 0;
+    return;
+  }
+  if (count <= 0) {
+    close_and_forget(&spawn->output_fds[stream]);
+    *left = 0;
+    return;
+  }
+  if (*left > 0) *left -= (int)count;
+  if (is_state) return;
+  if (keep) {
+    spawn->output_left -= (uint64_t)count;
+    return;
+  }
+  spawn->output_dropped += (uint64_t)count;
+  if (!spawn->output_exceeded) exceed_output(spawn, stream);
+}
+
+void tell_stdin_taken(const struct spawn *spawn, uint32_t taken) {
+  uint8_t payload[4];
+  put_u32(payload, taken);
+  outbox_add((struct frame){.length = sizeof payload, .type = FRAME_STDIN_TAKEN, .id = spawn->id}, payload);
+}
+
+/* Gives the guest what waits in the ring and the host the same amount of credit back. */
+static void write_stdin(struct spawn *spawn) {
+  uint32_t taken = 0;
+  while (spawn->stdin_count > 0) {
+    size_t piece = STDIN_BYTES - spawn->stdin_from;
+    if (piece > spawn->stdin_count) piece = spawn->stdin_count;
+    ssize_t count = write(spawn->stdin_fd, spawn->stdin_bytes + spawn->stdin_from, piece);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) break;
+    if (count < 0) { /* nobody reads any more, and who writes need not wait for anybody */
+      taken += (uint32_t)spawn->stdin_count;
+      spawn->stdin_count = 0;
+      close_and_forget(&spawn->stdin_fd);
+      break;
+    }
+    spawn->stdin_from = (spawn->stdin_from + (size_t)count) % STDIN_BYTES;
+    spawn->stdin_count -= (size_t)count;
+    taken += (uint32_t)count;
+  }
+  if (taken > 0) tell_stdin_taken(spawn, taken);
+}
+
+/* What it wrote is still to come; what its descendants go on writing is not waited for. */
+static void end_streams(struct spawn *spawn) {
+  for (int stream = 0; stream < STREAMS; stream++) {
+    if (spawn->output_fds[stream] < 0 || ioctl(spawn->output_fds[stream], FIONREAD, &spawn->drain_left[stream]) < 0) {
+      spawn->drain_left[stream] = 0;
+    }
+  }
+  /* A terminal tells only of what has come to this end; reading brings the rest, and the kernel holds no more than this. */
+  if (spawn->is_terminal && spawn->output_fds[0] >= 0) spawn->drain_left[0] = TERMINAL_BYTES;
+}
+
+/*
+ * As if it had exited with this code: a process takes milliseconds to do so. When that is on its way to the host it is
+ * killed, and so is whatever it has started; when it is reaped, nobody asks any more.
+ */
+void finish_spawn(struct spawn *spawn, uint8_t exit_code) {
+  spawn->exited = true;
+  spawn->ended_us = now_us();
+  spawn->status = exit_code << 8;
+  uint64_t used = processor_us_of(spawn->pid);
+  spawn->usage = (struct rusage){.ru_utime = {.tv_sec = (time_t)(used / 1000000), .tv_usec = (suseconds_t)(used % 1000000)}};
+  report_usage();
+  end_streams(spawn);
+}
+
+/* A child that is dead and not reaped yet, so /proc still says what it was. 0 when there is none. */
+static pid_t next_dead(void) {
+  siginfo_t end = {0};
+  return waitid(P_ALL, 0, &end, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0 ? 0 : end.si_pid;
+}
+
+static void note_end(struct spawn *spawn, int status, const struct rusage *usage) {
+  spawn->exited = true;
+  spawn->ended_us = now_us();
+  spawn->status = status;
+  spawn->usage = *usage;
+  end_streams(spawn);
+}
+
+void reap(void) {
+  /* A fork of the zygote whose number is still to be read. */
+  for (int i = 0; i < SPAWNS_MAX; i++) {
+    if (spawns[i].used && spawns[i].exec_fd >= 0) read_exec_report(&spawns[i]);
+  }
+  for (pid_t pid; (pid = next_dead()) > 0;) {
+    struct spawn *spawn = NULL;
+    for (int i = 0; i < SPAWNS_MAX; i++) {
+      if (spawns[i].used && !spawns[i].exited && spawns[i].pid == pid) spawn = &spawns[i];
+    }
+    /* First whether it was executed at all: once it is reaped, /proc has nothing left to say of it. */
+    if (spawn && spawn->exec_fd >= 0) read_exec_report(spawn);
+    int status = 0;
+    struct rusage usage;
+    if (wait4(pid, &status, WNOHANG | __WALL, &usage) != pid) return;
+    survey_reaped(pid, &usage);
+    if (spawn && spawn->used) note_end(spawn, status, &usage);
+  }
+}
+
+static void report_exit(struct spawn *spawn) {
+  uint8_t payload[54];
+  bool signalled = WIFSIGNALED(spawn->status);
+  payload[0] = signalled;
+  put_u32(payload + 1, (uint32_t)(signalled ? WTERMSIG(spawn->status) : WEXITSTATUS(spawn->status)));
+  uint64_t user = time_us(spawn->usage.ru_utime);
+  uint64_t system = time_us(spawn->usage.ru_stime);
+  uint64_t before = spawn->used_before_us < user + system ? spawn->used_before_us : user + system;
+  /* Which of both it was is not known, and nobody asks. */
+  user = user + system - before;
+  system = 0;
+  /* Without a cgroup nobody else knows what its descendants used. */
+  begin_look(LOOK_US);
+  uint64_t whole_cell = watchdog_counts() ? processor_us() : 0;
+  if (whole_cell > user + system) user = whole_cell - system;
+  put_u64(payload + 5, user);
+  put_u64(payload + 13, system);
+  put_u64(payload + 21, (uint64_t)spawn->usage.ru_maxrss);
+  put_u64(payload + 29, spawn->output_dropped);
+  put_u64(payload + 37, memory_peak_bytes());
+  payload[45] = disk_is_full();
+  put_u64(payload + 46, spawn->ended_us - spawn->started_us);
+  outbox_add((struct frame){.length = sizeof payload, .type = FRAME_EXIT, .id = spawn->id}, payload);
+  for (int stream = 0; stream < STREAMS; stream++) {
+    /* What a command of a sandbox has started goes on, and may print. */
+    bool goes_on = !spawn->ends_on_output && !spawn->is_terminal && stream < STREAMS - 1 && spawn->output_fds[stream] >= 0;
+    if (goes_on) {
+      drain_on(spawn->output_fds[stream]);
+      spawn->output_fds[stream] = -1;
+    } else {
+      close_and_forget(&spawn->output_fds[stream]);
+    }
+  }
+  close_and_forget(&spawn->stdin_fd);
+  spawn->used = false;
+}
+
+void advance(struct spawn *spawn) {
+  if (spawn->stdin_fd >= 0 && spawn->stdin_count > 0) write_stdin(spawn);
+  if (spawn->stdin_fd >= 0 && spawn->stdin_count == 0 && spawn->stdin_ended) close_and_forget(&spawn->stdin_fd);
+  if (!spawn->exited || spawn->exec_fd >= 0) return;
+  for (int stream = 0; stream < STREAMS; stream++) {
+    while (spawn->drain_left[stream] > 0 && outbox_has_room()) read_output(spawn, stream);
+  }
+  for (int stream = 0; stream < STREAMS; stream++) {
+    if (spawn->drain_left[stream] > 0) return;
+  }
+  report_exit(spawn);
+}

@@ -1,0 +1,16 @@
+/*
+ * What happens to the processes that were started: their streams and their ends.
+ */
+#ifndef LAZARET_GUESTS_H
+#define LAZARET_GUESTS_H
+#include "spawns.h"
+
+void announce(struct spawn *spawn);
+void read_exec_report(struct spawn *spawn);
+void read_output(struct spawn *spawn, int stream);
+void tell_stdin_taken(const struct spawn *spawn, uint32_t taken);
+void reap(void);
+void finish_spawn(struct spawn *spawn, uint8_t exit_code);
+void advance(struct spawn *spawn);
+
+#endif

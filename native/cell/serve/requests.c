@@ -1,0 +1,152 @@
+/*
+ * What the host asks of pid 1, one frame each. A frame that does not hold what its type says ends the cell: the host never
+ * sends one.
+ */
+#include "serve/requests.h"
+#include "cell.h"
+#include "frames.h"
+#include "outbox.h"
+#include "spawns.h"
+#include "files/put.h"
+#include "serve/begin.h"
+#include "serve/guests.h"
+#include "serve/spawn.h"
+#include "serve/terminal.h"
+#include "watch/kill.h"
+#include "watch/tree.h"
+#include "watch/watchdog.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+struct owed owed;
+
+_Noreturn void end_malformed(void) {
+  errno = EPROTO;
+  fail("parse a frame");
+}
+
+static void handle_spawn(uint32_t id, struct reader *payload) {
+  if (find_spawn(id)) end_malformed();
+  for (int i = 0; i < SPAWNS_MAX; i++) {
+    if (spawns[i].used) continue;
+    spawns[i] = (struct spawn){.used = true, .id = id};
+    if (!start_spawn(&spawns[i], payload)) end_malformed();
+    return;
+  }
+  outbox_fault(id, EAGAIN, "find room for another process");
+}
+
+/* Not reaped yet, so it is still that process. */
+static bool is_dead(pid_t pid) {
+  siginfo_t end = {0};
+  return waitid(P_PID, (id_t)pid, &end, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 && end.si_pid != 0;
+}
+
+static void handle_begin(uint32_t id, struct reader *payload) {
+  struct spawn *spawn = find_spawn(id);
+  if (!spawn || spawn->exited) return; /* it ended while this was on its way, and the host hears of that */
+  if (spawn->pid == 0) end_malformed(); /* a fork that the host has not heard of yet */
+  if (is_dead(spawn->pid)) return;
+  if (!begin_spawn(spawn, payload)) end_malformed();
+}
+
+static void handle_finish(uint32_t id, struct reader *payload) {
+  uint32_t exit_code = take_u32(payload);
+  struct spawn *spawn = find_spawn(id);
+  if (!reader_done(payload) || exit_code > UINT8_MAX) end_malformed();
+  if (spawn && spawn->pid == 0) end_malformed(); /* a fork that the host has not heard of yet */
+  if (!spawn || spawn->exited) return;
+  finish_spawn(spawn, (uint8_t)exit_code);
+  owed.kills_after_flush = true;
+}
+
+static void handle_stdin(uint32_t id, struct reader *payload) {
+  struct spawn *spawn = find_spawn(id);
+  if (!spawn) return; /* it ended while this was on its way */
+  if (payload->left > STDIN_BYTES - spawn->stdin_count) end_malformed(); /* more than the credit we gave */
+  if (spawn->stdin_fd < 0) {
+    if (payload->left > 0) tell_stdin_taken(spawn, (uint32_t)payload->left);
+    return;
+  }
+  for (; payload->left > 0; payload->left--) {
+    spawn->stdin_bytes[(spawn->stdin_from + spawn->stdin_count++) % STDIN_BYTES] = *payload->at++;
+  }
+}
+
+static void handle_signal(uint32_t id, struct reader *payload) {
+  uint32_t number = take_u32(payload);
+  struct spawn *spawn = find_spawn(id);
+  if (!reader_done(payload) || number == 0 || number >= NSIG) end_malformed();
+  if (!spawn || spawn->exited || spawn->pid == 0) return;
+  signal_tree(spawn->pid, (int)number); /* not reaped yet, so it is still that process */
+}
+
+static void handle_kill_tree(uint32_t id, struct reader *payload) {
+  struct spawn *spawn = find_spawn(id);
+  if (!reader_done(payload)) end_malformed();
+  if (spawn && !spawn->exited && spawn->pid > 0) kill_tree(spawn->pid);
+}
+
+static void handle_hold(uint32_t id, struct reader *payload) {
+  uint32_t held = take_u32(payload);
+  struct spawn *spawn = find_spawn(id);
+  if (!reader_done(payload) || held > 1) end_malformed();
+  if (spawn) spawn->held = held == 1;
+}
+
+static void handle_resize(uint32_t id, struct reader *payload) {
+  uint32_t columns = take_u32(payload);
+  uint32_t rows = take_u32(payload);
+  struct spawn *spawn = find_spawn(id);
+  if (!reader_done(payload)) end_malformed();
+  if (spawn && spawn->output_fds[0] >= 0) (void)resize_terminal(spawn->output_fds[0], columns, rows); /* a pipe has no size */
+}
+
+void handle_frame(struct frame frame, struct reader payload) {
+  struct spawn *spawn = NULL;
+  switch (frame.type) {
+    case FRAME_SPAWN:
+      handle_spawn(frame.id, &payload);
+      return;
+    case FRAME_BEGIN:
+      handle_begin(frame.id, &payload);
+      return;
+    case FRAME_FINISH:
+      handle_finish(frame.id, &payload);
+      return;
+    case FRAME_STDIN:
+      handle_stdin(frame.id, &payload);
+      return;
+    case FRAME_STDIN_END:
+      spawn = find_spawn(frame.id);
+      if (spawn) spawn->stdin_ended = true;
+      return;
+    case FRAME_SIGNAL:
+      handle_signal(frame.id, &payload);
+      return;
+    case FRAME_KILL_TREE:
+      handle_kill_tree(frame.id, &payload);
+      return;
+    case FRAME_HOLD:
+      handle_hold(frame.id, &payload);
+      return;
+    case FRAME_RESIZE:
+      handle_resize(frame.id, &payload);
+      return;
+    case FRAME_PUT:
+      if (!put_file(&payload)) end_malformed();
+      return;
+    case FRAME_KILL_ALL: /* and then drain, so that what was printed before is not lost */
+      report_usage();
+      kill_guests();
+      owed.announces_alone = true;
+      owed.kills_late_forks = awaits_fork();
+      return;
+    case FRAME_END:
+      leave();
+    default:
+      end_malformed();
+  }
+}

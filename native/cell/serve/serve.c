@@ -1,0 +1,174 @@
+/*
+ * Job 2: pid 1. Reaps, starts what the host asks for, relays streams as frames, enforces the output budget at the
+ * source, reports how things ended. One poll loop; nothing in it blocks on a guest. It ends when the host's
+ * socket does, and the kernel ends everything in the cell with it.
+ */
+#include "serve/serve.h"
+#include "cell.h"
+#include "facts.h"
+#include "frames.h"
+#include "outbox.h"
+#include "record.h"
+#include "spawns.h"
+#include "serve/drains.h"
+#include "serve/guests.h"
+#include "serve/requests.h"
+#include "watch/kill.h"
+#include "watch/watchdog.h"
+#include "watch/work.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static uint8_t inbox[FRAME_HEADER_BYTES + FRAME_BYTES_MAX];
+static size_t inbox_bytes;
+
+static void read_control(void) {
+  ssize_t count = read(CONTROL_FD, inbox + inbox_bytes, sizeof inbox - inbox_bytes);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (count <= 0) leave(); /* the host is gone */
+  inbox_bytes += (size_t)count;
+  size_t used = 0;
+  while (inbox_bytes - used >= FRAME_HEADER_BYTES) {
+    struct frame frame = frame_header(inbox + used);
+    if (frame.length > FRAME_BYTES_MAX) end_malformed();
+    size_t whole = FRAME_HEADER_BYTES + (size_t)frame.length;
+    if (inbox_bytes - used < whole) break;
+    handle_frame(frame, reader_of(inbox + used + FRAME_HEADER_BYTES, frame.length));
+    used += whole;
+  }
+  memmove(inbox, inbox + used, inbox_bytes - used);
+  inbox_bytes -= used;
+  explicit_bzero(inbox + inbox_bytes, used); /* credentials of a command were there; what is forked next has none of them */
+}
+
+/*
+ * Every process of the cell has one of our children above it, or is one: whoever loses its parent becomes ours. So
+ * when there is no child left to wait for, nothing is alive.
+ */
+static void announce_alone(void) {
+  if (awaits_fork()) return;
+  if (owed.kills_late_forks) kill_guests();
+  owed.kills_late_forks = false;
+  if (waitid(P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 || errno != ECHILD) return;
+  owed.announces_alone = false;
+  outbox_add((struct frame){.type = FRAME_ALONE}, NULL);
+}
+
+/* ---- the loop ---- */
+
+enum { POLLS_OF_OURS = 4, POLLS_PER_SPAWN = STREAMS + 2, POLLS_MAX = POLLS_OF_OURS + SPAWNS_MAX * POLLS_PER_SPAWN };
+
+/* Where a spawn's descriptors stand among the polled ones; only used ones do, or poll refuses more than RLIMIT_NOFILE. */
+static struct pollfd *polled_of[SPAWNS_MAX];
+
+/* Of two waits of poll, where -1 is for ever. */
+static int sooner(int one, int other) { return one < 0 || (other >= 0 && other < one) ? other : one; }
+
+static void wait_for_something(struct pollfd *polled, int signal_fd) {
+  polled[0] = (struct pollfd){.fd = CONTROL_FD, .events = (short)(POLLIN | (outbox_is_empty() ? 0 : POLLOUT))};
+  polled[1] = (struct pollfd){.fd = signal_fd, .events = POLLIN};
+  polled[2] = (struct pollfd){.fd = cell.sync_fd, .events = POLLIN};
+  polled[3] = (struct pollfd){.fd = drains_fd(), .events = POLLIN};
+  nfds_t count = POLLS_OF_OURS;
+  bool room = outbox_has_room();
+  for (int i = 0; i < SPAWNS_MAX; i++) {
+    struct spawn *spawn = &spawns[i];
+    struct pollfd *own = polled + count;
+    polled_of[i] = spawn->used ? own : NULL;
+    if (!spawn->used) continue;
+    for (int stream = 0; stream < STREAMS; stream++) {
+      int fd = room && !spawn->exited && !spawn->held ? spawn->output_fds[stream] : -1;
+      own[stream] = (struct pollfd){.fd = fd, .events = POLLIN};
+    }
+    own[STREAMS] = (struct pollfd){.fd = spawn->exec_fd, .events = POLLIN};
+    own[STREAMS + 1] = (struct pollfd){.fd = spawn->stdin_count > 0 ? spawn->stdin_fd : -1, .events = POLLOUT};
+    count += POLLS_PER_SPAWN;
+  }
+  if (poll(polled, count, sooner(watchdog_wait_ms(), drains_wait_ms())) < 0 && errno != EINTR) fail("wait");
+}
+
+/* The stub is gone, so nobody else is left to end the guests and to tidy up. */
+static _Noreturn void end_orphaned(void) {
+  do kill_guests();
+  while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR);
+  remove_work();
+  _exit(1);
+}
+
+static void serve_once(int signal_fd) {
+  struct pollfd polled[POLLS_MAX];
+  memset(polled, 0, sizeof polled);
+  wait_for_something(polled, signal_fd);
+  /*
+   * The host's frames first, also those that arrived while poll returned: what a guest was allowed to begin by them, it
+   * may have done by now, and it counts with the limits that they hold.
+   */
+  read_control();
+  for (int i = 0; i < SPAWNS_MAX; i++) {
+    const struct pollfd *own = polled_of[i];
+    if (!own) continue;
+    if (own[STREAMS].revents) read_exec_report(&spawns[i]);
+    for (int stream = 0; stream < STREAMS; stream++) {
+      if (spawns[i].used && own[stream].revents && outbox_has_room()) read_output(&spawns[i], stream);
+    }
+  }
+  if (polled[1].revents) {
+    struct signalfd_siginfo ignored[8];
+    (void)!read(signal_fd, ignored, sizeof ignored);
+    reap();
+  }
+  if (polled[2].revents) end_orphaned();
+  if (polled[3].revents) drain_some();
+  watchdog_look();
+  for (int i = 0; i < SPAWNS_MAX; i++) {
+    if (spawns[i].used) advance(&spawns[i]);
+  }
+  if (owed.announces_alone) announce_alone();
+  if (!outbox_flush()) leave();
+  if (owed.kills_after_flush) kill_guests();
+  owed.kills_after_flush = false;
+}
+
+/* Files are touched with the guest's ids from here on. Changing the fsuid clears both settings, so they follow. */
+static void take_guest_file_ids(void) {
+  if (!cell.guest_changes_ids) return;
+  setfsgid(cell.guest_gid);
+  setfsuid(cell.guest_uid);
+  errno = EPERM;
+  if (setfsuid((uid_t)-1) != (int)cell.guest_uid || setfsgid((gid_t)-1) != (int)cell.guest_gid) fail("take the guest's file ids");
+}
+
+void step_serve(struct reader *record) {
+  require_whole(record);
+  errno = EPROTO;
+  /* Guests are killed all at once: as pid 1 of a namespace, or as a warden that proves whom a signal reaches. */
+  if (!cell.is_warded && getpid() != 1) fail("be pid 1 or a warden");
+  take_guest_file_ids();
+  /* A warden outlives its stub for as long as it takes to end the guests, see `end_orphaned`; stopped, it could not. */
+  check(prctl(PR_SET_PDEATHSIG, cell.is_warded ? SIGCONT : SIGKILL, 0, 0, 0), "die with the stub");
+  check(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "become undumpable");
+  check(prctl(PR_SET_NAME, "cell", 0, 0, 0), "take a name");
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  check(sigprocmask(SIG_BLOCK, &child, NULL), "block SIGCHLD");
+  int signal_fd = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+  check(signal_fd, "open the signal descriptor");
+  check(fcntl(CONTROL_FD, F_SETFL, O_NONBLOCK), "make the control socket non-blocking");
+  /* What the host has sent ahead starts first: while it comes up there is time to look at this cell. */
+  read_control();
+  char facts[4096];
+  size_t length = collect_facts(facts, sizeof facts);
+  outbox_add((struct frame){.length = (uint32_t)length, .type = FRAME_READY}, facts);
+  if (!outbox_flush()) leave();
+  for (;;) serve_once(signal_fd);
+}

@@ -1,0 +1,95 @@
+/*
+ * Who is killed. Pid 1 of a namespace kills everything in it at once. Outside of one, what holds a kill together is
+ * Landlock's scope of signals, or the guests' uid, or the tree below us.
+ * Source: kill(2), landlock(7), pidfd_send_signal(2).
+ */
+#include "watch/kill.h"
+#include "cell.h"
+#include "ids.h"
+#include "watch/processes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * Signals may not reach the machine's init: then neither do they reach anything else that is not ours to end. Asked
+ * before every kill(-1) outside a pid namespace, because a single capability too many would end the machine.
+ */
+bool reaches_strangers(void) { return kill(1, 0) == 0 || errno != EPERM; }
+
+/* Where no scope holds a kill together, the guests' uid does: nothing else on the machine has it. */
+bool end_guests_by_uid(void) {
+  pid_t pid = fork();
+  if (pid == 0) {
+    /* A change from one ordinary uid to another keeps the capabilities, CAP_KILL among them. */
+    bool is_guest = cell.guest_changes_ids && drop_to_guest_ids() && drop_capabilities();
+    if (!is_guest || getuid() != cell.guest_uid || reaches_strangers()) _exit(1);
+    (void)kill(-1, SIGKILL);
+    _exit(0);
+  }
+  int status = 1;
+  while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  return pid > 0 && status == 0;
+}
+
+static bool has_ended(long pid) {
+  char path[64];
+  char text[512] = "";
+  snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return true;
+  (void)!read(fd, text, sizeof text - 1);
+  close(fd);
+  const char *state = strrchr(text, ')'); /* the name before it is the guest's to choose */
+  return !state || state[2] == 'Z' || state[2] == 'X';
+}
+
+/*
+ * Without a scope and without a uid of their own, guests are found one by one, and may fork meanwhile. Held before it
+ * is looked for a second time, a pid cannot have become somebody else's.
+ */
+static void end_one_by_one(void) {
+  enum { ROUNDS_MAX = 1000 };
+  static long pids[PROCESSES_MAX];
+  static long again[PROCESSES_MAX];
+  for (int round = 0; round < ROUNDS_MAX; round++) {
+    size_t count = list_processes(pids, PROCESSES_MAX);
+    size_t alive = 0;
+    for (size_t i = 0; i < count; i++) {
+      int pidfd = (int)syscall(SYS_pidfd_open, pids[i], 0);
+      if (pidfd < 0) continue;
+      size_t still = list_processes(again, PROCESSES_MAX);
+      for (size_t j = 0; j < still; j++) {
+        if (again[j] == pids[i] && !has_ended(pids[i]) && syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) == 0) alive++;
+      }
+      close(pidfd);
+    }
+    if (alive == 0) return;
+  }
+}
+
+void kill_guests(void) {
+  if (!cell.is_warded && getpid() == 1) (void)kill(-1, SIGKILL); /* all but us in our pid namespace */
+  else if (cell.scoped && !reaches_strangers()) (void)kill(-1, SIGKILL); /* all but us in the domain */
+  else if (!cell.guest_changes_ids || !end_guests_by_uid()) end_one_by_one();
+}
+
+void end_everything(int pidfd) {
+  (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+  if (cell.is_warded) kill_guests();
+}
+
+/*
+ * Our end is the end of everything in a pid namespace. Without one it is the stub that ends the guests when we are gone,
+ * and it may be stopped: they are not left to it alone.
+ */
+_Noreturn void leave(void) {
+  if (cell.is_warded) kill_guests();
+  _exit(0);
+}

@@ -1,0 +1,15 @@
+/*
+ * Which processes are the cell's: everything that runs in it but pid 1 or the warden.
+ */
+#ifndef LAZARET_PROCESSES_H
+#define LAZARET_PROCESSES_H
+#include <stddef.h>
+
+enum { PROCESSES_MAX = 4096 }; /* looked at, at one time, by the watchdog */
+
+/* In ascending order. */
+size_t list_processes(long *pids, size_t most);
+size_t list_descendants_of(long root, long *pids, size_t most); /* parents before children */
+size_t count_tasks(void); /* processes and threads, those included that nobody has reaped yet */
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * The end of one process and of everything that it has started, where others have to go on. While it lives it is the
+ * reaper of its descendants (PR_SET_CHILD_SUBREAPER, which survives execve, and the filter lets nobody give it up or
+ * make children elsewhere), so none of them leaves its tree; it is stopped first and killed last.
+ * Source: prctl(2), proc(5).
+ */
+#include "watch/tree.h"
+#include "clock.h"
+#include "watch/kill.h"
+#include "watch/processes.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TREE_KILL_US = 250 * 1000 };
+
+/* As in ps; 0 when there is no such process any more. */
+static char state_of(long pid) {
+  char path[64];
+  char line[512];
+  snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  ssize_t count = read(fd, line, sizeof line - 1);
+  close(fd);
+  if (count <= 0) return 0;
+  line[count] = 0;
+  const char *name_end = strrchr(line, ')'); /* a name may hold anything */
+  return name_end && name_end[1] == ' ' ? name_end[2] : 0;
+}
+
+static bool has_ended(char state) { return state == 'Z' || state == 'X' || state == 0; }
+
+/*
+ * Whether nothing below `root` lived while we looked. One that forks and exits hands its place on, and whoever looks at
+ * one after the other may see neither parent nor child alive. But the one that was seen is newly dead then, or gone
+ * where `root` ignores the deaths of children, so: nobody but those who had died before the last look, twice.
+ */
+static bool kill_descendants(pid_t root, size_t *dead_before) {
+  static long pids[PROCESSES_MAX];
+  size_t count = list_descendants_of(root, pids, PROCESSES_MAX);
+  for (size_t i = 0; i < count; i++) (void)kill((pid_t)pids[i], SIGKILL);
+  size_t dead = 0;
+  for (size_t i = 0; i < count; i++) dead += state_of(pids[i]) == 'Z';
+  bool is_quiet = dead == count && dead == *dead_before && count < PROCESSES_MAX;
+  *dead_before = dead;
+  return is_quiet;
+}
+
+/* Until it stands still, or for some milliseconds: it may be in the kernel, or be woken by others. */
+static void hold(pid_t root) {
+  const struct timespec pause = {.tv_nsec = 100 * 1000};
+  (void)kill(root, SIGSTOP);
+  for (int tries = 0; tries < 50 && state_of(root) != 'T' && !has_ended(state_of(root)); tries++) nanosleep(&pause, NULL);
+}
+
+/* What it has started first, because a shell waits for that; stopped, it starts nothing meanwhile. */
+void signal_tree(pid_t root, int number) {
+  static long pids[PROCESSES_MAX];
+  bool holds = number != SIGSTOP && number != SIGCONT && state_of(root) != 'T';
+  if (holds) hold(root);
+  size_t count = list_descendants_of(root, pids, PROCESSES_MAX);
+  for (size_t i = count; i-- > 0;) (void)kill((pid_t)pids[i], number);
+  (void)kill(root, number);
+  if (holds) (void)kill(root, SIGCONT);
+}
+
+/*
+ * Each round kills every parent that forks on, so what forks has few rounds to do so. Where `root` ends while we are at
+ * it, by others or because they woke it, and where something is still not dead in time, somebody is in our way: nobody
+ * can tell any more whose a process is, and all go.
+ */
+void kill_tree(pid_t root) {
+  const struct timespec pause = {.tv_nsec = 200 * 1000};
+  uint64_t deadline = now_us() + TREE_KILL_US;
+  size_t dead = SIZE_MAX;
+  if (has_ended(state_of(root))) return;
+  while (now_us() < deadline) {
+    (void)kill(root, SIGSTOP);
+    bool is_quiet = kill_descendants(root, &dead);
+    char state = state_of(root);
+    if (has_ended(state)) break;
+    if (is_quiet && state == 'T') {
+      (void)kill(root, SIGKILL);
+      return;
+    }
+    if (is_quiet || state != 'T') nanosleep(&pause, NULL);
+  }
+  kill_guests();
+}

@@ -1,0 +1,160 @@
+/*
+ * The watchdog: what pid 1 holds itself. The wall limit always, so that it holds while the host is busy; memory and
+ * processor time where no cgroup does, and what waits in sockets that a cgroup does not charge. All but the wall limit
+ * is a poll: a guest can pass the limit by what it allocates in one interval, and the receipt says `watchdog`. No look goes
+ * on past the deadline, whatever guests have made it look at; what is dear is left to a survey.
+ */
+#include "watch/watchdog.h"
+#include "cell.h"
+#include "clock.h"
+#include "frames.h"
+#include "outbox.h"
+#include "watch/kill.h"
+#include "watch/locks.h"
+#include "watch/look.h"
+#include "watch/memory.h"
+#include "watch/processes.h"
+#include "watch/processor.h"
+#include "watch/sockets.h"
+#include "watch/survey.h"
+#include "watch/work.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static struct watched watched;
+static uint64_t look_us;
+static uint64_t deadline_us;
+static uint64_t processor_look_us;
+static uint64_t disk_look_us;
+
+bool watchdog_counts(void) { return watched.memory_bytes > 0 || watched.cpu_us > 0; }
+
+/*
+ * Exponentially distributed, so that having waited says nothing of how long is left: a guest that knew when the next
+ * look at the processor time comes would use it in between. The logarithm is one by lines between powers of two.
+ */
+static uint64_t random_interval_us(void) {
+  enum { SHORTEST_US = 1000, LONGEST_US = 100 * 1000, PIECES = 1 << 10 };
+  const uint64_t half_life_us = WATCHDOG_INTERVAL_MS * 693; /* ln 2 of the interval */
+  static uint64_t state;
+  if (state == 0 && syscall(SYS_getrandom, &state, sizeof state, 0) < 0) state = now_us();
+  if (state == 0) state = 1;
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  uint64_t drawn = state * 0x2545f4914f6cdd1dULL | 1;
+  uint64_t halvings = (uint64_t)__builtin_clzll(drawn);
+  uint64_t above = (drawn << halvings << 1) >> 54; /* the next ten bits: how far up to the next power of two */
+  uint64_t us = halvings * half_life_us + half_life_us * (PIECES - above) / PIECES;
+  return us < SHORTEST_US ? SHORTEST_US : us > LONGEST_US ? LONGEST_US : us;
+}
+
+static bool watches_disk(void) { return cell.disk_bytes > 0; }
+
+static bool looks(void) { return watchdog_counts() || watches_disk() || watched.socket_bytes > 0 || watched.tasks_max > 0; }
+
+void watch(struct watched limits) {
+  watched = limits;
+  look_us = now_us() + WATCHDOG_INTERVAL_MS * 1000;
+  deadline_us = now_us() + limits.wall_us;
+  processor_look_us = now_us() + random_interval_us();
+  disk_look_us = look_us;
+}
+
+static int wait_ms(uint64_t until_us) {
+  enum { LONGEST_MS = 60 * 1000 };
+  uint64_t now = now_us();
+  if (now >= until_us) return 0;
+  uint64_t ms = (until_us - now + 999) / 1000; /* never a moment too early */
+  return ms > LONGEST_MS ? LONGEST_MS : (int)ms;
+}
+
+int watchdog_wait_ms(void) {
+  uint64_t next_us = watched.cpu_us > 0 && processor_look_us < look_us ? processor_look_us : look_us;
+  int counting = looks() ? wait_ms(next_us) : -1;
+  int wall = watched.wall_us > 0 ? wait_ms(deadline_us) : -1;
+  if (counting < 0 || wall < 0) return counting < 0 ? wall : counting;
+  return counting < wall ? counting : wall;
+}
+
+static void end_guests(enum exceeded what, uint64_t observed) {
+  uint8_t payload[12];
+  put_u32(payload, what);
+  put_u64(payload + 4, observed);
+  report_usage();
+  kill_guests(); /* there may be nothing left */
+  outbox_add((struct frame){.length = sizeof payload, .type = FRAME_EXCEEDED}, payload);
+  watched.wall_us = 0;
+  look_us = processor_look_us = UINT64_MAX; /* said once */
+}
+
+/* Walking through folders takes its time: a twentieth of ours at most. */
+static bool look_at_disk(uint64_t now) {
+  enum { DISK_INTERVAL_MS = 100, SHARE_OF_TIME = 20 };
+  uint64_t over = work_bytes_over();
+  if (over > 0) end_guests(EXCEEDED_DISK, over);
+  uint64_t rest = (now_us() - now) * SHARE_OF_TIME;
+  disk_look_us = now_us() + (rest > DISK_INTERVAL_MS * 1000 ? rest : DISK_INTERVAL_MS * 1000);
+  return over > 0;
+}
+
+/* Whether the guests were ended. Sockets that no cgroup charges have a limit of their own: they use up the machine's. */
+static bool look_at_memory(void) {
+  uint64_t waiting = watched.socket_bytes > 0 ? socket_memory(watched.memory_bytes > 0).from_machine : 0;
+  uint64_t memory = watched.memory_bytes > 0 ? memory_bytes(watched.memory_bytes) : 0;
+  /* Watches: a cgroup charges their memory, and their number is a budget of the user whom the guest is. */
+  bool watches_too = watched.memory_bytes > 0 || !cell.guest_changes_ids;
+  uint64_t locks = watched.memory_bytes > 0 || watched.socket_bytes > 0 ? lock_bytes_over(watches_too) : 0;
+  uint64_t over = memory > watched.memory_bytes ? memory : waiting > watched.socket_bytes ? waiting : locks;
+  if (over > 0) end_guests(EXCEEDED_MEMORY, over);
+  return over > 0;
+}
+
+static bool look_at_tasks(void) {
+  uint64_t tasks = watched.tasks_max > 0 ? count_tasks() : 0;
+  if (tasks > watched.tasks_max) end_guests(EXCEEDED_PROCESSES, tasks);
+  return tasks > watched.tasks_max;
+}
+
+/* Whether it is over for the guests. Asked again between looks, because each takes its time. */
+static bool is_past_deadline(void) {
+  if (watched.wall_us == 0 || now_us() < deadline_us) return false;
+  end_guests(EXCEEDED_WALL, watched.wall_us);
+  return true;
+}
+
+void watchdog_look(void) {
+  uint64_t now = now_us();
+  if (is_past_deadline() || !looks()) return;
+  begin_look_until(watched.wall_us > 0 ? deadline_us : UINT64_MAX);
+  if (watched.cpu_us > 0 && now >= processor_look_us) {
+    processor_look_us = now + random_interval_us();
+    uint64_t processor = processor_us();
+    if (processor > watched.cpu_us) {
+      end_guests(EXCEEDED_CPU, processor);
+      return;
+    }
+  }
+  if (now < look_us) return;
+  look_us = now + (survey_is_under_way(SURVEY_OF_PROCESSES) ? SURVEY_INTERVAL_US : WATCHDOG_INTERVAL_MS * 1000);
+  if (look_at_tasks() || is_past_deadline()) return;
+  if (watches_disk() && now >= disk_look_us && look_at_disk(now)) return;
+  if (is_past_deadline() || look_at_memory()) return;
+  (void)is_past_deadline();
+}
+
+/*
+ * Before a kill: a guest with much memory may be longer in dying than the host can wait. For the same reason nothing is
+ * looked at for long: what the last look knew is told where this one does not come to its end.
+ */
+void report_usage(void) {
+  if (!watchdog_counts()) return;
+  uint8_t payload[16];
+  begin_look(LOOK_US);
+  put_u64(payload, processor_us());
+  begin_look(LOOK_US);
+  (void)memory_bytes(watched.memory_bytes);
+  put_u64(payload + 8, memory_peak_bytes());
+  outbox_add((struct frame){.length = sizeof payload, .type = FRAME_USAGE}, payload);
+}

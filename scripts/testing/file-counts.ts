@@ -1,0 +1,82 @@
+/** Which tests belong to which file: the events of a file come together, and its end last. */
+import type { TestEvent } from 'node:test/reporters'
+import { groupEnding } from './processes.ts'
+
+export interface FileResults {
+  readonly file: string
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: number
+  readonly durationMs: number
+}
+
+type Counts = Pick<FileResults, 'passed' | 'failed' | 'skipped'>
+
+const nothing: Counts = { passed: 0, failed: 0, skipped: 0 }
+
+export class FileCounts {
+  #counts = nothing
+  #total = nothing
+
+  /** Of all files, and of what belongs to none. */
+  get total(): Counts {
+    return this.#total
+  }
+
+  /** What the file came to that ends with this event. */
+  add(event: TestEvent): FileResults | undefined {
+    if (event.type === 'test:summary' && event.data.file?.endsWith(groupEnding) === false)
+      return this.#finish(shortPath(event.data.file), event.data.duration_ms)
+    if (event.type !== 'test:pass' && event.type !== 'test:fail') return undefined
+    const isEnd = isEndOfSharer(event)
+    if (isSkipped(event)) this.#count('skipped')
+    else if (isFailure(event)) this.#count('failed')
+    else if (event.type === 'test:pass' && event.data.details.type !== 'suite' && !isEnd)
+      this.#count('passed')
+    if (!isEnd) return undefined
+    // node:test lets a file without any test pass.
+    if (Object.values(this.#counts).every((count) => count === 0)) this.#count('failed')
+    return this.#finish(event.data.name, event.data.details.duration_ms)
+  }
+
+  #count(what: keyof Counts): void {
+    this.#counts = { ...this.#counts, [what]: this.#counts[what] + 1 }
+    this.#total = { ...this.#total, [what]: this.#total[what] + 1 }
+  }
+
+  #finish(file: string, durationMs: number): FileResults {
+    const counts = this.#counts
+    this.#counts = nothing
+    return { file, ...counts, durationMs: Math.round(durationMs) }
+  }
+}
+
+type EndedTest = Extract<TestEvent, { type: 'test:pass' | 'test:fail' }>
+
+/** One of the files that share a process is a test of `shared-process.ts` around those of the file. */
+function isEndOfSharer({ data: { nesting, file = '' } }: EndedTest): boolean {
+  return nesting === 0 && file.endsWith('/scripts/testing/shared-process.ts')
+}
+
+function isSkipped({ data: { skip, todo } }: EndedTest): boolean {
+  return skip !== undefined || todo !== undefined
+}
+
+/** A failure of its own, not the consequence of one inside it. A file without any test is one too. */
+export function isFailure(event: TestEvent): boolean {
+  if (event.type === 'test:pass') return isFileWithoutTests(event)
+  if (event.type !== 'test:fail' || event.data.todo !== undefined) return false
+  const error: unknown = event.data.details.error
+  return !(error instanceof Error && 'failureType' in error && error.failureType === 'subtestsFailed')
+}
+
+/** node:test lets such a file pass, as a test with the file's name. */
+export function isFileWithoutTests(event: TestEvent): boolean {
+  return event.type === 'test:pass' && event.data.name === shortPath(event.data.file ?? '')
+}
+
+/** Relative to the checkout, where the runner stands. */
+export function shortPath(file: string): string {
+  const root = `${process.cwd()}/`
+  return file.startsWith(root) ? file.slice(root.length) : file
+}

@@ -1,0 +1,70 @@
+/**
+ * Several files of tests in one process, one after another: each is a test that holds the tests and the hooks of its
+ * file. None may change what the others see, and whether it has is looked at after each.
+ */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { inspect } from 'node:util'
+
+/** Each test in it has a limit of its own. */
+const fileMs = 15 * 60_000
+
+export async function testTogether(files: readonly string[], sharing: 'nothing' | 'Lazaret'): Promise<void> {
+  if (sharing === 'Lazaret') {
+    const { shareLazaret } = await import('../../test/support/use-lazaret.ts')
+    after(shareLazaret())
+  }
+  for (const file of files) {
+    test(file, { timeout: fileMs }, async (context) => {
+      const before = lookAround(sharing)
+      await import(pathToFileURL(file).href)
+      // Registered last, so that it runs after the hooks of the file.
+      context.after(() => assert.deepEqual(namesOfChanges(before, lookAround(sharing)), [], unclean))
+    })
+  }
+}
+
+const unclean = 'The file has left the process changed, which others use after it.'
+
+/** Names alone: a variable may hold a secret, and this is printed. */
+function namesOfChanges(before: Surroundings, now: Surroundings): string[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(now)])]
+  return names.filter((name) => before[name] !== now[name])
+}
+
+type Surroundings = Readonly<Record<string, string | undefined>>
+
+/** What a file can change for all others. */
+function lookAround(sharing: 'nothing' | 'Lazaret'): Surroundings {
+  const variables = Object.entries(process.env).map(([name, value]) => [`variable ${name}`, value] as const)
+  // The runner's own come and go.
+  const events = process.eventNames().filter((name) => name !== 'exit')
+  const listeners = events.map(
+    (name) => [`listener to ${String(name)}`, `${process.listenerCount(name)}`] as const,
+  )
+  // zod keeps its settings there.
+  const globals = namesIn(globalThis).filter((name) => !name.startsWith("'__zod_"))
+  const prototypes = [Object, Array, Function, Map, Promise, String].flatMap((one) => namesIn(one.prototype))
+  return {
+    ...Object.fromEntries([...variables, ...listeners]),
+    folder: process.cwd(),
+    mask: String(process.umask()),
+    title: process.title,
+    'exit code': String(process.exitCode),
+    globals: globals.join(),
+    prototypes: prototypes.join(),
+    ...(sharing === 'nothing' && { 'pages of children': pagesOfEndedChildren() }),
+  }
+}
+
+function namesIn(one: object): string[] {
+  return Reflect.ownKeys(one).map((key) => inspect(key))
+}
+
+/** More than before when a process has been started and has ended: every process touches memory. */
+function pagesOfEndedChildren(): string | undefined {
+  const stat = readFileSync('/proc/self/stat', 'utf8')
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[8]
+}

@@ -1,0 +1,219 @@
+/**
+ * One row a layer of the wall: by which records it is built, what the kernel then says of a guest, what `doctor` looks at,
+ * and what it stops. Plans, probe, receipt, doctor and docs/layers.md follow from this table. Pure.
+ */
+import { adviseOnCgroups } from '../cgroup/advice.ts'
+import { namespaceFlags } from '../namespaces.ts'
+import type { PlanRecord } from '../plan-records.ts'
+import type { ProbeLayer } from '../probe-report.ts'
+import type { Surroundings } from '../surroundings.ts'
+
+/** What is known of a machine when a trial cell has stood on it. */
+export interface Seen {
+  /** As its receipt would name them. */
+  readonly layers: readonly string[]
+  /** What the kernel said of its guest. */
+  readonly observed: Readonly<Record<string, string>>
+  /** Of the host, by the name of the link in /proc/self/ns. */
+  readonly hostNamespaces: Readonly<Record<string, string>>
+  readonly identity: 'own' | 'shared'
+  readonly cgroupVersion: 1 | 2 | null
+  readonly cgroupReason: string
+  readonly refusedLowers: readonly string[]
+  readonly around: Surroundings
+}
+
+export interface LayerRow {
+  /** As the receipt names it. */
+  readonly name: string
+  /** Against what it stands, in docs/layers.md. */
+  readonly stops: string
+  /** Whether these records build it. */
+  readonly isBuiltBy: (records: readonly PlanRecord[]) => boolean
+  /** A space has it from the cell that it lies in. */
+  readonly isInherited?: true
+  /** What the kernel must say of every guest in /proc/<pid>/status. Source: proc(5). */
+  readonly promises?: Readonly<Record<string, string>>
+  /** From the facts that pid 1 reports, where the name alone does not say enough. */
+  readonly nameFrom?: (facts: Readonly<Record<string, string>>) => string
+  /** What `doctor` says of it; absent for what is there wherever a cell stands. */
+  readonly describe?: (seen: Seen) => ProbeLayer
+}
+
+const has =
+  (...names: readonly PlanRecord['do'][]) =>
+  (records: readonly PlanRecord[]): boolean =>
+    records.some((record) => names.includes(record.do))
+
+/** A guest is started after the last record, and in every cell by the same steps. */
+const servesGuests = has('serve')
+
+const unshares = (flag: number) => (records: readonly PlanRecord[]) =>
+  records.some((record) => (record.do === 'clone' || record.do === 'unshare') && (record.flags & flag) !== 0)
+
+/** `link` is its name in /proc/<pid>/ns, where that is another. */
+function namespace(name: keyof typeof namespaceFlags, stops: string, link: string = name): LayerRow {
+  const describe = ({ observed, hostNamespaces }: Seen): ProbeLayer => {
+    const inside = observed[`ns_${link}`]
+    // One of its own is one whose number is not the host's.
+    const isOwn = inside !== undefined && inside !== '' && inside !== hostNamespaces[link]
+    const [state, what] = isOwn ? (['ok', 'its own'] as const) : (['missing', "the host's"] as const)
+    return { name: `${name} namespace`, state, observed: what }
+  }
+  return { name: `${name}-namespace`, stops, isBuiltBy: unshares(namespaceFlags[name]), describe }
+}
+
+/** ABI 6 is the first that keeps guests from abstract sockets and signals outside. */
+const scopingAbi = 6
+
+const noCapabilities = { CapPrm: '0000000000000000', CapEff: '0000000000000000' }
+
+export const layerRows: readonly LayerRow[] = [
+  {
+    name: 'own-uid',
+    stops: 'acting as a user of the host, or as another cell',
+    isBuiltBy: has('guest-ids'),
+    describe: describeOwnUid,
+  },
+  {
+    ...namespace('user', 'being anybody outside of the cell'),
+    isInherited: true,
+  },
+  namespace('pid', 'seeing and signalling processes of the host'),
+  namespace('mount', 'seeing and changing files of the host', 'mnt'),
+  {
+    name: 'own-view',
+    stops: 'locking and watching files that everybody has, and reaching sockets and pipes among them',
+    isBuiltBy: (records) =>
+      has('own-view')(records) &&
+      records.every((record) => record.do !== 'open-tree' || record.path.startsWith('/dev/')),
+    isInherited: true,
+    describe: describeOwnView,
+  },
+  namespace('ipc', 'reaching queues and shared memory of the host'),
+  namespace('uts', 'learning and setting the name of the host'),
+  namespace('cgroup', 'seeing where in the host’s cgroups it is'),
+  namespace('network', 'reaching any network', 'net'),
+  {
+    name: 'cgroup',
+    stops: 'taking more memory, processes and processor time than its limits, all processes together',
+    isBuiltBy: has('join', 'guest-join'),
+    describe: describeCgroup,
+  },
+  {
+    name: 'no-capabilities',
+    stops: 'whatever the kernel keeps for root',
+    isBuiltBy: servesGuests,
+    promises: noCapabilities,
+    describe: ({ observed }) => describeFacts('capabilities', noCapabilities, observed),
+  },
+  {
+    name: 'no-new-privileges',
+    stops: 'gaining rights from a program with a set-user-id bit or capabilities',
+    isBuiltBy: servesGuests,
+    promises: { NoNewPrivs: '1' },
+  },
+  {
+    name: 'no-nested-user-namespaces',
+    stops: 'being root in a user namespace, where more of the kernel can be reached',
+    isBuiltBy: has('root-guard'),
+  },
+  {
+    name: 'landlock',
+    stops: 'every path that is not listed; from ABI 6 on abstract sockets and signals outside of the cell',
+    isBuiltBy: has('guest-landlock'),
+    nameFrom: ({ landlock_abi: abi = '0' }) => `landlock-${abi}`,
+    describe: describeLandlock,
+  },
+  {
+    name: 'seccomp',
+    stops: 'system calls, options and ioctls that are not on a list',
+    isBuiltBy: has('guest-filter'),
+    promises: { Seccomp: '2' },
+    describe: ({ observed }) => describeFacts('seccomp', { Seccomp: '2', NoNewPrivs: '1' }, observed),
+  },
+  {
+    name: 'rlimits',
+    stops:
+      'what one process can take by itself: descriptors, the size of a file, locked memory, queued signals',
+    isBuiltBy: servesGuests,
+  },
+  {
+    name: 'warden',
+    stops: 'outliving the run where there is no pid namespace',
+    isBuiltBy: has('warden'),
+  },
+]
+
+function describeOwnUid({ identity, observed }: Seen): ProbeLayer {
+  const name = 'own uid'
+  if (identity === 'own') {
+    const inside = observed['Uid']?.split(' ')[0] ?? '?'
+    return { name, state: 'ok', observed: `guests are uid ${inside} inside, an id of their own outside` }
+  }
+  return {
+    name,
+    state: 'weaker',
+    observed: 'guests have the uid of this process; their processes and file watches count against it',
+    meaning: 'Of what is shown to guests they can read whatever this user can, however its modes protect it.',
+    fix: 'Start as root: cells then get ids of their own and never run as root.',
+  }
+}
+
+/** Whose inodes guests have of the folders that are shown. */
+function describeOwnView({ layers, refusedLowers }: Seen): ProbeLayer {
+  const name = 'own view'
+  if (layers.includes('own-view'))
+    return { name, state: 'ok', observed: 'folders of the host are shown by an overlay of the cell’s own' }
+  const refused = refusedLowers.map((folder) => `the kernel refuses one of ${folder}`)
+  return {
+    name,
+    state: 'weaker',
+    observed:
+      refused.length > 0 ? refused.join('; ') : 'something is mounted inside of a folder that is shown',
+    meaning:
+      'Guests have the host’s own inodes, read-only: they can lock files that others lock and watch what others open. `readable` folders with sockets or named pipes are refused.',
+    fix: 'Linux 5.11 or later with overlayfs, not nested more than once in other overlays, and no mounts inside of /usr.',
+  }
+}
+
+function describeCgroup({ cgroupVersion, cgroupReason, around }: Seen): ProbeLayer {
+  const name = 'cgroup'
+  if (cgroupVersion !== null)
+    return { name, state: 'ok', observed: `version ${cgroupVersion}: memory, pids, cpu` }
+  return {
+    name,
+    state: 'weaker',
+    observed: `${cgroupReason}; memory and cpu are held by a watchdog, processes by an rlimit`,
+    meaning:
+      'Memory can go over its limit before the watchdog looks; what waits in sockets and pipes is not counted; a fork bomb ends as an error and not as `limit-exceeded`.',
+    fix: adviseOnCgroups(around),
+  }
+}
+
+/** What the kernel says about the guest, not what the plan promised. */
+function describeFacts(
+  name: string,
+  wanted: Readonly<Record<string, string>>,
+  observed: Seen['observed'],
+): ProbeLayer {
+  const facts = Object.keys(wanted).map((key) => [key, observed[key] ?? '?'] as const)
+  return {
+    name,
+    state: facts.every(([key, value]) => wanted[key] === value) ? 'ok' : 'missing',
+    observed: facts.map((fact) => fact.join(' ')).join(', '),
+  }
+}
+
+function describeLandlock({ layers }: Seen): ProbeLayer {
+  const abi = Number(layers.find((layer) => layer.startsWith('landlock-'))?.slice('landlock-'.length) ?? 0)
+  if (abi >= scopingAbi) return { name: 'Landlock', state: 'ok', observed: `ABI ${abi}` }
+  return {
+    name: 'Landlock',
+    state: abi > 0 ? 'weaker' : 'missing',
+    observed: `ABI ${abi}: no scopes for abstract sockets and signals`,
+    meaning:
+      "With `network: 'host'` guests can reach abstract sockets of the host; with its default, `none`, they cannot.",
+    fix: 'Linux 6.12 or later brings ABI 6.',
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * One process of a cell on the host's side, from its start to its end: what all have in common who listen to one. It
+ * starts once, ends once or is lost, and nothing that we set up for it outlives it.
+ */
+export class ProcessLife<End> {
+  readonly #start = Promise.withResolvers<void>()
+  readonly #end = Promise.withResolvers<End>()
+  readonly #cancels: (() => void)[] = []
+  #isOver = false
+
+  constructor() {
+    // Not everybody waits for both.
+    for (const promise of [this.started, this.ended]) promise.catch(() => undefined)
+  }
+
+  /** Resolves when foreign code may run, or will not because it has been ended; rejects when it could not be started. */
+  get started(): Promise<void> {
+    return this.#start.promise
+  }
+
+  /** Resolves with its end; rejects when there is none to tell of. */
+  get ended(): Promise<End> {
+    return this.#end.promise
+  }
+
+  /** Whether what arrives from now on counts for nothing. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  start(): void {
+    this.#start.resolve()
+  }
+
+  /** Its end follows. */
+  failStart(error: unknown): void {
+    this.#start.reject(error)
+  }
+
+  /** Keeps what has to be cancelled when it is over. */
+  until(cancel: () => void): void {
+    this.#cancels.push(cancel)
+  }
+
+  /** Cancels all that now. */
+  cancel(): void {
+    for (const cancel of this.#cancels.splice(0)) cancel()
+  }
+
+  /** It is over. How it ended may still have to be found out. */
+  stop(): void {
+    this.#isOver = true
+    this.cancel()
+  }
+
+  end(how: End): void {
+    this.stop()
+    this.#start.resolve()
+    this.#end.resolve(how)
+  }
+
+  fail(error: unknown): void {
+    this.stop()
+    this.#start.reject(error)
+    this.#end.reject(error)
+  }
+}

@@ -1,0 +1,22 @@
+/** A worker: where one job runs. It waits ready, or is started by the run; the pool has it on loan to one job. */
+import type { StartKind } from '../core/result.ts'
+import type { RunEnd } from './follow-run.ts'
+import type { Job } from './guest-start.ts'
+
+export interface Worker {
+  /** How it came to be there. */
+  readonly start: StartKind
+  /**
+   * The job it is for, once. Null when the worker turned out to be lost: then nothing of the job has run. Throws what
+   * refuses the job, before anything runs: INPUT_TOO_LARGE; else CELL_FAILED, WORKER_LOST, JAIL_UNAVAILABLE.
+   */
+  run(job: Job): Promise<RunEnd | null>
+  /** Ends it, if it was not used. */
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** One that waits for its job. */
+export interface ReadyWorker extends Worker {
+  /** Resolves when it can no longer serve. */
+  readonly lost: Promise<unknown>
+}

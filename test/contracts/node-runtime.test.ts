@@ -1,0 +1,6 @@
+/** Node's part of the contract, in a file of its own: it starts slowest, and shares its harness with Bun. */
+import { Toolchains } from '../../src/runtimes/toolchains.ts'
+import { describeRuntime } from './runtime.contract.ts'
+import { nodePrograms } from './runtime/javascript.programs.ts'
+
+describeRuntime(nodePrograms, new Toolchains().node() === null && 'node 24 is not installed')

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { limitMechanisms } from '../../../src/jail/limits/plan-limits.ts'
+
+test('without cgroups a receipt says watchdog and rlimit where it would have said cgroup', () => {
+  const [held, alone] = [
+    limitMechanisms({ cgroupVersion: 2, level: 'strong', identity: 'own' }),
+    limitMechanisms({ cgroupVersion: null, level: 'standard', identity: 'shared' }),
+  ]
+  const different = Object.keys(held).filter((name) => held[name as 'wallMs'] !== alone[name as 'wallMs'])
+  assert.deepEqual(
+    different.map((name) => [name, held[name as 'wallMs'], alone[name as 'wallMs']]),
+    [
+      ['cpuMs', 'cgroup', 'watchdog'],
+      ['memoryBytes', 'cgroup', 'watchdog'],
+      ['processesMax', 'cgroup', 'rlimit'],
+    ],
+  )
+})
+
+test('without a file system of its own, a run’s disk is held by the watchdog', () => {
+  assert.equal(
+    limitMechanisms({ cgroupVersion: 1, level: 'restricted', identity: 'shared' }).diskBytes,
+    'watchdog',
+  )
+  assert.equal(limitMechanisms({ cgroupVersion: 1, level: 'strong', identity: 'own' }).diskBytes, 'tmpfs')
+})
+
+test('processes that the kernel counts with those of the service are held by the watchdog', () => {
+  const heldBy = (level: 'standard' | 'restricted', identity: 'own' | 'shared', isInSpace = false) =>
+    limitMechanisms({ cgroupVersion: null, level, identity, isInSpace }).processesMax
+  assert.equal(heldBy('restricted', 'shared'), 'watchdog')
+  assert.equal(heldBy('restricted', 'own'), 'rlimit')
+  assert.equal(heldBy('standard', 'shared'), 'rlimit')
+  // Forks of one interpreter share a count too.
+  assert.equal(heldBy('standard', 'shared', true), 'watchdog')
+  assert.equal(heldBy('standard', 'own', true), 'rlimit')
+})
+
+test('a snippet’s thread has no process, descriptor or file to give away', () => {
+  const { wallMs, memoryBytes, processesMax, hostMs } = limitMechanisms({
+    level: 'wasm',
+    cgroupVersion: null,
+    identity: 'shared',
+  })
+  assert.deepEqual([wallMs, memoryBytes, processesMax, hostMs], ['host', 'wasm', 'wasm', 'host'])
+})

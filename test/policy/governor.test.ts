@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+
+import { LazaretError } from '../../src/core/errors.ts'
+import type { Work } from '../../src/core/work.ts'
+import type { WorkRecord } from '../../src/observe/audit.ts'
+import { policyOf } from '../../src/policy/admit.ts'
+import type { Policy } from '../../src/policy/admit.ts'
+import { Governor } from '../../src/policy/governor.ts'
+import type { GovernorParts } from '../../src/policy/governor.ts'
+import { performForAll, stand } from '../../src/policy/standing-governors.ts'
+import { FakeClock } from '../pool/fake-worker.ts'
+
+const work: Work = { kind: 'warm-up', id: 'one', language: 'shell', runtime: 'shell', count: 1 }
+
+function govern(parts: Partial<GovernorParts> = {}) {
+  const told: WorkRecord[] = []
+  const kept: WorkRecord[] = []
+  const clock = new FakeClock()
+  const governor = new Governor({
+    policy: policyOf({}),
+    audit: { record: async (record) => void kept.push(record) },
+    clock,
+    closing: new AbortController().signal,
+    onEnded: (record) => told.push(record),
+    ...parts,
+  })
+  return { governor, clock, told, kept }
+}
+
+/** Lets work begin when it is told to, and counts the tickets that are out. */
+class SlowPolicy implements Policy {
+  out = 0
+  readonly begin = Promise.withResolvers<void>()
+
+  async admit() {
+    await this.begin.promise
+    this.out++
+    return {
+      queuedMs: 7,
+      [Symbol.asyncDispose]: async () => {
+        this.out--
+      },
+    }
+  }
+}
+
+describe('a piece of work', () => {
+  test('counts from its request on, has its ticket while it goes on, and is told of once', async () => {
+    const policy = new SlowPolicy()
+    const { governor, clock, told, kept } = govern({ policy })
+    const acting = Promise.withResolvers<void>()
+    const performed = governor.perform(work, async ({ queuedMs }) => {
+      await acting.promise
+      return queuedMs
+    })
+    assert.equal(governor.running('warm-up'), 1)
+    policy.begin.resolve()
+    await new Promise(setImmediate)
+    assert.equal(policy.out, 1)
+    clock.advance(30)
+    acting.resolve()
+    assert.equal(await performed, 7)
+    assert.deepEqual([governor.running('warm-up'), policy.out], [0, 0])
+    assert.deepEqual(told, [{ work, end: { outcome: 'done' }, wallMs: 30 }])
+    assert.deepEqual(kept, told)
+  })
+
+  for (const [what, thrown, end] of [
+    ['a refusal', new LazaretError('QUEUE_FULL'), { outcome: 'refused', code: 'QUEUE_FULL' }],
+    ['a fault', new LazaretError('CELL_FAILED'), { outcome: 'fault', code: 'CELL_FAILED' }],
+    ['anything else', new Error('x'), { outcome: 'fault' }],
+  ] as const)
+    test(`that throws ${what} is told of as such, and its ticket is given back`, async () => {
+      const policy = new SlowPolicy()
+      policy.begin.resolve()
+      const { governor, told } = govern({ policy })
+      const failing = governor.perform(work, () => Promise.reject(thrown))
+      await assert.rejects(failing, thrown)
+      assert.deepEqual([told[0]?.end, told.length, policy.out], [end, 1, 0])
+    })
+
+  test('that goes on is over once, whoever says so first', async () => {
+    const { governor, told } = govern()
+    const begun = await governor.begin(work)
+    await begun.fail(new LazaretError('SANDBOX_GONE'))
+    await begun.end({ outcome: 'done' })
+    assert.deepEqual(
+      told.map(({ end }) => end.code),
+      ['SANDBOX_GONE'],
+    )
+    assert.equal(governor.running('warm-up'), 0)
+  })
+
+  test('that is let in too late begins nothing, and its ticket is given back', async () => {
+    const policy = new SlowPolicy()
+    const closing = new AbortController()
+    const { governor, told, clock } = govern({ policy, closing: closing.signal })
+    let acts = 0
+    const act = async () => ++acts
+    const performed = [
+      assert.rejects(governor.perform(work, act), { code: 'DISPOSED' }),
+      assert.rejects(governor.begin(work), { code: 'DISPOSED' }),
+      governor.perform(work, act, { unbegun: () => 0, endOf: () => ({ outcome: 'cancelled' }) }),
+    ]
+    closing.abort()
+    clock.advance(0)
+    assert.deepEqual(await Promise.all(performed), [undefined, undefined, 0])
+    policy.begin.resolve()
+    await new Promise(setImmediate)
+    assert.deepEqual([acts, policy.out, governor.running('warm-up')], [0, 0, 0])
+    assert.deepEqual(told.map(({ end }) => end.outcome).toSorted(), ['cancelled', 'refused', 'refused'])
+  })
+
+  test('whose record cannot be kept fails, and one that failed before says why it did', async () => {
+    const audit = { record: () => Promise.reject(new Error('the disk is full')) }
+    const { governor, told } = govern({ audit })
+    await assert.rejects(
+      governor.perform(work, async () => 1),
+      /the disk is full/,
+    )
+    await assert.rejects(
+      governor.perform(work, () => Promise.reject(new Error('first'))),
+      /first/,
+    )
+    assert.deepEqual([told, governor.running('warm-up')], [[], 0])
+  })
+})
+
+describe('an operator’s function', () => {
+  const admitWith = (admit: (asked: Work) => unknown) => policyOf({ admit }).admit(work)
+
+  test('refuses by what it throws, and a LazaretError is thrown as it is', async () => {
+    const own = new LazaretError('QUEUE_FULL', { detail: 'Come back tomorrow.' })
+    await assert.rejects(
+      admitWith(() => Promise.reject(own)),
+      own,
+    )
+    for (const thrown of [new Error('not you'), 'not you', { message: 'not you' }])
+      await assert.rejects(
+        admitWith(() => {
+          throw thrown
+        }),
+        ({ code, message, cause }: LazaretError) =>
+          code === 'NOT_ADMITTED' && message.includes('not you') && cause === thrown,
+      )
+  })
+
+  test('admits by answering, unless the answer is false', async () => {
+    for (const answer of [undefined, true, null, 0, Promise.resolve()]) await admitWith(() => answer)
+    for (const answer of [false, Promise.resolve(false)])
+      await assert.rejects(
+        admitWith(() => answer),
+        { code: 'NOT_ADMITTED' },
+      )
+  })
+
+  test('is not asked for snippets where those are off', async () => {
+    const asked: string[] = []
+    const policy = policyOf({ hasSnippets: false, admit: ({ kind }) => asked.push(kind) })
+    await assert.rejects(policy.admit({ ...work, runtime: 'snippet' }), { code: 'RUNTIME_UNAVAILABLE' })
+    await policy.admit(work)
+    assert.deepEqual(asked, ['warm-up'])
+  })
+})
+
+describe('work that belongs to no Lazaret', () => {
+  test('asks all that stand, and is told to each', async () => {
+    const [one, two] = [govern(), govern()]
+    const sitDown = [stand(one.governor), stand(two.governor)]
+    try {
+      assert.equal(await performForAll(work, async () => 5), 5)
+      assert.deepEqual([one.told.length, two.told.length], [1, 1])
+    } finally {
+      for (const end of sitDown) end()
+    }
+    assert.equal(await performForAll(work, async () => 6), 6)
+    assert.deepEqual([one.told.length, two.told.length], [1, 1])
+  })
+
+  test('is refused when one of them refuses', async () => {
+    const open = govern()
+    const closed = govern({ policy: policyOf({ admit: () => Promise.reject(new Error('no')) }) })
+    const sitDown = [stand(open.governor), stand(closed.governor)]
+    let ran = false
+    try {
+      const performed = performForAll(work, async () => (ran = true))
+      await assert.rejects(performed, { code: 'NOT_ADMITTED' })
+      assert.equal(ran, false)
+    } finally {
+      for (const end of sitDown) end()
+    }
+  })
+})

@@ -1,0 +1,99 @@
+/** Which tests run where: nothing is left out, nothing runs twice, and what nobody has thought of runs everywhere. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { levelsOf, lists } from '../../scripts/testing/levels.ts'
+import type { Level } from '../../scripts/testing/levels.ts'
+import { notDaily, planPasses } from '../../scripts/testing/passes.ts'
+import type { Pass, Tier } from '../../scripts/testing/passes.ts'
+import { planProcesses } from '../../scripts/testing/processes.ts'
+import { classOf } from '../../scripts/testing/test-class.ts'
+import { listFiles } from '../support/checkout.ts'
+
+const files = ['test', 'test-deep'].flatMap((folder) => listFiles(folder, ['.test.ts']))
+const everyLevel: readonly Level[] = [
+  'started',
+  'plain user',
+  'started, without namespaces',
+  'plain user, without namespaces',
+  'started, on the oldest Node',
+  'plain user, on the oldest Node',
+]
+const isWide = (file: string) => file.startsWith('test-deep/wide/')
+
+function planOf(isRoot: boolean, ...tiers: readonly Tier[]): Pass[] {
+  return tiers.flatMap((tier) => planPasses({ tier, filters: [], isRoot }))
+}
+
+/** `root`, `plain user without namespaces, on the oldest Node`, and the like, with the files that run so. */
+function filesBySituation(passes: readonly Pass[]): Map<string, string[]> {
+  const found = new Map<string, string[]>()
+  for (const { userId, isOnOldest, lacking, files: some } of passes) {
+    const situation = JSON.stringify({ userId, isOnOldest, lacking })
+    found.set(situation, [...(found.get(situation) ?? []), ...some])
+  }
+  return found
+}
+
+for (const isRoot of [true, false]) {
+  const who = isRoot ? 'root' : 'a plain user'
+
+  test(`every file of tests runs as ${who}, who started them, in one of the two tiers`, () => {
+    const [started] = filesBySituation(planOf(isRoot, 'daily', 'rest')).values()
+    assert.deepEqual(started?.toSorted(), files.filter((file) => !isWide(file)).toSorted())
+    const [all] = filesBySituation(planOf(isRoot, 'daily', 'wide')).values()
+    assert.deepEqual(all?.toSorted(), files.toSorted())
+  })
+
+  test(`no file runs twice in one situation when ${who} runs both tiers`, () => {
+    for (const [situation, some] of filesBySituation(planOf(isRoot, 'daily', 'rest')))
+      assert.equal(new Set(some).size, some.length, situation)
+  })
+
+  test(`the daily tier of ${who} has one pass`, () => {
+    assert.equal(planOf(isRoot, 'daily').length, 1)
+  })
+}
+
+test('each file runs at every level where it means something', () => {
+  const passes = planOf(true, 'rest', 'daily')
+  for (const file of files.filter((one) => !isWide(one))) {
+    assert.equal(passes.filter((pass) => pass.files.includes(file)).length, levelsOf(file).length, file)
+  }
+})
+
+test('a file that nobody has thought of runs at every level, in a process of its own', () => {
+  assert.deepEqual(levelsOf('test/new/new.test.ts', 'alone'), everyLevel)
+  assert.deepEqual(levelsOf('test/new.test.ts', 'shared'), everyLevel)
+})
+
+test('a pure file runs for one user, on this Node and on the oldest', () => {
+  assert.deepEqual(levelsOf('test/new/new.test.ts', 'pure'), ['started', 'started, on the oldest Node'])
+})
+
+test('every place on a list has files', () => {
+  const places = [...Object.values(lists).flat(), ...notDaily]
+  assert.deepEqual(
+    places.filter((place) => !files.some((file) => file.startsWith(place))),
+    [],
+  )
+})
+
+test('every file has one process, its own or a shared one', () => {
+  for (const mayShare of [true, false]) {
+    const planned = planProcesses(files, { mayShare }).flatMap((one) => one.files)
+    assert.deepEqual(planned.toSorted(), files.toSorted())
+  }
+})
+
+test('what starts processes, threads or cells is not pure, by way of others either', () => {
+  const direct = {
+    'test/jail/socket-search.test.ts': 'alone',
+    'test/pool/threads.test.ts': 'alone',
+    'test/readme.test.ts': 'alone',
+    'test/sandbox/exec.test.ts': 'alone',
+    'test/escape/setuid.test.ts': 'shared',
+    'test/jail/landlock.test.ts': 'pure',
+  }
+  for (const [file, expected] of Object.entries(direct)) assert.equal(classOf(file), expected, file)
+})

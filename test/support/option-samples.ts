@@ -1,0 +1,18 @@
+/** A value for each option that is not the usual one. The compiler asks for one as soon as there is a new option. */
+import { systemClock } from '../../src/core/clock.ts'
+import type { LazaretOptions } from '../../src/index.ts'
+
+export const optionSamples: Required<LazaretOptions> = {
+  minimumProtection: 'strong',
+  defaults: { wallMs: 5, cpuMs: null },
+  ceilings: { memoryBytes: 64 * 1024 * 1024 },
+  toolchains: { python: '/usr/bin/env' },
+  readable: [{ host: '/usr/share', guest: '/shown' }],
+  pools: { python: { min: 1, max: 4 }, snippet: { max: 0 } },
+  preload: ['statistics', 'os.path'],
+  uidRange: { first: 100_000, count: 65_536 },
+  allowUnenforced: ['memoryBytes'],
+  admit: () => undefined,
+  onEvent: () => undefined,
+  clock: systemClock,
+}
