@@ -1,6 +1,7 @@
 /** A launcher that waits for its plan, and how this process starts one without a nursery. */
 import { spawn } from 'node:child_process'
-import type { ChildProcess, StdioOptions } from 'node:child_process'
+import type { ChildProcess, IOType } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
 import type { Duplex } from 'node:stream'
 
 import { LazaretError } from '../core/errors.ts'
@@ -55,12 +56,13 @@ export function holdAll(isHeld: boolean, all: readonly unknown[]): void {
 }
 
 /** Throws when the launcher's program cannot be started. */
-export function spawnProgram(stdio: StdioOptions): ChildProcess {
+export function spawnProgram(stdio: readonly (IOType | number)[]): ChildProcess {
+  requireDescriptors(stdio.filter((one) => one === 'pipe').length * 2 + ofStarting)
   let child: ChildProcess
   try {
     child = spawn(requireLauncher(), [], {
       argv0: 'cell', // guests see it in /proc/1/cmdline; the path is the host's
-      stdio,
+      stdio: [...stdio],
       env: {},
       cwd: '/',
     })
@@ -70,10 +72,28 @@ export function spawnProgram(stdio: StdioOptions): ChildProcess {
   }
   // Without descriptors or memory Node answers with half an object and tells the reason a tick later.
   child.once('error', () => undefined)
-  if (child.pid === undefined) {
-    throw new LazaretError('CELL_FAILED', {
-      detail: 'The launcher could not be started: this process is out of descriptors, processes or memory.',
-    })
-  }
+  if (child.pid === undefined) throw exhausted()
   return child
+}
+
+/** Besides its sockets: the pipe on which libuv hears whether the program runs, and `/dev/null` in the child. */
+const ofStarting = 3
+
+/** When they run out in the middle of a start, Node keeps the sockets that it has made by then for ever. */
+function requireDescriptors(count: number): void {
+  const spare: number[] = []
+  try {
+    while (spare.length < count) spare.push(openSync('/dev/null', 'r'))
+  } catch (cause) {
+    throw exhausted(cause)
+  } finally {
+    for (const descriptor of spare) closeSync(descriptor)
+  }
+}
+
+function exhausted(cause?: unknown): LazaretError {
+  return new LazaretError('CELL_FAILED', {
+    detail: 'The launcher could not be started: this process is out of descriptors, processes or memory.',
+    cause,
+  })
 }

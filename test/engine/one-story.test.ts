@@ -175,7 +175,8 @@ test('every method of a sandbox, its sessions and its processes asks the policy,
 
 test('a policy is told what is asked, by whom, and never a secret', async () => {
   asked.length = 0
-  await using sandbox = await lazaret.sandbox({ id: 'told', client: 'ada' })
+  // Where there are no namespaces, nothing keeps the secret from the sandbox's other commands. Here there are none.
+  await using sandbox = await lazaret.sandbox({ id: 'told', client: 'ada', allowDegradedSecrets: true })
   await sandbox.exec('true', { env: { TOKEN: 'hunter2' } })
   await lazaret.run({ language: 'shell', code: ':', client: 'bob', functions: undefined as never })
   const told = asked.map(({ kind, client }) => [kind, client])
