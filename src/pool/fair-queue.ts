@@ -18,6 +18,15 @@ export class FairQueue<T> {
     else own.push(item)
   }
 
+  /** Who is next, of those that `suits`. It goes on waiting. */
+  find(suits: (item: T) => boolean): T | undefined {
+    for (const own of this.#waiting.values()) {
+      const item = own.find(suits)
+      if (item !== undefined) return item
+    }
+    return undefined
+  }
+
   /** The next one, of those that `suits`; its client is the last to have a turn again. */
   take(suits: (item: T) => boolean = () => true): T | undefined {
     for (const [client, own] of this.#waiting) {

@@ -1,0 +1,283 @@
+/**
+ * Workers that serve one job after another. At most so many stand at one time, whoever finds none waits in a fair queue,
+ * and a worker that cannot go on is replaced at once.
+ */
+import { holdProcess } from '../core/clock.ts'
+import { LazaretError } from '../core/errors.ts'
+import { FairQueue } from './fair-queue.ts'
+import type { LastingPoolParts, LastingWorker, Served, Turn } from './lasting-worker.ts'
+import { Slot } from './slots.ts'
+import type { CrashLimit, SlotEvent } from './slots.ts'
+
+/** How often workers that nobody needed in the meantime are ended. */
+const idleMs = 30_000
+/** A worker that knows one client goes on with it for so long, while another client's jobs wait. */
+const patienceMs = 200
+const noCrashLimit: CrashLimit = { most: Number.POSITIVE_INFINITY, windowMs: 60_000 }
+
+type LastingSlot<Job, End> = Slot<LastingWorker<Job, End>>
+
+interface Waiter<OneSlot> {
+  readonly client: string
+  readonly since: number
+  readonly turn: PromiseWithResolvers<OneSlot | null>
+}
+
+export class LastingPool<Job, End> implements AsyncDisposable {
+  readonly #parts: LastingPoolParts<Job, End>
+  readonly #slots: readonly LastingSlot<Job, End>[]
+  readonly #waiting = new FairQueue<Waiter<LastingSlot<Job, End>>>()
+  /** The one that waited least is last, and served first. */
+  readonly #idle: LastingSlot<Job, End>[] = []
+  readonly #ending = new Set<Promise<void>>()
+  /** How many were idle all the time since the last look. */
+  #spare = 0
+  #stopLooking: (() => void) | undefined
+  #isDisposed = false
+  #starts = 0
+
+  constructor(parts: LastingPoolParts<Job, End>) {
+    this.#parts = parts
+    const tell = (event: SlotEvent) => parts.onEvent?.(event)
+    this.#slots = Array.from({ length: parts.workersMax }, (_, at) => new Slot(at + 1, tell))
+  }
+
+  /** Throws QUEUE_FULL, WORKER_LOST, RUNTIME_UNAVAILABLE, DISPOSED; how the job ended is a value. */
+  async run(job: Job, turn: Turn = {}): Promise<Served<End>> {
+    const { clock } = this.#parts
+    const askedAt = clock.now()
+    const startsBefore = this.#starts
+    const slot = await this.#take(turn)
+    const queuedMs = clock.now() - askedAt
+    const worker = slot?.worker
+    // It was aborted after the worker had been found: nothing has run in that.
+    if (turn.signal?.aborted === true && slot !== null) this.#offer(slot)
+    if (turn.signal?.aborted === true || slot === null || worker === null || worker === undefined)
+      return { end: null, queuedMs, start: 'cold' }
+    const start = slot.startNumber > startsBefore ? 'cold' : 'parked'
+    turn.onBegun?.()
+    return { end: await this.#runIn(slot, worker, job), queuedMs, start }
+  }
+
+  /** Jobs that wait for a worker. */
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  get counts(): { readonly total: number; readonly active: number; readonly busy: number } {
+    const states = this.#slots.map(({ state }) => state)
+    const busy = states.filter((state) => state === 'busy').length
+    return { total: states.length, active: busy + states.filter((state) => state === 'idle').length, busy }
+  }
+
+  /** Resolves when `count` workers, or as many as there may be, wait for jobs. Throws as `run` does. */
+  async warmUp(count: number): Promise<void> {
+    const wanted = Math.min(count, this.#parts.workersMax)
+    const turns = await Promise.allSettled(Array.from({ length: wanted }, () => this.#take({})))
+    for (const turn of turns) if (turn.status === 'fulfilled' && turn.value !== null) this.#offer(turn.value)
+    for (const turn of turns) if (turn.status === 'rejected') throw turn.reason
+  }
+
+  /** Ends the workers that wait for jobs. */
+  async drain(): Promise<void> {
+    for (const slot of this.#idle.splice(0)) this.#giveUp(slot, 'the pool was drained')
+    await Promise.all(this.#ending)
+  }
+
+  /** Refuses the jobs that wait, and those that come; those that run go on. */
+  close(reason: unknown = new LazaretError('DISPOSED')): void {
+    this.#isDisposed = true
+    this.#stopLooking?.()
+    this.#refuseWaiting(reason)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close()
+    for (const slot of this.#slots) this.#giveUp(slot, 'the pool was ended')
+    this.#idle.length = 0
+    while (this.#ending.size > 0) await Promise.all(this.#ending)
+  }
+
+  async #runIn(slot: LastingSlot<Job, End>, worker: LastingWorker<Job, End>, job: Job): Promise<End> {
+    try {
+      const end = await worker.run(job)
+      if (slot.worker !== worker) return end
+      if (worker.fits(slot.client) === 'never') {
+        this.#giveUp(slot, 'its worker was spent')
+        // In its place: the next job is not to wait longer than this one did.
+        this.#restart(slot)
+      } else void this.#offerWhenReady(slot, worker)
+      return end
+    } catch (error) {
+      this.#lose(slot, worker, error)
+      throw this.#isDisposed ? new LazaretError('DISPOSED') : error
+    }
+  }
+
+  /** Null when the signal was first. */
+  async #take({
+    signal,
+    client = '',
+  }: Pick<Turn, 'signal' | 'client'>): Promise<LastingSlot<Job, End> | null> {
+    if (signal?.aborted === true) return null
+    if (this.#isDisposed) throw new LazaretError('DISPOSED')
+    const idle = this.#takeIdle(client)
+    if (idle !== undefined) return this.#occupy(idle, client)
+    this.#requireSlots()
+    if (this.#waiting.length >= this.#parts.waitingMax)
+      throw new LazaretError('QUEUE_FULL', {
+        detail: `${this.#parts.waitingMax} ${this.#parts.noun}s wait for a worker.`,
+      })
+    const { clock } = this.#parts
+    const turn = Promise.withResolvers<LastingSlot<Job, End> | null>()
+    const waiter = { client, since: clock.now(), turn }
+    const leave = () => {
+      if (this.#waiting.remove(client, waiter)) turn.resolve(null)
+    }
+    signal?.addEventListener('abort', leave, { once: true })
+    this.#waiting.add(client, waiter)
+    this.#startForOneMore()
+    const letGo = holdProcess(clock)
+    try {
+      const slot = await turn.promise
+      return slot === null ? null : this.#occupy(slot, client)
+    } finally {
+      letGo()
+      signal?.removeEventListener('abort', leave)
+    }
+  }
+
+  #occupy(slot: LastingSlot<Job, End>, client: string): LastingSlot<Job, End> {
+    slot.client = client
+    slot.turn('busy', 'a job has come')
+    return slot
+  }
+
+  #takeIdle(client: string): LastingSlot<Job, End> | undefined {
+    const fit = (how: string) => this.#idle.findLast(({ worker }) => worker?.fits(client) === how)
+    const slot = fit('best') ?? fit('well')
+    if (slot === undefined) return undefined
+    this.#idle.splice(this.#idle.indexOf(slot), 1)
+    this.#spare = Math.min(this.#spare, this.#idle.length)
+    return slot
+  }
+
+  /** A free slot, or that of a worker which waits for somebody else. */
+  #startForOneMore(): void {
+    const free = this.#slots.find(({ isFree }) => isFree)
+    if (free !== undefined) {
+      this.#start(free)
+      return
+    }
+    const other = this.#idle.shift()
+    if (other === undefined) return
+    this.#spare = Math.min(this.#spare, this.#idle.length)
+    this.#giveUp(other, 'another client needs its place')
+    this.#restart(other)
+  }
+
+  #restart(slot: LastingSlot<Job, End>): void {
+    if (!this.#isDisposed && slot.isFree) this.#start(slot)
+  }
+
+  #start(slot: LastingSlot<Job, End>): void {
+    let worker
+    try {
+      worker = this.#parts.start()
+    } catch (error) {
+      this.#refuseOne(error)
+      return
+    }
+    slot.worker = worker
+    slot.startNumber = ++this.#starts
+    slot.turn('restarting', 'a worker was started')
+    this.#stopLooking ??= this.#parts.clock.every(idleMs, () => this.#endSpare())
+    void worker.lost?.then((reason) => this.#lose(slot, worker, reason))
+    void this.#offerWhenReady(slot, worker)
+  }
+
+  async #offerWhenReady(slot: LastingSlot<Job, End>, worker: LastingWorker<Job, End>): Promise<void> {
+    try {
+      await worker.ready()
+    } catch (error) {
+      this.#lose(slot, worker, error)
+      return
+    }
+    if (slot.worker === worker) this.#offer(slot)
+  }
+
+  /** Its worker broke. A job that runs in it hears of that from the worker. */
+  #lose(slot: LastingSlot<Job, End>, worker: LastingWorker<Job, End>, reason: unknown): void {
+    if (slot.worker !== worker) return
+    const isWaitedFor = slot.state === 'restarting'
+    const at = this.#idle.indexOf(slot)
+    if (at >= 0) this.#idle.splice(at, 1)
+    this.#endWorker(worker)
+    const { clock, crashes = noCrashLimit } = this.#parts
+    slot.crash(clock, crashes, reason instanceof Error ? reason.message : 'its worker ended')
+    if (isWaitedFor) this.#refuseOne(reason)
+    if (this.#slots.every(({ state }) => state === 'disabled'))
+      this.#refuseWaiting(allDisabled(this.#slots.length))
+    else if (!isWaitedFor || !this.#waiting.isEmpty) this.#restart(slot)
+  }
+
+  /** A worker that was started for one of those who wait is missing; without any left all would wait for ever. */
+  #refuseOne(reason: unknown): void {
+    this.#waiting.take()?.turn.reject(reason)
+    if (this.#slots.every(({ worker }) => worker === null)) this.#refuseWaiting(reason)
+  }
+
+  #refuseWaiting(reason: unknown): void {
+    for (let waiter = this.#waiting.take(); waiter !== undefined; waiter = this.#waiting.take())
+      waiter.turn.reject(reason)
+  }
+
+  #requireSlots(): void {
+    if (this.#slots.every(({ state }) => state === 'disabled')) throw allDisabled(this.#slots.length)
+  }
+
+  /** The next in turn that the worker may serve; for one that has waited long it makes room. */
+  #offer(slot: LastingSlot<Job, End>): void {
+    const { worker } = slot
+    if (worker === null) return
+    slot.turn('idle', 'it waits for a job')
+    const now = this.#parts.clock.now()
+    const fits = ({ client }: { readonly client: string }) => worker.fits(client) !== 'never'
+    const next = this.#waiting.find((waiter) => fits(waiter) || now - waiter.since > patienceMs)
+    if (next === undefined) this.#idle.push(slot)
+    else if (fits(next)) {
+      this.#waiting.take((waiter) => waiter === next)?.turn.resolve(slot)
+    } else {
+      this.#giveUp(slot, 'another client has waited long')
+      this.#restart(slot)
+    }
+    if (next === undefined && !this.#waiting.isEmpty) this.#startForOneMore()
+  }
+
+  #giveUp(slot: LastingSlot<Job, End>, reason: string): void {
+    const { worker } = slot
+    slot.worker = null
+    slot.turn('empty', reason)
+    if (worker !== null) this.#endWorker(worker)
+  }
+
+  #endWorker(worker: LastingWorker<Job, End>): void {
+    const ended = worker.end()
+    this.#ending.add(ended)
+    void ended.finally(() => this.#ending.delete(ended))
+  }
+
+  #endSpare(): void {
+    const standing = this.#slots.filter(({ worker }) => worker !== null).length
+    const count = Math.min(this.#spare, standing - (this.#parts.workersMin ?? 1))
+    for (const slot of this.#idle.splice(0, Math.max(count, 0))) this.#giveUp(slot, 'nobody needed it')
+    this.#spare = this.#idle.length
+  }
+}
+
+function allDisabled(count: number): LazaretError {
+  return new LazaretError('RUNTIME_UNAVAILABLE', {
+    detail: `All ${count} workers were disabled, because each of them crashed too often.`,
+    hint: 'Look at the events of the pool for the reason, and initialize it again.',
+  })
+}

@@ -1,0 +1,62 @@
+/** The places of a pool whose workers last: each has a number, a state that is told, and a memory of its crashes. */
+import type { Clock } from '../core/clock.ts'
+
+/** `empty` until it is needed, and again when its worker was given up; `disabled` for good. */
+export type SlotState = 'empty' | 'restarting' | 'idle' | 'busy' | 'crashed' | 'disabled'
+
+export interface SlotEvent {
+  /** From 1 on. */
+  readonly slot: number
+  readonly from: SlotState
+  readonly to: SlotState
+  readonly reason: string
+}
+
+export interface CrashLimit {
+  /** So many crashes of one slot within the window disable it. */
+  readonly most: number
+  readonly windowMs: number
+}
+
+export class Slot<Worker> {
+  readonly number: number
+  worker: Worker | null = null
+  /** Whom its worker serves now, or has served last. */
+  client = ''
+  /** The how manieth of its pool's workers it has. */
+  startNumber = 0
+  #state: SlotState = 'empty'
+  #crashes: number[] = []
+  readonly #tell: (event: SlotEvent) => void
+
+  constructor(number: number, tell: (event: SlotEvent) => void) {
+    this.number = number
+    this.#tell = tell
+  }
+
+  get state(): SlotState {
+    return this.#state
+  }
+
+  /** Whether a worker can be started in it. */
+  get isFree(): boolean {
+    return this.#state === 'empty'
+  }
+
+  turn(to: SlotState, reason: string): void {
+    const from = this.#state
+    if (from === to || from === 'disabled') return
+    this.#state = to
+    this.#tell({ slot: this.number, from, to, reason })
+  }
+
+  /** Its worker broke. Crashes of earlier workers in this slot count as well. */
+  crash(clock: Pick<Clock, 'now'>, limit: CrashLimit, reason: string): void {
+    const now = clock.now()
+    this.#crashes = [...this.#crashes.filter((at) => now - at < limit.windowMs), now]
+    this.worker = null
+    this.turn('crashed', reason)
+    if (this.#crashes.length < limit.most) this.turn('empty', 'it can be used again')
+    else this.turn('disabled', `${this.#crashes.length} crashes within ${limit.windowMs} ms`)
+  }
+}
