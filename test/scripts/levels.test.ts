@@ -67,6 +67,13 @@ test('a file that nobody has thought of runs at every level, in a process of its
   assert.deepEqual(levelsOf('test/new.test.ts', 'shared'), everyLevel)
 })
 
+test('what differs by its walls and not by its owner runs once with namespaces, and once without', () => {
+  for (const file of lists.sameForEveryOwner) {
+    const [started, ...others] = levelsOf(file).filter((level) => !level.endsWith('Node'))
+    assert.deepEqual([started, others], ['started', ['plain user, without namespaces']], file)
+  }
+})
+
 test('a pure file runs for one user, on this Node and on the oldest', () => {
   assert.deepEqual(levelsOf('test/new/new.test.ts', 'pure'), ['started', 'started, on the oldest Node'])
 })
