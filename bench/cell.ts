@@ -48,7 +48,6 @@ async function runTrue({ cell, ground }: BuiltCell, machine: Machine): Promise<v
     env: {},
     folder: '/workspace',
     rlimits: planLimits(defaultLimits, ground.limitGround, machine.limitFigures).rlimits,
-    hasChannel: false,
     outputBytes: 1024,
     wallMs: 0,
     watched: unwatched,

@@ -28,7 +28,10 @@ enum frame_type {
   FRAME_FINISH = 13, /* a guest has said that it is done: its end is not waited for */
   FRAME_KILL_TREE = 14, /* a process and everything that it has started */
   FRAME_RESIZE = 15, /* its terminal: u32 columns, u32 rows */
-  FRAME_HOLD = 16, /* u32: 1 to leave what it writes unread, so that it comes to wait; 0 to read on */
+  FRAME_HOLD = 16, /* u32: what of it is left unread, so that it comes to wait; see enum held */
+  FRAME_CHANNEL = 17, /* bytes for its own channel, as STDIN */
+  FRAME_CHANNEL_END = 18, /* no more of them follow */
+  FRAME_CHANNEL_CLOSE = 19, /* and nobody reads what it writes there */
   /* host to nursery: its name; the first bytes of each connection; which launcher to kill */
   FRAME_NURSERY = 9,
   FRAME_GREETING = 10,
@@ -43,6 +46,7 @@ enum frame_type {
   FRAME_STDIN_TAKEN = 70,
   FRAME_USAGE = 71,
   FRAME_ALONE = 72, /* after KILL_ALL: nothing but pid 1 is alive */
+  FRAME_CHANNEL_TAKEN = 73,
   /* stub to host, on the report socket, where faults of the whole cell go too */
   FRAME_BORN = 80,
   FRAME_GONE = 81,
@@ -50,6 +54,11 @@ enum frame_type {
   FRAME_STARTED = 88, /* this launcher has its sockets */
   FRAME_REAPED = 89,  /* this launcher's number may be another's from now on */
   FRAME_BARREN = 90,  /* the zygote is gone; what it has borne goes on */
+};
+
+enum held {
+  HELD_OUTPUT = 1,
+  HELD_CHANNEL = 2,
 };
 
 enum exceeded {

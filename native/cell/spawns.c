@@ -5,6 +5,23 @@
 
 struct spawn spawns[SPAWNS_MAX];
 
+/* Apart from the table: a new process does not pay for clearing what it may never use. */
+static uint8_t inlet_bytes[SPAWNS_MAX][2][INLET_BYTES];
+
+struct spawn *add_spawn(uint32_t id) {
+  for (int i = 0; i < SPAWNS_MAX; i++) {
+    if (spawns[i].used) continue;
+    spawns[i] = (struct spawn){
+        .used = true,
+        .id = id,
+        .input = {.fd = -1, .taken_type = FRAME_STDIN_TAKEN, .bytes = inlet_bytes[i][0]},
+        .channel = {.fd = -1, .taken_type = FRAME_CHANNEL_TAKEN, .bytes = inlet_bytes[i][1]},
+    };
+    return &spawns[i];
+  }
+  return NULL;
+}
+
 struct spawn *find_spawn(uint32_t id) {
   for (int i = 0; i < SPAWNS_MAX; i++) {
     if (spawns[i].used && spawns[i].id == id) return &spawns[i];

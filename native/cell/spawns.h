@@ -3,27 +3,28 @@
  */
 #ifndef LAZARET_SPAWNS_H
 #define LAZARET_SPAWNS_H
+#include "inlets.h"
+
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
 enum {
   SPAWNS_MAX = 192,           /* processes the host may run at one time in one cell */
-  STREAMS = 3,                /* stdout, stderr, and what a shell says of its state */
   TERMINAL_BYTES = 256 << 10, /* more than a terminal holds that nobody has read */
-  STATE_BYTES = 1 << 20,      /* of the last of them; what is longer is cut off */
-  STDIN_BYTES = 64 << 10,     /* stdin that waits for the guest to read: the host's credit */
+  STATE_BYTES = 1 << 20,      /* of what a shell says of its state; what is longer is cut off */
 };
+
+/* What a process writes. Its first two streams are its output, which has a budget. */
+enum { STATE_STREAM = 2, CHANNEL_STREAM = 3, STREAMS = 4 };
 
 /* One process that the host asked for. */
 struct spawn {
   bool used;
   uint32_t id;
   pid_t pid;                    /* 0 while a fork of the zygote is on its way */
-  int output_fds[STREAMS];      /* stdout or its terminal, stderr, state; -1 when closed */
-  int stdin_fd;                 /* -1 when closed */
+  int output_fds[STREAMS];      /* stdout or its terminal, stderr, state, channel; -1 when closed */
   int exec_fd;                  /* end of file here means that execve worked; -1 afterwards */
   uint64_t started_us;          /* on the monotonic clock */
   uint64_t used_before_us;      /* processor time before its run began, when it was started ahead of it */
@@ -36,14 +37,13 @@ struct spawn {
   uint64_t output_left, state_left;
   uint64_t output_dropped;
   bool output_exceeded, is_terminal, is_own_task; /* the last runs no guest code: see files/collect.c and files/service.c */
-  bool held;                    /* the host wants no more of its output for now */
-  uint8_t stdin_bytes[STDIN_BYTES];
-  size_t stdin_from, stdin_count;
-  bool stdin_ended;
+  uint32_t held;                /* what the host wants no more of for now: enum held */
+  struct inlet input, channel;
 };
 
 extern struct spawn spawns[SPAWNS_MAX];
 
+struct spawn *add_spawn(uint32_t id);  /* or NULL when there is no place left */
 struct spawn *find_spawn(uint32_t id); /* or NULL */
 bool awaits_fork(void);     /* of the zygote: asked for, and not ours yet */
 bool is_own_task(long pid); /* a child of ours that nobody may look into, and that no guest can steer */

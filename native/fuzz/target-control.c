@@ -27,6 +27,10 @@ static void become_warden(uint32_t seed) {
   cell.sync_fd = 15;
 }
 
+static bool is_overfull(const struct inlet *inlet) {
+  return inlet->count + inlet->untold > INLET_BYTES || inlet->from >= INLET_BYTES;
+}
+
 static void begin_anew(void) {
   static const uint8_t filter[8] = {6, 0, 0, 0, 0, 0, 0xff, 0x7f};
   for (int i = 0; i < SPAWNS_MAX; i++) spawns[i].used = false;
@@ -51,8 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct reader nothing = reader_of(NULL, 0);
   if (setjmp(fake_end) == 0) step_serve(&nothing);
   for (int i = 0; i < SPAWNS_MAX; i++) {
-    if (spawns[i].used && (spawns[i].stdin_count > STDIN_BYTES || spawns[i].stdin_from >= STDIN_BYTES)) {
-      found("stdin: more than its ring holds");
+    if (spawns[i].used && (is_overfull(&spawns[i].input) || is_overfull(&spawns[i].channel))) {
+      found("an inlet: more than its ring holds");
     }
   }
   if (inbox_bytes > sizeof inbox || until > sizeof bytes || from > until) found("a buffer counts more than it has");

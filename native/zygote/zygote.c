@@ -71,12 +71,12 @@ struct birth {
 };
 
 static bool take_fds(struct birth *birth) {
-  size_t expected = birth->joins + (size_t)GUEST_FDS - ((program.flags & SPAWN_HAS_CHANNEL) ? 0 : 1);
+  size_t expected = birth->joins + (size_t)GUEST_FDS - ((program.flags & SPAWN_HAS_DESCRIPTOR_3) ? 0 : 1);
   for (int i = 0; i < NAMESPACE_KINDS; i++) expected += (birth->namespaces & namespace_kinds[i].flag) != 0;
   if (fd_count != expected || !(birth->namespaces & namespace_kinds[0].flag)) return false;
   size_t next = fd_count;
   birth->guest_fds[EXEC_FD] = fds[--next];
-  birth->guest_fds[GUEST_CHANNEL_FD] = (program.flags & SPAWN_HAS_CHANNEL) ? fds[--next] : -1;
+  birth->guest_fds[GUEST_CHANNEL_FD] = (program.flags & SPAWN_HAS_DESCRIPTOR_3) ? fds[--next] : -1;
   for (int i = GUEST_CHANNEL_FD; i-- > 0;) birth->guest_fds[i] = fds[--next];
   return true;
 }

@@ -144,7 +144,7 @@ const spec = {
     { resource: 7, soft: 64, hard: 64 },
     { resource: 6, soft: 64, hard: 64, isBesideOthers: true },
   ],
-  hasChannel: true,
+  channel: 'cell',
   wallMs: 1000,
   outputBytes: 100,
   watched: { memoryBytes: 1 << 20, cpuMs: 100, socketBytes: 1 << 20, tasksMax: 64 },

@@ -1,11 +1,15 @@
-/** The processes of one cell on the host's side: who listens to each, and the standard input that is on its way. */
+/** The processes of one cell on the host's side: who listens to each, and the bytes that are on their way to it. */
+import type { Duplex } from 'node:stream'
+
 import { exceeded } from '../result/exit.ts'
 import type { Exceeded } from '../result/exit.ts'
 import { decodeUsage } from './cell-reports.ts'
 import type { StepFailure } from './cell-reports.ts'
-import { frameType, stdinCreditBytes } from './frames.ts'
+import { PayloadWriter, frameType, held } from './frames.ts'
 import type { Frame } from './frames.ts'
-import type { GuestStream, ProcessListener } from './guest-process.ts'
+import { GuestChannel } from './guest-channel.ts'
+import type { GuestStream, ProcessListener, SpawnSpec } from './guest-process.ts'
+import { Inlet } from './inlet.ts'
 import { decodeExit } from './spawn-frame.ts'
 
 export interface Heard {
@@ -15,15 +19,14 @@ export interface Heard {
 
 interface Guest {
   heard: Heard
-  stdin: Buffer
-  /** How much of it the cell has room for. */
-  credit: number
-  isStdinOver: boolean
-  /** Resolved when the cell has taken everything. */
-  taken: PromiseWithResolvers<void> | undefined
+  readonly stdin: Inlet
+  readonly channel: { readonly stream: GuestChannel; readonly inlet: Inlet } | null
+  /** The bits of what of it is left unread. */
+  held: number
 }
 
 const streams: Record<number, GuestStream> = { 1: 'stdout', 2: 'stderr', 3: 'state' }
+const channelStream = 4
 
 export class CellGuests {
   readonly #guests = new Map<number, Guest>()
@@ -34,18 +37,26 @@ export class CellGuests {
     this.#send = send
   }
 
-  add(id: number, heard: Heard): void {
+  add(id: number, heard: Heard, channel?: SpawnSpec['channel']): void {
     if (this.#isLost) {
       queueMicrotask(() => heard.listener.onLost?.())
       return
     }
     this.#guests.set(id, {
       heard,
-      stdin: Buffer.alloc(0),
-      credit: stdinCreditBytes,
-      isStdinOver: false,
-      taken: undefined,
+      stdin: this.#openInlet(id, frameType.stdin, frameType.stdinEnd),
+      channel: channel === 'own' ? this.#openChannel(id) : null,
+      held: 0,
     })
+  }
+
+  /** The host's end of a channel of its own. Null when it has none, or has ended. */
+  channelOf(id: number): Duplex | null {
+    return this.#guests.get(id)?.channel?.stream ?? null
+  }
+
+  holdOutput(id: number, isHeld: boolean): void {
+    this.#hold(id, held.output, isHeld)
   }
 
   /** From now on somebody else hears of it. False when it has ended. */
@@ -57,22 +68,12 @@ export class CellGuests {
 
   /** Adds to its standard input. Resolves when there is room for more, and when nobody will read it. */
   async write(id: number, bytes: Uint8Array): Promise<void> {
-    const guest = this.#guests.get(id)
-    if (guest === undefined || guest.isStdinOver || bytes.length === 0) return
-    const copy = Buffer.from(bytes)
-    guest.stdin = guest.stdin.length === 0 ? copy : Buffer.concat([guest.stdin, copy])
-    this.#feed(id, guest)
-    if (guest.stdin.length === 0) return
-    guest.taken ??= Promise.withResolvers()
-    await guest.taken.promise
+    await this.#guests.get(id)?.stdin.write(bytes)
   }
 
   /** Its standard input ends behind what was written. */
   endStdin(id: number): void {
-    const guest = this.#guests.get(id)
-    if (guest === undefined || guest.isStdinOver) return
-    guest.isStdinOver = true
-    this.#feed(id, guest)
+    this.#guests.get(id)?.stdin.end()
   }
 
   /** A step before foreign code has failed. False when it is nobody's, but the whole cell's. */
@@ -80,8 +81,7 @@ export class CellGuests {
     const guest = this.#guests.get(id)
     if (guest === undefined) return false
     // Where there was no room for it no end follows, and of any other nobody wants to hear.
-    this.#guests.delete(id)
-    guest.taken?.resolve()
+    this.#forget(id, guest)
     guest.heard.onFailure(failure)
     return true
   }
@@ -89,10 +89,9 @@ export class CellGuests {
   /** The cell is gone. */
   lose(): void {
     this.#isLost = true
-    for (const [id, { heard, taken }] of this.#guests) {
-      this.#guests.delete(id)
-      taken?.resolve()
-      heard.listener.onLost?.()
+    for (const [id, guest] of this.#guests) {
+      this.#forget(id, guest)
+      guest.heard.listener.onLost?.()
     }
   }
 
@@ -110,26 +109,43 @@ export class CellGuests {
     }
     const guest = this.#guests.get(id)
     if (guest === undefined) return
-    if (type === frameType.stdinTaken) {
-      guest.credit += payload.readUInt32LE(0)
-      this.#feed(id, guest)
-    }
-    if (type === frameType.exit) {
-      this.#guests.delete(id)
-      guest.taken?.resolve()
-    }
-    tell(guest.heard.listener, frame)
+    if (type === frameType.stdinTaken) guest.stdin.give(payload.readUInt32LE(0))
+    if (type === frameType.channelTaken) guest.channel?.inlet.give(payload.readUInt32LE(0))
+    if (type === frameType.exit) this.#forget(id, guest)
+    if (type === frameType.output && payload[0] === channelStream)
+      guest.channel?.stream.hear(payload.subarray(1))
+    else tell(guest.heard.listener, frame)
   }
 
-  #feed(id: number, guest: Guest): void {
-    const piece = guest.stdin.subarray(0, guest.credit)
-    guest.stdin = guest.stdin.subarray(piece.length)
-    guest.credit -= piece.length
-    if (piece.length > 0) this.#send(frameType.stdin, id, piece)
-    if (guest.stdin.length > 0) return
-    guest.taken?.resolve()
-    guest.taken = undefined
-    if (guest.isStdinOver) this.#send(frameType.stdinEnd, id)
+  #forget(id: number, { stdin, channel }: Guest): void {
+    this.#guests.delete(id)
+    stdin.abandon()
+    channel?.stream.finish()
+  }
+
+  #openInlet(id: number, type: number, endType: number): Inlet {
+    return new Inlet({
+      send: (bytes) => this.#send(type, id, bytes),
+      end: () => this.#send(endType, id),
+    })
+  }
+
+  #openChannel(id: number): Guest['channel'] {
+    const inlet = this.#openInlet(id, frameType.channel, frameType.channelEnd)
+    const stream = new GuestChannel({
+      inlet,
+      hold: (isHeld) => this.#hold(id, held.channel, isHeld),
+      close: () => this.#send(frameType.channelClose, id),
+    })
+    return { stream, inlet }
+  }
+
+  /** Of one that has ended nothing is left to hold. */
+  #hold(id: number, what: number, isHeld: boolean): void {
+    const guest = this.#guests.get(id)
+    if (guest === undefined) return
+    guest.held = isHeld ? guest.held | what : guest.held & ~what
+    this.#send(frameType.hold, id, new PayloadWriter().u32(guest.held).finish())
   }
 }
 

@@ -22,7 +22,7 @@ const obedienceMs = 1000
 const putChunkBytes = 256 * 1024
 const putCreates = 1
 export class Cell {
-  /** The guest's private channel, when it was asked for. */
+  /** The cell's private channel, when it was asked for. */
   readonly channel: Duplex | null
   /** Resolves with facts observed from inside when the cell stands; rejects when it could not be built. */
   readonly ready: Promise<Readonly<Record<string, string>>>
@@ -100,7 +100,7 @@ export class Cell {
   spawn(spec: SpawnSpec, listener: ProcessListener, onFailure: (failure: StepFailure) => void): number {
     const id = this.#nextId++
     if (this.#failure !== undefined) onFailure(this.#failure)
-    this.#guests.add(id, { listener, onFailure })
+    this.#guests.add(id, { listener, onFailure }, spec.channel)
     this.#send(frameType.spawn, id, encodeSpawn(spec))
     if (spec.stdin instanceof Uint8Array) this.#giveStdin(id, spec.stdin)
     return id
@@ -120,6 +120,11 @@ export class Cell {
   /** From now on somebody else hears of this process. False when it has ended already. */
   hand(id: number, heard: Heard): boolean {
     return this.#guests.hand(id, heard)
+  }
+
+  /** The host's end of a process's own channel: to be asked for when it is spawned. Null when it has none, or has ended. */
+  channelOf(id: number): Duplex | null {
+    return this.#guests.channelOf(id)
   }
 
   /** For a process whose stdin comes later: adds to it. Resolves when there is room for more, or nobody to read it. */
@@ -142,7 +147,7 @@ export class Cell {
 
   /** Leaves what this process writes unread, so that it comes to wait when it goes on; or reads on. */
   holdOutput(id: number, isHeld: boolean): void {
-    this.#send(frameType.hold, id, new PayloadWriter().u32(isHeld ? 1 : 0).finish())
+    this.#guests.holdOutput(id, isHeld)
   }
 
   resize(id: number, { columns, rows }: TerminalSize): void {

@@ -4,8 +4,8 @@
  */
 export const frameHeaderBytes = 9
 export const frameBytesMax = 1 << 20
-/** What may wait in the cell for a guest to read it. */
-export const stdinCreditBytes = 64 * 1024
+/** What may wait in the cell for a guest to read it, of its standard input and of its channel each. */
+export const inletCreditBytes = 64 * 1024
 
 export const frameType = {
   plan: 1,
@@ -24,6 +24,9 @@ export const frameType = {
   killTree: 14,
   resize: 15,
   hold: 16,
+  channel: 17,
+  channelEnd: 18,
+  channelClose: 19,
   ready: 64,
   spawned: 65,
   output: 66,
@@ -33,12 +36,16 @@ export const frameType = {
   stdinTaken: 70,
   usage: 71,
   alone: 72,
+  channelTaken: 73,
   born: 80,
   gone: 81,
   started: 88,
   reaped: 89,
   barren: 90,
 } as const
+
+/** What a HOLD frame leaves unread. */
+export const held = { output: 1, channel: 2 } as const
 
 export interface Frame {
   readonly type: number

@@ -13,8 +13,11 @@ export interface SpawnSpec extends HeldLimits {
   readonly rlimits: readonly Rlimit[]
   /** Whole of stdin, or that it comes with `begin`; absent means /dev/null. */
   readonly stdin?: Uint8Array | 'later'
-  /** Whether this process gets the cell's private channel as descriptor 3. */
-  readonly hasChannel: boolean
+  /**
+   * What descriptor 3 is, if anything: the cell's private channel, or a socket of this process's own, which pid 1
+   * relays.
+   */
+  readonly channel?: 'cell' | 'own'
   /** The launcher's own confined reader of files (native/cell/files/collect.c) instead of a program. */
   readonly isCollector?: boolean
   /** A task of the launcher's file service (native/cell/files/service.c) instead of a program. */

@@ -15,13 +15,15 @@ const flagBits = {
   hasTerminal: 64,
   adopts: 128,
   files: 256,
+  hasOwnChannel: 512,
 }
 
 /** The payload of a SPAWN frame; the reading half is take_program in native/cell/serve/guest.c. */
 export function encodeSpawn(spec: SpawnSpec): Buffer {
   const payload = new PayloadWriter().u32(
     (spec.stdin === undefined ? 0 : flagBits.hasStdin) |
-      (spec.hasChannel ? flagBits.hasChannel : 0) |
+      (spec.channel === 'cell' ? flagBits.hasChannel : 0) |
+      (spec.channel === 'own' ? flagBits.hasOwnChannel : 0) |
       (spec.isFork === true ? flagBits.forks : 0) |
       (spec.hasState === true ? flagBits.hasState : 0) |
       (spec.terminal === undefined ? 0 : flagBits.hasTerminal) |

@@ -92,7 +92,7 @@ function commonSpec(program: Program, held: LimitPlan, on: GuestGround) {
     env: program.env,
     folder: on.place.workspace,
     rlimits: held.rlimits,
-    hasChannel: program.guestRequest !== undefined,
+    ...(program.guestRequest !== undefined && { channel: 'cell' as const }),
     isFork: on.zygote !== undefined,
     ...heldByPid1(held),
   }

@@ -15,7 +15,7 @@ export interface CommandGround {
 
 export type CommonSpec = Pick<
   SpawnSpec,
-  'rlimits' | 'hasChannel' | 'adopts' | 'dropsExcess' | 'wallMs' | 'watched' | 'outputBytes'
+  'rlimits' | 'adopts' | 'dropsExcess' | 'wallMs' | 'watched' | 'outputBytes'
 >
 
 const shellDataBytes = 3 * 1024 * 1024
@@ -34,5 +34,5 @@ export function holdCommands(limits: Limits, { limitGround, limitFigures, kind }
 }
 
 export function commonSpec({ rlimits, watched, wallMs, outputBytes }: LimitPlan): CommonSpec {
-  return { rlimits, watched, wallMs, outputBytes, hasChannel: false, adopts: true, dropsExcess: true }
+  return { rlimits, watched, wallMs, outputBytes, adopts: true, dropsExcess: true }
 }

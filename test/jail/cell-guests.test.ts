@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { CellGuests } from '../../src/jail/cell-guests.ts'
-import { stdinCreditBytes } from '../../src/jail/frames.ts'
+import { inletCreditBytes } from '../../src/jail/frames.ts'
 import { exceeded } from '../../src/result/exit.ts'
 import { listFiles, readText } from '../support/checkout.ts'
 import { readEnums } from './c-source.ts'
@@ -25,7 +25,7 @@ test('a process that could not be started is forgotten, and nobody waits to writ
   const heard: string[] = []
   const guests = new CellGuests(() => undefined)
   guests.add(1, listen(heard))
-  const writing = guests.write(1, Buffer.alloc(stdinCreditBytes + 1))
+  const writing = guests.write(1, Buffer.alloc(inletCreditBytes + 1))
   assert.equal(guests.fail(1, failure), true)
   await writing
   assert.equal(guests.fail(1, failure), false)
@@ -38,7 +38,7 @@ test('a process of a cell that is gone is lost, and nobody waits to write to it'
   const guests = new CellGuests(() => undefined)
   guests.lose()
   guests.add(1, listen(heard))
-  await guests.write(1, Buffer.alloc(stdinCreditBytes + 1))
+  await guests.write(1, Buffer.alloc(inletCreditBytes + 1))
   assert.deepEqual(heard, ['lost'])
 })
 

@@ -36,7 +36,6 @@ function spawnOf(file: string, ...argv: readonly string[]): SpawnSpec {
     env: {},
     folder: '/',
     rlimits,
-    hasChannel: false,
     wallMs: 0,
     outputBytes: 1000,
     watched: unwatched,

@@ -10,7 +10,7 @@ import {
   frameBytesMax,
   frameHeaderBytes,
   frameType,
-  stdinCreditBytes,
+  inletCreditBytes,
 } from '../../src/jail/frames.ts'
 import { readNumbers } from './c-source.ts'
 
@@ -24,8 +24,8 @@ test('frames have the numbers and bounds that the launcher knows', () => {
     frameType,
   )
   assert.deepEqual(
-    [frameHeaderBytes, frameBytesMax, stdinCreditBytes],
-    [numbers['FRAME_HEADER_BYTES'], numbers['FRAME_BYTES_MAX'], numbers['STDIN_BYTES']],
+    [frameHeaderBytes, frameBytesMax, inletCreditBytes],
+    [numbers['FRAME_HEADER_BYTES'], numbers['FRAME_BYTES_MAX'], numbers['INLET_BYTES']],
   )
 })
 

@@ -19,7 +19,6 @@ const sleep = encodeSpawn({
   env: {},
   folder: '/',
   rlimits: [],
-  hasChannel: false,
   wallMs: 0,
   outputBytes: 0,
   watched: unwatched,

@@ -26,7 +26,6 @@ const spec = {
   env: { HOME: '/workspace' },
   folder: '/workspace',
   rlimits: [{ resource: 7, soft: 64, hard: 64 }],
-  hasChannel: false,
   wallMs: 0,
   outputBytes: 100,
   watched: unwatched,

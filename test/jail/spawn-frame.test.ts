@@ -13,14 +13,18 @@ const spec: SpawnSpec = {
   env: { N: 'v=w' },
   folder: '/',
   rlimits: [{ resource: 7, soft: 1, hard: 2 }],
-  hasChannel: false,
   wallMs: 30,
   outputBytes: 10,
   watched: { memoryBytes: null, cpuMs: 20, socketBytes: 40, tasksMax: 50 },
 }
-const { SPAWN_HAS_STDIN, SPAWN_HAS_CHANNEL, SPAWN_ENDS_ON_OUTPUT, SPAWN_COLLECTS, SPAWN_FORKS } = readEnums(
-  readSource('serve/guest.h'),
-)
+const {
+  SPAWN_HAS_STDIN,
+  SPAWN_HAS_CHANNEL,
+  SPAWN_ENDS_ON_OUTPUT,
+  SPAWN_COLLECTS,
+  SPAWN_FORKS,
+  SPAWN_HAS_OWN_CHANNEL,
+} = readEnums(readSource('serve/guest.h'))
 
 test('a spawn frame has the launcher’s order', () => {
   const expected = [
@@ -83,7 +87,8 @@ test('flags have the launcher’s bits', () => {
     assert.equal(flagsOf({ stdin }), Number(SPAWN_ENDS_ON_OUTPUT) + Number(SPAWN_HAS_STDIN))
   assert.equal(flagsOf({ isCollector: true }), SPAWN_COLLECTS)
   assert.equal(flagsOf({ isFork: true }), Number(SPAWN_ENDS_ON_OUTPUT) + Number(SPAWN_FORKS))
-  assert.equal(flagsOf({ hasChannel: true }), Number(SPAWN_ENDS_ON_OUTPUT) + Number(SPAWN_HAS_CHANNEL))
+  assert.equal(flagsOf({ channel: 'cell' }), Number(SPAWN_ENDS_ON_OUTPUT) + Number(SPAWN_HAS_CHANNEL))
+  assert.equal(flagsOf({ channel: 'own' }), Number(SPAWN_ENDS_ON_OUTPUT) + Number(SPAWN_HAS_OWN_CHANNEL))
 })
 
 test('an exit is read at the launcher’s offsets', () => {

@@ -45,7 +45,6 @@ const guest = encodeSpawn({
   env: {},
   folder: '/',
   rlimits: [],
-  hasChannel: false,
   wallMs: 0,
   outputBytes: 1000,
   watched: unwatched,

@@ -154,7 +154,6 @@ describe('a spawn frame', () => {
             argv,
             env: { NAME: value },
             rlimits: [{ resource: 7, soft: 1, hard: 2 }],
-            hasChannel: false,
             wallMs: 1,
             outputBytes,
             watched: { memoryBytes: null, cpuMs: 3, socketBytes: null, tasksMax: null },

@@ -60,7 +60,7 @@ export class ParkedGuest implements AsyncDisposable {
       env: { PATH: '/usr/bin:/bin', HOME: '/workspace', USER: 'guest', LANG: 'C.UTF-8', TZ: 'UTC', ...env },
       folder: '/workspace',
       rlimits,
-      hasChannel: true,
+      channel: 'cell' as const,
       isFork: true,
       outputBytes,
       wallMs,

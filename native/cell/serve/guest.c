@@ -31,7 +31,9 @@ bool take_program(struct program *program, struct spawn *spawn, struct reader *r
   spawn->is_own_task = (program->flags & (SPAWN_COLLECTS | SPAWN_FILES)) != 0;
   program->folder = take_string(request);
   program->file = take_string(request);
-  if (request->bad || (program->flags & ~(uint32_t)SPAWN_FLAGS) != 0 || !take_rlimits(&program->rlimits, request)) return false;
+  uint32_t kinds = program->flags & SPAWN_HAS_DESCRIPTOR_3;
+  if ((kinds & (kinds - 1)) != 0 || (program->flags & ~(uint32_t)SPAWN_FLAGS) != 0) return false;
+  if (request->bad || !take_rlimits(&program->rlimits, request)) return false;
   char **end = program->arguments + ARGUMENTS_MAX;
   program->environment = take_strings(program->arguments, end, request);
   if (!program->environment || !take_strings(program->environment, end, request)) return false;

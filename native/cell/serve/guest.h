@@ -9,7 +9,7 @@
 
 enum {
   SPAWN_HAS_STDIN = 1,
-  SPAWN_HAS_CHANNEL = 2,
+  SPAWN_HAS_CHANNEL = 2, /* descriptor 3 is the cell's channel */
   SPAWN_ENDS_ON_OUTPUT = 4,
   SPAWN_COLLECTS = 8,
   SPAWN_FORKS = 16, /* a fork of the cell's zygote in place of a program */
@@ -17,7 +17,9 @@ enum {
   SPAWN_HAS_TERMINAL = 64,
   SPAWN_ADOPTS = 128, /* it gets the children of those of its descendants that end, see tree.c */
   SPAWN_FILES = 256, /* a task of files/service.c in place of a program */
-  SPAWN_FLAGS = 511,
+  SPAWN_HAS_OWN_CHANNEL = 512, /* descriptor 3 is a socket that pid 1 relays */
+  SPAWN_FLAGS = 1023,
+  SPAWN_HAS_DESCRIPTOR_3 = SPAWN_HAS_CHANNEL | SPAWN_HAS_STATE | SPAWN_HAS_OWN_CHANNEL, /* at most one of these */
 };
 
 enum { ARGUMENTS_MAX = 8192 }; /* argv plus environment entries of one spawn */

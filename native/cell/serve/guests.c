@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,13 +48,18 @@ void announce(struct spawn *spawn) {
   }
 }
 
+static void close_inlets(struct spawn *spawn) {
+  inlet_close(&spawn->input);
+  inlet_close(&spawn->channel);
+}
+
 /* A fork that never came to be leaves nothing to wait for. */
 static void report_failure(struct spawn *spawn, int error, const char *step) {
   outbox_fault(spawn->id, error, step);
   close_and_forget(&spawn->exec_fd);
   if (spawn->pid > 0) return;
   for (int stream = 0; stream < STREAMS; stream++) close_and_forget(&spawn->output_fds[stream]);
-  close_and_forget(&spawn->stdin_fd);
+  close_inlets(spawn);
   spawn->used = false;
 }
 
@@ -100,22 +106,28 @@ static void exceed_output(struct spawn *spawn, int stream) {
 static ssize_t read_state(struct spawn *spawn, size_t most) {
   bool keep = spawn->state_left > 0;
   if (keep && most > spawn->state_left) most = (size_t)spawn->state_left;
-  ssize_t count = outbox_add_output(spawn->id, STREAMS, spawn->output_fds[STREAMS - 1], most, keep);
+  ssize_t count = outbox_add_output(spawn->id, STATE_STREAM + 1, spawn->output_fds[STATE_STREAM], most, keep);
   if (keep && count > 0) spawn->state_left -= (uint64_t)count;
   return count;
 }
 
 static ssize_t read_stream(struct spawn *spawn, int stream, size_t most, bool keep) {
   if (most == 0) return 0;
-  if (stream == STREAMS - 1) return read_state(spawn, most);
+  if (stream == STATE_STREAM) return read_state(spawn, most);
   return outbox_add_output(spawn->id, (uint8_t)(stream + 1), spawn->output_fds[stream], most, keep);
 }
 
+/* Without a byte: the guest has closed its end. */
+static void tell_channel_end(const struct spawn *spawn) {
+  uint8_t stream = CHANNEL_STREAM + 1;
+  outbox_add((struct frame){.length = 1, .type = FRAME_OUTPUT, .id = spawn->id}, &stream);
+}
+
 void read_output(struct spawn *spawn, int stream) {
-  bool is_state = stream == STREAMS - 1;
+  bool is_output = stream < STATE_STREAM;
   int *left = &spawn->drain_left[stream];
   /* One byte past the budget: an exact fit passes, and anything longer is noticed without being kept. */
-  bool cut = !is_state && spawn->output_left < OUTPUT_CHUNK_BYTES;
+  bool cut = is_output && spawn->output_left < OUTPUT_CHUNK_BYTES;
   size_t most = cut ? (size_t)spawn->output_left : OUTPUT_CHUNK_BYTES;
   bool keep = most > 0;
   if (!keep) most = spawn->output_exceeded ? OUTPUT_CHUNK_BYTES : 1;
@@ -128,44 +140,17 @@ void read_output(struct spawn *spawn, int stream) {
   if (count <= 0) {
     close_and_forget(&spawn->output_fds[stream]);
     *left = 0;
+    if (stream == CHANNEL_STREAM) tell_channel_end(spawn);
     return;
   }
   if (*left > 0) *left -= (int)count;
-  if (is_state) return;
+  if (!is_output) return;
   if (keep) {
     spawn->output_left -= (uint64_t)count;
     return;
   }
   spawn->output_dropped += (uint64_t)count;
   if (!spawn->output_exceeded) exceed_output(spawn, stream);
-}
-
-void tell_stdin_taken(const struct spawn *spawn, uint32_t taken) {
-  uint8_t payload[4];
-  put_u32(payload, taken);
-  outbox_add((struct frame){.length = sizeof payload, .type = FRAME_STDIN_TAKEN, .id = spawn->id}, payload);
-}
-
-/* Gives the guest what waits in the ring and the host the same amount of credit back. */
-static void write_stdin(struct spawn *spawn) {
-  uint32_t taken = 0;
-  while (spawn->stdin_count > 0) {
-    size_t piece = STDIN_BYTES - spawn->stdin_from;
-    if (piece > spawn->stdin_count) piece = spawn->stdin_count;
-    ssize_t count = write(spawn->stdin_fd, spawn->stdin_bytes + spawn->stdin_from, piece);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno == EAGAIN) break;
-    if (count < 0) { /* nobody reads any more, and who writes need not wait for anybody */
-      taken += (uint32_t)spawn->stdin_count;
-      spawn->stdin_count = 0;
-      close_and_forget(&spawn->stdin_fd);
-      break;
-    }
-    spawn->stdin_from = (spawn->stdin_from + (size_t)count) % STDIN_BYTES;
-    spawn->stdin_count -= (size_t)count;
-    taken += (uint32_t)count;
-  }
-  if (taken > 0) tell_stdin_taken(spawn, taken);
 }
 
 /* What it wrote is still to come; what its descendants go on writing is not waited for. */
@@ -177,6 +162,16 @@ static void end_streams(struct spawn *spawn) {
   }
   /* A terminal tells only of what has come to this end; reading brings the rest, and the kernel holds no more than this. */
   if (spawn->is_terminal && spawn->output_fds[0] >= 0) spawn->drain_left[0] = TERMINAL_BYTES;
+}
+
+/* Who writes there fails from now on; what has been sent before still arrives. */
+void close_channel(struct spawn *spawn) {
+  int *fd = &spawn->output_fds[CHANNEL_STREAM];
+  spawn->channel.ended = true;
+  if (*fd < 0) return;
+  (void)shutdown(*fd, SHUT_RD);
+  close_and_forget(fd);
+  if (spawn->exited) spawn->drain_left[CHANNEL_STREAM] = 0;
 }
 
 /*
@@ -252,7 +247,7 @@ static void report_exit(struct spawn *spawn) {
   outbox_add((struct frame){.length = sizeof payload, .type = FRAME_EXIT, .id = spawn->id}, payload);
   for (int stream = 0; stream < STREAMS; stream++) {
     /* What a command of a sandbox has started goes on, and may print. */
-    bool goes_on = !spawn->ends_on_output && !spawn->is_terminal && stream < STREAMS - 1 && spawn->output_fds[stream] >= 0;
+    bool goes_on = !spawn->ends_on_output && !spawn->is_terminal && stream < STATE_STREAM && spawn->output_fds[stream] >= 0;
     if (goes_on) {
       drain_on(spawn->output_fds[stream]);
       spawn->output_fds[stream] = -1;
@@ -260,13 +255,13 @@ static void report_exit(struct spawn *spawn) {
       close_and_forget(&spawn->output_fds[stream]);
     }
   }
-  close_and_forget(&spawn->stdin_fd);
+  close_inlets(spawn);
   spawn->used = false;
 }
 
 void advance(struct spawn *spawn) {
-  if (spawn->stdin_fd >= 0 && spawn->stdin_count > 0) write_stdin(spawn);
-  if (spawn->stdin_fd >= 0 && spawn->stdin_count == 0 && spawn->stdin_ended) close_and_forget(&spawn->stdin_fd);
+  inlet_advance(&spawn->input, spawn->id);
+  inlet_advance(&spawn->channel, spawn->id);
   if (!spawn->exited || spawn->exec_fd >= 0) return;
   for (int stream = 0; stream < STREAMS; stream++) {
     while (spawn->drain_left[stream] > 0 && outbox_has_room()) read_output(spawn, stream);

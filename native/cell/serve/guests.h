@@ -8,7 +8,7 @@
 void announce(struct spawn *spawn);
 void read_exec_report(struct spawn *spawn);
 void read_output(struct spawn *spawn, int stream);
-void tell_stdin_taken(const struct spawn *spawn, uint32_t taken);
+void close_channel(struct spawn *spawn);
 void reap(void);
 void finish_spawn(struct spawn *spawn, uint8_t exit_code);
 void advance(struct spawn *spawn);

@@ -29,13 +29,12 @@ _Noreturn void end_malformed(void) {
 
 static void handle_spawn(uint32_t id, struct reader *payload) {
   if (find_spawn(id)) end_malformed();
-  for (int i = 0; i < SPAWNS_MAX; i++) {
-    if (spawns[i].used) continue;
-    spawns[i] = (struct spawn){.used = true, .id = id};
-    if (!start_spawn(&spawns[i], payload)) end_malformed();
-    return;
+  struct spawn *spawn = add_spawn(id);
+  if (!spawn) {
+    outbox_fault(id, EAGAIN, "find room for another process");
+  } else if (!start_spawn(spawn, payload)) {
+    end_malformed();
   }
-  outbox_fault(id, EAGAIN, "find room for another process");
 }
 
 /* Not reaped yet, so it is still that process. */
@@ -64,15 +63,24 @@ static void handle_finish(uint32_t id, struct reader *payload) {
 
 static void handle_stdin(uint32_t id, struct reader *payload) {
   struct spawn *spawn = find_spawn(id);
-  if (!spawn) return; /* it ended while this was on its way */
-  if (payload->left > STDIN_BYTES - spawn->stdin_count) end_malformed(); /* more than the credit we gave */
-  if (spawn->stdin_fd < 0) {
-    if (payload->left > 0) tell_stdin_taken(spawn, (uint32_t)payload->left);
-    return;
-  }
-  for (; payload->left > 0; payload->left--) {
-    spawn->stdin_bytes[(spawn->stdin_from + spawn->stdin_count++) % STDIN_BYTES] = *payload->at++;
-  }
+  if (spawn && !inlet_add(&spawn->input, id, payload)) end_malformed();
+}
+
+static void handle_channel(uint32_t id, struct reader *payload) {
+  struct spawn *spawn = find_spawn(id);
+  if (spawn && !inlet_add(&spawn->channel, id, payload)) end_malformed();
+}
+
+static void handle_channel_end(uint32_t id, struct reader *payload) {
+  struct spawn *spawn = find_spawn(id);
+  if (!reader_done(payload)) end_malformed();
+  if (spawn) spawn->channel.ended = true;
+}
+
+static void handle_channel_close(uint32_t id, struct reader *payload) {
+  struct spawn *spawn = find_spawn(id);
+  if (!reader_done(payload)) end_malformed();
+  if (spawn) close_channel(spawn);
 }
 
 static void handle_signal(uint32_t id, struct reader *payload) {
@@ -92,8 +100,8 @@ static void handle_kill_tree(uint32_t id, struct reader *payload) {
 static void handle_hold(uint32_t id, struct reader *payload) {
   uint32_t held = take_u32(payload);
   struct spawn *spawn = find_spawn(id);
-  if (!reader_done(payload) || held > 1) end_malformed();
-  if (spawn) spawn->held = held == 1;
+  if (!reader_done(payload) || held > (HELD_OUTPUT | HELD_CHANNEL)) end_malformed();
+  if (spawn) spawn->held = held;
 }
 
 static void handle_resize(uint32_t id, struct reader *payload) {
@@ -121,7 +129,16 @@ void handle_frame(struct frame frame, struct reader payload) {
       return;
     case FRAME_STDIN_END:
       spawn = find_spawn(frame.id);
-      if (spawn) spawn->stdin_ended = true;
+      if (spawn) spawn->input.ended = true;
+      return;
+    case FRAME_CHANNEL:
+      handle_channel(frame.id, &payload);
+      return;
+    case FRAME_CHANNEL_END:
+      handle_channel_end(frame.id, &payload);
+      return;
+    case FRAME_CHANNEL_CLOSE:
+      handle_channel_close(frame.id, &payload);
       return;
     case FRAME_SIGNAL:
       handle_signal(frame.id, &payload);

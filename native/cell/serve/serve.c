@@ -65,35 +65,48 @@ static void announce_alone(void) {
 
 /* ---- the loop ---- */
 
-enum { POLLS_OF_OURS = 4, POLLS_PER_SPAWN = STREAMS + 2, POLLS_MAX = POLLS_OF_OURS + SPAWNS_MAX * POLLS_PER_SPAWN };
+/* What a spawn can be waited for: each of its streams, its exec pipe, and room for what the host has sent to it. */
+enum { EXEC_SOURCE = STREAMS, INPUT_SOURCE, CHANNEL_SOURCE, SOURCES };
+enum { POLLS_OF_OURS = 4, POLLS_MAX = POLLS_OF_OURS + SPAWNS_MAX * SOURCES };
 
-/* Where a spawn's descriptors stand among the polled ones; only used ones do, or poll refuses more than RLIMIT_NOFILE. */
-static struct pollfd *polled_of[SPAWNS_MAX];
+/* Only what is waited for is among them: poll refuses more than RLIMIT_NOFILE. */
+static struct pollfd polled[POLLS_MAX];
+static nfds_t polled_count;
+static nfds_t place_of[SPAWNS_MAX][SOURCES]; /* among them, or 0 */
+
+static nfds_t add_poll(int fd, short events) {
+  if (fd < 0) return 0;
+  polled[polled_count] = (struct pollfd){.fd = fd, .events = events};
+  return polled_count++;
+}
+
+static void poll_spawn(const struct spawn *spawn, nfds_t places[SOURCES]) {
+  bool is_read = spawn->used && !spawn->exited && outbox_has_room();
+  for (int stream = 0; stream < STREAMS; stream++) {
+    bool is_held = (spawn->held & (stream == CHANNEL_STREAM ? HELD_CHANNEL : HELD_OUTPUT)) != 0;
+    places[stream] = add_poll(is_read && !is_held ? spawn->output_fds[stream] : -1, POLLIN);
+  }
+  places[EXEC_SOURCE] = add_poll(spawn->used ? spawn->exec_fd : -1, POLLIN);
+  places[INPUT_SOURCE] = add_poll(spawn->used && spawn->input.count > 0 ? spawn->input.fd : -1, POLLOUT);
+  places[CHANNEL_SOURCE] = add_poll(spawn->used && spawn->channel.count > 0 ? spawn->channel.fd : -1, POLLOUT);
+}
+
+static bool is_due(int spawn, int source) {
+  nfds_t place = place_of[spawn][source];
+  return place > 0 && polled[place].revents != 0;
+}
 
 /* Of two waits of poll, where -1 is for ever. */
 static int sooner(int one, int other) { return one < 0 || (other >= 0 && other < one) ? other : one; }
 
-static void wait_for_something(struct pollfd *polled, int signal_fd) {
+static void wait_for_something(int signal_fd) {
   polled[0] = (struct pollfd){.fd = CONTROL_FD, .events = (short)(POLLIN | (outbox_is_empty() ? 0 : POLLOUT))};
   polled[1] = (struct pollfd){.fd = signal_fd, .events = POLLIN};
   polled[2] = (struct pollfd){.fd = cell.sync_fd, .events = POLLIN};
   polled[3] = (struct pollfd){.fd = drains_fd(), .events = POLLIN};
-  nfds_t count = POLLS_OF_OURS;
-  bool room = outbox_has_room();
-  for (int i = 0; i < SPAWNS_MAX; i++) {
-    struct spawn *spawn = &spawns[i];
-    struct pollfd *own = polled + count;
-    polled_of[i] = spawn->used ? own : NULL;
-    if (!spawn->used) continue;
-    for (int stream = 0; stream < STREAMS; stream++) {
-      int fd = room && !spawn->exited && !spawn->held ? spawn->output_fds[stream] : -1;
-      own[stream] = (struct pollfd){.fd = fd, .events = POLLIN};
-    }
-    own[STREAMS] = (struct pollfd){.fd = spawn->exec_fd, .events = POLLIN};
-    own[STREAMS + 1] = (struct pollfd){.fd = spawn->stdin_count > 0 ? spawn->stdin_fd : -1, .events = POLLOUT};
-    count += POLLS_PER_SPAWN;
-  }
-  if (poll(polled, count, sooner(watchdog_wait_ms(), drains_wait_ms())) < 0 && errno != EINTR) fail("wait");
+  polled_count = POLLS_OF_OURS;
+  for (int i = 0; i < SPAWNS_MAX; i++) poll_spawn(&spawns[i], place_of[i]);
+  if (poll(polled, polled_count, sooner(watchdog_wait_ms(), drains_wait_ms())) < 0 && errno != EINTR) fail("wait");
 }
 
 /* The stub is gone, so nobody else is left to end the guests and to tidy up. */
@@ -105,20 +118,18 @@ static _Noreturn void end_orphaned(void) {
 }
 
 static void serve_once(int signal_fd) {
-  struct pollfd polled[POLLS_MAX];
-  memset(polled, 0, sizeof polled);
-  wait_for_something(polled, signal_fd);
+  wait_for_something(signal_fd);
   /*
    * The host's frames first, also those that arrived while poll returned: what a guest was allowed to begin by them, it
    * may have done by now, and it counts with the limits that they hold.
    */
   read_control();
   for (int i = 0; i < SPAWNS_MAX; i++) {
-    const struct pollfd *own = polled_of[i];
-    if (!own) continue;
-    if (own[STREAMS].revents) read_exec_report(&spawns[i]);
+    if (is_due(i, EXEC_SOURCE)) read_exec_report(&spawns[i]);
     for (int stream = 0; stream < STREAMS; stream++) {
-      if (spawns[i].used && own[stream].revents && outbox_has_room()) read_output(&spawns[i], stream);
+      /* The host may have closed a channel meanwhile. */
+      bool is_open = spawns[i].used && spawns[i].output_fds[stream] >= 0;
+      if (is_open && is_due(i, stream) && outbox_has_room()) read_output(&spawns[i], stream);
     }
   }
   if (polled[1].revents) {

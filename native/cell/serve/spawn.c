@@ -29,17 +29,21 @@
 struct pipes {
   int output[STREAMS][2];
   int input[2];
+  int channel_input; /* pid 1's end of the channel once more: each direction has its own life */
   int exec[2];
 };
 
 /* Where the child says which step failed; it closes by itself when execve works. */
 static int exec_report_fd;
 
+/* Which stream its descriptor 3 is, when it is one at all. */
+static int stream_of_3(uint32_t flags) { return (flags & SPAWN_HAS_OWN_CHANNEL) ? CHANNEL_STREAM : STATE_STREAM; }
+
 static void list_guest_fds(int fds[GUEST_FDS], const struct pipes *pipes, uint32_t flags) {
   fds[0] = (flags & SPAWN_HAS_STDIN) ? pipes->input[0] : open("/dev/null", O_RDONLY | O_CLOEXEC);
   fds[1] = pipes->output[0][1];
   fds[2] = (flags & SPAWN_HAS_TERMINAL) ? pipes->output[0][1] : pipes->output[1][1];
-  fds[GUEST_CHANNEL_FD] = (flags & SPAWN_HAS_CHANNEL) ? CHANNEL_FD : pipes->output[2][1];
+  fds[GUEST_CHANNEL_FD] = (flags & SPAWN_HAS_CHANNEL) ? CHANNEL_FD : pipes->output[stream_of_3(flags)][1];
   fds[EXEC_FD] = pipes->exec[1];
 }
 
@@ -88,11 +92,19 @@ static _Noreturn void run_child(const struct program *program, const struct pipe
   _exit(127);
 }
 
+static bool open_channel(struct pipes *pipes) {
+  int *pair = pipes->output[CHANNEL_STREAM];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) return false;
+  pipes->channel_input = fcntl(pair[0], F_DUPFD_CLOEXEC, 0);
+  return pipes->channel_input >= 0;
+}
+
 static bool open_pipes(struct pipes *pipes, const struct program *program) {
   uint32_t flags = program->flags;
   memset(pipes, 0xff, sizeof *pipes); /* -1 */
   if (pipe2(pipes->exec, O_CLOEXEC) < 0) return false;
-  if ((flags & SPAWN_HAS_STATE) && pipe2(pipes->output[2], O_CLOEXEC) < 0) return false;
+  if ((flags & SPAWN_HAS_STATE) && pipe2(pipes->output[STATE_STREAM], O_CLOEXEC) < 0) return false;
+  if ((flags & SPAWN_HAS_OWN_CHANNEL) && !open_channel(pipes)) return false;
   if (!(flags & SPAWN_HAS_TERMINAL)) {
     bool has_stdin = (flags & SPAWN_HAS_STDIN) != 0;
     return pipe2(pipes->output[0], O_CLOEXEC) == 0 && pipe2(pipes->output[1], O_CLOEXEC) == 0 &&
@@ -119,6 +131,7 @@ static void give_up(struct spawn *spawn, const struct pipes *pipes, const char *
   for (int i = 0; i < STREAMS; i++) close_pair(pipes->output[i]);
   close_pair(pipes->input);
   close_pair(pipes->exec);
+  if (pipes->channel_input >= 0) close(pipes->channel_input);
   spawn->used = false;
 }
 
@@ -170,7 +183,8 @@ bool start_spawn(struct spawn *spawn, struct reader *request) {
   }
   if (pipes.input[0] >= 0) close(pipes.input[0]);
   close(pipes.exec[1]);
-  spawn->stdin_fd = keep(pipes.input[1]);
+  spawn->input.fd = keep(pipes.input[1]);
+  spawn->channel.fd = keep(pipes.channel_input);
   spawn->exec_fd = keep(pipes.exec[0]);
   /* The channel is its guest's alone; while pid 1 held it the host would not see its end. */
   if (program.flags & SPAWN_HAS_CHANNEL) close(CHANNEL_FD);

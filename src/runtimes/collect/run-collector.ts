@@ -47,7 +47,6 @@ export function runCollector(cell: Cell, collector: Collector): Promise<boolean>
     folder: collector.ground.workspace,
     rlimits: collectorRlimits,
     ...(collector.stdin === undefined ? {} : { stdin: collector.stdin }),
-    hasChannel: false,
     isCollector: true,
     outputBytes: collector.outputBytes,
     wallMs: collector.wallMs,
