@@ -6,6 +6,7 @@
 #include "outbox.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -33,8 +34,13 @@ bool inlet_add(struct inlet *inlet, uint32_t id, struct reader *bytes) {
     give_credit(inlet, id, bytes->left);
     return true;
   }
-  for (; bytes->left > 0; bytes->left--) {
-    inlet->bytes[(inlet->from + inlet->count++) % INLET_BYTES] = *bytes->at++;
+  while (bytes->left > 0) { /* at most twice: the second piece begins at the start of the ring */
+    size_t at = (inlet->from + inlet->count) % INLET_BYTES;
+    size_t piece = INLET_BYTES - at < bytes->left ? INLET_BYTES - at : bytes->left;
+    memcpy(inlet->bytes + at, bytes->at, piece);
+    bytes->at += piece;
+    bytes->left -= piece;
+    inlet->count += piece;
   }
   return true;
 }

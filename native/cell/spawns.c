@@ -4,33 +4,35 @@
 #include "spawns.h"
 
 struct spawn spawns[SPAWNS_MAX];
+int spawn_places;
 
 /* Apart from the table: a new process does not pay for clearing what it may never use. */
 static uint8_t inlet_bytes[SPAWNS_MAX][2][INLET_BYTES];
 
+/* The first that is free, so that those in use stay together. */
 struct spawn *add_spawn(uint32_t id) {
-  for (int i = 0; i < SPAWNS_MAX; i++) {
-    if (spawns[i].used) continue;
-    spawns[i] = (struct spawn){
-        .used = true,
-        .id = id,
-        .input = {.fd = -1, .taken_type = FRAME_STDIN_TAKEN, .bytes = inlet_bytes[i][0]},
-        .channel = {.fd = -1, .taken_type = FRAME_CHANNEL_TAKEN, .bytes = inlet_bytes[i][1]},
-    };
-    return &spawns[i];
-  }
-  return NULL;
+  int place = 0;
+  while (place < spawn_places && spawns[place].used) place++;
+  if (place == SPAWNS_MAX) return NULL;
+  if (place == spawn_places) spawn_places++;
+  spawns[place] = (struct spawn){
+      .used = true,
+      .id = id,
+      .input = {.fd = -1, .taken_type = FRAME_STDIN_TAKEN, .bytes = inlet_bytes[place][0]},
+      .channel = {.fd = -1, .taken_type = FRAME_CHANNEL_TAKEN, .bytes = inlet_bytes[place][1]},
+  };
+  return &spawns[place];
 }
 
 struct spawn *find_spawn(uint32_t id) {
-  for (int i = 0; i < SPAWNS_MAX; i++) {
+  for (int i = 0; i < spawn_places; i++) {
     if (spawns[i].used && spawns[i].id == id) return &spawns[i];
   }
   return NULL;
 }
 
 bool awaits_fork(void) {
-  for (int i = 0; i < SPAWNS_MAX; i++) {
+  for (int i = 0; i < spawn_places; i++) {
     if (spawns[i].used && spawns[i].pid == 0) return true;
   }
   return false;
@@ -38,7 +40,7 @@ bool awaits_fork(void) {
 
 bool is_own_task(long pid) {
   bool is_one = false;
-  for (int i = 0; i < SPAWNS_MAX; i++) {
+  for (int i = 0; i < spawn_places; i++) {
     const struct spawn *spawn = &spawns[i];
     is_one = is_one || (spawn->used && spawn->is_own_task && spawn->pid == pid);
   }

@@ -42,6 +42,7 @@ struct spawn {
 };
 
 extern struct spawn spawns[SPAWNS_MAX];
+extern int spawn_places; /* of the table that have been used so far: behind them there is nothing to look for */
 
 struct spawn *add_spawn(uint32_t id);  /* or NULL when there is no place left */
 struct spawn *find_spawn(uint32_t id); /* or NULL */

@@ -34,6 +34,7 @@ static bool is_overfull(const struct inlet *inlet) {
 static void begin_anew(void) {
   static const uint8_t filter[8] = {6, 0, 0, 0, 0, 0, 0xff, 0x7f};
   for (int i = 0; i < SPAWNS_MAX; i++) spawns[i].used = false;
+  spawn_places = 0;
   inbox_bytes = 0;
   owed = (struct owed){0};
   from = until = 0;

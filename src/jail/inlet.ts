@@ -9,7 +9,7 @@ export interface InletDoor {
 
 export class Inlet {
   readonly #door: InletDoor
-  #waiting: Buffer = Buffer.alloc(0)
+  #waiting: Uint8Array = new Uint8Array(0)
   /** How much of it the cell has room for. */
   #credit = inletCreditBytes
   #isOver = false
@@ -24,8 +24,8 @@ export class Inlet {
   /** Resolves when there is room for more, and when nobody will read it. */
   async write(bytes: Uint8Array): Promise<void> {
     if (this.#isOver || bytes.length === 0) return
-    const copy = Buffer.from(bytes)
-    this.#waiting = this.#waiting.length === 0 ? copy : Buffer.concat([this.#waiting, copy])
+    if (this.#waiting.length > 0) this.#waiting = Buffer.concat([this.#waiting, bytes])
+    else this.#waiting = Buffer.from(this.#sendPart(bytes)) // the caller may write over it
     this.#feed()
     if (this.#waiting.length === 0) return
     this.#taken ??= Promise.withResolvers()
@@ -49,19 +49,24 @@ export class Inlet {
   abandon(): void {
     this.#isOver = true
     this.#isTold = true
-    this.#waiting = Buffer.alloc(0)
+    this.#waiting = new Uint8Array(0)
     this.#settle()
   }
 
   #feed(): void {
-    const piece = this.#waiting.subarray(0, this.#credit)
-    this.#waiting = this.#waiting.subarray(piece.length)
-    this.#credit -= piece.length
-    if (piece.length > 0) this.#door.send(piece)
+    this.#waiting = this.#sendPart(this.#waiting)
     if (this.#waiting.length > 0) return
     this.#settle()
     if (this.#isOver && !this.#isTold) this.#door.end()
     this.#isTold = this.#isOver
+  }
+
+  /** As much as there is room for. Answers the rest. */
+  #sendPart(bytes: Uint8Array): Uint8Array {
+    const piece = bytes.subarray(0, this.#credit)
+    this.#credit -= piece.length
+    if (piece.length > 0) this.#door.send(piece)
+    return bytes.subarray(piece.length)
   }
 
   #settle(): void {

@@ -204,12 +204,12 @@ static void note_end(struct spawn *spawn, int status, const struct rusage *usage
 
 void reap(void) {
   /* A fork of the zygote whose number is still to be read. */
-  for (int i = 0; i < SPAWNS_MAX; i++) {
+  for (int i = 0; i < spawn_places; i++) {
     if (spawns[i].used && spawns[i].exec_fd >= 0) read_exec_report(&spawns[i]);
   }
   for (pid_t pid; (pid = next_dead()) > 0;) {
     struct spawn *spawn = NULL;
-    for (int i = 0; i < SPAWNS_MAX; i++) {
+    for (int i = 0; i < spawn_places; i++) {
       if (spawns[i].used && !spawns[i].exited && spawns[i].pid == pid) spawn = &spawns[i];
     }
     /* First whether it was executed at all: once it is reaped, /proc has nothing left to say of it. */

@@ -81,14 +81,16 @@ static nfds_t add_poll(int fd, short events) {
 }
 
 static void poll_spawn(const struct spawn *spawn, nfds_t places[SOURCES]) {
-  bool is_read = spawn->used && !spawn->exited && outbox_has_room();
+  memset(places, 0, SOURCES * sizeof places[0]);
+  if (!spawn->used) return;
+  bool is_read = !spawn->exited && outbox_has_room();
   for (int stream = 0; stream < STREAMS; stream++) {
     bool is_held = (spawn->held & (stream == CHANNEL_STREAM ? HELD_CHANNEL : HELD_OUTPUT)) != 0;
     places[stream] = add_poll(is_read && !is_held ? spawn->output_fds[stream] : -1, POLLIN);
   }
-  places[EXEC_SOURCE] = add_poll(spawn->used ? spawn->exec_fd : -1, POLLIN);
-  places[INPUT_SOURCE] = add_poll(spawn->used && spawn->input.count > 0 ? spawn->input.fd : -1, POLLOUT);
-  places[CHANNEL_SOURCE] = add_poll(spawn->used && spawn->channel.count > 0 ? spawn->channel.fd : -1, POLLOUT);
+  places[EXEC_SOURCE] = add_poll(spawn->exec_fd, POLLIN);
+  places[INPUT_SOURCE] = add_poll(spawn->input.count > 0 ? spawn->input.fd : -1, POLLOUT);
+  places[CHANNEL_SOURCE] = add_poll(spawn->channel.count > 0 ? spawn->channel.fd : -1, POLLOUT);
 }
 
 static bool is_due(int spawn, int source) {
@@ -105,7 +107,7 @@ static void wait_for_something(int signal_fd) {
   polled[2] = (struct pollfd){.fd = cell.sync_fd, .events = POLLIN};
   polled[3] = (struct pollfd){.fd = drains_fd(), .events = POLLIN};
   polled_count = POLLS_OF_OURS;
-  for (int i = 0; i < SPAWNS_MAX; i++) poll_spawn(&spawns[i], place_of[i]);
+  for (int i = 0; i < spawn_places; i++) poll_spawn(&spawns[i], place_of[i]);
   if (poll(polled, polled_count, sooner(watchdog_wait_ms(), drains_wait_ms())) < 0 && errno != EINTR) fail("wait");
 }
 
@@ -124,7 +126,8 @@ static void serve_once(int signal_fd) {
    * may have done by now, and it counts with the limits that they hold.
    */
   read_control();
-  for (int i = 0; i < SPAWNS_MAX; i++) {
+  for (int i = 0; i < spawn_places; i++) {
+    if (!spawns[i].used) continue;
     if (is_due(i, EXEC_SOURCE)) read_exec_report(&spawns[i]);
     for (int stream = 0; stream < STREAMS; stream++) {
       /* The host may have closed a channel meanwhile. */
@@ -140,7 +143,7 @@ static void serve_once(int signal_fd) {
   if (polled[2].revents) end_orphaned();
   if (polled[3].revents) drain_some();
   watchdog_look();
-  for (int i = 0; i < SPAWNS_MAX; i++) {
+  for (int i = 0; i < spawn_places; i++) {
     if (spawns[i].used) advance(&spawns[i]);
   }
   if (owed.announces_alone) announce_alone();
