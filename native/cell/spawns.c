@@ -2,6 +2,7 @@
  * The table of the processes that the host asked for.
  */
 #include "spawns.h"
+#include "frames.h"
 
 struct spawn spawns[SPAWNS_MAX];
 int spawn_places;

@@ -3,9 +3,8 @@
  */
 #ifndef LAZARET_SPAWNS_H
 #define LAZARET_SPAWNS_H
-#include "inlets.h"
-
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -14,10 +13,21 @@ enum {
   SPAWNS_MAX = 192,           /* processes the host may run at one time in one cell */
   TERMINAL_BYTES = 256 << 10, /* more than a terminal holds that nobody has read */
   STATE_BYTES = 1 << 20,      /* of what a shell says of its state; what is longer is cut off */
+  INLET_BYTES = 64 << 10,     /* of the host, that wait for the guest to read: the host's credit */
 };
 
 /* What a process writes. Its first two streams are its output, which has a budget. */
 enum { STATE_STREAM = 2, CHANNEL_STREAM = 3, STREAMS = 4 };
+
+/* Bytes of the host on their way to a guest, by its standard input or its channel. */
+struct inlet {
+  int fd;             /* -1 when closed */
+  uint8_t taken_type; /* of the frame that gives credit back */
+  uint8_t *bytes;     /* a ring */
+  size_t from, count;
+  size_t untold;      /* credit that the host has not heard of yet */
+  bool ended;         /* nothing follows what waits */
+};
 
 /* One process that the host asked for. */
 struct spawn {

@@ -3,6 +3,7 @@
  * What is known of its end is what the kernel and the space's pid 1 say.
  */
 import { constants } from 'node:os'
+import type { Duplex } from 'node:stream'
 
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
@@ -71,6 +72,8 @@ export class Command implements ProcessListener {
   readonly started: Promise<void>
   /** Resolves with how it ended; rejects when it could not be started, or was lost with its sandbox. */
   readonly ended: Promise<CommandEnd>
+  /** The host's end of its own channel, when its spec names one. */
+  readonly channel: Duplex | null
   readonly #parts: CommandParts
   readonly #id: number
   readonly #life = new ProcessLife<CommandEnd>()
@@ -97,6 +100,7 @@ export class Command implements ProcessListener {
       outputBytes: parts.isEndless === true ? Number.MAX_SAFE_INTEGER : outputBytes,
     }
     this.#id = cell.spawn(spec, this, (failure) => this.#failStep(failure))
+    this.channel = cell.channelOf(this.#id)
   }
 
   /** Its number in its space; 0 until it has started. */

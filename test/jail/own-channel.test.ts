@@ -45,7 +45,7 @@ print('over')`
   })
 
   it('waits while the host does not read, and what it prints flows on', async () => {
-    const before = residentBytes()
+    const atFirst = residentBytes()
     await keepMemoryFlat(async () => {
       const guest = cell.spawn(`
 import threading
@@ -66,7 +66,7 @@ print('printed', flush=True)`)
       await until(() => guest.output.endsWith('printed\n'), 'it did not print')
       const waitedAt = Number(/waits (\d+)/.exec(guest.output)?.[1])
       assert.ok(waitedAt > 0 && waitedAt < 4 * MiB, `${waitedAt} bytes went out unread`)
-      assert.ok(residentBytes() - before < 4 * MiB, 'pid 1 has grown')
+      assert.ok(residentBytes() - atFirst < 4 * MiB, 'pid 1 has grown')
       assert.equal((await readAll(guest.channel)).length, 32 * MiB)
       await guest.exited
     })
@@ -92,7 +92,7 @@ while piece := channel.recv(65536): channel.sendall(piece)`)
   })
 
   it('leaves what it does not read with the host, within the credit, and others talk on', async () => {
-    const before = residentBytes()
+    const atFirst = residentBytes()
     const deaf = cell.spawn(`print('here', flush=True); sys.stdin.read(); print(len(take(${4 * MiB})))`, {
       stdin: 'later',
     })
@@ -103,7 +103,7 @@ while piece := channel.recv(65536): channel.sendall(piece)`)
     other.channel.write('talk')
     assert.equal((await readAll(other.channel)).toString(), 'talk')
     assert.ok(taken < MiB, `${taken} bytes were taken`)
-    assert.ok(residentBytes() - before < 4 * MiB, 'pid 1 has grown')
+    assert.ok(residentBytes() - atFirst < 4 * MiB, 'pid 1 has grown')
     cell.built.cell.endStdin(deaf.id)
     await deaf.exited
     assert.equal(deaf.output, `here\n${4 * MiB}\n`)

@@ -7,6 +7,7 @@
 #include "outbox.h"
 #include "spawns.h"
 #include "serve/drains.h"
+#include "serve/inlets.h"
 #include "watch/kill.h"
 #include "watch/look.h"
 #include "watch/memory.h"

@@ -10,6 +10,7 @@
 #include "files/put.h"
 #include "serve/begin.h"
 #include "serve/guests.h"
+#include "serve/inlets.h"
 #include "serve/spawn.h"
 #include "serve/terminal.h"
 #include "watch/kill.h"

@@ -2,7 +2,7 @@
  * Bytes of the host on their way to a guest. What the guest does not read waits in a ring that holds as much as the host
  * has credit for, so neither waits for the other.
  */
-#include "inlets.h"
+#include "serve/inlets.h"
 #include "outbox.h"
 
 #include <errno.h>
