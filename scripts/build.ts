@@ -3,8 +3,19 @@
  * made in a folder of its own and then takes dist/'s place, so that nothing old stays and nobody sees half a build.
  */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, existsSync, globSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
+import { findBun } from './find-bun.ts'
 
 const root = join(import.meta.dirname, '..')
 const target = join(root, 'dist')
@@ -14,7 +25,11 @@ const stale = `${target}.${process.pid}.old`
 try {
   compile()
   copyAsTheyAre()
-  bundleHarness()
+  const bun = findBun()
+  if (bun === undefined) fail('The build bundles with Bun: run `npm install` without `--omit=optional`.')
+  bundleHarness(bun)
+  bundleInside(bun)
+  run(process.execPath, [join(root, 'scripts/build-libraries.ts'), join(fresh, 'libraries')])
   chmodSync(join(fresh, 'adapters/cli/main.js'), 0o755)
   if (existsSync(target)) renameSync(target, stale)
   renameSync(fresh, target)
@@ -37,13 +52,7 @@ function copyAsTheyAre(): void {
 }
 
 /** Fewer, smaller and, for Bun, compiled files start faster: docs/decisions/0009-one-file-harness.md has the figures. */
-function bundleHarness(): void {
-  const bun = ['x64', 'aarch64']
-    .map((cpu) => join(root, `node_modules/@oven/bun-linux-${cpu}/bin/bun`))
-    .find((path) => existsSync(path))
-  if (bun === undefined) {
-    fail('The build bundles the JavaScript harness with Bun: run `npm install` without `--omit=optional`.')
-  }
+function bundleHarness(bun: string): void {
   const folder = join(fresh, 'runtimes/javascript')
   const shared = ['--minify-whitespace', '--minify-syntax', '--external=acorn']
   const forNode = `${fresh}/harness-node`
@@ -84,6 +93,25 @@ function bundleHarness(): void {
     for (const file of globSync('*', { cwd: bundle })) renameSync(join(bundle, file), join(folder, file))
     rmSync(bundle, { recursive: true })
   }
+}
+
+/** An expression: a function of what the Node process gives (src/runtimes/isolate/inside/main.ts). */
+function bundleInside(bun: string): void {
+  const folder = join(fresh, 'harness-isolate')
+  run(bun, [
+    'build',
+    join(fresh, 'runtimes/isolate/inside/main.js'),
+    '--minify',
+    '--target=browser',
+    '--format=iife',
+    '--entry-naming=inside.[ext]',
+    `--outdir=${folder}`,
+  ])
+  const path = join(folder, 'inside.js')
+  // Strict throughout: the engine shows strict functions to nobody that they call.
+  const head = 'function(log,call,random,librarySource){"use strict";const $lazaretInside={};'
+  const tail = 'return $lazaretInside.open(log,call,random,librarySource)}'
+  writeFileSync(path, `${head}${readFileSync(path, 'utf8').trim()}\n${tail}\n`)
 }
 
 function run(file: string, args: readonly string[]): void {

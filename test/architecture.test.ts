@@ -29,9 +29,11 @@ const edges = sources.map((file) => ({
     .map((specifier) => join(dirname(file), specifier)),
 }))
 
-/** Runs inside the cell, in the guest's process. */
+/** Runs inside the cell, in the guest's process, or in the guest's isolate. */
 const guestFiles = sources.filter(
-  (file) => file.startsWith('src/runtimes/javascript/') && !file.endsWith('/host.ts'),
+  (file) =>
+    (file.startsWith('src/runtimes/javascript/') && !file.endsWith('/host.ts')) ||
+    file.startsWith('src/runtimes/isolate/inside/'),
 )
 /** What the cell shows to these files besides themselves: see the binds in src/runtimes/javascript/host.ts. */
 const guestPackages = ['acorn', 'oxc-transform']

@@ -1,0 +1,102 @@
+/**
+ * Bundles the libraries that programs in isolates may require, from the versions that package.json pins, into one file each:
+ * `node scripts/build-libraries.ts <folder>`. Each is the body of a function of module, exports, require, global and self,
+ * needs nothing but the language, and opens with the licences of all that it holds.
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { findBun } from './find-bun.ts'
+
+const root = join(import.meta.dirname, '..')
+const modules = join(root, 'node_modules')
+
+/**
+ * The package's own entry makes all of its thousand functions at once, which takes a third of a second. Those of an instance
+ * are made when they are first used. The names are the entry's, which a test compares.
+ */
+const lazyMathjs = `
+import { create } from '${modules}/mathjs/lib/esm/core/create.js'
+import * as all from '${modules}/mathjs/lib/esm/factoriesAny.js'
+import * as dependencies from '${modules}/mathjs/lib/esm/entry/dependenciesAny.generated.js'
+import { config } from '${modules}/mathjs/lib/esm/entry/configReadonly.js'
+import { factory } from '${modules}/mathjs/lib/esm/utils/factory.js'
+const named = { ...all, ...dependencies, all, config, create, factory }
+module.exports = Object.defineProperties(
+  {},
+  { ...Object.getOwnPropertyDescriptors(create(all)), ...Object.getOwnPropertyDescriptors(named) },
+)
+`
+
+/** What is bundled for each: a file of the package, or a text of ours where that does not do. */
+const libraries: Readonly<Record<string, { readonly file: string } | { readonly text: string }>> = {
+  lodash: { file: 'lodash/lodash.js' },
+  'date-fns': { file: 'date-fns/index.js' },
+  mathjs: { text: lazyMathjs },
+  papaparse: { file: 'papaparse/papaparse.min.js' },
+  jstat: { file: 'jstat/dist/jstat.js' },
+  uuid: { file: 'uuid/dist/index.js' },
+  validator: { file: 'validator/index.js' },
+}
+
+const [, , target = join(root, 'dist/libraries')] = process.argv
+const work = mkdtempSync(join(tmpdir(), 'lazaret-libraries-'))
+try {
+  mkdirSync(target, { recursive: true })
+  for (const [name, source] of Object.entries(libraries)) {
+    const entry = join(work, `${name}.entry.js`)
+    if ('text' in source) writeFileSync(entry, source.text)
+    const { text, packages } = bundle('file' in source ? join(modules, source.file) : entry)
+    writeFileSync(join(target, `${name}.js`), `/*!\n${licencesOf(packages)}\n*/\n${text}`)
+  }
+} finally {
+  rmSync(work, { recursive: true, force: true })
+}
+
+function bundle(entry: string): { readonly text: string; readonly packages: readonly string[] } {
+  const bun = findBun()
+  if (bun === undefined)
+    throw new Error('Bun bundles the libraries: run `npm install` without `--omit=optional`.')
+  const { status, stderr } = spawnSync(
+    bun,
+    ['build', entry, '--minify', '--target=browser', '--format=cjs', '--entry-naming=bundle.js'].concat(
+      `--outdir=${work}`,
+      `--metafile=${work}/inputs.json`,
+    ),
+    { encoding: 'utf8', cwd: root },
+  )
+  if (status !== 0) throw new Error(`${entry} cannot be bundled: ${stderr}`)
+  const { inputs } = JSON.parse(readFileSync(join(work, 'inputs.json'), 'utf8')) as { inputs: object }
+  return { text: readFileSync(join(work, 'bundle.js'), 'utf8'), packages: packagesOf(Object.keys(inputs)) }
+}
+
+function packagesOf(files: readonly string[]): string[] {
+  const names = files.flatMap((file) => /^.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? [])
+  return [...new Set(names)].sort()
+}
+
+/** Minifying drops the comments that hold them. */
+function licencesOf(packages: readonly string[]): string {
+  return packages.map(licenceOf).join('\n\n----\n\n').replaceAll('*/', '* /')
+}
+
+function licenceOf(name: string): string {
+  const folder = join(modules, name)
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
+  const files = readdirSync(folder).filter((file) => /^(?:licen[cs]e|notice)/i.test(file))
+  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8').trim())
+  // A few packages name the licence and its holder and have no text of it.
+  const { license, author } = manifest
+  if (files.length === 0 && license === undefined) throw new Error(`${name} does not say its licence`)
+  const holder = typeof author === 'object' ? author.name : author
+  return [`${name} ${manifest.version}`, ...(files.length > 0 ? texts : [`${license}, by ${holder}`])].join(
+    '\n\n',
+  )
+}
+
+interface Manifest {
+  readonly version: string
+  readonly license?: string
+  readonly author?: string | { readonly name: string }
+}

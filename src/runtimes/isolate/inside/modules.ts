@@ -1,0 +1,71 @@
+/** `require`, and the libraries behind it. Each is evaluated once in an isolate, which serves one program. */
+import { stringIncludes, uncurryThis } from '../../../core/primordials.ts'
+import { createFunction } from './code-makers.ts'
+import { isForbidden } from './forbidden-modules.ts'
+import type { Outside } from './protocol.ts'
+import { refuse } from './security.ts'
+
+const ModuleMap = Map<string, { exports: unknown }>
+const moduleGet = uncurryThis(ModuleMap.prototype.get)
+const moduleSet = uncurryThis(ModuleMap.prototype.set)
+const OwnError = Error
+const OwnTypeError = TypeError
+const parameters = 'module,exports,require,global,self'
+
+export class Modules {
+  readonly #outside: Outside
+  readonly #loaded = new ModuleMap()
+  #allowed: readonly string[] = []
+
+  constructor(outside: Outside) {
+    this.#outside = outside
+  }
+
+  /**
+   * Loads what the program names, before it runs: libraries then find the language unchanged and may make functions. What it
+   * only names later loads when it asks, behind the closed gates.
+   */
+  prepare(source: string, allowed: readonly string[]): void {
+    this.#allowed = allowed
+    for (const name of allowed)
+      if (
+        stringIncludes(source, `'${name}'`) ||
+        stringIncludes(source, `"${name}"`) ||
+        stringIncludes(source, `\`${name}\``)
+      )
+        this.load(name)
+  }
+
+  /** Answers whether there is a library of this name. */
+  load(name: string): { exports: unknown } | undefined {
+    const known = moduleGet(this.#loaded, name)
+    if (known !== undefined) return known
+    const text = this.#outside.librarySource(name)
+    if (text === undefined) return undefined
+    const module = { exports: {} as unknown }
+    const evaluate = createFunction(parameters, `${text}\n//# sourceURL=lazaret:library/${name}`)
+    evaluate(module, module.exports, this.require, globalThis, globalThis)
+    moduleSet(this.#loaded, name, module)
+    return module
+  }
+
+  require = (name: unknown): unknown => {
+    if (typeof name !== 'string') throw new OwnTypeError('require() takes the name of a module')
+    const module = this.#isAllowed(name) ? this.load(name) : undefined
+    if (module !== undefined) return module.exports
+    if (isForbidden(name)) throw refuse(`Module '${name}'`)
+    throw new OwnError(`Module '${name}' is not available. Allowed modules: ${this.#names()}`)
+  }
+
+  #isAllowed(name: string): boolean {
+    for (let index = 0; index < this.#allowed.length; index++) if (this.#allowed[index] === name) return true
+    return false
+  }
+
+  #names(): string {
+    let text = ''
+    for (let index = 0; index < this.#allowed.length; index++)
+      text += `${index === 0 ? '' : ', '}${this.#allowed[index]}`
+    return text === '' ? 'none' : text
+  }
+}

@@ -1,0 +1,58 @@
+/** Stacks that show the program's own frames, at the places in the code as written. */
+import { stringCodeAt, stringIndexOf, stringSlice } from '../../../core/primordials.ts'
+import { lockStackTraces } from '../../javascript/bare/stack.ts'
+
+export const programName = '<code>'
+
+/** Lines that come before the program's, and what stands before it on its first line. */
+let linesBefore = 0
+let columnsBefore = 0
+
+export function installStacks(): void {
+  lockStackTraces(programName, mapPlaces)
+}
+
+export function setOffset(offset: { readonly lines: number; readonly columns: number }): void {
+  linesBefore = offset.lines
+  columnsBefore = offset.columns
+}
+
+/** The lines about the program of a stack that came back from outside, with what that has added. */
+export function ownFrames(stack: string): string {
+  let text = ''
+  let isHeader = true
+  for (let start = 0; start <= stack.length;) {
+    const found = stringIndexOf(stack, '\n', start)
+    const end = found === -1 ? stack.length : found
+    const line = stringSlice(stack, start, end)
+    const isFrame = stringIndexOf(line, '    at ', 0) === 0
+    if (isFrame) isHeader = false
+    if (isHeader || stringIndexOf(line, `${programName}:`, 0) !== -1)
+      text += `${start === 0 ? '' : '\n'}${line}`
+    start = end + 1
+  }
+  return text
+}
+
+function mapPlaces(text: string): string {
+  if (linesBefore === 0 && columnsBefore === 0) return text
+  const start = stringIndexOf(text, `${programName}:`, 0)
+  if (start === -1) return text
+  const lineStart = start + programName.length + 1
+  const line = readNumber(text, lineStart)
+  const column = readNumber(text, line.end + 1)
+  const isFirst = line.value === linesBefore + 1
+  const place = `${line.value - linesBefore}:${isFirst ? column.value - columnsBefore : column.value}`
+  return `${stringSlice(text, 0, lineStart)}${place}${stringSlice(text, column.end)}`
+}
+
+function readNumber(text: string, start: number): { readonly value: number; readonly end: number } {
+  let end = start
+  let value = 0
+  for (; end < text.length; end++) {
+    const digit = stringCodeAt(text, end) - 0x30
+    if (!(digit >= 0 && digit <= 9)) break
+    value = value * 10 + digit
+  }
+  return { value, end }
+}

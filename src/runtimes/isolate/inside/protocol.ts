@@ -1,0 +1,70 @@
+/**
+ * What the Node process of a cell and the inside of one of its isolates call of each other. Only texts and numbers pass, so
+ * that no object of one heap is ever in the hands of the other.
+ */
+import type { Level } from '../../javascript/console-methods.ts'
+
+/** Of the Node process. Guest code never gets one of these functions. */
+export interface Outside {
+  /** One call of a console method, as it is to be shown. */
+  readonly log: (level: Level, text: string) => void
+  /** Starts a call of a host function; `argumentsJson` is a list. The answer comes by `Inside.answer`. */
+  readonly call: (id: number, name: string, argumentsJson: string) => void
+  /** So many random bytes, each a character below U+0100. */
+  readonly random: (bytes: number) => string
+  /** The text of a library; `undefined` if there is none of this name. */
+  readonly librarySource: (name: string) => string | undefined
+}
+
+export interface IsolateProgram {
+  readonly source: string
+  /** `service`: a body that assigns `output`. `run`: a script whose completion value counts. */
+  readonly mode: 'service' | 'run'
+  /** JSON; in mode `run` with the tags of core/values.ts. */
+  readonly input?: string
+  /** Host functions: methods of `bridge` in mode `service`, else globals. */
+  readonly calls: readonly string[]
+  readonly maxCalls?: number
+  /** Names of libraries that the program may require, in the order in which a message lists them. */
+  readonly allowed: readonly string[]
+  /** Of the result as JSON. */
+  readonly maxBytes?: number
+}
+
+export type FailureKind = 'runtime' | 'security' | 'syntax'
+
+export interface Failure {
+  readonly name: string
+  readonly message: string
+  readonly stack?: string
+}
+
+/** What `outcome` says, as JSON. */
+export type IsolateOutcome =
+  /** Without open calls nothing can settle the program any more. */
+  | { readonly state: 'pending'; readonly calls: number }
+  /** `output` is plain JSON, and absent when undefined; `value` is encoded with tags, `truncated` if a part is missing. */
+  | {
+      readonly state: 'completed'
+      readonly output?: unknown
+      readonly value?: unknown
+      readonly truncated?: boolean
+    }
+  | { readonly state: 'failed'; readonly kind: FailureKind; readonly error: Failure }
+
+/** Of the isolate. */
+export interface Inside {
+  /** Evaluates a library ahead of the program. */
+  readonly load: (name: string) => void
+  /** Takes an `IsolateProgram`; returns before its promises settle. Called once. */
+  readonly start: (programJson: string) => void
+  /** The JSON of a result, or of an error's `name` and `message`. */
+  readonly answer: (id: number, isError: boolean, json: string) => void
+  /** An `IsolateOutcome`. */
+  readonly outcome: () => string
+  /**
+   * For what a call of `start` or `answer` throws: the isolate reports a promise whose rejection nobody handled in this way.
+   * Ends the program unless it has failed already.
+   */
+  readonly unhandled: (name: string, message: string, stack: string) => void
+}

@@ -1,0 +1,155 @@
+/** The program from its start to its outcome. Whatever it does to built-ins, what is said here of it stays true. */
+import { decodeTagged } from '../../../core/decode-value.ts'
+import { encodeValueToJson } from '../../../core/encode-value.ts'
+import { defineProperty, jsonString, messageOf, stringSlice, uncurryThis } from '../../../core/primordials.ts'
+import { isError, readProperty, textOr } from '../../../core/read-value.ts'
+import { withBuffer } from '../../javascript/bare/platform.ts'
+import { show } from '../../javascript/bare/shown.ts'
+import { define } from '../../javascript/define.ts'
+import { createAsyncFunction, evaluateScript } from './code-makers.ts'
+import { ownFrames, programName, setOffset } from './places.ts'
+import { NotPlain, toPlainJson } from './plain-json.ts'
+import type { Failure, FailureKind, IsolateProgram } from './protocol.ts'
+import { isSecurityError, wasRaised } from './security.ts'
+
+const bytesMaxDefault = 16 * 1024 * 1024
+const textMax = 64 * 1024
+/** Hands out a way to read the variable, and leaves no trace of it: nothing of the program has run yet. */
+const handOver = '[].pop.call(arguments)(()=>output);'
+/** Lines that the engine puts before a function's body. */
+const headLines = 2
+
+const NativePromise = Promise
+const NativeSyntaxError = SyntaxError
+const then = uncurryThis(Promise.prototype.then) as (
+  promise: Promise<unknown>,
+  onDone: (value: unknown) => void,
+  onFailed: (reason: unknown) => void,
+) => unknown
+const parse = JSON.parse as (json: string) => unknown
+
+export class Running {
+  #outcome: string | undefined
+  #hasFailed = false
+  readonly #bytesMax: number
+
+  constructor({ maxBytes = bytesMaxDefault }: IsolateProgram) {
+    this.#bytesMax = maxBytes
+  }
+
+  /** `undefined` while nothing is settled. */
+  get outcome(): string | undefined {
+    return this.#outcome
+  }
+
+  startService({ source, input }: IsolateProgram): void {
+    setOffset({ lines: headLines, columns: handOver.length })
+    let main: (...values: unknown[]) => unknown
+    try {
+      main = createAsyncFunction(
+        'input,output',
+        `${handOver}${withoutHashbang(source)}\n//# sourceURL=${programName}`,
+      )
+    } catch (thrown) {
+      return this.#fail('syntax', syntaxFailure(thrown))
+    }
+    let readOutput: (() => unknown) | undefined
+    const value = input === undefined ? undefined : parse(input)
+    const promise = main(value, undefined, (read: () => unknown) => {
+      readOutput ??= read
+    }) as Promise<unknown>
+    this.#watch(promise, () => this.#completeOutput(readOutput?.()))
+  }
+
+  startRun({ source, input }: IsolateProgram): void {
+    define(
+      globalThis,
+      'input',
+      input === undefined ? undefined : withBuffer(() => decodeTagged(parse(input)).value),
+    )
+    let value: unknown
+    try {
+      value = evaluateScript(`${source}\n//# sourceURL=${programName}`)
+    } catch (thrown) {
+      return this.#failWith(thrown)
+    }
+    if ((typeof value !== 'object' && typeof value !== 'function') || value === null)
+      return this.#completeValue(value)
+    this.#watch(new NativePromise((resolve) => resolve(value)), (result) => this.#completeValue(result))
+  }
+
+  unhandled(failure: Failure): void {
+    if (this.#hasFailed) return
+    const { name, message, stack } = failure
+    const kind = wasRaised(message) ? 'security' : 'runtime'
+    this.#fail(kind, { name, message, ...(stack ? { stack: ownFrames(stack) } : {}) })
+  }
+
+  /** Does not ask the promise, or the prototype of all promises, which kind of promise to make. */
+  #watch(promise: Promise<unknown>, onDone: (value: unknown) => void): void {
+    void defineProperty(promise, 'constructor', { __proto__: null, value: undefined } as PropertyDescriptor)
+    then(promise, onDone, (reason) => this.#failWith(reason))
+  }
+
+  #completeOutput(output: unknown): void {
+    let json: string | undefined
+    try {
+      json = toPlainJson(output, 'output', this.#bytesMax)
+    } catch (thrown) {
+      const message = NotPlain.is(thrown) ? thrown.message : `output cannot be read: ${messageOf(thrown)}`
+      return this.#fail('runtime', { name: 'TypeError', message })
+    }
+    this.#outcome = `{"state":"completed"${json === undefined ? '' : `,"output":${json}`}}`
+  }
+
+  #completeValue(value: unknown): void {
+    const { json, truncated } = encodeValueToJson(value, { maxBytes: this.#bytesMax })
+    this.#outcome = `{"state":"completed","value":${json}${truncated ? ',"truncated":true' : ''}}`
+  }
+
+  #failWith(thrown: unknown): void {
+    this.#fail(isSecurityError(thrown) ? 'security' : 'runtime', describe(thrown))
+  }
+
+  #fail(kind: FailureKind, { name, message, stack }: Failure): void {
+    this.#hasFailed = true
+    const shown = stack === undefined ? '' : `,"stack":${shortJson(stack)}`
+    const error = `{"name":${shortJson(name)},"message":${shortJson(message)}${shown}}`
+    this.#outcome = `{"state":"failed","kind":"${kind}","error":${error}}`
+  }
+}
+
+/** `#!` is only allowed as the very first characters, and ours come before it. */
+const withoutHashbang = (text: string): string =>
+  stringSlice(text, 0, 2) === '#!' ? `//${stringSlice(text, 2)}` : text
+
+const shortJson = (text: string): string => jsonString(stringSlice(text, 0, textMax))
+
+function syntaxFailure(thrown: unknown): Failure {
+  const message = messageOf(thrown)
+  // The parser runs out of stack this way.
+  if (!(thrown instanceof NativeSyntaxError))
+    return { name: 'SyntaxError', message: 'The code is nested too deeply.' }
+  const hint = hints[message]
+  return { name: 'SyntaxError', message: hint === undefined ? message : `${message}: ${hint}` }
+}
+
+const hints: Readonly<Partial<Record<string, string>>> = {
+  __proto__: null,
+  "Identifier 'output' has already been declared":
+    'assign to it without const, let or class, as in `output = …`',
+  "Identifier 'input' has already been declared": 'it holds the input data; use another name',
+} as unknown as Readonly<Partial<Record<string, string>>>
+
+function describe(thrown: unknown): Failure {
+  if (typeof thrown !== 'object' || thrown === null)
+    return { name: 'Uncaught', message: typeof thrown === 'string' ? thrown : show(thrown) }
+  const message = readProperty(thrown, 'message')
+  if (!isError(thrown)) return { name: 'Uncaught', message: textOr(message, '') || show(thrown) }
+  const stack = readProperty(thrown, 'stack')
+  return {
+    name: textOr(readProperty(thrown, 'name'), 'Error'),
+    message: textOr(message, ''),
+    ...(typeof stack === 'string' ? { stack } : {}),
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * Errors that say a program tried what it may not. Which errors these are is remembered here, not read from them: whether a
+ * program ended with one is decided by identity.
+ */
+import { defineProperty, uncurryThis } from '../../../core/primordials.ts'
+
+const ErrorSet = WeakSet<object>
+const errorHas = uncurryThis(ErrorSet.prototype.has)
+const errorAdd = uncurryThis(ErrorSet.prototype.add)
+const TextSet = Set<string>
+const textHas = uncurryThis(TextSet.prototype.has)
+const textAdd = uncurryThis(TextSet.prototype.add)
+const OwnError = Error
+
+const raised = new ErrorSet()
+const raisedTexts = new TextSet()
+
+/** `what` was tried: `Module 'fs'`, for one. */
+export function refuse(what: string): Error {
+  const error = new OwnError(`Security Error: ${what} is not allowed in sandboxed code`)
+  defineProperty(error, 'name', {
+    __proto__: null,
+    value: 'SecurityError',
+    writable: true,
+    configurable: true,
+  } as PropertyDescriptor)
+  errorAdd(raised, error)
+  textAdd(raisedTexts, error.message)
+  return error
+}
+
+export const isSecurityError = (thrown: unknown): boolean =>
+  typeof thrown === 'object' && thrown !== null && errorHas(raised, thrown)
+
+/** Of an error that was copied on its way: whether one with this text was raised here. */
+export const wasRaised = (message: string): boolean => textHas(raisedTexts, message)
