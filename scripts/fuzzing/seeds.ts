@@ -1,7 +1,7 @@
 /** What fuzzing starts from: real plans, frames and files, as the host and the kernel write them. */
 import { constants } from 'node:os'
 
-import { PayloadWriter, encodeFrame, frameType } from '../../src/jail/frames.ts'
+import { PayloadWriter, encodeFrame, frameType, held } from '../../src/jail/frames.ts'
 import { planCell } from '../../src/jail/plan.ts'
 import { hostView, ownView } from '../../src/jail/place.ts'
 import { planRestrictedCell } from '../../src/jail/restricted-plan.ts'
@@ -32,6 +32,7 @@ const makers: Readonly<Record<string, () => Buffer[]>> = {
     spawnFrames(),
     parkedFrames(),
     streamFrames(),
+    channelFrames(),
     Buffer.concat(putFrames()),
     ...putFrames(),
     Buffer.alloc(0),
@@ -192,6 +193,24 @@ function streamFrames(): Buffer {
     encodeFrame(frameType.stdin, 7, piece),
     encodeFrame(frameType.stdinEnd, 7),
     encodeFrame(frameType.stdin, 8, piece),
+  ])
+}
+
+/** Two channels of processes' own: one is used to its end, and one is closed while its guest talks. */
+function channelFrames(): Buffer {
+  const piece = Buffer.alloc(200, 'x')
+  const own = encodeSpawn({ ...spec, channel: 'own', stdin: 'later' })
+  return Buffer.concat([
+    encodeFrame(frameType.spawn, 1, own),
+    encodeFrame(frameType.spawn, 2, own),
+    encodeFrame(frameType.channel, 1, piece),
+    encodeFrame(frameType.hold, 1, word(held.channel)),
+    encodeFrame(frameType.channel, 2, piece),
+    encodeFrame(frameType.hold, 1, word(held.output)),
+    encodeFrame(frameType.channelEnd, 1),
+    encodeFrame(frameType.channelClose, 2),
+    encodeFrame(frameType.channel, 2, piece),
+    encodeFrame(frameType.channel, 3, piece),
   ])
 }
 

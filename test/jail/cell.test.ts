@@ -4,7 +4,13 @@ import { constants } from 'node:os'
 import { after, before, describe, it } from 'node:test'
 
 import { defaultLimits } from '../../src/core/limits.ts'
-import { encodeFrame, frameBytesMax, frameHeaderBytes, frameType } from '../../src/jail/frames.ts'
+import {
+  encodeFrame,
+  frameBytesMax,
+  frameHeaderBytes,
+  frameType,
+  inletCreditBytes,
+} from '../../src/jail/frames.ts'
 import type { BeginSpec, SpawnSpec } from '../../src/jail/guest-process.ts'
 import { probeMachine } from '../../src/engine/probe.ts'
 import { Machine } from '../../src/jail/machine.ts'
@@ -236,6 +242,20 @@ describe('the launcher', () => {
         9,
         beginWith({ resized: Array.from({ length: 9 }, () => ({ path: '/tmp', flags: 0, options: '' })) }),
       ),
+      'two things on descriptor 3': encodeFrame(
+        frameType.spawn,
+        1,
+        encodeSpawn({ ...spawnOf('/bin/true'), channel: 'own', hasState: true }),
+      ),
+      'a hold of nothing that it knows': encodeFrame(frameType.hold, 9, u32(4)),
+      'an empty hold': encodeFrame(frameType.hold, 9),
+      'more for a channel than there is credit': encodeFrame(
+        frameType.channel,
+        9,
+        Buffer.alloc(inletCreditBytes + 1),
+      ),
+      'an end of a channel with bytes to spare': encodeFrame(frameType.channelEnd, 9, Buffer.alloc(1)),
+      'a close of a channel with bytes to spare': encodeFrame(frameType.channelClose, 9, Buffer.alloc(1)),
       'an empty finish': encodeFrame(frameType.finish, 9),
       'a finish with an exit code that no process has': encodeFrame(frameType.finish, 9, u32(256)),
       'a finish with bytes to spare': encodeFrame(frameType.finish, 9, Buffer.alloc(5)),

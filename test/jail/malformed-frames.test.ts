@@ -51,6 +51,11 @@ const honest = Buffer.concat([
   encodeFrame(frameType.put, 0, put),
   encodeFrame(frameType.spawn, 1, encodeSpawn({ ...spec, stdin: Buffer.from('hello') })),
   encodeFrame(frameType.stdin, 1, Buffer.from('hello')),
+  encodeFrame(frameType.spawn, 2, encodeSpawn({ ...spec, channel: 'own' })),
+  encodeFrame(frameType.channel, 2, Buffer.from('hello')),
+  encodeFrame(frameType.hold, 2, Buffer.from([2, 0, 0, 0])),
+  encodeFrame(frameType.channelEnd, 2),
+  encodeFrame(frameType.channelClose, 2),
   encodeFrame(frameType.signal, 1, Buffer.from([18, 0, 0, 0])),
   encodeFrame(frameType.begin, 1, begin),
   encodeFrame(frameType.stdinEnd, 1),
@@ -153,13 +158,13 @@ describe('a host that gets malformed frames', () => {
     })
   }
 
-  for (const type of ['exit', 'stdinTaken', 'exceeded', 'usage'] as const) {
+  for (const type of ['exit', 'stdinTaken', 'channelTaken', 'exceeded', 'usage'] as const) {
     it(`ends the cell of a guest whose ${type} frame is too short`, async () => {
       const cell = startLiar(folder, {
         control: Buffer.concat([ready, encodeFrame(frameType[type], 1, Buffer.alloc(2))]),
         waits: true,
       })
-      cell.spawn({ ...spec, stdin: Buffer.from('x') }, silent, () => undefined)
+      cell.spawn({ ...spec, channel: 'own', stdin: Buffer.from('x') }, silent, () => undefined)
       await cell.gone
     })
   }
@@ -178,7 +183,8 @@ describe('a host that gets malformed frames', () => {
           report: Buffer.concat(report),
           waits: false,
         })
-        cell.spawn({ ...spec, stdin: Buffer.from('x') }, silent, () => undefined)
+        const id = cell.spawn({ ...spec, channel: 'own', stdin: Buffer.from('x') }, silent, () => undefined)
+        cell.channelOf(id)?.resume().write('x')
         await cell.gone
       }),
       { numRuns: 60, seed },
