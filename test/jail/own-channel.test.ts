@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 
+import { unwatched } from '../../src/jail/limits/limit-rows.ts'
 import { ChannelCell, readAll, readSome } from '../support/channel-cell.ts'
 import type { ChannelGuest } from '../support/channel-cell.ts'
 import { eventually } from '../support/eventually.ts'
@@ -225,6 +226,28 @@ sys.stdin.read()`,
       guests.map((_, index) => String(1000 + index)),
     )
     await Promise.all(guests.map(({ exited }) => exited))
+  })
+
+  it('is charged for what waits in channels as for what waits in any socket', async () => {
+    await using stuffed = await ChannelCell.open({ processesMax: 500 })
+    const watched = { ...unwatched, memoryBytes: 1024 * MiB }
+    const start = (line: string) => stuffed.spawn('', { file: '/bin/sh', argv: ['sh', '-c', line], watched })
+    const startMany = async (line: string) => {
+      const guests = Array.from({ length: 40 }, () => start(line))
+      await Promise.all(guests.map(({ spawned }) => spawned))
+      return guests
+    }
+    const peakBytes = async () => (await start(':').exited).watchdogPeakBytes
+    const idle = await startMany('head -c 4000000 <&3')
+    const unstuffed = await peakBytes()
+    for (const guest of idle) guest.channel.destroy()
+    await Promise.all(idle.map(({ exited }) => exited))
+    await startMany('head -c 4000000 /dev/zero >&3')
+    // A network that is shared with the host is not looked into.
+    if (stuffed.built.plan.wall !== 'namespaces') return
+    let more = 0
+    for (let looks = 0; looks < 100 && more < 40 * 128 * 1024; looks++) more = (await peakBytes()) - unstuffed
+    assert.ok(more >= 40 * 128 * 1024, `${more} bytes more were seen`)
   })
 
   it('has nothing else on descriptor 3: pid 1 ends a cell whose host asks for two things', async () => {

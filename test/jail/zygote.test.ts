@@ -23,6 +23,7 @@ import { planPythonZygote } from '../../src/runtimes/python/zygote.ts'
 import { eventually } from '../support/eventually.ts'
 import { findPythonWith } from '../support/find-python.ts'
 import { ParkedGuest } from '../support/parked-guest.ts'
+import type { ParkWishes } from '../support/parked-guest.ts'
 import { findProcess, isAlive, isDead, listDescendants } from '../support/processes.ts'
 import type { HostProcess } from '../support/processes.ts'
 import { unwatched } from '../../src/jail/limits/limit-rows.ts'
@@ -89,11 +90,8 @@ describe('guests of one zygote', { skip: python === null }, () => {
     assert.deepEqual(livingDescendants(), [])
   })
 
-  async function park(
-    limits = defaultLimits,
-    env: Readonly<Record<string, string>> = {},
-  ): Promise<ParkedGuest> {
-    const guest = await ParkedGuest.park(zygote, limits, env)
+  async function park(limits = defaultLimits, wishes: ParkWishes = {}): Promise<ParkedGuest> {
+    const guest = await ParkedGuest.park(zygote, limits, wishes)
     parked.push(guest)
     return guest
   }
@@ -111,6 +109,13 @@ describe('guests of one zygote', { skip: python === null }, () => {
     assert.equal((await one.run('"a" * 3')).value, 'aaa')
     assert.deepEqual((await one.exited).end, { by: 'exit', exitCode: 0 })
     assert.ok((await one.exited).cpuMs > 0)
+  })
+
+  it('answer over channels of their own too', async () => {
+    const [one, other] = [await park(defaultLimits, { channel: 'own' }), await park()]
+    assert.equal((await other.run('6 * 7')).value, 42)
+    assert.equal((await one.run('"a" * 100_000')).value, 'a'.repeat(100_000))
+    assert.deepEqual((await one.exited).end, { by: 'exit', exitCode: 0 })
   })
 
   it('see the facts of a process of their own', async () => {
@@ -183,7 +188,7 @@ found`
   })
 
   it('are told by the environment of their own request', async () => {
-    const guest = await park(defaultLimits, { TZ: 'Asia/Tokyo', WHO: 'ü' })
+    const guest = await park(defaultLimits, { env: { TZ: 'Asia/Tokyo', WHO: 'ü' } })
     const { value } = await guest.run(
       'import os, time\n[os.environ["WHO"], time.tzname[0], os.getenv("OMP_NUM_THREADS")]',
     )

@@ -1,5 +1,6 @@
 /** A fork of a zygote, parked in its cell: what the pool does with one, without the pool. */
 import { once } from 'node:events'
+import type { Duplex } from 'node:stream'
 
 import { defaultLimits } from '../../src/core/limits.ts'
 import type { Limits } from '../../src/core/limits.ts'
@@ -17,19 +18,29 @@ export interface GuestAnswer {
   readonly messages: readonly Record<string, unknown>[]
 }
 
+export interface ParkWishes {
+  readonly env?: Readonly<Record<string, string>>
+  readonly channel?: 'cell' | 'own'
+}
+
 export class ParkedGuest implements AsyncDisposable {
   readonly built: BuiltCell
   /** Its number in its cell. */
   readonly id: number
+  readonly channel: Duplex
   readonly exited: Promise<ProcessReport>
   readonly exceeded: Exceeded[] = []
   /** What the kernel says of it. */
   readonly status: Readonly<Record<string, string>>
   output = ''
 
-  private constructor(built: BuiltCell, parts: Pick<ParkedGuest, 'id' | 'exited' | 'exceeded' | 'status'>) {
+  private constructor(
+    built: BuiltCell,
+    parts: Pick<ParkedGuest, 'id' | 'channel' | 'exited' | 'exceeded' | 'status'>,
+  ) {
     this.built = built
     this.id = parts.id
+    this.channel = parts.channel
     this.exited = parts.exited
     this.exceeded = parts.exceeded
     this.status = parts.status
@@ -39,7 +50,7 @@ export class ParkedGuest implements AsyncDisposable {
   static async park(
     zygote: Zygote,
     limits: Limits = defaultLimits,
-    env: Readonly<Record<string, string>> = {},
+    { env = {}, channel = 'cell' }: ParkWishes = {},
   ): Promise<ParkedGuest> {
     const built = await zygote.build(limits)
     const { cell, ground, plan } = built
@@ -60,7 +71,7 @@ export class ParkedGuest implements AsyncDisposable {
       env: { PATH: '/usr/bin:/bin', HOME: '/workspace', USER: 'guest', LANG: 'C.UTF-8', TZ: 'UTC', ...env },
       folder: '/workspace',
       rlimits,
-      channel: 'cell' as const,
+      channel,
       isFork: true,
       outputBytes,
       wallMs,
@@ -74,10 +85,12 @@ export class ParkedGuest implements AsyncDisposable {
       onExit: exited.resolve,
     }
     const id = cell.spawn(spec, listener, spawned.reject)
+    const stream = channel === 'own' ? cell.channelOf(id) : cell.channel
+    if (stream === null) throw new Error('A parked guest has a channel.')
     try {
       const status = readStatus(await spawned.promise)
       requirePromises(plan.promises, status)
-      const guest = new ParkedGuest(built, { id, exited: exited.promise, exceeded, status })
+      const guest = new ParkedGuest(built, { id, channel: stream, exited: exited.promise, exceeded, status })
       void exited.promise.then(() => (guest.output = output.join('')))
       return guest
     } catch (error) {
@@ -88,8 +101,7 @@ export class ParkedGuest implements AsyncDisposable {
 
   /** Runs the code and waits until the guest has ended. */
   async run(code: string): Promise<GuestAnswer> {
-    const { channel } = this.built.cell
-    if (channel === null) throw new Error('A parked guest has a channel.')
+    const { channel } = this
     const chunks: Buffer[] = []
     channel.on('data', (chunk: Buffer) => chunks.push(chunk))
     channel.on('error', () => undefined) // of a guest that ended with a request unread
