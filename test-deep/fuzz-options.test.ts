@@ -1,27 +1,26 @@
 /**
  * Options of system calls from inside runs, while the host watches what it shares with them: first what attackers have
- * tried, then new programs for twenty seconds. `npm run fuzz:options` does this for longer. And the watch itself is
+ * tried, then new programs for six seconds. `npm run fuzz:options` does this for longer. And the watch itself is
  * tried: it sees what a program without a wall does.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 
 import { AllowedValues } from '../scripts/option-fuzzing/allowed-values.ts'
 import { readCorpus } from '../scripts/option-fuzzing/corpus.ts'
-import { fuzzOptions } from '../scripts/option-fuzzing/fuzz.ts'
 import { generateProgram } from '../scripts/option-fuzzing/generate.ts'
-import { whyNoGuest } from '../scripts/option-fuzzing/guest.ts'
 import { listSuspicions } from '../scripts/option-fuzzing/judge.ts'
 import { minimise } from '../scripts/option-fuzzing/minimise.ts'
 import { observe } from '../scripts/option-fuzzing/observe.ts'
 import { parseProgram, printProgram } from '../scripts/option-fuzzing/program.ts'
 import { createLazaret } from '../src/index.ts'
 import { argumentRules } from '../src/jail/seccomp/argument-rules.ts'
+import { testOptionFuzzing } from '../test/support/option-fuzzing-tests.ts'
 import { seededRandom } from '../test/support/seeded-random.ts'
 
-const seconds = 20
+const seconds = 6
 const seed = Date.now() % 1_000_000
 const allowed = new AllowedValues(argumentRules)
 
@@ -122,15 +121,4 @@ test('the watch sees an event loop that stands still, and a neighbour that compl
   assert.deepEqual(whats.slice(-2), ['the event loop stood still', 'a neighbour suffered'])
 })
 
-describe('the corpus, and new programs,', { skip: whyNoGuest() }, () => {
-  test(`for ${seconds} s, move nothing that the host shares with its guests`, async (context) => {
-    const { signal } = new AbortController()
-    const lines: string[] = []
-    const report = await fuzzOptions({ seconds, seed, signal, say: (line) => void lines.push(line) })
-    context.diagnostic(`npm run fuzz:options -- --seconds ${seconds} --seed ${seed}`)
-    context.diagnostic(`level ${report.level}: ${report.tally.runs} runs, ${report.tally.calls} calls`)
-    assert.deepEqual(report.findings, [], lines.join('\n'))
-    assert.ok(report.tally.calls > 10_000, `${report.tally.calls} calls`)
-    assert.ok(report.neighbourRuns > 10, `${report.neighbourRuns} runs of neighbours`)
-  })
-})
+testOptionFuzzing(seconds)

@@ -1,5 +1,5 @@
 /**
- * Those of CPython's own tests that meet the wall, and some of the language. The quicker modules are in
+ * Those of CPython’s own tests that meet the wall. The quicker modules are in
  * `test/conformance/python/regression.test.ts`, the others in `wide/`.
  */
 import { deepModules, plainUserModules } from '../test/conformance/python/regression-modules.ts'

@@ -1,5 +1,5 @@
-/** 5000 values into each language and back, others each time. */
+/** 2000 values into each language and back, others each time. */
 import { describeRoundTrips } from '../test/properties/round-trips.ts'
 import { useLazaret } from '../test/support/use-lazaret.ts'
 
-describeRoundTrips(await useLazaret(), 10)
+describeRoundTrips(await useLazaret(), 4)

@@ -1,35 +1,4 @@
-/** A working day in a minute: many runs of every kind at once, each with its own right end, and nothing left of them. */
-import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { killHosts } from '../scripts/soaking/kill-hosts.ts'
-import { havePools } from '../scripts/soaking/pools.ts'
-import { soak } from '../scripts/soaking/soak.ts'
+/** A working hour in half a minute: every card of the deck is dealt in each of two forms. */
+import { testSoak } from '../test/support/soak-tests.ts'
 
-const runs = 600
-const inFlight = 50
-const seed = Date.now() % 1_000_000
-
-/** Without pools nothing can be switched off, and one form is all there is. */
-for (const cold of havePools() ? [true, false] : [false]) {
-  const how = cold ? 'each in a cell of its own' : 'as they come'
-  test(`${runs} runs of all kinds, ${inFlight} at a time, ${how}, end as they should and leave nothing`, async (context) => {
-    context.diagnostic(`npm run soak -- --runs ${runs} --in-flight ${inFlight} --seed ${seed}`)
-    const report = await soak({ runs, inFlight, seed, cold })
-    context.diagnostic(`resident memory grew by ${Math.round(report.residentGrowthBytes / 1024)} KiB`)
-    assert.deepEqual({ problems: report.problems, wrong: report.wrong }, { problems: [], wrong: 0 })
-    assert.equal(report.runs, runs)
-  })
-}
-
-test('nothing is left of hosts that are killed amid such runs', async () => {
-  const { deaths, problems } = await killHosts({
-    times: 2,
-    inFlight: 25,
-    seed,
-    cold: false,
-    restricted: false,
-    onDeath: () => undefined,
-  })
-  assert.deepEqual(problems, [])
-  assert.equal(deaths.length, 2)
-})
+testSoak({ runs: 180, warmUpRuns: 100, deaths: 1 })

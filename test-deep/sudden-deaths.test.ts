@@ -1,4 +1,4 @@
-/** Sixty sudden deaths at random moments, other ones each time. */
+/** Eighteen sudden deaths at random moments, other ones each time. */
 import { testSuddenDeaths } from '../test/support/sudden-death-tests.ts'
 
-testSuddenDeaths(20)
+testSuddenDeaths(6)

@@ -19,6 +19,8 @@ import type { Latencies } from './tally.ts'
 
 export interface SoakPlan {
   readonly runs: number
+  /** Before the memory of the host is looked at; not counted. */
+  readonly warmUpRuns?: number
   readonly inFlight: number
   readonly seed: number
   /** Every run in a cell that is made for it. */
@@ -42,8 +44,8 @@ export interface SoakReport {
   readonly latencies: readonly Latencies[]
 }
 
-/** Makes what is made once: compiled code, pools of buffers, a nursery. */
-const warmUpRuns = 400
+/** They make what is made once: compiled code, pools of buffers, a nursery. */
+const usualWarmUpRuns = 400
 export const residentGrowthBytesMax = 20 * 1024 * 1024
 /** Hardly anybody else's, not even another soak's, so that a block that is still taken is ours. Only root has such ids. */
 export const uidRange = { first: 2_110_000_128 + (process.pid % 1024) * 1024, count: 1024 }
@@ -67,7 +69,7 @@ interface Vessel {
 }
 
 async function soakOne(plan: SoakPlan, { lazaret, leaks, greeter }: Vessel): Promise<SoakReport> {
-  const { seed, inFlight, signal = new AbortController().signal } = plan
+  const { seed, inFlight, warmUpRuns = usualWarmUpRuns, signal = new AbortController().signal } = plan
   const run = async (request: RunRequest): Promise<RunResult> => {
     const result = await lazaret.run(request)
     leaks.noteNamespace(result.receipt.observed['ns_pid'])

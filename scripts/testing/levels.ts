@@ -86,6 +86,7 @@ const sameForEveryUser = [
   'test-deep/soak.test.ts',
   // As root they become others themselves.
   'test-deep/sudden-deaths.test.ts',
+  'test/engine/missing-layers.test.ts',
 ]
 
 /**
@@ -126,7 +127,6 @@ const notWithoutNamespaces = [
   'test/escape/sandbox-',
   'test/escape/search-the-log.test.ts',
   'test/escape/kill-the-host-of-sandboxes.test.ts',
-  'test/engine/missing-layers.test.ts',
   'test/escape/sudden-deaths.test.ts',
   ...['live-ids', 'malformed-frames', 'refused-views', 'step-failures', 'zygote'].map(
     (name) => `test/jail/${name}.test.ts`,

@@ -20,7 +20,7 @@ interface Document {
 
 for (const name of sectionNames) {
   test(`the section ${name} answers with plausible rows`, () => {
-    const args = ['--turns', '2', '--seconds', '0.1', '--in-flight', '1,3', '--json', '--only', name]
+    const args = ['--turns', '2', '--seconds', '0.1', '--in-flight', '2', '--json', '--only', name]
     const { status, stdout, stderr } = bench(args)
     assert.equal(status, 0, stderr)
     const { host, sections, wrong } = JSON.parse(stdout) as Document

@@ -1,33 +1,26 @@
 /**
  * Messages, values, output and calls that keep the host's event loop from turning, for others' requests to wait behind, or
- * fill the host's memory. Every hostile program of the repository that talks to the host runs here.
+ * fill the host's memory. Every hostile program of the repository that talks to the host runs here, but for the values of
+ * test/properties/hostile-values.test.ts, which keep the same bounds.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 
 import type { RunRequest, RunResult } from '../../src/index.ts'
-import { defaultLimits } from '../../src/core/limits.ts'
-import { javascriptValues } from '../properties/hostile/javascript-values.ts'
-import { pythonValues } from '../properties/hostile/python-values.ts'
-import { readRows, resultBytes, type HostileRow } from '../properties/hostile/hostile-value.ts'
 import { endlessJavascript, outputFloods } from '../support/endless-programs.ts'
 import { brokenFrames, callFloods, forgeManyKeys, frameFloods } from '../support/forged-messages.ts'
 import { pythonCalls, pythonFrames } from '../support/forged-messages.ts'
 import { costlyCalls, costlyFloods, costlyOutput, costlyValues } from '../support/hostile-messages.ts'
-import { formatDelay, keepLoopFree, type LoopDelay } from '../support/loop-delay.ts'
-import { bun, node, python, useLazaret } from '../support/use-lazaret.ts'
+import { formatDelay, growthBytesMax, keepLoopFree, type LoopDelay } from '../support/loop-delay.ts'
+import { bun, python, useLazaret } from '../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
-const MiB = 1024 * 1024
 const limits = { wallMs: 8000, hostMs: 1000 }
 const echo = { echo: (value: unknown) => value }
 
 /** However the run ends, it ends by one of its limits or by itself. */
 const ends = ['completed', 'failed', 'limit-exceeded', 'timed-out', 'out-of-memory']
-
-/** What the engine keeps for young objects, and the result: as text, as what was read, and as the caller's own. */
-const growthBytesMax = 64 * MiB + 10 * defaultLimits.resultBytes
 
 let worst: LoopDelay = { maxMs: 0, mostMs: 0, growthBytes: 0 }
 after(() => console.log(`The worst of all: the loop turned after ${formatDelay(worst)}`))
@@ -97,19 +90,6 @@ for (const [name, code] of Object.entries(endlessJavascript))
   test(`JavaScript without end: ${name}`, async () => {
     await keepFree(name, { ...bun, code, limits: { ...limits, wallMs: 500 } })
   })
-
-const hostileValues = [
-  ['bun', bun, javascriptValues],
-  ['node', node, javascriptValues],
-  ['python', python, pythonValues],
-] as const
-
-for (const [name, runtime, areas] of hostileValues)
-  for (const [area, rows] of Object.entries(areas as Readonly<Record<string, readonly HostileRow[]>>))
-    test(`values of ${name}: ${area}`, async () => {
-      for (const { title, code } of readRows(rows))
-        await keepFree(title, { ...runtime, code, limits: { ...limits, resultBytes, wallMs: 1000 } })
-    })
 
 test('a run that costs the host more than it may is ended, and it is said', async () => {
   const code = costlyCalls['lists in every call'] ?? ''

@@ -3,11 +3,10 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 
 import { endSnippetThreads, runSnippet } from '../../../src/adapters/snippet-tool/index.ts'
-import { heldBytes } from '../../support/resident-memory.ts'
+import { testMemoryOfMany } from '../../support/snippet-memory-tests.ts'
 
 after(endSnippetThreads)
 
-const MiB = 1024 * 1024
 const limits = { wall_ms: 60_000 }
 const memoryLimit = { error: { code: 'MEMORY_LIMIT', message: 'memory exceeded 32 MiB' } }
 
@@ -79,20 +78,4 @@ describe('memory has an end', () => {
   })
 })
 
-test('two hundred of them leave nothing in the host', async () => {
-  // In large pieces, so that most of the time is that of threads which come and go.
-  const kinds = ['new Uint8Array(1e6)', 'Array(1e5).fill(n)', '2n ** 1000000n']
-  const round = async (count: number) => {
-    const sources = Array.from({ length: count }, (_, index) => kinds[index % kinds.length] ?? '')
-    await Promise.all(
-      sources.map((code) =>
-        runSnippet({ source: `const hold = []; for (let n = 0; ; n++) hold.push(${code})`, limits }),
-      ),
-    )
-  }
-  await round(20)
-  const before = heldBytes()
-  await round(200)
-  const growth = heldBytes() - before
-  assert.ok(growth < 64 * MiB, `grew by ${Math.round(growth / MiB)} MiB`)
-})
+testMemoryOfMany(60)

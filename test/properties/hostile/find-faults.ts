@@ -12,7 +12,6 @@ import { anything, type HostileValue, nothing } from './hostile-value.ts'
 const MiB = 1024 * 1024
 /** What values of 16 MiB and the tools of the test itself may make this process grow. */
 const growthBytesMax = 1024 * MiB
-const atOnce = 4
 
 export interface Seen {
   readonly outcome: string
@@ -36,6 +35,7 @@ function findFault(hostile: HostileValue, seen: Seen): string | undefined {
 export async function listFaults(
   values: readonly HostileValue[],
   look: (value: HostileValue) => Promise<Seen>,
+  atOnce = 4,
 ): Promise<readonly string[]> {
   const faults: string[] = []
   const waiting = [...values]

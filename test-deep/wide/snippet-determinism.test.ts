@@ -1,0 +1,4 @@
+/** A thousand programs on each kind of host. */
+import { testDeterminism } from '../../test/support/snippet-determinism-tests.ts'
+
+testDeterminism(1000)
