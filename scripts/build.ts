@@ -95,23 +95,36 @@ function bundleHarness(bun: string): void {
   }
 }
 
-/** An expression: a function of what the Node process gives (src/runtimes/isolate/inside/main.ts). */
+/**
+ * The inside of isolates (src/runtimes/isolate/inside/main.ts) as an expression: a function of what the Node process gives.
+ * Its parts are expressions too. All of it is strict: the engine shows strict functions to nobody that they call.
+ */
 function bundleInside(bun: string): void {
   const folder = join(fresh, 'harness-isolate')
-  run(bun, [
-    'build',
-    join(fresh, 'runtimes/isolate/inside/main.js'),
-    '--minify',
-    '--target=browser',
-    '--format=iife',
-    '--entry-naming=inside.[ext]',
-    `--outdir=${folder}`,
-  ])
-  const path = join(folder, 'inside.js')
-  // Strict throughout: the engine shows strict functions to nobody that they call.
-  const head = 'function(log,call,random,librarySource){"use strict";const $lazaretInside={};'
-  const tail = 'return $lazaretInside.open(log,call,random,librarySource)}'
-  writeFileSync(path, `${head}${readFileSync(path, 'utf8').trim()}\n${tail}\n`)
+  mkdirSync(folder)
+  const [platform, main] = [bundleScript(bun, 'platform'), bundleScript(bun, 'main')]
+  const names = 'const{process,Buffer,TextEncoder}=$lazaretInside.platform;'
+  writeFileSync(
+    join(folder, 'inside.js'),
+    `function(log,call,random,librarySource){"use strict";const $lazaretInside={};${platform}${names}${main}` +
+      'return $lazaretInside.open(log,call,random,librarySource)}',
+  )
+  for (const part of ['values', 'shims']) {
+    const text = bundleScript(bun, `${part}-part`)
+    writeFileSync(
+      join(folder, `${part}.js`),
+      `(function(platform){"use strict";const $lazaretInside={platform};${names}${text}return $lazaretInside})`,
+    )
+  }
+}
+
+function bundleScript(bun: string, name: string): string {
+  const bundled = join(fresh, `${name}.bundle`)
+  const entry = join(fresh, `runtimes/isolate/inside/${name}.js`)
+  run(bun, ['build', entry, '--minify', '--target=browser', '--format=iife', `--outdir=${bundled}`])
+  const text = readFileSync(join(bundled, `${name}.js`), 'utf8').trim()
+  rmSync(bundled, { recursive: true })
+  return text.endsWith(';') ? text : `${text};`
 }
 
 function run(file: string, args: readonly string[]): void {

@@ -40,7 +40,13 @@ export async function runIsolate(run: IsolateRun): Promise<Ended> {
   }
 }
 
+/** Parts of the inside have names that no library can have. */
 export function librarySource(name: string): string | undefined {
+  if (name.startsWith('lazaret:'))
+    return readFileSync(
+      join(checkoutRoot, `dist/harness-isolate/${name.slice('lazaret:'.length)}.js`),
+      'utf8',
+    )
   const path = join(checkoutRoot, 'dist/libraries', `${name}.js`)
   return libraries.includes(name) && existsSync(path) ? readFileSync(path, 'utf8') : undefined
 }

@@ -6,7 +6,8 @@ const { fromCharCode } = String
 const NativeError = Error
 const whitespace = '\t\n\f\r '
 
-export function encodeBase64(text: string): string {
+export function encodeBase64(value: unknown): string {
+  const text = `${value as string}`
   let result = ''
   for (let index = 0; index < text.length; index += 3) {
     const [first, second, third] = [codeAt(text, index), codeAt(text, index + 1), codeAt(text, index + 2)]
@@ -19,8 +20,8 @@ export function encodeBase64(text: string): string {
   return result
 }
 
-export function decodeBase64(text: string): string {
-  const digits = withoutPadding(withoutWhitespace(text))
+export function decodeBase64(value: unknown): string {
+  const digits = withoutPadding(withoutWhitespace(`${value as string}`))
   if (digits.length % 4 === 1) throw invalid()
   let result = ''
   let bits = 0

@@ -12,7 +12,6 @@ import {
 import { apply, isArray, objectKeys, uncurryThis } from '../../../core/primordials.ts'
 import { hasField, unboxed } from '../../../core/read-value.ts'
 import { namedError } from './base64.ts'
-import { show } from '../../javascript/bare/shown.ts'
 
 const CloneMap = Map<unknown, unknown>
 const cloneGet = uncurryThis(CloneMap.prototype.get)
@@ -124,4 +123,7 @@ function cloneLeaf(value: object): unknown {
   return primitive === undefined ? undefined : NativeObject(primitive)
 }
 
-const refused = (value: unknown): Error => namedError('DataCloneError', `${show(value)} could not be cloned`)
+function refused(value: unknown): Error {
+  const what = typeof value === 'object' ? 'This object' : `A ${typeof value}`
+  return namedError('DataCloneError', `${what} could not be cloned`)
+}

@@ -6,7 +6,6 @@ import { decodeTagged } from '../../../core/decode-value.ts'
 import { encodeValueToJson } from '../../../core/encode-value.ts'
 import { findUnserializable } from '../../../core/find-unserializable.ts'
 import { defineProperty, messageOf, stringIncludes, uncurryThis } from '../../../core/primordials.ts'
-import { withBuffer } from '../../javascript/bare/platform.ts'
 import { applyToJson } from '../../javascript/bare/to-json.ts'
 import { define } from '../../javascript/define.ts'
 import { NotPlain, toPlainJson } from './plain-json.ts'
@@ -33,17 +32,13 @@ export class HostCalls {
   readonly #outside: Outside
   readonly #calls = new CallMap()
   #lastId = 0
-  #isTagged = false
-  #callsMax: number | undefined
+  readonly #isTagged: boolean
+  readonly #callsMax: number | undefined
   open = 0
 
-  constructor(outside: Outside) {
-    this.#outside = outside
-  }
-
   /** Defines what the program calls. */
-  define({ mode, calls, maxCalls }: IsolateProgram): void {
-    if (calls.length === 0) return
+  constructor(outside: Outside, { mode, calls, maxCalls }: IsolateProgram) {
+    this.#outside = outside
     this.#isTagged = mode === 'run'
     this.#callsMax = maxCalls
     const owner = this.#isTagged ? globalThis : {}
@@ -63,7 +58,7 @@ export class HostCalls {
     try {
       const value = parse(json)
       if (isError) call.reject(createError(value as { name: string; message: string }))
-      else call.resolve(this.#isTagged && stringIncludes(json, '"$type"') ? decode(value) : value)
+      else call.resolve(this.#isTagged && stringIncludes(json, '"$type"') ? decodeTagged(value).value : value)
     } catch (thrown) {
       // Of built-ins that guest code has changed, or for want of memory.
       call.reject(thrown)
@@ -111,8 +106,6 @@ function plainArguments(name: string, values: readonly unknown[]): string {
     throw new NativeTypeError(`'${name}' cannot be called: ${reason}`)
   }
 }
-
-const decode = (value: unknown): unknown => withBuffer(() => decodeTagged(value).value)
 
 function createError({ name, message }: { readonly name: string; readonly message: string }): Error {
   const error = new NativeError(`${message}`)

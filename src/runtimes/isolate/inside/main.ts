@@ -3,20 +3,21 @@
  * else. It takes out what does not belong there, adds the few things that a program finds besides the language, and answers
  * the calls of the Node process around it (`protocol.ts`). None of its own objects is in reach of the program.
  */
-import '../../javascript/bare/platform.ts'
 import { messageOf } from '../../../core/primordials.ts'
 import { closeGates, gateCodeMakers } from './code-makers.ts'
 import { cutEnvironment } from './environment.ts'
 import { guarded } from './guarded.ts'
-import { HostCalls } from './host-calls.ts'
+import type { HostCalls } from './host-calls.ts'
 import { Modules } from './modules.ts'
+import { createParts } from './parts.ts'
 import { installStacks } from './places.ts'
 import type { Inside, IsolateProgram, Outside } from './protocol.ts'
 import { Running } from './run-program.ts'
-import { addConsole, addShims } from './shims.ts'
+import { addShims } from './shims.ts'
 
-/** Where the script around this bundle looks for what it gives. */
+/** What the script around this bundle gives, and where it looks for what this bundle gives. */
 declare const $lazaretInside: {
+  readonly platform: object
   open: (
     ...functions: [Outside['log'], Outside['call'], Outside['random'], Outside['librarySource']]
   ) => Inside
@@ -28,22 +29,23 @@ const parse = JSON.parse as (json: string) => IsolateProgram
 $lazaretInside.open = (...functions) => {
   const [log, call, random, librarySource] = functions
   const outside = guarded({ log, call, random, librarySource })
+  const openPart = createParts(outside, $lazaretInside.platform)
   cutEnvironment()
   gateCodeMakers()
   installStacks()
   const modules = new Modules(outside)
-  const calls = new HostCalls(outside)
-  addShims(outside, modules.require)
   let running: Running | undefined
+  let calls: HostCalls | undefined
+  const hasLabels = (): boolean => running?.mode === 'service'
+  addShims({ outside, openPart, require: modules.require, hasLabels })
   return {
-    load(name) {
-      if (modules.load(name) === undefined) throw new Error(`There is no library ${name}`)
-    },
+    load: (name) => modules.loadWhole(name),
     start(programJson) {
       const program = parse(programJson)
-      running = new Running(program)
-      addConsole(outside, program.mode)
-      calls.define(program)
+      const isTagged = program.mode === 'run'
+      const values = isTagged || program.calls.length > 0 ? openPart('values') : undefined
+      running = new Running(program, values)
+      if (values !== undefined && program.calls.length > 0) calls = new values.HostCalls(outside, program)
       try {
         modules.prepare(program.source, program.allowed)
       } catch (thrown) {
@@ -53,11 +55,11 @@ $lazaretInside.open = (...functions) => {
         })
       }
       closeGates()
-      if (program.mode === 'service') running.startService(program)
-      else running.startRun(program)
+      if (isTagged) running.startRun(program)
+      else running.startService(program)
     },
-    answer: (id, isError, json) => calls.answer(id, isError, json),
-    outcome: () => running?.outcome ?? `{"state":"pending","calls":${calls.open}}`,
+    answer: (id, isError, json) => calls?.answer(id, isError, json),
+    outcome: () => running?.outcome ?? `{"state":"pending","calls":${calls?.open ?? 0}}`,
     unhandled: (name, message, stack) => running?.unhandled({ name, message, stack }),
   }
 }

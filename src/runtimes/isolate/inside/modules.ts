@@ -1,5 +1,5 @@
 /** `require`, and the libraries behind it. Each is evaluated once in an isolate, which serves one program. */
-import { stringIncludes, uncurryThis } from '../../../core/primordials.ts'
+import { objectKeys, stringIncludes, uncurryThis } from '../../../core/primordials.ts'
 import { createFunction } from './code-makers.ts'
 import { isForbidden } from './forbidden-modules.ts'
 import type { Outside } from './protocol.ts'
@@ -27,16 +27,25 @@ export class Modules {
    */
   prepare(source: string, allowed: readonly string[]): void {
     this.#allowed = allowed
-    for (const name of allowed)
-      if (
-        stringIncludes(source, `'${name}'`) ||
-        stringIncludes(source, `"${name}"`) ||
-        stringIncludes(source, `\`${name}\``)
-      )
-        this.load(name)
+    if (!stringIncludes(source, 'require')) return
+    for (let index = 0; index < allowed.length; index++) {
+      const name = allowed[index] as string
+      if (quoted(source, name)) this.load(name)
+    }
   }
 
-  /** Answers whether there is a library of this name. */
+  /**
+   * Ahead of a program that is not known yet. A library that makes its parts when they are first used makes all of them now;
+   * when a program waits, each costs what it needs.
+   */
+  loadWhole(name: string): void {
+    const module = this.load(name)
+    if (module === undefined) throw new OwnError(`There is no library ${name}`)
+    const whole = module.exports as Readonly<Record<string, unknown>>
+    for (const key of objectKeys(whole)) void whole[key]
+  }
+
+  /** `undefined` if there is no library of this name. */
   load(name: string): { exports: unknown } | undefined {
     const known = moduleGet(this.#loaded, name)
     if (known !== undefined) return known
@@ -69,3 +78,8 @@ export class Modules {
     return text === '' ? 'none' : text
   }
 }
+
+const quoted = (source: string, name: string): boolean =>
+  stringIncludes(source, `'${name}'`) ||
+  stringIncludes(source, `"${name}"`) ||
+  stringIncludes(source, `\`${name}\``)

@@ -1,9 +1,6 @@
 /** The program from its start to its outcome. Whatever it does to built-ins, what is said here of it stays true. */
-import { decodeTagged } from '../../../core/decode-value.ts'
-import { encodeValueToJson } from '../../../core/encode-value.ts'
 import { defineProperty, jsonString, messageOf, stringSlice, uncurryThis } from '../../../core/primordials.ts'
 import { isError, readProperty, textOr } from '../../../core/read-value.ts'
-import { withBuffer } from '../../javascript/bare/platform.ts'
 import { show } from '../../javascript/bare/shown.ts'
 import { define } from '../../javascript/define.ts'
 import { createAsyncFunction, evaluateScript } from './code-makers.ts'
@@ -11,6 +8,7 @@ import { ownFrames, programName, setOffset } from './places.ts'
 import { NotPlain, toPlainJson } from './plain-json.ts'
 import type { Failure, FailureKind, IsolateProgram } from './protocol.ts'
 import { isSecurityError, wasRaised } from './security.ts'
+import type { ValuesPart } from './values-part.ts'
 
 const bytesMaxDefault = 16 * 1024 * 1024
 const textMax = 64 * 1024
@@ -31,10 +29,14 @@ const parse = JSON.parse as (json: string) => unknown
 export class Running {
   #outcome: string | undefined
   #hasFailed = false
+  readonly mode: IsolateProgram['mode']
   readonly #bytesMax: number
+  readonly #values: ValuesPart | undefined
 
-  constructor({ maxBytes = bytesMaxDefault }: IsolateProgram) {
+  constructor({ mode, maxBytes = bytesMaxDefault }: IsolateProgram, values: ValuesPart | undefined) {
+    this.mode = mode
     this.#bytesMax = maxBytes
+    this.#values = values
   }
 
   /** `undefined` while nothing is settled. */
@@ -65,7 +67,7 @@ export class Running {
     define(
       globalThis,
       'input',
-      input === undefined ? undefined : withBuffer(() => decodeTagged(parse(input)).value),
+      input === undefined ? undefined : this.#values?.decodeTagged(parse(input)).value,
     )
     let value: unknown
     try {
@@ -80,9 +82,15 @@ export class Running {
 
   unhandled(failure: Failure): void {
     if (this.#hasFailed) return
-    const { name, message, stack } = failure
-    const kind = wasRaised(message) ? 'security' : 'runtime'
-    this.#fail(kind, { name, message, ...(stack ? { stack: ownFrames(stack) } : {}) })
+    const { message, stack } = failure
+    const isSecurity = wasRaised(message)
+    // A copy has lost the name that it was given.
+    const name = isSecurity ? 'SecurityError' : failure.name
+    this.#fail(isSecurity ? 'security' : 'runtime', {
+      name,
+      message,
+      ...(stack ? { stack: ownFrames(stack) } : {}),
+    })
   }
 
   /** Does not ask the promise, or the prototype of all promises, which kind of promise to make. */
@@ -103,8 +111,9 @@ export class Running {
   }
 
   #completeValue(value: unknown): void {
-    const { json, truncated } = encodeValueToJson(value, { maxBytes: this.#bytesMax })
-    this.#outcome = `{"state":"completed","value":${json}${truncated ? ',"truncated":true' : ''}}`
+    const encoded = this.#values?.encodeValueToJson(value, { maxBytes: this.#bytesMax })
+    const isCut = encoded?.truncated === true
+    this.#outcome = `{"state":"completed","value":${encoded?.json}${isCut ? ',"truncated":true' : ''}}`
   }
 
   #failWith(thrown: unknown): void {

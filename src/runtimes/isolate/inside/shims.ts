@@ -1,17 +1,15 @@
 /**
- * What a program finds besides the language: a console, `require`, and the few names of the platform that need no host.
- * Frozen, and made when they are first asked for where that costs something.
+ * What a program finds besides the language: a console, `require`, and the few names of the platform that need no host. All
+ * but `require` are made when they are first asked for, and frozen.
  */
-import { apply, defineProperty, stringSlice } from '../../../core/primordials.ts'
+import { apply, defineProperty, objectKeys, stringSlice } from '../../../core/primordials.ts'
 import { addMethods, type Level } from '../../javascript/console-methods.ts'
 import { show, showAll } from '../../javascript/bare/shown.ts'
 import { define } from '../../javascript/define.ts'
-import { decodeBase64, encodeBase64 } from './base64.ts'
-import { cloneValue } from './clone-value.ts'
-import { createCrypto } from './crypto.ts'
-import { createTextDecoder, createTextEncoder } from './text-coding.ts'
-import type { IsolateProgram, Outside } from './protocol.ts'
+import type { OpenPart } from './parts.ts'
+import type { Outside } from './protocol.ts'
 import { refuse } from './security.ts'
+import type { ShimsPart } from './shims-part.ts'
 
 /** Of one call of a console method. */
 const textMax = 256 * 1024
@@ -24,38 +22,50 @@ const resolved = NativePromise.resolve()
 const then = Promise.prototype.then
 const OwnError = Error
 
-export function addShims(outside: Outside, require: (name: unknown) => unknown): void {
-  addFunction('require', require)
-  addFunction('fetch', () => {
-    throw refuse('Network access via fetch()')
-  })
-  addFunction('atob', (text) => decodeBase64(`${text as string}`))
-  addFunction('btoa', (text) => encodeBase64(`${text as string}`))
-  addFunction('structuredClone', (value, options) => cloneValue(value, options))
-  addFunction('queueMicrotask', (callback) => {
-    if (typeof callback !== 'function') throw new NativeTypeError('queueMicrotask() takes a function')
-    void apply(then, resolved, [() => void (callback as () => unknown)()])
-  })
-  addLater('TextEncoder', createTextEncoder)
-  addLater('TextDecoder', createTextDecoder)
-  addLater('crypto', () => createCrypto(outside))
+interface Surroundings {
+  readonly outside: Outside
+  readonly openPart: OpenPart
+  readonly require: (name: unknown) => unknown
+  /** Whether each text in the log says its level. */
+  readonly hasLabels: () => boolean
 }
 
-/** In mode `service` a text says its level, as its readers expect. */
-export function addConsole(outside: Outside, mode: IsolateProgram['mode']): void {
+export function addShims({ outside, openPart, require, hasLabels }: Surroundings): void {
+  let opened: ShimsPart | undefined
+  const part = (): ShimsPart => (opened ??= openPart('shims'))
+  define(globalThis, 'require', named('require', require))
+  addLater('console', () => createConsole(outside, hasLabels))
+  addLater('fetch', (name) =>
+    named(name, () => {
+      throw refuse('Network access via fetch()')
+    }),
+  )
+  addLater('queueMicrotask', (name) => named(name, queueTask))
+  addLater('atob', (name) => named(name, part().decodeBase64))
+  addLater('btoa', (name) => named(name, part().encodeBase64))
+  addLater('structuredClone', (name) => named(name, part().cloneValue))
+  addLater('TextEncoder', () => part().createTextEncoder())
+  addLater('TextDecoder', () => part().createTextDecoder())
+  addLater('crypto', () => part().createCrypto(outside))
+}
+
+function queueTask(callback: unknown): void {
+  if (typeof callback !== 'function') throw new NativeTypeError('queueMicrotask() takes a function')
+  void apply(then, resolved, [() => void (callback as () => unknown)()])
+}
+
+function createConsole(outside: Outside, hasLabels: () => boolean): object {
   const print = (level: Level, text: string): void => {
     const cut = text.length > textMax ? `${stringSlice(text, 0, textMax)}…` : text
-    outside.log(level, mode === 'service' ? `${labels[level]} ${cut}` : cut)
+    outside.log(level, hasLabels() ? `${labels[level]} ${cut}` : cut)
   }
-  const console = {}
-  addMethods(
-    console,
-    { formatAll: showAll, inspectWith: show, tableText: () => undefined, traceText, now },
-    print,
-  )
+  const texts = { formatAll: showAll, inspectWith: show, tableText: () => undefined, traceText, now }
+  const console: Record<string, unknown> = {}
+  addMethods(console, texts, print)
   define(console, Symbol.toStringTag as unknown as string, 'console')
-  for (const method of Object.values(console)) freeze(method)
-  define(globalThis, 'console', freeze(console))
+  const names = objectKeys(console)
+  for (let index = 0; index < names.length; index++) freeze(console[names[index] as string])
+  return freeze(console)
 }
 
 const labels: Readonly<Record<Level, string>> = {
@@ -75,17 +85,17 @@ function traceText(message: string): string {
   return `Trace${stringSlice(`${stack}`, errorName.length)}`
 }
 
-function addFunction(name: string, body: (...values: unknown[]) => unknown): void {
+function named(name: string, body: (...values: never[]) => unknown): unknown {
   defineProperty(body, 'name', { __proto__: null, value: name } as PropertyDescriptor)
-  define(globalThis, name, freeze(body))
+  return freeze(body)
 }
 
 /** A global that becomes what it is when somebody looks. */
-function addLater(name: string, create: () => unknown): void {
+function addLater(name: string, create: (name: string) => unknown): void {
   defineProperty(globalThis, name, {
     __proto__: null,
     get() {
-      const value = create()
+      const value = create(name)
       define(globalThis, name, value)
       return value
     },
