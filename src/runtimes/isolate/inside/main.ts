@@ -3,7 +3,7 @@
  * else. It takes out what does not belong there, adds the few things that a program finds besides the language, and answers
  * the calls of the Node process around it (`protocol.ts`). None of its own objects is in reach of the program.
  */
-import { messageOf } from '../../../core/primordials.ts'
+import { messageOf, stringIncludes } from '../../../core/primordials.ts'
 import { closeGates, gateCodeMakers } from './code-makers.ts'
 import { cutEnvironment } from './environment.ts'
 import { guarded } from './guarded.ts'
@@ -43,7 +43,9 @@ $lazaretInside.open = (...functions) => {
     start(programJson) {
       const program = parse(programJson)
       const isTagged = program.mode === 'run'
-      const values = isTagged || program.calls.length > 0 ? openPart('values') : undefined
+      const isDecorated = stringIncludes(program.source, 'babelHelpers.')
+      const values = isTagged || isDecorated || program.calls.length > 0 ? openPart('values') : undefined
+      if (isDecorated) values?.installDecoratorHelpers()
       running = new Running(program, values)
       if (values !== undefined && program.calls.length > 0) calls = new values.HostCalls(outside, program)
       try {

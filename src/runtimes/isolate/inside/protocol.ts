@@ -68,3 +68,6 @@ export interface Inside {
    */
   readonly unhandled: (name: string, message: string, stack: string) => void
 }
+
+/** What each `import()` of a program calls instead (`program/imports.ts`): as long as the word, so that columns stay. */
+export const importRefuser = '$imprt'

@@ -7,7 +7,7 @@ import { addMethods, type Level } from '../../javascript/console-methods.ts'
 import { show, showAll } from '../../javascript/bare/shown.ts'
 import { define } from '../../javascript/define.ts'
 import type { OpenPart } from './parts.ts'
-import type { Outside } from './protocol.ts'
+import { importRefuser, type Outside } from './protocol.ts'
 import { refuse } from './security.ts'
 import type { ShimsPart } from './shims-part.ts'
 
@@ -38,6 +38,11 @@ export function addShims({ outside, openPart, require, hasLabels }: Surroundings
   addLater('fetch', (name) =>
     named(name, () => {
       throw refuse('Network access via fetch()')
+    }),
+  )
+  addLater(importRefuser, (name) =>
+    named(name, () => {
+      throw refuse('import()')
     }),
   )
   addLater('queueMicrotask', (name) => named(name, queueTask))

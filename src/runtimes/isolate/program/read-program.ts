@@ -1,0 +1,74 @@
+/**
+ * A program as an isolate can run it, read in the Node process around the isolate: TypeScript becomes JavaScript, static
+ * imports become `require`, and `import()` a call that refuses. Lines stay where they are, but for TypeScript.
+ */
+import { compileProgram } from '../../javascript/compile.ts'
+import { CompileError } from '../../javascript/errors.ts'
+import type { Realm } from '../../javascript/own-realm.ts'
+import { type MapPosition, programName } from '../../javascript/positions.ts'
+import type { IsolateProgram } from '../inside/protocol.ts'
+import { asScript, refuseImports, requireImports, withRequire } from './imports.ts'
+import { compileBody } from './typescript-body.ts'
+
+export interface WrittenProgram {
+  readonly code: string
+  readonly language: 'javascript' | 'typescript'
+  readonly mode: IsolateProgram['mode']
+}
+
+export interface ReadProgram {
+  readonly source: string
+  /** From a place that a stack names to the place in the code as written. */
+  readonly toWritten: MapPosition
+}
+
+export interface ProgramSyntaxError {
+  readonly name: string
+  readonly message: string
+  readonly line?: number
+  readonly column?: number
+}
+
+/** What does not compile in an isolate alone (a body in JavaScript) is not found here. */
+export async function readProgram(program: WrittenProgram): Promise<ReadProgram | ProgramSyntaxError> {
+  try {
+    return await (program.mode === 'run' ? readScript(program) : readBody(program))
+  } catch (thrown) {
+    if (!(thrown instanceof CompileError)) throw thrown
+    const { name, message, position } = thrown
+    return { name, message, ...position }
+  }
+}
+
+/** As in the other runtimes: what is evaluated gives the completion value, or a promise of it. */
+async function readScript({ code, language }: WrittenProgram): Promise<ReadProgram> {
+  const request = { language, code, args: [], resultBytes: 0 }
+  const { start, toWritten } = await compileProgram(request, textRealm)
+  return { source: refuseImports(start() as string), toWritten }
+}
+
+/** Gives the texts that other realms would evaluate. */
+const textRealm: Realm = {
+  canEvaluate: false,
+  createScript(text) {
+    const { Script } = process.getBuiltinModule('node:vm')
+    void new Script(text, { filename: programName })
+    return () => text
+  },
+  startModule: (text) => withRequire(text as string),
+}
+
+async function readBody({ code, language }: WrittenProgram): Promise<ReadProgram> {
+  if (language === 'javascript') return readJavaScriptBody(code)
+  const { text, toWritten } = await compileBody(code)
+  const { source, toWritten: toCompiled } = readJavaScriptBody(text)
+  return { source, toWritten: (position) => toWritten(toCompiled(position)) }
+}
+
+function readJavaScriptBody(code: string): ReadProgram {
+  const unchanged = { source: code, toWritten: (position: Parameters<MapPosition>[0]) => position }
+  if (!code.includes('import')) return unchanged
+  const script = asScript(code)
+  if (script !== undefined) return { ...unchanged, source: refuseImports(code, script) }
+  return requireImports(code) ?? unchanged
+}

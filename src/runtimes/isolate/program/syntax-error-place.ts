@@ -1,0 +1,17 @@
+/** Where the syntax error is that an isolate found in a body: engines do not say that to those who compile functions. */
+import type * as acorn from 'acorn'
+import { requireAcorn } from '../../javascript/harness-packages.ts'
+import type { Position } from '../../javascript/positions.ts'
+
+export function syntaxErrorPlace(source: string): Position | undefined {
+  // As the engine has it: the names of the parameters are taken.
+  const head = 'async function body(input,output){'
+  try {
+    requireAcorn().parse(`${head}${source}\n}`, { ecmaVersion: 'latest', sourceType: 'script' })
+    return undefined
+  } catch (thrown) {
+    const place = (thrown as { readonly loc?: acorn.Position }).loc
+    if (place === undefined) return undefined
+    return { line: place.line, column: place.column + 1 - (place.line === 1 ? head.length : 0) }
+  }
+}
