@@ -77,6 +77,15 @@ export function perLimit<Value>(answer: (name: LimitName) => Value): Record<Limi
 export const defaultLimits = perLimit((name) => limitRanges[name].usual) as unknown as Limits
 
 /** What really enforces a limit in a run, as its receipt names it. */
-export type LimitMechanism = 'cgroup' | 'rlimit' | 'watchdog' | 'tmpfs' | 'cell' | 'wasm' | 'host' | 'none'
+export type LimitMechanism =
+  | 'cgroup'
+  | 'rlimit'
+  | 'watchdog'
+  | 'tmpfs'
+  | 'cell'
+  | 'isolate'
+  | 'wasm'
+  | 'host'
+  | 'none'
 
 export type LimitMechanisms = Readonly<Record<LimitName, LimitMechanism>>

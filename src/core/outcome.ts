@@ -25,8 +25,9 @@ export type Outcome =
       readonly allowed: number
     }
   /**
-   * Something that policy forbids, on evidence of the host's own. No runtime of this version has such evidence: a call
-   * that seccomp ends with SIGSYS looks to the parent like a SIGSYS that the guest sent to itself, and is `killed`.
+   * Something that policy forbids, by the word of what refused it: the realm around an isolate, where the program does not
+   * run. Other runtimes have no such evidence: a call that seccomp ends with SIGSYS looks to the parent like a SIGSYS that
+   * the guest sent to itself, and is `killed`.
    */
   | { readonly kind: 'denied'; readonly what: string }
   | { readonly kind: 'killed'; readonly signal: string }

@@ -12,8 +12,8 @@ export type CellRuntimeName = (typeof cellRuntimeNames)[number]
 export type ToolchainName = Exclude<CellRuntimeName, 'shell'>
 export const toolchainNames = cellRuntimeNames.filter((name): name is ToolchainName => name !== 'shell')
 
-export const runtimeNames = [...cellRuntimeNames, 'snippet'] as const
-/** How a language runs. `isolate` joins this list when it exists. */
+export const runtimeNames = [...cellRuntimeNames, 'snippet', 'isolate'] as const
+/** How a language runs. */
 export type RuntimeName = (typeof runtimeNames)[number]
 
 export const networkModes = ['none', 'host'] as const
@@ -31,7 +31,8 @@ interface RunFields {
   readonly language: Language
   /**
    * Default: bun for javascript and typescript, else the language's own. `snippet` is for javascript that only computes:
-   * it reads `input`, a string, with `read_input()`, writes to stdout with `emit(text)`, and needs no cell.
+   * it reads `input`, a string, with `read_input()`, writes to stdout with `emit(text)`, and needs no cell. `isolate` is
+   * for javascript and typescript that needs no process: no files, no network, no timers, but some libraries.
    */
   readonly runtime?: RuntimeName
   /**

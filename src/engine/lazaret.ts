@@ -18,6 +18,8 @@ import type { Lazaret, LazaretStats } from './api.ts'
 import { CellRuns } from './cell-runs.ts'
 import { Events } from './events.ts'
 import type { EngineGround } from './ground.ts'
+import { Isolates } from './isolates.ts'
+import type { IsolatesOptions } from './isolates.ts'
 import { Lifetime } from './lifetime.ts'
 import { parseSandbox } from './open-sandbox.ts'
 import type { LazaretOptions } from './options.ts'
@@ -25,6 +27,7 @@ import { parseOptions } from './parse-options.ts'
 import { probeMachine } from './probe.ts'
 import { requireNode } from './require-node.ts'
 import { Runs } from './runs.ts'
+import type { SettledRun } from './runs.ts'
 import { Snippets } from './snippets.ts'
 import type { WarmUpRequest } from './warm-up.ts'
 
@@ -42,6 +45,14 @@ export function createLazaret(options: LazaretOptions = {}): Lazaret {
   return new Engine(options)
 }
 
+/** For a door that decides more of its isolates than a Lazaret's options say. */
+export function openEngine(options: LazaretOptions, isolates: IsolatesOptions): Engine {
+  requireNode()
+  return new Engine(options, isolates)
+}
+
+export type { Engine }
+
 class Engine implements Lazaret {
   readonly #events: Events
   readonly #lifetime = new Lifetime(() => this.#endAll())
@@ -50,8 +61,9 @@ class Engine implements Lazaret {
   readonly #standDown: () => void
   readonly #runs: Runs
   readonly #sandboxes = new Sandboxes()
+  readonly #isolates: Isolates
 
-  constructor(asked: LazaretOptions) {
+  constructor(asked: LazaretOptions, isolates: IsolatesOptions = {}) {
     const options = parseOptions(asked)
     const { uidRange, admit, pools, clock = systemClock } = options
     this.#events = new Events(asked)
@@ -72,10 +84,12 @@ class Engine implements Lazaret {
       onEnded: this.#events.tellOfWork,
     })
     this.#standDown = stand(this.#governor)
+    this.#isolates = new Isolates(this.#ground, isolates)
     this.#runs = new Runs({
       governor: this.#governor,
       lifetime: this.#lifetime,
       nextId: () => clock.id(),
+      isolates: this.#isolates,
       snippets: new Snippets({ clock, rules: options, threadsMax: pools.snippet?.max }),
       cells: new CellRuns(this.#ground, (shape, reason) => this.#events.tellOfFailing(shape, reason)),
     })
@@ -83,6 +97,15 @@ class Engine implements Lazaret {
 
   run(input: RunRequest): Promise<RunResult> {
     return this.#lifetime.during(() => this.#runs.run(input))
+  }
+
+  /** A run that a door has checked itself. */
+  runIsolate(...asked: Parameters<Runs['runIsolate']>): Promise<SettledRun> {
+    return this.#lifetime.during(() => this.#runs.runIsolate(...asked))
+  }
+
+  get isolates(): Isolates {
+    return this.#isolates
   }
 
   warmUp(input: WarmUpRequest): Promise<void> {

@@ -1,16 +1,19 @@
 /** The story of a run: checked, bounded, admitted, executed behind a wall, settled from evidence. */
 import { endInOrder } from '../core/endings.ts'
-import type { RunRequest } from '../core/request.ts'
+import type { RunHandles, RunRequest, RunSpec } from '../core/request.ts'
 import type { RunResult } from '../core/result.ts'
 import type { Governor } from '../policy/governor.ts'
 import { neverBegan } from '../pool/lease.ts'
 import type { LeasedEnd } from '../pool/lease.ts'
 import type { PoolsStats } from '../pool/pool.ts'
+import type { Job } from '../runtimes/guest-start.ts'
+import type { Exit } from '../result/exit.ts'
 import { needsCell } from '../runtimes/registry.ts'
 import type { CellRuns } from './cell-runs.ts'
+import type { Isolates, IsolateTurn } from './isolates.ts'
 import type { Lifetime } from './lifetime.ts'
 import { parseRequest } from './parse-request.ts'
-import type { RunPlace } from './run-place.ts'
+import type { PlaceEnd, RunPlace } from './run-place.ts'
 import type { Snippets } from './snippets.ts'
 import { parseWarmUp } from './warm-up.ts'
 import type { WarmUpRequest } from './warm-up.ts'
@@ -22,6 +25,19 @@ export interface RunsParts {
   readonly nextId: () => string
   readonly cells: CellRuns
   readonly snippets: Snippets
+  readonly isolates: Isolates
+}
+
+/** A run's result, with the evidence that it was settled from. */
+export interface SettledRun {
+  readonly result: RunResult
+  readonly exit: Exit
+}
+
+/** Where a run takes place, and how. */
+interface Stage {
+  readonly place: RunPlace
+  readonly act: (job: Job) => Promise<PlaceEnd>
 }
 
 export class Runs implements AsyncDisposable {
@@ -32,26 +48,39 @@ export class Runs implements AsyncDisposable {
   }
 
   async run(input: RunRequest): Promise<RunResult> {
+    const { spec, handles } = parseRequest(input)
+    const place = this.#placeOf(spec)
+    const { result } = await this.#perform(spec, handles, { place, act: (job) => place.run(job) })
+    return result
+  }
+
+  /** For a door that has checked the request itself, and wants the evidence as well. */
+  runIsolate(spec: RunSpec, handles: RunHandles, turn: IsolateTurn): Promise<SettledRun> {
+    const { isolates } = this.#parts
+    return this.#perform(spec, handles, { place: isolates, act: (job) => isolates.run(job, turn) })
+  }
+
+  async #perform(asked: RunSpec, handles: RunHandles, { place, act }: Stage): Promise<SettledRun> {
     const { governor, lifetime, nextId } = this.#parts
-    const { spec: asked, handles } = parseRequest(input)
-    const place = this.#placeOf(asked)
     const { spec, runtime, limits, clamped } = place.plan(asked)
     const id = nextId()
     const signal = lifetime.signalWith(handles.signal)
-    const settle = (queuedMs: number, end: LeasedEnd): RunResult =>
-      writeResult({ id, queuedMs, runtime, protection: place.protection, limits, clamped }, end)
+    const settle = (queuedMs: number, end: LeasedEnd): SettledRun => ({
+      exit: end.exit,
+      result: writeResult({ id, queuedMs, runtime, protection: place.protection, limits, clamped }, end),
+    })
     const work = { kind: 'run', id, client: spec.client, runtime, limits, spec } as const
     return governor.perform(
       work,
       async (begun) => {
-        const end = await place.run({ spec, handles: { ...handles, signal }, limits })
+        const end = await act({ spec, handles: { ...handles, signal }, limits })
         void lifetime.track(end.cleaned)
         return settle(begun.queuedMs + end.queuedMs, end)
       },
       {
         signal,
         unbegun: () => settle(0, neverBegan()),
-        endOf: ({ outcome, usage }) => ({ outcome: outcome.kind, usage }),
+        endOf: ({ result: { outcome, usage } }) => ({ outcome: outcome.kind, usage }),
       },
     )
   }
@@ -66,17 +95,19 @@ export class Runs implements AsyncDisposable {
 
   /** Workers that wait are ended. */
   async drain(): Promise<void> {
-    await Promise.all([this.#parts.cells.drain(), this.#parts.snippets.drain()])
+    const { cells, snippets, isolates } = this.#parts
+    await Promise.all([cells.drain(), snippets.drain(), isolates.drain()])
   }
 
   get stats(): PoolsStats {
-    const { waiting, pools } = this.#parts.cells.stats
-    return { waiting: waiting + this.#parts.snippets.waiting, pools }
+    const { cells, snippets, isolates } = this.#parts
+    const { waiting, pools } = cells.stats
+    return { waiting: waiting + snippets.waiting + isolates.waiting, pools }
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    const { cells, snippets } = this.#parts
-    const places = [snippets, cells]
+    const { cells, snippets, isolates } = this.#parts
+    const places = [snippets, isolates, cells]
     return endInOrder(
       'Runs could not be ended',
       places.map((place) => () => place[Symbol.asyncDispose]()),
@@ -84,6 +115,7 @@ export class Runs implements AsyncDisposable {
   }
 
   #placeOf(request: Pick<RunRequest, 'runtime'>): RunPlace {
-    return needsCell(request) ? this.#parts.cells : this.#parts.snippets
+    if (needsCell(request)) return this.#parts.cells
+    return request.runtime === 'isolate' ? this.#parts.isolates : this.#parts.snippets
   }
 }

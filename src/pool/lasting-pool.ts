@@ -5,7 +5,8 @@
 import { holdProcess } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
 import { FairQueue } from './fair-queue.ts'
-import type { LastingPoolParts, LastingWorker, Served, Turn } from './lasting-worker.ts'
+import type { LastingWorker } from '../runtimes/worker.ts'
+import type { LastingPoolParts, Served, Turn } from './lasting-parts.ts'
 import { Slot } from './slots.ts'
 import type { CrashLimit, SlotEvent } from './slots.ts'
 

@@ -6,8 +6,9 @@ import { compileEngine } from '../runtimes/snippet/engine-module.ts'
 import type { SnippetJob } from '../runtimes/snippet/thread-protocol.ts'
 import { canServe, nothingUsed, SnippetThread } from '../runtimes/snippet/thread.ts'
 import type { Deadline, SnippetExit } from '../runtimes/snippet/thread.ts'
+import type { LastingWorker } from '../runtimes/worker.ts'
 import { LastingPool } from './lasting-pool.ts'
-import type { LastingWorker, Served } from './lasting-worker.ts'
+import type { Served } from './lasting-parts.ts'
 
 export interface ThreadsOptions {
   readonly clock: Clock

@@ -53,6 +53,8 @@ export interface Exit {
   readonly stderr: string
   readonly truncated: readonly Truncatable[]
   readonly claims: GuestClaims
+  /** What policy forbids and the program asked for, by the word of what refused it. */
+  readonly denied?: string
   /** Facts the kernel stated about the guest process. */
   readonly observed: Readonly<Record<string, string>>
   /** Names of the layers that stood. */

@@ -81,7 +81,8 @@ function ranOutOfMemory(
   return memoryErrors.has(claims.error?.error.name ?? '')
 }
 
-function byItself({ end, claims }: Exit): Outcome {
+function byItself({ end, claims, denied }: Exit): Outcome {
+  if (denied !== undefined) return { kind: 'denied', what: denied }
   if (end === null) return { kind: 'killed', signal: 'SIGKILL' }
   if (end.by === 'signal') return { kind: 'killed', signal: end.signal }
   if (end.exitCode !== 0 && claims.error !== undefined) {

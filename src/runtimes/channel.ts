@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream'
 
 import type { Clock } from '../core/clock.ts'
 import type { Limits } from '../core/limits.ts'
-import type { Truncatable } from '../core/result.ts'
+import type { LogEntry, Truncatable } from '../core/result.ts'
 import type { Steps } from '../core/steps.ts'
 import type { GuestClaims } from '../result/exit.ts'
 import type { GuestRequest } from './channel-protocol.ts'
@@ -49,6 +49,10 @@ export interface ChannelListener {
   readonly budget: HostBudget
   /** Where calls of host functions go, when the request has any. */
   readonly calls?: FunctionCalls | null
+  /** For a harness that is no process of its own: its console is where it prints. */
+  readonly onLog?: (entry: LogEntry) => void
+  /** For a harness that is no process of its own: what it says beside what any harness says. */
+  readonly onOther?: (fields: Message['fields']) => void
 }
 
 export class Channel {
@@ -69,6 +73,7 @@ export class Channel {
   /** A message is being read, in parts: nothing that follows it is, until then. */
   #isReading = false
   #isBroken = false
+  readonly #handlers: Readonly<Record<string, (chunk: Buffer) => void>>
 
   constructor(stream: Duplex, limits: Limits, listener: ChannelListener) {
     this.#stream = stream
@@ -85,10 +90,22 @@ export class Channel {
     })
     // Logs are counted as text, the value, the displays and a call that is on its way as JSON.
     this.#receivedBytesMax = limits.outputBytes * escapeFactor + (this.#calls === null ? 2 : 3) * messageBytes
-    this.ended = new Promise((resolve) => stream.once('close', resolve))
-    stream.on('data', (chunk: Buffer) => this.#receive(chunk))
+    const ended = Promise.withResolvers<void>()
+    this.ended = ended.promise
+    this.#handlers = {
+      close: () => ended.resolve(),
+      data: (chunk: Buffer) => this.#receive(chunk),
+      end: () => stream.destroy(),
+    }
+    for (const [event, handler] of Object.entries(this.#handlers)) stream.on(event, handler)
     stream.resume() // it was paused when somebody read from it before
-    stream.on('end', () => stream.destroy())
+  }
+
+  /** The stream is somebody else's from now on, who has another run on it. */
+  release(): void {
+    this.close()
+    this.#calls?.end()
+    for (const [event, handler] of Object.entries(this.#handlers)) this.#stream.off(event, handler)
   }
 
   get claims(): GuestClaims {
@@ -190,7 +207,7 @@ export class Channel {
     const { fields, bytes, cost } = message
     switch (fields['type']) {
       case 'log':
-        this.#claims.takeLog(fields)
+        this.#takeLog(fields)
         break
       case 'value':
         yield* this.#claims.takeValue(message)
@@ -203,6 +220,10 @@ export class Channel {
         break
       case 'end':
         return () => this.#takeEnd(fields)
+      case 'stopped':
+      case 'denied':
+      case 'used':
+        return () => this.#listener.onOther?.(fields)
       case 'call': {
         if (this.#calls === null) break
         const { isEntitled, invoke } = yield* this.#calls.take(message)
@@ -213,6 +234,11 @@ export class Channel {
       }
     }
     return nothing
+  }
+
+  #takeLog(fields: Message['fields']): void {
+    const entry = this.#claims.takeLog(fields)
+    if (entry !== undefined) this.#listener.onLog?.(entry)
   }
 
   #refuse(json: Buffer): void {

@@ -47,18 +47,22 @@ export class Claims {
     }
   }
 
-  takeLog({ level, text }: Fields): void {
-    if (!isLevel(level) || typeof text !== 'string') return
+  /** Answers what of it is kept. */
+  takeLog({ level, text }: Fields): LogEntry | undefined {
+    if (!isLevel(level) || typeof text !== 'string') return undefined
     if (this.#logs.length >= logsMax || this.#logBytesLeft === 0) {
       this.truncated.add('logs')
-      return
+      return undefined
     }
     const kept = cutToBytes(text.slice(0, textCharactersMax), this.#logBytesLeft)
     this.#logBytesLeft -= Buffer.byteLength(kept)
     if (kept.length < text.length) this.truncated.add('logs')
-    if (kept.length > 0 || text.length === 0) this.#logs.push({ level, text: kept, atMs: this.#elapsed() })
+    if (kept.length === 0 && text.length > 0) return undefined
     // An empty line has no bytes but is an entry; without this charge it would be free.
     if (text.length === 0) this.#logBytesLeft -= 1
+    const entry = { level, text: kept, atMs: this.#elapsed() }
+    this.#logs.push(entry)
+    return entry
   }
 
   *takeValue(message: Message): Steps<void> {

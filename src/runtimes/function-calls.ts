@@ -74,13 +74,14 @@ export class FunctionCalls {
   /** One answer is being encoded. */
   #isAnswering = false
   #hasRoomAgain = false
+  readonly #onDrain = (): void => this.#sendAnswers()
 
   constructor(parts: FunctionCallsParts) {
     this.#parts = parts
     this.#functions = new Map(Object.entries(parts.functions))
     this.#callsLeft = parts.limits.functionCallsMax
     this.#bytesMax = callBytesAtOnce + parts.limits.resultBytes + frameMarginBytes
-    parts.stream.on('drain', () => this.#sendAnswers())
+    parts.stream.on('drain', this.#onDrain)
   }
 
   /** Whether the guest has sent more than it may before we answer. Until `onRoom`, nothing more is to be read. */
@@ -114,6 +115,7 @@ export class FunctionCalls {
   /** The run is over: signals abort, and what still comes of the calls is nobody's business. */
   end(): void {
     if (this.#run.signal.aborted) return
+    this.#parts.stream.off('drain', this.#onDrain)
     for (const call of this.#open) call.close()
     this.#open.clear()
     this.#openBytes = 0

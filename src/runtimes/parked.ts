@@ -10,7 +10,6 @@ import type { NetworkMode } from '../core/request.ts'
 import type { StartKind } from '../core/result.ts'
 import { buildCell } from '../jail/build-cell.ts'
 import type { BuiltCell } from '../jail/build-cell.ts'
-import { isStepFailure } from '../jail/cell-reports.ts'
 import type { StepFailure } from '../jail/cell-reports.ts'
 import { explainFailure } from '../jail/launch.ts'
 import type { LimitPlan } from '../jail/limits/plan-limits.ts'
@@ -18,15 +17,15 @@ import type { Place } from '../jail/place.ts'
 import type { Zygote } from '../jail/zygote-cell.ts'
 import { encodeGuestRequest } from './channel.ts'
 import type { ParkRequest } from './channel-protocol.ts'
-import { buildMs, followRun, tooLong } from './follow-run.ts'
+import { followRun } from './follow-run.ts'
 import type { RunContext, RunEnd } from './follow-run.ts'
 import { beginSpec, holdLimits, holdParked, parkSpec, startSpec } from './guest-start.ts'
 import type { GuestGround, HeldTask, Job } from './guest-start.ts'
 import type { Run } from './run.ts'
 import { writeGuestRequest } from './guest-request.ts'
-import { whenAborted } from './patience.ts'
 import { workspaceFiles } from './runtime.ts'
 import type { Program } from './runtime.ts'
+import { standWaiting } from './waiting-cell.ts'
 import { WaitingGuest } from './waiting-guest.ts'
 import type { ReadyWorker } from './worker.ts'
 
@@ -81,27 +80,11 @@ export class ParkedWorker implements ReadyWorker {
       zygote === undefined
         ? await buildCell({ shape, limits, hasChannel: park !== null }, machine, clock)
         : await zygote.build(limits)
-    const late = Promise.withResolvers<never>()
-    const patience = clock.after(buildMs, () => late.reject(tooLong()))
-    const { signal } = context
-    const stop = signal && whenAborted(signal, () => late.reject(new LazaretError('DISPOSED')))
-    late.promise.catch(() => undefined)
-    try {
-      // A worker that waits keeps its host from nothing, its end included.
-      built.cell.hold(false)
-      const on = { machine, ground: built.ground, place, zygote }
-      const guest =
-        park && new WaitingGuest(built, parkSpec(program, holdParked(program, limits, on), on), park)
-      await Promise.race([Promise.all([readiness(built), guest?.waiting]), late.promise])
-      return new ParkedWorker(built, program, { context, guest })
-    } catch (error) {
-      built.cell.hold(true)
-      await built.clean().catch(() => undefined)
-      throw error
-    } finally {
-      patience()
-      stop?.()
-    }
+    const on = { machine, ground: built.ground, place, zygote }
+    const startGuest = () =>
+      park && new WaitingGuest(built, parkSpec(program, holdParked(program, limits, on), on), park)
+    const guest = await standWaiting(built, startGuest, context)
+    return new ParkedWorker(built, program, { context, guest })
   }
 
   /** The program for its run: for a guest that waits, what differs from the one that it was parked with. */
@@ -203,10 +186,4 @@ export class ParkedWorker implements ReadyWorker {
       () => undefined,
     )
   }
-}
-
-function readiness({ cell, plan }: BuiltCell): Promise<unknown> {
-  return cell.ready.catch((error: unknown) => {
-    throw isStepFailure(error) ? explainFailure(error, plan) : error
-  })
 }

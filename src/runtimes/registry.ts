@@ -18,7 +18,7 @@ export interface CellRequest {
 export function needsCell<Request extends Pick<RunSpec, 'runtime'>>(
   request: Request,
 ): request is Request & { readonly runtime?: CellRuntimeName } {
-  return request.runtime !== 'snippet'
+  return request.runtime !== 'snippet' && request.runtime !== 'isolate'
 }
 
 /** In order of preference: of those that run a language, the first whose toolchain is here is taken. */

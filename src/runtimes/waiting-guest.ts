@@ -1,10 +1,9 @@
 /** A guest that was started ahead of its run: our harness, loaded, waiting on the private channel for a request. */
 import { LazaretError } from '../core/errors.ts'
 import type { BuiltCell } from '../jail/build-cell.ts'
-import type { StepFailure } from '../jail/cell-reports.ts'
+import type { Heard } from '../jail/cell-guests.ts'
 import type { BeginSpec, GuestStream, ProcessListener, SpawnSpec } from '../jail/guest-process.ts'
 import { explainFailure } from '../jail/launch.ts'
-import type { ParkRequest } from './channel-protocol.ts'
 import { frameMessage } from './message-frame.ts'
 import { readStatus, requirePromises } from './observed.ts'
 import { ProcessLife } from './process-life.ts'
@@ -20,10 +19,11 @@ export class WaitingGuest implements ProcessListener {
   readonly #built: BuiltCell
   readonly #id: number
   readonly #life = new ProcessLife<void>()
+  #observed: Readonly<Record<string, string>> = {}
   #isSpawned = false
   #isLoaded = false
 
-  constructor(built: BuiltCell, spec: SpawnSpec, park: ParkRequest) {
+  constructor(built: BuiltCell, spec: SpawnSpec, park: object) {
     this.#built = built
     this.waiting = this.#life.started
     this.ended = this.#life.ended.catch(() => undefined)
@@ -31,11 +31,18 @@ export class WaitingGuest implements ProcessListener {
     this.#hear(park)
   }
 
+  /** What the kernel said of it when foreign code got in. */
+  get observed(): Readonly<Record<string, string>> {
+    return this.#observed
+  }
+
+  /** From now on somebody else hears of it. False when it has ended already. */
+  hand(heard: Heard): boolean {
+    return this.#built.cell.hand(this.#id, heard)
+  }
+
   /** False when it has ended already. */
-  begin(
-    spec: BeginSpec,
-    heard: { readonly listener: ProcessListener; readonly onFailure: (failure: StepFailure) => void },
-  ): boolean {
+  begin(spec: BeginSpec, heard: Heard): boolean {
     return this.#built.cell.begin(this.#id, spec, heard)
   }
 
@@ -45,7 +52,8 @@ export class WaitingGuest implements ProcessListener {
 
   onSpawned(status: string): void {
     try {
-      requirePromises(this.#built.plan.promises, readStatus(status))
+      this.#observed = readStatus(status)
+      requirePromises(this.#built.plan.promises, this.#observed)
     } catch (error) {
       this.#life.fail(error)
       return
@@ -79,7 +87,7 @@ export class WaitingGuest implements ProcessListener {
   }
 
   /** Reads one answer, and leaves what comes after it to the run. */
-  #hear(park: ParkRequest): void {
+  #hear(park: object): void {
     const { channel } = this.#built.cell
     if (channel === null) throw new Error('A guest that waits needs a channel.')
     let answer = Buffer.alloc(0)

@@ -20,3 +20,17 @@ export interface ReadyWorker extends Worker {
   /** Resolves when it can no longer serve. */
   readonly lost: Promise<unknown>
 }
+
+/** One that serves one job after another. */
+export interface LastingWorker<LastingJob, End> {
+  /** Resolves when it waits for a job: before the first, and after each one. Throws when it never will. */
+  ready(): Promise<void>
+  /** Throws when the worker was lost. */
+  run(job: LastingJob): Promise<End>
+  /** Whether it may serve this client next: it has before, nobody was served yet, or never. */
+  fits(client: string): 'best' | 'well' | 'never'
+  /** Resolves when it is lost while it waits. */
+  readonly lost?: Promise<unknown>
+  /** Resolves when nothing of it is left. */
+  end(): Promise<void>
+}

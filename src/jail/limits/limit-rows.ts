@@ -81,6 +81,8 @@ interface Holder {
 export interface LimitRow {
   /** Who holds it for a snippet. A thread never waits, so that its time is processor time. */
   readonly thread: 'host' | 'wasm'
+  /** Who holds it for a program in an isolate, where that is not who holds it for the worker that makes isolates. */
+  readonly isolate?: 'host' | 'isolate'
   /** Who holds it for a guest in a cell, best first. */
   readonly cell: readonly Holder[]
   /** Held by what a process can lower and never raise: a worker is started with the most that its runs may have. */
@@ -95,9 +97,14 @@ const hasNamespaces = ({ level }: LimitGround): boolean => level === 'strong' ||
 const heldByHost: LimitRow = { thread: 'host', cell: [{ by: 'host', where: always, sets: () => ({}) }] }
 
 export const limitRows: Readonly<Record<LimitName, LimitRow>> = {
-  wallMs: { thread: 'host', cell: [{ by: 'cell', where: always, sets: (wallMs) => ({ wallMs }) }] },
+  wallMs: {
+    thread: 'host',
+    isolate: 'host',
+    cell: [{ by: 'cell', where: always, sets: (wallMs) => ({ wallMs }) }],
+  },
   cpuMs: {
     thread: 'host',
+    isolate: 'host',
     cell: [
       { by: 'cgroup', where: hasCgroup, sets: (value) => ({ rlimits: [cpuBackstop(value)] }) },
       {
@@ -109,6 +116,7 @@ export const limitRows: Readonly<Record<LimitName, LimitRow>> = {
   },
   memoryBytes: {
     thread: 'wasm',
+    isolate: 'isolate',
     isOnlyLowered: true,
     cell: [
       {
@@ -182,6 +190,7 @@ export const limitRows: Readonly<Record<LimitName, LimitRow>> = {
   },
   outputBytes: {
     thread: 'host',
+    isolate: 'host',
     cell: [{ by: 'cell', where: always, sets: (outputBytes) => ({ outputBytes }) }],
   },
   codeBytes: heldByHost,

@@ -44,6 +44,12 @@ export function heldBy(limits: Limits, ground: LimitGround): LimitMechanisms {
   return perLimit((name) => (limits[name] === null ? 'none' : mechanismOf(name, ground)))
 }
 
+/** The same for a program in an isolate, whose worker is on this ground. */
+export function heldByIsolate(limits: Limits, ground: LimitGround): LimitMechanisms {
+  const ofWorker = heldBy(limits, ground)
+  return perLimit((name) => (limits[name] === null ? 'none' : (limitRows[name].isolate ?? ofWorker[name])))
+}
+
 export function planLimits(limits: Limits, ground: LimitGround, figures: LimitFigures): LimitPlan {
   const situation = { ground, figures }
   const parts = limitNames.map((name) => settingsOf(name, limits[name], situation))

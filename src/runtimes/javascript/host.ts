@@ -59,16 +59,21 @@ export function prepareJavaScript(
   }
 }
 
-interface HarnessPackage {
+export interface HarnessPackage {
   readonly name: string
   readonly bind: Bind
 }
 
 /** The compilers. They run inside: a native parser that a guest's source can crash has no place on the host. */
 function harnessPackages({ language }: RunSpec, { importsTypeScript }: Engine): HarnessPackage[] {
-  const acorn = { name: 'acorn', bind: packageBind('acorn') }
-  if (language !== 'typescript' && !importsTypeScript) return [acorn]
+  return language === 'typescript' || importsTypeScript ? compilerPackages() : [acornPackage()]
+}
+
+const acornPackage = (): HarnessPackage => ({ name: 'acorn', bind: packageBind('acorn') })
+
+/** Of JavaScript first, then of TypeScript. */
+export function compilerPackages(): HarnessPackage[] {
   const transform = { name: 'oxc-transform', bind: packageBind('oxc-transform') }
   const binding = `@oxc-transform/binding-linux-${process.arch}-gnu`
-  return [acorn, transform, { name: binding, bind: packageBind(binding, transform.bind.host) }]
+  return [acornPackage(), transform, { name: binding, bind: packageBind(binding, transform.bind.host) }]
 }

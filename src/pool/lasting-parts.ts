@@ -1,19 +1,7 @@
 /** What a pool of lasting workers is made of, and what it serves. */
 import type { Clock } from '../core/clock.ts'
+import type { LastingWorker } from '../runtimes/worker.ts'
 import type { CrashLimit, SlotEvent } from './slots.ts'
-
-export interface LastingWorker<Job, End> {
-  /** Resolves when it waits for a job: before the first, and after each one. Throws when it never will. */
-  ready(): Promise<void>
-  /** Throws when the worker was lost. */
-  run(job: Job): Promise<End>
-  /** Whether it may serve this client next: it has before, nobody was served yet, or never. */
-  fits(client: string): 'best' | 'well' | 'never'
-  /** Resolves when it is lost while it waits. */
-  readonly lost?: Promise<unknown>
-  /** Resolves when nothing of it is left. */
-  end(): Promise<void>
-}
 
 export interface LastingPoolParts<Job, End> {
   readonly clock: Clock

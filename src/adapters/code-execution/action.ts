@@ -1,0 +1,36 @@
+/** The action "Execute Code" of an agent: parameters as texts. */
+import type { CodeExecutionParams } from './types.ts'
+
+export interface CodeAction extends Pick<CodeExecutionParams, 'code' | 'language'> {
+  /** JSON. */
+  readonly inputData?: string
+  /** Seconds. */
+  readonly timeout?: number
+  /** MB. */
+  readonly memoryLimit?: number
+}
+
+/** A text for what is refused. */
+export function paramsOfAction(action: CodeAction): CodeExecutionParams | string {
+  if (typeof action !== 'object' || action === null) return 'Parameters are required and must be an object'
+  const { code, language, inputData, timeout, memoryLimit } = action
+  const input = readJson(inputData)
+  if (typeof input === 'string') return input
+  return {
+    code,
+    language,
+    ...(input.value !== undefined && { inputData: input.value }),
+    ...(timeout !== undefined && { timeoutSeconds: timeout }),
+    ...(memoryLimit !== undefined && { memoryLimitMB: memoryLimit }),
+  }
+}
+
+function readJson(text: unknown): { readonly value: unknown } | string {
+  if (text === undefined || text === null || text === '') return { value: undefined }
+  if (typeof text !== 'string') return 'inputData must be a JSON string'
+  try {
+    return { value: JSON.parse(text) as unknown }
+  } catch (thrown) {
+    return `inputData is not valid JSON: ${(thrown as Error).message}`
+  }
+}

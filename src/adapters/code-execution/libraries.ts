@@ -1,0 +1,46 @@
+/** Which libraries programs may require, by default and in a service of its own mind. */
+import { existsSync, readFileSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
+
+import { LazaretError } from '../../core/errors.ts'
+import { libraryNames, ownLibraries, readOwnLibrary } from '../../runtimes/isolate/libraries.ts'
+import type { LibraryPlace } from '../../runtimes/isolate/protocol.ts'
+
+interface Choice {
+  readonly libraries: Readonly<Record<string, string>>
+  readonly replaceLibraries: boolean
+}
+
+/** Whether the module is one of those that every service allows by default. */
+export function isModuleAllowed(name: string): boolean {
+  return (libraryNames as readonly string[]).includes(name)
+}
+
+/** A copy: the names of those that every service allows by default. */
+export function getAllowedModuleNames(): string[] {
+  return [...libraryNames]
+}
+
+/** The text that a program gets; null for an unknown name. */
+export function getLibrarySource(name: string): string | null {
+  return readOwnLibrary(name)
+}
+
+/** What a worker is told. Throws INVALID_REQUEST for a file that cannot be read. */
+export function readLibraries({
+  libraries,
+  replaceLibraries,
+}: Choice): Readonly<Record<string, LibraryPlace>> {
+  const added = Object.entries(libraries).map(([name, text]) => [name, { source: readAdded(name, text) }])
+  return { ...(replaceLibraries ? {} : ownLibraries()), ...Object.fromEntries(added) }
+}
+
+/** A path, else the text itself. */
+export function readAdded(name: string, pathOrSource: string): string {
+  const isPath = !pathOrSource.includes('\n') && (isAbsolute(pathOrSource) || pathOrSource.startsWith('./'))
+  if (!isPath) return pathOrSource
+  if (existsSync(pathOrSource)) return readFileSync(pathOrSource, 'utf8')
+  throw new LazaretError('INVALID_REQUEST', {
+    detail: `libraries.${name}: there is no file ${pathOrSource}.`,
+  })
+}

@@ -1,0 +1,53 @@
+/** The options of a pool of workers, with every gap filled. */
+import { LazaretError } from '../../core/errors.ts'
+import type { LazaretOptions } from '../../engine/options.ts'
+import type { CrashLimit } from '../../pool/slots.ts'
+import type { WorkerPoolOptions } from './types.ts'
+
+export interface ReadOptions extends Pick<WorkerPoolOptions, 'logger' | 'onEvent'> {
+  readonly poolSize: number
+  readonly maxQueueSize: number
+  readonly crashes: CrashLimit
+  readonly libraries: Readonly<Record<string, string>>
+  readonly replaceLibraries: boolean
+  readonly engine: LazaretOptions
+}
+
+const workersMost = 64
+const queueMost = 1_000_000
+const crashesMost = 1_000_000
+const windowMost = 24 * 60 * 60 * 1000
+
+/** Throws INVALID_REQUEST. */
+export function readOptions(options: WorkerPoolOptions): ReadOptions {
+  const { poolSize, maxQueueSize, maxCrashesPerWorker, crashTimeWindow, logger, onEvent } = options
+  const { libraries = {}, replaceLibraries = false, engine = {} } = options
+  const strange = Object.entries(libraries).find(([, text]) => typeof text !== 'string')
+  if (strange !== undefined) throw refuse(`libraries.${strange[0]} must be a path or the text of a library`)
+  return {
+    poolSize: count('poolSize', poolSize, { usual: 2, least: 1, most: workersMost }),
+    maxQueueSize: count('maxQueueSize', maxQueueSize, { usual: 100, least: 0, most: queueMost }),
+    crashes: {
+      most: count('maxCrashesPerWorker', maxCrashesPerWorker, { usual: 3, least: 1, most: crashesMost }),
+      windowMs: count('crashTimeWindow', crashTimeWindow, { usual: 60_000, least: 1, most: windowMost }),
+    },
+    libraries,
+    replaceLibraries,
+    engine,
+    ...(logger !== undefined && { logger }),
+    ...(onEvent !== undefined && { onEvent }),
+  }
+}
+
+function count(
+  name: string,
+  value: unknown,
+  { usual, least, most }: { readonly usual: number; readonly least: number; readonly most: number },
+): number {
+  if (value === undefined) return usual
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value
+  throw refuse(`${name} must be an integer from ${least} to ${most}`)
+}
+
+const refuse = (detail: string): LazaretError =>
+  new LazaretError('INVALID_REQUEST', { detail: `Options: ${detail}.` })

@@ -1,0 +1,136 @@
+/** Unknown parameters become a request, or a sentence that says what is wrong with them. Nothing here throws. */
+import type { Limits } from '../../core/limits.ts'
+import type { HostFunction, RunHandles, RunSpec } from '../../core/request.ts'
+import { isAbortSignal } from '../../policy/hostile-input.ts'
+import type { CodeExecutionParams } from './types.ts'
+
+export interface ReadParams {
+  readonly spec: RunSpec & { readonly limits: Partial<Limits> }
+  readonly handles: RunHandles
+  readonly timeoutSeconds: number
+  readonly memoryLimitMB: number
+  readonly warnings: readonly string[]
+}
+
+const MiB = 1024 * 1024
+const inputBytesMax = 256 * MiB
+const bridgeCallsUsual = 100
+const bridgeCallsMost = 1_000_000
+
+interface Range {
+  readonly name: string
+  readonly usual: number
+  readonly least: number
+  readonly most: number
+}
+const timeouts: Range = { name: 'timeoutSeconds', usual: 30, least: 0.001, most: 120 }
+const memories: Range = { name: 'memoryLimitMB', usual: 128, least: 8, most: 512 }
+
+/** A text for what is refused. */
+export function readParams(params: unknown): ReadParams | string {
+  try {
+    return read(params)
+  } catch (thrown) {
+    // A proxy or a getter of the caller's.
+    return `The parameters cannot be read: ${textOf(thrown)}`
+  }
+}
+
+function read(params: unknown): ReadParams | string {
+  if (typeof params !== 'object' || params === null) return 'Parameters are required and must be an object'
+  const { code, language, inputData, bridge, maxBridgeCalls, signal, client, ...rest } =
+    params as CodeExecutionParams
+  if (typeof code !== 'string' || code === '') return 'Code parameter is required and must be a string'
+  if (language !== 'javascript' && language !== 'typescript')
+    return `Unsupported language: ${textOf(language)}. Only 'javascript' and 'typescript' are currently supported.`
+  if (signal !== undefined && signal !== null && !isAbortSignal(signal))
+    return 'signal must be an AbortSignal'
+  if (client !== undefined && client !== null && typeof client !== 'string') return 'client must be a string'
+  const functions = readBridge(bridge)
+  if (typeof functions === 'string') return functions
+  const input = readInputData(inputData)
+  if (typeof input === 'string') return input
+  const warnings: string[] = []
+  const timeoutSeconds = clamp(rest.timeoutSeconds, timeouts, warnings)
+  const memoryLimitMB = Math.floor(clamp(rest.memoryLimitMB, memories, warnings))
+  const limits = {
+    wallMs: Math.max(1, Math.round(timeoutSeconds * 1000)),
+    memoryBytes: memoryLimitMB * MiB,
+    functionCallsMax: isCount(maxBridgeCalls) ? maxBridgeCalls : bridgeCallsUsual,
+    inputBytes: inputBytesMax,
+  }
+  return {
+    spec: {
+      code,
+      language,
+      runtime: 'isolate',
+      limits,
+      ...(input.value !== undefined && { input: input.value }),
+      ...(typeof client === 'string' && { client }),
+      ...(functions !== undefined && { functionNames: Object.keys(functions) }),
+    },
+    handles: {
+      ...(functions !== undefined && { functions }),
+      ...(signal && { signal }),
+    },
+    timeoutSeconds,
+    memoryLimitMB,
+    warnings,
+  }
+}
+
+/** A copy, as JSON has it. */
+function readInputData(data: unknown): { readonly value: unknown } | string {
+  if (data === undefined) return { value: undefined }
+  try {
+    const json: string | undefined = JSON.stringify(data)
+    return { value: json === undefined ? undefined : (JSON.parse(json) as unknown) }
+  } catch (thrown) {
+    return `inputData cannot be written as JSON: ${textOf(thrown)}`
+  }
+}
+
+function readBridge(bridge: unknown): Readonly<Record<string, HostFunction>> | string | undefined {
+  if (bridge === undefined || bridge === null) return undefined
+  if (typeof bridge !== 'object') return 'bridge must be an object of functions'
+  const entries = Object.entries(bridge)
+  const strange = entries.find(([, call]) => typeof call !== 'function')
+  if (strange !== undefined) return `bridge.${strange[0]} must be a function`
+  if (entries.length === 0) return undefined
+  return Object.fromEntries(
+    entries.map(([name, call]) => [
+      name,
+      async (...values: unknown[]) => asJson(await (call as (value: unknown) => unknown)(values[0])),
+    ]),
+  )
+}
+
+/** What a bridge gives is JSON, too. */
+function asJson(value: unknown): unknown {
+  const json: string | undefined = JSON.stringify(value)
+  return json === undefined ? null : (JSON.parse(json) as unknown)
+}
+
+function clamp(value: unknown, { name, usual, least, most }: Range, warnings: string[]): number {
+  if (value === undefined || value === null) return usual
+  if (typeof value !== 'number' || Number.isNaN(value) || value <= 0) {
+    warnings.push(`${name} must be a number above 0; ${usual} is used`)
+    return usual
+  }
+  const taken = Math.min(Math.max(value, least), most)
+  if (taken !== value) warnings.push(`${name} is ${least} to ${most}; ${taken} is used`)
+  return taken
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= bridgeCallsMost
+}
+
+/** Of anything, hostile or not. */
+function textOf(value: unknown): string {
+  try {
+    return (value instanceof Error ? value.message : String(value)).slice(0, 200)
+  } catch {
+    return 'it has no text'
+  }
+}

@@ -1,0 +1,78 @@
+/** The shapes of the code-execution service. */
+import type { LazaretOptions } from '../../engine/options.ts'
+import type { SlotEvent } from '../../pool/slots.ts'
+
+export interface CodeExecutionParams {
+  /** A program that may read `input` and assign `output`. It may `await` and `return`. */
+  readonly code: string
+  readonly language: 'javascript' | 'typescript'
+  /** `input` of the program: a copy, as JSON has it. Absent: `undefined`. */
+  readonly inputData?: unknown
+  /** 0.001 to 120. Default 30. */
+  readonly timeoutSeconds?: number
+  /** Of the program's heap: 8 to 512. Default 128. */
+  readonly memoryLimitMB?: number
+  /** Functions that the program calls as `await bridge.name(argument)`. Arguments and answers are JSON. */
+  readonly bridge?: Readonly<Record<string, (argument: unknown) => unknown>>
+  /** Default 100. */
+  readonly maxBridgeCalls?: number
+  /** Aborting it ends the program; the result is TIMEOUT with the text of the reason. */
+  readonly signal?: AbortSignal
+  /** Whose program it is: a worker serves one client only. */
+  readonly client?: string
+}
+
+export type CodeExecutionErrorType =
+  | 'TIMEOUT'
+  | 'MEMORY_LIMIT'
+  | 'SYNTAX_ERROR'
+  | 'RUNTIME_ERROR'
+  | 'SECURITY_ERROR'
+
+/** What came of a program. A refusal has an `error` and no `errorType`. */
+export interface CodeExecutionResult {
+  readonly success: boolean
+  /** What the program assigned to `output`, as JSON has it. */
+  readonly output?: unknown
+  /** What the console was given, a line each, with the level before it. Absent when there is none. */
+  readonly logs?: readonly string[]
+  readonly error?: string
+  /** From what ended the program, never from the text of an error. */
+  readonly errorType?: CodeExecutionErrorType
+  /** Wall-clock milliseconds from the program's start to its end. */
+  readonly executionTimeMs?: number
+  /** What of the parameters was not taken as it stood. */
+  readonly warnings?: readonly string[]
+}
+
+export interface WorkerPoolOptions {
+  /** Workers: processes, each in a cell of its own. Default 2. */
+  readonly poolSize?: number
+  /** Programs that wait for a worker. Default 100. */
+  readonly maxQueueSize?: number
+  /** So many crashes of one worker's slot disable it. Default 3. */
+  readonly maxCrashesPerWorker?: number
+  /** Milliseconds in which crashes are counted together. Default 60 000. */
+  readonly crashTimeWindow?: number
+  /** Libraries by name, each a path to a CommonJS file or its text. They are added to the seven. */
+  readonly libraries?: Readonly<Record<string, string>>
+  /** Whether `libraries` takes the place of the seven. Default false. */
+  readonly replaceLibraries?: boolean
+  /** Hears of workers that crash, restart and are disabled. Default: nobody. */
+  readonly logger?: { warn(message: string): void; error(message: string): void }
+  /** Hears of every change of a worker. */
+  readonly onEvent?: (event: SlotEvent) => void
+  /** Of the Lazaret that the pool stands on. */
+  readonly engine?: LazaretOptions
+}
+
+export type { SlotEvent }
+
+export interface PoolStats {
+  /** Slots, disabled ones too. */
+  readonly totalWorkers: number
+  /** Those that can serve. */
+  readonly activeWorkers: number
+  readonly busyWorkers: number
+  readonly queueLength: number
+}

@@ -1,0 +1,151 @@
+/** Workers that execute programs in isolates: at most so many, with a queue before them, on a Lazaret of their own. */
+import { systemClock } from '../../core/clock.ts'
+import { openEngine } from '../../engine/lazaret.ts'
+import type { Engine } from '../../engine/lazaret.ts'
+import type { SlotEvent } from '../../pool/slots.ts'
+import { readLibraries } from './libraries.ts'
+import { readOptions } from './read-options.ts'
+import type { ReadOptions } from './read-options.ts'
+import { readParams } from './read-params.ts'
+import type { ReadParams } from './read-params.ts'
+import type { CodeExecutionParams, CodeExecutionResult, PoolStats, WorkerPoolOptions } from './types.ts'
+import { explainThrown, shuttingDown, writeRefusal, writeResult } from './write-result.ts'
+
+/** How long running programs may take to end when the pool is shut down. */
+const drainMs = 5000
+/** What a program may wait for a worker beside its own time. */
+const queueMs = 5000
+
+export class WorkerPool implements AsyncDisposable {
+  readonly #options: ReadOptions
+  #engine: Engine | undefined
+  #warm: Promise<void> | undefined
+  #closing: Promise<void> | undefined
+  readonly #running = new Set<Promise<unknown>>()
+
+  /** Throws INVALID_REQUEST for options that are wrong. */
+  constructor(options: WorkerPoolOptions = {}) {
+    this.#options = readOptions(options)
+  }
+
+  /** Resolves when all workers wait for programs. Throws RUNTIME_UNAVAILABLE, JAIL_UNAVAILABLE, CELL_FAILED, WORKER_LOST. */
+  initialize(): Promise<void> {
+    if (this.#closing !== undefined) return this.#closing.then(() => this.initialize())
+    this.#warm ??= this.#start().catch((error: unknown) => {
+      this.#warm = undefined
+      throw error
+    })
+    return this.#warm
+  }
+
+  /** Never rejects. */
+  async execute(params: CodeExecutionParams): Promise<CodeExecutionResult> {
+    const asked = readParams(params)
+    if (typeof asked === 'string') return writeRefusal(asked)
+    if (this.#closing !== undefined) return writeRefusal(shuttingDown, asked)
+    let engine: Engine
+    try {
+      if (this.#warm === undefined) await this.initialize()
+      if (this.#engine === undefined) return writeRefusal(shuttingDown, asked)
+      engine = this.#engine
+    } catch (error) {
+      return writeRefusal(explainThrown(error, 0), asked)
+    }
+    const execution = this.#perform(engine, asked)
+    this.#running.add(execution)
+    void execution.then(() => this.#running.delete(execution))
+    return execution
+  }
+
+  /** Right before, during and after. */
+  getStats(): PoolStats {
+    const { total, active, busy } = this.#engine?.isolates.counts ?? { total: 0, active: 0, busy: 0 }
+    return {
+      totalWorkers: total,
+      activeWorkers: active,
+      busyWorkers: busy,
+      queueLength: this.#engine?.isolates.waiting ?? 0,
+    }
+  }
+
+  /** Refuses what waits, gives what runs five seconds, and ends the workers. `initialize()` works again afterwards. */
+  shutdown(): Promise<void> {
+    const engine = this.#engine
+    if (engine === undefined && this.#warm === undefined) return this.#closing ?? Promise.resolve()
+    this.#engine = undefined
+    this.#warm = undefined
+    this.#closing = this.#end(engine).finally(() => {
+      this.#closing = undefined
+    })
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.shutdown()
+  }
+
+  async #start(): Promise<void> {
+    const { poolSize, maxQueueSize, crashes, engine: options } = this.#options
+    const engine = openEngine(options, {
+      workersMax: poolSize,
+      workersMin: poolSize,
+      waitingMax: maxQueueSize,
+      crashes,
+      libraries: readLibraries(this.#options),
+      onEvent: (event) => this.#tell(event),
+    })
+    this.#engine = engine
+    try {
+      await engine.warmUp({ language: 'javascript', runtime: 'isolate', count: poolSize })
+    } catch (error) {
+      if (this.#engine === engine) this.#engine = undefined
+      await engine[Symbol.asyncDispose]()
+      throw error
+    }
+  }
+
+  async #perform(engine: Engine, asked: ReadParams): Promise<CodeExecutionResult> {
+    const late = new AbortController()
+    const { signal } = asked.handles
+    const stopWaiting = systemClock.after(asked.timeoutSeconds * 1000 + queueMs, () => late.abort())
+    const handles = {
+      ...asked.handles,
+      signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
+    }
+    try {
+      const turn = { mode: 'service', onBegun: stopWaiting } as const
+      const settled = await engine.runIsolate(asked.spec, handles, turn)
+      if (settled.result.outcome.kind === 'cancelled' && signal?.aborted !== true)
+        return late.signal.aborted
+          ? writeResult({ ...settled, result: { ...settled.result, outcome: lateOutcome(asked) } }, asked)
+          : writeRefusal(shuttingDown, asked)
+      return writeResult(settled, asked)
+    } catch (error) {
+      return writeRefusal(explainThrown(error, engine.isolates.waiting), asked)
+    } finally {
+      stopWaiting()
+    }
+  }
+
+  async #end(engine: Engine | undefined): Promise<void> {
+    if (engine === undefined) return
+    engine.isolates.close()
+    const late = Promise.withResolvers<void>()
+    const patience = systemClock.after(drainMs, late.resolve)
+    await Promise.race([Promise.all(this.#running), late.promise])
+    patience()
+    await engine[Symbol.asyncDispose]()
+  }
+
+  #tell(event: SlotEvent): void {
+    const { onEvent, logger } = this.#options
+    const { slot, to, reason } = event
+    if (to === 'crashed') logger?.warn(`Worker ${slot} crashed: ${reason}`)
+    if (to === 'disabled') logger?.error(`Worker ${slot} is disabled: ${reason}`)
+    onEvent?.(event)
+  }
+}
+
+/** It waited for a worker for longer than it may. */
+const lateOutcome = ({ timeoutSeconds }: ReadParams) =>
+  ({ kind: 'timed-out', limit: 'wall', limitMs: timeoutSeconds * 1000 }) as const

@@ -1,0 +1,86 @@
+/** Evidence becomes the result of the service. The text of an error decides nothing. */
+import { LazaretError } from '../../core/errors.ts'
+import { sayOutcome } from '../../core/outcome.ts'
+import type { SettledRun } from '../../engine/runs.ts'
+import type { ReadParams } from './read-params.ts'
+import type { CodeExecutionErrorType, CodeExecutionResult } from './types.ts'
+
+/** What a program that ended is told as. */
+export function writeResult({ result, exit }: SettledRun, asked: ReadParams): CodeExecutionResult {
+  const logs = result.logs.map(({ level, text }) => `[${level.toUpperCase()}] ${text}`)
+  const { output, ...rest } = describe({ result, exit }, asked)
+  return {
+    ...rest,
+    // As it is, without what a tag of our encoding would mean.
+    ...(output !== undefined && { output }),
+    ...(logs.length > 0 && { logs }),
+    executionTimeMs: result.usage.wallMs,
+    ...withWarnings(asked),
+  }
+}
+
+type Told = Pick<CodeExecutionResult, 'success' | 'output' | 'error' | 'errorType'>
+
+function describe({ result, exit }: SettledRun, asked: ReadParams): Told {
+  const { outcome } = result
+  const said = exit.claims.error?.error
+  switch (outcome.kind) {
+    case 'completed':
+      if (result.truncated.includes('value'))
+        return fail('RUNTIME_ERROR', 'The output is too large, or nested too deeply')
+      return { success: true, output: exit.claims.value?.tagged }
+    case 'timed-out':
+      return fail('TIMEOUT', `Code execution exceeded timeout of ${asked.timeoutSeconds} seconds`)
+    case 'out-of-memory':
+      return fail('MEMORY_LIMIT', `Code execution exceeded memory limit of ${asked.memoryLimitMB} MB`)
+    case 'syntax-error': {
+      const { message, line } = outcome.error
+      return fail('SYNTAX_ERROR', line === undefined ? message : `${message} (line ${line})`)
+    }
+    case 'denied':
+      return fail('SECURITY_ERROR', said?.message ?? outcome.what)
+    case 'failed':
+      return fail('RUNTIME_ERROR', outcome.error.message)
+    case 'killed':
+      return fail('RUNTIME_ERROR', 'Worker process crashed')
+    case 'cancelled':
+      return fail('TIMEOUT', reasonOf(asked.handles.signal))
+    case 'limit-exceeded':
+      return fail('RUNTIME_ERROR', `Code execution ${sayOutcome(outcome)}`)
+  }
+}
+
+const fail = (errorType: CodeExecutionErrorType, error: string): Told => ({
+  success: false,
+  error,
+  errorType,
+})
+
+/** Nothing ran: no `errorType`. */
+export function writeRefusal(error: string, asked?: ReadParams): CodeExecutionResult {
+  return { success: false, error, ...(asked !== undefined && withWarnings(asked)) }
+}
+
+export const shuttingDown = 'Worker pool is shutting down'
+
+/** Of what the engine throws. */
+export function explainThrown(thrown: unknown, queueLength: number): string {
+  if (!(thrown instanceof LazaretError))
+    return thrown instanceof Error ? thrown.message : 'The service failed'
+  if (thrown.code === 'QUEUE_FULL')
+    return `Request queue is full (${queueLength} pending requests). Please try again later.`
+  return thrown.code === 'DISPOSED' ? shuttingDown : thrown.message
+}
+
+function withWarnings({ warnings }: ReadParams): Pick<CodeExecutionResult, 'warnings'> {
+  return warnings.length > 0 ? { warnings } : {}
+}
+
+function reasonOf(signal: AbortSignal | undefined): string {
+  const reason: unknown = signal?.reason
+  return reason instanceof Error
+    ? reason.message
+    : typeof reason === 'string'
+      ? reason
+      : 'The program was aborted'
+}

@@ -1,0 +1,66 @@
+/**
+ * The Node process of a worker: it makes isolates ahead, gives each program one of its own, and throws it away afterwards.
+ * No guest code runs in its own realm. Making and ending wait until the answer is on its way and nobody has asked again.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { loadEngine } from './guest/engine.ts'
+import { OneRun } from './guest/one-run.ts'
+import type { Answer } from './guest/one-run.ts'
+import { Stock } from './guest/stock.ts'
+import { onMessage, send } from './guest/wire.ts'
+import type { IsolateRequest, IsolatesPark } from './protocol.ts'
+
+/** A request that follows at once finds this process free. */
+const restMs = 1
+
+const engine = loadEngine(process.argv[2] ?? '')
+let stock: Stock | undefined
+let running: OneRun | undefined
+let refilling: NodeJS.Timeout | undefined
+
+onMessage((message) => {
+  const { park, isolate } = message as Partial<IsolatesPark & IsolateRequest>
+  if (park !== undefined) prepare(message as IsolatesPark)
+  else if (isolate !== undefined) perform(message as IsolateRequest)
+  else running?.answer(message as Answer)
+})
+
+function prepare({ memoryMiB, libraries }: IsolatesPark): void {
+  const inside = readFileSync(join(import.meta.dirname, 'inside.js'), 'utf8')
+  const own = new Stock(engine, inside, libraries)
+  own.want({ memoryMiB, libraries: [] })
+  own.refillOne()
+  stock = own
+  send('{"type":"parked"}')
+  refillLater()
+}
+
+function perform(request: IsolateRequest): void {
+  clearTimeout(refilling)
+  if (stock === undefined) return
+  const own = stock
+  const { memoryMiB } = request.isolate
+  const libraries = own.libraryNames.filter((name) => mentions(request.code, name))
+  const prepared = own.take({ memoryMiB, libraries })
+  running = new OneRun(request, { prepared, allowed: own.libraryNames }, () => {
+    running = undefined
+    // Not before this turn is over: the program's own calls are still on the stack.
+    setImmediate(() => prepared.isolate.isDisposed || prepared.isolate.dispose())
+    refillLater()
+  })
+  running.start()
+}
+
+/** Whether a program may want it: a guess, which costs nothing but time where it is wrong. */
+function mentions(code: string, library: string): boolean {
+  return code.includes(`'${library}'`) || code.includes(`"${library}"`)
+}
+
+/** One at a time, so that a request waits for one at most. */
+function refillLater(): void {
+  clearTimeout(refilling)
+  refilling = setTimeout(() => {
+    if (running === undefined && stock?.refillOne() === true) refillLater()
+  }, restMs)
+}

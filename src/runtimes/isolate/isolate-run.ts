@@ -1,0 +1,175 @@
+/** One program in an isolate while it runs: holds its deadline, hears its worker, and turns both into evidence. */
+import type { Duplex } from 'node:stream'
+
+import type { Clock } from '../../core/clock.ts'
+import type { LogEntry } from '../../core/result.ts'
+import type { ProcessReport } from '../../jail/guest-process.ts'
+import { Capture } from '../../result/capture.ts'
+import { nothingKnown } from '../../result/exit.ts'
+import type { Exit, KillReason } from '../../result/exit.ts'
+import { Channel } from '../channel.ts'
+import { openCalls } from '../function-calls.ts'
+import type { Job } from '../guest-start.ts'
+import { HostBudget } from '../host-budget.ts'
+import { whenAborted } from '../patience.ts'
+
+/** The worker holds the deadline itself; the host's comes so much later, and costs the worker. */
+const graceMs = 20
+/** A timer may fire a little early, by another clock. */
+const earlyMs = 2
+
+export interface IsolateRunParts extends Job {
+  readonly clock: Clock
+  readonly stream: Duplex
+  /** Of all that the worker has used: 0 where nobody counts. */
+  readonly oomKills: () => number
+}
+
+/** What the run found out, before the worker adds what it knows of the cell. */
+export type IsolateEvidence = Omit<Exit, 'observed' | 'layers' | 'heldBy'>
+
+export class IsolateRun {
+  /** Resolves with what is known; whether the worker is to be ended says `isWorkerSpent`. */
+  readonly ended: Promise<IsolateEvidence>
+  readonly #parts: IsolateRunParts
+  readonly #end = Promise.withResolvers<IsolateEvidence>()
+  readonly #channel: Channel
+  readonly #capture: Capture
+  readonly #budget: HostBudget
+  readonly #startedAt: number
+  readonly #oomKillsBefore: number
+  readonly #cancels: (() => void)[] = []
+  #used = { memoryPeakBytes: 0, cpuMs: 0 }
+  #denied: string | undefined
+  #isOver = false
+  #isWorkerSpent = false
+
+  constructor(parts: IsolateRunParts) {
+    const { clock, limits, handles, stream } = parts
+    this.#parts = parts
+    this.ended = this.#end.promise
+    this.#startedAt = clock.now()
+    this.#oomKillsBefore = parts.oomKills()
+    this.#capture = new Capture(handles.onOutput, {
+      onFull: () => stream.pause(),
+      onEmpty: () => stream.resume(),
+      onFailure: (error) => this.#fail(error),
+    })
+    this.#budget = new HostBudget(clock, limits.hostMs)
+    this.#budget.onSpent = () => this.#stop('host')
+    this.#channel = new Channel(stream, limits, {
+      budget: this.#budget,
+      elapsed: () => this.#elapsed(),
+      onFlood: () => this.#stop('output'),
+      onEnd: (exitCode) => this.#finish({ end: { by: 'exit', exitCode } }),
+      onLog: (entry) => this.#print(entry),
+      onOther: (fields) => this.#takeOther(fields),
+      calls: openCalls(stream, { limits, clock, budget: this.#budget, handles }),
+    })
+    this.#cancels.push(
+      clock.after(limits.wallMs + graceMs, () => this.#stop('wall')),
+      whenAborted(handles.signal, () => this.#stop('cancelled')),
+    )
+  }
+
+  /** Whether the worker may be in any state: what ran in it was not seen to end. */
+  get isWorkerSpent(): boolean {
+    return this.#isWorkerSpent
+  }
+
+  /** Its process has ended. `lastWords` is what it printed: the engine's own, which guests cannot write. */
+  loseWorker(report: ProcessReport | null, lastWords: string): void {
+    if (this.#isOver) return
+    this.#isWorkerSpent = true
+    const oomKills = this.#parts.oomKills() - this.#oomKillsBefore
+    const isOutOfMemory = oomKills > 0 || engineGaveUp.test(lastWords)
+    this.#finish({
+      end: report?.end ?? { by: 'signal', signal: 'SIGKILL' },
+      killReason: isOutOfMemory ? 'memory' : null,
+      oomKills,
+    })
+  }
+
+  /** The watchdog of the cell has ended everything in it. */
+  exceed(): void {
+    this.#stop('memory')
+  }
+
+  #print({ level, text }: LogEntry): void {
+    const stream = level === 'error' || level === 'warn' ? 'stderr' : 'stdout'
+    const bytes = Buffer.from(`${text}\n`)
+    const room = this.#parts.limits.outputBytes - this.#capture.bytes
+    this.#capture.add(stream, bytes.subarray(0, room), this.#elapsed())
+    if (bytes.length <= room) return
+    this.#channel.truncated.add(stream)
+    this.#stop('output')
+  }
+
+  #takeOther({ type, by, what, memoryBytes, cpuMs }: Readonly<Record<string, unknown>>): void {
+    if (type === 'denied' && typeof what === 'string') this.#denied = what.slice(0, 1000)
+    if (type === 'used') this.#used = { memoryPeakBytes: countOf(memoryBytes), cpuMs: countOf(cpuMs) }
+    if (type !== 'stopped') return
+    if (by === 'memory') this.#finish({ killReason: 'memory' })
+    // By the host's clock, too: nobody is told of a deadline that was not reached.
+    const isDue = this.#elapsed() >= this.#parts.limits.wallMs - earlyMs
+    if (by === 'wall' && isDue) this.#finish({ killReason: 'wall' })
+  }
+
+  /** By our hand: the worker may still be at it. */
+  #stop(killReason: KillReason): void {
+    if (this.#isOver) return
+    this.#isWorkerSpent = true
+    this.#finish({ killReason })
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isOver) return
+    this.#isWorkerSpent = true
+    this.#close()
+    this.#end.reject(error)
+  }
+
+  #finish(known: Partial<IsolateEvidence>): void {
+    if (this.#isOver) return
+    const wallMs = this.#elapsed()
+    this.#close()
+    const { claims, truncated } = this.#channel
+    const evidence = {
+      ...nothingKnown,
+      ...this.#used,
+      wallMs,
+      claims,
+      truncated: [...truncated],
+      ...(this.#denied !== undefined && { denied: this.#denied }),
+      ...known,
+    }
+    void this.#capture.delivered(this.#parts.handles.signal).then(
+      () =>
+        this.#end.resolve({
+          ...evidence,
+          stdout: this.#capture.text('stdout'),
+          stderr: this.#capture.text('stderr'),
+          outputBytes: this.#capture.bytes,
+        }),
+      (error: unknown) => this.#end.reject(error),
+    )
+  }
+
+  #close(): void {
+    this.#isOver = true
+    for (const cancel of this.#cancels.splice(0)) cancel()
+    this.#channel.release()
+    this.#budget.end()
+  }
+
+  #elapsed(): number {
+    return Math.round((this.#parts.clock.now() - this.#startedAt) * 1000) / 1000
+  }
+}
+
+/** What V8 prints when it ends the process because it has no memory left. */
+const engineGaveUp = /(?:out of memory|OOM|[Aa]llocation failed|invalid (?:array|table) (?:length|size))/
+
+function countOf(claimed: unknown): number {
+  return typeof claimed === 'number' && claimed >= 0 && Number.isFinite(claimed) ? claimed : 0
+}

@@ -1,0 +1,32 @@
+/** The libraries that programs in isolates may `require`: bundled with our build, each one file. */
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+import type { LibraryPlace } from './protocol.ts'
+
+/** In the order in which a message lists them. */
+export const libraryNames = [
+  'lodash',
+  'date-fns',
+  'mathjs',
+  'papaparse',
+  'jstat',
+  'uuid',
+  'validator',
+] as const
+
+const folder = new URL('../../../dist/libraries/', import.meta.url)
+/** Where a worker finds them: beside its program. */
+const guestFolder = '../libraries'
+
+/** Those of our build, by name. */
+export function ownLibraries(): Readonly<Record<string, LibraryPlace>> {
+  return Object.fromEntries(libraryNames.map((name) => [name, { file: `${guestFolder}/${name}.js` }]))
+}
+
+/** The text of one of them; null for a name that is none of theirs. */
+export function readOwnLibrary(name: string): string | null {
+  if (!(libraryNames as readonly string[]).includes(name)) return null
+  const path = fileURLToPath(new URL(`${name}.js`, folder))
+  return existsSync(path) ? readFileSync(path, 'utf8') : null
+}
