@@ -28,6 +28,7 @@ try {
   const bun = findBun()
   if (bun === undefined) fail('The build bundles with Bun: run `npm install` without `--omit=optional`.')
   bundleHarness(bun)
+  bundleIsolates(bun)
   bundleInside(bun)
   run(process.execPath, [join(root, 'scripts/build-libraries.ts'), join(fresh, 'libraries')])
   chmodSync(join(fresh, 'adapters/cli/main.js'), 0o755)
@@ -95,13 +96,29 @@ function bundleHarness(bun: string): void {
   }
 }
 
+/** The Node process around them. */
+function bundleIsolates(bun: string): void {
+  run(bun, [
+    'build',
+    join(fresh, 'runtimes/isolate/guest.js'),
+    '--minify-whitespace',
+    '--minify-syntax',
+    '--external=acorn',
+    '--external=oxc-transform',
+    '--target=node',
+    '--format=esm',
+    '--entry-naming=guest.[ext]',
+    `--outdir=${join(fresh, 'harness-isolate')}`,
+  ])
+}
+
 /**
  * The inside of isolates (src/runtimes/isolate/inside/main.ts) as an expression: a function of what the Node process gives.
  * Its parts are expressions too. All of it is strict: the engine shows strict functions to nobody that they call.
  */
 function bundleInside(bun: string): void {
   const folder = join(fresh, 'harness-isolate')
-  mkdirSync(folder)
+  mkdirSync(folder, { recursive: true })
   const [platform, main] = [bundleScript(bun, 'platform'), bundleScript(bun, 'main')]
   const names = 'const{process,Buffer,TextEncoder}=$lazaretInside.platform;'
   writeFileSync(

@@ -1,32 +1,18 @@
-import { LazaretError } from '../../core/errors.ts'
-import { CodeExecutionActor } from './code-execution-actor.ts'
-
-const defaultTimeoutMsUsual = 5000
-const timeoutMsMax = 300_000
+/** The same protocol on isolates: for many short messages. */
+import { LazaretActor } from './lazaret-actor.ts'
+import type { CodeExecutionActorOptions } from './lazaret-actor.ts'
 
 /**
- * The same protocol on isolates. There is no such runtime yet: every message that is in order is answered with that, and
- * none runs anywhere else, behind a wall that nobody has asked for.
+ * Executes the code of each message in a V8 isolate of its own, in a worker that lasts, behind a cell's wall. It answers
+ * sooner than SubprocessCodeExecutionActor; its first wall is the engine's and not the kernel's.
  */
-export class WorkerCodeExecutionActor extends CodeExecutionActor implements AsyncDisposable {
-  /** As it was given. */
-  readonly router: object
-
-  constructor(router: object, defaultTimeoutMs: number = defaultTimeoutMsUsual) {
-    super({ defaultTimeoutMs, timeoutMsMax }, () =>
-      Promise.reject(
-        new LazaretError('RUNTIME_UNAVAILABLE', {
-          detail: 'RUNTIME_UNAVAILABLE: this version has no runtime `isolate`.',
-          hint: 'Use SubprocessCodeExecutionActor, which has the same protocol.',
-        }),
-      ),
-    )
-    this.router = router
-  }
-
-  async dispose(): Promise<void> {}
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.dispose()
+export class WorkerCodeExecutionActor extends LazaretActor {
+  /**
+   * `defaultTimeoutMs` is 5000 unless it is given.
+   *
+   * @throws {LazaretError} INVALID_REQUEST for a timeout that is none, and for options that are wrong.
+   */
+  constructor(router: object, defaultTimeoutMs?: number, given: CodeExecutionActorOptions = {}) {
+    super({ runtime: 'isolate' }, router, { defaultTimeoutMs, given })
   }
 }

@@ -7,7 +7,7 @@ import type { CodeExecutionErrorType, CodeExecutionResult } from './types.ts'
 
 /** What a program that ended is told as. */
 export function writeResult({ result, exit }: SettledRun, asked: ReadParams): CodeExecutionResult {
-  const logs = result.logs.map(({ level, text }) => `[${level.toUpperCase()}] ${text}`)
+  const logs = result.logs.map(({ text }) => text)
   const { output, ...rest } = describe({ result, exit }, asked)
   return {
     ...rest,

@@ -125,6 +125,8 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
     this.#isSpent = true
     this.#ending.abort()
     const standing = await this.#standing.catch(() => undefined)
+    // Somebody waits for this.
+    standing?.built.cell.hold(true)
     await standing?.built.clean().catch(() => undefined)
   }
 
@@ -176,7 +178,7 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
       memoryMiB: Math.floor(this.#parts.memoryBytes / MiB),
       libraries,
     }
-    const spec = { ...parkSpec(program, holdParked(program, limits, on), on), hasChannel: true }
+    const spec = { ...parkSpec(program, holdParked(program, limits, on), on), channel: 'cell' as const }
     const startGuest = () => new WaitingGuest(built, spec, park)
     const guest = await standWaiting(built, startGuest, { clock, signal: this.#ending.signal })
     const cellFacts = await built.cell.ready

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
 export type Engine = typeof isolatedVm
-export type { Context, Isolate, Reference } from 'isolated-vm'
+export type { CachedDataOptions, CachedDataResult, Context, Isolate, Reference, Script } from 'isolated-vm'
 
 /** Built for one version of Node and one C library each. */
 export function loadEngine(folder: string): Engine {

@@ -6,6 +6,7 @@ import { boundText } from '../../javascript/channel.ts'
 import { readProgram } from '../program/read-program.ts'
 import type { IsolateOutcome } from '../inside/protocol.ts'
 import type { IsolateRequest } from '../protocol.ts'
+import type { Isolate } from './engine.ts'
 import type { Hearer, Prepared } from './stock.ts'
 import { send } from './wire.ts'
 
@@ -44,8 +45,7 @@ export class OneRun implements Hearer {
     const { mode } = isolate
     const read = readProgram({ code, language: language as 'javascript' | 'typescript', mode })
     if ('error' in read) {
-      sendError('syntax', read.error)
-      this.#end(1)
+      this.#end(1, writeError('syntax', read.error))
       return
     }
     const program = {
@@ -98,8 +98,7 @@ export class OneRun implements Hearer {
     else if (this.#prepared.isolate.isDisposed) this.#stop('memory')
     else {
       const { name = 'Error', message = '' } = thrown as Partial<Error>
-      sendError('run', { name: String(name), message: String(message) })
-      this.#end(1)
+      this.#end(1, writeError('run', { name: String(name), message: String(message) }))
     }
   }
 
@@ -109,34 +108,26 @@ export class OneRun implements Hearer {
         this.#timer = setTimeout(() => this.#stop('wall'), this.#dueAt - performance.now())
         return
       }
-      sendError('run', { name: 'Error', message: 'The code waits for a promise that nothing can settle.' })
-      this.#end(1)
+      const message = 'The code waits for a promise that nothing can settle.'
+      this.#end(1, writeError('run', { name: 'Error', message }))
       return
     }
     if (outcome.state === 'failed') {
       const { kind, error } = outcome
-      if (kind === 'security') send(`{"type":"denied","what":${JSON.stringify(error.message)}}`)
-      sendError(kind === 'syntax' ? 'syntax' : 'run', error)
-      this.#end(1)
+      const denied = kind === 'security' ? [`{"type":"denied","what":${JSON.stringify(error.message)}}`] : []
+      this.#end(1, ...denied, writeError(kind === 'syntax' ? 'syntax' : 'run', error))
       return
     }
     const value = this.#request.isolate.mode === 'service' ? outcome.output : outcome.value
-    if (value !== undefined) {
-      const head = `{"type":"value","truncated":${outcome.truncated === true}`
-      send(`${head},"text":"","value":${JSON.stringify(value)}}`)
-    }
-    this.#end(0)
+    const head = `{"type":"value","truncated":${outcome.truncated === true}`
+    if (value === undefined) this.#end(0)
+    else this.#end(0, `${head},"text":"","value":${JSON.stringify(value)}}`)
   }
 
-  #end(exitCode: number): void {
+  #end(exitCode: number, ...said: readonly string[]): void {
     const { isolate } = this.#prepared
-    if (!isolate.isDisposed) {
-      const cpuMs = Number(isolate.cpuTime) / 1e6
-      const heap = isolate.getHeapStatisticsSync()
-      const bytes = heap.used_heap_size + heap.externally_allocated_size
-      send(`{"type":"used","memoryBytes":${bytes},"cpuMs":${cpuMs}}`)
-    }
-    send(`{"type":"end","exitCode":${exitCode}}`)
+    const used = isolate.isDisposed ? [] : [writeUse(isolate)]
+    send(...said, ...used, `{"type":"end","exitCode":${exitCode}}`)
     this.#close()
   }
 
@@ -155,7 +146,12 @@ export class OneRun implements Hearer {
 
 class Overdue extends Error {}
 
-function sendError(
+function writeUse(isolate: Isolate): string {
+  const { used_heap_size: heap, externally_allocated_size: outside } = isolate.getHeapStatisticsSync()
+  return `{"type":"used","memoryBytes":${heap + outside},"cpuMs":${Number(isolate.cpuTime) / 1e6}}`
+}
+
+function writeError(
   phase: 'syntax' | 'run',
   error: {
     readonly name: string
@@ -164,7 +160,7 @@ function sendError(
     readonly line?: number
     readonly column?: number
   },
-): void {
+): string {
   const { name, message, stack, line, column } = error
   const bounded = {
     name: boundText(name),
@@ -173,5 +169,5 @@ function sendError(
     line,
     column,
   }
-  send(JSON.stringify({ type: 'error', phase, error: bounded }))
+  return JSON.stringify({ type: 'error', phase, error: bounded })
 }

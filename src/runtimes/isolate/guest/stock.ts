@@ -3,7 +3,15 @@ import { randomFillSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LibraryPlace } from '../protocol.ts'
-import type { Context, Engine, Isolate, Reference } from './engine.ts'
+import type {
+  CachedDataOptions,
+  CachedDataResult,
+  Context,
+  Engine,
+  Isolate,
+  Reference,
+  Script,
+} from './engine.ts'
 
 /** What hears of a program while it runs. */
 export interface Hearer {
@@ -39,6 +47,8 @@ const randomBytesMax = 65_536
 export class Stock {
   readonly #engine: Engine
   readonly #insideText: string
+  /** What V8 made of that text, so that no isolate compiles it again. It is made here, of our own text alone. */
+  readonly #compiled: Pick<CachedDataOptions, 'cachedData'>
   readonly #sources = new Map<string, string>()
   readonly #libraries: Readonly<Record<string, LibraryPlace>>
   /** By kind; the one that was asked for last is last. */
@@ -46,7 +56,13 @@ export class Stock {
 
   constructor(engine: Engine, insideText: string, libraries: Readonly<Record<string, LibraryPlace>>) {
     this.#engine = engine
-    this.#insideText = insideText
+    // An expression, called with what it is given.
+    this.#insideText = `(${insideText})`
+    const first = new engine.Isolate()
+    const script = first.compileScriptSync(this.#insideText, { produceCachedData: true })
+    const { cachedData } = script as Script & CachedDataResult
+    this.#compiled = cachedData === undefined ? {} : { cachedData }
+    first.dispose()
     this.#libraries = libraries
   }
 
@@ -86,12 +102,12 @@ export class Stock {
     const isolate = new this.#engine.Isolate({ memoryLimit: memoryMiB })
     const context = isolate.createContextSync()
     const own: { hearer: Hearer | undefined } = { hearer: undefined }
-    const inside = this.#furnish(context, own)
+    const inside = this.#furnish(isolate, context, own)
     for (const name of libraries) inside.load.applySync(undefined, [name], { timeout: loadMs })
     return Object.assign(own, { isolate, inside })
   }
 
-  #furnish(context: Context, own: { readonly hearer: Hearer | undefined }): Inside {
+  #furnish(isolate: Isolate, context: Context, own: { readonly hearer: Hearer | undefined }): Inside {
     const { Callback } = this.#engine
     const callbacks = [
       new Callback((level: unknown, text: unknown) => own.hearer?.log(String(level), String(text))),
@@ -101,9 +117,11 @@ export class Stock {
       new Callback((bytes: unknown) => randomText(Number(bytes))),
       new Callback((name: unknown) => this.#sourceOf(String(name))),
     ]
-    const api = context.evalClosureSync(`return (${this.#insideText})($0, $1, $2, $3)`, callbacks, {
-      result: { reference: true },
-    }) as Reference<Record<string, unknown>>
+    const script = isolate.compileScriptSync(this.#insideText, this.#compiled)
+    const open = script.runSync(context, { reference: true }) as Reference
+    const api = open.applySync(undefined, callbacks, { result: { reference: true } }) as Reference<
+      Record<string, unknown>
+    >
     const get = (name: string) => api.getSync(name, { reference: true }) as Reference
     return { load: get('load'), start: get('start'), answer: get('answer'), outcome: get('outcome') }
   }

@@ -8,7 +8,7 @@ const lengthBytes = 4
 /** Calls back for each message, in order. The process ends with the host's end of the channel. */
 export function onMessage(take: (message: unknown) => void): void {
   const socket = new Socket({ fd: channelDescriptor, readable: true, writable: false })
-  let rest = Buffer.alloc(0)
+  let rest: Buffer = Buffer.alloc(0)
   socket.on('data', (chunk: Buffer) => {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
     for (;;) {
@@ -24,11 +24,17 @@ export function onMessage(take: (message: unknown) => void): void {
   socket.on('error', () => process.exit(0))
 }
 
-/** Written when it returns: what happens next may end the process. */
-export function send(json: string): void {
-  const bytes = Buffer.byteLength(json)
-  const frame = Buffer.allocUnsafe(lengthBytes + bytes)
-  frame.writeUInt32LE(bytes)
-  frame.write(json, lengthBytes, 'utf8')
-  writeAll(channelDescriptor, frame)
+/**
+ * Written when it returns: what happens next may end the process. Several messages are one write, because each wakes the
+ * host.
+ */
+export function send(...messages: readonly string[]): void {
+  const sizes = messages.map((json) => Buffer.byteLength(json))
+  const frames = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + lengthBytes + size, 0))
+  let at = 0
+  messages.forEach((json, index) => {
+    at = frames.writeUInt32LE(sizes[index] ?? 0, at)
+    at += frames.write(json, at, 'utf8')
+  })
+  writeAll(channelDescriptor, frames)
 }
