@@ -23,6 +23,9 @@ export function readOptions(options: WorkerPoolOptions): ReadOptions {
   const { poolSize, maxQueueSize, maxCrashesPerWorker, crashTimeWindow, logger, onEvent } = options
   const { libraries = {}, replaceLibraries = false, engine = {} } = options
   const strange = Object.entries(libraries).find(([, text]) => typeof text !== 'string')
+  const odd = Object.keys(libraries).find((name) => !/^[@\w][\w./-]{0,213}$/.test(name))
+  if (odd !== undefined)
+    throw refuse(`libraries: ${JSON.stringify(odd.slice(0, 100))} is no name of a package`)
   if (strange !== undefined) throw refuse(`libraries.${strange[0]} must be a path or the text of a library`)
   return {
     poolSize: count('poolSize', poolSize, { usual: 2, least: 1, most: workersMost }),

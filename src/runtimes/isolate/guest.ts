@@ -49,7 +49,7 @@ function perform(request: IsolateRequest): void {
     setImmediate(() => prepared.isolate.isDisposed || prepared.isolate.dispose())
     refillLater()
   })
-  running.start()
+  void running.start()
 }
 
 /** Whether a program may want it: a guess, which costs nothing but time where it is wrong. */

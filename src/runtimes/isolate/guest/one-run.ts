@@ -40,12 +40,13 @@ export class OneRun implements Hearer {
     prepared.hearer = this
   }
 
-  start(): void {
+  async start(): Promise<void> {
     const { code, language, input, functions, resultBytes, isolate } = this.#request
     const { mode } = isolate
-    const read = readProgram({ code, language: language as 'javascript' | 'typescript', mode })
-    if ('error' in read) {
-      this.#end(1, writeError('syntax', read.error))
+    const written = { code, language: language === 'typescript' ? language : 'javascript', mode } as const
+    const read = await readProgram(written).catch((thrown: unknown) => describe(thrown))
+    if (!('source' in read)) {
+      this.#end(1, writeError('syntax', read))
       return
     }
     const program = {
@@ -79,27 +80,30 @@ export class OneRun implements Hearer {
   #step(enter: () => void): void {
     clearTimeout(this.#timer)
     try {
-      enter()
+      this.#lookAfter(enter)
       this.#judge(JSON.parse(String(this.#enter('outcome', []))) as IsolateOutcome)
     } catch (thrown) {
-      this.#explain(thrown)
+      if (performance.now() >= this.#dueAt - 1) this.#stop('wall')
+      else if (this.#prepared.isolate.isDisposed) this.#stop('memory')
+      else this.#end(1, writeError('run', describe(thrown)))
     }
   }
 
-  #enter(name: 'start' | 'answer' | 'outcome', values: readonly unknown[]): unknown {
+  /** What comes out of the isolate is a rejection that nobody handled; the program's other errors are outcomes. */
+  #lookAfter(enter: () => void): void {
+    try {
+      enter()
+    } catch (thrown) {
+      if (performance.now() >= this.#dueAt - 1 || this.#prepared.isolate.isDisposed) throw thrown
+      const { name, message, stack = '' } = describe(thrown)
+      this.#enter('unhandled', [name, message, stack])
+    }
+  }
+
+  #enter(name: keyof Prepared['inside'], values: readonly unknown[]): unknown {
     const left = Math.ceil(this.#dueAt - performance.now())
     if (left <= 0) throw new Overdue()
     return this.#prepared.inside[name].applySync(undefined, [...values], { timeout: left })
-  }
-
-  /** Not the program's word: its own errors are outcomes. */
-  #explain(thrown: unknown): void {
-    if (performance.now() >= this.#dueAt - 1) this.#stop('wall')
-    else if (this.#prepared.isolate.isDisposed) this.#stop('memory')
-    else {
-      const { name = 'Error', message = '' } = thrown as Partial<Error>
-      this.#end(1, writeError('run', { name: String(name), message: String(message) }))
-    }
   }
 
   #judge(outcome: IsolateOutcome): void {
@@ -145,6 +149,17 @@ export class OneRun implements Hearer {
 }
 
 class Overdue extends Error {}
+
+/** An error of another realm is copied into this one. */
+function describe(thrown: unknown): {
+  readonly name: string
+  readonly message: string
+  readonly stack?: string
+} {
+  if (!(thrown instanceof Error)) return { name: 'Error', message: String(thrown) }
+  const { name, message, stack } = thrown
+  return { name, message, ...(stack !== undefined && { stack }) }
+}
 
 function writeUse(isolate: Isolate): string {
   const { used_heap_size: heap, externally_allocated_size: outside } = isolate.getHeapStatisticsSync()

@@ -19,7 +19,8 @@ export interface Hearer {
   call(id: number, name: string, json: string): void
 }
 
-type Inside = Readonly<Record<'load' | 'start' | 'answer' | 'outcome', Reference>>
+const entries = ['load', 'start', 'answer', 'outcome', 'unhandled'] as const
+type Inside = Readonly<Record<(typeof entries)[number], Reference>>
 
 /** One isolate, ready for its program. */
 export interface Prepared {
@@ -39,6 +40,11 @@ export interface Want {
 const plainMax = 4
 const loadedMax = 2
 const kindsMax = 4
+/** What the inside asks for like a library; no library has such a name, because none may hold a colon. */
+const partsOfInside: Readonly<Record<string, LibraryPlace>> = Object.assign(Object.create(null) as object, {
+  'lazaret:values': { file: 'values.js' },
+  'lazaret:shims': { file: 'shims.js' },
+})
 /** A library takes its time to evaluate; a program may ask for another one yet. */
 const loadMs = 10_000
 /** `getRandomValues` takes no more at once (Web Cryptography, section 10.1.1). */
@@ -122,16 +128,15 @@ export class Stock {
     const api = open.applySync(undefined, callbacks, { result: { reference: true } }) as Reference<
       Record<string, unknown>
     >
-    const get = (name: string) => api.getSync(name, { reference: true }) as Reference
-    return { load: get('load'), start: get('start'), answer: get('answer'), outcome: get('outcome') }
+    const pairs = entries.map((name) => [name, api.getSync(name, { reference: true })])
+    return Object.fromEntries(pairs) as Inside
   }
 
   /** Read when it is asked for first, and kept. */
   #sourceOf(name: string): string | undefined {
-    if (!Object.hasOwn(this.#libraries, name)) return undefined
     const known = this.#sources.get(name)
     if (known !== undefined) return known
-    const place = this.#libraries[name]
+    const place = Object.hasOwn(this.#libraries, name) ? this.#libraries[name] : partsOfInside[name]
     if (place === undefined) return undefined
     const source =
       'source' in place ? place.source : readFileSync(join(import.meta.dirname, place.file), 'utf8')
