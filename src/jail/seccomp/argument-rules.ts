@@ -4,6 +4,7 @@
  */
 import { call } from './allow-list.ts'
 import { advise } from './file-lists.ts'
+import { setOption } from './socket-options.ts'
 import type { SyscallRule } from './syscall-rule.ts'
 
 const clone = call('clone', 56, 220)
@@ -22,6 +23,8 @@ const cloneThread = 0x00010000
 
 const setChildSubreaper = 36
 const throwOut = 4 // POSIX_FADV_DONTNEED
+const socketLevel = 1 // SOL_SOCKET
+const linger = 13 // SO_LINGER
 const rlimitCore = 4
 const coreReason =
   'At 0 instead of our 1 the kernel pipes a crash to the host’s handler of cores, which is root outside the cell.'
@@ -91,6 +94,16 @@ export const argumentRules: readonly SyscallRule[] = [
     tests: [{ argument: 3, isOneOf: [throwOut] }],
     reason:
       'Throws pages of shared files out of memory: others wait for the disk, and it can be seen who read again.',
+  },
+  {
+    ...setOption,
+    action: 'IGNORED',
+    tests: [
+      { argument: 1, isOneOf: [socketLevel] },
+      { argument: 2, isOneOf: [linger] },
+    ],
+    reason:
+      'Whoever closes such a socket last waits as long as it says: the host or pid 1, when it is sent over a channel.',
   },
   {
     ...call('personality', 135, 92),

@@ -31,7 +31,7 @@ const socketLevel: Level = {
     [9, 'SO_KEEPALIVE', 'Asks whether the other end lives.', 'every client of databases, Redis'],
     [10, 'SO_OOBINLINE', 'Leaves urgent data in line.', 'OpenJDK, telnet, ssh'],
     [12, 'SO_PRIORITY', 'Orders what is sent from one host.', 'Asterisk, chrony'],
-    [13, 'SO_LINGER', 'Says how to close.', 'Bun, OpenJDK, CPython’s tests'],
+    [13, 'SO_LINGER', 'Says how to close; setting it changes nothing.', 'Bun, OpenJDK, CPython’s tests'],
     [14, 'SO_BSDCOMPAT', 'Means nothing any more.', 'older programs'],
     [15, 'SO_REUSEPORT', 'Shares a port with oneself.', 'asyncio, OpenJDK, nginx, Bun'],
     [16, 'SO_PASSCRED', 'Asks who sends.', 'D-Bus, systemd, CPython’s tests'],
