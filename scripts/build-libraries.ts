@@ -22,7 +22,9 @@ import * as all from '${modules}/mathjs/lib/esm/factoriesAny.js'
 import * as dependencies from '${modules}/mathjs/lib/esm/entry/dependenciesAny.generated.js'
 import { config } from '${modules}/mathjs/lib/esm/entry/configReadonly.js'
 import { factory } from '${modules}/mathjs/lib/esm/utils/factory.js'
-const named = { ...all, ...dependencies, all, config, create, factory }
+import { embeddedDocs as docs } from '${modules}/mathjs/lib/esm/expression/embeddedDocs/embeddedDocs.js'
+const constants = { _true: true, _false: false, _null: null, _NaN: NaN, _Infinity: Infinity }
+const named = { ...all, ...dependencies, ...constants, all, config, create, docs, factory }
 module.exports = Object.defineProperties(
   {},
   { ...Object.getOwnPropertyDescriptors(create(all)), ...Object.getOwnPropertyDescriptors(named) },

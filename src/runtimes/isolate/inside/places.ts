@@ -34,7 +34,12 @@ export function ownFrames(stack: string): string {
   return text
 }
 
-function mapPlaces(text: string): string {
+/** The engine calls the program itself `eval`. */
+const evaluated = `eval (${programName}:`
+
+function mapPlaces(frame: string): string {
+  const isProgram = stringIndexOf(frame, evaluated, 0) === 0
+  const text = isProgram ? stringSlice(frame, 'eval ('.length, -1) : frame
   if (linesBefore === 0 && columnsBefore === 0) return text
   const start = stringIndexOf(text, `${programName}:`, 0)
   if (start === -1) return text

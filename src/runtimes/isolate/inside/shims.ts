@@ -16,6 +16,7 @@ const textMax = 256 * 1024
 
 const { freeze } = Object
 const { now } = Date
+const { toStringTag } = Symbol
 const NativePromise = Promise
 const NativeTypeError = TypeError
 const resolved = NativePromise.resolve()
@@ -67,7 +68,7 @@ function createConsole(outside: Outside, hasLabels: () => boolean): object {
   const texts = { formatAll: showAll, inspectWith: show, tableText: () => undefined, traceText, now }
   const console: Record<string, unknown> = {}
   addMethods(console, texts, print)
-  define(console, Symbol.toStringTag as unknown as string, 'console')
+  define(console, toStringTag as unknown as string, 'console')
   const names = objectKeys(console)
   for (let index = 0; index < names.length; index++) freeze(console[names[index] as string])
   return freeze(console)
@@ -95,15 +96,12 @@ function named(name: string, body: (...values: never[]) => unknown): unknown {
   return freeze(body)
 }
 
-/** A global that becomes what it is when somebody looks. */
+/** A global that becomes what it is when somebody looks. The program may have frozen it before. */
 function addLater(name: string, create: (name: string) => unknown): void {
+  let made: { readonly value: unknown } | undefined
   defineProperty(globalThis, name, {
     __proto__: null,
-    get() {
-      const value = create(name)
-      define(globalThis, name, value)
-      return value
-    },
+    get: () => (made ??= { value: create(name) }).value,
     set: (value: unknown) => define(globalThis, name, value),
     enumerable: false,
     configurable: true,
