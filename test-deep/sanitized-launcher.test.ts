@@ -19,6 +19,7 @@ import { sendPlan, useLauncher } from '../test/jail/raw-launcher.ts'
 const root = join(import.meta.dirname, '..')
 const suites = [
   'jail/cell',
+  'jail/own-channel',
   'jail/step-failures',
   'jail/malformed-frames',
   'escape/path-tricks',
