@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import * as actorEntry from '../src/adapters/actor/index.ts'
 import * as entry from '../src/index.ts'
+import * as codeExecutionEntry from '../src/adapters/code-execution/index.ts'
 import * as snippetEntry from '../src/adapters/snippet-tool/index.ts'
 import { checkoutRoot, readText } from './support/checkout.ts'
 
@@ -101,6 +102,27 @@ const doors = [
     ],
   },
   {
+    name: 'lazaret/code-execution',
+    path: 'src/adapters/code-execution/index.ts',
+    entry: codeExecutionEntry,
+    values: [
+      'CodeExecutionService',
+      'WorkerPool',
+      'getAllowedModuleNames',
+      'getLibrarySource',
+      'isModuleAllowed',
+    ],
+    types: [
+      'CodeAction',
+      'CodeExecutionErrorType',
+      'CodeExecutionParams',
+      'CodeExecutionResult',
+      'PoolStats',
+      'SlotEvent',
+      'WorkerPoolOptions',
+    ],
+  },
+  {
     name: 'lazaret/snippet',
     path: 'src/adapters/snippet-tool/index.ts',
     entry: snippetEntry,
@@ -144,6 +166,10 @@ test('the package has these entries and one command', () => {
       default: './dist/adapters/snippet-tool/index.js',
     },
     './actor': { types: './dist/adapters/actor/index.d.ts', default: './dist/adapters/actor/index.js' },
+    './code-execution': {
+      types: './dist/adapters/code-execution/index.d.ts',
+      default: './dist/adapters/code-execution/index.js',
+    },
     './package.json': './package.json',
   })
   assert.deepEqual(manifest['bin'], { lazaret: 'dist/adapters/cli/main.js' })

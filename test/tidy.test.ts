@@ -83,7 +83,12 @@ test('no line is too wide to read side by side with another', () => {
 })
 
 /** Their names are those of commands and of an API that others know. */
-const namedByContract = ['src/adapters/actor/message.ts', 'src/sandbox/types.ts', 'src/sandbox/processes.ts']
+const namedByContract = [
+  'src/adapters/actor/message.ts',
+  'src/adapters/code-execution/action.ts',
+  'src/sandbox/types.ts',
+  'src/sandbox/processes.ts',
+]
 
 test('a quantity that a caller sets carries its unit, and a yes-or-no is positive', () => {
   const wrong = ours

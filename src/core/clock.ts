@@ -1,4 +1,5 @@
-import { randomUUID } from 'node:crypto'
+/** Where time and randomness come from. */
+import { randomFillSync, randomUUID } from 'node:crypto'
 
 /** Time and randomness arrive through this, so that tests can hold them. */
 export interface Clock {
@@ -27,6 +28,11 @@ export const systemClock: Clock = {
     return () => clearInterval(timer)
   },
   id: () => randomUUID(),
+}
+
+/** So many random bytes, each a character below U+0100: texts cross between realms that share no objects. */
+export function randomText(bytes: number): string {
+  return randomFillSync(Buffer.allocUnsafe(bytes)).toString('latin1')
 }
 
 /** Keeps the process from ending, which neither a promise nor a thread of ours does, until the function is called. */

@@ -92,7 +92,10 @@ export class Isolates implements RunPlace, AsyncDisposable {
   async run(job: Job, { mode, onBegun }: IsolateTurn = { mode: 'run' }): Promise<PlaceEnd> {
     const { spec, handles } = job
     const turn = { client: spec.client, signal: handles.signal, ...(onBegun !== undefined && { onBegun }) }
-    const limits = { ...job.limits, wallMs: Math.min(job.limits.wallMs, job.limits.cpuMs ?? Infinity) }
+    const limits = {
+      ...job.limits,
+      wallMs: Math.min(job.limits.wallMs, job.limits.cpuMs ?? job.limits.wallMs),
+    }
     const { end, queuedMs, start } = await this.#pool.run({ ...job, limits, mode }, turn)
     if (end === null) return { ...neverBegan(), queuedMs }
     return { exit: end, start, queuedMs, collected: noFiles, cleaned: Promise.resolve() }

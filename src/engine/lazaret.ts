@@ -27,7 +27,6 @@ import { parseOptions } from './parse-options.ts'
 import { probeMachine } from './probe.ts'
 import { requireNode } from './require-node.ts'
 import { Runs } from './runs.ts'
-import type { SettledRun } from './runs.ts'
 import { Snippets } from './snippets.ts'
 import type { WarmUpRequest } from './warm-up.ts'
 
@@ -46,12 +45,18 @@ export function createLazaret(options: LazaretOptions = {}): Lazaret {
 }
 
 /** For a door that decides more of its isolates than a Lazaret's options say. */
-export function openEngine(options: LazaretOptions, isolates: IsolatesOptions): Engine {
+export function openEngine(options: LazaretOptions, isolates: IsolatesOptions): OpenEngine {
   requireNode()
-  return new Engine(options, isolates)
+  return Engine.open(options, isolates)
 }
 
-export type { Engine }
+/** A Lazaret, and what of it is not for everybody. */
+export interface OpenEngine {
+  readonly lazaret: Lazaret
+  readonly isolates: Isolates
+  /** A run that a door has checked itself. */
+  readonly runIsolate: Runs['runIsolate']
+}
 
 class Engine implements Lazaret {
   readonly #events: Events
@@ -95,17 +100,17 @@ class Engine implements Lazaret {
     })
   }
 
+  static open(options: LazaretOptions, isolates: IsolatesOptions): OpenEngine {
+    const engine = new Engine(options, isolates)
+    return {
+      lazaret: engine,
+      isolates: engine.#isolates,
+      runIsolate: (...asked) => engine.#lifetime.during(() => engine.#runs.runIsolate(...asked)),
+    }
+  }
+
   run(input: RunRequest): Promise<RunResult> {
     return this.#lifetime.during(() => this.#runs.run(input))
-  }
-
-  /** A run that a door has checked itself. */
-  runIsolate(...asked: Parameters<Runs['runIsolate']>): Promise<SettledRun> {
-    return this.#lifetime.during(() => this.#runs.runIsolate(...asked))
-  }
-
-  get isolates(): Isolates {
-    return this.#isolates
   }
 
   warmUp(input: WarmUpRequest): Promise<void> {

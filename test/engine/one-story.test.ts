@@ -16,12 +16,13 @@ type Free = Readonly<Record<string, string>>
 
 const asked: Work[] = []
 let isClosed = false
+const admit = (work: Work): void => {
+  asked.push(work)
+  if (isClosed) throw new Error('closed for today')
+}
 const lazaret = createLazaret({
   onEvent: () => undefined,
-  admit(work) {
-    asked.push(work)
-    if (isClosed) throw new Error('closed for today')
-  },
+  admit,
 })
 after(() => lazaret[Symbol.asyncDispose]())
 
@@ -74,35 +75,63 @@ test('every export of the package is a door that asks the policy, or begins no w
   const { runSnippet, snippetTool, warmUpSnippets } = await import('../../src/adapters/snippet-tool/index.ts')
   const { MessageRouter, SubprocessCodeExecutionActor, WorkerCodeExecutionActor } =
     await import('../../src/adapters/actor/index.ts')
+  const { CodeExecutionService, WorkerPool } = await import('../../src/adapters/code-execution/index.ts')
   const source = 'emit(1)'
+  const options = { engine: { admit } }
+  const [service, pool] = [new CodeExecutionService(options), new WorkerPool(options)]
+  const program = { code: '1', language: 'javascript' } as const
+  await using worker = new WorkerCodeExecutionActor(new MessageRouter(), 5000, { lazaret })
   await using actor = new SubprocessCodeExecutionActor(new MessageRouter(), 5000, { lazaret })
   const doors: Doors = {
     runSnippet: () => runSnippet({ source }),
     snippetTool: () => snippetTool.run({ source }),
     warmUpSnippets,
-    async SubprocessCodeExecutionActor() {
-      const { error = 'none: ' } = await actor.receive({ type: 'execute', payload: { code: '1' } })
-      throw Object.assign(new Error(error), {
-        code: error.startsWith(errorTable.NOT_ADMITTED.message) ? 'NOT_ADMITTED' : 'another',
-      })
-    },
+    SubprocessCodeExecutionActor: () =>
+      throwAnswer(actor.receive({ type: 'execute', payload: { code: '1' } })),
+    WorkerCodeExecutionActor: () => throwAnswer(worker.receive({ type: 'execute', payload: { code: '1' } })),
+    CodeExecutionService: () => throwAnswer(service.execute(program)),
+    WorkerPool: () => throwAnswer(pool.execute(program)),
   }
   const free: Free = {
     createLazaret: 'its methods are the doors',
     LazaretError: 'an error',
     Unserializable: 'a value',
     MessageRouter: 'hands messages to actors',
-    WorkerCodeExecutionActor: 'has no runtime yet, and refuses each message',
     endSnippetThreads: 'ends work',
+    getAllowedModuleNames: 'tells of what is allowed',
+    getLibrarySource: 'tells of what is allowed',
+    isModuleAllowed: 'tells of what is allowed',
   }
-  assert.ok(new WorkerCodeExecutionActor(new MessageRouter()))
   assert.deepEqual(found, [...Object.keys(doors), ...Object.keys(free)].toSorted())
   await tryDoors(doors)
   await tryMethods(actor, {
     doors: { warmUp: () => actor.warmUp(), receive: doors['SubprocessCodeExecutionActor'] as () => unknown },
     free: { dispose: 'ends work' },
   })
+  const methods = {
+    initialize: () => service.initialize(),
+    execute: doors['CodeExecutionService'] as () => unknown,
+  }
+  const looks = { getStats: 'looks', shutdown: 'ends work' }
+  await tryMethods(pool, { doors: { ...methods, initialize: () => pool.initialize() }, free: looks })
+  await tryMethods(service, {
+    doors: { ...methods, executeCodeAction: () => throwAnswer(service.executeCodeAction(program)) },
+    free: {
+      ...looks,
+      isModuleAllowed: 'tells of what is allowed',
+      getAllowedModuleNames: 'tells of what is allowed',
+      getLibrarySource: 'tells of what is allowed',
+    },
+  })
 })
+
+/** Of doors that answer with a text. */
+async function throwAnswer(answer: Promise<{ readonly error?: string | undefined }>): Promise<never> {
+  const { error = 'none: ' } = await answer
+  throw Object.assign(new Error(error), {
+    code: error.startsWith(errorTable.NOT_ADMITTED.message) ? 'NOT_ADMITTED' : 'another',
+  })
+}
 
 test('every method of a Lazaret asks the policy, or begins no work', async () => {
   const language = 'javascript'
@@ -119,7 +148,7 @@ test('every method of a Lazaret asks the policy, or begins no work', async () =>
       probe: "the operator's own look at the machine; it runs nothing of a guest's",
     },
   })
-  const runtimes = ['bun', 'node', 'snippet'] as const
+  const runtimes = ['bun', 'node', 'snippet', 'isolate'] as const
   await tryDoors(
     Object.fromEntries(
       runtimes.map((runtime) => [runtime, () => lazaret.run({ language, code: '1', runtime })]),

@@ -1,7 +1,7 @@
 /** Workers that execute programs in isolates: at most so many, with a queue before them, on a Lazaret of their own. */
 import { systemClock } from '../../core/clock.ts'
 import { openEngine } from '../../engine/lazaret.ts'
-import type { Engine } from '../../engine/lazaret.ts'
+import type { OpenEngine } from '../../engine/lazaret.ts'
 import type { SlotEvent } from '../../pool/slots.ts'
 import { readLibraries } from './libraries.ts'
 import { readOptions } from './read-options.ts'
@@ -18,7 +18,7 @@ const queueMs = 5000
 
 export class WorkerPool implements AsyncDisposable {
   readonly #options: ReadOptions
-  #engine: Engine | undefined
+  #engine: OpenEngine | undefined
   #warm: Promise<void> | undefined
   #closing: Promise<void> | undefined
   readonly #running = new Set<Promise<unknown>>()
@@ -43,7 +43,7 @@ export class WorkerPool implements AsyncDisposable {
     const asked = readParams(params)
     if (typeof asked === 'string') return writeRefusal(asked)
     if (this.#closing !== undefined) return writeRefusal(shuttingDown, asked)
-    let engine: Engine
+    let engine: OpenEngine
     try {
       if (this.#warm === undefined) await this.initialize()
       if (this.#engine === undefined) return writeRefusal(shuttingDown, asked)
@@ -96,15 +96,15 @@ export class WorkerPool implements AsyncDisposable {
     })
     this.#engine = engine
     try {
-      await engine.warmUp({ language: 'javascript', runtime: 'isolate', count: poolSize })
+      await engine.lazaret.warmUp({ language: 'javascript', runtime: 'isolate', count: poolSize })
     } catch (error) {
       if (this.#engine === engine) this.#engine = undefined
-      await engine[Symbol.asyncDispose]()
+      await engine.lazaret[Symbol.asyncDispose]()
       throw error
     }
   }
 
-  async #perform(engine: Engine, asked: ReadParams): Promise<CodeExecutionResult> {
+  async #perform(engine: OpenEngine, asked: ReadParams): Promise<CodeExecutionResult> {
     const late = new AbortController()
     const { signal } = asked.handles
     const stopWaiting = systemClock.after(asked.timeoutSeconds * 1000 + queueMs, () => late.abort())
@@ -127,14 +127,14 @@ export class WorkerPool implements AsyncDisposable {
     }
   }
 
-  async #end(engine: Engine | undefined): Promise<void> {
+  async #end(engine: OpenEngine | undefined): Promise<void> {
     if (engine === undefined) return
     engine.isolates.close()
     const late = Promise.withResolvers<void>()
     const patience = systemClock.after(drainMs, late.resolve)
     await Promise.race([Promise.all(this.#running), late.promise])
     patience()
-    await engine[Symbol.asyncDispose]()
+    await engine.lazaret[Symbol.asyncDispose]()
   }
 
   #tell(event: SlotEvent): void {

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { systemClock } from '../../core/clock.ts'
 import { loadEngine } from './guest/engine.ts'
 import { OneRun } from './guest/one-run.ts'
 import type { Answer } from './guest/one-run.ts'
@@ -17,7 +18,7 @@ const restMs = 1
 const engine = loadEngine(process.argv[2] ?? '')
 let stock: Stock | undefined
 let running: OneRun | undefined
-let refilling: NodeJS.Timeout | undefined
+let waitNoMore: () => void = () => undefined
 
 onMessage((message) => {
   const { park, isolate } = message as Partial<IsolatesPark & IsolateRequest>
@@ -37,7 +38,7 @@ function prepare({ memoryMiB, libraries }: IsolatesPark): void {
 }
 
 function perform(request: IsolateRequest): void {
-  clearTimeout(refilling)
+  waitNoMore()
   if (stock === undefined) return
   const own = stock
   const { memoryMiB } = request.isolate
@@ -46,7 +47,7 @@ function perform(request: IsolateRequest): void {
   running = new OneRun(request, { prepared, allowed: own.libraryNames }, () => {
     running = undefined
     // Not before this turn is over: the program's own calls are still on the stack.
-    setImmediate(() => prepared.isolate.isDisposed || prepared.isolate.dispose())
+    systemClock.after(0, () => prepared.isolate.isDisposed || prepared.isolate.dispose())
     refillLater()
   })
   void running.start()
@@ -59,8 +60,8 @@ function mentions(code: string, library: string): boolean {
 
 /** One at a time, so that a request waits for one at most. */
 function refillLater(): void {
-  clearTimeout(refilling)
-  refilling = setTimeout(() => {
+  waitNoMore()
+  waitNoMore = systemClock.after(restMs, () => {
     if (running === undefined && stock?.refillOne() === true) refillLater()
-  }, restMs)
+  })
 }

@@ -217,14 +217,15 @@ test('a program that never disposes its actor ends when it is done, and leaves n
   await guests.leaks.check()
 })
 
-test('the actor on isolates checks as the other does, and says honestly that it has none', async () => {
+test('the actor on isolates checks and answers as the other does', async () => {
   await using worker = new WorkerCodeExecutionActor(new MessageRouter())
   for (const [message, error] of refusals)
     assert.match((await worker.receive(message as Message)).error ?? '', error)
-  const answer = await worker.receive({ type: 'execute', id: 'a', payload: { code: '1' } })
-  assert.equal(answer.success, false)
-  assert.match(answer.error ?? '', /RUNTIME_UNAVAILABLE.*isolate/)
-  assert.equal('payload' in answer, false)
+  const code = 'console.log("seen"); const all: number[] = [1, 2]; ({ all, when: new Date(0) })'
+  const answer = await worker.receive({ type: 'execute', id: 'a', payload: { code, language: 'typescript' } })
+  const { result, logs } = answer.payload ?? {}
+  assert.deepEqual([answer.success, answer.error], [true, undefined])
+  assert.deepEqual([result, logs], [{ all: [1, 2], when: '1970-01-01T00:00:00.000Z' }, ['seen']])
 })
 
 suite('the router', () => {

@@ -5,7 +5,6 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
 export type Engine = typeof isolatedVm
-export type { CachedDataOptions, CachedDataResult, Context, Isolate, Reference, Script } from 'isolated-vm'
 
 /** Built for one version of Node and one C library each. */
 export function loadEngine(folder: string): Engine {

@@ -2,11 +2,12 @@
  * One program in its isolate. It runs on this thread, so nothing here goes on meanwhile but what it calls; between its
  * calls of host functions this process waits for their answers. What it says is on its way to the host before it goes on.
  */
+import type { Isolate } from 'isolated-vm'
+import { systemClock } from '../../../core/clock.ts'
 import { boundText } from '../../javascript/channel.ts'
 import { readProgram } from '../program/read-program.ts'
 import type { IsolateOutcome } from '../inside/protocol.ts'
 import type { IsolateRequest } from '../protocol.ts'
-import type { Isolate } from './engine.ts'
 import type { Hearer, Prepared } from './stock.ts'
 import { send } from './wire.ts'
 
@@ -24,7 +25,7 @@ export class OneRun implements Hearer {
   readonly #allowed: readonly string[]
   readonly #dueAt: number
   readonly #onOver: () => void
-  #timer: NodeJS.Timeout | undefined
+  #stopWaiting: () => void = () => undefined
   #isOver = false
 
   constructor(
@@ -36,7 +37,7 @@ export class OneRun implements Hearer {
     this.#prepared = prepared
     this.#allowed = allowed
     this.#onOver = onOver
-    this.#dueAt = performance.now() + request.isolate.wallMs
+    this.#dueAt = systemClock.now() + request.isolate.wallMs
     prepared.hearer = this
   }
 
@@ -78,12 +79,12 @@ export class OneRun implements Hearer {
 
   /** Lets the program go on, and looks at how far it has come. */
   #step(enter: () => void): void {
-    clearTimeout(this.#timer)
+    this.#stopWaiting()
     try {
       this.#lookAfter(enter)
       this.#judge(JSON.parse(String(this.#enter('outcome', []))) as IsolateOutcome)
     } catch (thrown) {
-      if (performance.now() >= this.#dueAt - 1) this.#stop('wall')
+      if (systemClock.now() >= this.#dueAt - 1) this.#stop('wall')
       else if (this.#prepared.isolate.isDisposed) this.#stop('memory')
       else this.#end(1, writeError('run', describe(thrown)))
     }
@@ -94,14 +95,14 @@ export class OneRun implements Hearer {
     try {
       enter()
     } catch (thrown) {
-      if (performance.now() >= this.#dueAt - 1 || this.#prepared.isolate.isDisposed) throw thrown
+      if (systemClock.now() >= this.#dueAt - 1 || this.#prepared.isolate.isDisposed) throw thrown
       const { name, message, stack = '' } = describe(thrown)
       this.#enter('unhandled', [name, message, stack])
     }
   }
 
   #enter(name: keyof Prepared['inside'], values: readonly unknown[]): unknown {
-    const left = Math.ceil(this.#dueAt - performance.now())
+    const left = Math.ceil(this.#dueAt - systemClock.now())
     if (left <= 0) throw new Overdue()
     return this.#prepared.inside[name].applySync(undefined, [...values], { timeout: left })
   }
@@ -109,7 +110,7 @@ export class OneRun implements Hearer {
   #judge(outcome: IsolateOutcome): void {
     if (outcome.state === 'pending') {
       if (outcome.calls > 0) {
-        this.#timer = setTimeout(() => this.#stop('wall'), this.#dueAt - performance.now())
+        this.#stopWaiting = systemClock.after(this.#dueAt - systemClock.now(), () => this.#stop('wall'))
         return
       }
       const message = 'The code waits for a promise that nothing can settle.'
@@ -142,7 +143,7 @@ export class OneRun implements Hearer {
 
   #close(): void {
     this.#isOver = true
-    clearTimeout(this.#timer)
+    this.#stopWaiting()
     this.#prepared.hearer = undefined
     this.#onOver()
   }

@@ -1,17 +1,10 @@
 /** Isolates that are made ahead, each for one program: with the libraries evaluated that programs like it have asked for. */
-import { randomFillSync } from 'node:crypto'
+import type { CachedDataOptions, CachedDataResult, Context, Isolate, Reference, Script } from 'isolated-vm'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { randomText } from '../../../core/clock.ts'
 import type { LibraryPlace } from '../protocol.ts'
-import type {
-  CachedDataOptions,
-  CachedDataResult,
-  Context,
-  Engine,
-  Isolate,
-  Reference,
-  Script,
-} from './engine.ts'
+import type { Engine } from './engine.ts'
 
 /** What hears of a program while it runs. */
 export interface Hearer {
@@ -120,11 +113,11 @@ export class Stock {
       new Callback((id: unknown, name: unknown, json: unknown) =>
         own.hearer?.call(Number(id), String(name), String(json)),
       ),
-      new Callback((bytes: unknown) => randomText(Number(bytes))),
+      new Callback((bytes: unknown) => giveRandom(Number(bytes))),
       new Callback((name: unknown) => this.#sourceOf(String(name))),
     ]
     const script = isolate.compileScriptSync(this.#insideText, this.#compiled)
-    const open = script.runSync(context, { reference: true }) as Reference
+    const open = script.runSync(context, { reference: true })
     const api = open.applySync(undefined, callbacks, { result: { reference: true } }) as Reference<
       Record<string, unknown>
     >
@@ -145,10 +138,8 @@ export class Stock {
   }
 }
 
-/** One character a byte: strings cross without an object that both realms know. */
-function randomText(bytes: number): string {
-  const count = Number.isInteger(bytes) && bytes > 0 ? Math.min(bytes, randomBytesMax) : 0
-  return randomFillSync(Buffer.allocUnsafe(count)).toString('latin1')
+function giveRandom(bytes: number): string {
+  return randomText(Number.isInteger(bytes) && bytes > 0 ? Math.min(bytes, randomBytesMax) : 0)
 }
 
 const kindOf = ({ memoryMiB, libraries }: Want): string => JSON.stringify([memoryMiB, libraries])
