@@ -26,7 +26,7 @@ const locked = Object.entries(lock.packages).filter(([path]) => path !== '')
 const evidence: Readonly<Record<string, { readonly file: string; readonly text: string }>> = {
   '@oven/bun-linux-aarch64': { file: 'src/runtimes/toolchains.ts', text: '@oven/bun-linux-aarch64' },
   '@oven/bun-linux-x64': { file: 'src/runtimes/toolchains.ts', text: '@oven/bun-linux-x64' },
-  'isolated-vm': { file: 'test/runtimes/isolate/isolate.ts', text: "('isolated-vm')" },
+  'isolated-vm': { file: 'test/runtimes/isolate/isolate-process.ts', text: "('isolated-vm')" },
   jstat: { file: 'scripts/build-libraries.ts', text: 'jstat' },
   mathjs: { file: 'scripts/build-libraries.ts', text: 'mathjs' },
   papaparse: { file: 'scripts/build-libraries.ts', text: 'papaparse' },

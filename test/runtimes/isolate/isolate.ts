@@ -1,15 +1,9 @@
-/** Programs in real isolates, as the Node process of a cell would run them, in the process of the test. */
-import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+/** Programs in real isolates, in a process as the worker of a cell would be one: a child, which the tests of a file share. */
+import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
-import type * as isolatedVm from 'isolated-vm'
-import type { Inside, IsolateOutcome, IsolateProgram } from '../../../src/runtimes/isolate/inside/protocol.ts'
-import { checkoutRoot } from '../../support/checkout.ts'
-
-export const ivm = createRequire(import.meta.url)('isolated-vm') as typeof isolatedVm
-export const insideText = readFileSync(join(checkoutRoot, 'dist/harness-isolate/inside.js'), 'utf8')
-export const libraries = ['lodash', 'date-fns', 'mathjs', 'papaparse', 'jstat', 'uuid', 'validator']
+import { after } from 'node:test'
+import type { IsolateProgram } from '../../../src/runtimes/isolate/inside/protocol.ts'
+import { type Answer, type Ask, type Ended, libraries, type Told } from './messages.ts'
 
 export type HostFunction = (...values: unknown[]) => unknown
 
@@ -17,122 +11,88 @@ export interface IsolateRun {
   readonly source: string
   readonly mode?: IsolateProgram['mode']
   readonly input?: unknown
-  /** JSON in the place of `input`. */
-  readonly inputJson?: string
   readonly functions?: Readonly<Record<string, HostFunction>>
   readonly maxCalls?: number
   readonly maxBytes?: number
   readonly load?: readonly string[]
   readonly libraries?: Readonly<Record<string, string>>
   readonly timeoutMs?: number
-  /** Of the text that is evaluated: what tests look at from inside. */
-  readonly wrapInside?: (text: string) => string
+  /** A text that holds `$text`, for the inside's own: what tests look at from inside. */
+  readonly around?: string
 }
 
-export type Ended = IsolateOutcome & { readonly logs: readonly string[] }
+export function runIsolate(run: IsolateRun): Promise<Ended> {
+  const { source, mode = 'service', input, functions = {}, maxCalls, maxBytes, load = [], around } = run
+  const own = run.libraries ?? {}
+  const inputJson = JSON.stringify(input)
+  const program: IsolateProgram = {
+    source,
+    mode,
+    ...(inputJson === undefined ? {} : { input: inputJson }),
+    calls: Object.keys(functions),
+    ...(maxCalls === undefined ? {} : { maxCalls }),
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+    allowed: [...libraries, ...Object.keys(own)],
+  }
+  const ask = { program, load, libraries: own, timeoutMs: run.timeoutMs ?? 5000, ...(around && { around }) }
+  child ??= startChild()
+  return new Promise((resolve, reject) => {
+    const number = ++lastRun
+    runs.set(number, { resolve, reject, functions })
+    child?.send({ run: number, ...ask } satisfies Ask)
+  })
+}
 
-export async function runIsolate(run: IsolateRun): Promise<Ended> {
-  const isolate = new ivm.Isolate({ memoryLimit: 64 })
+interface Waiting {
+  readonly resolve: (ended: Ended) => void
+  readonly reject: (reason: Error) => void
+  readonly functions: Readonly<Record<string, HostFunction>>
+}
+
+const runs = new Map<number, Waiting>()
+let lastRun = 0
+let child: ChildProcess | undefined
+
+after(async () => {
+  if (child === undefined) return
+  const isGone = new Promise((resolve) => child?.once('exit', resolve))
+  child.disconnect()
+  await isGone
+})
+
+function startChild(): ChildProcess {
+  const started = fork(join(import.meta.dirname, 'isolate-process.ts'), {
+    execArgv: ['--no-node-snapshot'],
+    env: { TZ: 'UTC' },
+  })
+  started.on('message', (told: Told) => void hear(told))
+  started.on('exit', (code, signal) => {
+    for (const { reject } of runs.values()) reject(new Error(`The process ended: ${code ?? signal}`))
+    runs.clear()
+  })
+  return started
+}
+
+async function hear(told: Told): Promise<void> {
+  const waiting = runs.get(told.run)
+  if (waiting === undefined) return
+  if ('call' in told) return answer(told, waiting)
+  runs.delete(told.run)
+  if ('ended' in told) waiting.resolve(told.ended)
+  else waiting.reject(new Error(told.failed))
+}
+
+async function answer(
+  { call, name, args }: { readonly call: number; readonly name: string; readonly args: string },
+  { functions }: Waiting,
+): Promise<void> {
+  let result: Answer
   try {
-    return await new Conversation(isolate, run).run()
-  } finally {
-    isolate.dispose()
+    const value: unknown = await functions[name]?.(...(JSON.parse(args) as unknown[]))
+    result = { call, isError: false, json: JSON.stringify(value ?? null) }
+  } catch (thrown) {
+    const { name: errorName, message } = thrown as Error
+    result = { call, isError: true, json: JSON.stringify({ name: errorName, message }) }
   }
-}
-
-/** Parts of the inside have names that no library can have. */
-export function librarySource(name: string): string | undefined {
-  if (name.startsWith('lazaret:'))
-    return readFileSync(
-      join(checkoutRoot, `dist/harness-isolate/${name.slice('lazaret:'.length)}.js`),
-      'utf8',
-    )
-  const path = join(checkoutRoot, 'dist/libraries', `${name}.js`)
-  return libraries.includes(name) && existsSync(path) ? readFileSync(path, 'utf8') : undefined
-}
-
-export const randomText = (bytes: number): string => randomBytes(bytes).toString('latin1')
-
-class Conversation {
-  readonly #logs: string[] = []
-  readonly #run: IsolateRun
-  readonly #inside: isolatedVm.Reference<Inside>
-  #waiting: Promise<void>[] = []
-
-  constructor(isolate: isolatedVm.Isolate, run: IsolateRun) {
-    this.#run = run
-    const text = run.wrapInside?.(insideText) ?? insideText
-    this.#inside = isolate
-      .createContextSync()
-      .evalClosureSync(
-        `return (${text})($0, $1, $2, $3)`,
-        [
-          new ivm.Callback((_level: string, line: string) => void this.#logs.push(line)),
-          new ivm.Callback((id: number, name: string, json: string) => this.#answerLater(id, name, json)),
-          new ivm.Callback(randomText),
-          new ivm.Callback((name: string) => run.libraries?.[name] ?? librarySource(name)),
-        ],
-        { result: { reference: true } },
-      ) as isolatedVm.Reference<Inside>
-  }
-
-  async run(): Promise<Ended> {
-    const { source, mode = 'service', functions = {}, load = [], libraries: own = {} } = this.#run
-    for (const name of load) this.#call('load', name)
-    const { input, inputJson = JSON.stringify(input), maxCalls, maxBytes } = this.#run
-    const program: IsolateProgram = {
-      source,
-      mode,
-      ...(inputJson === undefined ? {} : { input: inputJson }),
-      calls: Object.keys(functions),
-      ...(maxCalls === undefined ? {} : { maxCalls }),
-      ...(maxBytes === undefined ? {} : { maxBytes }),
-      allowed: [...libraries, ...Object.keys(own)],
-    }
-    this.#callGuest('start', JSON.stringify(program))
-    while (this.#waiting.length > 0 && this.#outcome().state === 'pending') {
-      const waiting = this.#waiting
-      this.#waiting = []
-      await Promise.all(waiting)
-    }
-    return { ...this.#outcome(), logs: this.#logs }
-  }
-
-  #outcome(): IsolateOutcome {
-    return JSON.parse(this.#call('outcome') as string) as IsolateOutcome
-  }
-
-  #answerLater(id: number, name: string, json: string): void {
-    const answer = async (): Promise<void> => {
-      await new Promise((resolve) => setImmediate(resolve))
-      try {
-        const value: unknown = await this.#run.functions?.[name]?.(...(JSON.parse(json) as unknown[]))
-        this.#callGuest('answer', id, false, JSON.stringify(value ?? null))
-      } catch (thrown) {
-        const { name: errorName, message } = thrown as Error
-        this.#callGuest('answer', id, true, JSON.stringify({ name: errorName, message }))
-      }
-    }
-    this.#waiting.push(answer())
-  }
-
-  /** What it throws is a rejection that nobody handled. */
-  #callGuest(name: keyof Inside, ...values: unknown[]): void {
-    try {
-      this.#call(name, ...values)
-    } catch (thrown) {
-      const {
-        name: errorName = 'Uncaught',
-        message = String(thrown),
-        stack = '',
-      } = Object(thrown) as Partial<Error>
-      if (/timed out|disposed/.test(message)) throw thrown
-      this.#call('unhandled', errorName, message, stack)
-    }
-  }
-
-  #call(name: keyof Inside, ...values: unknown[]): unknown {
-    const reference = this.#inside.getSync(name, { reference: true }) as isolatedVm.Reference<HostFunction>
-    return reference.applySync(undefined, values as never[], { timeout: this.#run.timeoutMs ?? 5000 })
-  }
+  child?.send(result)
 }

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
-import { runIsolate, libraries, librarySource } from './isolate.ts'
+import { runIsolate } from './isolate.ts'
+import { libraries, librarySource } from './messages.ts'
 
 const packages = createRequire(import.meta.url)
 

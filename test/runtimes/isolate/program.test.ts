@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readProgram, type WrittenProgram } from '../../../src/runtimes/isolate/program/read-program.ts'
 import { syntaxErrorPlace } from '../../../src/runtimes/isolate/program/syntax-error-place.ts'
-import { type Ended, type IsolateRun, runIsolate } from './isolate.ts'
+import { type IsolateRun, runIsolate } from './isolate.ts'
+import type { Ended } from './messages.ts'
 
 async function run(
   program: Partial<WrittenProgram> & { readonly code: string },

@@ -24,11 +24,11 @@ test('these global names exist, and no others', async () => {
 })
 
 /** Around the inside: it remembers what nobody may get, and gives the program a way to ask, and one of them. */
-const withSecrets = (text: string): string => `function (...given) {
+const withSecrets = `function (...given) {
   const kinds = [() => {}, async () => {}, function* () {}, async function* () {}]
   const makers = kinds.map((kind) => Object.getPrototypeOf(kind).constructor)
   const secrets = new Set([...given, ...makers, eval, ArrayBuffer, SharedArrayBuffer, WebAssembly, Atomics.wait])
-  const inside = (${text})(...given)
+  const inside = ($text)(...given)
   for (const each of [inside, ...Object.values(inside)]) secrets.add(each)
   globalThis.$planted = { deep: { get given() { return given[0] } } }
   globalThis.$isSecret = (value) => secrets.has(value)
@@ -106,7 +106,7 @@ test('nothing that the harness holds is reachable, from anything that a program 
       throw new TypeError('no')
     },
   }
-  const ended = await runIsolate({ source, functions, wrapInside: withSecrets, timeoutMs: 20_000 })
+  const ended = await runIsolate({ source, functions, around: withSecrets, timeoutMs: 20_000 })
   assert.ok('output' in ended, JSON.stringify(ended).slice(0, 1000))
   const { secrets, count } = ended.output as { secrets: string[]; count: number }
   // The one that was planted shows that the walk finds them.

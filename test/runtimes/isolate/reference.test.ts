@@ -3,9 +3,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runIsolate } from './isolate.ts'
 
-// Guests run in UTC.
-process.env['TZ'] = 'UTC'
-
 async function outputOf(source: string, input?: unknown): Promise<unknown> {
   const ended = await runIsolate({ source, input })
   assert.equal(ended.state, 'completed', JSON.stringify(ended))
