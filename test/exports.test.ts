@@ -216,7 +216,7 @@ const importAll = (
 ): string => `
 import { ${door.values.join(', ')} } from '${name}'
 import type { ${door.types.join(', ')} } from '${name}'
-export type All_${name.replaceAll('/', '_')} = [${door.types.join(', ')}]`
+export type All_${name.replaceAll(/[-/]/g, '_')} = [${door.types.join(', ')}]`
 
 const consumer = `
 import { ${values.join(', ')} } from 'lazaret'
