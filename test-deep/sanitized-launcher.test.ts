@@ -45,49 +45,56 @@ int __wrap_sethostname(const char *name, size_t length) {
 }
 `
 
-function build(folder: string, target: string, extra: readonly string[] = []): void {
+const flags = [
+  '-fsanitize=address,undefined',
+  '-fno-sanitize-recover=all',
+  '-O1',
+  '-g',
+  '-std=gnu17',
+  '-D_GNU_SOURCE',
+]
+
+function compile(words: readonly string[], cwd: string): void {
+  const { status, stderr } = spawnSync(process.env['CC'] ?? 'cc', [...flags, ...words], {
+    cwd,
+    encoding: 'utf8',
+  })
+  assert.equal(status, 0, stderr)
+}
+
+/** Each file once, for both programs that are linked of them. */
+function compileLauncher(folder: string): string[] {
   writeFileSync(join(folder, 'options.c'), options)
   const cell = join(root, 'native/cell')
   const sources = readdirSync(cell, { encoding: 'utf8', recursive: true }).filter((name) =>
     name.endsWith('.c'),
   )
-  const flags = [
-    '-fsanitize=address,undefined',
-    '-fno-sanitize-recover=all',
-    '-O1',
-    '-g',
-    '-std=gnu17',
-    '-D_GNU_SOURCE',
-    '-I',
-    cell,
-  ]
   const files = [...sources.map((name) => join(cell, name)), join(folder, 'options.c')]
-  const { status, stderr } = spawnSync(
-    process.env['CC'] ?? 'cc',
-    [...flags, '-o', target, ...files, ...extra],
-    {
-      encoding: 'utf8',
-    },
-  )
-  assert.equal(status, 0, stderr)
+  return files.map((file, index) => {
+    const object = join(folder, `${index}.o`)
+    compile(['-I', cell, '-c', '-o', object, file], folder)
+    return object
+  })
 }
 
 describe('a launcher under ASan and UBSan', { skip: findObstacle('replay') ?? false }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'lazaret-sanitized-'))
   const copy = join(folder, 'checkout')
+  let objects: readonly string[] = []
   before(() => {
     mkdirSync(join(copy, 'native/bin'), { recursive: true })
     for (const part of ['src', 'test', 'dist', 'scripts', 'examples', 'package.json', 'native/cell'])
       cpSync(join(root, part), join(copy, part), { recursive: true })
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-    build(folder, join(copy, `native/bin/cell-linux-${process.arch}`))
+    objects = compileLauncher(folder)
+    compile(['-o', join(copy, `native/bin/cell-linux-${process.arch}`), ...objects], folder)
   })
   after(() => rmSync(folder, { recursive: true, force: true }))
 
   test('notices a write to memory that is free, in the new root too', async () => {
     const defective = join(folder, 'defective')
     writeFileSync(join(folder, 'defect.c'), defect)
-    build(folder, defective, [join(folder, 'defect.c'), '-Wl,--wrap=sethostname'])
+    compile(['-o', defective, ...objects, join(folder, 'defect.c'), '-Wl,--wrap=sethostname'], folder)
     await using machine = new Machine({ uidRange: defaultUidRange })
     await using cell = await useLauncher(machine, [defective])
     sendPlan(cell.launcher, cell.plan.records)

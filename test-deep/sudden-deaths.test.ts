@@ -1,4 +1,4 @@
-/** Eighteen sudden deaths at random moments, other ones each time. */
+/** Twelve sudden deaths at random moments, other ones each time, without namespaces; test/escape/sudden-deaths.test.ts has theirs. */
 import { testSuddenDeaths } from '../test/support/sudden-death-tests.ts'
 
-testSuddenDeaths(6)
+testSuddenDeaths({ withNamespaces: 0, withoutNamespaces: 6 })

@@ -2,17 +2,19 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { classOf } from './test-class.ts'
+import type { Sharing } from './shared-process.ts'
 import type { TestClass } from './test-class.ts'
 
 /** What `node --test` is given: a file of tests, or one that makes several of them share its process. */
 export interface PlannedProcess {
   /** Set where several files share it. */
-  readonly group?: { readonly name: string; readonly sharing: 'nothing' | 'Lazaret' }
+  readonly group?: { readonly name: string; readonly sharing: Sharing }
   readonly files: readonly string[]
 }
 
 /** So many processes keep both processors busy to the end; few enough that starting them costs nothing. */
-const groupsOf = { pure: 2, shared: 4 }
+const groupsOf = { pure: 2, shared: 4, 'by turns': 8 }
+const sharingOf = { pure: 'nothing', shared: 'Lazaret', 'by turns': 'process' } as const
 
 /** Older runners do not wait for tests in tests, and are given one file a process. */
 export function planProcesses(
@@ -21,6 +23,7 @@ export function planProcesses(
 ): PlannedProcess[] {
   const those = (wanted: TestClass) => files.filter((file) => (mayShare ? classOf(file) : 'alone') === wanted)
   return [
+    ...divide('by turns', those('by turns')),
     ...divide('shared', those('shared')),
     ...divide('pure', those('pure')),
     ...those('alone').map((file) => ({ files: [file] })),
@@ -28,11 +31,11 @@ export function planProcesses(
 }
 
 /** Neighbours are alike, so they are dealt out in turn. */
-function divide(name: 'pure' | 'shared', files: readonly string[]): PlannedProcess[] {
+function divide(name: keyof typeof groupsOf, files: readonly string[]): PlannedProcess[] {
   const count = Math.min(groupsOf[name], files.length)
-  const sharing = name === 'pure' ? 'nothing' : 'Lazaret'
+  const sharing = sharingOf[name]
   return Array.from({ length: count }, (_, number) => ({
-    group: { name: `${name}-${number + 1}`, sharing } as const,
+    group: { name: `${name.replace(' ', '-')}-${number + 1}`, sharing } as const,
     files: files.filter((_file, index) => index % count === number),
   }))
 }
@@ -53,7 +56,7 @@ export function writeProcesses(
 /** The name of a file that several files of tests share. */
 export const groupEnding = '.group.mjs'
 
-function programOf(files: readonly string[], sharing: string, root: string): string {
+function programOf(files: readonly string[], sharing: Sharing, root: string): string {
   const runner = join(root, 'scripts/testing/shared-process.ts')
   return `import { testTogether } from ${JSON.stringify(runner)}
 await testTogether(${JSON.stringify(files, null, 2)}, ${JSON.stringify(sharing)})

@@ -11,7 +11,10 @@ import { inspect } from 'node:util'
 /** Each test in it has a limit of its own. */
 const fileMs = 15 * 60_000
 
-export async function testTogether(files: readonly string[], sharing: 'nothing' | 'Lazaret'): Promise<void> {
+/** What the files use of each other's: a process that starts no other, one that does, or a Lazaret with its cells. */
+export type Sharing = 'nothing' | 'process' | 'Lazaret'
+
+export async function testTogether(files: readonly string[], sharing: Sharing): Promise<void> {
   if (sharing === 'Lazaret') {
     const { shareLazaret } = await import('../../test/support/use-lazaret.ts')
     after(shareLazaret())
@@ -21,9 +24,20 @@ export async function testTogether(files: readonly string[], sharing: 'nothing' 
       const before = lookAround(sharing)
       await import(pathToFileURL(file).href)
       // Registered last, so that it runs after the hooks of the file.
-      context.after(() => assert.deepEqual(namesOfChanges(before, lookAround(sharing)), [], unclean))
+      context.after(() => {
+        if (sharing === 'process') restoreTemporaryFolder()
+        assert.deepEqual(namesOfChanges(before, lookAround(sharing)), [], unclean)
+      })
     })
   }
+}
+
+const { TMPDIR: temporaryFolder } = process.env
+
+/** A check for what is left takes a folder of its own for as long as its process lives, which is longer here. */
+function restoreTemporaryFolder(): void {
+  if (temporaryFolder === undefined) delete process.env['TMPDIR']
+  else process.env['TMPDIR'] = temporaryFolder
 }
 
 const unclean = 'The file has left the process changed, which others use after it.'
@@ -37,7 +51,7 @@ function namesOfChanges(before: Surroundings, now: Surroundings): string[] {
 type Surroundings = Readonly<Record<string, string | undefined>>
 
 /** What a file can change for all others. */
-function lookAround(sharing: 'nothing' | 'Lazaret'): Surroundings {
+function lookAround(sharing: Sharing): Surroundings {
   const variables = Object.entries(process.env).map(([name, value]) => [`variable ${name}`, value] as const)
   // The runner's own come and go.
   const events = process.eventNames().filter((name) => name !== 'exit')

@@ -5,11 +5,13 @@
  * - `pure`: starts no process, no thread and no cell. All of these share one process, whoever runs them.
  * - `shared`: runs guests with the Lazaret that `useLazaret()` makes for everyone. A few dozen of these share a process
  *   and that Lazaret; `shared-process.ts` looks after each file whether it has left the process as it was.
+ * - `by turns`: makes Lazarets, sandboxes or launchers of its own and ends them. A few dozen of these have a process one
+ *   after another, which `shared-process.ts` looks after in the same way.
  * - `alone`: everything else.
  */
 import { computedImport, filesLoadedBy, readSource } from './imports.ts'
 
-export type TestClass = 'pure' | 'shared' | 'alone'
+export type TestClass = 'pure' | 'shared' | 'by turns' | 'alone'
 
 /** Modules of Node that start nothing and listen to nobody. */
 const harmless = [
@@ -34,7 +36,12 @@ const ofTheWholeProcess = [
   /\bmock\b|\bgc\(/,
   /\bprocess\.(memoryUsage|resourceUsage|cpuUsage|threadCpuUsage|report|setuid|umask|chdir|title)\b/,
   /\bloop-delay\b|\bresident-memory\b/,
+  // Looks at all names that there are, which makes some of them.
+  /\bnode-names\b/,
 ]
+
+/** These strike, or count, what their own process has started. */
+const looksAtChildren = /\blistDescendants\(process\.pid\)|\blistCells\(/
 
 const known = new Map<string, TestClass>()
 
@@ -52,7 +59,10 @@ function classify(file: string): TestClass {
     return 'alone'
   if (modulesOf(loaded).every((name) => isHarmless(name, harmless))) return 'pure'
   if (!modulesOf(ofTests).every((name) => isHarmless(name, harmlessBesideGuests))) return 'alone'
-  return /\buseLazaret\(\)/.test(readSource(file).text) ? 'shared' : 'alone'
+  if (/\buseLazaret\(\)/.test(readSource(file).text)) return 'shared'
+  // What takes long by itself would only keep others waiting.
+  if (file.startsWith('test-deep/') || looksAtChildren.test(readSource(file).text)) return 'alone'
+  return 'by turns'
 }
 
 function modulesOf(files: readonly string[]): string[] {

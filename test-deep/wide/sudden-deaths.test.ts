@@ -1,4 +1,4 @@
 /** Three hundred sudden deaths at random moments. */
 import { testSuddenDeaths } from '../../test/support/sudden-death-tests.ts'
 
-testSuddenDeaths(100)
+testSuddenDeaths({ withNamespaces: 100, withoutNamespaces: 50 })

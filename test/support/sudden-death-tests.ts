@@ -14,11 +14,15 @@ const userIds: Record<string, { userId?: number }> = isRoot
   ? { root: {}, 'an ordinary user': { userId: plainUserId } }
   : { 'an ordinary user': {} }
 
-/** Half as many where there are no namespaces. */
-export function testSuddenDeaths(rounds: number): void {
+interface Rounds {
+  readonly withNamespaces: number
+  readonly withoutNamespaces: number
+}
+
+export function testSuddenDeaths({ withNamespaces, withoutNamespaces }: Rounds): void {
   const walls: Record<string, { rounds: number; lacking?: readonly Lacking[] }> = {
-    'with namespaces': { rounds },
-    'without namespaces': { rounds: rounds / 2, lacking: ['user-namespaces'] },
+    ...(withNamespaces > 0 && { 'with namespaces': { rounds: withNamespaces } }),
+    'without namespaces': { rounds: withoutNamespaces, lacking: ['user-namespaces'] },
   }
   for (const [wall, plan] of Object.entries(walls)) {
     for (const [who, as] of Object.entries(userIds)) {
