@@ -93,6 +93,8 @@ function traceText(message: string): string {
 
 function named(name: string, body: (...values: never[]) => unknown): unknown {
   defineProperty(body, 'name', { __proto__: null, value: name } as PropertyDescriptor)
+  const { prototype } = body as { readonly prototype?: object }
+  if (prototype !== undefined) freeze(prototype)
   return freeze(body)
 }
 
