@@ -21,7 +21,7 @@ const earlyMs = 2
 export interface IsolateRunParts extends Job {
   readonly clock: Clock
   readonly stream: Duplex
-  /** Of all that the worker has used: 0 where nobody counts. */
+  /** In the worker's cell since it stood: the kernel ended the worker if there is one. 0 where nobody counts. */
   readonly oomKills: () => number
 }
 
@@ -37,7 +37,6 @@ export class IsolateRun {
   readonly #capture: Capture
   readonly #budget: HostBudget
   readonly #startedAt: number
-  readonly #oomKillsBefore: number
   readonly #cancels: (() => void)[] = []
   #used = { memoryPeakBytes: 0, cpuMs: 0 }
   #denied: string | undefined
@@ -49,7 +48,6 @@ export class IsolateRun {
     this.#parts = parts
     this.ended = this.#end.promise
     this.#startedAt = clock.now()
-    this.#oomKillsBefore = parts.oomKills()
     this.#capture = new Capture(handles.onOutput, {
       onFull: () => stream.pause(),
       onEmpty: () => stream.resume(),
@@ -81,7 +79,7 @@ export class IsolateRun {
   loseWorker(report: ProcessReport | null, lastWords: string): void {
     if (this.#isOver) return
     this.#isWorkerSpent = true
-    const oomKills = this.#parts.oomKills() - this.#oomKillsBefore
+    const oomKills = this.#parts.oomKills()
     const isOutOfMemory = oomKills > 0 || engineGaveUp.test(lastWords)
     this.#finish({
       end: report?.end ?? { by: 'signal', signal: 'SIGKILL' },
