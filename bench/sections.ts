@@ -14,6 +14,7 @@ export const sectionNames = [
   'functions',
   'sandboxes',
   'snippets',
+  'isolates',
 ] as const
 export type SectionName = (typeof sectionNames)[number]
 
@@ -41,5 +42,7 @@ export async function runSection(name: SectionName, options: BenchOptions): Prom
       return await (await import('./sandboxes.ts')).benchSandboxes(options)
     case 'snippets':
       return await (await import('./snippets.ts')).benchSnippets(options)
+    case 'isolates':
+      return await (await import('./isolates.ts')).benchIsolates(options)
   }
 }
