@@ -234,11 +234,13 @@ import errno, os, socket
 kept = []
 pages = 0
 def send(end):
-    file = os.open('cut', os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+    file = os.open('cut', os.O_RDWR | os.O_CREAT)
     try:
         os.write(file, bytes(4096))
         return os.sendfile(end.fileno(), file, 0, 1)
-    finally: os.close(file)
+    finally:
+        os.ftruncate(file, 0) # at its next start, ext4 would write the page to the disk first
+        os.close(file)
 try:
     while pages < 30_000:
         kept.append(socket.socketpair())
