@@ -29,6 +29,9 @@ export interface WarmUpWork extends AnyWork {
   readonly language: Language
   readonly runtime: RuntimeName
   readonly count: number
+  readonly network?: NetworkMode | undefined
+  /** Modules that the workers are to import. */
+  readonly preload?: readonly string[] | undefined
 }
 
 /** A sandbox that is to be created. */
@@ -38,6 +41,8 @@ export interface SandboxWork extends AnyWork {
   readonly network: NetworkMode
   /** The folder of the host that it may write to, if there is one. */
   readonly workspace?: string | undefined
+  /** Folders of the host that it asks to read, besides the operator's. */
+  readonly readable?: readonly string[]
 }
 
 /** A command of a sandbox: one that is waited for, or a process that goes on. */

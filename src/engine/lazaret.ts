@@ -21,7 +21,7 @@ import type { EngineGround } from './ground.ts'
 import { Isolates } from './isolates.ts'
 import type { IsolatesOptions } from './isolates.ts'
 import { Lifetime } from './lifetime.ts'
-import { parseSandbox } from './open-sandbox.ts'
+import { namesOf, parseSandbox, showFolders } from './open-sandbox.ts'
 import type { LazaretOptions } from './options.ts'
 import { parseOptions } from './parse-options.ts'
 import { probeMachine } from './probe.ts'
@@ -80,7 +80,8 @@ class Engine implements Lazaret {
     }
     this.#ground = { options, wall, clock, toolchains: new Toolchains(options.toolchains) }
     const closing = this.#lifetime.signalWith(undefined)
-    const policy = policyOf({ admit, hasSnippets: pools.snippet?.max !== 0 })
+    const access = { ...options.access, modules: options.preload }
+    const policy = policyOf({ admit, access, hasSnippets: pools.snippet?.max !== 0 })
     this.#governor = new Governor({
       policy,
       audit: noAudit,
@@ -120,11 +121,13 @@ class Engine implements Lazaret {
   sandbox(asked: SandboxOptions = {}): Promise<Sandbox> {
     return this.#lifetime.during(async () => {
       const parts = parseSandbox(asked, this.#ground)
-      const { id, client, limits, shape } = parts
-      const access = { network: shape.network, workspace: shape.workspace }
-      const work = { kind: 'sandbox', id, client, limits, ...access } as const
+      const { id, client, limits, folders } = parts
+      const { network } = parts.shape
+      const work = { kind: 'sandbox', id, client, limits, network, ...namesOf(folders) } as const
       const governor = this.#governor
-      return governor.perform(work, () => this.#sandboxes.create({ ...parts, governor }))
+      return governor.perform(work, () =>
+        this.#sandboxes.create({ ...showFolders(parts, folders), governor }),
+      )
     })
   }
 

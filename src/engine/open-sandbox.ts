@@ -5,11 +5,12 @@ import { z } from 'zod'
 
 import { LazaretError } from '../core/errors.ts'
 import { networkModes } from '../core/request.ts'
+import type { SandboxWork } from '../core/work.ts'
 import { requireEnforced } from '../policy/require-enforced.ts'
 import { requireLevel } from '../policy/require-level.ts'
 import { resolveSandboxLimits } from '../policy/sandbox-limits.ts'
 import { readInput } from '../policy/hostile-input.ts'
-import { readableSchema } from '../policy/readable-folders.ts'
+import { namedFolders, readableFolders } from '../policy/readable-folders.ts'
 import { absolutePath, describeIssues, limitsSchema, wording } from '../policy/schemas.ts'
 import { limitMechanisms } from '../jail/limits/plan-limits.ts'
 import type { Bind } from '../jail/shape.ts'
@@ -39,8 +40,8 @@ const schema = z.strictObject({
   env: z.unknown().optional(),
   limits: limitsSchema.optional(),
   network: z.enum(networkModes).optional(),
-  readable: readableSchema.optional(),
-  workspace: hostFolder.optional(),
+  readable: namedFolders(absolutePath).optional(),
+  workspace: absolutePath.optional(),
   protectedPorts: z.array(z.int().min(1).max(65_535)).max(1000).optional(),
   idleTimeoutMs: z
     .int()
@@ -50,17 +51,30 @@ const schema = z.strictObject({
   allowDegradedSecrets: z.boolean().optional(),
 })
 
+/** The host's part of a sandbox, which is looked at when the policy has allowed it. */
+export interface HostFolders {
+  readonly readable: SandboxOptions['readable'] | undefined
+  readonly workspace: string | undefined
+}
+
+const foldersSchema = z.object({
+  readable: readableFolders(absolutePath).optional(),
+  workspace: hostFolder.optional(),
+})
+
+type OpenParts = Omit<SandboxParts, 'onGone' | 'governor'>
+
 /** Throws JAIL_UNAVAILABLE, INVALID_REQUEST, INPUT_TOO_LARGE, LIMIT_UNENFORCEABLE, RUNTIME_UNAVAILABLE. */
 export function parseSandbox(
   input: SandboxOptions,
   { options, wall, clock, toolchains }: EngineGround,
-): Omit<SandboxParts, 'onGone' | 'governor'> {
+): OpenParts & { readonly folders: HostFolders } {
   requireLevel(wall)
   const parsed = readInput(() => schema.safeParse(input, { error: wording }))
   if (!parsed.success)
     throw new LazaretError('INVALID_REQUEST', { detail: `${describeIssues(parsed.error)}.` })
   const asked = parsed.data as SandboxOptions
-  const { files = {}, network = 'none', readable = [], idleTimeoutMs, allowDegradedSecrets = false } = asked
+  const { files = {}, network = 'none', idleTimeoutMs, allowDegradedSecrets = false } = asked
   const { protectedPorts = [8080, 8888] } = asked
   const { limits } = resolveSandboxLimits(asked.limits, options)
   requireEnforced(limits, limitMechanisms(wall.machine), options.allowUnenforced)
@@ -76,20 +90,39 @@ export function parseSandbox(
     limits,
     shell,
     shape: {
-      binds: [...programs(toolchains), ...options.readable, ...readable],
+      binds: [...programs(toolchains), ...options.readable],
       network,
       diskBytes: limits.diskBytes,
       guests: 1,
       isSandbox: true,
       protectedPorts,
-      ...(asked.workspace === undefined ? {} : { workspace: realpathSync(asked.workspace) }),
     },
+    folders: { readable: asked.readable, workspace: asked.workspace },
     env: checkVariables(asked.env),
     files: Object.fromEntries(
       Object.entries(files).map(([path, content]) => [path, Buffer.from(content as string)]),
     ),
     idleTimeoutMs,
     allowDegradedSecrets,
+  }
+}
+
+/** As the policy is told of them. */
+export function namesOf({ readable, workspace }: HostFolders): Pick<SandboxWork, 'readable' | 'workspace'> {
+  return { workspace, ...(readable === undefined ? {} : { readable: readable.map(({ host }) => host) }) }
+}
+
+/** Adds the host's folders, which may have changed since they were allowed only below themselves. Throws INVALID_REQUEST. */
+export function showFolders(parts: OpenParts, asked: HostFolders): OpenParts {
+  const parsed = foldersSchema.safeParse(asked, { error: wording })
+  if (!parsed.success)
+    throw new LazaretError('INVALID_REQUEST', { detail: `${describeIssues(parsed.error)}.` })
+  const { readable = [], workspace } = parsed.data
+  const { shape } = parts
+  const binds = [...shape.binds, ...readable.map(({ host, guest }) => ({ host: realpathSync(host), guest }))]
+  return {
+    ...parts,
+    shape: { ...shape, binds, ...(workspace !== undefined && { workspace: realpathSync(workspace) }) },
   }
 }
 

@@ -8,7 +8,7 @@ import type { Clock } from '../core/clock.ts'
 import { defaultLimits } from '../core/limits.ts'
 import type { LimitName } from '../core/limits.ts'
 import { defaultMinimum, protectionLevels } from '../core/protection.ts'
-import { runtimeNames, toolchainNames } from '../core/request.ts'
+import { networkModes, runtimeNames, toolchainNames } from '../core/request.ts'
 import { defaultUidRange } from '../jail/uid-range.ts'
 import { defaultPoolSize } from '../pool/shape.ts'
 import type { Admit } from '../policy/admit.ts'
@@ -52,6 +52,7 @@ type OptionTable = {
     : PlainOption<ValueOf<Name>>
 }
 
+const foldersMax = 256
 const poolCount = z.int().min(0).max(256)
 /** The last 32-bit id means "no id" to the kernel. */
 const idsEnd = 2 ** 32 - 1
@@ -86,6 +87,17 @@ export const optionTable: OptionTable = {
     files: 'trusted',
   },
   preload: { schema: () => preloadSchema, usual: [], files: 'trusted' },
+  access: {
+    schema: (path) =>
+      z.strictObject({
+        networks: z.array(z.enum(networkModes)).optional(),
+        preload: z.boolean().optional(),
+        workspaces: z.array(path).max(foldersMax).optional(),
+        readable: z.array(path).max(foldersMax).optional(),
+      }),
+    usual: {},
+    files: 'trusted',
+  },
   uidRange: {
     schema: () =>
       z

@@ -7,6 +7,7 @@ import type { UidRange } from '../jail/uid-range.ts'
 import type { PoolSizes } from '../pool/shape.ts'
 import type { ToolchainPaths } from '../runtimes/toolchains.ts'
 import type { WorkEnd, WorkKind } from '../core/work.ts'
+import type { Access } from '../policy/access.ts'
 import type { Admit } from '../policy/admit.ts'
 
 /** What happens while Lazaret works; for logs and metrics. */
@@ -67,6 +68,11 @@ export interface LazaretOptions {
   readonly pools?: PoolSizes
   /** Python modules that parked workers have imported, unless the request names others. */
   readonly preload?: readonly string[]
+  /**
+   * What callers may ask for beyond their own work; the rest is refused with ACCESS_DENIED. Default: no network, no
+   * `preload` but the operator's, no folder of the host. A caller that passes requests on unread gives nothing away by it.
+   */
+  readonly access?: Access
   /** Host ids for cells, when started by root. Default 65 536 ids from 2 000 000 000. */
   readonly uidRange?: UidRange
   /** Limits that may go unenforced where nothing on the machine can hold them. */

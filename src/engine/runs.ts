@@ -89,7 +89,8 @@ export class Runs implements AsyncDisposable {
     const { count = 1, ...request } = parseWarmUp(input)
     const { runtime, start } = this.#placeOf(request).planWarmUp(request)
     const { governor, nextId } = this.#parts
-    const work = { kind: 'warm-up', id: nextId(), language: request.language, runtime, count } as const
+    const { language, network, preload } = request
+    const work = { kind: 'warm-up', id: nextId(), language, network, preload, runtime, count } as const
     return governor.perform(work, () => start(count))
   }
 

@@ -5,6 +5,8 @@
 import { LazaretError } from '../core/errors.ts'
 import { messageOf } from '../core/primordials.ts'
 import type { Work } from '../core/work.ts'
+import { requireAccess } from './access.ts'
+import type { AccessRules } from './access.ts'
 
 /** Permission for one piece of work, given back when the work is over. */
 export interface Ticket extends AsyncDisposable {
@@ -26,13 +28,16 @@ export interface PolicyOptions {
   readonly admit?: Admit | undefined
   /** Default true. */
   readonly hasSnippets?: boolean
+  /** Default: nothing beyond the work itself. */
+  readonly access?: AccessRules
 }
 
 /** What the operator has decided. */
-export function policyOf({ admit, hasSnippets = true }: PolicyOptions): Policy {
+export function policyOf({ admit, hasSnippets = true, access = {} }: PolicyOptions): Policy {
   return {
     async admit(work) {
       if (!hasSnippets && 'runtime' in work && work.runtime === 'snippet') throw snippetsAreOff()
+      requireAccess(work, access)
       let answer: unknown
       try {
         answer = await admit?.(work)

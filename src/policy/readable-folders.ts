@@ -29,8 +29,10 @@ const guestPath = absolutePath.refine(
 
 /** `path` reads a path of the host: in a file it may be relative. */
 export function readableFolders(path: z.ZodType<string, string>) {
-  const host = path.refine((found) => existsSync(found), { error: 'does not exist' })
-  return z.array(z.strictObject({ host, guest: guestPath })).max(32)
+  return namedFolders(path.refine((found) => existsSync(found), { error: 'does not exist' }))
 }
 
-export const readableSchema = readableFolders(absolutePath)
+/** The same, with no look at the host: for a caller who may not know what is there. */
+export function namedFolders(host: z.ZodType<string, string>) {
+  return z.array(z.strictObject({ host, guest: guestPath })).max(32)
+}

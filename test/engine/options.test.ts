@@ -14,6 +14,7 @@ test('every gap is filled', () => {
     readable: [],
     pools: {},
     preload: [],
+    access: {},
     uidRange: defaultUidRange,
     allowUnenforced: [],
   })
@@ -28,6 +29,7 @@ test('options that fit come through unchanged', () => {
     readable: [{ host: '/usr/share', guest: '/data' }],
     pools: { python: { min: 1, max: 4 }, shell: { max: 0 } },
     preload: ['numpy', 'os.path'],
+    access: { networks: ['none'] },
     uidRange: { first: 100_000, count: 512 },
     allowUnenforced: ['cpuMs'],
     onEvent: () => undefined,

@@ -11,7 +11,7 @@ import { claimFolders } from '../../src/jail/id-claims.ts'
 import { defaultUidRange } from '../../src/jail/uid-range.ts'
 import { noPools, python, shell, useLazaret } from '../support/use-lazaret.ts'
 
-const guests = await useLazaret()
+const guests = await useLazaret({ access: { networks: ['none', 'host'] } })
 
 const takeNames = `
 import socket, time

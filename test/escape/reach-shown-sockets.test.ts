@@ -28,7 +28,10 @@ chmodSync(folder, 0o755)
 after(() => rmSync(folder, { recursive: true, force: true }))
 const without = new WithoutLayers()
 after(() => without[Symbol.dispose]())
-const guests = await useLazaret({ readable: [{ host: folder, guest: '/data' }] })
+const guests = await useLazaret({
+  readable: [{ host: folder, guest: '/data' }],
+  access: { workspaces: [folder], readable: [folder] },
+})
 
 const connecting = `
 import errno, os, socket

@@ -36,7 +36,7 @@ await once(udp.bind(0, '0.0.0.0'), 'listening')
 const abstractName = `lazaret-escape-${process.pid}`
 await listen(`\0${abstractName}`)
 
-const guests = await useLazaret()
+const guests = await useLazaret({ access: { networks: ['none', 'host'] } })
 /** Without a network namespace to be alone in, guests get no sockets but pairs of their own. */
 const hasNoSockets = guests.level === 'restricted'
 

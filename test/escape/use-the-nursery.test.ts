@@ -9,7 +9,7 @@ import { python, useLazaret } from '../support/use-lazaret.ts'
 
 // One more nursery of this same host, because only who has started one knows its name for certain.
 const nursery = new NurseryProcess()
-const guests = await useLazaret()
+const guests = await useLazaret({ access: { networks: ['none', 'host'] } })
 guests.leaks.allow(nursery.pid as number)
 after(() => nursery.end())
 before(() => eventually(() => (nursery.isStanding ? undefined : 'it does not stand'), 5000))

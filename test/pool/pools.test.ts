@@ -15,7 +15,7 @@ import { isWarm, runParked, warmUpFor } from '../support/run-parked.ts'
 import { bun, node, python, shell, useLazaret } from '../support/use-lazaret.ts'
 import type { GuestRuntime } from '../support/use-lazaret.ts'
 
-const guests = await useLazaret({ pools: {} })
+const guests = await useLazaret({ pools: {}, access: { preload: true } })
 const { lazaret } = guests
 const run = runParked(lazaret, guests.run)
 const all = [shell, python, bun, node]
@@ -82,7 +82,8 @@ describe('workers wait', () => {
 
   test('also where two kinds together want more than there is room for, both at least so many', async () => {
     const request = { language: 'shell', count: 20 } as const
-    await withLazaret({ pools: { shell: { min: 20, max: 20 } } }, async (own) => {
+    const access = { networks: ['none', 'host'] } as const
+    await withLazaret({ access, pools: { shell: { min: 20, max: 20 } } }, async (own) => {
       await Promise.all([
         own.warmUp({ ...request, network: 'none' }),
         own.warmUp({ ...request, network: 'host' }),

@@ -16,7 +16,7 @@ async function inSandbox(body: string, options = '{}'): Promise<unknown> {
   const program = `
     import { createLazaret } from ${JSON.stringify(index)}
     const codeOf = (work) => work.then(() => 'done', (error) => error.code)
-    const lazaret = createLazaret({ minimumProtection: 'restricted' })
+    const lazaret = createLazaret({ minimumProtection: 'restricted', access: { networks: ['none', 'host'] } })
     const options = ${options}
     const answer = await (async () => { ${body} })()
     await lazaret[Symbol.asyncDispose]()

@@ -9,7 +9,7 @@ import type { LazaretError } from '../../src/index.ts'
 import { probeAssignedPorts } from '../../src/jail/assigned-ports.ts'
 import { useLazaret } from '../support/use-lazaret.ts'
 
-const { lazaret, landlockAbi } = await useLazaret()
+const { lazaret, landlockAbi } = await useLazaret({ access: { networks: ['none', 'host'] } })
 const skip = landlockAbi < 4 ? 'the kernel has no rules for ports' : false
 const network = 'host'
 

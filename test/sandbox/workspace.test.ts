@@ -22,7 +22,7 @@ const outer = mkdtempSync(join(tmpdir(), 'lazaret-workspace-'))
 after(() => rmSync(outer, { recursive: true, force: true }))
 const folder = join(outer, 'kept')
 mkdirSync(folder)
-const { lazaret } = await useLazaret()
+const { lazaret } = await useLazaret({ access: { workspaces: ['/'] } })
 const isRoot = process.getuid?.() === 0
 /** Somebody who is neither root nor the cell. */
 const owner = isRoot

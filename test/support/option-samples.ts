@@ -10,6 +10,7 @@ export const optionSamples: Required<LazaretOptions> = {
   readable: [{ host: '/usr/share', guest: '/shown' }],
   pools: { python: { min: 1, max: 4 }, snippet: { max: 0 } },
   preload: ['statistics', 'os.path'],
+  access: { networks: ['none', 'host'], preload: true, workspaces: ['/srv'], readable: ['/usr'] },
   uidRange: { first: 100_000, count: 65_536 },
   allowUnenforced: ['memoryBytes'],
   admit: () => undefined,

@@ -9,6 +9,7 @@ import type { Sandbox } from '../../sandbox/sandbox.ts'
 import type { ExecOptions, ExecResult } from '../../sandbox/types.ts'
 import { collectFromSandbox } from './collect-from-sandbox.ts'
 import { paint } from './colour.ts'
+import { allowAsked } from './allow-asked.ts'
 import type { CommandContext } from './command-context.ts'
 import { describeOutcome } from './describe-outcome.ts'
 import type { ExecFlags } from './exec-options.ts'
@@ -63,7 +64,7 @@ async function perform(exec: ExecOnce, limits: Limits, output: GuestOutput): Pro
   const { files, env, limits: asked, network = 'none', stdin, collect } = supplies
   const timeout = timeoutOf(asked, engineOptions)
   // What there is to warn of is said at the end, on a line of the command's own.
-  await using lazaret = createLazaret({ ...engineOptions, onEvent: () => undefined })
+  await using lazaret = createLazaret({ ...allowAsked(engineOptions, network), onEvent: () => undefined })
   await using sandbox = await lazaret.sandbox({
     files,
     limits: asked,

@@ -2,6 +2,7 @@
 import type { RunRequest } from '../../core/request.ts'
 import { createLazaret } from '../../engine/lazaret.ts'
 import type { LazaretOptions } from '../../engine/options.ts'
+import { allowAsked } from './allow-asked.ts'
 import type { CommandContext } from './command-context.ts'
 import { exitCodeOf } from '../../core/outcome.ts'
 import { GuestOutput } from './guest-output.ts'
@@ -27,7 +28,10 @@ export async function runOnce({ engineOptions, request, flags, duringRun }: RunO
   const isJson = flags.json === true
   const result = await duringRun(async () => {
     // What there is to warn of is said below, on a line of the command's own.
-    await using lazaret = createLazaret({ ...engineOptions, onEvent: () => undefined })
+    await using lazaret = createLazaret({
+      ...allowAsked(engineOptions, request.network),
+      onEvent: () => undefined,
+    })
     return await lazaret.run(isJson ? request : { ...request, onOutput: output.write })
   })
   const written = folder === null ? undefined : await writeOutputs(result, folder)

@@ -88,6 +88,7 @@ const wide: Readonly<Record<string, LazaretOptions>> = {
   '`readable`': { readable: [] },
   '`pools`': { pools: {} },
   '`preload`': { preload: ['os'] },
+  '`access`': { access: {} },
   '`uidRange`': { uidRange: { first: 100_000, count: 65_536 } },
   '`allowUnenforced`': { allowUnenforced: [] },
   '`minimumProtection` none (restricted stands)': { minimumProtection: 'none' },

@@ -91,7 +91,10 @@ export function contractOfReceipt({ programs, run }: ContractParts): void {
   })
 
   it('leaves out the network namespace when the host’s network is shared', async () => {
-    const { receipt, stdout } = await run(programs.printLinks('/proc/self/ns/net'), { network: 'host' })
+    await using open = createLazaret({ access: { networks: ['host'] } })
+    const { language, runtime } = programs
+    const code = programs.printLinks('/proc/self/ns/net')
+    const { receipt, stdout } = await open.run({ code, language, runtime, network: 'host' })
     assert.ok(!receipt.layers.includes('network-namespace'))
     assert.equal(stdout.trim(), readHostNamespace('net'))
   })
