@@ -40,6 +40,9 @@ const ofTheWholeProcess = [
   /\bnode-names\b/,
 ]
 
+/** A harness finds its packages from the program that its process was started with. */
+const looksAtOwnProgram = /\bprocess\.argv\b/
+
 /** These strike, or count, what their own process has started. */
 const looksAtChildren = /\blistDescendants\(process\.pid\)|\blistCells\(/
 
@@ -57,6 +60,7 @@ function classify(file: string): TestClass {
   const ofTests = loaded.filter((one) => !one.startsWith('src/'))
   if (ofTests.some((one) => ofTheWholeProcess.some((words) => words.test(readSource(one).text))))
     return 'alone'
+  if (loaded.some((one) => looksAtOwnProgram.test(readSource(one).text))) return 'alone'
   if (modulesOf(loaded).every((name) => isHarmless(name, harmless))) return 'pure'
   if (!modulesOf(ofTests).every((name) => isHarmless(name, harmlessBesideGuests))) return 'alone'
   if (/\buseLazaret\(\)/.test(readSource(file).text)) return 'shared'

@@ -37,8 +37,8 @@ export function prepareIsolates({ toolchains, place }: Ground): Program {
       file,
       // Isolates beside a realm that came from Node's own snapshot can crash: isolated-vm, README.
       '--no-node-snapshot',
-      // Our text is compiled as a whole, once, and kept: function by function each isolate would do so again.
-      '--no-lazy',
+      // Both for each isolate; the snapshot is the worker's own, and made a moment before.
+      '--no-verify-snapshot-checksum',
       `--max-old-space-size=${ownHeapMiB}`,
       `${pathIn(place, build)}/harness-isolate/guest.js`,
       pathIn(place, engine),

@@ -10,6 +10,8 @@ import { type Answer, type Ask, type Ended, librarySource, type Told } from './m
 
 const ivm = createRequire(import.meta.url)('isolated-vm') as typeof isolatedVm
 const insideText = readFileSync(join(checkoutRoot, 'dist/harness-isolate/inside.js'), 'utf8')
+/** As workers have it: the inside is in each isolate when it is made. */
+const snapshot = ivm.Isolate.createSnapshot([{ code: `globalThis.$lazaretOpen = ${insideText}` }])
 const answers = new Map<number, (answer: Answer) => void>()
 
 process.on('message', (message: Ask | Answer) => {
@@ -18,7 +20,7 @@ process.on('message', (message: Ask | Answer) => {
 })
 
 async function perform(ask: Ask): Promise<void> {
-  const isolate = new ivm.Isolate({ memoryLimit: 64 })
+  const isolate = new ivm.Isolate({ memoryLimit: 64, snapshot })
   try {
     tell({ run: ask.run, ended: await new Conversation(isolate, ask).run() })
   } catch (thrown) {
@@ -40,19 +42,20 @@ class Conversation {
 
   constructor(isolate: isolatedVm.Isolate, ask: Ask) {
     this.#ask = ask
-    const text = ask.around === undefined ? insideText : ask.around.replace('$text', () => insideText)
-    this.#inside = isolate
-      .createContextSync()
-      .evalClosureSync(
-        `return (${text})($0, $1, $2, $3)`,
-        [
-          new ivm.Callback((_level: string, line: string) => void this.#logs.push(line)),
-          new ivm.Callback((id: number, name: string, json: string) => this.#answerLater(id, name, json)),
-          new ivm.Callback((bytes: number) => randomBytes(bytes).toString('latin1')),
-          new ivm.Callback((name: string) => ask.libraries[name] ?? librarySource(name)),
-        ],
-        { result: { reference: true } },
-      ) as isolatedVm.Reference<Inside>
+    const context = isolate.createContextSync()
+    const around = ask.around ?? '$text'
+    // The stack of an isolate is opened once, and then nobody finds the way in any more.
+    const opened = around.replace('$text', () => 'globalThis.$lazaretOpen')
+    this.#inside = context.evalClosureSync(
+      `const open = ${opened}; delete globalThis.$lazaretOpen; return open($0, $1, $2, $3)`,
+      [
+        new ivm.Callback((_level: string, line: string) => void this.#logs.push(line)),
+        new ivm.Callback((id: number, name: string, json: string) => this.#answerLater(id, name, json)),
+        new ivm.Callback((bytes: number) => randomBytes(bytes).toString('latin1')),
+        new ivm.Callback((name: string) => ask.libraries[name] ?? librarySource(name)),
+      ],
+      { result: { reference: true } },
+    ) as isolatedVm.Reference<Inside>
   }
 
   async run(): Promise<Ended> {

@@ -1,5 +1,5 @@
 /** Isolates that are made ahead, each for one program: with the libraries evaluated that programs like it have asked for. */
-import type { CachedDataOptions, CachedDataResult, Context, Isolate, Reference, Script } from 'isolated-vm'
+import type { Context, ExternalCopy, Isolate, Reference } from 'isolated-vm'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { randomText } from '../../../core/clock.ts'
@@ -29,6 +29,16 @@ export interface Want {
   readonly libraries: readonly string[]
 }
 
+/** Where an isolate finds its inside, until it has been opened. */
+const openName = '$lazaretOpen'
+/** What every program does, done once before the snapshot is taken: what V8 compiles on the way is in it. */
+const rehearsal = `{
+  const inside = globalThis.${openName}(() => {}, () => {}, (bytes) => 'x'.repeat(bytes), () => undefined)
+  inside.start('{"source":"output = input","mode":"service","input":"[1]","calls":[],"allowed":[]}')
+  inside.outcome()
+  inside.outcome()
+}`
+
 /** How many wait of each kind, and how many kinds; those with libraries are large. */
 const plainMax = 4
 const loadedMax = 2
@@ -45,9 +55,11 @@ const randomBytesMax = 65_536
 
 export class Stock {
   readonly #engine: Engine
-  readonly #insideText: string
-  /** What V8 made of that text, so that no isolate compiles it again. It is made here, of our own text alone. */
-  readonly #compiled: Pick<CachedDataOptions, 'cachedData'>
+  /**
+   * The inside, compiled: each isolate begins with it. It is made here, of our own text alone. It is evaluated in each
+   * isolate, because a snapshot is taken in a realm that lacks what V8 adds to every realm later, `Error.isError` say.
+   */
+  readonly #snapshot: ExternalCopy<ArrayBuffer>
   readonly #sources = new Map<string, string>()
   readonly #libraries: Readonly<Record<string, LibraryPlace>>
   /** By kind; the one that was asked for last is last. */
@@ -55,14 +67,11 @@ export class Stock {
 
   constructor(engine: Engine, insideText: string, libraries: Readonly<Record<string, LibraryPlace>>) {
     this.#engine = engine
-    // An expression, called with what it is given.
-    this.#insideText = `(${insideText})`
-    const first = new engine.Isolate()
-    const script = first.compileScriptSync(this.#insideText, { produceCachedData: true })
-    const { cachedData } = script as Script & CachedDataResult
-    this.#compiled = cachedData === undefined ? {} : { cachedData }
-    first.dispose()
     this.#libraries = libraries
+    this.#snapshot = engine.Isolate.createSnapshot(
+      [{ code: `globalThis.${openName} = ${insideText}` }],
+      rehearsal,
+    )
   }
 
   get libraryNames(): readonly string[] {
@@ -98,15 +107,15 @@ export class Stock {
   }
 
   #make({ memoryMiB, libraries }: Want): Prepared {
-    const isolate = new this.#engine.Isolate({ memoryLimit: memoryMiB })
+    const isolate = new this.#engine.Isolate({ memoryLimit: memoryMiB, snapshot: this.#snapshot })
     const context = isolate.createContextSync()
     const own: { hearer: Hearer | undefined } = { hearer: undefined }
-    const inside = this.#furnish(isolate, context, own)
+    const inside = this.#furnish(context, own)
     for (const name of libraries) inside.load.applySync(undefined, [name], { timeout: loadMs })
     return Object.assign(own, { isolate, inside })
   }
 
-  #furnish(isolate: Isolate, context: Context, own: { readonly hearer: Hearer | undefined }): Inside {
+  #furnish(context: Context, own: { readonly hearer: Hearer | undefined }): Inside {
     const { Callback } = this.#engine
     const callbacks = [
       new Callback((level: unknown, text: unknown) => own.hearer?.log(String(level), String(text))),
@@ -116,8 +125,8 @@ export class Stock {
       new Callback((bytes: unknown) => giveRandom(Number(bytes))),
       new Callback((name: unknown) => this.#sourceOf(String(name))),
     ]
-    const script = isolate.compileScriptSync(this.#insideText, this.#compiled)
-    const open = script.runSync(context, { reference: true })
+    const open = context.global.getSync(openName, { reference: true })
+    context.global.deleteSync(openName)
     const api = open.applySync(undefined, callbacks, { result: { reference: true } }) as Reference<
       Record<string, unknown>
     >
