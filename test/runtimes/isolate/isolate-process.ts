@@ -44,10 +44,11 @@ class Conversation {
     this.#ask = ask
     const context = isolate.createContextSync()
     const around = ask.around ?? '$text'
-    // The stack of an isolate is opened once, and then nobody finds the way in any more.
-    const opened = around.replace('$text', () => 'globalThis.$lazaretOpen')
+    const opened = around.replace('$text', () => 'lazaretOpen')
     this.#inside = context.evalClosureSync(
-      `const open = ${opened}; delete globalThis.$lazaretOpen; return open($0, $1, $2, $3)`,
+      `const lazaretOpen = globalThis.$lazaretOpen
+      delete globalThis.$lazaretOpen
+      return (${opened})($0, $1, $2, $3)`,
       [
         new ivm.Callback((_level: string, line: string) => void this.#logs.push(line)),
         new ivm.Callback((id: number, name: string, json: string) => this.#answerLater(id, name, json)),
