@@ -35,10 +35,7 @@ export class LazaretError extends Error {
   constructor(code: ErrorCode, details: LazaretErrorDetails = {}) {
     const row = table[code]
     const { detail, hint, cause, message = row.message, retryAfterMs } = details
-    super(
-      detail === undefined ? message : `${message} ${detail}`,
-      cause === undefined ? {} : { cause },
-    )
+    super(detail === undefined ? message : `${message} ${detail}`, cause === undefined ? {} : { cause })
     this.code = code
     this.kind = row.kind
     this.hint = hint ?? row.hint

@@ -8,6 +8,8 @@ import { boundText } from '../../javascript/channel.ts'
 import { readProgram } from '../program/read-program.ts'
 import type { IsolateOutcome } from '../inside/protocol.ts'
 import type { IsolateRequest } from '../protocol.ts'
+import { placeError } from './place-error.ts'
+import type { PlacedError, RunText } from './place-error.ts'
 import type { Hearer, Prepared } from './stock.ts'
 import { send } from './wire.ts'
 
@@ -24,6 +26,7 @@ export class OneRun implements Hearer {
   readonly #prepared: Prepared
   readonly #allowed: readonly string[]
   readonly #dueAt: number
+  #text: RunText | undefined
   readonly #onOver: () => void
   #stopWaiting: () => void = () => undefined
   #isOver = false
@@ -50,6 +53,7 @@ export class OneRun implements Hearer {
       this.#end(1, writeError('syntax', read))
       return
     }
+    this.#text = read
     const program = {
       source: read.source,
       mode,
@@ -120,7 +124,8 @@ export class OneRun implements Hearer {
     if (outcome.state === 'failed') {
       const { kind, error } = outcome
       const denied = kind === 'security' ? [`{"type":"denied","what":${JSON.stringify(error.message)}}`] : []
-      this.#end(1, ...denied, writeError(kind === 'syntax' ? 'syntax' : 'run', error))
+      const placed = this.#text === undefined ? error : placeError(error, kind, this.#text)
+      this.#end(1, ...denied, writeError(kind === 'syntax' ? 'syntax' : 'run', placed))
       return
     }
     const value = this.#request.isolate.mode === 'service' ? outcome.output : outcome.value
@@ -167,16 +172,7 @@ function writeUse(isolate: Isolate): string {
   return `{"type":"used","memoryBytes":${heap + outside},"cpuMs":${Number(isolate.cpuTime) / 1e6}}`
 }
 
-function writeError(
-  phase: 'syntax' | 'run',
-  error: {
-    readonly name: string
-    readonly message: string
-    readonly stack?: string
-    readonly line?: number
-    readonly column?: number
-  },
-): string {
+function writeError(phase: 'syntax' | 'run', error: PlacedError): string {
   const { name, message, stack, line, column } = error
   const bounded = {
     name: boundText(name),

@@ -1,0 +1,30 @@
+/** An error of a program, with places in the code as it was written. */
+import { programName } from '../../javascript/positions.ts'
+import type { MapPosition, Position } from '../../javascript/positions.ts'
+import { syntaxErrorPlace } from '../program/syntax-error-place.ts'
+import type { Failure, FailureKind } from '../inside/protocol.ts'
+
+export type PlacedError = Failure & Partial<Position>
+
+/** What was run, and how its places become those of what was written. */
+export interface RunText {
+  readonly source: string
+  readonly toWritten: MapPosition
+}
+
+/** `<code>:line:column`, as stacks have it. */
+const places = new RegExp(`${programName}:(\\d+):(\\d+)`, 'g')
+
+export function placeError(error: Failure, kind: FailureKind, { source, toWritten }: RunText): PlacedError {
+  if (kind === 'syntax') {
+    const found = syntaxErrorPlace(source)
+    return { ...error, ...(found !== undefined && toWritten(found)) }
+  }
+  let first: Position | undefined
+  const stack = error.stack?.replaceAll(places, (_place, line: string, column: string) => {
+    const position = toWritten({ line: Number(line), column: Number(column) })
+    first ??= position
+    return `${programName}:${position.line}:${position.column}`
+  })
+  return { ...error, ...(stack !== undefined && { stack }), ...first }
+}
