@@ -4,7 +4,9 @@ export type { Lazaret, LazaretStats } from './engine/api.ts'
 export type { WarmUpRequest } from './engine/warm-up.ts'
 export type { PoolStats } from './pool/pool.ts'
 export type { PoolSize, PoolSizes } from './pool/shape.ts'
-export type { LazaretEvent, LazaretOptions } from './engine/options.ts'
+export type { AuditOptions, LazaretEvent, LazaretOptions, ReceiptOptions } from './engine/options.ts'
+export type { OnAuditFailure } from './observe/audit-log.ts'
+export type { Digest, Signature, SignedStatement, Statement } from './core/receipt.ts'
 export type {
   FunctionCall,
   HostFunction,
@@ -24,20 +26,13 @@ export type {
   SandboxWork,
   WarmUpWork,
   Work,
-  WorkEnd,
   WorkKind,
 } from './core/work.ts'
+export type { WorkEnd } from './core/work-end.ts'
 export type { LimitMechanism, LimitName, Limits } from './core/limits.ts'
 export type { GuestError, Outcome } from './core/outcome.ts'
-export type {
-  LogEntry,
-  MimeBundle,
-  Receipt,
-  RunResult,
-  StartKind,
-  Truncatable,
-  Usage,
-} from './core/result.ts'
+export type { LogEntry, MimeBundle, RunResult, Truncatable } from './core/result.ts'
+export type { Receipt, StartKind, Usage } from './core/receipt.ts'
 export type { Protection, ProtectionLevel } from './core/protection.ts'
 export type { ProbeLayer, ProbeReport, ProbeToolchain } from './jail/probe-report.ts'
 export type { TerminalSize } from './jail/guest-process.ts'

@@ -9,11 +9,14 @@ import * as actorEntry from '../src/adapters/actor/index.ts'
 import * as entry from '../src/index.ts'
 import * as codeExecutionEntry from '../src/adapters/code-execution/index.ts'
 import * as snippetEntry from '../src/adapters/snippet-tool/index.ts'
+import * as observeEntry from '../src/observe/index.ts'
 import { checkoutRoot, readText } from './support/checkout.ts'
 
 const values = ['LazaretError', 'Unserializable', 'createLazaret']
 const types = [
+  'AuditOptions',
   'CommandWork',
+  'Digest',
   'DownloadTarOptions',
   'ErrorCode',
   'ExecEvent',
@@ -41,6 +44,7 @@ const types = [
   'LogEntry',
   'MimeBundle',
   'NetworkMode',
+  'OnAuditFailure',
   'Outcome',
   'OutputChunk',
   'PoolSize',
@@ -56,6 +60,7 @@ const types = [
   'ReadFileOptions',
   'Realm',
   'Receipt',
+  'ReceiptOptions',
   'RunRequest',
   'RunResult',
   'RunSpec',
@@ -67,8 +72,11 @@ const types = [
   'SandboxSession',
   'SandboxWork',
   'SessionOptions',
+  'Signature',
+  'SignedStatement',
   'SkippedFile',
   'StartKind',
+  'Statement',
   'TarSource',
   'TerminalSize',
   'Truncatable',
@@ -123,6 +131,13 @@ const doors = [
     ],
   },
   {
+    name: 'lazaret/observe',
+    path: 'src/observe/index.ts',
+    entry: observeEntry,
+    values: ['canonicalJson', 'createReceiptKeys', 'verifyAudit', 'verifyReceipt'],
+    types: ['AuditProblem', 'AuditVerification', 'ReceiptKeys', 'ReceiptVerification', 'VerifyAuditOptions'],
+  },
+  {
     name: 'lazaret/snippet',
     path: 'src/adapters/snippet-tool/index.ts',
     entry: snippetEntry,
@@ -165,6 +180,7 @@ test('the package has these entries and one command', () => {
       types: './dist/adapters/snippet-tool/index.d.ts',
       default: './dist/adapters/snippet-tool/index.js',
     },
+    './observe': { types: './dist/observe/index.d.ts', default: './dist/observe/index.js' },
     './actor': { types: './dist/adapters/actor/index.d.ts', default: './dist/adapters/actor/index.js' },
     './code-execution': {
       types: './dist/adapters/code-execution/index.d.ts',
@@ -215,7 +231,7 @@ const importAll = (
   door: { readonly values: readonly string[]; readonly types: readonly string[] },
 ): string => `
 import { ${door.values.join(', ')} } from '${name}'
-import type { ${door.types.join(', ')} } from '${name}'
+import type { ${door.types.map((type) => (types.includes(type) ? `${type} as Other${type}` : type)).join(', ')} } from '${name}'
 export type All_${name.replaceAll(/[-/]/g, '_')} = [${door.types.join(', ')}]`
 
 const consumer = `

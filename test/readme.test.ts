@@ -31,6 +31,7 @@ globalThis.show = (line, ...values) => {
 const pages = [
   'README.md',
   'docs/actors.md',
+  'docs/audit.md',
   'docs/isolates.md',
   'docs/policy.md',
   'docs/sandboxes.md',

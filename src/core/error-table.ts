@@ -253,6 +253,14 @@ export const table = {
     exitCode: 70,
     retryable: true,
   },
+  AUDIT_FAILED: {
+    kind: 'fault',
+    message: 'The audit log cannot be written, and nothing may go unrecorded.',
+    hint: 'Remove the cause named in the message; the next piece of work tries again.',
+    httpStatus: 503,
+    exitCode: 74,
+    retryable: true,
+  },
   INTERNAL: {
     kind: 'fault',
     message: 'Something went wrong that Lazaret does not expect.',

@@ -5,7 +5,6 @@
 import type { Limits } from './limits.ts'
 import type { Outcome } from './outcome.ts'
 import type { Language, NetworkMode, RunSpec, RuntimeName } from './request.ts'
-import type { Usage } from './result.ts'
 
 interface AnyWork {
   /** Of this piece of work alone. */
@@ -72,15 +71,8 @@ export interface FilesWork extends AnyWork {
 export type Work = RunWork | WarmUpWork | SandboxWork | CommandWork | FilesWork
 export type WorkKind = Work['kind']
 
-/** How a piece of work ended. */
-export interface WorkEnd {
-  /**
-   * Of a program: its outcome. Of other work: `done`. Where an error was thrown: `refused` when it was a refusal, and
-   * `fault` for everything else.
-   */
-  readonly outcome: Outcome['kind'] | 'done' | 'refused' | 'fault'
-  /** The error's code, if it had one. */
-  readonly code?: string
-  /** What a program used. */
-  readonly usage?: Usage
-}
+/**
+ * Of a program: its outcome. Of other work: `done`. Where an error was thrown: `refused` when it was a refusal, and
+ * `fault` for everything else.
+ */
+export type WorkOutcome = Outcome['kind'] | 'done' | 'refused' | 'fault'

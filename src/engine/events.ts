@@ -32,6 +32,12 @@ export class Events {
     this.#tell({ type: 'pool-failing', runtime: runtime.name, language, reason: messageOf(reason) })
   }
 
+  readonly tellOfAudit = ({ message, hint }: LazaretError): void => {
+    this.#tell({ type: 'audit-failed', reason: message, fix: hint })
+    if (this.#onEvent !== undefined) return
+    process.emitWarning(message, { type: 'LazaretWarning', code: 'LAZARET_AUDIT_FAILED', detail: hint })
+  }
+
   tellOfLowered(level: ProtectionLevel, { message, hint }: LazaretError): void {
     this.#tell({ type: 'protection-lowered', level, reason: message, fix: hint })
     if (!this.#warns) return

@@ -6,7 +6,6 @@ import type { RunRequest } from '../core/request.ts'
 import type { RunResult } from '../core/result.ts'
 import { Machine } from '../jail/machine.ts'
 import type { ProbeReport } from '../jail/probe-report.ts'
-import { noAudit } from '../observe/audit.ts'
 import { policyOf } from '../policy/admit.ts'
 import { Governor } from '../policy/governor.ts'
 import { stand } from '../policy/standing-governors.ts'
@@ -25,6 +24,8 @@ import { namesOf, parseSandbox, showFolders } from './open-sandbox.ts'
 import type { LazaretOptions } from './options.ts'
 import { parseOptions } from './parse-options.ts'
 import { probeMachine } from './probe.ts'
+import { openRecords } from './record-keeping.ts'
+import type { RecordKeeping } from './record-keeping.ts'
 import { requireNode } from './require-node.ts'
 import { Runs } from './runs.ts'
 import { Snippets } from './snippets.ts'
@@ -33,7 +34,8 @@ import type { WarmUpRequest } from './warm-up.ts'
 /**
  * Creates a Lazaret for this machine.
  *
- * @throws {LazaretError} INVALID_REQUEST for options that are wrong, JAIL_UNAVAILABLE where cells cannot exist.
+ * @throws {LazaretError} INVALID_REQUEST for options that are wrong, JAIL_UNAVAILABLE where cells cannot exist,
+ *   AUDIT_FAILED where the audit log cannot be opened.
  * @example
  * ```ts
  * await using lazaret = createLazaret({ ceilings: { wallMs: 10_000 } })
@@ -62,6 +64,7 @@ class Engine implements Lazaret {
   readonly #events: Events
   readonly #lifetime = new Lifetime(() => this.#endAll())
   readonly #ground: EngineGround
+  readonly #records: RecordKeeping
   readonly #governor: Governor
   readonly #standDown: () => void
   readonly #runs: Runs
@@ -79,12 +82,18 @@ class Engine implements Lazaret {
       onRefusal: (refusal: LazaretError) => this.#events.tellOfLowered(machine.level, refusal),
     }
     this.#ground = { options, wall, clock, toolchains: new Toolchains(options.toolchains) }
+    this.#records = openRecords({
+      ...this.#ground,
+      level: () => machine.level,
+      onFailed: this.#events.tellOfAudit,
+    })
+    const { audit, notary } = this.#records
     const closing = this.#lifetime.signalWith(undefined)
     const access = { ...options.access, modules: options.preload }
     const policy = policyOf({ admit, access, hasSnippets: pools.snippet?.max !== 0 })
     this.#governor = new Governor({
       policy,
-      audit: noAudit,
+      audit,
       clock,
       closing,
       onEnded: this.#events.tellOfWork,
@@ -95,6 +104,7 @@ class Engine implements Lazaret {
       governor: this.#governor,
       lifetime: this.#lifetime,
       nextId: () => clock.id(),
+      notary,
       isolates: this.#isolates,
       snippets: new Snippets({ clock, rules: options, threadsMax: pools.snippet?.max }),
       cells: new CellRuns(this.#ground, (shape, reason) => this.#events.tellOfFailing(shape, reason)),
@@ -158,6 +168,7 @@ class Engine implements Lazaret {
       () => this.#sandboxes[Symbol.asyncDispose](),
       () => this.#runs[Symbol.asyncDispose](),
       () => this.#lifetime.settled(),
+      () => this.#records[Symbol.asyncDispose](),
       () => this.#ground.wall.machine[Symbol.asyncDispose](),
     ])
   }

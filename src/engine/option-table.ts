@@ -9,6 +9,7 @@ import { defaultLimits } from '../core/limits.ts'
 import type { LimitName } from '../core/limits.ts'
 import { defaultMinimum, protectionLevels } from '../core/protection.ts'
 import { networkModes, runtimeNames, toolchainNames } from '../core/request.ts'
+import { auditFailures } from '../observe/audit-log.ts'
 import { defaultUidRange } from '../jail/uid-range.ts'
 import { defaultPoolSize } from '../pool/shape.ts'
 import type { Admit } from '../policy/admit.ts'
@@ -109,6 +110,20 @@ export const optionTable: OptionTable = {
   allowUnenforced: {
     schema: () => z.array(z.enum(Object.keys(defaultLimits) as LimitName[])),
     usual: [],
+    files: 'trusted',
+  },
+  audit: {
+    schema: (path) =>
+      z.union([
+        z.literal(false),
+        z.strictObject({ file: path, onFailure: z.enum(auditFailures).optional() }),
+      ]),
+    usual: false,
+    files: 'trusted',
+  },
+  receipts: {
+    schema: (path) => z.union([z.literal(false), z.strictObject({ privateKeyFile: path })]),
+    usual: false,
     files: 'trusted',
   },
   admit: {

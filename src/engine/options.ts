@@ -6,8 +6,10 @@ import type { ProtectionLevel } from '../core/protection.ts'
 import type { UidRange } from '../jail/uid-range.ts'
 import type { PoolSizes } from '../pool/shape.ts'
 import type { ToolchainPaths } from '../runtimes/toolchains.ts'
-import type { WorkEnd, WorkKind } from '../core/work.ts'
+import type { WorkEnd } from '../core/work-end.ts'
+import type { WorkKind } from '../core/work.ts'
 import type { Access } from '../policy/access.ts'
+import type { OnAuditFailure } from '../observe/audit-log.ts'
 import type { Admit } from '../policy/admit.ts'
 
 /** What happens while Lazaret works; for logs and metrics. */
@@ -32,6 +34,12 @@ export type LazaretEvent =
       readonly language: Language
       readonly reason: string
     }
+  /** Records cannot be written any more. Comes once until they can be again. */
+  | {
+      readonly type: 'audit-failed'
+      readonly reason: string
+      readonly fix: string
+    }
   /** Once: the machine refuses namespaces, and what runs from now on has a weaker wall. */
   | {
       readonly type: 'protection-lowered'
@@ -39,6 +47,23 @@ export type LazaretEvent =
       readonly reason: string
       readonly fix: string
     }
+
+/** Where each piece of work is recorded when it has ended: docs/audit.md. */
+export interface AuditOptions {
+  /** One line of JSON a record. Created when it is not there; one Lazaret writes to it at a time. */
+  readonly file: string
+  /**
+   * What happens when it cannot be written. `refuse`, the default: AUDIT_FAILED for work that could not be recorded and for
+   * all that would begin. `continue`: only the event `audit-failed`. Records are held back, up to 10 000, until they can be
+   * written; with `continue` nobody waits for that.
+   */
+  readonly onFailure?: OnAuditFailure
+}
+
+export interface ReceiptOptions {
+  /** A private key of Ed25519 in PEM, readable by this user alone. `lazaret keys create` makes one. */
+  readonly privateKeyFile: string
+}
 
 /** What an operator decides. In lazaret.config.json under the same names, all but those that are code. */
 export interface LazaretOptions {
@@ -77,6 +102,10 @@ export interface LazaretOptions {
   readonly uidRange?: UidRange
   /** Limits that may go unenforced where nothing on the machine can hold them. */
   readonly allowUnenforced?: readonly LimitName[]
+  /** A log of all work: who had what done, and how it ended, each record chained to the one before it. */
+  readonly audit?: AuditOptions | false
+  /** Every result carries a signature over what was run, how it ended and what stood around it. */
+  readonly receipts?: ReceiptOptions | false
   /**
    * Called before any work begins, from every door: runs, commands, sandboxes, operations on files. If it throws, rejects
    * or answers `false`, the work is refused with NOT_ADMITTED; a LazaretError is thrown as it is.

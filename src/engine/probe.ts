@@ -14,7 +14,7 @@ import type { ProbeLauncher, ProbeLayer, ProbeReport, ProbeToolchain } from '../
 import { describeSurroundings, lookAround } from '../jail/surroundings.ts'
 import type { Surroundings } from '../jail/surroundings.ts'
 import { limitMechanisms } from '../jail/limits/plan-limits.ts'
-import { askInterpreter } from '../runtimes/ask-interpreter.ts'
+import { askVersion } from '../runtimes/ask-interpreter.ts'
 import { cellRuntimes } from '../runtimes/registry.ts'
 import { runInCell } from '../runtimes/run-in-cell.ts'
 import type { Runtime } from '../runtimes/runtime.ts'
@@ -141,11 +141,8 @@ async function describeToolchain(
   const path = toolchain.find(toolchains)
   const fix = toolchains.explain(name) ?? toolchain.fix(around)
   if (path === null) return { name, state: 'missing', fix }
-  const version = toolchain.version?.(toolchains)
-  if (version !== undefined) return { name, state: 'ok', path, version }
   try {
-    const answer = await askInterpreter(path, ['--version'])
-    return { name, state: 'ok', path, version: answer.split('\n')[0] ?? '' }
+    return { name, state: 'ok', path, version: await askVersion(path, toolchain.version?.(toolchains)) }
   } catch {
     return { name, state: 'missing', path, fix: `${path} does not answer to --version. ${fix}` }
   }

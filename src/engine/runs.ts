@@ -2,6 +2,8 @@
 import { endInOrder } from '../core/endings.ts'
 import type { RunHandles, RunRequest, RunSpec } from '../core/request.ts'
 import type { RunResult } from '../core/result.ts'
+import type { WorkEnd } from '../core/work-end.ts'
+import type { Attested, Notary } from '../observe/notary.ts'
 import type { Governor } from '../policy/governor.ts'
 import { neverBegan } from '../pool/lease.ts'
 import type { LeasedEnd } from '../pool/lease.ts'
@@ -26,12 +28,15 @@ export interface RunsParts {
   readonly cells: CellRuns
   readonly snippets: Snippets
   readonly isolates: Isolates
+  /** States what a run was, where somebody wants to know. */
+  readonly notary: Notary | undefined
 }
 
 /** A run's result, with the evidence that it was settled from. */
 export interface SettledRun {
   readonly result: RunResult
   readonly exit: Exit
+  readonly attested?: Omit<Attested, 'result'>
 }
 
 /** Where a run takes place, and how. */
@@ -61,27 +66,31 @@ export class Runs implements AsyncDisposable {
   }
 
   async #perform(asked: RunSpec, handles: RunHandles, { place, act }: Stage): Promise<SettledRun> {
-    const { governor, lifetime, nextId } = this.#parts
+    const { governor, lifetime, nextId, notary } = this.#parts
     const { spec, runtime, limits, clamped } = place.plan(asked)
     const id = nextId()
     const signal = lifetime.signalWith(handles.signal)
-    const settle = (queuedMs: number, end: LeasedEnd): SettledRun => ({
-      exit: end.exit,
-      result: writeResult({ id, queuedMs, runtime, protection: place.protection, limits, clamped }, end),
-    })
     const work = { kind: 'run', id, client: spec.client, runtime, limits, spec } as const
+    const settle = async (
+      queuedMs: number,
+      end: LeasedEnd,
+      noted = notary?.note(work),
+    ): Promise<SettledRun> => {
+      const facts = { id, queuedMs, runtime, protection: place.protection, limits, clamped }
+      const result = writeResult(facts, end)
+      if (noted === undefined) return { exit: end.exit, result }
+      const { result: signed, ...attested } = await noted.attest(result)
+      return { exit: end.exit, result: signed, attested }
+    }
     return governor.perform(
       work,
       async (begun) => {
+        const noted = notary?.note(work)
         const end = await act({ spec, handles: { ...handles, signal }, limits })
         void lifetime.track(end.cleaned)
-        return settle(begun.queuedMs + end.queuedMs, end)
+        return settle(begun.queuedMs + end.queuedMs, end, noted)
       },
-      {
-        signal,
-        unbegun: () => settle(0, neverBegan()),
-        endOf: ({ result: { outcome, usage } }) => ({ outcome: outcome.kind, usage }),
-      },
+      { signal, unbegun: () => settle(0, neverBegan()), endOf },
     )
   }
 
@@ -119,4 +128,9 @@ export class Runs implements AsyncDisposable {
     if (needsCell(request)) return this.#parts.cells
     return request.runtime === 'isolate' ? this.#parts.isolates : this.#parts.snippets
   }
+}
+
+function endOf({ result: { outcome, usage }, attested }: SettledRun): WorkEnd {
+  const exitCode = 'exitCode' in outcome ? { exitCode: outcome.exitCode } : {}
+  return { outcome: outcome.kind, ...exitCode, usage, ...attested }
 }

@@ -6,25 +6,17 @@
  * Source: fcntl(2), "Open file description locks"; what sets them is native/cell/build/claims.c, because Node cannot.
  */
 import { closeSync, constants as files, lstatSync, mkdirSync, openSync } from 'node:fs'
-import { constants } from 'node:os'
 
 import { LazaretError } from '../core/errors.ts'
-import { Cell } from './cell.ts'
 import { isStepFailure } from './cell-reports.ts'
-import { spawnClaimant } from './launcher.ts'
-import { encodePlan } from './plan-records.ts'
+import { lockFirst } from './file-locks.ts'
+import type { Blocks } from './file-locks.ts'
 
 /**
  * The first in which this process can write. The second is for containers whose root is read-only: the file lies in
  * memory in either, and has no content.
  */
 export const claimFolders: readonly string[] = ['/run/lazaret', '/dev/shm/lazaret']
-
-export interface Blocks {
-  readonly first: number
-  readonly ids: number
-  readonly count: number
-}
 
 export interface Claim {
   /** Which of the blocks, from 0. */
@@ -54,16 +46,11 @@ export async function claimBlock(
 }
 
 async function lockOne(file: number, blocks: Blocks): Promise<number | undefined> {
-  const claimant = new Cell(spawnClaimant(file))
-  claimant.sendPlan(encodePlan([{ do: 'claim-ids', ...blocks }]))
   try {
-    return Number((await claimant.ready)['block'])
+    return await lockFirst(file, blocks)
   } catch (error) {
     if (!isStepFailure(error)) throw error
-    if (error.errno === constants.errno.EAGAIN) return undefined
     throw refuse(`The lock on the host ids of cells failed with error ${error.errno}.`, undefined)
-  } finally {
-    await claimant.gone
   }
 }
 

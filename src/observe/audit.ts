@@ -1,5 +1,6 @@
-/** Who had what done, and how it ended. The hash-chained log will stand behind this seam; until then nothing is kept. */
-import type { Work, WorkEnd } from '../core/work.ts'
+/** Who had what done, and how it ended: the seam between the governor of all work and the log. */
+import type { Work } from '../core/work.ts'
+import type { WorkEnd } from '../core/work-end.ts'
 
 export interface WorkRecord {
   readonly work: Work
@@ -9,7 +10,9 @@ export interface WorkRecord {
 }
 
 export interface Audit {
-  /** Called once for each piece of work, after its end is known. */
+  /** Called before any work is admitted. Rejects with AUDIT_FAILED when nothing may begin now. */
+  readonly ready?: () => Promise<void>
+  /** Called once for each piece of work, after its end is known. Rejects with AUDIT_FAILED when it could not be kept. */
   record(record: WorkRecord): Promise<void>
 }
 

@@ -4,7 +4,8 @@
  */
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
-import type { Work, WorkEnd, WorkKind } from '../core/work.ts'
+import type { Work, WorkKind } from '../core/work.ts'
+import type { WorkEnd } from '../core/work-end.ts'
 import type { Audit, WorkRecord } from '../observe/audit.ts'
 import type { Policy, Ticket } from './admit.ts'
 
@@ -34,7 +35,7 @@ export interface How<T> {
   /** Whose abort ends the wait for the policy. Default: that of the governor's `closing`. */
   readonly signal?: AbortSignal
   /** The result of work that was not admitted before that. Default: it throws DISPOSED. */
-  readonly unbegun?: () => T
+  readonly unbegun?: () => T | Promise<T>
 }
 
 export class Governor {
@@ -56,7 +57,7 @@ export class Governor {
     const { ticket, ...begun } = await this.#begin(work, signal)
     let result
     try {
-      result = ticket === null ? unbegun() : await act(begun)
+      result = ticket === null ? await unbegun() : await act(begun)
     } catch (error) {
       await begun.fail(error)
       throw error
@@ -76,7 +77,7 @@ export class Governor {
 
   /** Without a ticket where the signal was aborted first: then nothing of the work may begin. */
   async #begin(work: Work, signal = this.#parts.closing): Promise<Begun & { ticket: Ticket | null }> {
-    const { policy, clock } = this.#parts
+    const { clock } = this.#parts
     const askedAt = clock.now()
     this.#count(work.kind, 1)
     let ticket: Ticket | null = null
@@ -99,12 +100,19 @@ export class Governor {
       }
     }
     try {
-      ticket = await this.#unlessAborted(signal, policy.admit(work))
+      ticket = await this.#unlessAborted(signal, this.#admit(work))
     } catch (error) {
       await fail(error)
       throw error
     }
     return { ticket, queuedMs: ticket?.queuedMs ?? 0, end, fail }
+  }
+
+  /** Nothing begins of which no record could be kept, where the operator wants one. */
+  async #admit(work: Work): Promise<Ticket> {
+    const { policy, audit } = this.#parts
+    await audit.ready?.()
+    return policy.admit(work)
   }
 
   /** Null when the signal is aborted, unless the policy answers at once: a ticket that comes later is given back. */

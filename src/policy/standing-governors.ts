@@ -2,7 +2,8 @@
  * The governors of all Lazarets that stand in this process. A door that belongs to none of them, such as `runSnippet()`,
  * asks each: what one operator has forbidden is not had by another door.
  */
-import type { Work, WorkEnd } from '../core/work.ts'
+import type { Work } from '../core/work.ts'
+import type { WorkEnd } from '../core/work-end.ts'
 import type { Governor } from './governor.ts'
 
 const standing = new Set<Governor>()

@@ -1,7 +1,7 @@
 /** A worker on loan for one job. */
 import { nothingKnown } from '../result/exit.ts'
 import type { Exit } from '../result/exit.ts'
-import type { StartKind } from '../core/result.ts'
+import type { StartKind } from '../core/receipt.ts'
 import { noFiles } from '../runtimes/collect/collect-files.ts'
 import type { RunEnd } from '../runtimes/follow-run.ts'
 import type { Job } from '../runtimes/guest-start.ts'

@@ -2,7 +2,7 @@
 import type { LimitName, Limits } from '../core/limits.ts'
 import type { Protection } from '../core/protection.ts'
 import type { RuntimeName } from '../core/request.ts'
-import type { Receipt, StartKind } from '../core/result.ts'
+import type { Receipt, StartKind } from '../core/receipt.ts'
 import type { Exit } from './exit.ts'
 
 export interface ReceiptFacts {

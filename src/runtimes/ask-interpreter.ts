@@ -44,3 +44,8 @@ export async function askInterpreter(program: string, args: readonly string[]): 
 export function askInterpreterNow(program: string, args: readonly string[]): string {
   return execFileSync(program, args, { ...surroundings(), stdio: ['ignore', 'pipe', 'ignore'] })
 }
+
+/** What it says of its version. Throws when it does not. */
+export async function askVersion(program: string, known?: string): Promise<string> {
+  return known ?? (await askInterpreter(program, ['--version'])).split('\n')[0] ?? ''
+}

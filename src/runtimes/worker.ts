@@ -1,5 +1,5 @@
 /** A worker: where one job runs. It waits ready, or is started by the run; the pool has it on loan to one job. */
-import type { StartKind } from '../core/result.ts'
+import type { StartKind } from '../core/receipt.ts'
 import type { RunEnd } from './follow-run.ts'
 import type { Job } from './guest-start.ts'
 

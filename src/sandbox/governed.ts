@@ -1,5 +1,6 @@
 /** The work of one sandbox, as its governor is told of it. */
-import type { FileOperation, WorkEnd } from '../core/work.ts'
+import type { FileOperation } from '../core/work.ts'
+import type { WorkEnd } from '../core/work-end.ts'
 import type { Begun, Governor } from '../policy/governor.ts'
 import type { CheckedExec } from './checks.ts'
 

@@ -1,7 +1,7 @@
 /** The background processes of a sandbox: those that run, and the last of those that have ended. */
 import { LazaretError } from '../core/errors.ts'
 import type { OutputChunk } from '../core/request.ts'
-import type { WorkEnd } from '../core/work.ts'
+import type { WorkEnd } from '../core/work-end.ts'
 import type { TerminalSize } from '../jail/guest-process.ts'
 import type { Activity } from './activity.ts'
 import { checkCommand, checkExecOptions, checkKeys, checkName, execKeys } from './checks.ts'

@@ -17,6 +17,8 @@ test('every gap is filled', () => {
     access: {},
     uidRange: defaultUidRange,
     allowUnenforced: [],
+    audit: false,
+    receipts: false,
   })
 })
 
@@ -32,6 +34,8 @@ test('options that fit come through unchanged', () => {
     access: { networks: ['none'] },
     uidRange: { first: 100_000, count: 512 },
     allowUnenforced: ['cpuMs'],
+    audit: { file: '/srv/audit.jsonl', onFailure: 'refuse' },
+    receipts: { privateKeyFile: '/srv/key.pem' },
     onEvent: () => undefined,
   } as const satisfies LazaretOptions
   assert.deepEqual(parseOptions(options), options)
@@ -84,6 +88,9 @@ const wrong: readonly (readonly [what: string, options: unknown, named: RegExp])
   ['too few ids', { uidRange: { first: 100_000, count: 10 } }, /uidRange\.count/],
   ['ids beyond 32 bits', { uidRange: { first: 4_294_960_000, count: 65_536 } }, /uidRange/],
   ['an unknown limit to leave unenforced', { allowUnenforced: ['sleep'] }, /allowUnenforced/],
+  ['an audit log without a file', { audit: {} }, /audit/],
+  ['an audit log at a relative path', { audit: { file: 'log' } }, /audit/],
+  ['a key that is no path', { receipts: { privateKeyFile: 1 } }, /receipts/],
   ['an event listener that is no function', { onEvent: 'log' }, /onEvent/],
 ]
 

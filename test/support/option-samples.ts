@@ -13,6 +13,8 @@ export const optionSamples: Required<LazaretOptions> = {
   access: { networks: ['none', 'host'], preload: true, workspaces: ['/srv'], readable: ['/usr'] },
   uidRange: { first: 100_000, count: 65_536 },
   allowUnenforced: ['memoryBytes'],
+  audit: { file: '/srv/lazaret/audit.jsonl', onFailure: 'continue' },
+  receipts: { privateKeyFile: '/srv/lazaret/key.pem' },
   admit: () => undefined,
   onEvent: () => undefined,
   clock: systemClock,

@@ -1,12 +1,15 @@
 /** The command line as a whole: parses it, performs one command, and answers with the exit code. */
 import { Command } from 'commander'
+import { addAuditCommand } from './audit-command.ts'
 import type { CommandContext } from './command-context.ts'
 import { addDoctorCommand } from './doctor-command.ts'
 import { addExecCommand } from './exec-command.ts'
 import { exitCodeOf } from '../../core/outcome.ts'
 import { type Interruption, watchInterruption } from './interruption.ts'
+import { addKeysCommand } from './keys-command.ts'
 import { readPackageVersion } from './package-version.ts'
 import { printError } from './print-error.ts'
+import { addReceiptCommand } from './receipt-command.ts'
 import { addRunCommand } from './run-command.ts'
 import { addSnippetCommand } from './snippet-command.ts'
 import { describeSystemError } from './system-error.ts'
@@ -78,6 +81,9 @@ export function createProgram(context: CommandContext): Command {
   addExecCommand(program, context)
   addSnippetCommand(program, context)
   addDoctorCommand(program, context)
+  addAuditCommand(program, context)
+  addReceiptCommand(program, context)
+  addKeysCommand(program, context)
   program.addHelpText('after', `\nExample:\n  lazaret run -l python -e 'sum(range(10))'`)
   return program
 }

@@ -1,7 +1,8 @@
 /** Runs one small program: text in, text out, and nothing else. */
 import { systemClock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors.ts'
-import type { RunWork, WorkEnd } from '../../core/work.ts'
+import type { RunWork } from '../../core/work.ts'
+import type { WorkEnd } from '../../core/work-end.ts'
 import { requireNode } from '../../engine/require-node.ts'
 import { isAbortSignal, readInput } from '../../policy/hostile-input.ts'
 import { performForAll } from '../../policy/standing-governors.ts'

@@ -1,0 +1,69 @@
+/** What is kept of all work, as the options say: the audit log, and what signs receipts. */
+import { readFileSync, statSync } from 'node:fs'
+
+import type { Clock } from '../core/clock.ts'
+import { LazaretError } from '../core/errors.ts'
+import { messageOf } from '../core/primordials.ts'
+import type { ProtectionLevel } from '../core/protection.ts'
+import { lockFile } from '../jail/file-locks.ts'
+import { noAudit } from '../observe/audit.ts'
+import type { Audit } from '../observe/audit.ts'
+import { AuditFile } from '../observe/audit-file.ts'
+import { AuditLog } from '../observe/audit-log.ts'
+import { Notary, SigningKey } from '../observe/notary.ts'
+import type { Toolchains } from '../runtimes/toolchains.ts'
+import type { AuditOptions, ParsedOptions, ReceiptOptions } from './options.ts'
+import { RuntimeVersions } from './runtime-versions.ts'
+
+export interface RecordKeepingParts {
+  readonly options: Pick<ParsedOptions, 'audit' | 'receipts'>
+  readonly clock: Clock
+  readonly toolchains: Toolchains
+  readonly level: () => ProtectionLevel
+  readonly onFailed: (failure: LazaretError) => void
+}
+
+export interface RecordKeeping extends AsyncDisposable {
+  readonly audit: Audit
+  /** Absent where nobody wants to know what a run was. */
+  readonly notary?: Notary
+}
+
+/** Throws AUDIT_FAILED when the log cannot be opened, INVALID_REQUEST when the key cannot be read. */
+export function openRecords(parts: RecordKeepingParts): RecordKeeping {
+  const { audit, receipts } = parts.options
+  const key = receipts === false ? undefined : readKey(receipts)
+  if (audit === false && key === undefined) return { audit: noAudit, async [Symbol.asyncDispose]() {} }
+  const versions = new RuntimeVersions(parts.toolchains)
+  const notary = new Notary({ ...parts, key, versionOf: ({ runtime }) => versions.of(runtime) })
+  if (audit === false) return { audit: noAudit, notary, async [Symbol.asyncDispose]() {} }
+  const log = openLog(audit, parts)
+  return { audit: log, notary, [Symbol.asyncDispose]: () => log[Symbol.asyncDispose]() }
+}
+
+function openLog({ file: path, onFailure = 'refuse' }: AuditOptions, parts: RecordKeepingParts): AuditLog {
+  let file
+  try {
+    file = new AuditFile({ path, lock: lockFile })
+  } catch (cause) {
+    throw new LazaretError('AUDIT_FAILED', { detail: messageOf(cause), cause })
+  }
+  return new AuditLog({ ...parts, file, onFailure })
+}
+
+const othersMayReadOrWrite = 0o077
+
+function readKey({ privateKeyFile }: ReceiptOptions): SigningKey {
+  try {
+    const { mode } = statSync(privateKeyFile)
+    if ((mode & othersMayReadOrWrite) !== 0)
+      throw new Error(`${privateKeyFile} is open to other users; close it with chmod 600.`)
+    return new SigningKey(readFileSync(privateKeyFile))
+  } catch (cause) {
+    throw new LazaretError('INVALID_REQUEST', {
+      detail: `Options: receipts.privateKeyFile: ${messageOf(cause)}`,
+      hint: '`lazaret keys create` makes a key.',
+      cause,
+    })
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * The file of an audit log: one process writes to it at a time, it only grows, and it is gone on with where it ends. A line
+ * that a crash has left unfinished stays there; the next record names its size and hash.
+ */
+import { closeSync, constants, fstatSync, ftruncate, openSync, read, write } from 'node:fs'
+import { promisify } from 'node:util'
+
+import { chainStart, lineBytesMax, readLine, writeLine } from './audit-line.ts'
+import type { ChainEnd, Entry, Gap } from './audit-line.ts'
+import { sha256 } from './digest.ts'
+
+const readAt = promisify(read)
+const writeTo = promisify(write)
+const cutAt = promisify(ftruncate)
+
+export interface AuditFileParts {
+  readonly path: string
+  /**
+   * Locks an open file until it is closed, by whatever ends this process too. False when somebody else has locked it.
+   */
+  readonly lock: (file: number) => Promise<boolean>
+}
+
+export class AuditFile {
+  readonly #lock: AuditFileParts['lock']
+  readonly #file: number
+  #opening: Promise<void> | undefined
+  #isOpen = false
+  #isClosed = false
+  /** After the last whole line. */
+  #end: ChainEnd = chainStart
+  #bytes = 0
+  #gap: Gap = {}
+  /** Whether an end of line has to be written first. */
+  #isUnended = false
+
+  /** Throws what the system says when the file cannot be opened. */
+  constructor({ path, lock }: AuditFileParts) {
+    this.#lock = lock
+    const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
+    // Without blocking: a pipe of that name would wait for its other end. Nobody else may read who had what done.
+    this.#file = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
+    if (fstatSync(this.#file).isFile()) return
+    closeSync(this.#file)
+    throw new TypeError(`${path} is no regular file.`)
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  /** Throws when another process writes to it, or what is there is no end of a log. The next call tries again. */
+  open(): Promise<void> {
+    this.#opening ??= this.#open().catch((error: unknown) => {
+      this.#opening = undefined
+      throw error
+    })
+    return this.#opening
+  }
+
+  async #open(): Promise<void> {
+    if (!(await this.#lock(this.#file)))
+      throw new Error('Something else writes to it: another process, or another Lazaret of this one.')
+    const { size } = fstatSync(this.#file)
+    const { end, torn, isUnended } = findEnd(await this.#readEnd(size))
+    this.#end = end
+    this.#bytes = size
+    this.#gap = torn === undefined ? {} : { torn }
+    this.#isUnended = isUnended
+    this.#isOpen = true
+  }
+
+  /** All or, as far as anybody learns, nothing. Throws what the system says. */
+  async append(entries: readonly Entry[], lost: number): Promise<void> {
+    await this.open()
+    let gap: Gap = lost === 0 ? this.#gap : { ...this.#gap, lost }
+    let end = this.#end
+    let text = this.#isUnended ? '\n' : ''
+    for (const entry of entries) {
+      const line = writeLine(end, entry, gap)
+      text += line.text
+      end = line.end
+      gap = {}
+    }
+    const bytes = Buffer.from(text)
+    try {
+      for (let done = 0; done < bytes.length;)
+        done += (await writeTo(this.#file, bytes, done, bytes.length - done)).bytesWritten
+    } catch (error) {
+      await this.#takeBack()
+      throw error
+    }
+    this.#end = end
+    this.#bytes += bytes.length
+    this.#gap = {}
+    this.#isUnended = false
+  }
+
+  /** Half of what was written is no record. Where the file may only grow, it is found as an unfinished line. */
+  async #takeBack(): Promise<void> {
+    try {
+      await cutAt(this.#file, this.#bytes)
+    } catch {
+      this.#isOpen = false
+      this.#opening = undefined
+    }
+  }
+
+  async #readEnd(size: number): Promise<Buffer> {
+    const wanted = Math.min(size, 2 * lineBytesMax + 2)
+    const bytes = Buffer.alloc(wanted)
+    const { bytesRead } = await readAt(this.#file, bytes, 0, wanted, size - wanted)
+    return bytes.subarray(0, bytesRead)
+  }
+
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#isOpen = false
+    this.#opening = Promise.reject(new Error('It was closed.'))
+    this.#opening.catch(() => undefined)
+    closeSync(this.#file)
+  }
+}
+
+const newline = 0x0a
+
+interface LogEnd {
+  readonly end: ChainEnd
+  readonly torn?: Gap['torn']
+  readonly isUnended: boolean
+}
+
+/** Where a log has got to that ends in these bytes. Throws when that is no log, or its last line was changed. */
+function findEnd(bytes: Buffer): LogEnd {
+  const last = bytes.lastIndexOf(newline)
+  const rest = bytes.subarray(last + 1)
+  if (rest.length > lineBytesMax) throw new Error(noLog)
+  const isUnended = rest.length > 0
+  const end = last === -1 ? chainStart : endOfLine(bytes, last)
+  const whole = readLine(rest.toString())
+  // Of the last record nothing is missing but the end of its line.
+  if (whole?.previous === end.sha256)
+    return { end: { sequence: whole.sequence, sha256: whole.sha256 }, isUnended }
+  return { end, isUnended, torn: isUnended ? { bytes: rest.length, sha256: sha256(rest) } : undefined }
+}
+
+function endOfLine(bytes: Buffer, last: number): ChainEnd {
+  const from = last === 0 ? 0 : bytes.lastIndexOf(newline, last - 1) + 1
+  const line = readLine(bytes.subarray(from, last).toString())
+  if (line === undefined) throw new Error(noLog)
+  return { sequence: line.sequence, sha256: line.sha256 }
+}
+
+const noLog =
+  'It does not end like an audit log: `lazaret audit verify` says more. Move it away to begin a new one.'

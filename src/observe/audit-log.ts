@@ -1,0 +1,133 @@
+/**
+ * The audit log: who had what done, and how it ended, a line each, in the order of their ends. Records are written in
+ * batches. What could not be written is held back and written first as soon as that is possible again.
+ */
+import type { Clock } from '../core/clock.ts'
+import { LazaretError } from '../core/errors.ts'
+import { messageOf } from '../core/primordials.ts'
+import type { Protection } from '../core/protection.ts'
+import type { Audit, WorkRecord } from './audit.ts'
+import type { AuditFile } from './audit-file.ts'
+import type { Entry } from './audit-line.ts'
+import { stateWork } from './state-work.ts'
+
+/** `refuse`: work waits for its record, and none begins while the log cannot be written. `continue`: it goes on. */
+export const auditFailures = ['refuse', 'continue'] as const
+export type OnAuditFailure = (typeof auditFailures)[number]
+
+export interface AuditLogParts {
+  readonly file: Pick<AuditFile, 'append' | 'open' | 'isOpen' | 'close'>
+  readonly onFailure: OnAuditFailure
+  readonly clock: Pick<Clock, 'timestamp'>
+  /** The level of cells, for work that has no receipt. */
+  readonly level: () => Protection | undefined
+  /** Called when the log cannot be written any more, once until it can be again. */
+  readonly onFailed: (failure: LazaretError) => void
+}
+
+/** Some milliseconds of the event loop. */
+const batchMax = 64
+/** Some 20 MiB. What comes then is counted only. */
+const waitingMax = 10_000
+
+interface Waiting {
+  readonly entry: Entry
+  kept?: PromiseWithResolvers<void>
+}
+
+export class AuditLog implements Audit, AsyncDisposable {
+  readonly #parts: AuditLogParts
+  readonly #waiting: Waiting[] = []
+  #writing: Promise<void> | undefined
+  #lost = 0
+  #failure: LazaretError | undefined
+
+  constructor(parts: AuditLogParts) {
+    this.#parts = parts
+  }
+
+  readonly ready = async (): Promise<void> => {
+    if (this.#failure === undefined && this.#parts.file.isOpen) return
+    const tried = this.#try()
+    if (this.#parts.onFailure === 'continue') return
+    await tried
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  record(record: WorkRecord): Promise<void> {
+    const { clock, level, onFailure } = this.#parts
+    const { statement = stateWork(record, { time: clock.timestamp(), level: level() }), signature } =
+      record.end
+    const waiting: Waiting = { entry: { statement, client: record.work.client, signature } }
+    if (onFailure === 'refuse') waiting.kept = Promise.withResolvers()
+    if (this.#waiting.length < waitingMax) this.#waiting.push(waiting)
+    else {
+      this.#lost++
+      waiting.kept?.reject(this.#failure ?? auditFailed(new Error('Too many records wait to be written.')))
+    }
+    void this.#write()
+    return waiting.kept?.promise ?? Promise.resolve()
+  }
+
+  /** Writes what it can, and lets go of the file. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#try()
+    this.#parts.file.close()
+  }
+
+  async #try(): Promise<void> {
+    try {
+      await this.#parts.file.open()
+    } catch (error) {
+      this.#fail(error)
+      return
+    }
+    if (this.#waiting.length === 0) this.#failure = undefined
+    await this.#write()
+  }
+
+  /** By one caller at a time; the others' records are in its next batch. */
+  #write(): Promise<void> {
+    this.#writing ??= this.#writeAll()
+    return this.#writing
+  }
+
+  async #writeAll(): Promise<void> {
+    try {
+      // Records that come in the same turn are one batch.
+      await Promise.resolve()
+      while (this.#waiting.length > 0) await this.#writeBatch()
+    } catch (error) {
+      this.#fail(error)
+    } finally {
+      this.#writing = undefined
+    }
+  }
+
+  async #writeBatch(): Promise<void> {
+    const batch = this.#waiting.slice(0, batchMax)
+    const lost = this.#lost
+    await this.#parts.file.append(
+      batch.map(({ entry }) => entry),
+      lost,
+    )
+    this.#waiting.splice(0, batch.length)
+    this.#lost -= lost
+    this.#failure = undefined
+    for (const { kept } of batch) kept?.resolve()
+  }
+
+  #fail(cause: unknown): void {
+    const isNew = this.#failure === undefined
+    this.#failure = auditFailed(cause)
+    for (const waiting of this.#waiting) {
+      waiting.kept?.reject(this.#failure)
+      delete waiting.kept
+    }
+    if (isNew) this.#parts.onFailed(this.#failure)
+  }
+}
+
+function auditFailed(cause: unknown): LazaretError {
+  return new LazaretError('AUDIT_FAILED', { detail: messageOf(cause), cause })
+}

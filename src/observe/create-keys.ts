@@ -1,0 +1,20 @@
+import { createPublicKey, generateKeyPairSync } from 'node:crypto'
+
+import { keyIdOf } from './key-id.ts'
+
+/** A pair of Ed25519, in PEM. */
+export interface ReceiptKeys {
+  readonly privateKey: string
+  readonly publicKey: string
+  /** As signatures name it. */
+  readonly keyId: string
+}
+
+/** Makes keys for the option `receipts`. Whoever has the private one can sign anything; the public one checks it. */
+export function createReceiptKeys(): ReceiptKeys {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  })
+  return { privateKey, publicKey, keyId: keyIdOf(createPublicKey(publicKey)) }
+}

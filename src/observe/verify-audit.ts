@@ -1,0 +1,164 @@
+/** Whether an audit log is as it was written: each line its own, each after the one before it, from the first one on. */
+import { createReadStream } from 'node:fs'
+
+import { chainStart, lineBytesMax, readLine } from './audit-line.ts'
+import type { AuditLine, ChainEnd } from './audit-line.ts'
+import { sha256 } from './digest.ts'
+import { isSignedBy, readPublicKey } from './verify-receipt.ts'
+
+export interface AuditVerification {
+  /** Nothing was changed, removed or moved. */
+  readonly isIntact: boolean
+  readonly records: number
+  /** Lines that a crash has left unfinished, said so by the record after each. */
+  readonly torn: number
+  /** Whether the last line is unfinished: a crash that nobody has gone on from, or a process that writes now. */
+  readonly isUnfinished: boolean
+  /** Records that the process could neither write nor hold back, as it said itself. */
+  readonly lost: number
+  /** Signatures that were checked. Only with a key. */
+  readonly signatures: number
+  /** What does not fit, with its line: the first hundred. */
+  readonly problems: readonly AuditProblem[]
+  /** Note it elsewhere: a log that was cut at its end, or written anew as a whole, is intact and does not have it. */
+  readonly end: ChainEnd
+}
+
+export interface AuditProblem {
+  readonly line: number
+  readonly what: string
+}
+
+export interface VerifyAuditOptions {
+  /** PEM of the key of the receipts: each signature has to be by it, and each run has to have one. */
+  readonly publicKey?: string | Buffer
+  /** The `sha256` of a record that has to be in the log: what was noted of it earlier. */
+  readonly includes?: string
+}
+
+const problemsMax = 100
+/** Of unfinished lines in a row. */
+const tornBytesMax = 4 * lineBytesMax
+
+/** Throws what the system says when the file cannot be read. */
+export async function verifyAudit(
+  path: string,
+  options: VerifyAuditOptions = {},
+): Promise<AuditVerification> {
+  const chain = new Chain(options)
+  let rest: Buffer = Buffer.alloc(0)
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+    let from = 0
+    for (let to = bytes.indexOf(10); to !== -1; to = bytes.indexOf(10, from)) {
+      chain.take(bytes.subarray(from, to))
+      from = to + 1
+    }
+    rest = bytes.subarray(from)
+    // No line is so long. What comes is read in pieces, and none of them is a record.
+    if (rest.length <= tornBytesMax) continue
+    chain.take(rest)
+    rest = Buffer.alloc(0)
+  }
+  return chain.finish(rest)
+}
+
+class Chain {
+  readonly #options: VerifyAuditOptions
+  readonly #key
+  readonly #problems: AuditProblem[] = []
+  #line = 0
+  #end = chainStart
+  #counts = { records: 0, torn: 0, lost: 0, signatures: 0 }
+  /** Lines that are no records, until the next record says whether they are unfinished ones. */
+  #unread: Buffer[] = []
+  #unreadFrom = 0
+  #isIncluded = false
+
+  constructor(options: VerifyAuditOptions) {
+    this.#options = options
+    this.#key = options.publicKey === undefined ? undefined : readPublicKey(options.publicKey)
+  }
+
+  take(bytes: Buffer): void {
+    this.#line++
+    const line = bytes.length > lineBytesMax ? undefined : readLine(bytes.toString())
+    if (line === undefined) {
+      if (this.#unread.length === 0) this.#unreadFrom = this.#line
+      this.#unread.push(Buffer.from(bytes))
+      if (totalOf(this.#unread) > tornBytesMax) this.#complainOfUnread()
+      return
+    }
+    this.#judgeTorn(line)
+    this.#judgePlace(line)
+    this.#judgeSignature(line)
+    const { sequence, sha256: own, lost } = line
+    this.#end = { sequence, sha256: own }
+    this.#counts.records++
+    this.#counts.lost += typeof lost === 'number' ? lost : 0
+    this.#isIncluded ||= own === this.#options.includes
+  }
+
+  /** With what stands behind the last end of a line. */
+  finish(rest: Buffer): AuditVerification {
+    const isUnfinished = rest.length > 0 && readLine(rest.toString()) === undefined
+    if (rest.length > 0 && !isUnfinished) this.take(rest)
+    this.#complainOfUnread()
+    const { includes } = this.#options
+    if (includes !== undefined && !this.#isIncluded)
+      this.#complain(`no record has the hash ${includes.slice(0, 64)}`)
+    const problems = this.#problems
+    return { isIntact: problems.length === 0, isUnfinished, ...this.#counts, problems, end: this.#end }
+  }
+
+  #judgeTorn({ torn }: AuditLine): void {
+    if (torn !== undefined) {
+      const bytes = joinLines(this.#unread)
+      if (this.#unread.length > 0 && bytes.length === torn.bytes && sha256(bytes) === torn.sha256) {
+        this.#counts.torn++
+        this.#unread = []
+      } else this.#complain('says that an unfinished line is before it, and another one is there')
+    }
+    this.#complainOfUnread()
+  }
+
+  #judgePlace({ sequence, previous }: AuditLine): void {
+    const { sequence: last, sha256: own } = this.#end
+    if (previous === own && sequence === last + 1) return
+    const missing = sequence - last - 1
+    const where = last === 0 ? 'is not the first record' : `does not follow record ${last}`
+    this.#complain(
+      missing > 0 ? `record ${sequence} ${where}: ${missing} missing` : `record ${sequence} ${where}`,
+    )
+  }
+
+  #judgeSignature({ statement, signature }: AuditLine): void {
+    if (this.#key === undefined) return
+    const isRun = statement.kind === 'run' && statement.receipt !== undefined
+    if (signature === undefined) {
+      if (isRun) this.#complain('a run without a signature')
+      return
+    }
+    this.#counts.signatures++
+    if (!isSignedBy(this.#key, { statement, ...signature }))
+      this.#complain('a signature that is not by this key')
+  }
+
+  #complainOfUnread(): void {
+    for (const index of this.#unread.keys())
+      this.#complain('is no record, or was changed', this.#unreadFrom + index)
+    this.#unread = []
+  }
+
+  #complain(what: string, line = this.#line): void {
+    if (this.#problems.length < problemsMax) this.#problems.push({ line, what })
+  }
+}
+
+function totalOf(lines: readonly Buffer[]): number {
+  return lines.reduce((sum, { length }) => sum + length, 0)
+}
+
+function joinLines(lines: readonly Buffer[]): Buffer {
+  return Buffer.concat(lines.flatMap((line, index) => (index === 0 ? [line] : [Buffer.from('\n'), line])))
+}

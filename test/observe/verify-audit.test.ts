@@ -1,0 +1,151 @@
+/** Whatever is done to a log is found, and a crash in the middle of a line is told apart from it. */
+import assert from 'node:assert/strict'
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+
+import { readLine, writeLine } from '../../src/observe/audit-line.ts'
+import { verifyAudit } from '../../src/observe/verify-audit.ts'
+import { LogFolder, recordOf } from './log-folder.ts'
+
+const count = 12
+
+async function isIntact(folder: LogFolder): Promise<boolean> {
+  return (await verifyAudit(folder.file)).isIntact
+}
+
+/** A property of changes to a log, each made to a fresh copy of the same one. */
+async function eachIsFound<T>(change: fc.Arbitrary<T>, apply: (lines: string[], change: T) => string[]) {
+  using folder = new LogFolder()
+  await folder.fill(count, 'ada')
+  const { lines } = folder
+  await fc.assert(
+    fc.asyncProperty(change, async (one) => {
+      const changed = apply([...lines], one)
+      fc.pre(changed.join('\n') !== lines.join('\n'))
+      folder.lines = changed
+      assert.equal(await isIntact(folder), false)
+    }),
+    { numRuns: 200 },
+  )
+  folder.lines = lines
+  assert.equal(await isIntact(folder), true)
+}
+
+const place = fc.nat({ max: count - 1 })
+
+describe('what was done to a log afterwards is found:', () => {
+  test('a character that was changed, wherever', () =>
+    eachIsFound(
+      fc.tuple(place, fc.nat(), fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 1 })),
+      (lines, [at, where, by]) =>
+        lines.map((line, index) => {
+          const offset = where % line.length
+          return index === at ? line.slice(0, offset) + by + line.slice(offset + 1) : line
+        }),
+    ))
+
+  test('a record that was removed, the last one excepted', () =>
+    eachIsFound(fc.nat({ max: count - 2 }), (lines, at) => lines.toSpliced(at, 1)))
+
+  test('a record that stands twice', () =>
+    eachIsFound(fc.tuple(place, place), (lines, [from, to]) => lines.toSpliced(to, 0, lines[from] ?? '')))
+
+  test('records that changed places', () =>
+    eachIsFound(fc.tuple(place, place), (lines, [one, other]) => {
+      const [first = '', second = ''] = [lines[one], lines[other]]
+      return lines.with(one, second).with(other, first)
+    }))
+
+  test('a record that was written anew, with a hash that fits', () =>
+    eachIsFound(fc.nat({ max: count - 2 }), (lines, at) => {
+      const line = readLine(lines[at] ?? '')
+      assert.ok(line)
+      const { statement, sequence, previous } = line
+      const entry = { statement, client: 'bob' }
+      return lines.with(at, writeLine({ sequence: sequence - 1, sha256: previous }, entry).text.trimEnd())
+    }))
+
+  test('the same JSON in another spelling', () =>
+    eachIsFound(place, (lines, at) => lines.with(at, (lines[at] ?? '').replace(':', ': '))))
+
+  test('lines of anything else', () =>
+    eachIsFound(fc.tuple(place, fc.oneof(fc.json(), fc.string())), (lines, [at, text]) =>
+      lines.toSpliced(at, 0, text.replaceAll('\n', ' ')),
+    ))
+})
+
+test('a problem is named with its line, and what comes after it is judged by itself', async () => {
+  using folder = new LogFolder()
+  await folder.fill(5)
+  const { lines } = folder
+  folder.lines = lines.toSpliced(2, 1)
+  const removed = await verifyAudit(folder.file)
+  assert.deepEqual(removed.problems, [{ line: 3, what: 'record 4 does not follow record 2: 1 missing' }])
+  folder.lines = lines.with(1, (lines[1] ?? '').replace('python', 'shells'))
+  const changed = await verifyAudit(folder.file)
+  assert.deepEqual(changed.problems, [
+    { line: 2, what: 'is no record, or was changed' },
+    { line: 3, what: 'record 3 does not follow record 1: 1 missing' },
+  ])
+})
+
+test('a log that was cut at its end or written anew is found by who has noted a record of it', async () => {
+  using folder = new LogFolder()
+  await folder.fill(5)
+  const { end } = await verifyAudit(folder.file)
+  const noted = { includes: end.sha256 }
+  assert.equal((await verifyAudit(folder.file, noted)).isIntact, true)
+  folder.lines = folder.lines.slice(0, -1)
+  assert.deepEqual([await isIntact(folder), (await verifyAudit(folder.file, noted)).isIntact], [true, false])
+})
+
+describe('a crash in the middle of a line', () => {
+  test('is told apart from a change, wherever it comes, and the next process goes on from it', async () => {
+    using folder = new LogFolder()
+    await folder.fill(3)
+    const whole = readFileSync(folder.file)
+    const [first = '', second = '', third = ''] = folder.lines
+    const lastFrom = first.length + second.length + 2
+    for (const length of [1, 2, 40, third.length - 1, third.length]) {
+      writeFileSync(folder.file, whole)
+      truncateSync(folder.file, lastFrom + length)
+      const isWhole = length === third.length
+      const before = await verifyAudit(folder.file)
+      assert.deepEqual(
+        [before.isIntact, before.records, before.isUnfinished],
+        [true, isWhole ? 3 : 2, !isWhole],
+      )
+      await folder.fill(2)
+      const after = await verifyAudit(folder.file)
+      assert.deepEqual(
+        [after.problems, after.records, after.torn, after.isUnfinished],
+        [[], isWhole ? 5 : 4, isWhole ? 0 : 1, false],
+      )
+    }
+  })
+
+  test('leaves a line that nobody can change either', async () => {
+    using folder = new LogFolder()
+    await folder.fill(2)
+    folder.append('{"client":"ada","prev')
+    await folder.fill(2)
+    const { lines } = folder
+    assert.equal(await isIntact(folder), true)
+    for (const torn of ['{"client":"bob","prev', '', '{"client":"ada","previous']) {
+      folder.lines = lines.with(2, torn)
+      assert.equal(await isIntact(folder), false, torn)
+    }
+    folder.lines = lines.toSpliced(2, 1)
+    assert.equal(await isIntact(folder), false)
+  })
+
+  test('is no excuse for a log whose last record was changed: nobody goes on from it', async () => {
+    using folder = new LogFolder()
+    await folder.fill(2)
+    folder.lines = folder.lines.with(1, 'anything')
+    await using log = folder.open()
+    await assert.rejects(log.record(recordOf()), { code: 'AUDIT_FAILED', message: /audit verify/ })
+    folder.lines = []
+  })
+})
