@@ -103,7 +103,8 @@ export class LastingPool<Job, End> implements AsyncDisposable {
     try {
       const end = await worker.run(job)
       if (slot.worker !== worker) return end
-      if (worker.fits(slot.client) === 'never') {
+      if (worker.crash !== undefined) this.#lose(slot, worker, worker.crash)
+      else if (worker.fits(slot.client) === 'never') {
         this.#giveUp(slot, 'its worker was spent')
         // In its place: the next job is not to wait longer than this one did.
         this.#restart(slot)

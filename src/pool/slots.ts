@@ -1,7 +1,7 @@
 /** The places of a pool whose workers last: each has a number, a state that is told, and a memory of its crashes. */
 import type { Clock } from '../core/clock.ts'
 
-/** `empty` until it is needed, and again when its worker was given up; `disabled` for good. */
+/** `empty` until it is needed, and again when its worker was given up; `crashed` until it is needed; `disabled` for good. */
 export type SlotState = 'empty' | 'restarting' | 'idle' | 'busy' | 'crashed' | 'disabled'
 
 export interface SlotEvent {
@@ -40,7 +40,7 @@ export class Slot<Worker> {
 
   /** Whether a worker can be started in it. */
   get isFree(): boolean {
-    return this.#state === 'empty'
+    return this.#state === 'empty' || this.#state === 'crashed'
   }
 
   turn(to: SlotState, reason: string): void {
@@ -56,7 +56,7 @@ export class Slot<Worker> {
     this.#crashes = [...this.#crashes.filter((at) => now - at < limit.windowMs), now]
     this.worker = null
     this.turn('crashed', reason)
-    if (this.#crashes.length < limit.most) this.turn('empty', 'it can be used again')
-    else this.turn('disabled', `${this.#crashes.length} crashes within ${limit.windowMs} ms`)
+    if (this.#crashes.length >= limit.most)
+      this.turn('disabled', `${this.#crashes.length} crashes within ${limit.windowMs} ms`)
   }
 }

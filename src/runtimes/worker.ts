@@ -29,6 +29,8 @@ export interface LastingWorker<LastingJob, End> {
   run(job: LastingJob): Promise<End>
   /** Whether it may serve this client next: it has before, nobody was served yet, or never. */
   fits(client: string): 'best' | 'well' | 'never'
+  /** How it broke while it ran its last job, which has an end all the same. */
+  readonly crash?: Error | undefined
   /** Resolves when it is lost while it waits. */
   readonly lost?: Promise<unknown>
   /** Resolves when nothing of it is left. */

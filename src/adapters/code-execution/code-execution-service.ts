@@ -2,6 +2,7 @@
 import { getLibrarySource, isModuleAllowed, getAllowedModuleNames, readAdded } from './libraries.ts'
 import { paramsOfAction } from './action.ts'
 import type { CodeAction } from './action.ts'
+import { readOptions } from './read-options.ts'
 import type { CodeExecutionParams, CodeExecutionResult, PoolStats, WorkerPoolOptions } from './types.ts'
 import { WorkerPool } from './worker-pool.ts'
 import { writeRefusal } from './write-result.ts'
@@ -24,9 +25,10 @@ export class CodeExecutionService implements AsyncDisposable {
 
   /** Throws INVALID_REQUEST for options that are wrong. */
   constructor(options: WorkerPoolOptions = {}) {
+    const { libraries, replaceLibraries } = readOptions(options)
     this.#pool = new WorkerPool(options)
-    this.#libraries = { ...options.libraries }
-    this.#hasDefaults = options.replaceLibraries !== true
+    this.#libraries = libraries
+    this.#hasDefaults = !replaceLibraries
   }
 
   /** Starts the workers. Called by the first `execute()` if nobody has; safe to call often, at one time too. */

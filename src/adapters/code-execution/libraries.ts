@@ -1,5 +1,5 @@
 /** Which libraries programs may require, by default and in a service of its own mind. */
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 
 import { LazaretError } from '../../core/errors.ts'
@@ -39,8 +39,10 @@ export function readLibraries({
 export function readAdded(name: string, pathOrSource: string): string {
   const isPath = !pathOrSource.includes('\n') && (isAbsolute(pathOrSource) || pathOrSource.startsWith('./'))
   if (!isPath) return pathOrSource
-  if (existsSync(pathOrSource)) return readFileSync(pathOrSource, 'utf8')
-  throw new LazaretError('INVALID_REQUEST', {
-    detail: `libraries.${name}: there is no file ${pathOrSource}.`,
-  })
+  try {
+    return readFileSync(pathOrSource, 'utf8')
+  } catch (cause) {
+    const detail = `libraries.${name}: ${pathOrSource} cannot be read.`
+    throw new LazaretError('INVALID_REQUEST', { detail, cause })
+  }
 }

@@ -2,6 +2,7 @@
 import { LazaretError } from '../../core/errors.ts'
 import type { LazaretOptions } from '../../engine/options.ts'
 import type { CrashLimit } from '../../pool/slots.ts'
+import { textOf } from './text-of.ts'
 import type { WorkerPoolOptions } from './types.ts'
 
 export interface ReadOptions extends Pick<WorkerPoolOptions, 'logger' | 'onEvent'> {
@@ -20,8 +21,24 @@ const windowMost = 24 * 60 * 60 * 1000
 
 /** Throws INVALID_REQUEST. */
 export function readOptions(options: WorkerPoolOptions): ReadOptions {
+  try {
+    return read(options)
+  } catch (thrown) {
+    if (thrown instanceof LazaretError) throw thrown
+    // A proxy or a getter of the caller's.
+    throw refuse(`they cannot be read: ${textOf(thrown)}`)
+  }
+}
+
+function read(options: WorkerPoolOptions): ReadOptions {
+  if (typeof options !== 'object' || options === null) throw refuse('they must be an object')
   const { poolSize, maxQueueSize, maxCrashesPerWorker, crashTimeWindow, logger, onEvent } = options
-  const { libraries = {}, replaceLibraries = false, engine = {} } = options
+  const { replaceLibraries = false, engine = {} } = options
+  if (logger !== undefined && !isLogger(logger)) throw refuse('logger must have the methods warn and error')
+  if (onEvent !== undefined && typeof onEvent !== 'function') throw refuse('onEvent must be a function')
+  if (typeof replaceLibraries !== 'boolean') throw refuse('replaceLibraries must be true or false')
+  if (typeof engine !== 'object' || engine === null) throw refuse('engine must be an object')
+  const libraries = readGiven(options.libraries)
   const strange = Object.entries(libraries).find(([, text]) => typeof text !== 'string')
   const odd = Object.keys(libraries).find((name) => !/^[@\w][\w./-]{0,213}$/.test(name))
   if (odd !== undefined)
@@ -41,6 +58,19 @@ export function readOptions(options: WorkerPoolOptions): ReadOptions {
     ...(onEvent !== undefined && { onEvent }),
   }
 }
+
+/** A copy: nobody changes it later. */
+function readGiven(libraries: unknown): Readonly<Record<string, string>> {
+  if (libraries === undefined) return {}
+  if (typeof libraries !== 'object' || libraries === null)
+    throw refuse('libraries must be an object of texts')
+  return Object.assign(Object.create(null) as Record<string, string>, libraries)
+}
+
+const isLogger = (logger: unknown): boolean =>
+  typeof logger === 'object' &&
+  logger !== null &&
+  ['warn', 'error'].every((name) => typeof (logger as Record<string, unknown>)[name] === 'function')
 
 function count(
   name: string,

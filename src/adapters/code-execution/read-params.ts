@@ -2,6 +2,7 @@
 import type { Limits } from '../../core/limits.ts'
 import type { HostFunction, RunHandles, RunSpec } from '../../core/request.ts'
 import { isAbortSignal } from '../../policy/hostile-input.ts'
+import { textOf } from './text-of.ts'
 import type { CodeExecutionParams } from './types.ts'
 
 export interface ReadParams {
@@ -65,7 +66,7 @@ function read(params: unknown): ReadParams | string {
       language,
       runtime: 'isolate',
       limits,
-      ...(input.value !== undefined && { input: input.value }),
+      ...(input.json !== undefined && { input: input.json }),
       ...(typeof client === 'string' && { client }),
       ...(functions !== undefined && { functionNames: Object.keys(functions) }),
     },
@@ -79,17 +80,19 @@ function read(params: unknown): ReadParams | string {
   }
 }
 
-/** A copy, as JSON has it. */
-function readInputData(data: unknown): { readonly value: unknown } | string {
-  if (data === undefined) return { value: undefined }
+/** As JSON: programs of the service get it as a text. */
+function readInputData(data: unknown): { readonly json: string | undefined } | string {
   try {
-    const json: string | undefined = JSON.stringify(data)
-    return { value: json === undefined ? undefined : (JSON.parse(json) as unknown) }
+    return { json: toJson(data) }
   } catch (thrown) {
     return `inputData cannot be written as JSON: ${textOf(thrown)}`
   }
 }
 
+/** Nothing for what JSON leaves out. */
+const toJson = JSON.stringify as (value: unknown) => string | undefined
+
+/** What programs give and get are texts of JSON. */
 function readBridge(bridge: unknown): Readonly<Record<string, HostFunction>> | string | undefined {
   if (bridge === undefined || bridge === null) return undefined
   if (typeof bridge !== 'object') return 'bridge must be an object of functions'
@@ -100,15 +103,13 @@ function readBridge(bridge: unknown): Readonly<Record<string, HostFunction>> | s
   return Object.fromEntries(
     entries.map(([name, call]) => [
       name,
-      async (...values: unknown[]) => asJson(await (call as (value: unknown) => unknown)(values[0])),
+      async (json: unknown) => {
+        const [argument] = JSON.parse(String(json)) as unknown[]
+        const given: unknown = await (call as (value: unknown) => unknown)(argument)
+        return toJson(given) ?? 'null'
+      },
     ]),
   )
-}
-
-/** What a bridge gives is JSON, too. */
-function asJson(value: unknown): unknown {
-  const json: string | undefined = JSON.stringify(value)
-  return json === undefined ? null : (JSON.parse(json) as unknown)
 }
 
 function clamp(value: unknown, { name, usual, least, most }: Range, warnings: string[]): number {
@@ -124,13 +125,4 @@ function clamp(value: unknown, { name, usual, least, most }: Range, warnings: st
 
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= bridgeCallsMost
-}
-
-/** Of anything, hostile or not. */
-function textOf(value: unknown): string {
-  try {
-    return (value instanceof Error ? value.message : String(value)).slice(0, 200)
-  } catch {
-    return 'it has no text'
-  }
 }

@@ -31,11 +31,14 @@ export class WorkerPool implements AsyncDisposable {
   /** Resolves when all workers wait for programs. Throws RUNTIME_UNAVAILABLE, JAIL_UNAVAILABLE, CELL_FAILED, WORKER_LOST. */
   initialize(): Promise<void> {
     if (this.#closing !== undefined) return this.#closing.then(() => this.initialize())
-    this.#warm ??= this.#start().catch((error: unknown) => {
-      this.#warm = undefined
+    if (this.#warm !== undefined) return this.#warm
+    const warm = this.#start().catch((error: unknown) => {
+      // Unless the pool was shut down and started again meanwhile.
+      if (this.#warm === warm) this.#warm = undefined
       throw error
     })
-    return this.#warm
+    this.#warm = warm
+    return warm
   }
 
   /** Never rejects. */
@@ -140,9 +143,13 @@ export class WorkerPool implements AsyncDisposable {
   #tell(event: SlotEvent): void {
     const { onEvent, logger } = this.#options
     const { slot, to, reason } = event
-    if (to === 'crashed') logger?.warn(`Worker ${slot} crashed: ${reason}`)
-    if (to === 'disabled') logger?.error(`Worker ${slot} is disabled: ${reason}`)
-    onEvent?.(event)
+    try {
+      if (to === 'crashed') logger?.warn(`Worker ${slot} crashed: ${reason}`)
+      if (to === 'disabled') logger?.error(`Worker ${slot} is disabled: ${reason}`)
+      onEvent?.(event)
+    } catch {
+      // What an observer throws is no reason to lose a worker's state.
+    }
   }
 }
 

@@ -3,6 +3,7 @@ import { LazaretError } from '../../core/errors.ts'
 import { sayOutcome } from '../../core/outcome.ts'
 import type { SettledRun } from '../../engine/runs.ts'
 import type { ReadParams } from './read-params.ts'
+import { textOf } from './text-of.ts'
 import type { CodeExecutionErrorType, CodeExecutionResult } from './types.ts'
 
 /** What a program that ended is told as. */
@@ -65,8 +66,7 @@ export const shuttingDown = 'Worker pool is shutting down'
 
 /** Of what the engine throws. */
 export function explainThrown(thrown: unknown, queueLength: number): string {
-  if (!(thrown instanceof LazaretError))
-    return thrown instanceof Error ? thrown.message : 'The service failed'
+  if (!(thrown instanceof LazaretError)) return `The service failed: ${textOf(thrown)}`
   if (thrown.code === 'QUEUE_FULL')
     return `Request queue is full (${queueLength} pending requests). Please try again later.`
   return thrown.code === 'DISPOSED' ? shuttingDown : thrown.message
@@ -78,9 +78,5 @@ function withWarnings({ warnings }: ReadParams): Pick<CodeExecutionResult, 'warn
 
 function reasonOf(signal: AbortSignal | undefined): string {
   const reason: unknown = signal?.reason
-  return reason instanceof Error
-    ? reason.message
-    : typeof reason === 'string'
-      ? reason
-      : 'The program was aborted'
+  return reason instanceof Error || typeof reason === 'string' ? textOf(reason) : 'The program was aborted'
 }

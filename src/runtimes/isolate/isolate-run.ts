@@ -42,6 +42,7 @@ export class IsolateRun {
   #denied: string | undefined
   #isOver = false
   #isWorkerSpent = false
+  #hasCrashed = false
 
   constructor(parts: IsolateRunParts) {
     const { clock, limits, handles, stream } = parts
@@ -75,14 +76,21 @@ export class IsolateRun {
     return this.#isWorkerSpent
   }
 
+  /** Whether its worker ended by itself, and not for want of memory. */
+  get hasCrashed(): boolean {
+    return this.#hasCrashed
+  }
+
   /** Its process has ended. `lastWords` is what it printed: the engine's own, which guests cannot write. */
   loseWorker(report: ProcessReport | null, lastWords: string): void {
     if (this.#isOver) return
     this.#isWorkerSpent = true
     const oomKills = this.#parts.oomKills()
     const isOutOfMemory = oomKills > 0 || engineGaveUp.test(lastWords)
+    this.#hasCrashed = !isOutOfMemory
     this.#finish({
-      end: report?.end ?? { by: 'signal', signal: 'SIGKILL' },
+      // The process never exits by itself while it runs a program.
+      end: report?.end.by === 'signal' ? report.end : { by: 'signal', signal: 'SIGKILL' },
       killReason: isOutOfMemory ? 'memory' : null,
       oomKills,
     })
@@ -165,8 +173,9 @@ export class IsolateRun {
   }
 }
 
-/** What V8 prints when it ends the process because it has no memory left. */
-const engineGaveUp = /(?:out of memory|OOM|[Aa]llocation failed|invalid (?:array|table) (?:length|size))/
+/** What V8 prints when it ends the process because it has no memory left; `is_heap_oom` in an isolate, else a sentence. */
+const engineGaveUp =
+  /(?:^is_heap_oom|out of memory|OOM|[Aa]llocation failed|invalid (?:array|table) (?:length|size))/m
 
 function countOf(claimed: unknown): number {
   return typeof claimed === 'number' && claimed >= 0 && Number.isFinite(claimed) ? claimed : 0

@@ -17,7 +17,10 @@ export interface IsolatesPark {
   readonly libraries: Readonly<Record<string, LibraryPlace>>
 }
 
-/** `service`: the program assigns `output`. `run`: its completion value counts. */
+/**
+ * `service`: the program assigns `output`; input, what host functions are given and what they give are texts of JSON, so that
+ * nothing in them is taken for a tag. `run`: the completion value counts, and values are encoded with tags.
+ */
 export type IsolateMode = 'service' | 'run'
 
 export interface IsolateRequest extends GuestRequest {

@@ -67,6 +67,7 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
   #client: string | undefined
   #runsLeft = runsMax
   #isSpent = false
+  #crash: LazaretError | undefined
   #run: IsolateRun | undefined
   #lastWords = ''
 
@@ -86,6 +87,10 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
     if (this.#isSpent || this.#runsLeft <= 0) return 'never'
     if (this.#client === undefined) return 'well'
     return this.#client === client ? 'best' : 'never'
+  }
+
+  get crash(): LazaretError | undefined {
+    return this.#crash
   }
 
   async run(job: IsolateJob): Promise<Exit> {
@@ -117,6 +122,7 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
     } finally {
       this.#run = undefined
       this.#isSpent ||= run.isWorkerSpent
+      if (run.hasCrashed) this.#crash = crashed('while it ran a program')
       cell.hold(false)
     }
   }
@@ -156,8 +162,7 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
     const wasSpent = this.#isSpent
     this.#isSpent = true
     if (this.#run !== undefined) this.#run.loseWorker(report, this.#lastWords)
-    else if (!wasSpent)
-      this.#loss.resolve(new LazaretError('WORKER_LOST', { detail: 'A worker of isolates ended by itself.' }))
+    else if (!wasSpent) this.#loss.resolve(crashed('while it waited'))
   }
 
   #stand(): Promise<Standing> {
@@ -198,6 +203,9 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
     if (cgroup !== null) built.ground.cgroup?.limit(cgroup)
   }
 }
+
+const crashed = (when: string): LazaretError =>
+  new LazaretError('WORKER_LOST', { detail: `A worker of isolates ended by itself ${when}.` })
 
 /** Of the cell. Its time is that of its programs, one after another, which the host holds. */
 function workerLimits(memoryBytes: number): Limits {

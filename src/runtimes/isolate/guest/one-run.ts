@@ -59,7 +59,7 @@ export class OneRun implements Hearer {
       mode,
       calls: functions?.names ?? [],
       ...(functions !== undefined && { maxCalls: functions.callsMax }),
-      ...(input !== undefined && { input: JSON.stringify(input) }),
+      ...(input !== undefined && { input: this.#toJson(input) }),
       allowed: this.#allowed,
       maxBytes: resultBytes,
     }
@@ -70,7 +70,15 @@ export class OneRun implements Hearer {
   answer({ type, id, value, error }: Answer): void {
     if (this.#isOver) return
     const isError = type === 'throw'
-    this.#step(() => this.#enter('answer', [id, isError, JSON.stringify(isError ? error : (value ?? null))]))
+    const json = isError ? JSON.stringify(error) : this.#toJson(value ?? null)
+    this.#step(() => this.#enter('answer', [id, isError, json]))
+  }
+
+  /** In mode `service` the host sends texts of JSON. */
+  #toJson(value: unknown): string {
+    return this.#request.isolate.mode === 'service' && typeof value === 'string'
+      ? value
+      : JSON.stringify(value)
   }
 
   log(level: string, text: string): void {
@@ -78,7 +86,8 @@ export class OneRun implements Hearer {
   }
 
   call(id: number, name: string, json: string): void {
-    send(`{"type":"call","id":${id},"name":${JSON.stringify(name)},"args":${json}}`)
+    const values = this.#request.isolate.mode === 'service' ? JSON.stringify([json]) : json
+    send(`{"type":"call","id":${id},"name":${JSON.stringify(name)},"args":${values}}`)
   }
 
   /** Lets the program go on, and looks at how far it has come. */
@@ -123,6 +132,10 @@ export class OneRun implements Hearer {
     }
     if (outcome.state === 'failed') {
       const { kind, error } = outcome
+      if (kind === 'memory') {
+        this.#stop('memory')
+        return
+      }
       const denied = kind === 'security' ? [`{"type":"denied","what":${JSON.stringify(error.message)}}`] : []
       const placed = this.#text === undefined ? error : placeError(error, kind, this.#text)
       this.#end(1, ...denied, writeError(kind === 'syntax' ? 'syntax' : 'run', placed))

@@ -43,6 +43,8 @@ const rehearsal = `{
 const plainMax = 4
 const loadedMax = 2
 const kindsMax = 4
+/** Kinds that could not be made, and are not tried again. */
+const failedMax = 100
 /** What the inside asks for like a library; no library has such a name, because none may hold a colon. */
 const partsOfInside: Readonly<Record<string, LibraryPlace>> = Object.assign(Object.create(null) as object, {
   'lazaret:values': { file: 'values.js' },
@@ -62,6 +64,7 @@ export class Stock {
   readonly #snapshot: ExternalCopy<ArrayBuffer>
   readonly #sources = new Map<string, string>()
   readonly #libraries: Readonly<Record<string, LibraryPlace>>
+  readonly #failed = new Set<string>()
   /** By kind; the one that was asked for last is last. */
   readonly #waiting = new Map<string, { readonly want: Want; readonly prepared: Prepared[] }>()
 
@@ -86,6 +89,7 @@ export class Stock {
   /** Those of a kind, which is worth having from now on. */
   want(want: Want): Prepared[] {
     const kind = kindOf(want)
+    if (this.#failed.has(kind)) return []
     const waiting = this.#waiting.get(kind) ?? { want, prepared: [] }
     this.#waiting.delete(kind)
     this.#waiting.set(kind, waiting)
@@ -98,12 +102,23 @@ export class Stock {
 
   /** Makes one that is missing. False when none is. */
   refillOne(): boolean {
-    for (const { want, prepared } of [...this.#waiting.values()].toReversed()) {
+    for (const [kind, { want, prepared }] of [...this.#waiting].toReversed()) {
       if (prepared.length >= (want.libraries.length === 0 ? plainMax : loadedMax)) continue
-      prepared.push(this.#make(want))
+      try {
+        prepared.push(this.#make(want))
+      } catch {
+        this.#giveUp(kind)
+      }
       return true
     }
     return false
+  }
+
+  /** A library of the kind throws, or takes more memory than there is. Programs that name it hear so themselves. */
+  #giveUp(kind: string): void {
+    this.#waiting.delete(kind)
+    if (this.#failed.size >= failedMax) this.#failed.clear()
+    this.#failed.add(kind)
   }
 
   #make({ memoryMiB, libraries }: Want): Prepared {
@@ -111,7 +126,12 @@ export class Stock {
     const context = isolate.createContextSync()
     const own: { hearer: Hearer | undefined } = { hearer: undefined }
     const inside = this.#furnish(context, own)
-    for (const name of libraries) inside.load.applySync(undefined, [name], { timeout: loadMs })
+    try {
+      for (const name of libraries) inside.load.applySync(undefined, [name], { timeout: loadMs })
+    } catch (thrown) {
+      if (!isolate.isDisposed) isolate.dispose()
+      throw thrown
+    }
     return Object.assign(own, { isolate, inside })
   }
 

@@ -1,5 +1,6 @@
 /** Stacks that show the program's own frames, at the places in the code as written. */
 import { stringCodeAt, stringIndexOf, stringSlice } from '../../../core/primordials.ts'
+import { createAllocationWatch } from './allocations.ts'
 import { lockStackTraces } from '../../javascript/bare/stack.ts'
 
 export const programName = '<code>'
@@ -9,7 +10,7 @@ let linesBefore = 0
 let columnsBefore = 0
 
 export function installStacks(): void {
-  lockStackTraces(programName, mapPlaces)
+  lockStackTraces(programName, mapPlaces, createAllocationWatch())
 }
 
 export function setOffset(offset: { readonly lines: number; readonly columns: number }): void {

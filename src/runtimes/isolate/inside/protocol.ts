@@ -31,7 +31,8 @@ export interface IsolateProgram {
   readonly maxBytes?: number
 }
 
-export type FailureKind = 'runtime' | 'security' | 'syntax'
+/** `memory`: the engine could not allocate what the program wanted. */
+export type FailureKind = 'runtime' | 'security' | 'syntax' | 'memory'
 
 export interface Failure {
   readonly name: string

@@ -3,6 +3,7 @@ import { defineProperty, jsonString, messageOf, stringSlice, uncurryThis } from 
 import { isError, readProperty, textOr } from '../../../core/read-value.ts'
 import { show } from '../../javascript/bare/shown.ts'
 import { define } from '../../javascript/define.ts'
+import { isRefusedAllocation, wasRefusedAllocation } from './allocations.ts'
 import { createAsyncFunction, evaluateScript } from './code-makers.ts'
 import { ownFrames, programName, setOffset } from './places.ts'
 import { NotPlain, toPlainJson } from './plain-json.ts'
@@ -86,7 +87,8 @@ export class Running {
     const isSecurity = wasRaised(message)
     // A copy has lost the name that it was given.
     const name = isSecurity ? 'SecurityError' : failure.name
-    this.#fail(isSecurity ? 'security' : 'runtime', {
+    const other = wasRefusedAllocation(message) ? 'memory' : 'runtime'
+    this.#fail(isSecurity ? 'security' : other, {
       name,
       message,
       ...(stack ? { stack: ownFrames(stack) } : {}),
@@ -117,7 +119,9 @@ export class Running {
   }
 
   #failWith(thrown: unknown): void {
-    this.#fail(isSecurityError(thrown) ? 'security' : 'runtime', describe(thrown))
+    // First, because it reads the stack.
+    const failure = describe(thrown)
+    this.#fail(kindOf(thrown), failure)
   }
 
   #fail(kind: FailureKind, { name, message, stack }: Failure): void {
@@ -126,6 +130,11 @@ export class Running {
     const error = `{"name":${shortJson(name)},"message":${shortJson(message)}${shown}}`
     this.#outcome = `{"state":"failed","kind":"${kind}","error":${error}}`
   }
+}
+
+function kindOf(thrown: unknown): FailureKind {
+  if (isSecurityError(thrown)) return 'security'
+  return isRefusedAllocation(thrown) ? 'memory' : 'runtime'
 }
 
 /** `#!` is only allowed as the very first characters, and ours come before it. */

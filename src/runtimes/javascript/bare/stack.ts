@@ -10,8 +10,13 @@ const otherFramesMax = 6
 const anonymous = '<anonymous> ('
 const nameAndMessage = uncurryThis(Error.prototype.toString)
 
-export function lockStackTraces(programName: string, mapPositions: (text: string) => string): void {
+export function lockStackTraces(
+  programName: string,
+  mapPositions: (text: string) => string,
+  look?: (error: Error, frames: readonly unknown[]) => void,
+): void {
   const write = (error: Error, frames: readonly unknown[]): string => {
+    look?.(error, frames)
     let text = headerOf(error)
     for (let index = 0, shown = 0; index < frames.length && shown < framesMax; index++) {
       const frame = `${frames[index] as string}`
