@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runIsolate } from './isolate.ts'
 
-type End = { readonly output: unknown } | { readonly failed: 'runtime' | 'security' | 'syntax' }
+type End = { readonly output: unknown } | { readonly failed: 'runtime' | 'security' | 'syntax' | 'memory' }
 const security = { failed: 'security' } as const
 const runtime = { failed: 'runtime' } as const
 const syntax = { failed: 'syntax' } as const
