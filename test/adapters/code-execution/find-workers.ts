@@ -1,0 +1,20 @@
+/** The processes that make isolates, as the host's /proc has them: those below this process alone. */
+import { readFileSync } from 'node:fs'
+
+import { isDead, listDescendants } from '../../support/processes.ts'
+import type { HostProcess } from '../../support/processes.ts'
+
+export function findWorkers(): HostProcess[] {
+  return listDescendants(process.pid).filter(
+    (one) => !isDead(one) && commandOf(one).includes('/harness-isolate/'),
+  )
+}
+
+function commandOf({ pid }: HostProcess): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
+  } catch {
+    // It has ended meanwhile.
+    return ''
+  }
+}

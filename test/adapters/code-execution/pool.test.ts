@@ -1,0 +1,167 @@
+/** The pool of workers: its start, its figures, its queue and its end. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { CodeExecutionService, WorkerPool } from '../../../src/adapters/code-execution/index.ts'
+import type { CodeExecutionResult, SlotEvent } from '../../../src/adapters/code-execution/index.ts'
+import { findWorkers } from './find-workers.ts'
+
+const idle = (workers: number) => ({
+  totalWorkers: workers,
+  activeWorkers: workers,
+  busyWorkers: 0,
+  queueLength: 0,
+})
+const none = idle(0)
+
+/** A program that runs until `finish` is called. */
+function heldOpen() {
+  const begun = Promise.withResolvers<void>()
+  const done = Promise.withResolvers<number>()
+  const bridge = { wait: () => (begun.resolve(), done.promise) }
+  const params = { code: 'output = await bridge.wait()', language: 'javascript', bridge } as const
+  return { params, begun: begun.promise, finish: () => done.resolve(1) }
+}
+
+const quick = { code: 'output = 1', language: 'javascript' } as const
+
+const countWorkers = (): number => findWorkers().length
+
+test('the figures are right before, during and after', async () => {
+  await using service = new CodeExecutionService()
+  assert.deepEqual(service.getStats(), none)
+  await service.initialize()
+  assert.deepEqual(service.getStats(), idle(2))
+  const programs = [heldOpen(), heldOpen(), heldOpen()]
+  const results = programs.map(({ params }) => service.execute(params))
+  await Promise.all(programs.slice(0, 2).map(({ begun }) => begun))
+  assert.deepEqual(service.getStats(), { totalWorkers: 2, activeWorkers: 2, busyWorkers: 2, queueLength: 1 })
+  programs[0]?.finish()
+  await Promise.all([results[0], programs[2]?.begun])
+  assert.deepEqual(service.getStats(), { totalWorkers: 2, activeWorkers: 2, busyWorkers: 2, queueLength: 0 })
+  for (const { finish } of programs) finish()
+  for (const { output } of await Promise.all(results)) assert.equal(output, 1)
+  assert.deepEqual(service.getStats(), idle(2))
+  await service.shutdown()
+  assert.deepEqual(service.getStats(), none)
+})
+
+test('concurrent first calls start no more processes than poolSize', async () => {
+  const events: SlotEvent[] = []
+  await using service = new CodeExecutionService({ poolSize: 2, onEvent: (event) => events.push(event) })
+  const calls = Array.from({ length: 10 }, () => service.execute(quick))
+  await Promise.all([service.initialize(), service.initialize(), ...calls, service.initialize()])
+  for (const call of calls) assert.equal((await call).output, 1)
+  assert.equal(events.filter(({ to }) => to === 'restarting').length, 2)
+  assert.equal(countWorkers(), 2)
+  assert.deepEqual(service.getStats(), idle(2))
+  await service.shutdown()
+  assert.equal(countWorkers(), 0)
+})
+
+test('after an end it can be initialized again, and ends twice without harm', async () => {
+  await using service = new CodeExecutionService({ poolSize: 1 })
+  await service.shutdown()
+  for (let round = 0; round < 2; round++) {
+    assert.equal((await service.execute(quick)).output, 1)
+    await Promise.all([service.shutdown(), service.shutdown()])
+    assert.deepEqual(service.getStats(), none)
+  }
+  await service.initialize()
+  const ending = service.shutdown()
+  const restarted = service.initialize()
+  assert.equal((await service.execute(quick)).error, 'Worker pool is shutting down')
+  await Promise.all([ending, restarted])
+  assert.deepEqual(service.getStats(), idle(1))
+})
+
+test('an end while the first workers start leaves none, and a start after it has its own', async () => {
+  await using service = new CodeExecutionService({ poolSize: 2 })
+  const starting = service.initialize().catch((error: unknown) => error)
+  const early = service.execute(quick)
+  await service.shutdown()
+  await starting
+  assert.equal(typeof (await early).success, 'boolean')
+  assert.equal(countWorkers(), 0)
+  await Promise.all([service.initialize(), service.initialize()])
+  assert.equal(countWorkers(), 2)
+})
+
+test('a full queue is refused with the number of those who wait', async () => {
+  await using service = new CodeExecutionService({ poolSize: 1, maxQueueSize: 2 })
+  const first = heldOpen()
+  const running = service.execute(first.params)
+  await first.begun
+  const waiting = [service.execute(quick), service.execute(quick)]
+  assert.deepEqual(await service.execute(quick), {
+    success: false,
+    error: 'Request queue is full (2 pending requests). Please try again later.',
+  })
+  first.finish()
+  for (const { output } of await Promise.all([running, ...waiting])) assert.equal(output, 1)
+})
+
+test('a queue of its own: a hundred and two in flight by default, and one more is refused', async () => {
+  await using service = new CodeExecutionService()
+  await service.initialize()
+  const programs = Array.from({ length: 103 }, heldOpen)
+  const results = programs.map(({ params }) => service.execute(params))
+  assert.match((await results[102])?.error ?? '', /^Request queue is full \(100 pending requests\)/)
+  for (const { finish } of programs) finish()
+  const successes = (await Promise.all(results)).filter(({ success }) => success)
+  assert.equal(successes.length, 102)
+})
+
+test('at the end what waits is refused at once, and what runs may end by itself', async () => {
+  const pool = new WorkerPool({ poolSize: 1 })
+  await pool.initialize()
+  const first = heldOpen()
+  const running = pool.execute(first.params)
+  await first.begun
+  const waiting = pool.execute(quick)
+  let hasEnded = false
+  const ending = pool.shutdown().then(() => (hasEnded = true))
+  assert.deepEqual(await waiting, { success: false, error: 'Worker pool is shutting down' })
+  assert.deepEqual(await pool.execute(quick), { success: false, error: 'Worker pool is shutting down' })
+  assert.equal(hasEnded, false)
+  first.finish()
+  assert.equal((await running).output, 1)
+  await ending
+  assert.deepEqual(pool.getStats(), none)
+})
+
+test('what goes on is killed five seconds after the end has begun', async () => {
+  const pool = new WorkerPool({ poolSize: 1 })
+  const first = heldOpen()
+  const running = pool.execute({ ...first.params, timeoutSeconds: 100 })
+  await first.begun
+  const before = performance.now()
+  await pool.shutdown()
+  const { success, error } = await running
+  assert.deepEqual([success, error], [false, 'Worker pool is shutting down'])
+  assert.ok(performance.now() - before > 4900)
+  assert.equal(countWorkers(), 0)
+})
+
+test('a worker serves one client', async () => {
+  const events: SlotEvent[] = []
+  await using service = new CodeExecutionService({ poolSize: 1, onEvent: (event) => events.push(event) })
+  const starts = () => events.filter(({ to }) => to === 'restarting').length
+  for (const client of ['a', 'a', 'b', 'b', 'a'])
+    assert.equal((await service.execute({ ...quick, client })).output, 1)
+  assert.equal(starts(), 3)
+})
+
+test('waiting for a worker counts against the time of a program and five seconds', async () => {
+  await using service = new CodeExecutionService({ poolSize: 1 })
+  const first = heldOpen()
+  const running = service.execute(first.params)
+  await first.begun
+  const before = performance.now()
+  const late: CodeExecutionResult = await service.execute({ ...quick, timeoutSeconds: 0.1 })
+  assert.deepEqual([late.success, late.errorType], [false, 'TIMEOUT'])
+  assert.equal(late.error, 'Code execution exceeded timeout of 0.1 seconds')
+  assert.ok(performance.now() - before > 5000)
+  first.finish()
+  await running
+})
