@@ -40,6 +40,8 @@ const makers: Readonly<Partial<Record<string, true>>> = {
 /** Looks at an error whose stack the engine is about to write. Programs can call this too, but have no frames to give. */
 export function createAllocationWatch(): (error: Error, frames: readonly unknown[]) => void {
   const frame = firstFrame()
+  // Realms that snapshots are taken in have no stacks; no program runs there.
+  if (frame === undefined) return () => undefined
   const lineOf = uncurryThis(frame.getLineNumber)
   const functionOf = uncurryThis(frame.getFunctionName)
   const typeOf = uncurryThis(frame.getTypeName)
@@ -68,10 +70,10 @@ export const isRefusedAllocation = (thrown: unknown): boolean =>
 export const wasRefusedAllocation = (text: string): boolean => hasRefused && text === message
 
 /** Before the function that writes stacks is locked. */
-function firstFrame(): Frame {
+function firstFrame(): Frame | undefined {
   const own = NativeError as { prepareStackTrace?: unknown }
   own.prepareStackTrace = (_error: Error, frames: readonly object[]) => getPrototypeOf(frames[0])
-  const frame = new NativeError().stack as unknown as Frame
+  const frame = new NativeError().stack as unknown as Frame | undefined
   delete own.prepareStackTrace
   return frame
 }

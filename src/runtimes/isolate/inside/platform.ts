@@ -5,16 +5,25 @@
 declare const $lazaretInside: { platform?: object }
 
 const { getOwnPropertyDescriptor, getPrototypeOf, prototype: objectPrototype } = Object
+const { prototype: arrayPrototype } = Array
 const call = Function.prototype.call.bind(Function.prototype.call) as (
   method: unknown,
   self: unknown,
 ) => unknown
+
+/**
+ * Most objects are plain. What the engine throws for each kind that they are not would cost them more than all else; whoever
+ * gives another kind such a prototype finds it taken for plain.
+ */
+const isCommon = (prototype: unknown): boolean =>
+  prototype === objectPrototype || prototype === arrayPrototype || prototype === null
 
 /** Whether a method that only its own kind of object has does not throw. */
 function brand(method: unknown): (value: unknown) => boolean {
   return (value) => {
     if (typeof value !== 'object' || value === null) return false
     try {
+      if (isCommon(getPrototypeOf(value))) return false
       call(method, value)
       return true
     } catch {
