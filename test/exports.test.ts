@@ -238,7 +238,7 @@ const consumer = `
 import { ${values.join(', ')} } from 'lazaret'
 import type { ${types.join(', ')} } from 'lazaret'
 ${doors.map(({ name, ...door }) => importAll(name, door)).join('')}
-export const compute = (source: string): Promise<lazaret_snippet.SnippetResult> => runSnippet({ source })
+export const compute = (source: string): Promise<SnippetResult> => runSnippet({ source })
 export const toolName: string = snippetTool.name
 export type All = [${types.join(', ')}]
 export async function use(request: RunRequest): Promise<string> {
@@ -250,9 +250,9 @@ export async function use(request: RunRequest): Promise<string> {
     default: return receipt.protection
   }
 }
-export async function ask(message: lazaret_actor.Message): Promise<unknown> {
-  await using actor: lazaret_actor.Actor & AsyncDisposable = new SubprocessCodeExecutionActor(new MessageRouter(), 5000)
-  const { success, error, payload }: lazaret_actor.MessageResponse = await actor.receive(message)
+export async function ask(message: Message): Promise<unknown> {
+  await using actor: Actor & AsyncDisposable = new SubprocessCodeExecutionActor(new MessageRouter(), 5000)
+  const { success, error, payload }: MessageResponse = await actor.receive(message)
   return success ? payload?.result : error
 }
 // @ts-expect-error: a language that does not exist
