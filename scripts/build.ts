@@ -16,6 +16,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { findBun } from './find-bun.ts'
+import { keepPublicTypes } from './public-types.ts'
 
 const root = join(import.meta.dirname, '..')
 const target = join(root, 'dist')
@@ -24,6 +25,7 @@ const stale = `${target}.${process.pid}.old`
 
 try {
   compile()
+  keepPublicTypes(fresh, publicTypes())
   copyAsTheyAre()
   const bun = findBun()
   if (bun === undefined) fail('The build bundles with Bun: run `npm install` without `--omit=optional`.')
@@ -41,6 +43,14 @@ try {
 function compile(): void {
   const compiler = join(root, 'node_modules/typescript/bin/tsc')
   run(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json'), '--outDir', fresh])
+}
+
+/** As the manifest names them. */
+function publicTypes(): string[] {
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly exports: Readonly<Record<string, string | { readonly types: string }>>
+  }
+  return Object.values(manifest.exports).flatMap((entry) => (typeof entry === 'string' ? [] : [entry.types]))
 }
 
 /** What guests read that is no TypeScript. */
