@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { before, test } from 'node:test'
 
 import { sectionNames } from '../../bench/sections.ts'
 import type { SectionName } from '../../bench/sections.ts'
@@ -18,23 +18,47 @@ interface Document {
   readonly wrong: readonly string[]
 }
 
+/** All of them in one process: to start one, and to look at the machine, takes longer than most sections. */
+const shortly = ['--turns', '2', '--seconds', '0.1', '--in-flight', '2', '--json']
+let all: ReturnType<typeof bench> | undefined
+
+before(() => {
+  all = bench(shortly)
+})
+
 for (const name of sectionNames) {
   test(`the section ${name} answers with plausible rows`, () => {
-    const args = ['--turns', '2', '--seconds', '0.1', '--in-flight', '2', '--json', '--only', name]
-    const { status, stdout, stderr } = bench(args)
-    assert.equal(status, 0, stderr)
-    const { host, sections, wrong } = JSON.parse(stdout) as Document
-    assert.equal(host.versions['node'], process.versions.node)
-    assert.deepEqual(wrong, [])
-    assert.deepEqual(
-      sections.map((section) => section.name),
-      [name],
-    )
-    const tables = sections.flatMap((section) => section.tables)
+    const { sections } = JSON.parse(all?.stdout ?? '') as Document
+    const tables = sections.filter((section) => section.name === name).flatMap((section) => section.tables)
     assert.ok(tables.length > 0)
+    assert.deepEqual(
+      tables.flatMap(({ wrong }) => wrong),
+      [],
+    )
     for (const table of tables) assertPlausible(table)
   })
 }
+
+test('all sections are there, in their order, and nothing went wrong', () => {
+  assert.equal(all?.status, 0, all?.stderr)
+  const { host, sections, wrong } = JSON.parse(all.stdout) as Document
+  assert.equal(host.versions['node'], process.versions.node)
+  assert.deepEqual(wrong, [])
+  assert.deepEqual(
+    sections.map(({ name }) => name),
+    [...sectionNames],
+  )
+})
+
+test('--only measures what it names', () => {
+  const { status, stdout, stderr } = bench([...shortly, '--only', 'functions'])
+  assert.equal(status, 0, stderr)
+  const { sections } = JSON.parse(stdout) as Document
+  assert.deepEqual(
+    sections.map(({ name }) => name),
+    ['functions'],
+  )
+})
 
 test('--help says what there is, and a wrong option what is wrong with it', () => {
   const help = bench(['--help'])
