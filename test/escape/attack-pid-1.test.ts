@@ -47,7 +47,10 @@ test('python: pid 1 cannot be signalled by pidfd, traced, read, limited, reniced
     limits: { wallMs: 5000 },
   })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
-  assert.deepEqual(JSON.parse(stdout), { state: hasPidNamespace ? 'S' : 'hidden', allowed: [] })
+  const { state, allowed } = JSON.parse(stdout) as { state: string; allowed: unknown }
+  // It waits, or is at its own work; it is neither stopped nor traced.
+  assert.match(state, hasPidNamespace ? /^[RS]$/ : /^hidden$/)
+  assert.deepEqual(allowed, [])
 })
 
 test('python: after every attack on pid 1 the wall limit still holds', async () => {

@@ -245,7 +245,7 @@ async function writeFromInside(): Promise<void> {
   const owner = isRoot ? { uid: 4242, gid: 4243 } : {}
   if (isRoot) chownSync(workspace, 4242, 4243)
   {
-    await using lazaret = createLazaret({ onEvent: () => undefined })
+    await using lazaret = createLazaret({ onEvent: () => undefined, access: { workspaces: [workspace] } })
     await using sandbox = await lazaret.sandbox({ workspace })
     const script = `printf '{"toolchains":{"python":"./tool"}}' > ${fileName}
 printf '#!/bin/sh\\ntouch %s\\n' '${inFolder('executed')}' > tool; chmod 755 tool`
