@@ -1,3 +1,4 @@
+import type { Outcome } from './outcome.ts'
 import type { Signature, Statement, Usage } from './receipt.ts'
 import type { WorkOutcome } from './work.ts'
 
@@ -14,4 +15,8 @@ export interface WorkEnd {
   readonly statement?: Statement
   /** That of its receipt. */
   readonly signature?: Signature
+}
+
+export function endOfProgram(outcome: Outcome): WorkEnd {
+  return { outcome: outcome.kind, ...('exitCode' in outcome ? { exitCode: outcome.exitCode } : {}) }
 }

@@ -3,6 +3,7 @@ import type { LazaretError } from '../core/errors.ts'
 import { messageOf } from '../core/primordials.ts'
 import type { ProtectionLevel } from '../core/protection.ts'
 import type { WorkRecord } from '../observe/audit.ts'
+import { sha256 } from '../observe/digest.ts'
 import { readInput } from '../policy/hostile-input.ts'
 import type { WorkerShape } from '../pool/shape.ts'
 import type { LazaretEvent, LazaretOptions } from './options.ts'
@@ -19,13 +20,19 @@ export class Events {
 
   readonly tellOfWork = ({ work, end, wallMs }: WorkRecord): void => {
     const { kind, id, client } = work
-    const { outcome, code, usage } = end
+    const { outcome, code, exitCode, usage } = end
+    const durationMs = usage?.wallMs ?? wallMs
+    const named = client === undefined ? {} : { client }
     this.#tell({
       type: 'work-ended',
-      ...{ kind, id, outcome, wallMs: usage?.wallMs ?? wallMs },
-      ...(client === undefined ? {} : { client }),
+      ...{ kind, id, outcome, wallMs: durationMs },
+      ...named,
       ...(code === undefined ? {} : { code }),
+      ...(exitCode === undefined ? {} : { exitCode }),
     })
+    if (outcome !== 'timed-out' || this.#onEvent === undefined) return
+    const text = work.kind === 'run' ? work.spec.code : 'command' in work ? work.command : ''
+    this.#tell({ type: 'timed-out', kind, id, ...named, codeHash: sha256(text), durationMs })
   }
 
   tellOfFailing({ runtime, language }: WorkerShape, reason: unknown): void {

@@ -26,6 +26,18 @@ export type LazaretEvent =
       readonly client?: string
       /** Of the error that was thrown. */
       readonly code?: string
+      /** Of a program that exited by itself. */
+      readonly exitCode?: number
+    }
+  /** A program was ended for its time; comes after the `work-ended` of it. */
+  | {
+      readonly type: 'timed-out'
+      readonly kind: WorkKind
+      readonly id: string
+      readonly client?: string
+      /** SHA-256 of the program's text, or of the command's, in hexadecimal. */
+      readonly codeHash: string
+      readonly durationMs: number
     }
   /** Workers of this kind cannot be started ahead, or end before their run; runs are started anew meanwhile. */
   | {

@@ -2,6 +2,7 @@
 import { endInOrder } from '../core/endings.ts'
 import type { RunHandles, RunRequest, RunSpec } from '../core/request.ts'
 import type { RunResult } from '../core/result.ts'
+import { endOfProgram } from '../core/work-end.ts'
 import type { WorkEnd } from '../core/work-end.ts'
 import type { Attested, Notary } from '../observe/notary.ts'
 import type { Governor } from '../policy/governor.ts'
@@ -131,6 +132,5 @@ export class Runs implements AsyncDisposable {
 }
 
 function endOf({ result: { outcome, usage }, attested }: SettledRun): WorkEnd {
-  const exitCode = 'exitCode' in outcome ? { exitCode: outcome.exitCode } : {}
-  return { outcome: outcome.kind, ...exitCode, usage, ...attested }
+  return { ...endOfProgram(outcome), usage, ...attested }
 }

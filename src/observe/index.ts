@@ -2,6 +2,8 @@
 export { canonicalJson } from './canonical-json.ts'
 export { createReceiptKeys } from './create-keys.ts'
 export type { ReceiptKeys } from './create-keys.ts'
+export { ExecutionMonitor } from './execution-monitor.ts'
+export type { ExecutionMonitorOptions, MonitorAlert, MonitorSnapshot } from './execution-monitor.ts'
 export { verifyAudit } from './verify-audit.ts'
 export type { AuditProblem, AuditVerification, VerifyAuditOptions } from './verify-audit.ts'
 export { verifyReceipt } from './verify-receipt.ts'

@@ -1,6 +1,7 @@
 /** The background processes of a sandbox: those that run, and the last of those that have ended. */
 import { LazaretError } from '../core/errors.ts'
 import type { OutputChunk } from '../core/request.ts'
+import { endOfProgram } from '../core/work-end.ts'
 import type { WorkEnd } from '../core/work-end.ts'
 import type { TerminalSize } from '../jail/guest-process.ts'
 import type { Activity } from './activity.ts'
@@ -32,7 +33,8 @@ interface Launch {
 }
 
 /** Without one the sandbox has ended. */
-const endOf = (end: CommandEnd | undefined): WorkEnd => ({ outcome: end?.outcome.kind ?? 'killed' })
+const endOf = (end: CommandEnd | undefined): WorkEnd =>
+  end === undefined ? { outcome: 'killed' } : endOfProgram(end.outcome)
 
 const runningMax = 48
 const historyMax = 256

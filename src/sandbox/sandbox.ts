@@ -3,6 +3,7 @@
  * their own; sessions, processes and files last as long as it does.
  */
 import { endInOrder, endOnce } from '../core/endings.ts'
+import { endOfProgram } from '../core/work-end.ts'
 import type { Governor } from '../policy/governor.ts'
 import { Activity } from './activity.ts'
 import { checkCommand, checkExecOptions } from './checks.ts'
@@ -283,7 +284,7 @@ export class Sandbox implements AsyncDisposable {
   #execute(request: ExecRequest): Promise<ExecResult> {
     const { allowDegradedSecrets } = this.#parts
     const ground = { spaces: this.#spaces, sessions: this.#sessions, allowDegradedSecrets }
-    const endOf = ({ outcome }: ExecResult) => ({ outcome: outcome.kind })
+    const endOf = ({ outcome }: ExecResult) => endOfProgram(outcome)
     return this.#unfinished.during(() =>
       this.#governed.command(request, () => execute(ground, request), endOf),
     )
