@@ -89,8 +89,8 @@ test('the watch sees what a program without a wall takes of the kernel', async (
     const child = spawn('python3', ['-c', take], { stdio: ['pipe', 'pipe', 'ignore'] })
     const exit = once(child, 'exit')
     await once(child.stdout, 'data')
-    // The watch looks several times meanwhile, however long one look takes: its timers are due before this one.
-    await new Promise((resolve) => setTimeout(resolve, 1000))
+    // The watch looks meanwhile, however long a look takes: its timers are due before this one.
+    await new Promise((resolve) => setTimeout(resolve, 500))
     child.stdin.end()
     await exit
     return harmless
