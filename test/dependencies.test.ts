@@ -27,6 +27,10 @@ const evidence: Readonly<Record<string, { readonly file: string; readonly text: 
   '@oven/bun-linux-aarch64': { file: 'src/runtimes/toolchains.ts', text: '@oven/bun-linux-aarch64' },
   '@oven/bun-linux-x64': { file: 'src/runtimes/toolchains.ts', text: '@oven/bun-linux-x64' },
   'isolated-vm': { file: 'test/runtimes/isolate/isolate-process.ts', text: "('isolated-vm')" },
+  'parse-prometheus-text-format': {
+    file: 'test/observe/metrics.test.ts',
+    text: "('parse-prometheus-text-format')",
+  },
   jstat: { file: 'scripts/build-libraries.ts', text: 'jstat' },
   mathjs: { file: 'scripts/build-libraries.ts', text: 'mathjs' },
   papaparse: { file: 'scripts/build-libraries.ts', text: 'papaparse' },

@@ -9,6 +9,7 @@ import * as actorEntry from '../src/adapters/actor/index.ts'
 import * as entry from '../src/index.ts'
 import * as codeExecutionEntry from '../src/adapters/code-execution/index.ts'
 import * as snippetEntry from '../src/adapters/snippet-tool/index.ts'
+import * as metricsEntry from '../src/observe/metrics/index.ts'
 import * as observeEntry from '../src/observe/index.ts'
 import { checkoutRoot, readText } from './support/checkout.ts'
 
@@ -131,6 +132,13 @@ const doors = [
     ],
   },
   {
+    name: 'lazaret/metrics',
+    path: 'src/observe/metrics/index.ts',
+    entry: metricsEntry,
+    values: ['LazaretMetrics'],
+    types: ['MeasuredLazaret'],
+  },
+  {
     name: 'lazaret/observe',
     path: 'src/observe/index.ts',
     entry: observeEntry,
@@ -188,6 +196,10 @@ test('the package has these entries and one command', () => {
     './snippet': {
       types: './dist/adapters/snippet-tool/index.d.ts',
       default: './dist/adapters/snippet-tool/index.js',
+    },
+    './metrics': {
+      types: './dist/observe/metrics/index.d.ts',
+      default: './dist/observe/metrics/index.js',
     },
     './observe': { types: './dist/observe/index.d.ts', default: './dist/observe/index.js' },
     './actor': { types: './dist/adapters/actor/index.d.ts', default: './dist/adapters/actor/index.js' },

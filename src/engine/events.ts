@@ -29,6 +29,8 @@ export class Events {
       ...named,
       ...(code === undefined ? {} : { code }),
       ...(exitCode === undefined ? {} : { exitCode }),
+      ...(work.kind === 'run' ? { runtime: work.runtime } : {}),
+      ...(usage === undefined ? {} : { queuedMs: usage.queuedMs }),
     })
     if (outcome !== 'timed-out' || this.#onEvent === undefined) return
     const text = work.kind === 'run' ? work.spec.code : 'command' in work ? work.command : ''

@@ -28,6 +28,10 @@ export type LazaretEvent =
       readonly code?: string
       /** Of a program that exited by itself. */
       readonly exitCode?: number
+      /** Of a run. */
+      readonly runtime?: RuntimeName
+      /** Of a run that was admitted: how long it waited. */
+      readonly queuedMs?: number
     }
   /** A program was ended for its time; comes after the `work-ended` of it. */
   | {

@@ -99,6 +99,7 @@ test('every export of the package is a door that asks the policy, or begins no w
     MessageRouter: 'hands messages to actors',
     endSnippetThreads: 'ends work',
     ExecutionMonitor: 'hears of ends',
+    LazaretMetrics: 'hears of ends',
     canonicalJson: 'writes a text',
     createReceiptKeys: 'makes keys',
     verifyAudit: 'looks',
