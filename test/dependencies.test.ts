@@ -47,7 +47,7 @@ const evidence: Readonly<Record<string, { readonly file: string; readonly text: 
   oxfmt: { file: 'package.json', text: 'oxfmt --check' },
   oxlint: { file: 'package.json', text: 'oxlint --type-aware' },
   'oxlint-tsgolint': { file: 'package.json', text: '--type-aware' },
-  typescript: { file: 'package.json', text: 'tsc -p' },
+  typescript: { file: 'scripts/build.ts', text: 'typescript/bin/tsc' },
 }
 
 test('every dependency is used, those of the package by the package', () => {
