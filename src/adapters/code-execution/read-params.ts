@@ -39,8 +39,8 @@ export function readParams(params: unknown): ReadParams | string {
 
 function read(params: unknown): ReadParams | string {
   if (typeof params !== 'object' || params === null) return 'Parameters are required and must be an object'
-  const { code, language, inputData, bridge, maxBridgeCalls, signal, client, ...rest } =
-    params as CodeExecutionParams
+  const { code, language, inputData, bridge, maxBridgeCalls, signal, client } = params as CodeExecutionParams
+  const { timeoutSeconds: askedSeconds, memoryLimitMB: askedMB } = params as CodeExecutionParams
   if (typeof code !== 'string' || code === '') return 'Code parameter is required and must be a string'
   if (language !== 'javascript' && language !== 'typescript')
     return `Unsupported language: ${textOf(language)}. Only 'javascript' and 'typescript' are currently supported.`
@@ -52,8 +52,8 @@ function read(params: unknown): ReadParams | string {
   const input = readInputData(inputData)
   if (typeof input === 'string') return input
   const warnings: string[] = []
-  const timeoutSeconds = clamp(rest.timeoutSeconds, timeouts, warnings)
-  const memoryLimitMB = Math.floor(clamp(rest.memoryLimitMB, memories, warnings))
+  const timeoutSeconds = clamp(askedSeconds, timeouts, warnings)
+  const memoryLimitMB = Math.floor(clamp(askedMB, memories, warnings))
   const limits = {
     wallMs: Math.max(1, Math.round(timeoutSeconds * 1000)),
     memoryBytes: memoryLimitMB * MiB,

@@ -78,5 +78,11 @@ function withWarnings({ warnings }: ReadParams): Pick<CodeExecutionResult, 'warn
 
 function reasonOf(signal: AbortSignal | undefined): string {
   const reason: unknown = signal?.reason
-  return reason instanceof Error || typeof reason === 'string' ? textOf(reason) : 'The program was aborted'
+  const unknown = 'The program was aborted'
+  try {
+    return reason instanceof Error || typeof reason === 'string' ? textOf(reason) : unknown
+  } catch {
+    // A proxy of the caller's.
+    return unknown
+  }
 }
