@@ -79,9 +79,10 @@ export class LastingPool<Job, End> implements AsyncDisposable {
     for (const turn of turns) if (turn.status === 'rejected') throw turn.reason
   }
 
-  /** Ends the workers that wait for jobs. */
+  /** Ends the workers that wait for jobs, and those that start while no job waits for them. */
   async drain(): Promise<void> {
-    for (const slot of this.#idle.splice(0)) this.#giveUp(slot, 'the pool was drained')
+    const starting = this.#slots.filter(({ state }) => state === 'restarting' && this.#waiting.isEmpty)
+    for (const slot of [...this.#idle.splice(0), ...starting]) this.#giveUp(slot, 'the pool was drained')
     await Promise.all(this.#ending)
   }
 
