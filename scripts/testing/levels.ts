@@ -19,6 +19,10 @@ const sameForEveryUser = [
   // Doors and runtimes, which know nothing of walls.
   'test/adapters/actor/',
   'test/adapters/snippet-tool/',
+  // What programs find inside, and who counts their memory, is tried at each level.
+  ...['bridge', 'classes', 'crashes', 'growth', 'libraries', 'pool', 'reference', 'timeouts'].map(
+    (name) => `test/adapters/code-execution/${name}.test.ts`,
+  ),
   ...[
     'config-file',
     'configuration',
@@ -28,11 +32,15 @@ const sameForEveryUser = [
     'output-folder',
     'outputs',
     'printed-values',
+    'run',
     'snippet',
     'usage',
   ].map((name) => `test/adapters/cli/${name}.test.ts`),
   'test/conformance/',
   'test/core/',
+  // The host's own records and decisions.
+  'test/observe/',
+  'test/policy/',
   'test/pool/',
   'test/properties/',
   'test/runtimes/',
@@ -94,7 +102,6 @@ const sameForEveryUser = [
  * what guests can reach with namespaces and without: as whoever started the runner, and as the weaker of the two without.
  */
 const sameForEveryOwner = [
-  'test/adapters/cli/run.test.ts',
   'test/contracts/parked-runtimes.test.ts',
   'test/engine/busy-host.test.ts',
   ...[
@@ -176,6 +183,7 @@ const sameOnOldest = [
 const wideOnOldest = [
   'test/adapters/actor/execution.test.ts',
   'test/adapters/actor/protocol.test.ts',
+  ...['growth', 'libraries', 'reference'].map((name) => `test/adapters/code-execution/${name}.test.ts`),
   ...['exec', 'outputs', 'snippet', 'usage'].map((name) => `test/adapters/cli/${name}.test.ts`),
   'test/adapters/snippet-tool/output-cap.test.ts',
   'test/adapters/snippet-tool/run-snippet.test.ts',

@@ -79,6 +79,7 @@ export const notDaily = [
   'test/adapters/actor/protocol',
   'test/jail/seccomp/runtimes',
   'test/profiles/',
+  'test/runtimes/javascript/completion',
   'test/runtimes/javascript/failures',
   'test/runtimes/javascript/libraries',
   'test/runtimes/javascript/modules',
