@@ -11,6 +11,7 @@ import * as codeExecutionEntry from '../src/adapters/code-execution/index.ts'
 import * as snippetEntry from '../src/adapters/snippet-tool/index.ts'
 import * as metricsEntry from '../src/observe/metrics/index.ts'
 import * as observeEntry from '../src/observe/index.ts'
+import * as tracesEntry from '../src/observe/traces/index.ts'
 import { checkoutRoot, readText } from './support/checkout.ts'
 
 const values = ['LazaretError', 'Unserializable', 'createLazaret']
@@ -155,6 +156,13 @@ const doors = [
     ],
   },
   {
+    name: 'lazaret/traces',
+    path: 'src/observe/traces/index.ts',
+    entry: tracesEntry,
+    values: ['traceWork'],
+    types: [],
+  },
+  {
     name: 'lazaret/snippet',
     path: 'src/adapters/snippet-tool/index.ts',
     entry: snippetEntry,
@@ -200,6 +208,10 @@ test('the package has these entries and one command', () => {
     './metrics': {
       types: './dist/observe/metrics/index.d.ts',
       default: './dist/observe/metrics/index.js',
+    },
+    './traces': {
+      types: './dist/observe/traces/index.d.ts',
+      default: './dist/observe/traces/index.js',
     },
     './observe': { types: './dist/observe/index.d.ts', default: './dist/observe/index.js' },
     './actor': { types: './dist/adapters/actor/index.d.ts', default: './dist/adapters/actor/index.js' },

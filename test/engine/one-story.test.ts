@@ -100,6 +100,7 @@ test('every export of the package is a door that asks the policy, or begins no w
     endSnippetThreads: 'ends work',
     ExecutionMonitor: 'hears of ends',
     LazaretMetrics: 'hears of ends',
+    traceWork: 'hears of ends',
     canonicalJson: 'writes a text',
     createReceiptKeys: 'makes keys',
     verifyAudit: 'looks',
