@@ -19,7 +19,7 @@ const sameForEveryUser = [
   // Doors and runtimes, which know nothing of walls.
   'test/adapters/actor/',
   'test/adapters/snippet-tool/',
-  // What programs find inside, and who counts their memory, is tried at each level.
+  // What programs find inside is tried at each level.
   ...['bridge', 'classes', 'crashes', 'growth', 'libraries', 'pool', 'reference', 'timeouts'].map(
     (name) => `test/adapters/code-execution/${name}.test.ts`,
   ),
@@ -32,6 +32,7 @@ const sameForEveryUser = [
     'output-folder',
     'outputs',
     'printed-values',
+    'records',
     'run',
     'snippet',
     'usage',
@@ -102,6 +103,7 @@ const sameForEveryUser = [
  * what guests can reach with namespaces and without: as whoever started the runner, and as the weaker of the two without.
  */
 const sameForEveryOwner = [
+  ...['hostile-input', 'memory'].map((name) => `test/adapters/code-execution/${name}.test.ts`),
   'test/contracts/parked-runtimes.test.ts',
   'test/engine/busy-host.test.ts',
   ...[
@@ -183,7 +185,9 @@ const sameOnOldest = [
 const wideOnOldest = [
   'test/adapters/actor/execution.test.ts',
   'test/adapters/actor/protocol.test.ts',
-  ...['growth', 'libraries', 'reference'].map((name) => `test/adapters/code-execution/${name}.test.ts`),
+  ...['growth', 'hostile-input', 'libraries', 'memory', 'reference'].map(
+    (name) => `test/adapters/code-execution/${name}.test.ts`,
+  ),
   ...['exec', 'outputs', 'snippet', 'usage'].map((name) => `test/adapters/cli/${name}.test.ts`),
   'test/adapters/snippet-tool/output-cap.test.ts',
   'test/adapters/snippet-tool/run-snippet.test.ts',

@@ -87,7 +87,9 @@ export const notDaily = [
   'test/runtimes/javascript/patched-realm',
   'test/runtimes/python/environments',
   'test/runtimes/python/packages',
-  // What happens to sandboxes and pools where something fails or somebody is hostile; what they are for is daily.
+  // What happens to sandboxes, pools and services where something fails or somebody is hostile; what they are for is daily.
+  'test/adapters/code-execution/crashes',
+  'test/adapters/code-execution/memory',
   'test/pool/threads.test.ts',
   'test/sandbox/degraded',
   'test/sandbox/exec-edge-cases',
