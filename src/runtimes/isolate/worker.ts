@@ -44,7 +44,7 @@ const ownBytes = 320 * MiB
 /** What V8 allocates beside the heap that it counts. */
 const heapFactor = 1.25
 /** After so many programs a worker is replaced: what one of them may have left in the process does not stay for long. */
-const runsMax = 10_000
+const runsMax = 2000
 /** More of what the engine prints is not read: it prints how it died. */
 const lastWordsMax = 16 * 1024
 

@@ -3,7 +3,9 @@
  * calls of host functions this process waits for their answers. What it says is on its way to the host before it goes on.
  */
 import type { Isolate } from 'isolated-vm'
+import { inspect } from 'node:util'
 import { systemClock } from '../../../core/clock.ts'
+import { decodeValue } from '../../../core/values.ts'
 import { boundText } from '../../javascript/channel.ts'
 import { readProgram } from '../program/read-program.ts'
 import type { IsolateOutcome } from '../inside/protocol.ts'
@@ -141,10 +143,12 @@ export class OneRun implements Hearer {
       this.#end(1, ...denied, writeError(kind === 'syntax' ? 'syntax' : 'run', placed))
       return
     }
-    const value = this.#request.isolate.mode === 'service' ? outcome.output : outcome.value
+    const isService = this.#request.isolate.mode === 'service'
+    const value = isService ? outcome.output : outcome.value
+    const text = isService ? '' : boundText(inspect(decodeValue(value)))
     const head = `{"type":"value","truncated":${outcome.truncated === true}`
     if (value === undefined) this.#end(0)
-    else this.#end(0, `${head},"text":"","value":${JSON.stringify(value)}}`)
+    else this.#end(0, `${head},"text":${JSON.stringify(text)},"value":${JSON.stringify(value)}}`)
   }
 
   #end(exitCode: number, ...said: readonly string[]): void {
