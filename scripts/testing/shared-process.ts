@@ -58,8 +58,8 @@ function lookAround(sharing: Sharing): Surroundings {
   const listeners = events.map(
     (name) => [`listener to ${String(name)}`, `${process.listenerCount(name)}`] as const,
   )
-  // zod keeps its settings there.
-  const globals = namesIn(globalThis).filter((name) => !name.startsWith("'__zod_"))
+  // zod keeps its settings there, and Node what `fetch` needs when somebody first looks at it.
+  const globals = namesIn(globalThis).filter((name) => !/^('__zod_|Symbol\(undici\.)/.test(name))
   const prototypes = [Object, Array, Function, Map, Promise, String].flatMap((one) => namesIn(one.prototype))
   return {
     ...Object.fromEntries([...variables, ...listeners]),
