@@ -21,7 +21,7 @@ const settleMs = 15
 const memoryTitle = `memory of an idle sandbox, of ${idleMax} at one time`
 
 export async function benchSandboxes({ turns }: BenchOptions): Promise<Table[]> {
-  await using lazaret = createLazaret()
+  await using lazaret = createLazaret({ queue: { memoryTotalBytes: 2 ** 40 } })
   return [await compareCommands(lazaret, turns), await measureMemory(lazaret)]
 }
 

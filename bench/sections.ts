@@ -15,6 +15,7 @@ export const sectionNames = [
   'sandboxes',
   'snippets',
   'isolates',
+  'fairness',
 ] as const
 export type SectionName = (typeof sectionNames)[number]
 
@@ -44,5 +45,7 @@ export async function runSection(name: SectionName, options: BenchOptions): Prom
       return await (await import('./snippets.ts')).benchSnippets(options)
     case 'isolates':
       return await (await import('./isolates.ts')).benchIsolates(options)
+    case 'fairness':
+      return await (await import('./fairness.ts')).benchFairness(options)
   }
 }

@@ -41,7 +41,7 @@ export async function benchTimeouts({ turns }: BenchOptions): Promise<Table[]> {
   const shell = toolchains.shell()
   if (shell === null || !shell.endsWith('/bash'))
     return [skippedTable('timeouts', 'there is no bash on this machine.')]
-  await using lazaret = createLazaret()
+  await using lazaret = createLazaret({ queue: { runningMax: 1000 } })
   const count = Math.min(timeoutsMax, turns * timeoutsPerTurn)
   const overshoots: Overshoots = { sinceGuest: [], sinceCall: [], reported: [] }
   const plain: number[] = []

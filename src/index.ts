@@ -7,6 +7,10 @@ export type { PoolSize, PoolSizes } from './pool/shape.ts'
 export type { AuditOptions, LazaretEvent, LazaretOptions, ReceiptOptions } from './engine/options.ts'
 export type { OnAuditFailure } from './observe/audit-log.ts'
 export type { Digest, Signature, SignedStatement, Statement } from './core/receipt.ts'
+export type { Access } from './policy/access.ts'
+export type { BreakerOptions } from './policy/circuit-breaker.ts'
+export type { RateOptions } from './policy/rate-limiter.ts'
+export type { QueueOptions } from './policy/room-size.ts'
 export type {
   FunctionCall,
   HostFunction,

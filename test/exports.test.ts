@@ -16,7 +16,9 @@ import { checkoutRoot, readText } from './support/checkout.ts'
 
 const values = ['LazaretError', 'Unserializable', 'createLazaret']
 const types = [
+  'Access',
   'AuditOptions',
+  'BreakerOptions',
   'CommandWork',
   'Digest',
   'DownloadTarOptions',
@@ -59,6 +61,10 @@ const types = [
   'ProcessStatus',
   'Protection',
   'ProtectionLevel',
+  'QueueOptions',
+  'RateOptions',
+  'QueueOptions',
+  'RateOptions',
   'ReadFileOptions',
   'Realm',
   'Receipt',

@@ -35,6 +35,11 @@ export function randomText(bytes: number): string {
   return randomFillSync(Buffer.allocUnsafe(bytes)).toString('latin1')
 }
 
+/** From 0 to 1, not for secrets. */
+export function randomFraction(): number {
+  return Math.random()
+}
+
 /** Keeps the process from ending, which neither a promise nor a thread of ours does, until the function is called. */
 export function holdProcess(clock: Clock): () => void {
   return clock.after(timerMsMax, () => undefined)

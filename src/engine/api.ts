@@ -13,8 +13,8 @@ export interface Lazaret extends AsyncDisposable {
    * Executes one piece of code once, in a cell of its own: one that waited for it, or a fresh one.
    *
    * Whatever the guest does is a value: `result.outcome`. Thrown is only what is not the guest's doing:
-   * @throws {LazaretError} kind `refusal`: INVALID_REQUEST, INPUT_TOO_LARGE, RUNTIME_UNAVAILABLE, QUEUE_FULL, DISPOSED;
-   *   kind `fault`: JAIL_UNAVAILABLE, CELL_FAILED, WORKER_LOST.
+   * @throws {LazaretError} kind `refusal`: INVALID_REQUEST, INPUT_TOO_LARGE, RUNTIME_UNAVAILABLE, ACCESS_DENIED,
+   *   NOT_ADMITTED, QUEUE_FULL, CLIENT_QUEUE_FULL, RATE_LIMITED, CIRCUIT_OPEN, DISPOSED; kind `fault`: JAIL_UNAVAILABLE, CELL_FAILED, WORKER_LOST.
    * @example
    * ```ts
    * const { outcome, value } = await lazaret.run({ language: 'python', code: 'sum(range(10))' })
@@ -56,7 +56,7 @@ export interface Lazaret extends AsyncDisposable {
 export interface LazaretStats {
   /** Runs between their request and their result. */
   readonly running: number
-  /** Those of them that wait for a cell. */
+  /** Those of them that wait for room or for a worker, and the sandboxes that wait for room. */
   readonly waiting: number
   /** One entry for each kind of worker that is kept, see `LazaretOptions.pools`. */
   readonly pools: readonly PoolStats[]

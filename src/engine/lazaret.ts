@@ -6,8 +6,9 @@ import type { RunRequest } from '../core/request.ts'
 import type { RunResult } from '../core/result.ts'
 import { Machine } from '../jail/machine.ts'
 import type { ProbeReport } from '../jail/probe-report.ts'
-import { policyOf } from '../policy/admit.ts'
 import { Governor } from '../policy/governor.ts'
+import { Room } from '../policy/room.ts'
+import { availableMemory, resolveRoom, withinRoom } from '../policy/room-size.ts'
 import { stand } from '../policy/standing-governors.ts'
 import { Toolchains } from '../runtimes/toolchains.ts'
 import { Sandboxes } from '../sandbox/sandboxes.ts'
@@ -15,6 +16,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { SandboxOptions } from '../sandbox/types.ts'
 import type { Lazaret, LazaretStats } from './api.ts'
 import { CellRuns } from './cell-runs.ts'
+import { createPolicy } from './create-policy.ts'
 import { Events } from './events.ts'
 import type { EngineGround } from './ground.ts'
 import { Isolates } from './isolates.ts'
@@ -65,6 +67,7 @@ class Engine implements Lazaret {
   readonly #lifetime = new Lifetime(() => this.#endAll())
   readonly #ground: EngineGround
   readonly #records: RecordKeeping
+  readonly #room: Room
   readonly #governor: Governor
   readonly #standDown: () => void
   readonly #runs: Runs
@@ -72,8 +75,11 @@ class Engine implements Lazaret {
   readonly #isolates: Isolates
 
   constructor(asked: LazaretOptions, isolates: IsolatesOptions = {}) {
-    const options = parseOptions(asked)
-    const { uidRange, admit, pools, clock = systemClock } = options
+    const parsed = parseOptions(asked)
+    const { uidRange, pools, clock = systemClock } = parsed
+    const size = resolveRoom(parsed.queue, availableMemory)
+    const options = { ...parsed, ceilings: withinRoom(parsed.ceilings, size) }
+    this.#room = new Room({ ...size, clock })
     this.#events = new Events(asked)
     const machine = new Machine({ uidRange })
     const wall = {
@@ -89,8 +95,7 @@ class Engine implements Lazaret {
     })
     const { audit, notary } = this.#records
     const closing = this.#lifetime.signalWith(undefined)
-    const access = { ...options.access, modules: options.preload }
-    const policy = policyOf({ admit, access, hasSnippets: pools.snippet?.max !== 0 })
+    const policy = createPolicy(options, { clock, room: this.#room })
     this.#governor = new Governor({
       policy,
       audit,
@@ -135,9 +140,15 @@ class Engine implements Lazaret {
       const { network } = parts.shape
       const work = { kind: 'sandbox', id, client, limits, network, ...namesOf(folders) } as const
       const governor = this.#governor
-      return governor.perform(work, () =>
-        this.#sandboxes.create({ ...showFolders(parts, folders), governor }),
-      )
+      return governor.perform(work, async (begun) => {
+        const giveBack = begun.keep()
+        try {
+          return await this.#sandboxes.create({ ...showFolders(parts, folders), governor }, giveBack)
+        } catch (error) {
+          giveBack()
+          throw error
+        }
+      })
     })
   }
 
@@ -150,7 +161,8 @@ class Engine implements Lazaret {
   }
 
   stats(): LazaretStats {
-    return { running: this.#governor.running('run'), ...this.#runs.stats }
+    const { waiting, pools } = this.#runs.stats
+    return { running: this.#governor.running('run'), waiting: waiting + this.#room.waiting, pools }
   }
 
   probe(): Promise<ProbeReport> {

@@ -54,6 +54,8 @@ type OptionTable = {
 }
 
 const foldersMax = 256
+/** The longest that a timer can wait. */
+const timerMsMax = 2 ** 31 - 1
 const poolCount = z.int().min(0).max(256)
 /** The last 32-bit id means "no id" to the kernel. */
 const idsEnd = 2 ** 32 - 1
@@ -97,6 +99,36 @@ export const optionTable: OptionTable = {
         readable: z.array(path).max(foldersMax).optional(),
       }),
     usual: {},
+    files: 'trusted',
+  },
+  queue: {
+    schema: () =>
+      z.strictObject({
+        runningMax: z.int().min(1).max(100_000).optional(),
+        memoryTotalBytes: limitsSchema.shape.memoryBytes.optional(),
+        waitingMax: z.int().min(0).max(1_000_000).optional(),
+        waitMs: z.int().min(1).max(timerMsMax).optional(),
+      }),
+    usual: {},
+    files: 'trusted',
+  },
+  rate: {
+    schema: () => z.union([z.literal(false), z.strictObject({ perMinute: z.int().min(1).max(100_000) })]),
+    usual: false,
+    files: 'trusted',
+  },
+  breaker: {
+    schema: () =>
+      z.union([
+        z.literal(false),
+        z.strictObject({
+          failureShareMax: z.number().min(0).max(1).optional(),
+          resultsMax: z.int().min(1).max(10_000).optional(),
+          resultsMin: z.int().min(1).max(10_000).optional(),
+          coolDownMs: z.int().min(1).max(timerMsMax).optional(),
+        }),
+      ]),
+    usual: false,
     files: 'trusted',
   },
   uidRange: {

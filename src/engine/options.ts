@@ -10,6 +10,9 @@ import type { WorkEnd } from '../core/work-end.ts'
 import type { WorkKind } from '../core/work.ts'
 import type { Access } from '../policy/access.ts'
 import type { OnAuditFailure } from '../observe/audit-log.ts'
+import type { BreakerOptions } from '../policy/circuit-breaker.ts'
+import type { RateOptions } from '../policy/rate-limiter.ts'
+import type { QueueOptions } from '../policy/room-size.ts'
 import type { Admit } from '../policy/admit.ts'
 
 /** What happens while Lazaret works; for logs and metrics. */
@@ -114,6 +117,15 @@ export interface LazaretOptions {
    * `preload` but the operator's, no folder of the host. A caller that passes requests on unread gives nothing away by it.
    */
   readonly access?: Access
+  /**
+   * How many runs there are at one time, how much memory is promised to runs and sandboxes, and who waits. What finds no room
+   * waits, clients in turn, and is refused with QUEUE_FULL or CLIENT_QUEUE_FULL where too many do.
+   */
+  readonly queue?: QueueOptions
+  /** How many executions each client may begin in a minute, or false for no limit. Default false. */
+  readonly rate?: RateOptions | false
+  /** Refuses at once what keeps failing: a runtime through our faults, a client by its timeouts. Default false. */
+  readonly breaker?: BreakerOptions | false
   /** Host ids for cells, when started by root. Default 65 536 ids from 2 000 000 000. */
   readonly uidRange?: UidRange
   /** Limits that may go unenforced where nothing on the machine can hold them. */

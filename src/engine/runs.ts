@@ -88,7 +88,9 @@ export class Runs implements AsyncDisposable {
       async (begun) => {
         const noted = notary?.note(work)
         const end = await act({ spec, handles: { ...handles, signal }, limits })
-        void lifetime.track(end.cleaned)
+        // Its memory is promised to nobody else before the last of it is gone.
+        const giveBack = begun.keep()
+        void lifetime.track(end.cleaned).then(giveBack, giveBack)
         return settle(begun.queuedMs + end.queuedMs, end, noted)
       },
       { signal, unbegun: () => settle(0, neverBegan()), endOf },

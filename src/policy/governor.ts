@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors.ts'
+import { onAbort } from '../core/on-abort.ts'
 import type { Work, WorkKind } from '../core/work.ts'
 import type { WorkEnd } from '../core/work-end.ts'
 import type { Audit, WorkRecord } from '../observe/audit.ts'
@@ -26,6 +27,8 @@ export interface Begun {
   /** The first of these counts. Rejects when the record could not be kept. */
   readonly end: (end: WorkEnd) => Promise<void>
   readonly fail: (error: unknown) => Promise<void>
+  /** Takes the ticket over: it is given back when what this returns is called, in place of with the end. */
+  readonly keep: () => () => void
 }
 
 /** What `perform` does besides performing. */
@@ -82,12 +85,19 @@ export class Governor {
     this.#count(work.kind, 1)
     let ticket: Ticket | null = null
     let isOver = false
+    let isKept = false
+    const giveBack = async (): Promise<void> => ticket?.[Symbol.asyncDispose]()
+    const keep = () => {
+      isKept = true
+      return () => void giveBack().catch(() => undefined)
+    }
     const end = async (how: WorkEnd): Promise<void> => {
       if (isOver) return
       isOver = true
       this.#count(work.kind, -1)
       try {
-        await ticket?.[Symbol.asyncDispose]()
+        ticket?.ended?.(how)
+        if (!isKept) await giveBack()
       } finally {
         await this.#record({ work, end: how, wallMs: clock.now() - askedAt })
       }
@@ -100,19 +110,19 @@ export class Governor {
       }
     }
     try {
-      ticket = await this.#unlessAborted(signal, this.#admit(work))
+      ticket = await this.#unlessAborted(signal, this.#admit(work, signal))
     } catch (error) {
       await fail(error)
       throw error
     }
-    return { ticket, queuedMs: ticket?.queuedMs ?? 0, end, fail }
+    return { ticket, queuedMs: ticket?.queuedMs ?? 0, end, fail, keep }
   }
 
   /** Nothing begins of which no record could be kept, where the operator wants one. */
-  async #admit(work: Work): Promise<Ticket> {
+  async #admit(work: Work, signal: AbortSignal): Promise<Ticket> {
     const { policy, audit } = this.#parts
     await audit.ready?.()
-    return policy.admit(work)
+    return policy.admit(work, signal)
   }
 
   /** Null when the signal is aborted, unless the policy answers at once: a ticket that comes later is given back. */
@@ -123,13 +133,16 @@ export class Governor {
       forget = this.#parts.clock.after(0, () => aborted.resolve(null))
     }
     if (signal.aborted) giveUp()
-    else signal.addEventListener('abort', giveUp, { once: true })
+    const stopListening = onAbort(signal, giveUp)
     try {
       const first = await Promise.race([asked, aborted.promise])
       if (first === null) void asked.then((late) => late[Symbol.asyncDispose]()).catch(() => undefined)
       return first
+    } catch (error) {
+      if (signal.aborted && error === signal.reason) return null
+      throw error
     } finally {
-      signal.removeEventListener('abort', giveUp)
+      stopListening()
       forget()
     }
   }

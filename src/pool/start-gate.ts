@@ -3,6 +3,7 @@
  * do not become fifty half-built cells. Those who wait are let in fairly, or served by a worker that comes free meanwhile.
  */
 import { LazaretError } from '../core/errors.ts'
+import { onAbort } from '../core/on-abort.ts'
 import { FairQueue } from './fair-queue.ts'
 
 /** Whoever waits behind so many would be answered in minutes. */
@@ -56,14 +57,14 @@ export class StartGate<W> {
       const waiter: Waiter<W> = {
         key,
         serve: (turn) => {
-          signal.removeEventListener('abort', giveUp)
+          stopListening()
           resolve(turn)
         },
       }
       const giveUp = () => {
         if (this.#queue.remove(client, waiter)) resolve(null)
       }
-      signal.addEventListener('abort', giveUp, { once: true })
+      const stopListening = onAbort(signal, giveUp)
       this.#queue.add(client, waiter)
     })
   }

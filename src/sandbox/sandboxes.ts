@@ -12,14 +12,18 @@ export class Sandboxes implements AsyncDisposable {
   #isClosed = false
 
   /** Throws INVALID_REQUEST when the name is taken, QUEUE_FULL, DISPOSED. */
-  async create(parts: Omit<SandboxParts, 'onGone'>): Promise<Sandbox> {
+  async create(parts: Omit<SandboxParts, 'onGone'>, onGone: () => void): Promise<Sandbox> {
     if (this.#isClosed) throw new LazaretError('DISPOSED')
     const { id } = parts
     if (this.#all.has(id) || this.#starting.has(id))
       throw new LazaretError('INVALID_REQUEST', { detail: `There is a sandbox ${id}.` })
     if (this.#all.size + this.#starting.size >= sandboxesMax)
       throw new LazaretError('QUEUE_FULL', { detail: `There are ${sandboxesMax} sandboxes.` })
-    const starting = Sandbox.create({ ...parts, onGone: () => this.#all.delete(id) })
+    const forget = () => {
+      this.#all.delete(id)
+      onGone()
+    }
+    const starting = Sandbox.create({ ...parts, onGone: forget })
     this.#starting.set(id, starting)
     try {
       const sandbox = await starting

@@ -13,6 +13,8 @@ import { FakeClock } from '../pool/fake-worker.ts'
 
 const work: Work = { kind: 'warm-up', id: 'one', language: 'shell', runtime: 'shell', count: 1 }
 
+const calm = new AbortController().signal
+
 function govern(parts: Partial<GovernorParts> = {}) {
   const told: WorkRecord[] = []
   const kept: WorkRecord[] = []
@@ -128,7 +130,7 @@ describe('a piece of work', () => {
 })
 
 describe('an operator’s function', () => {
-  const admitWith = (admit: (asked: Work) => unknown) => policyOf({ admit }).admit(work)
+  const admitWith = (admit: (asked: Work) => unknown) => policyOf({ admit }).admit(work, calm)
 
   test('refuses by what it throws, and a LazaretError is thrown as it is', async () => {
     const own = new LazaretError('QUEUE_FULL', { detail: 'Come back tomorrow.' })
@@ -158,8 +160,8 @@ describe('an operator’s function', () => {
   test('is not asked for snippets where those are off', async () => {
     const asked: string[] = []
     const policy = policyOf({ hasSnippets: false, admit: ({ kind }) => asked.push(kind) })
-    await assert.rejects(policy.admit({ ...work, runtime: 'snippet' }), { code: 'RUNTIME_UNAVAILABLE' })
-    await policy.admit(work)
+    await assert.rejects(policy.admit({ ...work, runtime: 'snippet' }, calm), { code: 'RUNTIME_UNAVAILABLE' })
+    await policy.admit(work, calm)
     assert.deepEqual(asked, ['warm-up'])
   })
 })

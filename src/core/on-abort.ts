@@ -1,0 +1,40 @@
+/**
+ * Many who wait for one signal. Node looks through all listeners of a signal for each that is added, which takes seconds
+ * when ten thousand runs wait for the end of one Lazaret; here the signal has one.
+ */
+
+interface Listening {
+  readonly callbacks: Set<() => void>
+  readonly stop: () => void
+}
+
+const all = new WeakMap<AbortSignal, Listening>()
+
+/** Calls back once, when the signal is aborted from now on, unless what it returns was called. */
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  const listening = all.get(signal) ?? listen(signal)
+  // The same function may wait twice.
+  const own = () => callback()
+  listening.callbacks.add(own)
+  return () => {
+    if (listening.callbacks.delete(own) && listening.callbacks.size === 0) listening.stop()
+  }
+}
+
+function listen(signal: AbortSignal): Listening {
+  const callbacks = new Set<() => void>()
+  const tell = () => {
+    const waiting = [...callbacks]
+    callbacks.clear()
+    all.delete(signal)
+    for (const callback of waiting) callback()
+  }
+  const stop = () => {
+    signal.removeEventListener('abort', tell)
+    all.delete(signal)
+  }
+  signal.addEventListener('abort', tell, { once: true })
+  const listening = { callbacks, stop }
+  all.set(signal, listening)
+  return listening
+}

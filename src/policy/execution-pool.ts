@@ -1,0 +1,50 @@
+/** So many executions at one time, and so many that wait for a short while, fair between clients. */
+import type { Clock } from '../core/clock.ts'
+import { Room } from './room.ts'
+
+export interface ExecutionPoolOptions {
+  /** Default 10. */
+  readonly runningMax?: number
+  /** Default 50. */
+  readonly waitingMax?: number
+  /** Milliseconds; default 60 s. */
+  readonly waitMs?: number
+  readonly clock: Clock
+}
+
+export interface Submission {
+  readonly client?: string
+  /** Its abort ends the wait: `submit` then throws the signal's reason. */
+  readonly signal?: AbortSignal
+}
+
+export const queueText = 'Execution queue full. Please retry in a few seconds.'
+const never = new AbortController().signal
+
+export class ExecutionPool {
+  readonly #room: Room
+
+  constructor({ runningMax = 10, waitingMax = 50, waitMs = 60_000, clock }: ExecutionPoolOptions) {
+    const size = { runningMax, waitingMax, waitMs, memoryTotalBytes: Number.MAX_SAFE_INTEGER }
+    this.#room = new Room({ ...size, clock, refusalText: queueText, isShared: true })
+  }
+
+  get running(): number {
+    return this.#room.running
+  }
+
+  get waiting(): number {
+    return this.#room.waiting
+  }
+
+  /** Throws QUEUE_FULL and CLIENT_QUEUE_FULL, each with the same text, and what `act` throws. */
+  async submit<T>(act: (queuedMs: number) => Promise<T>, asked: Submission = {}): Promise<T> {
+    const { client = '', signal = never } = asked
+    const place = await this.#room.enter({ client, memoryBytes: 0, signal })
+    try {
+      return await act(place.queuedMs)
+    } finally {
+      place.leave()
+    }
+  }
+}

@@ -1,0 +1,49 @@
+/** How much a machine can run at one time, when nobody says it. */
+import { availableParallelism, totalmem } from 'node:os'
+
+import { limitRanges } from '../core/limits.ts'
+import type { Limits } from '../core/limits.ts'
+
+/** What the operator may say. */
+export interface QueueOptions {
+  /** Runs in cells at one time. Default: eight for each processor, at least 16; one client alone has a good half of them. */
+  readonly runningMax?: number
+  /**
+   * The memory that may be promised to runs and sandboxes together: the sum of their `memoryBytes`. Default: three quarters
+   * of what is available when Lazaret is created.
+   */
+  readonly memoryTotalBytes?: number
+  /** Runs and sandboxes that wait at one time. Default 10 000. */
+  readonly waitingMax?: number
+  /** The longest that one waits. Milliseconds; default 10 minutes. */
+  readonly waitMs?: number
+}
+
+export type RoomSize = Required<QueueOptions>
+
+/** The rest is for this process, its threads, and the workers that wait. */
+const promisedShare = 3 / 4
+
+/** `availableBytes` is not asked where the operator has said the memory. */
+export function resolveRoom(asked: QueueOptions, availableBytes: () => number): RoomSize {
+  return {
+    runningMax: asked.runningMax ?? Math.max(16, 8 * availableParallelism()),
+    memoryTotalBytes:
+      asked.memoryTotalBytes ??
+      Math.max(Math.floor(availableBytes() * promisedShare), limitRanges.memoryBytes.least),
+    waitingMax: asked.waitingMax ?? 10_000,
+    waitMs: asked.waitMs ?? 600_000,
+  }
+}
+
+/** What could never be promised is not asked for: a request is lowered to it as to any other ceiling. */
+export function withinRoom(ceilings: Partial<Limits>, { memoryTotalBytes }: RoomSize): Partial<Limits> {
+  const { memoryBytes = limitRanges.memoryBytes.most } = ceilings
+  return memoryBytes <= memoryTotalBytes ? ceilings : { ...ceilings, memoryBytes: memoryTotalBytes }
+}
+
+/** Of the machine, or of the container where that has less. */
+export function availableMemory(): number {
+  // Node asks the kernel for MemAvailable, and the cgroup of this process for its limit and use.
+  return Math.min(process.availableMemory(), totalmem())
+}

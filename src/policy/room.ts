@@ -1,0 +1,216 @@
+/**
+ * How much may run at one time, and who comes next. A place is one of so many, with the memory that was promised to it.
+ * Places go to whoever has least running, and nobody takes more than what is left for others: one client alone has a good
+ * half, so that whoever comes next finds room at once, whatever the first one's programs do.
+ */
+import type { Clock } from '../core/clock.ts'
+import { LazaretError } from '../core/errors.ts'
+import type { ErrorCode } from '../core/errors.ts'
+import { onAbort } from '../core/on-abort.ts'
+import { FairQueue } from '../pool/fair-queue.ts'
+import type { RoomSize } from './room-size.ts'
+
+export interface RoomParts extends RoomSize {
+  readonly clock: Clock
+  /** The text of every refusal in place of its own. */
+  readonly refusalText?: string
+  /** Whether one client may take every place. Default false. */
+  readonly isShared?: boolean
+}
+
+export interface Wish {
+  readonly client: string
+  readonly memoryBytes: number
+  /** Whether it stays until its owner ends it, and takes memory but no place: a sandbox. Default false. */
+  readonly isStanding?: boolean
+  readonly signal: AbortSignal
+}
+
+/** A place, until it is left. */
+export interface Place {
+  readonly queuedMs: number
+  /** The first call counts. */
+  readonly leave: () => void
+}
+
+interface Waiter extends Wish {
+  readonly since: number
+  readonly serve: (place: Place) => void
+  readonly refuse: (error: LazaretError) => void
+}
+
+interface Held {
+  places: number
+  bytes: number
+}
+
+/** Those whose memory is not there yet let smaller ones pass for so long. */
+const patienceMs = 1000
+const retryAfter = { leastMs: 100, mostMs: 60_000 }
+/** Of the newest place in the mean time that one is held. */
+const newestWeight = 0.1
+
+export class Room {
+  readonly #parts: RoomParts
+  readonly #waiting = new FairQueue<Waiter>()
+  readonly #clients = new Map<string, Held>()
+  #places = 0
+  #bytes = 0
+  #standingBytes = 0
+  #meanMs = 1000
+
+  constructor(parts: RoomParts) {
+    this.#parts = parts
+  }
+
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  get running(): number {
+    return this.#places
+  }
+
+  /** The memory that is promised now. */
+  get promisedBytes(): number {
+    return this.#bytes
+  }
+
+  /** Throws QUEUE_FULL and CLIENT_QUEUE_FULL; what the signal throws where it was first. */
+  enter(wish: Wish): Promise<Place> | Place {
+    const { memoryTotalBytes } = this.#parts
+    wish.signal.throwIfAborted()
+    // Who waits waits for runs, which end; a sandbox may stand for ever, and its owner may be the one who asks.
+    if (this.#standingBytes + wish.memoryBytes > memoryTotalBytes)
+      throw this.#refusal('QUEUE_FULL', 'Sandboxes hold the memory that it needs; end one of them.')
+    if (this.#waiting.isEmpty && this.#fits(wish)) return this.#take(wish, 0)
+    this.#makeRoomToWait(wish.client)
+    return this.#wait(wish)
+  }
+
+  async #wait(wish: Wish): Promise<Place> {
+    const { clock, waitMs } = this.#parts
+    const { client, signal } = wish
+    const turn = Promise.withResolvers<Place>()
+    const waiter = { ...wish, since: clock.now(), serve: turn.resolve, refuse: turn.reject }
+    const giveUp = (reason: unknown) => {
+      if (!this.#waiting.remove(client, waiter)) return
+      turn.reject(reason)
+      this.#letIn()
+    }
+    const stopWaiting = clock.after(waitMs, () =>
+      giveUp(this.#refusal('QUEUE_FULL', `It has waited for ${waitMs} ms.`)),
+    )
+    const stopListening = onAbort(signal, () => giveUp(signal.reason))
+    this.#waiting.add(client, waiter)
+    // Those before it may have come for more than it does.
+    if (this.#fits(waiter)) this.#letIn()
+    try {
+      return await turn.promise
+    } finally {
+      stopWaiting()
+      stopListening()
+    }
+  }
+
+  /** In a full queue the newest of the client that has most in it makes room for one that has less than its share. */
+  #makeRoomToWait(client: string): void {
+    const { waitingMax } = this.#parts
+    if (this.#waiting.length < waitingMax) return
+    const own = this.#waiting.lengthOf(client)
+    const clients = this.#waiting.clients + (own === 0 ? 1 : 0)
+    if (clients <= 1) throw this.#refusal('QUEUE_FULL', `${waitingMax} are waiting.`)
+    const overflow = () =>
+      this.#refusal('CLIENT_QUEUE_FULL', `${waitingMax} are waiting, most of them of this client.`)
+    if (own + 1 > waitingMax / clients) throw overflow()
+    const longest = this.#waiting.longest()
+    if (longest === undefined) throw this.#refusal('QUEUE_FULL', `${waitingMax} are waiting.`)
+    this.#waiting.takeNewest(longest)?.refuse(overflow())
+  }
+
+  #letIn(): void {
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      this.#waiting.takeFirst(next.client)
+      next.serve(this.#take(next, this.#parts.clock.now() - next.since))
+    }
+  }
+
+  /** Of the clients that could have a place the one with fewest; in turn, where several have equally few. */
+  #next(): Waiter | undefined {
+    const now = this.#parts.clock.now()
+    let best: Waiter | undefined
+    let fewest = Number.POSITIVE_INFINITY
+    for (const waiter of this.#waiting.firsts()) {
+      if (this.#fits(waiter)) {
+        const { places } = this.#held(waiter.client)
+        if (places < fewest) [best, fewest] = [waiter, places]
+        // Nobody has fewer, and with many clients the search would take longer than a run.
+        if (fewest === 0) break
+        // Otherwise small ones that come and go would keep out a large one for ever: its turn comes before theirs in time.
+      } else if (now - waiter.since > patienceMs && this.#lacksOnlyMemory(waiter)) return undefined
+    }
+    return best
+  }
+
+  #fits(wish: Wish): boolean {
+    return this.#hasMemory(wish) && this.#isDue(wish)
+  }
+
+  #hasMemory({ memoryBytes }: Wish): boolean {
+    return this.#bytes + memoryBytes <= this.#parts.memoryTotalBytes
+  }
+
+  #lacksOnlyMemory(wish: Wish): boolean {
+    return !this.#hasMemory(wish) && this.#isDue(wish)
+  }
+
+  /** Whether there is a place, and the client has no more than there is left for others. */
+  #isDue({ client, isStanding = false }: Wish): boolean {
+    const { runningMax, memoryTotalBytes, isShared = false } = this.#parts
+    if (isStanding) return true
+    const free = runningMax - this.#places
+    if (free <= 0 || isShared) return free > 0
+    const held = this.#held(client)
+    return held.places <= free && held.bytes <= memoryTotalBytes - this.#bytes
+  }
+
+  #held(client: string): Held {
+    return this.#clients.get(client) ?? { places: 0, bytes: 0 }
+  }
+
+  #take(wish: Wish, queuedMs: number): Place {
+    const { clock } = this.#parts
+    const since = clock.now()
+    this.#count(wish, 1)
+    let isLeft = false
+    const leave = () => {
+      if (isLeft) return
+      isLeft = true
+      this.#count(wish, -1)
+      if (wish.isStanding !== true) this.#meanMs += newestWeight * (clock.now() - since - this.#meanMs)
+      if (!this.#waiting.isEmpty) this.#letIn()
+    }
+    return { queuedMs, leave }
+  }
+
+  #count({ client, memoryBytes, isStanding = false }: Wish, by: 1 | -1): void {
+    this.#bytes += by * memoryBytes
+    if (isStanding) {
+      this.#standingBytes += by * memoryBytes
+      return
+    }
+    this.#places += by
+    const { places, bytes } = this.#held(client)
+    const held = { places: places + by, bytes: bytes + by * memoryBytes }
+    if (held.places === 0) this.#clients.delete(client)
+    else this.#clients.set(client, held)
+  }
+
+  #refusal(code: ErrorCode, detail: string): LazaretError {
+    const { runningMax, refusalText } = this.#parts
+    const guess = (this.#meanMs * (this.#waiting.length + 1)) / runningMax
+    const retryAfterMs = Math.ceil(Math.min(Math.max(guess, retryAfter.leastMs), retryAfter.mostMs))
+    if (refusalText !== undefined) return new LazaretError(code, { message: refusalText, retryAfterMs })
+    return new LazaretError(code, { detail, retryAfterMs })
+  }
+}

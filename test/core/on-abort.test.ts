@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
+import { test } from 'node:test'
+
+import { onAbort } from '../../src/core/on-abort.ts'
+
+test('all who wait for a signal are told once, by one listener', () => {
+  const abort = new AbortController()
+  const told: string[] = []
+  const tell = () => void told.push('twice')
+  onAbort(abort.signal, () => told.push('one'))
+  const stop = onAbort(abort.signal, () => told.push('never'))
+  onAbort(abort.signal, tell)
+  onAbort(abort.signal, tell)
+  assert.equal(getEventListeners(abort.signal, 'abort').length, 1)
+  stop()
+  stop()
+  abort.abort()
+  assert.deepEqual(told, ['one', 'twice', 'twice'])
+})
+
+test('where nobody waits any more nothing listens', () => {
+  const { signal } = new AbortController()
+  for (let times = 0; times < 2; times++) {
+    const stops = [1, 2, 3].map(() => onAbort(signal, () => undefined))
+    for (const stop of stops) stop()
+    assert.equal(getEventListeners(signal, 'abort').length, 0)
+  }
+})

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+
+import type { LazaretError } from '../../src/core/errors.ts'
+import { Room } from '../../src/policy/room.ts'
+import type { Place, RoomParts, Wish } from '../../src/policy/room.ts'
+import { availableMemory, resolveRoom } from '../../src/policy/room-size.ts'
+import { FakeClock } from '../pool/fake-worker.ts'
+
+const calm = new AbortController().signal
+
+class Crowd {
+  readonly clock = new FakeClock()
+  readonly room: Room
+  /** Who has a place, in the order in which they got it. */
+  readonly inside: string[] = []
+  readonly refused: string[] = []
+  readonly #places = new Map<string, Place[]>()
+
+  constructor(parts: Partial<RoomParts> = {}) {
+    const size = { runningMax: 4, memoryTotalBytes: 100, waitingMax: 6, waitMs: 1000 }
+    this.room = new Room({ ...size, clock: this.clock, ...parts })
+  }
+
+  /** Resolves when whatever can happen at once has happened. */
+  async come(client: string, wish: Partial<Wish> = {}): Promise<void> {
+    void this.#enter({ client, memoryBytes: 1, signal: calm, ...wish })
+    await this.settle()
+  }
+
+  async leave(client: string): Promise<void> {
+    const place = this.#places.get(client)?.shift()
+    assert.ok(place, `${client} has no place`)
+    this.inside.splice(this.inside.indexOf(client), 1)
+    place.leave()
+    place.leave()
+    await this.settle()
+  }
+
+  async settle(): Promise<void> {
+    await new Promise(setImmediate)
+  }
+
+  queuedMsOf(client: string): number | undefined {
+    return this.#places.get(client)?.[0]?.queuedMs
+  }
+
+  async #enter(wish: Wish): Promise<void> {
+    try {
+      const place = await this.room.enter(wish)
+      this.#places.set(wish.client, [...(this.#places.get(wish.client) ?? []), place])
+      this.inside.push(wish.client)
+    } catch (error) {
+      this.refused.push(`${wish.client} ${(error as LazaretError).code ?? String(error)}`)
+    }
+  }
+}
+
+describe('places', () => {
+  test('one client alone has a good half, and whoever comes next finds room at once', async () => {
+    const crowd = new Crowd({ runningMax: 8, waitingMax: 100 })
+    for (let times = 0; times < 20; times++) await crowd.come('flood')
+    assert.equal(crowd.inside.length, 5)
+    for (const client of ['ada', 'bob', 'eve']) await crowd.come(client)
+    assert.deepEqual(crowd.inside.slice(5), ['ada', 'bob', 'eve'])
+    assert.equal(crowd.queuedMsOf('ada'), 0)
+    await crowd.come('late')
+    assert.equal(crowd.inside.includes('late'), false)
+    await crowd.leave('flood')
+    assert.equal(crowd.inside.includes('late'), true)
+  })
+
+  test('go to who has least running, for the whole time that it runs, and in turn where that is equal', async () => {
+    const crowd = new Crowd({ runningMax: 3, waitingMax: 100, isShared: true })
+    for (const client of ['a', 'a', 'b', 'a', 'b', 'c', 'd', 'c']) await crowd.come(client)
+    assert.deepEqual(crowd.inside, ['a', 'a', 'b'])
+    const served: string[] = []
+    for (const leaving of ['a', 'b', 'c', 'd', 'a']) {
+      await crowd.leave(leaving)
+      served.push(crowd.inside.at(-1) ?? '')
+    }
+    assert.deepEqual(served, ['c', 'b', 'd', 'c', 'a'])
+  })
+
+  test('that are all taken are waited for, and the wait is told', async () => {
+    const crowd = new Crowd({ runningMax: 1 })
+    await crowd.come('a')
+    await crowd.come('b')
+    crowd.clock.advance(70)
+    await crowd.leave('a')
+    assert.deepEqual([crowd.inside, crowd.queuedMsOf('b')], [['b'], 70])
+    assert.deepEqual([crowd.room.running, crowd.room.waiting], [1, 0])
+    await crowd.leave('b')
+    assert.deepEqual([crowd.room.running, crowd.room.promisedBytes, crowd.clock.nextMs], [0, 0, undefined])
+  })
+
+  test('are not waited for by who gives up, nor longer than may be', async () => {
+    const crowd = new Crowd({ runningMax: 1 })
+    const abort = new AbortController()
+    await crowd.come('a')
+    await crowd.come('b', { signal: abort.signal })
+    await crowd.come('c')
+    abort.abort(new Error('enough'))
+    crowd.clock.advance(1000)
+    await crowd.settle()
+    assert.deepEqual(crowd.refused, ['b Error: enough', 'c QUEUE_FULL'])
+    assert.deepEqual([crowd.room.waiting, crowd.clock.nextMs], [0, undefined])
+  })
+})
+
+describe('memory', () => {
+  test('is promised up to what there is, and not a byte more', async () => {
+    const crowd = new Crowd({ runningMax: 100, isShared: true })
+    for (const client of ['a', 'b', 'c', 'd']) await crowd.come(client, { memoryBytes: 30 })
+    assert.deepEqual([crowd.inside, crowd.room.promisedBytes], [['a', 'b', 'c'], 90])
+    await crowd.come('e', { memoryBytes: 10 })
+    assert.equal(crowd.room.promisedBytes, 100)
+    await crowd.leave('a')
+    assert.deepEqual([crowd.inside, crowd.room.promisedBytes], [['b', 'c', 'e', 'd'], 100])
+  })
+
+  test('that is long waited for is kept free of smaller ones', async () => {
+    const crowd = new Crowd({ runningMax: 100, waitMs: 9000, isShared: true })
+    for (const client of ['a', 'b']) await crowd.come(client, { memoryBytes: 45 })
+    await crowd.come('large', { memoryBytes: 50 })
+    await crowd.come('small', { memoryBytes: 5 })
+    assert.deepEqual(crowd.inside, ['a', 'b', 'small'])
+    crowd.clock.advance(1001)
+    await crowd.come('other', { memoryBytes: 5 })
+    assert.equal(crowd.inside.includes('other'), false)
+    await crowd.leave('a')
+    assert.deepEqual(crowd.inside.slice(1), ['small', 'large'])
+  })
+
+  test('of sandboxes counts while they stand; who could only wait for them is refused at once', async () => {
+    const crowd = new Crowd()
+    await crowd.come('owner', { memoryBytes: 80, isStanding: true })
+    await crowd.come('run', { memoryBytes: 30 })
+    await crowd.come('owner', { memoryBytes: 30, isStanding: true })
+    assert.deepEqual(crowd.refused, ['run QUEUE_FULL', 'owner QUEUE_FULL'])
+    await crowd.come('run', { memoryBytes: 20 })
+    assert.deepEqual([crowd.inside, crowd.room.running], [['owner', 'run'], 1])
+    await crowd.leave('owner')
+    await crowd.come('run', { memoryBytes: 30 })
+    assert.equal(crowd.room.promisedBytes, 50)
+  })
+})
+
+describe('a full queue', () => {
+  const full = async (...clients: string[]) => {
+    const crowd = new Crowd({ runningMax: 1 })
+    await crowd.come('inside')
+    for (const client of clients) await crowd.come(client)
+    return crowd
+  }
+
+  test('of one client says that the machine is full, and when to come back', async () => {
+    const crowd = await full('a', 'a', 'a', 'a', 'a', 'a', 'a')
+    assert.deepEqual(crowd.refused, ['a QUEUE_FULL'])
+    assert.throws(
+      () => crowd.room.enter({ client: 'a', memoryBytes: 1, signal: calm }),
+      ({ retryAfterMs, httpStatus }: LazaretError) => retryAfterMs === 7000 && httpStatus === 503,
+    )
+  })
+
+  test('makes room for who has less than its share; the one that has most loses its newest', async () => {
+    const crowd = await full('a', 'a', 'a', 'a', 'a', 'a', 'b', 'b', 'b', 'b')
+    assert.deepEqual(crowd.refused, [
+      'a CLIENT_QUEUE_FULL',
+      'a CLIENT_QUEUE_FULL',
+      'a CLIENT_QUEUE_FULL',
+      'b CLIENT_QUEUE_FULL',
+    ])
+    await crowd.come('c')
+    assert.equal(crowd.room.waiting, 6)
+    assert.equal(crowd.refused.length, 5)
+  })
+})
+
+test('the sizes follow the machine unless the operator names them', () => {
+  const asked = { runningMax: 3, memoryTotalBytes: 5, waitingMax: 7, waitMs: 9 }
+  assert.deepEqual(
+    resolveRoom(asked, () => assert.fail('nobody asks')),
+    asked,
+  )
+  const usual = resolveRoom({}, () => 1024 ** 3)
+  assert.ok(usual.runningMax >= 16)
+  assert.deepEqual(
+    [usual.memoryTotalBytes, usual.waitingMax, usual.waitMs],
+    [0.75 * 1024 ** 3, 10_000, 600_000],
+  )
+  assert.ok(availableMemory() > 0)
+})
