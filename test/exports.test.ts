@@ -63,8 +63,6 @@ const types = [
   'ProtectionLevel',
   'QueueOptions',
   'RateOptions',
-  'QueueOptions',
-  'RateOptions',
   'ReadFileOptions',
   'Realm',
   'Receipt',

@@ -14,7 +14,8 @@ export interface Lazaret extends AsyncDisposable {
    *
    * Whatever the guest does is a value: `result.outcome`. Thrown is only what is not the guest's doing:
    * @throws {LazaretError} kind `refusal`: INVALID_REQUEST, INPUT_TOO_LARGE, RUNTIME_UNAVAILABLE, ACCESS_DENIED,
-   *   NOT_ADMITTED, QUEUE_FULL, CLIENT_QUEUE_FULL, RATE_LIMITED, CIRCUIT_OPEN, DISPOSED; kind `fault`: JAIL_UNAVAILABLE, CELL_FAILED, WORKER_LOST.
+   *   NOT_ADMITTED, QUEUE_FULL, CLIENT_QUEUE_FULL, RATE_LIMITED, CIRCUIT_OPEN, DISPOSED;
+   *   kind `fault`: JAIL_UNAVAILABLE, CELL_FAILED, WORKER_LOST.
    * @example
    * ```ts
    * const { outcome, value } = await lazaret.run({ language: 'python', code: 'sum(range(10))' })
