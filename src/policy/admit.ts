@@ -62,7 +62,12 @@ export function policyOf(options: PolicyOptions): Policy {
         const entered = wish === undefined ? noPlace : room?.enter({ ...wish, client, signal })
         const { queuedMs, leave } = entered instanceof Promise ? await entered : (entered ?? noPlace)
         const ended = (end: WorkEnd) => attempt?.record(end)
-        return { queuedMs, ended, [Symbol.asyncDispose]: async () => leave() }
+        const giveBack = async () => {
+          // Where nobody has said how it ended, it never began: a half-open breaker must not wait for it.
+          attempt?.takeBack()
+          leave()
+        }
+        return { queuedMs, ended, [Symbol.asyncDispose]: giveBack }
       } catch (error) {
         uncount?.()
         attempt?.takeBack()
