@@ -61,7 +61,7 @@ function isolatedVmBind(): Bind {
         passedOver === undefined
           ? 'The package isolated-vm, which makes V8 isolates, is not installed.'
           : `The package isolated-vm, which makes V8 isolates, is passed over: ${passedOver.reason}.`,
-      hint: 'Run `npm install isolated-vm@7`; its install script is not needed, because the package brings its native part.',
+      hint: 'Run `npm install --ignore-scripts isolated-vm@7`: the package brings its native part, so its script is not needed.',
     })
   }
   return { host: realpathSync(path), guest: '/opt/lazaret/isolated-vm' }
