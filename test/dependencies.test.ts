@@ -12,7 +12,7 @@ const manifest = JSON.parse(readText('package.json')) as {
   devDependencies: Names
 }
 const shipped = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })
-const everything = [...shipped, ...Object.keys(manifest.devDependencies)].sort()
+const everything = [...new Set([...shipped, ...Object.keys(manifest.devDependencies)])].sort()
 
 interface LockEntry extends Partial<typeof manifest> {
   readonly license?: string
