@@ -45,11 +45,17 @@ const configHelp =
 const entries = Object.entries(optionFlags) as readonly (readonly [keyof OptionFlags, OptionFlag])[]
 
 export function addEngineOptions(command: Command): Command {
+  return addConfigurationOptions(command).option(
+    '--json',
+    'print exactly one JSON document on standard output',
+  )
+}
+
+/** For a command whose standard output is spoken for. */
+export function addConfigurationOptions(command: Command): Command {
   for (const [name, { value, choices, help }] of entries)
     command.addOption(new Option(`--${name} ${value}`, help).choices(choices))
-  return command
-    .option('--config <file>', configHelp)
-    .option('--json', 'print exactly one JSON document on standard output')
+  return command.option('--config <file>', configHelp)
 }
 
 /** The configuration, overruled by the flags. What was found on the way is announced. */

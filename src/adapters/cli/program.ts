@@ -8,6 +8,7 @@ import { exitCodeOf } from '../../core/outcome.ts'
 import { type Interruption, watchInterruption } from './interruption.ts'
 import { addKeysCommand } from './keys-command.ts'
 import { readPackageVersion } from './package-version.ts'
+import { addMcpCommand } from './mcp-command.ts'
 import { printError } from './print-error.ts'
 import { addReceiptCommand } from './receipt-command.ts'
 import { addRunCommand } from './run-command.ts'
@@ -80,6 +81,7 @@ export function createProgram(context: CommandContext): Command {
   addRunCommand(program, context)
   addExecCommand(program, context)
   addSnippetCommand(program, context)
+  addMcpCommand(program, context)
   addDoctorCommand(program, context)
   addAuditCommand(program, context)
   addReceiptCommand(program, context)

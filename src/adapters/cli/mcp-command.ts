@@ -1,0 +1,148 @@
+/** `lazaret mcp`: a server of the Model Context Protocol, for one client over stdio or for many over HTTP. */
+import { stat } from 'node:fs/promises'
+import { type Command, InvalidArgumentError } from 'commander'
+import type { Limits } from '../../core/limits.ts'
+import type { LazaretOptions } from '../../engine/options.ts'
+import { resolveLimits } from '../../policy/resolve-limits.ts'
+import type { TokenEntry } from '../mcp/tokens.ts'
+import { readFileBounded } from './bounded-read.ts'
+import type { CommandContext } from './command-context.ts'
+import { addConfigurationOptions, type EngineFlags, resolveEngineOptions } from './engine-flags.ts'
+import { readPackageVersion } from './package-version.ts'
+import { describeSystemError } from './system-error.ts'
+import { UsageError } from './usage-error.ts'
+
+const defaultPort = 7391
+/** A thousand tokens with their names. */
+const tokenFileBytesMax = 1024 * 1024
+
+const examples = `
+The server has one tool, execute_code { language, code, input?, timeout_ms? }. Each call runs in a fresh cell that is
+gone afterwards. Nothing has to be installed besides this package; what limits hold, the configuration says.
+
+Claude Code      claude mcp add lazaret -- npx -y lazaret mcp
+Codex            codex mcp add lazaret -- npx -y lazaret mcp
+Claude Desktop, Cursor, Windsurf, Gemini CLI (mcpServers in their configuration file):
+  { "mcpServers": {
+      "lazaret": { "command": "npx", "args": ["-y", "lazaret", "mcp"] }
+  } }
+VS Code (.vscode/mcp.json):
+  { "servers": {
+      "lazaret": { "type": "stdio", "command": "npx", "args": ["-y", "lazaret", "mcp"] }
+  } }
+Over HTTP, after lazaret mcp --http:
+  claude mcp add --transport http lazaret http://127.0.0.1:${defaultPort}/mcp
+
+The server listens on 127.0.0.1 alone. LAZARET_TOKEN, or --tokens with lines of name:token, asks clients for
+"Authorization: Bearer <token>"; without either every user of this machine may connect. Where the files of each client
+are, docs/mcp.md says.`
+
+interface McpFlags extends EngineFlags {
+  readonly http?: number | true
+  readonly tokens?: string
+}
+
+/** `lazaret mcp`: serves until the client goes or a signal comes. */
+export function addMcpCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command('mcp')
+    .description('serve the Model Context Protocol, so that agents can run code in cells')
+    .option(
+      '--http [port]',
+      `serve HTTP on 127.0.0.1 instead of stdio (default port ${defaultPort})`,
+      parsePort,
+    )
+    .option('--tokens <file>', 'with --http: who may connect, lines of name:token')
+  addConfigurationOptions(command)
+    .addHelpText('after', examples)
+    .action(() => context.perform(command, () => serve(command.opts<McpFlags>(), context)))
+}
+
+function parsePort(text: string): number {
+  const port = Number(text)
+  if (!/^\d{1,5}$/.test(text) || port > 65_535)
+    throw new InvalidArgumentError('Write a port from 0 to 65535.')
+  return port
+}
+
+async function serve(flags: McpFlags, context: CommandContext): Promise<number> {
+  const { signal, warn, duringRun } = context
+  const tokens = await readTokens(flags, signal)
+  const engineOptions = await resolveEngineOptions(flags, context)
+  const [{ createLazaret }, { serveOverStdio }, { serveOverHttp }] = await Promise.all([
+    import('../../engine/lazaret.ts'),
+    import('../mcp/serve-stdio.ts'),
+    import('../mcp/serve-http.ts'),
+  ])
+  await duringRun(async () => {
+    await using lazaret = createLazaret(engineOptions)
+    const host = { lazaret, limits: limitsOf(engineOptions), version: readPackageVersion(), warn }
+    if (flags.http === undefined) {
+      await serveOverStdio(host, signal)
+      return
+    }
+    const port = flags.http === true ? defaultPort : flags.http
+    await using service = await serveOverHttp({ host, port, ...(tokens !== undefined && { tokens }) }).catch(
+      (error: unknown) => {
+        throw portError(error, port)
+      },
+    )
+    warn(`serving ${service.url}${tokens === undefined ? ', for everybody on this machine' : ''}`)
+    await aborted(signal)
+  })
+  // A signal is how a server ends.
+  return 0
+}
+
+/** As a request without limits of its own has them. */
+function limitsOf({ defaults = {}, ceilings = {} }: LazaretOptions): Limits {
+  return resolveLimits({}, { defaults, ceilings }).limits
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  signal.addEventListener('abort', () => resolve(), { once: true })
+  if (signal.aborted) resolve()
+  return promise
+}
+
+/** From the file or from the environment; `undefined` where nobody is asked for one. */
+async function readTokens(flags: McpFlags, signal: AbortSignal): Promise<TokenEntry[] | undefined> {
+  const { LAZARET_TOKEN: token } = process.env
+  const { http, tokens: path } = flags
+  if (http === undefined) {
+    if (path === undefined) return undefined
+    throw new UsageError('--tokens is for HTTP; over stdio the client is who started it.', 'Add --http.')
+  }
+  const { createToken, parseTokens, tokenLengthMin } = await import('../mcp/tokens.ts')
+  const ofEnvironment = token === undefined ? [] : [createToken('token', token)]
+  // An empty variable is a mistake of a script: without this everybody could connect.
+  if (token !== undefined && (token.length < tokenLengthMin || /\s/.test(token)))
+    throw new UsageError(
+      `LAZARET_TOKEN has fewer than ${tokenLengthMin} characters, or spaces.`,
+      'Make one with: openssl rand -hex 32',
+    )
+  if (path === undefined) return token === undefined ? undefined : ofEnvironment
+  const text = await readFileBounded(path, { bytesMax: tokenFileBytesMax, signal })
+  await requirePrivate(path)
+  try {
+    return [...parseTokens(text.toString('utf8')), ...ofEnvironment]
+  } catch (error) {
+    throw new UsageError(
+      `cannot use ${path}: ${(error as SyntaxError).message}.`,
+      'Write lines of name:token; make a token with: openssl rand -hex 32',
+    )
+  }
+}
+
+async function requirePrivate(path: string): Promise<void> {
+  const { mode } = await stat(path)
+  if ((mode & 0o077) === 0) return
+  throw new UsageError(`${path} can be read or written by others.`, `Keep it yours: chmod 600 ${path}`)
+}
+
+function portError(error: unknown, port: number): unknown {
+  const reason = describeSystemError(error)
+  if (reason === undefined) return error
+  return new UsageError(`cannot listen on port ${port}: ${reason}.`, 'Name another one: --http <port>')
+}

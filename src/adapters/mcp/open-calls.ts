@@ -1,0 +1,34 @@
+/**
+ * Calls of older clients that run now. Before 2026-07-28 a call over HTTP is cancelled by a message of its own, in a
+ * request of its own; a session is no more than the name under which the two find each other.
+ */
+import type { RequestId } from '@modelcontextprotocol/server'
+import type { CallEnd } from './tool-server.ts'
+
+export class OpenCalls {
+  readonly #sessions = new Map<string, Map<RequestId, AbortController>>()
+
+  /** Until it is disposed, `cancel` with the same names aborts its signal. */
+  open(session: string, id: RequestId): CallEnd {
+    const calls = this.#sessions.get(session) ?? new Map<RequestId, AbortController>()
+    this.#sessions.set(session, calls)
+    const controller = new AbortController()
+    calls.set(id, controller)
+    return {
+      signal: controller.signal,
+      [Symbol.dispose]: () => {
+        // Another call may have the same id by now, if the client takes no care.
+        if (calls.get(id) === controller) calls.delete(id)
+        if (calls.size === 0 && this.#sessions.get(session) === calls) this.#sessions.delete(session)
+      },
+    }
+  }
+
+  cancel(session: string, id: RequestId): void {
+    this.#sessions.get(session)?.get(id)?.abort()
+  }
+
+  cancelAll(session: string): void {
+    for (const controller of this.#sessions.get(session)?.values() ?? []) controller.abort()
+  }
+}

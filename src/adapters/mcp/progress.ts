@@ -1,0 +1,53 @@
+/** What a program prints, on its way to the client while it runs: a few messages a second, however often it writes. */
+import type { Clock } from '../../core/clock.ts'
+
+/** Between two messages. A person sees text move, and a program that writes single letters costs no more than others. */
+const intervalMs = 50
+/** So much goes at once, without waiting for the interval. */
+const heldLengthMax = 64 * 1024
+
+export type SendProgress = (progress: number, message: string) => Promise<void>
+
+export class Progress {
+  readonly #send: SendProgress
+  readonly #clock: Clock
+  #held = ''
+  /** Characters so far: a number that only grows, as the protocol wants it. */
+  #length = 0
+  #sentAt = -intervalMs
+  #sending: Promise<void> = Promise.resolve()
+  #cancelTimer: (() => void) | undefined
+
+  constructor(send: SendProgress, clock: Clock) {
+    this.#send = send
+    this.#clock = clock
+  }
+
+  /** Resolves when the client has room for more: until then the program waits. */
+  async push(text: string): Promise<void> {
+    this.#held += text
+    if (this.#held.length >= heldLengthMax) return this.#flush()
+    const waitMs = this.#sentAt + intervalMs - this.#clock.now()
+    if (waitMs <= 0) return this.#flush()
+    this.#cancelTimer ??= this.#clock.after(waitMs, () => void this.#flush())
+  }
+
+  /** Sends what is left. */
+  async end(): Promise<void> {
+    await this.#flush()
+  }
+
+  #flush(): Promise<void> {
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+    const message = this.#held
+    if (message === '') return this.#sending
+    this.#held = ''
+    this.#length += message.length
+    const progress = this.#length
+    this.#sentAt = this.#clock.now()
+    // A client that has gone hears nothing more; its run is ended by the signal.
+    this.#sending = this.#sending.then(() => this.#send(progress, message)).catch(() => undefined)
+    return this.#sending
+  }
+}

@@ -1,0 +1,266 @@
+/**
+ * The server of many clients, over HTTP on this machine alone. What comes in is a stranger's until it is past the gate:
+ * the right path, a `Host` and an `Origin` of this machine, and a token where tokens are asked for.
+ *
+ * Stops: pages of a browser on this machine that reach for it by its address, by a name that they point at it (DNS
+ * rebinding) or with a form. Does not stop: other users of the machine, unless tokens are asked for.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import {
+  createMcpHandler,
+  localhostAllowedHostnames,
+  localhostAllowedOrigins,
+  type McpHttpHandler,
+  validateHostHeader,
+  validateOriginHeader,
+} from '@modelcontextprotocol/server'
+import { type Clock, systemClock } from '../../core/clock.ts'
+import { BodyBudget, BodyRefused, whenDrained, writeResponse } from './http-body.ts'
+import { OpenCalls } from './open-calls.ts'
+import { findClient, type TokenEntry } from './tokens.ts'
+import { type Caller, createToolServer, type ToolHost } from './tool-server.ts'
+
+export const loopback = '127.0.0.1'
+const path = '/mcp'
+const connectionsMax = 512
+/** A request has to arrive in this time, and its headers in the next: whoever sends slowly holds no connection. */
+const requestMs = 30_000
+const headersMs = 10_000
+/** Messages of one body; newer clients send one. */
+const batchLengthMax = 32
+const subscriptionsMax = 64
+/** The protocol's name for a session; ours are names of cancellations and no more. */
+const sessionHeader = 'mcp-session-id'
+
+export interface HttpDoor {
+  readonly host: ToolHost
+  /** 0 takes any that is free. */
+  readonly port: number
+  /** Without any, everybody on this machine may connect. */
+  readonly tokens?: readonly TokenEntry[]
+}
+
+/** Where it can be reached. Ends with its disposal, and every call with it. */
+export interface HttpService extends AsyncDisposable {
+  readonly url: string
+}
+
+/** Throws the error of a port that cannot be had. */
+export async function serveOverHttp(door: HttpDoor): Promise<HttpService> {
+  const exchanges = new Exchanges(door)
+  const server = createServer(
+    { requestTimeout: requestMs, headersTimeout: headersMs },
+    (request, response) => void exchanges.serve(request, response),
+  )
+  server.maxConnections = connectionsMax
+  await listen(server, door.port)
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://${loopback}:${port}${path}`,
+    async [Symbol.asyncDispose]() {
+      await exchanges.end()
+      const { promise, resolve } = Promise.withResolvers<void>()
+      server.close(() => resolve())
+      server.closeAllConnections()
+      await promise
+    },
+  }
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen(port, loopback, () => {
+    server.off('error', reject)
+    resolve()
+  })
+  return promise
+}
+
+/** What a request carries to the server that is made for it. */
+interface Exchange extends Caller {
+  readonly closed: AbortController
+}
+
+class Exchanges {
+  readonly #door: HttpDoor
+  readonly #clock: Clock
+  readonly #handler: McpHttpHandler
+  readonly #bodies = new BodyBudget()
+  readonly #calls = new OpenCalls()
+  readonly #open = new Set<AbortController>()
+
+  constructor(door: HttpDoor) {
+    this.#door = door
+    this.#clock = door.host.clock ?? systemClock
+    this.#handler = createMcpHandler(
+      ({ authInfo }) => createToolServer(door.host, authInfo?.extra?.['exchange'] as Exchange),
+      { maxSubscriptions: subscriptionsMax },
+    )
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.on('error', () => undefined)
+    try {
+      const client = this.#admit(request)
+      if (client instanceof Refusal) refuse(response, client)
+      else await this.#exchange(request, response, client)
+    } catch (error) {
+      if (error instanceof BodyRefused) refuse(response, { status: error.status, message: error.message })
+      else if (!request.destroyed || !response.destroyed) {
+        this.#door.host.warn(`a request failed: ${String(error)}`)
+        refuse(response, { status: 500, message: 'Internal error' })
+      }
+    }
+  }
+
+  /** Ends every call, and resolves when the handler holds nothing any more. */
+  async end(): Promise<void> {
+    for (const controller of this.#open) controller.abort()
+    await this.#handler.close()
+  }
+
+  /** The client's name. */
+  #admit({ url, method, headers }: IncomingMessage): string | Refusal {
+    const { tokens } = this.#door
+    const host = validateHostHeader(headers.host, localhostAllowedHostnames())
+    if (!host.ok) return new Refusal(403, host.message)
+    const origin = validateOriginHeader(headers.origin, localhostAllowedOrigins())
+    if (!origin.ok) return new Refusal(403, origin.message)
+    if (url?.split('?')[0] !== path) return new Refusal(404, `Not found. The server is at ${path}.`)
+    const client = tokens === undefined ? 'http' : findClient(tokens, headers.authorization)
+    if (client === undefined)
+      return new Refusal(401, 'A bearer token is needed.', { 'www-authenticate': 'Bearer' })
+    if (method !== 'POST' && method !== 'DELETE')
+      return new Refusal(405, 'Method not allowed.', { allow: 'POST, DELETE' })
+    return client
+  }
+
+  async #exchange(request: IncomingMessage, response: ServerResponse, client: string): Promise<void> {
+    const session = sessionOf(request, client)
+    if (request.method === 'DELETE') {
+      if (session !== undefined) this.#calls.cancelAll(session)
+      response.writeHead(204).end()
+      return
+    }
+    using body = await this.#bodies.read(request)
+    const message = parseJson(body.bytes)
+    if (Array.isArray(message) && message.length > batchLengthMax)
+      throw new BodyRefused(413, `A batch has at most ${batchLengthMax} messages.`)
+    if (session !== undefined) this.#cancelNamed(session, message)
+    const closed = new AbortController()
+    this.#open.add(closed)
+    const close = (): void => closed.abort()
+    response.once('close', close)
+    try {
+      const answer = await this.#handler.fetch(
+        new Request(`http://${loopback}${path}`, {
+          method: 'POST',
+          headers: toHeaders(request),
+          signal: closed.signal,
+          ...(message === undefined && { body: new Uint8Array(body.bytes) }),
+        }),
+        {
+          ...(message !== undefined && { parsedBody: message }),
+          authInfo: {
+            token: '',
+            clientId: client,
+            scopes: [],
+            extra: { exchange: this.#createExchange({ client, session, closed, response }) },
+          },
+        },
+      )
+      if (isInitialize(message)) response.setHeader(sessionHeader, this.#clock.id())
+      await writeResponse(answer, response, this.#clock)
+    } finally {
+      response.off('close', close)
+      this.#open.delete(closed)
+    }
+  }
+
+  #createExchange({ client, session, closed, response }: ExchangeParts): Exchange {
+    return {
+      client,
+      closed,
+      follow: (id) => {
+        if (session === undefined) return { signal: closed.signal, [Symbol.dispose]: () => undefined }
+        const call = this.#calls.open(session, id)
+        return {
+          signal: AbortSignal.any([closed.signal, call.signal]),
+          [Symbol.dispose]: () => call[Symbol.dispose](),
+        }
+      },
+      room: () => whenDrained(response, this.#clock),
+    }
+  }
+
+  #cancelNamed(session: string, message: unknown): void {
+    for (const one of Array.isArray(message) ? message : [message]) {
+      const { method, params } = (one ?? {}) as { method?: unknown; params?: { requestId?: unknown } }
+      const id = params?.requestId
+      if (method === 'notifications/cancelled' && (typeof id === 'string' || typeof id === 'number'))
+        this.#calls.cancel(session, id)
+    }
+  }
+}
+
+interface ExchangeParts {
+  readonly client: string
+  readonly session: string | undefined
+  readonly closed: AbortController
+  readonly response: ServerResponse
+}
+
+class Refusal {
+  readonly status: number
+  readonly message: string
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+    this.status = status
+    this.message = message
+    this.headers = headers
+  }
+}
+
+/** In the protocol's shape, for clients that show it. Whatever of the body is still to come is not waited for. */
+function refuse(
+  response: ServerResponse,
+  { status, message, headers = {} }: Partial<Refusal> & { status: number },
+): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy()
+    return
+  }
+  const body = JSON.stringify({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null })
+  response
+    .writeHead(status, { ...headers, 'content-type': 'application/json', connection: 'close' })
+    .end(body)
+}
+
+/** The names of two clients cannot be confused, whatever they send. */
+function sessionOf({ headers }: IncomingMessage, client: string): string | undefined {
+  const session = headers[sessionHeader]
+  return typeof session === 'string' ? `${client} ${session}` : undefined
+}
+
+/** `undefined` for what is no JSON: the handler has the protocol's words for it. */
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+function isInitialize(message: unknown): boolean {
+  return (message as { method?: unknown } | null | undefined)?.method === 'initialize'
+}
+
+function toHeaders({ headersDistinct }: IncomingMessage): Headers {
+  const headers = new Headers()
+  for (const [name, values] of Object.entries(headersDistinct))
+    for (const value of values ?? []) headers.append(name, value)
+  return headers
+}

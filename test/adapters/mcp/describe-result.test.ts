@@ -1,0 +1,173 @@
+/** What a model gets of a run: shortened with care, and only pictures that are pictures. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { clipEnd, clipText } from '../../../src/adapters/mcp/clip-text.ts'
+import { describeError, describeResult } from '../../../src/adapters/mcp/describe-result.ts'
+import { findPicture } from '../../../src/adapters/mcp/pictures.ts'
+import { Progress } from '../../../src/adapters/mcp/progress.ts'
+import { findClient, parseTokens } from '../../../src/adapters/mcp/tokens.ts'
+import { outputSchema } from '../../../src/adapters/mcp/tool-schemas.ts'
+import { LazaretError } from '../../../src/core/errors.ts'
+import type { RunResult } from '../../../src/core/result.ts'
+
+const png = Buffer.from('\x89PNG\r\n\x1a\n…', 'latin1').toString('base64')
+
+function result(parts: Partial<RunResult>): RunResult {
+  return {
+    id: 'a',
+    outcome: { kind: 'completed', exitCode: 0 },
+    displays: [],
+    files: {},
+    logs: [],
+    stdout: '',
+    stderr: '',
+    truncated: [],
+    usage: { wallMs: 1.4, cpuMs: 1, memoryPeakBytes: 1, queuedMs: 0, outputBytes: 0 },
+    receipt: {} as RunResult['receipt'],
+    ...parts,
+  }
+}
+
+function textOf(parts: Partial<RunResult>): string {
+  const [first] = describeResult(result(parts)).content
+  return first?.type === 'text' ? first.text : ''
+}
+
+test('a long text keeps its beginning and its end, cut at lines where there are some, and says what is missing', () => {
+  assert.deepEqual(clipText('short', 5), { text: 'short', isClipped: false })
+  const lines = Array.from({ length: 1000 }, (_, index) => `line ${index}`).join('\n')
+  const { text, isClipped } = clipText(lines, 200)
+  assert.ok(isClipped && text.length < 260)
+  const [head = '', tail = ''] = text.split(/\n\[… \d+ characters left out …\]\n/)
+  assert.ok(lines.startsWith(`${head}\n`) && lines.endsWith(`\n${tail}`))
+  const missing = Number(/(\d+) characters left out/.exec(text)?.[1])
+  assert.equal(head.length + missing + tail.length, lines.length)
+  // No character in two halves, wherever the cut falls.
+  for (const lengthMax of [50, 51, 52, 53]) {
+    assert.ok(clipText('😀'.repeat(100), lengthMax).text.isWellFormed())
+    assert.ok(clipEnd('😀'.repeat(100), lengthMax).isWellFormed())
+  }
+})
+
+test('what is too long is shortened in the text and in the data, and both say so', () => {
+  const long = {
+    stdout: 'x'.repeat(1_000_000),
+    valueTagged: 'y'.repeat(1_000_000),
+    valueText: 'y'.repeat(1_000_000),
+  }
+  const { structuredContent, content } = describeResult(result(long))
+  assert.ok(JSON.stringify(structuredContent).length < 45_000)
+  assert.ok(JSON.stringify(content).length < 25_000)
+  assert.deepEqual(outputSchema.parse(structuredContent).truncated, ['stdout', 'value'])
+  assert.match(textOf(long), /Not complete: stdout, value\. Print less to see all of it\.$/)
+})
+
+test('each way to end is told, as data that fits its schema and as text', () => {
+  const error = { name: 'TypeError', message: 'no', line: 3, column: 2, stack: 'at 3' }
+  const told: [RunResult['outcome'], string, boolean][] = [
+    [{ kind: 'completed', exitCode: 0 }, 'The program ended well and printed nothing.', false],
+    [{ kind: 'completed', exitCode: 3 }, 'completed: The program ended with exit code 3.', true],
+    [{ kind: 'failed', exitCode: 1, error }, 'failed: TypeError: no (line 3)', true],
+    [{ kind: 'syntax-error', error }, 'syntax-error: TypeError: no (line 3)', true],
+    [{ kind: 'timed-out', limit: 'wall', limitMs: 5 }, 'timed-out: The program timed out after 5ms.', true],
+    [{ kind: 'killed', signal: 'SIGSEGV' }, 'killed: The program ended by the signal SIGSEGV.', true],
+    [{ kind: 'cancelled' }, 'cancelled: The program was cancelled.', true],
+  ]
+  for (const [outcome, text, isError] of told) {
+    const described = describeResult(result({ outcome }))
+    assert.equal(textOf({ outcome }), text)
+    assert.equal(described.isError ?? false, isError)
+    assert.equal(outputSchema.parse(described.structuredContent).outcome, outcome.kind)
+  }
+})
+
+test('a refusal says what to do and when', () => {
+  const refused = describeError(new LazaretError('RATE_LIMITED', { retryAfterMs: 1500 }))
+  assert.equal(refused.isError, true)
+  assert.equal(outputSchema.parse(refused.structuredContent).outcome, 'refused')
+  assert.deepEqual(refused.content, [
+    {
+      type: 'text',
+      text: 'refused: RATE_LIMITED: Rate limit exceeded. Try again in 2 s.\nTry again when `retryAfterMs` is over.',
+    },
+  ])
+})
+
+test('a picture is one only if it begins like one; what else is shown is text', () => {
+  assert.deepEqual(findPicture({ 'text/plain': 'a', 'image/png': `${png.slice(0, 8)}\n${png.slice(8)}` }), {
+    mimeType: 'image/png',
+    data: png,
+  })
+  for (const forged of ['', 'no', Buffer.from('<html>').toString('base64')])
+    assert.equal(findPicture({ 'image/png': forged }), undefined)
+  const { content } = describeResult(
+    result({ displays: [{ 'image/png': png }, { 'image/png': 'no', 'text/plain': 'a table' }] }),
+  )
+  assert.deepEqual(content, [
+    { type: 'text', text: 'display: a table' },
+    { type: 'image', mimeType: 'image/png', data: png },
+  ])
+})
+
+test('a program that shows more pictures than a client takes is told so', () => {
+  const displays = Array.from({ length: 20 }, () => ({ 'image/png': png }))
+  const { content, structuredContent } = describeResult(result({ displays }))
+  assert.equal(content.filter(({ type }) => type === 'image').length, 8)
+  assert.deepEqual(outputSchema.parse(structuredContent).truncated, ['displays'])
+})
+
+test('what a program prints letter by letter is sent a few times a second, complete and in order', async () => {
+  let now = 0
+  const timers: (() => void)[] = []
+  const sent: [number, string][] = []
+  const progress = new Progress(
+    (length, message) => {
+      sent.push([length, message])
+      return Promise.resolve()
+    },
+    {
+      now: () => now,
+      timestamp: () => '',
+      after: (_ms, callback) => {
+        timers.push(callback)
+        return () => undefined
+      },
+      every: () => () => undefined,
+      id: () => '',
+    },
+  )
+  for (const letter of 'abc') await progress.push(letter)
+  assert.deepEqual(sent, [[1, 'a']])
+  now = 50
+  timers[0]?.()
+  await progress.push('d')
+  await progress.push('x'.repeat(64 * 1024))
+  await progress.push('e')
+  await progress.end()
+  assert.deepEqual(
+    sent.map(([, message]) => message.length),
+    [1, 2, 64 * 1024 + 1, 1],
+  )
+  assert.deepEqual(
+    sent.map(([length]) => length),
+    [1, 3, 64 * 1024 + 4, 64 * 1024 + 5],
+  )
+})
+
+test('a file of tokens names who may connect, and a mistake in it is named without the token', () => {
+  const entries = parseTokens('# people\nada:0123456789abcdef\r\n\nbob:fedcba98:7654321\n')
+  assert.equal(findClient(entries, 'Bearer 0123456789abcdef'), 'ada')
+  assert.equal(findClient(entries, 'bearer fedcba98:7654321'), 'bob')
+  for (const header of [undefined, '', 'Bearer ', 'Bearer 0123456789abcde', '0123456789abcdef'])
+    assert.equal(findClient(entries, header), undefined)
+  for (const [text, problem] of [
+    ['', /no tokens/],
+    ['ada', /line 1 is not name:token/],
+    ['\nada:secret', /line 2 has fewer than 16/],
+    ['a:0123456789abcdef\nb:0123456789abcdef', /twice/],
+  ] as const)
+    assert.throws(
+      () => parseTokens(text),
+      (error: Error) => problem.test(error.message) && !error.message.includes('secret'),
+    )
+})

@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { eventually } from '../../support/eventually.ts'
+import { findProcess, type HostProcess, isAlive } from '../../support/processes.ts'
+import type { Connection } from './connect.ts'
+
+/** A program that says `ready` and then is the process that `findGuest` finds. */
+export function endlessShell(seconds: number): { language: string; code: string } {
+  return { language: 'shell', code: `echo ready; exec sleep ${seconds}` }
+}
+
+export function findGuest(seconds: number): HostProcess | undefined {
+  for (const name of readdirSync('/proc').filter((one) => /^\d+$/.test(one))) {
+    try {
+      const line = readFileSync(`/proc/${name}/cmdline`, 'utf8')
+      if (line === `sleep\0${seconds}\0`) return findProcess(Number(name))
+    } catch {
+      // Gone meanwhile.
+    }
+  }
+  return undefined
+}
+
+/** Resolves when the guest of this call runs. What becomes of the call is for others to say. */
+export async function startEndless(
+  connection: Connection,
+  seconds: number,
+  signal?: AbortSignal,
+): Promise<HostProcess> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  connection
+    .execute(endlessShell(seconds), { onprogress: () => resolve(), ...(signal !== undefined && { signal }) })
+    .catch(() => undefined)
+  await promise
+  let guest: HostProcess | undefined
+  await eventually(
+    () => ((guest = findGuest(seconds)) === undefined ? 'it does not sleep yet' : undefined),
+    5000,
+  )
+  return guest as unknown as HostProcess
+}
+
+/** How long it still lives, at most `deadlineMs`. */
+export async function msUntilDead(guest: HostProcess, deadlineMs: number): Promise<number> {
+  const start = performance.now()
+  while (isAlive(guest) && performance.now() - start < deadlineMs) await sleep(1)
+  return performance.now() - start
+}
