@@ -24,6 +24,10 @@ const locked = Object.entries(lock.packages).filter(([path]) => path !== '')
 
 /** What shows that a package is used which nothing imports. */
 const evidence: Readonly<Record<string, { readonly file: string; readonly text: string }>> = {
+  '@modelcontextprotocol/sdk': {
+    file: 'test/adapters/mcp/connect.ts',
+    text: "'@modelcontextprotocol/sdk/client/",
+  },
   '@oven/bun-linux-aarch64': { file: 'src/runtimes/toolchains.ts', text: '@oven/bun-linux-aarch64' },
   '@oven/bun-linux-x64': { file: 'src/runtimes/toolchains.ts', text: '@oven/bun-linux-x64' },
   'isolated-vm': { file: 'test/runtimes/isolate/isolate-process.ts', text: "('isolated-vm')" },

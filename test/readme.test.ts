@@ -33,6 +33,7 @@ const pages = [
   'docs/actors.md',
   'docs/audit.md',
   'docs/isolates.md',
+  'docs/mcp.md',
   'docs/policy.md',
   'docs/sandboxes.md',
   'docs/secrets.md',

@@ -18,6 +18,7 @@ export type Level =
 const sameForEveryUser = [
   // Doors and runtimes, which know nothing of walls.
   'test/adapters/actor/',
+  'test/adapters/mcp/',
   'test/adapters/snippet-tool/',
   // What programs find inside is tried at each level.
   ...['bridge', 'classes', 'crashes', 'growth', 'libraries', 'pool', 'reference', 'timeouts'].map(

@@ -77,6 +77,8 @@ export const notDaily = [
   'test/adapters/cli/usage',
   'test/adapters/actor/execution',
   'test/adapters/actor/protocol',
+  'test/adapters/mcp/cancel',
+  'test/adapters/mcp/clients',
   'test/jail/seccomp/runtimes',
   'test/profiles/',
   'test/runtimes/javascript/completion',

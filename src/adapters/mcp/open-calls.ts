@@ -27,8 +27,4 @@ export class OpenCalls {
   cancel(session: string, id: RequestId): void {
     this.#sessions.get(session)?.get(id)?.abort()
   }
-
-  cancelAll(session: string): void {
-    for (const controller of this.#sessions.get(session)?.values() ?? []) controller.abort()
-  }
 }

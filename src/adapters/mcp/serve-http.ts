@@ -132,18 +132,13 @@ class Exchanges {
     const client = tokens === undefined ? 'http' : findClient(tokens, headers.authorization)
     if (client === undefined)
       return new Refusal(401, 'A bearer token is needed.', { 'www-authenticate': 'Bearer' })
-    if (method !== 'POST' && method !== 'DELETE')
-      return new Refusal(405, 'Method not allowed.', { allow: 'POST, DELETE' })
+    // There is no stream to open with GET, and no session that DELETE could end.
+    if (method !== 'POST') return new Refusal(405, 'Method not allowed.', { allow: 'POST' })
     return client
   }
 
   async #exchange(request: IncomingMessage, response: ServerResponse, client: string): Promise<void> {
     const session = sessionOf(request, client)
-    if (request.method === 'DELETE') {
-      if (session !== undefined) this.#calls.cancelAll(session)
-      response.writeHead(204).end()
-      return
-    }
     using body = await this.#bodies.read(request)
     const message = parseJson(body.bytes)
     if (Array.isArray(message) && message.length > batchLengthMax)

@@ -40,10 +40,11 @@ async function seesTool(connection: Connection): Promise<void> {
     ['execute_code'],
   )
   const [tool] = tools
-  const { properties, required } = tool?.['inputSchema'] as { properties: object; required: string[] }
+  assert.ok(tool)
+  const { properties, required } = tool['inputSchema'] as { properties: object; required: string[] }
   assert.deepEqual(Object.keys(properties), ['language', 'code', 'input', 'timeout_ms'])
   assert.deepEqual(required, ['language', 'code'])
-  assert.deepEqual(Object.keys((tool?.['outputSchema'] as { properties: object }).properties), [
+  assert.deepEqual(Object.keys((tool['outputSchema'] as { properties: object }).properties), [
     'outcome',
     'stdout',
     'stderr',
@@ -52,7 +53,7 @@ async function seesTool(connection: Connection): Promise<void> {
     'durationMs',
     'truncated',
   ])
-  assert.deepEqual(tool?.['annotations'], {
+  assert.deepEqual(tool['annotations'], {
     readOnlyHint: false,
     destructiveHint: false,
     idempotentHint: false,
@@ -136,7 +137,7 @@ async function getsMistakes(connection: Connection): Promise<void> {
   })
   assert.equal(isError, true)
   assert.equal(structuredContent?.['outcome'], 'refused')
-  assert.equal((structuredContent?.['error'] as { name: string }).name, 'INPUT_TOO_LARGE')
+  assert.equal((structuredContent?.['error'] as { name: string } | undefined)?.name, 'INPUT_TOO_LARGE')
 }
 
 async function cancels(connection: Connection): Promise<void> {
