@@ -16,6 +16,13 @@ const defaultPort = 7391
 /** A thousand tokens with their names. */
 const tokenFileBytesMax = 1024 * 1024
 
+/** Where the configuration says nothing: an agent in a loop is stopped by these before it is by the machine. */
+const usualOptions = {
+  rate: { perMinute: 30 },
+  queue: { runningMax: 10, waitingMax: 50, waitMs: 60_000 },
+  breaker: {},
+} as const satisfies LazaretOptions
+
 const examples = `
 The server has one tool, execute_code { language, code, input?, timeout_ms? }. Each call runs in a fresh cell that is
 gone afterwards. Nothing has to be installed besides this package; what limits hold, the configuration says.
@@ -75,7 +82,11 @@ async function serve(flags: McpFlags, context: CommandContext): Promise<number> 
     import('../mcp/serve-http.ts'),
   ])
   await duringRun(async () => {
-    await using lazaret = createLazaret(engineOptions)
+    await using lazaret = createLazaret({
+      ...usualOptions,
+      ...engineOptions,
+      queue: { ...usualOptions.queue, ...engineOptions.queue },
+    })
     const host = { lazaret, limits: limitsOf(engineOptions), version: readPackageVersion(), warn }
     if (flags.http === undefined) {
       await serveOverStdio(host, signal)

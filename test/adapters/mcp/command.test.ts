@@ -92,6 +92,18 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     await eventually(() => (left.some(isThere) ? 'something is left' : undefined), 10_000)
   })
 
+test('a client has thirty executions a minute, unless the configuration says otherwise', async () => {
+  await using connection = await connect('modern')
+  const call = () => connection.execute({ language: 'shell', code: ':' })
+  const results = await Promise.all(Array.from({ length: 31 }, call))
+  const refused = results.filter(({ isError }) => isError === true)
+  assert.equal(refused.length, 1)
+  assert.match(
+    refused[0]?.content[0]?.text ?? '',
+    /^refused: RATE_LIMITED: Rate limit exceeded\. Maximum 30 executions per minute\. Try again in \d+ s\.\n/,
+  )
+})
+
 test('tokens are a file of its owner alone, long enough, and for HTTP', async () => {
   await using folder = await createTemporaryFolder()
   const file = join(folder.path, 'tokens')
