@@ -36,6 +36,8 @@ const ofTheWholeProcess = [
   /\bmock\b|\bgc\(/,
   /\bprocess\.(memoryUsage|resourceUsage|cpuUsage|threadCpuUsage|report|setuid|umask|chdir|title)\b/,
   /\bloop-delay\b|\bresident-memory\b/,
+  // An SDK is there for everybody from then on.
+  /\bsetGlobal(TracerProvider|ContextManager)\b/,
   // Looks at all names that there are, which makes some of them.
   /\bnode-names\b/,
 ]
