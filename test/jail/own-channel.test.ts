@@ -229,6 +229,14 @@ sys.stdin.read()`,
   })
 
   it('is charged for what waits in channels as for what waits in any socket', async () => {
+    // What the watchdog saw at most is also what many starts take for a moment, which may hide it.
+    const least = 40 * 128 * 1024
+    let more = 0
+    for (let round = 0; round < 5 && more < least; round++) more = await chargedMore(least)
+    assert.ok(more >= least, `${more} bytes more were seen`)
+  })
+
+  async function chargedMore(least: number): Promise<number> {
     await using stuffed = await ChannelCell.open({ processesMax: 500 })
     const watched = { ...unwatched, memoryBytes: 1024 * MiB }
     const start = (line: string) => stuffed.spawn('', { file: '/bin/sh', argv: ['sh', '-c', line], watched })
@@ -244,11 +252,11 @@ sys.stdin.read()`,
     await Promise.all(idle.map(({ exited }) => exited))
     await startMany('head -c 4000000 /dev/zero >&3')
     // A network that is shared with the host is not looked into.
-    if (stuffed.built.plan.wall !== 'namespaces') return
+    if (stuffed.built.plan.wall !== 'namespaces') return least
     let more = 0
-    for (let looks = 0; looks < 100 && more < 40 * 128 * 1024; looks++) more = (await peakBytes()) - unstuffed
-    assert.ok(more >= 40 * 128 * 1024, `${more} bytes more were seen`)
-  })
+    for (let looks = 0; looks < 100 && more < least; looks++) more = (await peakBytes()) - unstuffed
+    return more
+  }
 
   it('has nothing else on descriptor 3: pid 1 ends a cell whose host asks for two things', async () => {
     await using another = await ChannelCell.open()
