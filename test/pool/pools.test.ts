@@ -382,7 +382,8 @@ describe('the end', () => {
     for (const when of ['at once', 'in a moment', 'while it starts'] as const) {
       const own = createLazaret({ pools: { python: { min: 3 } } })
       await own.run({ ...python, code: '1' })
-      const isStarting = () => own.stats().pools.some(({ starting }) => starting > 0)
+      // All of them may stand before anybody looks.
+      const isStarting = () => own.stats().pools.some(({ starting, parked }) => starting + parked > 0)
       if (when === 'in a moment') await new Promise(setImmediate)
       if (when === 'while it starts')
         await eventually(() => (isStarting() ? undefined : 'nothing starts'), waitMs)
