@@ -78,7 +78,7 @@ const sandboxFlags = { allowDegradedSecrets: 'allowDegradedSecrets' } satisfies 
   string,
   keyof SandboxOptions
 >
-const ownFlags = ['config', 'json', 'outputDir', 'apparmor']
+const ownFlags = ['config', 'json', 'outputDir', 'apparmor', 'http', 'tokens']
 
 test('every flag leads to an option, a limit or something of a request', () => {
   const tables = [optionFlags, limitFlags, requestFlags, sandboxFlags]
