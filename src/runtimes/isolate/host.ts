@@ -12,8 +12,10 @@ import { guestEnvironment } from '../runtime.ts'
 import type { Ground, Program } from '../runtime.ts'
 
 const MiB = 1024 * 1024
-/** As for other workers on Node, see node/host.ts. */
-const nodeDataBytes = (568 + 4 * 526) * MiB
+/** Those that wait (guest/stock.ts), the one that runs, and the one that is being ended. */
+const isolatesMax = 12
+/** As for Node (node/host.ts): each isolate reserves for its code what each thread of Node does, and it counts as data. */
+const dataBytes = (568 + (4 + isolatesMax) * 526) * MiB
 /** For the worker's own realm, which holds requests and answers and no guest code. */
 const ownHeapMiB = 192
 
@@ -47,7 +49,7 @@ export function prepareIsolates({ toolchains, place }: Ground): Program {
     env: guestEnvironment({ language: 'javascript', code: '' }, place, [dirname(file)]),
     binds: [node, build, manifestBind(), engine, ...compilers.map(({ bind }) => bind)],
     files: [],
-    baseDataBytes: nodeDataBytes,
+    baseDataBytes: dataBytes,
   }
 }
 
