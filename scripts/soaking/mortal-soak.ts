@@ -10,14 +10,14 @@ import { createLazaret } from '../../src/index.ts'
 import type { RunNews } from '../../test/support/mortal-host.ts'
 import { dealCases } from './deck.ts'
 import { openGreeter } from './greeter.ts'
-import { coldOptions } from './pools.ts'
+import { coldOptions, unboundedOptions } from './pools.ts'
 import { runMix } from './run-mix.ts'
 
 const [seed = 0, inFlight = 0, first = 0, count = 0] = process.argv.slice(2).map(Number)
 /** Not looked for through a shim: a host that is killed while it asks one leaves the answer to nobody, but leaves it. */
 const toolchains = existsSync('/usr/bin/python3') ? { python: '/usr/bin/python3' } : {}
 const options = process.argv[6] === 'cold' ? coldOptions() : {}
-const lazaret = createLazaret({ uidRange: { first, count }, toolchains, ...options })
+const lazaret = createLazaret({ uidRange: { first, count }, toolchains, ...unboundedOptions, ...options })
 const greeter = await openGreeter()
 const { receipt } = await lazaret.run({ language: 'python', code: '' })
 const machine = { port: greeter.port, forksAreCounted: receipt.limits.processesMax.by !== 'rlimit' }

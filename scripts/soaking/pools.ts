@@ -10,6 +10,12 @@ const size = { min: 0, max: 0 }
 const none = { bun: size, node: size, python: size, shell: size }
 const withoutPools = { pools: none } as LazaretOptions
 
+/** Whatever its cases ask for, all at one time. */
+export const unboundedOptions = {
+  access: { networks: ['none', 'host'], preload: true },
+  queue: { runningMax: 1000, memoryTotalBytes: 2 ** 40 },
+} as const satisfies LazaretOptions
+
 /** Options under which every run gets a cell that is made for it. */
 export function coldOptions(): LazaretOptions {
   return havePools() ? withoutPools : {}

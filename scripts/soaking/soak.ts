@@ -12,7 +12,7 @@ import { heldBytes } from '../../test/support/resident-memory.ts'
 import { dealCases } from './deck.ts'
 import { openGreeter } from './greeter.ts'
 import type { Greeter } from './greeter.ts'
-import { coldOptions, drain } from './pools.ts'
+import { coldOptions, drain, unboundedOptions } from './pools.ts'
 import { runMix } from './run-mix.ts'
 import { Tally } from './tally.ts'
 import type { Latencies } from './tally.ts'
@@ -54,7 +54,7 @@ const patienceMs = 10_000
 export async function soak(plan: SoakPlan): Promise<SoakReport> {
   const leaks = new LeakCheck()
   await using greeter = await openGreeter()
-  const lazaret = createLazaret({ uidRange, ...(plan.cold ? coldOptions() : {}) })
+  const lazaret = createLazaret({ uidRange, ...unboundedOptions, ...(plan.cold ? coldOptions() : {}) })
   try {
     return await soakOne(plan, { lazaret, leaks, greeter })
   } finally {
