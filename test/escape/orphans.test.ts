@@ -61,11 +61,14 @@ function describeUnreaped(): string | undefined {
     : `${zombies} zombies of ${cell.length} processes`
 }
 
+/** A tenth of what comes: on a busy machine pid 1 has its turn a few dozen exits later. */
+const orphansMax = 100
+
 for (const [name, request] of Object.entries(attacks)) {
   test(`${times} orphaned exits under ${name} leave no zombie, and do not use up the limit on processes`, async () => {
     const { outcome, stdout, stderr } = await runUntilReaped({
       ...request,
-      limits: { processesMax: 48, wallMs: 20_000 },
+      limits: { processesMax: orphansMax, wallMs: 20_000 },
     })
     assert.equal(stdout, 'done\n', stderr)
     assert.deepEqual(outcome, { kind: 'cancelled' }, stderr)
