@@ -206,6 +206,8 @@ const wideOnOldest = [
 
 /** What these tests themselves need of the Node that runs them, which what they test does without. */
 const notOnOldest = [
+  // Its other process watches what is loaded, by a hook that is younger.
+  'test/observe/signed-receipts',
   // It compares with the prompt of that Node, which is to be the guests' own.
   'test/adapters/cli/printed-values',
   // Their clock stands still, or they look at what keeps no process alive, and older runners let one end that waits for
