@@ -1,5 +1,5 @@
 /** Tables for people. */
-import type { HostFacts } from './host-facts.ts'
+import type { HostFacts } from './measure/host-facts.ts'
 import type { Goal, Row, Table } from './table.ts'
 
 export function formatHost(facts: HostFacts): string {

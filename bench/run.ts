@@ -2,8 +2,8 @@
 import { loadavg } from 'node:os'
 
 import { formatHost, formatTable } from './format.ts'
-import { lookAtHost } from './host-facts.ts'
-import { isInterrupted, listenForInterruption } from './interruption.ts'
+import { lookAtHost } from './measure/host-facts.ts'
+import { isInterrupted, listenForInterruption } from './measure/interruption.ts'
 import { parseCommandLine, usage, UsageError } from './options.ts'
 import type { CommandLine } from './options.ts'
 import { runSection } from './sections.ts'

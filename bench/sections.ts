@@ -8,6 +8,7 @@ export const sectionNames = [
   'warm',
   'throughput',
   'actor',
+  'agent',
   'memory',
   'timeouts',
   'streaming',
@@ -22,30 +23,32 @@ export type SectionName = (typeof sectionNames)[number]
 export async function runSection(name: SectionName, options: BenchOptions): Promise<Table[]> {
   switch (name) {
     case 'cells':
-      return await (await import('./cells.ts')).benchCells(options)
+      return await (await import('./sections/cells.ts')).benchCells(options)
     case 'cold':
-      return await (await import('./cold.ts')).benchCold(options)
+      return await (await import('./sections/cold.ts')).benchCold(options)
     case 'warm':
-      return await (await import('./warm.ts')).benchWarm(options)
+      return await (await import('./sections/warm.ts')).benchWarm(options)
     case 'throughput':
-      return await (await import('./throughput.ts')).benchThroughput(options)
+      return await (await import('./sections/throughput.ts')).benchThroughput(options)
     case 'actor':
-      return await (await import('./actor.ts')).benchActor(options)
+      return await (await import('./sections/actor.ts')).benchActor(options)
+    case 'agent':
+      return await (await import('./sections/agent.ts')).benchAgent(options)
     case 'memory':
-      return await (await import('./parked-memory.ts')).benchMemory()
+      return await (await import('./sections/parked-memory.ts')).benchMemory()
     case 'timeouts':
-      return await (await import('./timeouts.ts')).benchTimeouts(options)
+      return await (await import('./sections/timeouts.ts')).benchTimeouts(options)
     case 'streaming':
-      return await (await import('./streaming.ts')).benchStreaming(options)
+      return await (await import('./sections/streaming.ts')).benchStreaming(options)
     case 'functions':
-      return await (await import('./functions.ts')).benchFunctions(options)
+      return await (await import('./sections/functions.ts')).benchFunctions(options)
     case 'sandboxes':
-      return await (await import('./sandboxes.ts')).benchSandboxes(options)
+      return await (await import('./sections/sandboxes.ts')).benchSandboxes(options)
     case 'snippets':
-      return await (await import('./snippets.ts')).benchSnippets(options)
+      return await (await import('./sections/snippets.ts')).benchSnippets(options)
     case 'isolates':
-      return await (await import('./isolates.ts')).benchIsolates(options)
+      return await (await import('./sections/isolates.ts')).benchIsolates(options)
     case 'fairness':
-      return await (await import('./fairness.ts')).benchFairness(options)
+      return await (await import('./sections/fairness.ts')).benchFairness(options)
   }
 }

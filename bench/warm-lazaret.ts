@@ -3,7 +3,7 @@ import type { RunRequest, RuntimeName } from '../src/core/request.ts'
 import type { RunResult } from '../src/core/result.ts'
 import { createLazaret } from '../src/engine/lazaret.ts'
 import type { Lazaret } from '../src/engine/api.ts'
-import type { LazaretOptions } from '../src/engine/options.ts'
+import type { LazaretOptions } from '../src/engine/options/options.ts'
 import type { WarmUpRequest } from '../src/engine/warm-up.ts'
 import { faultOf } from './workloads.ts'
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import type { RunRequest, CellRuntimeName } from '../src/core/request.ts'
 import type { RunResult } from '../src/core/result.ts'
-import { Toolchains } from '../src/runtimes/toolchains.ts'
+import { Toolchains } from '../src/runtimes/packages/toolchains.ts'
 
 export interface Workload {
   readonly runtime: CellRuntimeName

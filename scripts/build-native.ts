@@ -1,19 +1,28 @@
 /**
  * Builds what is native with the machine's own C compiler: the launcher, static, so that it runs on any distribution,
- * and the library that an interpreter loads to become a zygote, which shares some of the launcher's files.
+ * and the libraries that interpreters load to become zygotes, which share some of the launcher's files.
+ * `--unless-current` builds only what is older than a source, or missing.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { globSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 const cell = join(root, 'native/cell')
+const relay = join(root, 'native/relay')
 const folder = join(root, 'native/bin')
 
 if (process.platform !== 'linux') {
   process.stderr.write(`lazaret: the launcher is for Linux; nothing was built on ${process.platform}.\n`)
   process.exit(0)
 }
+
+const targets = [
+  `cell-linux-${process.arch}`,
+  `zygote-linux-${process.arch}.so`,
+  `javascript-zygote-linux-${process.arch}.so`,
+] as const
+if (process.argv.includes('--unless-current') && isCurrent()) process.exit()
 
 const compiler = process.env['CC'] ?? 'cc'
 const flags = [
@@ -24,6 +33,8 @@ const flags = [
   '-D_FORTIFY_SOURCE=2',
   '-I',
   cell,
+  '-I',
+  relay,
 ]
 const warnings = ['-Wall', '-Wextra', '-Werror', '-Wconversion']
 /** Only what the library calls stays in it; the interpreter's own names are found when it is loaded. */
@@ -41,12 +52,37 @@ mkdirSync(folder, { recursive: true })
 const launcher = readdirSync(cell, { encoding: 'utf8', recursive: true }).filter((name) =>
   name.endsWith('.c'),
 )
-compile(`cell-linux-${process.arch}`, ['-static', ...launcher.map((name) => join(cell, name))])
-compile(`zygote-linux-${process.arch}.so`, [
-  ...shared,
-  join(root, 'native/zygote/zygote.c'),
-  ...sharedWithLauncher.map((name) => join(cell, name)),
+compileLauncher(targets[0])
+compileZygote(targets[1], ['python.c'])
+compileZygote(targets[2], [
+  ...['javascript.c', 'threads.c', 'memory.c', 'descriptors.c'],
+  ...['seeds.c', 'node.c', 'v8-random.c'],
 ])
+
+/** As make has it: nothing that was built is older than what it was built from, this file included. */
+function isCurrent(): boolean {
+  const sources = globSync('native/{cell,relay,zygote}/**/*.{c,h}', { cwd: root }).map((path) =>
+    join(root, path),
+  )
+  const changedMs = [...sources, import.meta.filename].map((file) => statSync(file).mtimeMs)
+  const builtMs = targets.map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0)
+  return Math.min(...builtMs) > Math.max(...changedMs)
+}
+
+/** Launcher and relay are one program; `__wrap_main` of the relay decides which it is. */
+function compileLauncher(name: string): void {
+  const ofRelay = readdirSync(relay).filter((file) => file.endsWith('.c'))
+  const sources = [...launcher.map((file) => join(cell, file)), ...ofRelay.map((file) => join(relay, file))]
+  compile(name, ['-static', '-Wl,--wrap=main', ...sources])
+}
+
+function compileZygote(name: string, own: readonly string[]): void {
+  compile(name, [
+    ...shared,
+    ...['birth.c', 'packet.c', ...own].map((file) => join(root, 'native/zygote', file)),
+    ...sharedWithLauncher.map((file) => join(cell, file)),
+  ])
+}
 
 function compile(name: string, parts: readonly string[]): void {
   const target = join(folder, name)

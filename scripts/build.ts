@@ -1,6 +1,7 @@
 /**
  * Compiles src/ to dist/, puts beside it what guests read as it is, and bundles the JavaScript harness. Everything is
  * made in a folder of its own and then takes dist/'s place, so that nothing old stays and nobody sees half a build.
+ * `--unless-current` builds only where something has changed since the last build.
  */
 import { spawnSync } from 'node:child_process'
 import {
@@ -15,27 +16,35 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { bundleConsole } from './build-console.ts'
+import { bundleCommand } from './bundle-command.ts'
+import { isBuildCurrent, noteBuild } from './build-stamp.ts'
 import { findBun } from './find-bun.ts'
-import { keepPublicTypes } from './public-types.ts'
+import { rollUpTypes } from './public-types.ts'
 
 const root = join(import.meta.dirname, '..')
 const target = join(root, 'dist')
 const fresh = `${target}.${process.pid}.new`
 const stale = `${target}.${process.pid}.old`
 
+if (process.argv.includes('--unless-current') && isBuildCurrent()) process.exit()
+
 try {
   compile()
-  keepPublicTypes(fresh, publicTypes())
+  await rollUpTypes(fresh, publicTypes())
   copyAsTheyAre()
   const bun = findBun()
   if (bun === undefined) fail('The build bundles with Bun: run `npm install` without `--omit=optional`.')
   bundleHarness(bun)
   bundleIsolates(bun)
   bundleInside(bun)
+  await bundleCommand(fresh)
+  await bundleConsole(fresh)
   run(process.execPath, [join(root, 'scripts/build-libraries.ts'), join(fresh, 'libraries')])
   chmodSync(join(fresh, 'adapters/cli/main.js'), 0o755)
   if (existsSync(target)) renameSync(target, stale)
   renameSync(fresh, target)
+  noteBuild()
 } finally {
   for (const folder of [fresh, stale]) rmSync(folder, { recursive: true, force: true })
 }
@@ -55,7 +64,7 @@ function publicTypes(): string[] {
 
 /** What guests read that is no TypeScript. */
 function copyAsTheyAre(): void {
-  for (const file of globSync('src/runtimes/**/*.{py,json}', { cwd: root })) {
+  for (const file of globSync(['src/runtimes/**/*.{py,json}', 'src/policy/**/*.py'], { cwd: root })) {
     const copy = join(fresh, file.replace(/^src/, '.'))
     mkdirSync(dirname(copy), { recursive: true })
     copyFileSync(join(root, file), copy)
@@ -71,23 +80,27 @@ function bundleHarness(bun: string): void {
   run(bun, [
     'build',
     join(folder, 'guest-node.js'),
+    join(folder, 'guest-context.js'),
+    join(folder, 'forks/guest-node-zygote.js'),
     ...shared,
     '--target=node',
     '--format=esm',
     '--splitting',
+    '--entry-naming=[name].[ext]',
     `--outdir=${forNode}`,
   ])
+  const asBun = [...shared, '--target=bun', '--format=cjs', `--outdir=${forBun}`]
   // Bytecode of one version of Bun; another one ignores it and reads the source beside it.
+  run(bun, ['build', join(folder, 'guest.js'), ...asBun, '--bytecode', '--entry-naming=guest-bun.[ext]'])
+  // Started once for many guests: bytecode would save it milliseconds and take 300 KB.
   run(bun, [
     'build',
-    join(folder, 'guest.js'),
-    ...shared,
-    '--target=bun',
-    '--format=cjs',
-    '--bytecode',
-    '--entry-naming=guest-bun.[ext]',
-    `--outdir=${forBun}`,
+    join(folder, 'forks/guest-bun-zygote.js'),
+    ...asBun,
+    '--entry-naming=guest-bun-zygote.[ext]',
   ])
+  // What is required is read by the thread that requires it; what is imported, by others, which a zygote is not to have.
+  writeFileSync(join(forNode, 'guest-node-zygote.cjs'), "require('./guest-node-zygote.js')\n")
   // Evaluated in a realm that has no modules.
   const forBare = `${fresh}/harness-bare`
   run(bun, [
@@ -104,6 +117,9 @@ function bundleHarness(bun: string): void {
     for (const file of globSync('*', { cwd: bundle })) renameSync(join(bundle, file), join(folder, file))
     rmSync(bundle, { recursive: true })
   }
+  // What is left of them is a part of no bundle's.
+  const parts = globSync('forks/{guest-*,become-*,*-library,take-*,zygote}.*', { cwd: folder })
+  for (const part of parts) rmSync(join(folder, part))
 }
 
 /** The Node process around them. */
@@ -123,8 +139,8 @@ function bundleIsolates(bun: string): void {
 }
 
 /**
- * The inside of isolates (src/runtimes/isolate/inside/main.ts) as an expression: a function of what the Node process gives.
- * Its parts are expressions too. All of it is strict: the engine shows strict functions to nobody that they call.
+ * The inside of isolates (src/runtimes/isolate/inside/main.ts) as an expression: once evaluated, a function of what the Node
+ * process gives. Its parts are expressions too. All of it is strict: the engine shows strict functions to nobody that they call.
  */
 function bundleInside(bun: string): void {
   const folder = join(fresh, 'harness-isolate')
@@ -133,8 +149,7 @@ function bundleInside(bun: string): void {
   const names = 'const{process,Buffer,TextEncoder}=$lazaretInside.platform;'
   writeFileSync(
     join(folder, 'inside.js'),
-    `function(log,call,random,librarySource){"use strict";const $lazaretInside={};${platform}${names}${main}` +
-      'return $lazaretInside.open(log,call,random,librarySource)}',
+    `(function(){"use strict";const $lazaretInside={};${platform}${names}${main}return $lazaretInside.open})()`,
   )
   for (const part of ['values', 'shims']) {
     const text = bundleScript(bun, `${part}-part`)

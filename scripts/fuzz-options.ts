@@ -8,7 +8,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 
-import { WithoutLayers } from '../test/support/without-layer.ts'
+import { WithoutLayers } from '../test/support/hosts/without-layer.ts'
 import { fuzzOptions } from './option-fuzzing/fuzz.ts'
 import type { FuzzReport } from './option-fuzzing/fuzz.ts'
 import { whyNoGuest } from './option-fuzzing/guest.ts'

@@ -1,5 +1,5 @@
 /**
- * Writes what the oldest promised Node has to test/support/oldest-node-names.json, with which test/oldest-node.test.ts
+ * Writes what the oldest promised Node has to test/support/sources/oldest-node-names.json, with which test/oldest-node.test.ts
  * compares what the sources use. To be run after a change of `engines` in package.json.
  */
 import { execFileSync } from 'node:child_process'

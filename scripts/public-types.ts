@@ -1,22 +1,44 @@
-/** Declarations of what nobody can import: those that no public entry leads to are left out of the package. */
-import { globSync, readFileSync, rmSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+/**
+ * Declarations as users see them: one file for each public entry, with what it exports and what that needs. What entries
+ * have in common is in `types/`. No declaration of a part that nobody can import is left.
+ */
+import { existsSync, globSync, rmSync } from 'node:fs'
+import { dirname, isAbsolute, join, relative } from 'node:path'
+import { rolldown } from 'rolldown'
+import type { Plugin } from 'rolldown'
+import { dts } from 'rolldown-plugin-dts'
 
-/** Removes them from a build. `entries` are the package's own, as its manifest has them. */
-export function keepPublicTypes(build: string, entries: readonly string[]): void {
-  const kept = new Set<string>()
-  const waiting = entries.map((entry) => join(build, relative('dist', entry)))
-  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
-    if (kept.has(file)) continue
-    kept.add(file)
-    waiting.push(...namedIn(file))
-  }
-  for (const file of globSync('**/*.d.ts', { cwd: build }).map((path) => join(build, path)))
-    if (!kept.has(file)) rmSync(file)
+/** Rolls up those of a build, in place. `entries` are the package's own, as its manifest has them. */
+export async function rollUpTypes(build: string, entries: readonly string[]): Promise<void> {
+  const input = Object.fromEntries(
+    entries.map((entry) => {
+      const path = relative('dist', entry)
+      return [path.replace(/\.d\.ts$/, ''), join(build, path)]
+    }),
+  )
+  const declarations = globSync('**/*.d.ts', { cwd: build }).map((path) => join(build, path))
+  // They are there already: nothing is generated, so no configuration of a compiler is read.
+  const plugins = [resolveDeclarations, dts({ dtsInput: true, generator: 'oxc', tsconfig: false })]
+  await using bundle = await rolldown({ input, plugins, external: isOfPackage, checks: quiet })
+  const { output } = await bundle.write({ dir: build, format: 'es', chunkFileNames: 'types/[name].d.ts' })
+  const written = output.map(({ fileName }) => join(build, fileName))
+  for (const file of declarations) if (!written.includes(file)) rmSync(file)
 }
 
-/** `from './one.ts'`, `import('./one.ts')`: declarations name sources, as the sources do. */
-function namedIn(file: string): string[] {
-  const names = readFileSync(file, 'utf8').matchAll(/(?:from |import(?:\(| ))['"](\.[^'"]+)\.[jt]s['"]/g)
-  return [...names].map(([, name = '']) => join(dirname(file), `${name}.d.ts`))
+/** A build on a busy machine has nothing to say about its own time. */
+const quiet = { pluginTimings: false }
+
+/** Those of other packages are for whoever has these. */
+function isOfPackage(specifier: string): boolean {
+  return !specifier.startsWith('.') && !isAbsolute(specifier)
+}
+
+/** Declarations name sources (`./one.ts`), as the sources do. */
+const resolveDeclarations: Plugin = {
+  name: 'resolve-declarations',
+  resolveId(specifier, importer) {
+    if (importer === undefined || !specifier.startsWith('.')) return undefined
+    const file = join(dirname(importer), specifier.replace(/\.[jt]s$/, '.d.ts'))
+    return existsSync(file) ? file : undefined
+  },
 }

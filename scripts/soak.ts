@@ -8,8 +8,9 @@ import { once } from 'node:events'
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 
-import { WithoutLayers } from '../test/support/without-layer.ts'
+import { WithoutLayers } from '../test/support/hosts/without-layer.ts'
 import { killHosts, withoutNamespaces } from './soaking/kill-hosts.ts'
+import { stressKinds } from './soaking/deck.ts'
 import { soak } from './soaking/soak.ts'
 import type { SoakReport } from './soaking/soak.ts'
 import { soakSandboxes } from './soaking/soak-sandboxes.ts'
@@ -19,6 +20,7 @@ const usage = `npm run soak -- [options]
   --runs N        after those that warm up (10000)
   --in-flight N   at one time (50)
   --seed N        deals the same cases again
+  --stress        a deck with more hostile runs: they refuse to end, leave something behind or hoard
   --cold          no warm workers: every run in a cell that is made for it
   --restricted    on a machine that refuses namespaces
   --sandboxes N   instead: so many sandboxes, each under a random script, for as long as --minutes says
@@ -33,6 +35,7 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '10000' },
     'in-flight': { type: 'string', default: '50' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    stress: { type: 'boolean', default: false },
     cold: { type: 'boolean', default: false },
     restricted: { type: 'boolean', default: false },
     sandboxes: { type: 'string' },
@@ -72,7 +75,9 @@ async function soakAndTell(): Promise<number> {
   process.once('SIGINT', () => interruption.abort())
   process.stderr.write(`soak: ${runs} runs, ${inFlight} in flight, seed ${seed}\n`)
   const { signal } = interruption
-  const report = await soak({ runs, inFlight, seed, cold, signal, onProgress: showProgress() })
+  const kinds = values.stress ? stressKinds : undefined
+  const plan = { runs, inFlight, seed, cold, signal, ...(kinds && { kinds }) }
+  const report = await soak({ ...plan, onProgress: showProgress() })
   process.stdout.write(values.json ? `${JSON.stringify(report, null, 2)}\n` : format(report))
   if (report.problems.length > 0) return 1
   return signal.aborted ? 130 : 0
@@ -105,7 +110,7 @@ function showProgress(): (tally: Tally) => void {
 }
 
 function format(report: SoakReport): string {
-  const { level, latencies, problems, residentGrowthBytes } = report
+  const { level, lateness, latencies, loop, problems, residentGrowthBytes } = report
   const load = (loadavg()[0] ?? 0).toFixed(1)
   const head = `${report.runs} runs in ${report.seconds} s, ${report.runsPerSecond} a second, ${inFlight} in flight, level ${level}, seed ${seed}, load ${load}`
   const row = (name: string, figures: readonly (string | number)[]) =>
@@ -116,6 +121,8 @@ function format(report: SoakReport): string {
     ...latencies
       .toSorted((a, b) => b.runs - a.runs)
       .map(({ kind, runs: count, p50Ms, p95Ms, p99Ms }) => row(kind, [count, p50Ms, p95Ms, p99Ms])),
+    row('late at a deadline', [lateness.runs, lateness.p50Ms, lateness.p95Ms, lateness.p99Ms]),
+    `The latest was ended ${lateness.maxMs} ms after its deadline. The event loop turned after ${loop.maxMs.toFixed(1)} ms at most.`,
     `The host grew by ${(residentGrowthBytes / 1024 / 1024).toFixed(1)} MiB.`,
     `${report.wrong} answers were wrong.`,
     ...(problems.length === 0 ? ['Nothing was left behind.'] : problems.map((problem) => `✖ ${problem}`)),

@@ -1,15 +1,15 @@
-/** Databases in a sandbox, from their first start to the one that finds the data again; docs/compatibility.md lists them. */
+/** Databases in a sandbox, from their first start to the one that finds the data again; docs/reference/compatibility.md lists them. */
 import assert from 'node:assert/strict'
 import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 
 import type { Sandbox, SandboxProcess } from '../src/index.ts'
-import { createLazaret } from '../src/index.ts'
+import { createLazaret } from '../test/support/create-lazaret.ts'
 import { databases } from '../test/compatibility/databases.ts'
 import type { DatabaseStep } from '../test/compatibility/databases.ts'
 import { differenceAt } from '../test/compatibility/program.ts'
-import { LeakCheck } from '../test/support/leaks.ts'
+import { LeakCheck } from '../test/support/machine/leaks.ts'
 import { whyNoSandboxes } from '../test/support/sandboxes-here.ts'
 
 const folders = ['/usr/local/bin', '/usr/bin', '/bin', ...globSync('/usr/lib/postgresql/*/bin')]

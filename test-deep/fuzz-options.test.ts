@@ -15,9 +15,9 @@ import { listSuspicions } from '../scripts/option-fuzzing/judge.ts'
 import { minimise } from '../scripts/option-fuzzing/minimise.ts'
 import { observe } from '../scripts/option-fuzzing/observe.ts'
 import { parseProgram, printProgram } from '../scripts/option-fuzzing/program.ts'
-import { createLazaret } from '../src/index.ts'
+import { createLazaret } from '../test/support/create-lazaret.ts'
 import { argumentRules } from '../src/jail/seccomp/argument-rules.ts'
-import { testOptionFuzzing } from '../test/support/option-fuzzing-tests.ts'
+import { testOptionFuzzing } from '../test/support/sizes/option-fuzzing-tests.ts'
 import { seededRandom } from '../test/support/seeded-random.ts'
 
 const seconds = 6

@@ -12,7 +12,7 @@ import { after, describe, test } from 'node:test'
 import { buildTargets, findObstacle, requireHarmless } from '../scripts/fuzzing/build-targets.ts'
 import { writeInputs } from '../scripts/fuzzing/corpus.ts'
 import { targets } from '../scripts/fuzzing/targets.ts'
-import { testLauncherFuzzing } from '../test/support/launcher-fuzzing-tests.ts'
+import { testLauncherFuzzing } from '../test/support/sizes/launcher-fuzzing-tests.ts'
 
 const seconds = 1
 const folder = mkdtempSync(join(tmpdir(), 'lazaret-fuzz-'))

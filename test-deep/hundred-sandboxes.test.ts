@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 
 import { oldestNode } from '../scripts/testing/oldest-node.ts'
-import { checkoutRoot } from '../test/support/checkout.ts'
-import { listCgroups } from '../test/support/leaks.ts'
-import { listProcesses } from '../test/support/processes.ts'
+import { checkoutRoot } from '../test/support/sources/checkout.ts'
+import { listCgroups } from '../test/support/machine/leaks.ts'
+import { listProcesses } from '../test/support/machine/processes.ts'
 
 const temporary = mkdtempSync(join(tmpdir(), 'lazaret-hundred-'))
 after(() => rmSync(temporary, { recursive: true, force: true }))

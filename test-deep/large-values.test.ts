@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
-import { Unserializable } from '../src/core/encode-leaf.ts'
+import { Unserializable } from '../src/core/values/encode-leaf.ts'
 import { bun, node, python, useLazaret } from '../test/support/use-lazaret.ts'
 
 const guests = await useLazaret()

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { holdSecret, inventSecret, scanOnAndOn } from '../test/support/secret-scanner.ts'
-import type { ScanReport } from '../test/support/secret-scanner.ts'
+import { holdSecret, inventSecret, scanOnAndOn } from '../test/support/hostile/secret-scanner.ts'
+import type { ScanReport } from '../test/support/hostile/secret-scanner.ts'
 import { openTarget } from '../test/support/target-sandbox.ts'
 import { useLazaret } from '../test/support/use-lazaret.ts'
 

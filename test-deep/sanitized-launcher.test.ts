@@ -11,10 +11,10 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 
 import { findObstacle } from '../scripts/fuzzing/build-targets.ts'
-import { frameType } from '../src/jail/frames.ts'
-import { Machine } from '../src/jail/machine.ts'
-import { defaultUidRange } from '../src/jail/uid-range.ts'
-import { sendPlan, useLauncher } from '../test/jail/raw-launcher.ts'
+import { frameType } from '../src/jail/launch/frames.ts'
+import { Machine } from '../src/jail/machine/machine.ts'
+import { defaultUidRange } from '../src/jail/machine/uid-range.ts'
+import { sendPlan, useLauncher } from '../test/jail/launch/raw-launcher.ts'
 
 const root = join(import.meta.dirname, '..')
 const suites = [

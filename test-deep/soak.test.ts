@@ -1,4 +1,4 @@
-/** A working hour in half a minute: every card of the deck is dealt in each of two forms. */
-import { testSoak } from '../test/support/soak-tests.ts'
+/** A working hour in half a minute: every card of the deck is dealt in each of two forms, some of them while it warms up. */
+import { testSoak } from '../test/support/sizes/soak-tests.ts'
 
-testSoak({ runs: 180, warmUpRuns: 100, deaths: 1 })
+testSoak({ runs: 100, warmUpRuns: 80, deaths: 1 })

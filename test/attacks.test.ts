@@ -1,4 +1,4 @@
-/** docs/attacks.md says what was tried and what stopped it. It may name no test, level or layer that is not there. */
+/** docs/reference/attacks.md says what was tried and what stopped it. It may name no test, level or layer that is not there. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,8 +7,8 @@ import { test } from 'node:test'
 import { protectionLevels } from '../src/core/protection.ts'
 import type { ProtectionLevel } from '../src/core/protection.ts'
 import { limitMechanisms } from '../src/jail/limits/plan-limits.ts'
-import { ownGround, planExample, planRestrictedExample, sharedGround } from './jail/example-cell.ts'
-import { checkoutRoot, listFiles, readText } from './support/checkout.ts'
+import { ownGround, planExample, planRestrictedExample, sharedGround } from './jail/cell/example-cell.ts'
+import { checkoutRoot, listFiles, readText } from './support/sources/checkout.ts'
 
 /** What may stand in a level's column. A level that is added to the page is added here. */
 const layersOf: Partial<Record<ProtectionLevel, readonly string[]>> = {
@@ -37,7 +37,7 @@ const quoted = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, word =
 
 /** Every table of the page has the columns of the first: the attack, one column a level, the test. */
 function readPage(): { readonly levels: readonly string[]; readonly rows: readonly Row[] } {
-  const lines = readText('docs/attacks.md')
+  const lines = readText('docs/reference/attacks.md')
     .split('\n')
     .filter((line) => line.startsWith('|') && !line.startsWith('|--'))
   const cellsOf = (line: string) =>

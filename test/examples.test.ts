@@ -4,8 +4,8 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-import { createLazaret } from '../src/index.ts'
-import { checkoutRoot, readText } from './support/checkout.ts'
+import { createLazaret } from './support/create-lazaret.ts'
+import { checkoutRoot, readText } from './support/sources/checkout.ts'
 import { whyNoSandboxes } from './support/sandboxes-here.ts'
 
 /** Far beyond what any of them takes. */

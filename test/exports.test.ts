@@ -6,35 +6,54 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import * as actorEntry from '../src/adapters/actor/index.ts'
+import * as agentEntry from '../src/adapters/agent/index.ts'
+import * as clientEntry from '../src/adapters/client/index.ts'
 import * as entry from '../src/index.ts'
 import * as codeExecutionEntry from '../src/adapters/code-execution/index.ts'
 import * as snippetEntry from '../src/adapters/snippet-tool/index.ts'
 import * as metricsEntry from '../src/observe/metrics/index.ts'
 import * as observeEntry from '../src/observe/index.ts'
 import * as tracesEntry from '../src/observe/traces/index.ts'
-import { checkoutRoot, readText } from './support/checkout.ts'
+import { checkoutRoot, readText } from './support/sources/checkout.ts'
 
 const values = ['LazaretError', 'Unserializable', 'createLazaret']
 const types = [
   'Access',
   'AuditOptions',
   'BreakerOptions',
+  'Clamp',
+  'CloseOptions',
+  'CodeContext',
+  'CodeContextOptions',
+  'CodeResult',
+  'CodeWork',
   'CommandWork',
+  'ContextLanguage',
+  'ContextWork',
+  'CopiedFolder',
   'Digest',
+  'DisplayFacts',
   'DownloadTarOptions',
   'ErrorCode',
   'ExecEvent',
   'ExecOptions',
   'ExecResult',
+  'FileDocument',
   'FileEncoding',
   'FileInfo',
   'FileListing',
   'FileOperation',
   'FileType',
   'FilesWork',
+  'Finding',
+  'FolderOptions',
+  'FolderProgress',
+  'ForkOptions',
+  'FoundBy',
   'FunctionCall',
   'GuestError',
   'HostFunction',
+  'Interpreter',
   'Isolation',
   'Language',
   'Lazaret',
@@ -47,13 +66,21 @@ const types = [
   'ListFilesOptions',
   'LogEntry',
   'MimeBundle',
+  'Network',
+  'NetworkKind',
   'NetworkMode',
+  'NetworkPolicy',
+  'NetworkRefusal',
+  'NetworkReport',
+  'NetworkTotals',
   'OnAuditFailure',
   'Outcome',
   'OutputChunk',
+  'PackageFolders',
   'PoolSize',
   'PoolSizes',
   'PoolStats',
+  'Preload',
   'ProbeLayer',
   'ProbeReport',
   'ProbeToolchain',
@@ -63,16 +90,23 @@ const types = [
   'ProtectionLevel',
   'QueueOptions',
   'RateOptions',
+  'ReachedHost',
   'ReadFileOptions',
   'Realm',
   'Receipt',
   'ReceiptOptions',
+  'RefusalReason',
+  'ResultDocument',
+  'ResultImage',
+  'RunCodeOptions',
+  'RunData',
   'RunRequest',
   'RunResult',
   'RunSpec',
   'RunWork',
   'RuntimeName',
   'Sandbox',
+  'SandboxLimits',
   'SandboxOptions',
   'SandboxProcess',
   'SandboxSession',
@@ -82,13 +116,16 @@ const types = [
   'SignedStatement',
   'SkippedFile',
   'StartKind',
+  'StatedValidation',
   'Statement',
   'TarSource',
   'TerminalSize',
+  'ToTextOptions',
   'Truncatable',
   'UploadTarOptions',
   'UploadedTar',
   'Usage',
+  'ValidationWork',
   'Variables',
   'WaitOptions',
   'WarmUpRequest',
@@ -113,6 +150,79 @@ const doors = [
       'ExecutionPayload',
       'Message',
       'MessageResponse',
+    ],
+  },
+  {
+    name: 'lazaret/agent',
+    path: 'src/adapters/agent/index.ts',
+    entry: agentEntry,
+    values: [
+      'CircuitBreaker',
+      'ExecutionMonitor',
+      'ExecutionPool',
+      'InputValidator',
+      'RateLimiter',
+      'SubprocessExecutor',
+      'createAgentExecutor',
+      'retry',
+      'toMetadata',
+    ],
+    types: [
+      'AgentExecution',
+      'AgentExecutor',
+      'AgentExecutorOptions',
+      'AgentMetadata',
+      'AgentResult',
+      'AllowedImports',
+      'Asking',
+      'BreakerOptions',
+      'CircuitBreakerOptions',
+      'ExecutionMonitorOptions',
+      'ExecutionPoolOptions',
+      'Finding',
+      'InputValidatorOptions',
+      'MonitorAlert',
+      'MonitorSnapshot',
+      'PhaseName',
+      'RateAnswer',
+      'RateLimiterOptions',
+      'RateOptions',
+      'RetryOptions',
+      'RiskLevel',
+      'RunsCode',
+      'RunsPrograms',
+      'Submission',
+      'SubprocessExecution',
+      'SubprocessExecutorOptions',
+      'SubprocessLimits',
+      'SubprocessMetadata',
+      'SubprocessResult',
+      'TimeoutEvent',
+      'Try',
+      'ValidatedLanguage',
+      'Validation',
+      'ValidationMode',
+      'ValidationOptions',
+    ],
+  },
+  {
+    name: 'lazaret/client',
+    path: 'src/adapters/client/index.ts',
+    entry: clientEntry,
+    values: ['LazaretError', 'Unserializable', 'connectLazaret'],
+    types: [
+      'ConnectOptions',
+      'ProcessState',
+      'RemoteCodeParams',
+      'RemoteContext',
+      'RemoteContextOptions',
+      'RemoteFiles',
+      'RemoteLazaret',
+      'RemoteProcess',
+      'RemoteSandbox',
+      'RemoteSession',
+      'RemoteTerminal',
+      'TerminalOptions',
     ],
   },
   {
@@ -219,10 +329,15 @@ test('the package has these entries and one command', () => {
     },
     './observe': { types: './dist/observe/index.d.ts', default: './dist/observe/index.js' },
     './actor': { types: './dist/adapters/actor/index.d.ts', default: './dist/adapters/actor/index.js' },
+    './agent': {
+      types: './dist/adapters/agent/index.d.ts',
+      default: './dist/adapters/agent/index.js',
+    },
     './code-execution': {
       types: './dist/adapters/code-execution/index.d.ts',
       default: './dist/adapters/code-execution/index.js',
     },
+    './client': { types: './dist/adapters/client/index.d.ts', default: './dist/adapters/client/index.js' },
     './package.json': './package.json',
   })
   assert.deepEqual(manifest['bin'], { lazaret: 'dist/adapters/cli/main.js' })
@@ -263,12 +378,24 @@ const consumerOptions = {
   noEmit: true,
 }
 
+/** Several entries may offer the same part. */
+function unlessTaken(word: string, entryName: string): string {
+  const before = doors.slice(
+    0,
+    doors.findIndex(({ name }) => name === entryName),
+  )
+  const isTaken = [{ values, types }, ...before].some((door) =>
+    [...door.values, ...door.types].includes(word),
+  )
+  return isTaken ? `${word} as ${word}_${entryName.replaceAll(/\W/g, '_')}` : word
+}
+
 const importAll = (
   name: string,
   door: { readonly values: readonly string[]; readonly types: readonly string[] },
 ): string => `
-import { ${door.values.join(', ')} } from '${name}'
-import type { ${door.types.map((type) => (types.includes(type) ? `${type} as Other${type}` : type)).join(', ')} } from '${name}'
+import { ${door.values.map((value) => unlessTaken(value, name)).join(', ')} } from '${name}'
+import type { ${door.types.map((type) => unlessTaken(type, name)).join(', ')} } from '${name}'
 export type All_${name.replaceAll(/[-/]/g, '_')} = [${door.types.join(', ')}]`
 
 const consumer = `

@@ -1,4 +1,4 @@
-/** The changes in docs/extending.md, made to a copy of the sources: what they add works, and nothing else had to change. */
+/** The changes in docs/internals/extending.md, made to a copy of the sources: what they add works, and nothing else had to change. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import {
@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 
-import { checkoutRoot, readText } from './support/checkout.ts'
+import { checkoutRoot, readText } from './support/sources/checkout.ts'
 
 interface Change {
   readonly file: string
@@ -58,7 +58,7 @@ function apply({ file, text, isNew }: Change, folder: string): void {
 
 function changesOf(heading: string): Change[] {
   const section = new RegExp(`^## ${heading}\\n([^]*?)(?=^## |(?![^]))`, 'm')
-  return readChanges(section.exec(readText('docs/extending.md'))?.[1] ?? '')
+  return readChanges(section.exec(readText('docs/internals/extending.md'))?.[1] ?? '')
 }
 
 function runInFolder(text: string): unknown {

@@ -8,12 +8,12 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 
 import { oldestVersion } from '../scripts/testing/oldest-node.ts'
-import { checkoutRoot, readText } from './support/checkout.ts'
-import { findNewerNames, namesMadeIn } from './support/newer-names.ts'
-import { listNodeNames } from './support/node-names.ts'
-import type { NodeNames } from './support/node-names.ts'
+import { checkoutRoot, readText } from './support/sources/checkout.ts'
+import { findNewerNames, namesMadeIn } from './support/sources/newer-names.ts'
+import { listNodeNames } from './support/sources/node-names.ts'
+import type { NodeNames } from './support/sources/node-names.ts'
 
-const oldest = JSON.parse(readText('test/support/oldest-node-names.json')) as NodeNames
+const oldest = JSON.parse(readText('test/support/sources/oldest-node-names.json')) as NodeNames
 const nodes = { oldest, newest: listNodeNames() }
 
 /** The last is no import: a thread of the host's starts with it. */
@@ -24,6 +24,9 @@ const entries = [
   'adapters/cli/main.js',
   'runtimes/snippet/guest.js',
 ].map((name) => join(checkoutRoot, 'dist', name))
+
+/** Asked for before it is used: there is another way on an older Node. */
+const askedFor = ['/dist/core/clock.js: .threadCpuUsage']
 
 /** All that the entries import, and what that imports. */
 function hostFiles(): string[] {
@@ -53,7 +56,7 @@ test('what runs in the host uses nothing that the oldest Node lacks', () => {
   const found = texts.flatMap(({ file, code }) =>
     findNewerNames(code, { ...nodes, own }).map((name) => `${file}: ${name}`),
   )
-  assert.deepEqual(found, [])
+  assert.deepEqual(found, askedFor)
 })
 
 /** What V8 12.4 and Node 22.12 have not, and what the check says of it. */

@@ -5,41 +5,36 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { checkoutRoot, readText } from './support/checkout.ts'
+import { checkoutRoot, readText } from './support/sources/checkout.ts'
+import { agrees, annotate, findBlocks, readShown, showModule } from './support/pages/page-programs.ts'
 import { whyNoSandboxes } from './support/sandboxes-here.ts'
-
-interface Block {
-  readonly place: string
-  readonly language: string
-  readonly code: string
-  readonly reasonNotToRun: string | undefined
-}
 
 /** Far beyond what any of them takes. */
 const blockMs = 60_000
 
-/** Writes down what a line shows, each value as `node` would print it alone. */
-const showModule = `
-import { appendFileSync } from 'node:fs'
-import { inspect } from 'node:util'
-globalThis.show = (line, ...values) => {
-  const text = values.map((value) => inspect(value, { breakLength: Infinity })).join(' ')
-  appendFileSync(process.env.SHOWN_FILE, JSON.stringify([line, text]) + '\\n')
-}
-`
-
 const pages = [
   'README.md',
-  'docs/actors.md',
-  'docs/audit.md',
-  'docs/isolates.md',
-  'docs/mcp.md',
-  'docs/policy.md',
-  'docs/sandboxes.md',
-  'docs/secrets.md',
-  'docs/snippets.md',
+  'docs/guide/actors.md',
+  'docs/guide/agent-executor.md',
+  'docs/operate/audit.md',
+  'docs/operate/cli.md',
+  'docs/operate/configuration.md',
+  'docs/guide/contexts.md',
+  'docs/reference/errors.md',
+  'docs/guide/isolates.md',
+  'docs/reference/limitations.md',
+  'docs/reference/limits.md',
+  'docs/operate/mcp.md',
+  'docs/guide/packages.md',
+  'docs/operate/policy.md',
+  'docs/guide/results.md',
+  'docs/guide/sandboxes.md',
+  'docs/guide/secrets.md',
+  'docs/operate/servers.md',
+  'docs/guide/snippets.md',
+  'docs/operate/warm-runs.md',
 ]
-const blocks = pages.flatMap(findBlocks)
+const blocks = pages.flatMap((page) => findBlocks(page, readText(page)))
 const programs = blocks.filter(
   ({ language, reasonNotToRun }) => language === 'ts' && reasonNotToRun === undefined,
 )
@@ -86,10 +81,9 @@ for (const { place, code } of programs) {
       env: { ...process.env, SHOWN_FILE: shownFile },
     })
     assert.deepEqual({ status: ran.status, stderr: ran.stderr }, { status: 0, stderr: '' })
-    const shown = readFileSync(shownFile, 'utf8').trim().split('\n').filter(Boolean)
-    const actual = new Map(shown.map((line) => JSON.parse(line) as [number, string]))
+    const actual = readShown(readFileSync(shownFile, 'utf8'))
     for (const [line, text] of expected)
-      assert.ok(agrees(actual.get(line), text), `${actual.get(line)}, but README says ${text}`)
+      assert.ok(agrees(actual.get(line), text), `${actual.get(line)}, but the page says ${text}`)
   })
 }
 
@@ -106,17 +100,6 @@ for (const { place, code } of commands) {
       if (expected.length > 0) assert.deepEqual(ran.stdout.trimEnd().split('\n'), expected, command)
     }
   })
-}
-
-function findBlocks(path: string): Block[] {
-  const page = readText(path)
-  const found = page.matchAll(/(?:<!-- not run:([^>]*)-->\n+)?^```(\w*)\n([\s\S]*?)^```/gm)
-  return [...found].map(({ 0: whole, 1: reason, 2: language = '', 3: code = '', index }) => ({
-    place: `${path}, line ${page.slice(0, index + whole.indexOf('```')).split('\n').length}`,
-    language,
-    code,
-    reasonNotToRun: reason?.trim(),
-  }))
 }
 
 /** A folder where `lazaret` is this checkout: as a package, from its sources, and as a command. */
@@ -147,27 +130,6 @@ function manifestOfSources(): object {
     built === undefined ? [] : [[entry, built.replace('/dist/', '/src/').replace(/\.js$/, '.ts')]],
   )
   return { name, type, exports: Object.fromEntries(entries) as unknown }
-}
-
-/** Turns `console.log(…) // what it shows` into a note of what it showed. */
-function annotate(code: string): { source: string; expected: Map<number, string> } {
-  const expected = new Map<number, string>()
-  const lines = code.split('\n').map((line, index) => {
-    const [, before, values, text] = /^(\s*)console\.log\((.*)\) \/\/ (.*)$/.exec(line) ?? []
-    if (text === undefined) return line
-    expected.set(index + 1, text)
-    return `${before}globalThis.show(${index + 1}, ${values})`
-  })
-  return { source: lines.join('\n'), expected }
-}
-
-/** A comment may leave out quotes, end in `…`, or go on with an explanation after a colon. */
-function agrees(actual: string | undefined, comment: string): boolean {
-  if (actual === undefined) return false
-  const plain = (text: string) => text.replaceAll("'", '').trim()
-  const [start = '', ellipsis] = plain(comment).split('…')
-  if (ellipsis !== undefined) return plain(actual).startsWith(start.trim())
-  return start === plain(actual) || start.startsWith(`${plain(actual)}: `)
 }
 
 function splitCommands(code: string): { command: string; expected: string[] }[] {

@@ -1,13 +1,13 @@
-/** docs/shared-objects.md says of every object of the kernel that guests share who pays, what bounds it, and the test. */
+/** docs/internals/shared-objects.md says of every object of the kernel that guests share who pays, what bounds it, and the test. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-import { checkoutRoot, readText } from './support/checkout.ts'
+import { checkoutRoot, readText } from './support/sources/checkout.ts'
 
 const head = ['Object', 'Who pays', 'What bounds it', 'Test']
-const rows = readText('docs/shared-objects.md')
+const rows = readText('docs/internals/shared-objects.md')
   .split('\n')
   .filter((line) => line.startsWith('|') && !line.startsWith('|--'))
   .map((line) =>

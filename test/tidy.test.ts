@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { checkoutRoot, codeLines, listFiles, readText } from './support/checkout.ts'
+import { checkoutRoot, codeLines, listFiles, readText } from './support/sources/checkout.ts'
 
 const everyFile = listFiles().filter((file) => !file.startsWith('examples/data/'))
 const scripts = ['.ts', '.mjs', '.js', '.py', '.sh']
@@ -69,6 +69,86 @@ test('every link between pages leads to a file, and to a heading that it has', (
   assert.deepEqual(broken, [])
 })
 
+/** Each has a plain form: "who waits" → "a queued request", "of ours" → "Lazaret's", "dear" → "expensive", and so on. */
+const phrases = [
+  'who(?:ever)? waits?',
+  'of ours',
+  'so many',
+  'what programs notice',
+  'without a wall',
+  'longest ago',
+  'the one who',
+  'dear',
+  'com(?:e|es|ing) to (?:its|their|an) end',
+  'for want of',
+  "(?:kernel|worker|cell|host|pid 1)'s word",
+  'hears? of',
+  'what waits',
+  'so it is with',
+  'stands? (?:ready|there|parked|beside|behind|no longer)',
+  'comes? free',
+  'who(?:ever)? comes',
+  'hung up on',
+  '(?:each|every|two) looks?',
+  'and (?:its|their) like',
+  'compilers? of strings',
+  'all the same(?=[.,;:])',
+  'is no (?:wall|text|library|picture|end|number|string|program|file)',
+  'that are none',
+  'as ever',
+  'c[oa]mes? up against',
+  'also where it went on',
+  '(?:every|any) door',
+  'thirty-second part',
+  'nobody may look',
+  "of (?:an? |the )?\\w+'s(?=[.,;:)])",
+]
+const idiom = new RegExp(`\\b(?:${phrases.join('|')})\\b|(?:^|[.:] )Who [a-z]+s\\b(?!.*\\?)`, 'i')
+
+/** Paragraphs with one of the phrases, each with its place. */
+function findIdioms(place: string, paragraphs: readonly string[]): string[] {
+  return paragraphs
+    .map((paragraph) => paragraph.replaceAll(/\s+/g, ' '))
+    .filter((paragraph) => idiom.test(paragraph))
+    .map((paragraph) => `${place}: ${idiom.exec(paragraph)?.[0]}: ${paragraph.slice(0, 80)}`)
+}
+
+test('pages use plain English: none of the phrases that have to be read twice', () => {
+  const found = pages.flatMap((page) =>
+    findIdioms(page, withoutCode(readText(page)).split(/\n\s*\n|\n(?=[-|])/)),
+  )
+  assert.deepEqual(found, [])
+})
+
+test('comments use plain English in the folders that have been gone through', () => {
+  const folders = ['core', 'engine', 'jail', 'observe', 'policy', 'result'].map((name) => `src/${name}`)
+  const adapters = ['actor', 'agent', 'code-execution', 'snippet-tool'].map((name) => `src/adapters/${name}`)
+  const files = [...folders, ...adapters, 'native/cell'].flatMap((name) =>
+    listFiles(name, ['.ts', '.c', '.h']),
+  )
+  const comment = /\/\*[^]*?\*\/|(?:^[ \t]*\/\/ .*\n)+/gm
+  const found = files.flatMap((file) =>
+    findIdioms(
+      file,
+      [...readText(file).matchAll(comment)].map(([text]) =>
+        withoutCode(text.replaceAll(/^[ \t]*(?:\/\*\*?|\*(?!\/)|\/\/) ?/gm, '')).trim(),
+      ),
+    ),
+  )
+  assert.deepEqual(found, [])
+})
+
+test('a folder of code has at most twenty files of its own', () => {
+  /** Why it may have more. */
+  const exceptions: Readonly<Record<string, string>> = {
+    'src/runtimes/python': 'the guest imports these modules by their names, so they lie in one folder',
+  }
+  const files = ['src', 'native', 'scripts'].flatMap((folder) => listFiles(folder))
+  const counts = Map.groupBy(files, (file) => file.slice(0, file.lastIndexOf('/')))
+  const full = [...counts].filter(([, { length }]) => length > 20).map(([folder]) => folder)
+  assert.deepEqual(full, Object.keys(exceptions))
+})
+
 test('no line is too wide to read side by side with another', () => {
   // The formatter holds code at 110. A message stays in one piece, so that it can be searched for; so does an address
   // and the row of a table.
@@ -87,7 +167,8 @@ const namedByContract = [
   'src/adapters/actor/message.ts',
   'src/adapters/code-execution/action.ts',
   'src/sandbox/types.ts',
-  'src/sandbox/processes.ts',
+  'src/sandbox/processes/processes.ts',
+  'src/sandbox/contexts/context-types.ts',
 ]
 
 test('a quantity that a caller sets carries its unit, and a yes-or-no is positive', () => {

@@ -9,9 +9,9 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-import { own } from '../interruption.ts'
-import type { Rival } from '../compare.ts'
-import type { Contestant, Load, Slice } from '../sustain.ts'
+import { own } from '../measure/interruption.ts'
+import type { Rival } from '../measure/compare.ts'
+import type { Contestant, Load, Slice } from '../measure/sustain.ts'
 
 export interface Work {
   /** The program of one run and its arguments. */

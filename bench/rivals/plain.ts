@@ -1,7 +1,7 @@
 /** The same work as a plain child of Node, with no wall around it. */
 import { spawn } from 'node:child_process'
 
-import { own } from '../interruption.ts'
+import { own } from '../measure/interruption.ts'
 
 /** Runs a program to its end with its output collected, as Node's own users do. Answers with what it printed. */
 export function runPlain(file: string, args: readonly string[]): Promise<string> {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct cell cell = {.record = UINT32_MAX, .helper_fd = -1, .sync_fd = -1, .zygote_fd = -1};
+struct cell cell = {.record = UINT32_MAX, .sync_fd = -1, .zygote_fd = -1};
 
 _Noreturn void fail(const char *what) {
   int error = errno;

@@ -1,6 +1,6 @@
 /*
- * The cell that this process builds or serves: what the plan says that later steps need, the descriptors that the
- * host hands over, and how a step that failed is reported.
+ * The cell that this process builds or serves: the values of the plan that later steps need, the descriptors from the
+ * host, and how a failed step is reported.
  */
 #ifndef LAZARET_CELL_H
 #define LAZARET_CELL_H
@@ -16,7 +16,7 @@ enum {
   CGROUPS_MAX = 3, /* one file a hierarchy */
 };
 
-/* Everything the plan says that later steps need. One cell per process. */
+/* Values of the plan that later steps need. One cell per process. */
 struct cell {
   uint32_t record;          /* index of the record being applied, for reports */
   int slots[SLOTS_MAX];
@@ -24,8 +24,7 @@ struct cell {
   const char *uid_map;
   const char *gid_map;
   bool deny_setgroups;
-  int helper_fd;            /* socket to the helper that stays root to write the maps, or -1 */
-  pid_t helper;
+  uid_t own_uid;            /* whose saved uid is root until the maps are written, and inside until ids are taken; else 0 */
   bool is_newborn;          /* forked by a family's pid 1 as a launcher: a plan of its own comes next */
   int sync_fd;              /* socket between stub and pid 1 during construction, or -1 */
   uint64_t namespaces;      /* CLONE_NEW* of those that this process was born into */
@@ -35,15 +34,17 @@ struct cell {
   uint32_t guest_join_count;
   /* without namespaces */
   bool is_warded;           /* the warden stands in for pid 1, and the guests are its descendants */
-  bool scoped;              /* signals of ours reach what lies below us and nothing else */
+  bool scoped;              /* our signals reach only processes below us */
   const char *work;         /* the run's folder on the host, or NULL */
   uint64_t disk_bytes;      /* how much may be in it */
   uint64_t disk_entries;
   bool guest_changes_ids;
   uid_t guest_uid;
   gid_t guest_gid;
-  const char *guest_root;   /* chroot here before each guest starts */
-  struct { int fd; uint32_t most; } locks; /* the list of them, or 0; more than so many are out of memory */
+  const char *fork_root;    /* of pid 1: where a fork of the zygote finds the cell's root in its namespace */
+  const char *guest_root;   /* of such a fork: chroot here. Whatever pid 1 starts is in the cell's root already */
+  struct { int fd; uint32_t most; } locks; /* the list of them, or 0; more than this many are out of memory */
+  int relay_fd;             /* socket to the relay, for a network that is a policy, or 0 */
   bool has_own_network;     /* no socket of the host is in its network namespace */
   const uint8_t *filter;
   uint32_t filter_bytes;

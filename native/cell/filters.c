@@ -52,7 +52,7 @@ void step_guest_landlock(struct reader *record) {
 
 static bool allow_path(int ruleset, const char *path, uint64_t allowed) {
   int fd = open(path, O_PATH | O_CLOEXEC);
-  /* A path that is not there, or that guests cannot come to, needs no permission. */
+  /* A path that does not exist, or that guests cannot reach, needs no permission. */
   if (fd < 0) return errno == ENOENT || errno == EACCES;
   struct stat facts;
   bool known = fstat(fd, &facts) == 0;
@@ -65,7 +65,7 @@ static bool allow_path(int ruleset, const char *path, uint64_t allowed) {
   return added;
 }
 
-/* The plan holds one row for each Landlock ABI, newest first; this kernel's is the first that it reaches. */
+/* The plan holds one row for each Landlock ABI, newest first; this kernel's row is the first one that it supports. */
 static bool take_ruleset(struct reader *rules, struct ruleset_attr *attributes, size_t *attribute_bytes) {
   enum { ASK_FOR_VERSION = 1 };
   long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, ASK_FOR_VERSION);
@@ -86,7 +86,7 @@ static bool take_ruleset(struct reader *rules, struct ruleset_attr *attributes, 
   return !rules->bad && *attribute_bytes > 0 && *attribute_bytes <= sizeof *attributes;
 }
 
-/* Landlock names what is allowed, so ports that are protected are all but these ranges. */
+/* Landlock lists what is allowed, so the protected ports are all those outside these ranges. */
 static bool allow_ports(int ruleset, struct reader *rules, uint64_t handled_network) {
   enum { BIND_TCP = 1, PORTS_END = 1 << 16 };
   uint32_t ranges = take_u32(rules);
@@ -106,16 +106,24 @@ static bool allow_ports(int ruleset, struct reader *rules, uint64_t handled_netw
 }
 
 /*
- * A domain for the scope of signals alone, from ABI 6. Moving files between folders is refused by every domain that does
- * not allow it, so this one does; what guests may move is their own domain's to say.
+ * A ruleset of scopes alone, from ABI 6; -1 if there is none. Moving files between folders is refused by every domain
+ * that does not allow it, so this one does; the guests' own domain decides what they may move.
  */
-bool scope_signals(void) {
-  enum { ASK_FOR_VERSION = 1, SCOPE_SIGNAL = 2, SCOPING_ABI = 6, REFER = 1 << 13 };
-  if (syscall(SYS_landlock_create_ruleset, NULL, 0, ASK_FOR_VERSION) < SCOPING_ABI) return false;
-  struct ruleset_attr attributes = {.handled_files = REFER, .scoped = SCOPE_SIGNAL};
+int open_scope(uint64_t scoped) {
+  enum { ASK_FOR_VERSION = 1, SCOPING_ABI = 6, REFER = 1 << 13 };
+  errno = EOPNOTSUPP;
+  if (syscall(SYS_landlock_create_ruleset, NULL, 0, ASK_FOR_VERSION) < SCOPING_ABI) return -1;
+  struct ruleset_attr attributes = {.handled_files = REFER, .scoped = scoped};
   int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
+  if (ruleset < 0 || allow_path(ruleset, "/", REFER)) return ruleset;
+  close(ruleset);
+  return -1;
+}
+
+bool scope_signals(void) {
+  int ruleset = open_scope(SCOPE_SIGNALS);
   if (ruleset < 0) return false;
-  bool restricted = allow_path(ruleset, "/", REFER) && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
+  bool restricted = syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
   close(ruleset);
   return restricted;
 }
@@ -146,7 +154,7 @@ bool restrict_with_landlock(void) {
   return restricted;
 }
 
-/* One domain for all guests of a space, this process's own: those of one command may signal and look at another's. */
+/* One domain for all guests of a space, this process's own: those of one command may signal and inspect another's. */
 void step_restrict(struct reader *record) {
   require_whole(record);
   errno = EPROTO;
@@ -157,7 +165,7 @@ void step_restrict(struct reader *record) {
 
 bool restrict_with_seccomp(void) {
   if (!cell.filter) {
-    errno = EPROTO; /* a plan without a filter is a mistake, not a choice */
+    errno = EPROTO; /* a plan without a filter is a mistake */
     return false;
   }
   /* The record's payload need not be aligned for the kernel's struct, so it is copied. */

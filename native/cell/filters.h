@@ -14,6 +14,9 @@ void step_guest_filter(struct reader *record);
 void step_guest_landlock(struct reader *record);
 void step_restrict(struct reader *record);
 
+/* A ruleset that scopes these; it has no rules. -1 with errno where the kernel has no scopes. */
+enum scopes { SCOPE_SOCKETS = 1, SCOPE_SIGNALS = 2 };
+int open_scope(uint64_t scoped);
 bool scope_signals(void); /* false where the kernel has no such scope */
 /* Called in a forked child that will become a guest. They return false with errno set. */
 bool restrict_with_landlock(void);

@@ -1,6 +1,6 @@
 /*
- * Frames and records: the only bytes this program parses. The host is trusted to be honest, not to be correct,
- * so every read is checked against what is left and a malformed frame ends the cell.
+ * Frames and records: the only bytes this program parses. The host is trusted to be honest but not to be correct. So
+ * every read is checked against the remaining bytes, and a malformed frame ends the cell.
  */
 #include "frames.h"
 

@@ -1,5 +1,5 @@
 /*
- * What host and launcher say to each other: frames, and the numbers in them. Every length that arrives is bounded by
+ * The frames between host and launcher, and the numbers in them. Every length that arrives is bounded by
  * a constant of the file that reads it before it is believed.
  */
 #ifndef LAZARET_FRAMES_H
@@ -25,10 +25,10 @@ enum frame_type {
   FRAME_END = 7,
   FRAME_KILL_ALL = 8,
   FRAME_BEGIN = 12, /* a guest that was started ahead of its run: its limits, and its time runs */
-  FRAME_FINISH = 13, /* a guest has said that it is done: its end is not waited for */
+  FRAME_FINISH = 13, /* a guest has reported its end: nobody waits for its exit */
   FRAME_KILL_TREE = 14, /* a process and everything that it has started */
   FRAME_RESIZE = 15, /* its terminal: u32 columns, u32 rows */
-  FRAME_HOLD = 16, /* u32: what of it is left unread, so that it comes to wait; see enum held */
+  FRAME_HOLD = 16, /* u32: which of its streams are left unread, so that it blocks; see enum held */
   FRAME_CHANNEL = 17, /* bytes for its own channel, as STDIN */
   FRAME_CHANNEL_END = 18, /* no more of them follow */
   FRAME_CHANNEL_CLOSE = 19, /* and nobody reads what it writes there */
@@ -52,8 +52,8 @@ enum frame_type {
   FRAME_GONE = 81,
   /* nursery to host, after READY */
   FRAME_STARTED = 88, /* this launcher has its sockets */
-  FRAME_REAPED = 89,  /* this launcher's number may be another's from now on */
-  FRAME_BARREN = 90,  /* the zygote is gone; what it has borne goes on */
+  FRAME_REAPED = 89,  /* this launcher's pid may be reused from now on */
+  FRAME_BARREN = 90,  /* the zygote is gone; its forks live on */
 };
 
 enum held {
@@ -69,6 +69,7 @@ enum exceeded {
   EXCEEDED_WALL = 5,
   EXCEEDED_DISK = 6,
   EXCEEDED_PROCESSES = 7,
+  EXCEEDED_FILES = 8,
 };
 
 /* A view of received bytes. `bad` stays set once a read went past the end: check it once, after the last read. */

@@ -1,6 +1,7 @@
 /*
- * Ids and capabilities. The stub becomes the cell's own uid before it makes the user namespace, so that quotas
- * of the kernel (inotify watches, …) are charged to that uid and never to root. Maps are written from outside.
+ * Ids and capabilities. The stub takes the cell's own uid before it makes the user namespace, so that quotas of the
+ * kernel (inotify watches, …) are charged to that uid and never to root. Maps are written from outside, by the stub:
+ * root stays its saved uid until they are written, and it can never be root again afterwards.
  */
 #include "ids.h"
 #include "cell.h"
@@ -14,9 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 void step_id_maps(struct reader *record) {
@@ -50,49 +49,29 @@ static int write_maps_of(pid_t pid) {
   return write_text(path, cell.gid_map);
 }
 
-/* Waits for pid 1's pid, writes its maps, answers with an errno. It is the only process that stays root. */
-static _Noreturn void run_helper(int fd) {
-  pid_t pid = 0;
-  if (!read_exactly(fd, &pid, sizeof pid)) _exit(0);
-  int error = write_maps_of(pid) < 0 ? errno : 0;
-  _exit(write_exactly(fd, &error, sizeof error) ? 0 : 1);
-}
-
+/*
+ * The child of the clone record has root as its saved uid too, until it takes its ids inside: there root has no number.
+ */
 void step_become(struct reader *record) {
   uid_t uid = take_u32(record);
   gid_t gid = take_u32(record);
   require_whole(record);
   errno = EPROTO;
   if (uid == 0 || gid == 0) fail("choose the cell's uid");
-  int pair[2];
-  check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), "reach the helper");
-  cell.helper = fork();
-  check(cell.helper, "fork the helper");
-  if (cell.helper == 0) {
-    close(pair[0]);
-    close(CONTROL_FD);
-    close(REPORT_FD);
-    close(CHANNEL_FD);
-    run_helper(pair[1]);
-  }
-  close(pair[1]);
-  cell.helper_fd = pair[0];
   check(setgroups(0, NULL), "drop the groups");
   check(setresgid(gid, gid, gid), "become the cell's gid");
-  check(setresuid(uid, uid, uid), "become the cell's uid");
+  check(setresuid(uid, uid, 0), "become the cell's uid");
+  cell.own_uid = uid;
 }
 
 void write_id_maps(pid_t pid) {
-  if (cell.helper_fd < 0) {
+  if (cell.own_uid == 0) {
     check(write_maps_of(pid), "write the id maps");
     return;
   }
-  int error = EPIPE;
-  if (!write_exactly(cell.helper_fd, &pid, sizeof pid) || !read_exactly(cell.helper_fd, &error, sizeof error)) error = EPIPE;
-  errno = error;
-  if (error != 0) fail("write the id maps");
-  close(cell.helper_fd);
-  while (waitpid(cell.helper, NULL, 0) < 0 && errno == EINTR) continue;
+  check(setresuid((uid_t)-1, 0, (uid_t)-1), "be root to write the id maps");
+  check(write_maps_of(pid), "write the id maps");
+  check(setresuid(cell.own_uid, cell.own_uid, cell.own_uid), "become the cell's uid for good");
 }
 
 void step_set_ids(struct reader *record) {
@@ -102,6 +81,7 @@ void step_set_ids(struct reader *record) {
   check(setgroups(0, NULL), "drop the groups inside");
   check(setresgid(gid, gid, gid), "take the inner gid");
   check(setresuid(uid, uid, uid), "take the inner uid");
+  cell.own_uid = 0;
 }
 
 void step_guest_ids(struct reader *record) {
@@ -131,12 +111,12 @@ static uint64_t current_permitted(void) {
 static void empty_bounding_set(bool required) {
   int is_there;
   for (unsigned long number = 0; (is_there = prctl(PR_CAPBSET_READ, number, 0, 0, 0)) >= 0; number++) {
-    /* Where it is gone already, the right to take it away may be gone too. */
+    /* If it is already gone, the right to remove it may be gone too. */
     if (is_there == 1 && prctl(PR_CAPBSET_DROP, number, 0, 0, 0) < 0 && required) fail("empty the bounding set");
   }
 }
 
-/* A container's root may lack the right to empty the bounding set; no_new_privs closes it all the same. */
+/* A container's root may lack the right to empty the bounding set; no_new_privs has the same effect. */
 void reduce_capabilities(uint64_t kept) {
   check(set_capabilities(current_permitted(), 0), "use the capabilities kept");
   empty_bounding_set(false);
@@ -154,11 +134,13 @@ void step_keep_capabilities(struct reader *record) {
   check(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "become undumpable");
 }
 
+/* Not glibc's own: in a fork of an engine that has threads they wait for threads that are not there. */
 bool drop_to_guest_ids(void) {
   if (!cell.guest_changes_ids) return true;
   gid_t gid = cell.guest_gid;
   uid_t uid = cell.guest_uid;
-  return setgroups(0, NULL) == 0 && setresgid(gid, gid, gid) == 0 && setresuid(uid, uid, uid) == 0;
+  return syscall(SYS_setgroups, 0, NULL) == 0 && syscall(SYS_setresgid, gid, gid, gid) == 0 &&
+         syscall(SYS_setresuid, uid, uid, uid) == 0;
 }
 
 bool drop_capabilities(void) { return set_capabilities(0, 0) == 0; }

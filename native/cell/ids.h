@@ -1,5 +1,5 @@
 /*
- * Ids and capabilities, of pid 1 and of guests.
+ * Ids and capabilities of pid 1 and of guests.
  */
 #ifndef LAZARET_IDS_H
 #define LAZARET_IDS_H

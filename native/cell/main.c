@@ -1,9 +1,9 @@
 /*
  * lazaret-cell: builds a cell from a plan, then is its pid 1.
  *
- * Usage: started by the host with descriptors 1 (report socket), 3 (control socket) and 4 (the guest's
- * private channel, or /dev/null). It takes no arguments and reads no environment. With a name in place of a plan it
- * becomes a nursery, whose children go on here as if they had been started by the host.
+ * Usage: started by the host with descriptors 1 (report socket), 3 (control socket) and 4 (the guest's private channel,
+ * or /dev/null). It takes no arguments and reads no environment. If it receives a name instead of a plan it becomes a
+ * nursery, whose children continue here as if the host had started them.
  */
 #include "cell.h"
 #include "frames.h"
@@ -18,22 +18,26 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Nothing of the host comes along: descriptors, signal dispositions, mask, session, umask. */
+/* Inherits nothing from the host: resets signal dispositions and umask, which no later fork changes. */
 static void clean_inheritance(void) {
-  /* Without a channel its number is taken all the same, so that nothing else ever gets it. */
-  if (fcntl(CHANNEL_FD, F_GETFD) < 0) check(open("/dev/null", O_RDWR | O_CLOEXEC), "open /dev/null");
-  for (int fd = REPORT_FD; fd <= CHANNEL_FD; fd++) {
-    check(fcntl(fd, F_SETFD, FD_CLOEXEC), "mark descriptors");
-  }
   for (int number = 1; number < NSIG; number++) {
     if (number == SIGKILL || number == SIGSTOP || (number >= 32 && number <= 33)) continue; /* 32, 33: libc's own */
     if (signal(number, number == SIGPIPE ? SIG_IGN : SIG_DFL) == SIG_ERR) fail("reset signals");
+  }
+  umask(022);
+}
+
+/* Nor descriptors, signal mask and session. A fork of a nursery begins here. */
+static void clean_descriptors(void) {
+  /* Without a channel its descriptor is still occupied, so that nothing else ever gets the number. */
+  if (fcntl(CHANNEL_FD, F_GETFD) < 0) check(open("/dev/null", O_RDWR | O_CLOEXEC), "open /dev/null");
+  for (int fd = REPORT_FD; fd <= CHANNEL_FD; fd++) {
+    check(fcntl(fd, F_SETFD, FD_CLOEXEC), "mark descriptors");
   }
   sigset_t none;
   sigemptyset(&none);
   check(sigprocmask(SIG_SETMASK, &none, NULL), "reset signal mask");
   check(setsid(), "start a session");
-  umask(022);
 }
 
 static struct frame receive_header(void) {
@@ -50,14 +54,15 @@ static struct reader receive_plan(struct frame frame) {
   return reader_of(plan, frame.length);
 }
 
-/* What a fork of a nursery still has of it is closed before it reads its own plan. */
+/* A fork of a nursery closes what it has inherited from it before it reads its own plan. */
 static struct frame begin_anew(void) {
-  clean_inheritance();
+  clean_descriptors();
   return receive_header();
 }
 
 int main(void) {
   check(syscall(SYS_close_range, CHANNEL_FD + 1, ~0U, 0), "close inherited descriptors");
+  clean_inheritance();
   struct frame first = begin_anew();
   if (first.type == FRAME_NURSERY) {
     run_nursery(first.length); /* returns in a child that has its own sockets and still all of the nursery's */
@@ -65,7 +70,7 @@ int main(void) {
     first = begin_anew();
   }
   for (;;) {
-    apply_plan(receive_plan(first)); /* forks at the clone record: the child goes on, the parent becomes the stub */
+    apply_plan(receive_plan(first)); /* forks at the clone record: the child continues, the parent becomes the stub */
     errno = EPROTO;
     if (!cell.is_newborn) fail("the plan does not end in serve");
     cell.is_newborn = false;

@@ -1,6 +1,7 @@
 /*
- * The outbox: frames that wait for the host to read them. When it is full, the guests' pipes are left unread and
- * the guests wait: a slow reader costs them time and costs nobody memory.
+ * The outbox: frames that the host has not read yet. When it is full, the guests' pipes are left unread and the guests
+ * block: a slow reader costs them time, but nobody memory. Output that a guest prints byte by byte while the host is
+ * slow becomes one frame, so that the host never gets a hundred thousand small ones.
  */
 #include "outbox.h"
 #include "cell.h"
@@ -16,6 +17,15 @@ static uint8_t bytes[OUTBOX_BYTES];
 static size_t from;
 static size_t until;
 
+/* The newest frame, if it is output: more of the same stream is added until its first byte is sent. */
+static struct {
+  bool is_open;
+  size_t at;
+  uint32_t id;
+  uint8_t stream;
+  uint32_t length;
+} newest;
+
 /* Room for one chunk of output from each stream of one process and the frames that announce its end. */
 bool outbox_has_room(void) { return OUTBOX_BYTES - (until - from) > (STREAMS + 1) * (OUTPUT_CHUNK_BYTES + FRAME_HEADER_BYTES); }
 
@@ -30,10 +40,11 @@ bool outbox_flush(void) {
     from += (size_t)count;
   }
   from = until = 0;
+  newest.is_open = false;
   return true;
 }
 
-/* Waits for the host where a frame must go out and there is no room; only control frames ever get here. */
+/* Waits for the host if a frame must be sent and there is no room; only control frames ever get here. */
 static void make_room(size_t length) {
   while (OUTBOX_BYTES - (until - from) < length) {
     struct pollfd polled = {.fd = CONTROL_FD, .events = POLLOUT};
@@ -42,6 +53,8 @@ static void make_room(size_t length) {
   }
   if (OUTBOX_BYTES - until < length) {
     memmove(bytes, bytes + from, until - from);
+    newest.is_open = newest.is_open && newest.at >= from;
+    newest.at -= newest.is_open ? from : 0;
     until -= from;
     from = 0;
   }
@@ -49,9 +62,15 @@ static void make_room(size_t length) {
 
 void outbox_add(struct frame frame, const void *payload) {
   make_room(FRAME_HEADER_BYTES + frame.length);
+  newest.is_open = false;
   write_frame_header(bytes + until, frame);
   if (frame.length > 0) memcpy(bytes + until + FRAME_HEADER_BYTES, payload, frame.length);
   until += FRAME_HEADER_BYTES + frame.length;
+}
+
+static bool can_extend(uint32_t id, uint8_t stream) {
+  bool is_unsent = newest.is_open && newest.at >= from;
+  return is_unsent && newest.id == id && newest.stream == stream && newest.length < OUTPUT_CHUNK_BYTES;
 }
 
 /*
@@ -61,11 +80,22 @@ void outbox_add(struct frame frame, const void *payload) {
 ssize_t outbox_add_output(uint32_t id, uint8_t stream, int fd, size_t most, bool keep) {
   if (most > OUTPUT_CHUNK_BYTES) most = OUTPUT_CHUNK_BYTES;
   make_room(FRAME_HEADER_BYTES + 1 + most);
-  ssize_t count = read(fd, bytes + until + FRAME_HEADER_BYTES + 1, most);
+  bool extends = can_extend(id, stream);
+  size_t header_bytes = extends ? 0 : FRAME_HEADER_BYTES + 1;
+  if (extends && most > OUTPUT_CHUNK_BYTES - newest.length) most = OUTPUT_CHUNK_BYTES - newest.length;
+  ssize_t count = read(fd, bytes + until + header_bytes, most);
   if (count <= 0 || !keep) return count;
-  write_frame_header(bytes + until, (struct frame){.length = (uint32_t)count + 1, .type = FRAME_OUTPUT, .id = id});
-  bytes[until + FRAME_HEADER_BYTES] = stream;
-  until += FRAME_HEADER_BYTES + 1 + (size_t)count;
+  if (!extends) {
+    newest.is_open = true;
+    newest.at = until;
+    newest.id = id;
+    newest.stream = stream;
+    newest.length = 0;
+    bytes[until + FRAME_HEADER_BYTES] = stream;
+  }
+  newest.length += (uint32_t)count;
+  write_frame_header(bytes + newest.at, (struct frame){.length = newest.length + 1, .type = FRAME_OUTPUT, .id = id});
+  until += header_bytes + (size_t)count;
   return count;
 }
 

@@ -5,7 +5,7 @@
 #define LAZARET_RECORD_H
 #include "cell.h"
 
-void require_whole(const struct reader *record); /* or fails: a payload with bytes missing or to spare is not applied */
+void require_whole(const struct reader *record); /* or fails: a payload with missing or extra bytes is not applied */
 void keep_in_slot(uint32_t slot, int fd);
 int take_from_slot(uint32_t slot);
 

@@ -7,10 +7,10 @@
 struct spawn spawns[SPAWNS_MAX];
 int spawn_places;
 
-/* Apart from the table: a new process does not pay for clearing what it may never use. */
+/* Separate from the table, so that a new process need not clear buffers that it may never use. */
 static uint8_t inlet_bytes[SPAWNS_MAX][2][INLET_BYTES];
 
-/* The first that is free, so that those in use stay together. */
+/* The first free entry, so that used entries stay together. */
 struct spawn *add_spawn(uint32_t id) {
   int place = 0;
   while (place < spawn_places && spawns[place].used) place++;

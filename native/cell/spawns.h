@@ -1,5 +1,5 @@
 /*
- * The processes that the host asked for: one place in a table for each.
+ * The processes that the host asked for: a table with one entry for each.
  */
 #ifndef LAZARET_SPAWNS_H
 #define LAZARET_SPAWNS_H
@@ -12,8 +12,8 @@
 enum {
   SPAWNS_MAX = 192,           /* processes the host may run at one time in one cell */
   TERMINAL_BYTES = 256 << 10, /* more than a terminal holds that nobody has read */
-  STATE_BYTES = 1 << 20,      /* of what a shell says of its state; what is longer is cut off */
-  INLET_BYTES = 64 << 10,     /* of the host, that wait for the guest to read: the host's credit */
+  STATE_BYTES = 1 << 20,      /* of a shell's state; longer state is truncated */
+  INLET_BYTES = 64 << 10,     /* from the host, not yet read by the guest: the host's credit */
 };
 
 /* What a process writes. Its first two streams are its output, which has a budget. */
@@ -25,8 +25,8 @@ struct inlet {
   uint8_t taken_type; /* of the frame that gives credit back */
   uint8_t *bytes;     /* a ring */
   size_t from, count;
-  size_t untold;      /* credit that the host has not heard of yet */
-  bool ended;         /* nothing follows what waits */
+  size_t untold;      /* credit that was not yet reported to the host */
+  bool ended;         /* no bytes follow the waiting ones */
 };
 
 /* One process that the host asked for. */
@@ -46,17 +46,18 @@ struct spawn {
   bool ends_on_output;          /* over its output budget: end everything, or drop the excess */
   uint64_t output_left, state_left;
   uint64_t output_dropped;
+  bool is_split;                /* a fork of another one, see serve/splits.c */
   bool output_exceeded, is_terminal, is_own_task; /* the last runs no guest code: see files/collect.c and files/service.c */
-  uint32_t held;                /* what the host wants no more of for now: enum held */
+  uint32_t held;                /* the streams that the host does not want for now: enum held */
   struct inlet input, channel;
 };
 
 extern struct spawn spawns[SPAWNS_MAX];
-extern int spawn_places; /* of the table that have been used so far: behind them there is nothing to look for */
+extern int spawn_places; /* the number of table entries used so far; the rest are empty */
 
-struct spawn *add_spawn(uint32_t id);  /* or NULL when there is no place left */
+struct spawn *add_spawn(uint32_t id);  /* or NULL if the table is full */
 struct spawn *find_spawn(uint32_t id); /* or NULL */
 bool awaits_fork(void);     /* of the zygote: asked for, and not ours yet */
-bool is_own_task(long pid); /* a child of ours that nobody may look into, and that no guest can steer */
+bool is_own_task(long pid); /* our child, which nobody may inspect and no guest can control */
 
 #endif

@@ -231,15 +231,6 @@ int fake_pair(int fds[2]) {
   return fds[0] < 0 || fds[1] < 0 ? -1 : 0;
 }
 
-int fake_prctl(int option, ...) {
-  if (option != PR_CAPBSET_READ) return fake_succeed();
-  va_list arguments;
-  va_start(arguments, option);
-  unsigned long number = va_arg(arguments, unsigned long);
-  va_end(arguments);
-  return number < 41 ? 1 : -1;
-}
-
 int fake_clock(struct timespec *time) {
   clock_ns += fake_number(30000000);
   *time = (struct timespec){.tv_sec = (time_t)(clock_ns / 1000000000), .tv_nsec = (long)(clock_ns % 1000000000)};
@@ -280,6 +271,11 @@ long fake_syscall(long number, ...) {
     case SYS_prlimit64:
       result = fake_prlimit(arguments);
       break;
+    case SYS_setresuid:
+      result = fake_setuid(va_arg(arguments, uid_t));
+      break;
+    case SYS_setgroups:
+    case SYS_setresgid:
     case SYS_close_range:
     case SYS_mount_setattr:
     case SYS_move_mount:

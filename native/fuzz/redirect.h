@@ -51,6 +51,7 @@ int cell_main(void);
 #define epoll_create1(flags) ((void)(flags), fake_open())
 #define epoll_ctl(set, operation, fd, event) ((void)(set), (void)(fd), (void)(event), fake_succeed())
 #define epoll_wait(set, events, most, timeout) ((void)(set), (void)(events), fake_succeed()) /* nothing is ready */
+#define connect(fd, address, length) ((void)(fd), (void)(address), (void)(length), fake_succeed())
 #define dirfd(stream) ((void)(stream), 9)
 #define dup2(from, to) ((void)(from), fake_succeed() < 0 ? -1 : (to))
 #define dup3(from, to, flags) ((void)(from), fake_succeed() < 0 ? -1 : (to))
@@ -58,6 +59,7 @@ int cell_main(void);
 #define fchdir(fd) ((void)(fd), fake_succeed())
 #define fclose(file) fake_fclose(file)
 #define fchmod(fd, mode) ((void)(fd), (void)(mode), fake_succeed())
+#define fchmodat(fd, name, mode, flags) ((void)(fd), (void)(name), (void)(mode), (void)(flags), fake_succeed())
 #define fcntl(fd, ...) fake_fcntl(fd, __VA_ARGS__)
 #define fdopendir(fd) ((void)(fd), fake_opendir())
 #define fflush(stream) fake_succeed()
@@ -111,6 +113,7 @@ int cell_main(void);
 #define setresgid(real, effective, saved) ((void)(real), (void)(effective), (void)(saved), fake_succeed())
 #define setresuid(real, effective, saved) ((void)(real), (void)(saved), fake_setuid(effective))
 #define setrlimit(resource, limit) ((void)(resource), (void)(limit), fake_succeed())
+#define setsockopt(fd, level, option, value, length) ((void)(fd), (void)(value), fake_succeed())
 #define setsid() fake_succeed()
 #define setvbuf(stream, buffer, mode, size) ((void)(buffer), fake_nothing())
 #define shutdown(fd, how) ((void)(fd), fake_succeed())

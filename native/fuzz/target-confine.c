@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   uint32_t seed = take_seed(&input);
   size_t filter = take_seed(&input);
   if (filter > input.left) filter = input.left;
-  cell = (struct cell){.helper_fd = -1, .sync_fd = -1};
+  cell = (struct cell){.sync_fd = -1};
   fake_begin(seed, (struct bytes){NULL, 0}, (struct bytes){NULL, 0});
   if (setjmp(fake_end) == 0) {
     confine(reader_of(input.at, filter), reader_of(input.at + filter, input.left - filter));

@@ -40,7 +40,7 @@ static void begin_anew(void) {
   from = until = 0;
   watched = (struct watched){0};
   memset(surveyors, 0, sizeof surveyors); /* no process of an earlier input */
-  cell = (struct cell){.helper_fd = -1, .sync_fd = -1, .zygote_fd = 13, .guest_root = "/run/guest", .filter = filter};
+  cell = (struct cell){.sync_fd = -1, .zygote_fd = 13, .fork_root = "/cell", .filter = filter};
   cell.has_landlock = true;
   cell.locks.fd = 14;
   cell.locks.most = 4;

@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (host_bytes > input.left) host_bytes = input.left;
   launcher_count = 0;
   zygote_fd = -1;
-  cell = (struct cell){.helper_fd = -1, .sync_fd = -1};
+  cell = (struct cell){.sync_fd = -1};
   fake_begin(seed, (struct bytes){input.at, host_bytes}, (struct bytes){input.at + host_bytes, input.left - host_bytes});
   if (setjmp(fake_end) == 0) nurse((seed & 1) != 0);
   if (waiting_count > CONNECTIONS_MAX || launcher_count > LAUNCHERS_MAX) found("more than is bounded");

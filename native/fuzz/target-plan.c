@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(framed + FRAME_HEADER_BYTES, input.at, input.left);
     input = (struct bytes){framed, FRAME_HEADER_BYTES + input.left};
   }
-  cell = (struct cell){.record = UINT32_MAX, .helper_fd = -1, .sync_fd = -1, .zygote_fd = -1};
+  cell = (struct cell){.record = UINT32_MAX, .sync_fd = -1, .zygote_fd = -1};
   forget_launchers();
   zygote_fd = -1;
   fake_begin(seed >> 1, input, input); /* connections to a nursery say the same things once more */

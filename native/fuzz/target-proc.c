@@ -6,11 +6,11 @@
 
 #include "outbox.c"
 
-#include "watch/memory.c"
+#include "watch/memory/memory.c"
 
 #include "watch/processor.c"
 
-#include "watch/sockets.c"
+#include "watch/memory/sockets.c"
 
 #include "facts.h"
 #include "serve/guests.h"
@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   uint32_t seed = take_seed(&input);
   /* With a folder of its own a cell has no namespaces, and finds its processes from parent to child. */
   bool is_warded = (seed & 1) != 0;
-  cell = (struct cell){.helper_fd = -1, .sync_fd = -1, .has_own_network = !is_warded, .is_warded = is_warded};
+  cell = (struct cell){.sync_fd = -1, .has_own_network = !is_warded, .is_warded = is_warded};
   cell.work = "/var/work";
   cell.disk_bytes = cell.disk_entries = 1 << 16;
   diagnosis_fd = -1;

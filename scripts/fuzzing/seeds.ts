@@ -1,15 +1,15 @@
 /** What fuzzing starts from: real plans, frames and files, as the host and the kernel write them. */
 import { constants } from 'node:os'
 
-import { PayloadWriter, encodeFrame, frameType, held } from '../../src/jail/frames.ts'
-import { planCell } from '../../src/jail/plan.ts'
-import { hostView, ownView } from '../../src/jail/place.ts'
-import { planRestrictedCell } from '../../src/jail/restricted-plan.ts'
-import { encodePlan } from '../../src/jail/plan-records.ts'
-import type { PlanRecord } from '../../src/jail/plan-records.ts'
-import type { CellGround } from '../../src/jail/shape.ts'
-import type { SourceFacts } from '../../src/jail/sources.ts'
-import { encodeBegin, encodeSpawn } from '../../src/jail/spawn-frame.ts'
+import { PayloadWriter, encodeFrame, frameType, held } from '../../src/jail/launch/frames.ts'
+import { planCell } from '../../src/jail/plan/plan.ts'
+import { hostView, ownView } from '../../src/jail/plan/place.ts'
+import { planRestrictedCell } from '../../src/jail/plan/restricted-plan.ts'
+import { encodePlan } from '../../src/jail/plan/plan-records.ts'
+import type { PlanRecord } from '../../src/jail/plan/plan-records.ts'
+import type { CellGround } from '../../src/jail/plan/shape.ts'
+import type { SourceFacts } from '../../src/jail/view/sources.ts'
+import { encodeBegin, encodeSpawn } from '../../src/jail/launch/spawn-frame.ts'
 import { encodeWanted } from '../../src/runtimes/collect/listing.ts'
 import { encodeRecord, recordKind } from '../../src/sandbox/files/file-records.ts'
 
@@ -67,6 +67,8 @@ const ground: CellGround = {
     folders: ['/usr'],
     links: [{ path: '/bin', target: 'usr/bin' }],
     etc: ['/etc/ssl'],
+    database: ['/var/lib/dpkg'],
+    texts: { '/sys/devices/system/cpu/online': '0-1\n' },
     refusedLowers: [],
     resolvConf: '',
   },
@@ -148,7 +150,7 @@ const spec = {
   channel: 'cell',
   wallMs: 1000,
   outputBytes: 100,
-  watched: { memoryBytes: 1 << 20, cpuMs: 100, socketBytes: 1 << 20, tasksMax: 64 },
+  watched: { memoryBytes: 1 << 20, cpuMs: 100, socketBytes: 1 << 20, tasksMax: 64, filesMax: 4096 },
 } as const
 
 function spawnFrames(): Buffer {

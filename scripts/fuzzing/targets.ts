@@ -24,7 +24,7 @@ export const targets: readonly Target[] = [
   { name: 'files', includes: [], inputBytesMax: 16_384 },
   {
     name: 'proc',
-    includes: ['watch/memory', 'watch/processor', 'outbox', 'watch/sockets'],
+    includes: ['watch/memory/memory', 'watch/processor', 'outbox', 'watch/memory/sockets'],
     inputBytesMax: 8192,
   },
 ]

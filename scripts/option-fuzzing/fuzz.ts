@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createLazaret } from '../../src/index.ts'
 import type { Lazaret, ProtectionLevel } from '../../src/index.ts'
 import { planRules } from '../../src/jail/seccomp/policy.ts'
-import { LeakCheck } from '../../test/support/leaks.ts'
+import { LeakCheck } from '../../test/support/machine/leaks.ts'
 import { AllowedValues } from './allowed-values.ts'
 import { Fuzzer } from './fuzzer.ts'
 import type { Finding, FuzzPlan } from './fuzzer.ts'
@@ -49,7 +49,7 @@ export async function fuzzOptions(plan: FuzzPlan): Promise<FuzzReport> {
       `level ${level}, seed ${plan.seed}, ${plan.seconds} s; calls with lists: ${allowed.names.join(', ')}`,
     )
     const { fuzzer, neighbourRuns } = await fuzzBesideNeighbours(plan, { lazaret, guest, allowed, refusals })
-    await lazaret.drain()
+    await lazaret.releaseWorkers()
     await leaks.check().catch((error: unknown) => fuzzer.note('left after the runs', error))
     await lazaret[Symbol.asyncDispose]()
     await leaks.checkDisposed().catch((error: unknown) => fuzzer.note('left after disposal', error))
@@ -77,7 +77,7 @@ async function fuzzBesideNeighbours(
 async function warmUp(lazaret: Lazaret, leaks: LeakCheck) {
   await lazaret.run({ language: 'shell', code: ':' })
   const result = await lazaret.run({ language: 'shell', code: ':' })
-  await lazaret.drain()
+  await lazaret.releaseWorkers()
   await leaks.allowNursery()
   await leaks.takeBaseline()
   return result

@@ -1,6 +1,6 @@
 /** How far a reading may move: while a run holds what it holds, and once it is over. Everything beyond is a suspicion. */
 import type { Outcome } from '../../src/index.ts'
-import { locksMax } from '../../src/jail/locks.ts'
+import { locksMax } from '../../src/jail/machine/locks.ts'
 import { readTcpMem, socketBytesMax } from '../../src/jail/limits/socket-memory.ts'
 import type { Readings } from './readings.ts'
 

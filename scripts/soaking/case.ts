@@ -37,9 +37,18 @@ export interface Ticket {
 export interface SoakMachine {
   /** Whether what refuses or ends a fork leaves evidence; a limit of a user id alone does not. */
   readonly forksAreCounted: boolean
+  /** Whether the kernel refuses a fork too many; a watchdog ends the program instead. */
+  readonly forksAreRefused: boolean
   /** Of a server on the host's loopback that says `greeting` to everybody. */
   readonly port: number
 }
+
+/** By the receipt of any run. */
+export function describeMachine({ receipt }: RunResult, { port }: { readonly port: number }): SoakMachine {
+  const { by } = receipt.limits.processesMax
+  return { port, forksAreCounted: by !== 'rlimit', forksAreRefused: by !== 'watchdog' }
+}
+
 export const greeting = 'here is the host'
 
 export interface Draft {

@@ -4,20 +4,35 @@ import { badEnds } from './bad-ends.ts'
 import { generousLimits, pick } from './case.ts'
 import type { Guest, Kind, SoakCase, SoakMachine } from './case.ts'
 import { everydayKinds } from './everyday-kinds.ts'
+import { hostileKinds } from './hostile-kinds.ts'
 
+/** Of a soak. */
 export const kinds: readonly Kind[] = [...everydayKinds, ...badEnds]
+
+/** Of a stress: everything hostile, and as many honest runs beside it. */
+export const stressKinds: readonly Kind[] = [
+  ...everydayKinds.map((kind) => ({ ...kind, copies: 1 })),
+  ...badEnds.map((kind) => ({ ...kind, copies: 1 })),
+  ...hostileKinds,
+]
 
 interface Card {
   readonly kind: Kind
   readonly guest: Guest
 }
 
-const deck: readonly Card[] = kinds.flatMap((kind) =>
-  kind.guests.flatMap((guest) => Array.from({ length: kind.copies }, () => ({ kind, guest }))),
-)
+export interface Deal {
+  readonly seed: number
+  readonly machine: SoakMachine
+  /** Default: those of a soak. */
+  readonly kinds?: readonly Kind[] | undefined
+}
 
-export function* dealCases(seed: number, machine: SoakMachine): Generator<SoakCase, never> {
+export function* dealCases({ seed, machine, kinds: dealt = kinds }: Deal): Generator<SoakCase, never> {
   const random = seededRandom(seed)
+  const deck: readonly Card[] = dealt.flatMap((kind) =>
+    kind.guests.flatMap((guest) => Array.from({ length: kind.copies }, () => ({ kind, guest }))),
+  )
   for (let index = 0; ;) {
     for (const { kind, guest } of shuffle(deck, random)) {
       const token = `token-${index}-${pick(random, 1e9)}`

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
-import { takenBlocks } from '../../test/support/taken-blocks.ts'
-import { AdoptedHost, compileAdopt } from '../../test/support/adopted-host.ts'
+import { takenBlocks } from '../../test/support/machine/taken-blocks.ts'
+import { AdoptedHost, compileAdopt } from '../../test/support/hosts/adopted-host.ts'
 import {
   deadMs,
   describeProcess,
@@ -18,13 +18,13 @@ import {
   listTree,
   listUnswept,
   untilAlone,
-} from '../../test/support/dead-hosts.ts'
+} from '../../test/support/hosts/dead-hosts.ts'
 import { eventually } from '../../test/support/eventually.ts'
-import { listCgroups } from '../../test/support/leaks.ts'
-import { isDead, listProcesses, readCgroups } from '../../test/support/processes.ts'
+import { listCgroups } from '../../test/support/machine/leaks.ts'
+import { isDead, listProcesses, readCgroups } from '../../test/support/machine/processes.ts'
 import { seededRandom } from '../../test/support/seeded-random.ts'
-import { compileWithout } from '../../test/support/without-layer.ts'
-import type { Lacking } from '../../test/support/without-layer.ts'
+import { compileWithout } from '../../test/support/hosts/without-layer.ts'
+import type { Lacking } from '../../test/support/hosts/without-layer.ts'
 import { uidRange } from './soak.ts'
 
 export interface KillPlan {

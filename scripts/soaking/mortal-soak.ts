@@ -7,7 +7,8 @@
 import { existsSync } from 'node:fs'
 
 import { createLazaret } from '../../src/index.ts'
-import type { RunNews } from '../../test/support/mortal-host.ts'
+import type { RunNews } from '../../test/support/hosts/mortal-host.ts'
+import { describeMachine } from './case.ts'
 import { dealCases } from './deck.ts'
 import { openGreeter } from './greeter.ts'
 import { coldOptions, unboundedOptions } from './pools.ts'
@@ -19,14 +20,13 @@ const toolchains = existsSync('/usr/bin/python3') ? { python: '/usr/bin/python3'
 const options = process.argv[6] === 'cold' ? coldOptions() : {}
 const lazaret = createLazaret({ uidRange: { first, count }, toolchains, ...unboundedOptions, ...options })
 const greeter = await openGreeter()
-const { receipt } = await lazaret.run({ language: 'python', code: '' })
-const machine = { port: greeter.port, forksAreCounted: receipt.limits.processesMax.by !== 'rlimit' }
+const machine = describeMachine(await lazaret.run({ language: 'python', code: '' }), greeter)
 
 const stop = new AbortController()
 process.once('SIGTERM', () => stop.abort())
 let ended = 0
 await runMix({
-  cases: dealCases(seed, machine),
+  cases: dealCases({ seed, machine }),
   runs: Number.MAX_SAFE_INTEGER,
   inFlight,
   run: (request) => lazaret.run(request),

@@ -2,10 +2,6 @@
 import { LazaretError, createLazaret } from '../../src/index.ts'
 import type { Lazaret, LazaretOptions } from '../../src/index.ts'
 
-interface Pooled extends Lazaret {
-  drain(): Promise<void>
-}
-
 const size = { min: 0, max: 0 }
 const none = { bun: size, node: size, python: size, shell: size }
 const withoutPools = { pools: none } as LazaretOptions
@@ -34,5 +30,5 @@ export function havePools(): boolean {
 
 /** Resolves when no worker waits any more. */
 export async function drain(lazaret: Lazaret): Promise<void> {
-  await (lazaret as Partial<Pooled>).drain?.()
+  await lazaret.releaseWorkers()
 }

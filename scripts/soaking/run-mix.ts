@@ -16,6 +16,8 @@ export interface CaseEnd {
   readonly kind: string
   /** From the request to the answer. */
   readonly ms: number
+  /** Of a program that was ended at its wall limit: how long after it. */
+  readonly lateMs?: number
   /** What was not as it should be. */
   readonly wrong?: string
 }
@@ -41,9 +43,11 @@ async function runCase({ run }: MixPlan, { kind, name, request, check }: SoakCas
   const result = await withinAnswerMs(run(request)).catch((error: unknown) => error as Error)
   const ms = performance.now() - startedMs
   if (result instanceof Error) return { kind, ms, wrong: `${name}: ${result.stack}` }
+  const { outcome, usage } = result
+  const isAtWall = outcome.kind === 'timed-out' && outcome.limit === 'wall'
   try {
     check(result)
-    return { kind, ms }
+    return { kind, ms, ...(isAtWall && { lateMs: usage.wallMs - outcome.limitMs }) }
   } catch (error) {
     const shown = JSON.stringify({ ...result, receipt: 0 }).slice(0, shownMax)
     return { kind, ms, wrong: `${name}: ${(error as Error).message}\n  ${shown}` }

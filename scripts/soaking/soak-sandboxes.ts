@@ -4,8 +4,8 @@
  */
 import { createLazaret, LazaretError } from '../../src/index.ts'
 import type { Lazaret } from '../../src/index.ts'
-import { LeakCheck } from '../../test/support/leaks.ts'
-import { heldBytes } from '../../test/support/resident-memory.ts'
+import { LeakCheck } from '../../test/support/machine/leaks.ts'
+import { heldBytes } from '../../test/support/machine/resident-memory.ts'
 import { seededRandom } from '../../test/support/seeded-random.ts'
 import { doSomething } from './sandbox-life.ts'
 import { residentGrowthBytesMax, uidRange } from './soak.ts'

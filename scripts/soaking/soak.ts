@@ -4,11 +4,15 @@
  */
 import { createLazaret } from '../../src/index.ts'
 import type { Lazaret, Protection, RunRequest, RunResult } from '../../src/index.ts'
-import { listOwnNames } from '../../test/support/abstract-names.ts'
+import { listOwnNames } from '../../test/support/machine/abstract-names.ts'
 import { eventually } from '../../test/support/eventually.ts'
-import { LeakCheck } from '../../test/support/leaks.ts'
-import { takenBlocks } from '../../test/support/taken-blocks.ts'
-import { heldBytes } from '../../test/support/resident-memory.ts'
+import { measureLoop } from '../../test/support/machine/loop-delay.ts'
+import type { LoopDelay } from '../../test/support/machine/loop-delay.ts'
+import { LeakCheck } from '../../test/support/machine/leaks.ts'
+import { takenBlocks } from '../../test/support/machine/taken-blocks.ts'
+import { heldBytes } from '../../test/support/machine/resident-memory.ts'
+import { describeMachine } from './case.ts'
+import type { Kind } from './case.ts'
 import { dealCases } from './deck.ts'
 import { openGreeter } from './greeter.ts'
 import type { Greeter } from './greeter.ts'
@@ -25,6 +29,8 @@ export interface SoakPlan {
   readonly seed: number
   /** Every run in a cell that is made for it. */
   readonly cold: boolean
+  /** Default: those of a soak. */
+  readonly kinds?: readonly Kind[]
   readonly signal?: AbortSignal
   readonly onProgress?: (tally: Tally) => void
 }
@@ -42,6 +48,10 @@ export interface SoakReport {
   /** Of the host process, from the end of the warm-up to the end of the runs. */
   readonly residentGrowthBytes: number
   readonly latencies: readonly Latencies[]
+  /** Of programs that were ended at their wall limit: how long after it. */
+  readonly lateness: Latencies
+  /** How long this process's event loop did not turn. */
+  readonly loop: Pick<LoopDelay, 'maxMs' | 'mostMs'>
 }
 
 /** They make what is made once: compiled code, pools of buffers, a nursery. */
@@ -75,29 +85,30 @@ async function soakOne(plan: SoakPlan, { lazaret, leaks, greeter }: Vessel): Pro
     leaks.noteNamespace(result.receipt.observed['ns_pid'])
     return result
   }
-  const { receipt } = await stand({ lazaret, leaks, run })
-  const machine = { port: greeter.port, forksAreCounted: receipt.limits.processesMax.by !== 'rlimit' }
-  const cases = dealCases(seed, machine)
+  const first = await stand({ lazaret, leaks, run })
+  const machine = describeMachine(first, greeter)
+  const cases = dealCases({ seed, machine, kinds: plan.kinds })
   const mix = async (runs: number, tally: Tally) => {
     const onEnd = tally.add.bind(tally)
     const timer = setInterval(() => plan.onProgress?.(tally), 1000)
-    await runMix({ cases, runs, inFlight, run, signal, onEnd })
+    const { delay } = await measureLoop(() => runMix({ cases, runs, inFlight, run, signal, onEnd }))
     clearInterval(timer)
     tally.stop()
     await drain(lazaret)
+    return { maxMs: delay.maxMs, mostMs: delay.mostMs }
   }
   const warmUp = new Tally()
   await mix(warmUpRuns, warmUp)
   const before = heldBytes()
   const tally = new Tally()
-  await mix(plan.runs, tally)
+  const loop = await mix(plan.runs, tally)
   const residentGrowthBytes = heldBytes() - before
   const { seconds } = tally
   const left = await listLeft({ lazaret, leaks })
   if (residentGrowthBytes > residentGrowthBytesMax)
     left.push(`the host grew by ${Math.round(residentGrowthBytes / 1024 / 1024)} MiB`)
   return {
-    level: receipt.protection,
+    level: first.receipt.protection,
     seed,
     runs: tally.runs,
     runsPerSecond: Math.round((tally.runs / seconds) * 10) / 10,
@@ -106,6 +117,8 @@ async function soakOne(plan: SoakPlan, { lazaret, leaks, greeter }: Vessel): Pro
     problems: [...warmUp.shown, ...tally.shown, ...left],
     residentGrowthBytes,
     latencies: tally.latencies(),
+    lateness: tally.lateness(),
+    loop,
   }
 }
 

@@ -7,6 +7,7 @@ export interface Latencies {
   readonly p50Ms: number
   readonly p95Ms: number
   readonly p99Ms: number
+  readonly maxMs: number
 }
 
 /** One cause makes many wrong; the first few tell which. */
@@ -17,14 +18,16 @@ export class Tally {
   #wrong = 0
   readonly #shown: string[] = []
   readonly #times = new Map<string, number[]>()
+  readonly #late: number[] = []
   readonly #startedMs = performance.now()
   #endedMs: number | undefined
 
-  add({ kind, ms, wrong }: CaseEnd): void {
+  add({ kind, ms, lateMs, wrong }: CaseEnd): void {
     this.#runs++
     const times = this.#times.get(kind) ?? []
     this.#times.set(kind, times)
     times.push(ms)
+    if (lateMs !== undefined) this.#late.push(lateMs)
     if (wrong === undefined) return
     this.#wrong++
     if (this.#shown.length < shownMax) this.#shown.push(wrong)
@@ -53,10 +56,17 @@ export class Tally {
   }
 
   latencies(): Latencies[] {
-    return [...this.#times].map(([kind, times]) => {
-      const sorted = times.toSorted((a, b) => a - b)
-      const at = (part: number) => Math.round((sorted[Math.ceil(sorted.length * part) - 1] ?? 0) * 10) / 10
-      return { kind, runs: times.length, p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99) }
-    })
+    return [...this.#times].map(([kind, times]) => describeTimes(kind, times))
   }
+
+  /** Of programs that were ended at their wall limit: how long after it. */
+  lateness(): Latencies {
+    return describeTimes('late', this.#late)
+  }
+}
+
+function describeTimes(kind: string, times: readonly number[]): Latencies {
+  const sorted = times.toSorted((a, b) => a - b)
+  const at = (part: number) => Math.round((sorted[Math.ceil(sorted.length * part) - 1] ?? 0) * 10) / 10
+  return { kind, runs: times.length, p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99), maxMs: at(1) }
 }

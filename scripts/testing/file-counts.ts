@@ -1,6 +1,7 @@
 /** Which tests belong to which file: the events of a file come together, and its end last. */
 import type { TestEvent } from 'node:test/reporters'
-import { groupEnding } from './processes.ts'
+import { groupEnding } from './plan/processes.ts'
+import { readProcessorTimes } from './processor-time.ts'
 
 export interface FileResults {
   readonly file: string
@@ -8,6 +9,8 @@ export interface FileResults {
   readonly failed: number
   readonly skipped: number
   readonly durationMs: number
+  /** Unless the process was killed. */
+  readonly processorMs?: number
 }
 
 type Counts = Pick<FileResults, 'passed' | 'failed' | 'skipped'>
@@ -17,6 +20,7 @@ const nothing: Counts = { passed: 0, failed: 0, skipped: 0 }
 export class FileCounts {
   #counts = nothing
   #total = nothing
+  readonly #processorMs = new Map<string, number>()
 
   /** Of all files, and of what belongs to none. */
   get total(): Counts {
@@ -25,6 +29,9 @@ export class FileCounts {
 
   /** What the file came to that ends with this event. */
   add(event: TestEvent): FileResults | undefined {
+    if (event.type === 'test:stdout')
+      for (const [file, ms] of readProcessorTimes(event.data.message))
+        this.#processorMs.set(shortPath(file), ms)
     if (event.type === 'test:summary' && event.data.file?.endsWith(groupEnding) === false)
       return this.#finish(shortPath(event.data.file), event.data.duration_ms)
     if (event.type !== 'test:pass' && event.type !== 'test:fail') return undefined
@@ -47,7 +54,13 @@ export class FileCounts {
   #finish(file: string, durationMs: number): FileResults {
     const counts = this.#counts
     this.#counts = nothing
-    return { file, ...counts, durationMs: Math.round(durationMs) }
+    const processorMs = this.#processorMs.get(file)
+    return {
+      file,
+      ...counts,
+      durationMs: Math.round(durationMs),
+      ...(processorMs !== undefined && { processorMs }),
+    }
   }
 }
 

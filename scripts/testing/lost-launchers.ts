@@ -10,9 +10,14 @@ const patienceMs = 2000
 const lookEveryMs = 50
 
 export async function lostLaunchers(): Promise<string[]> {
-  for (let waitedMs = 0; waitedMs < patienceMs && look().length > 0; waitedMs += lookEveryMs)
+  let lost = look()
+  for (let waitedMs = 0; waitedMs < patienceMs && lost.length > 0; waitedMs += lookEveryMs) {
     await delay(lookEveryMs)
-  return look()
+    // Another pass may be killing hosts meanwhile: only what was there from the beginning counts.
+    const still = look()
+    lost = lost.filter((one) => still.includes(one))
+  }
+  return lost
 }
 
 /** A process without its parent becomes a child of pid 1. */

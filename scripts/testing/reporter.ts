@@ -15,11 +15,12 @@ export default async function* reportToPerson(events: AsyncIterable<TestEvent>):
   }
 }
 
-function describeFile({ file, passed, failed, skipped, durationMs }: FileResults): string {
+function describeFile({ file, passed, failed, skipped, durationMs, processorMs }: FileResults): string {
   const parts = [`${passed} passed`]
   if (failed > 0) parts.push(`${failed} failed`)
   if (skipped > 0) parts.push(`${skipped} skipped`)
-  return `${failed === 0 ? '✔' : '✖'} ${file}: ${parts.join(', ')} (${durationMs} ms)\n`
+  const times = `${durationMs} ms${processorMs === undefined ? '' : `, processors ${processorMs} ms`}`
+  return `${failed === 0 ? '✔' : '✖'} ${file}: ${parts.join(', ')} (${times})\n`
 }
 
 function describeFailure(event: TestEvent): string {

@@ -1,7 +1,9 @@
 /** What a pass came to, and the reporter of node:test that writes it down. */
+import { inspect } from 'node:util'
 import type { TestEvent } from 'node:test/reporters'
-import { FileCounts, shortPath } from './file-counts.ts'
+import { FileCounts, isFailure, shortPath } from './file-counts.ts'
 import type { FileResults } from './file-counts.ts'
+import { endedChildrenMs } from './processor-time.ts'
 
 export interface SkippedTest {
   readonly name: string
@@ -12,8 +14,16 @@ export interface PassResults {
   readonly passed: number
   readonly failed: number
   readonly skipped: readonly SkippedTest[]
+  /** The tests that failed, by file and name. */
+  readonly failures: readonly string[]
+  /** The first line of what each of them said, by the same names. */
+  readonly reasons: Readonly<Record<string, string>>
+  /** Those that failed beside others and passed when their file ran once more, alone. */
+  readonly unsteady: readonly string[]
   /** The files that have run to their end. */
   readonly files: readonly FileResults[]
+  /** What its processes used of the processors: it says more than time where others work. */
+  readonly processorMs: number
 }
 
 /** One JSON document, when everything has run. */
@@ -21,7 +31,17 @@ export default async function* reportResults(events: AsyncIterable<TestEvent>): 
   const counts = new FileCounts()
   const files: FileResults[] = []
   const skipped: SkippedTest[] = []
-  const results = (): PassResults => ({ ...counts.total, skipped, files })
+  const failures: string[] = []
+  const reasons: Record<string, string> = {}
+  const results = (): PassResults => ({
+    ...counts.total,
+    skipped,
+    failures,
+    reasons,
+    unsteady: [],
+    files,
+    processorMs: endedChildrenMs(),
+  })
   for await (const event of events) {
     const file = counts.add(event)
     if (file !== undefined) files.push(file)
@@ -29,9 +49,24 @@ export default async function* reportResults(events: AsyncIterable<TestEvent>): 
     if (event.type === 'test:interrupted') yield JSON.stringify(results())
     if (event.type !== 'test:pass' && event.type !== 'test:fail') continue
     const { name, skip, todo, file: place = '' } = event.data
+    if (isFailure(event)) {
+      const failure = `${shortPath(place)}: ${name}`
+      failures.push(failure)
+      reasons[failure] = reasonOf(event)
+    }
     // A suite that is skipped counts as one; a test that is only planned has not run either.
     if (skip !== undefined || todo !== undefined)
       skipped.push({ name: `${shortPath(place)}: ${name}`, reason: String(skip ?? todo) })
   }
   yield JSON.stringify(results())
+}
+
+const reasonCharsMax = 300
+
+/** Quoted, because guests' words may be in it. */
+function reasonOf(event: TestEvent): string {
+  const error: unknown = event.type === 'test:fail' ? event.data.details.error : undefined
+  const cause = error instanceof Error ? (error.cause ?? error) : error
+  const text = cause instanceof Error ? cause.message : inspect(cause)
+  return JSON.stringify(text.trim().split('\n', 1)[0]?.slice(0, reasonCharsMax))
 }

@@ -13,20 +13,29 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { lostLaunchers } from './lost-launchers.ts'
-import type { Pass } from './passes.ts'
-import { planProcesses, writeProcesses } from './processes.ts'
+import type { Pass } from './plan/passes.ts'
+import { planProcesses, writeProcesses } from './plan/processes.ts'
 import type { PassResults } from './results.ts'
+import { fewFailed, lostFiles, missing, withSecondRun } from './run-again.ts'
 import { oldestHost, thisHost } from './test-host.ts'
 import type { TestHost } from './test-host.ts'
-import { WithoutLayers } from '../../test/support/without-layer.ts'
+import { WithoutLayers } from '../../test/support/hosts/without-layer.ts'
 
-/** Processes at one time, on two processors: files wait for half of their time, for deadlines and for ends. */
-const concurrency = 4
 /** Ends a test that waits for what never comes; the slowest good one takes a tenth of this. */
 const testMs = 120_000
 
-const nothing: PassResults = { passed: 0, failed: 0, skipped: [], files: [] }
+const nothing: PassResults = {
+  passed: 0,
+  failed: 0,
+  skipped: [],
+  failures: [],
+  reasons: {},
+  unsteady: [],
+  files: [],
+  processorMs: 0,
+}
 
 const asUser = join(import.meta.dirname, 'as-user.ts')
 
@@ -39,37 +48,38 @@ export async function runPass(planned: Pass): Promise<PassResults> {
   }
   const host = pass.isOnOldest === true ? oldestHost() : thisHost
   using folders = makeFolders(pass, host)
-  const together = { name: 'together', files: pass.files.filter((file) => !isAboutTime(file)) } as const
-  const alone = { name: 'one by one', files: pass.files.filter(isAboutTime) } as const
-  const parts = [await runStage(pass, together, folders), await runStage(pass, alone, folders)]
+  const results = await runFilesAgain(pass, folders, await runFiles(pass, folders))
   const litter = [
-    ...readdirSync(folders.temporary)
-      .filter((name) => !isOfDeadHost(folders.temporary, name))
-      .map((name) => `temporary folder: ${name}`),
+    ...(await leftIn(folders.temporary)).map((name) => `temporary folder: ${name}`),
     ...(await lostLaunchers()),
   ]
   for (const left of litter) process.stdout.write(`✖ left behind by a test ${pass.name}: ${left}\n`)
-  return {
-    passed: sum(parts.map(({ passed }) => passed)),
-    failed: sum(parts.map(({ failed }) => failed)) + litter.length,
-    skipped: parts.flatMap(({ skipped }) => skipped),
-    files: parts.flatMap(({ files }) => files),
+  const failures = [...results.failures, ...litter.map((left) => `left behind: ${left}`)]
+  return { ...results, failures, failed: results.failed + litter.length }
+}
+
+const removalMs = 20_000
+const lookEveryMs = 100
+
+/** The launcher of a killed host removes what its guests have left, which takes as long as there is of it. */
+async function leftIn(folder: string): Promise<string[]> {
+  const deadline = performance.now() + removalMs
+  for (;;) {
+    const left = readdirSync(folder).filter((name) => !isOfDeadHost(folder, name))
+    if (left.length === 0 || performance.now() > deadline) return left
+    await pause(lookEveryMs)
   }
 }
 
 /** A host that is killed, or a worker thread that is terminated, leaves the empty folder of its runs to the next start. */
 function isOfDeadHost(folder: string, name: string): boolean {
-  return /^lazaret-\d+-\d+-\d+-\d+$/.test(name) && readdirSync(join(folder, name)).length === 0
-}
-
-interface Stage {
-  readonly name: 'together' | 'one by one'
-  readonly files: readonly string[]
-}
-
-/** These run after all others. */
-function isAboutTime(file: string): boolean {
-  return file.endsWith('.timing.test.ts')
+  if (!/^lazaret-\d+-\d+-\d+-\d+$/.test(name)) return false
+  try {
+    return readdirSync(join(folder, name)).length === 0
+  } catch (error) {
+    // Removed at this moment.
+    return (error as NodeJS.ErrnoException).code === 'ENOENT'
+  }
 }
 
 /** Why the pass cannot run at all, if so. */
@@ -110,6 +120,8 @@ function makeFolders({ userId, lacking }: Pass, host: TestHost): Folders {
   // As /tmp is: tests of root's become other users, and guests have ids of their own.
   chmodSync(root, 0o711)
   chmodSync(folders.temporary, 0o1777)
+  // Node keeps it by user: commands that tests start as others would compile themselves each time.
+  chmodSync(folders.compiled, 0o1777)
   if (userId !== undefined) for (const folder of Object.values(folders)) chownSync(folder, userId, userId)
   const without = lacking === undefined ? undefined : new WithoutLayers()
   return {
@@ -123,15 +135,38 @@ function makeFolders({ userId, lacking }: Pass, host: TestHost): Folders {
   }
 }
 
-async function runStage(pass: Pass, { name, files }: Stage, folders: Folders): Promise<PassResults> {
-  if (files.length === 0) return nothing
+/** Files whose reports were lost, and a few that failed among many: these alone, so that nothing but a test itself fails. */
+async function runFilesAgain(pass: Pass, folders: Folders, results: PassResults): Promise<PassResults> {
+  const lost = lostFiles(pass.files, results)
+  const whole = await runAgain({ ...pass, files: lost }, { folders, results, why: 'whose reports were lost' })
+  const failed = pass.mayFailOnce === true ? fewFailed(pass.files, whole) : []
+  const alone = { ...pass, files: failed, processes: 1 }
+  return await runAgain(alone, { folders, results: whole, why: 'that failed, alone' })
+}
+
+interface Again {
+  readonly folders: Folders
+  readonly results: PassResults
+  readonly why: string
+}
+
+async function runAgain(pass: Pass, { folders, results, why }: Again): Promise<PassResults> {
+  const { files } = pass
+  if (files.length === 0) return results
+  process.stdout.write(`\n${pass.name}: ${files.length} files again, ${why}\n`)
+  return withSecondRun(results, await runFiles(pass, folders), files)
+}
+
+async function runFiles(pass: Pass, folders: Folders): Promise<PassResults> {
+  if (pass.files.length === 0) return nothing
   const { host } = folders
-  const processes = planProcesses(files, { mayShare: pass.isOnOldest !== true })
-  const resultsFile = join(folders.results, `${name}.json`)
+  const processes = planProcesses(pass.files, { mayShare: pass.isOnOldest === true ? 'pure' : 'all' })
+  const resultsFile = join(folders.results, 'results.json')
   const reporters = join(host.folder, 'scripts/testing')
   const command = [
     '--test',
-    `--test-concurrency=${name === 'together' ? concurrency : 1}`,
+    `--import=${join(reporters, 'say-processor-time.ts')}`,
+    `--test-concurrency=${pass.processes}`,
     `--test-timeout=${testMs}`,
     `--test-reporter=${join(reporters, 'reporter.ts')}`,
     '--test-reporter-destination=stdout',
@@ -151,23 +186,30 @@ async function runStage(pass: Pass, { name, files }: Stage, folders: Folders): P
   const results = readResults(resultsFile)
   const problems = isInTime ? [] : [`did not end within ${pass.wallMs / 1000} s`]
   if (results === undefined) problems.push('ended without results')
-  else problems.push(...findMissing(files, results))
+  else problems.push(...findMissing(pass.files, results))
   for (const problem of problems) process.stdout.write(`✖ the pass ${pass.name}: ${problem}\n`)
-  const { failed, ...others } = results ?? nothing
-  return { ...others, failed: failed + problems.length }
+  const { failed, failures, ...others } = results ?? nothing
+  return { ...others, failures: [...failures, ...problems], failed: failed + problems.length }
 }
 
 /** A process that ends early takes the files with it that it had not come to. */
 function findMissing(files: readonly string[], results: PassResults): string[] {
   const ended = new Set(results.files.map(({ file }) => file))
-  return files.filter((file) => !ended.has(file)).map((file) => `${file} has not run to its end`)
+  return files.filter((file) => !ended.has(file)).map(missing)
 }
 
 /** Another user gets nothing of the environment of the one who started the runner, which may name folders of theirs. */
-function environment({ userId }: Pass, { home, temporary, compiled }: Folders): NodeJS.ProcessEnv {
-  const own = { TMPDIR: temporary, NODE_COMPILE_CACHE: compiled }
+function environment({ userId, isInForks }: Pass, folders: Folders): NodeJS.ProcessEnv {
+  const { home, temporary, compiled } = folders
+  const forks = isInForks === true ? { LAZARET_TESTS_IN_FORKS: '1' } : {}
+  const own = { TMPDIR: temporary, NODE_COMPILE_CACHE: compiled, ...forks }
   if (userId === undefined) return { ...process.env, ...own }
-  return { PATH: process.env['PATH'], LANG: 'C.UTF-8', HOME: home, ...own }
+  const { PATH, NODE_EXTRA_CA_CERTS: certificates } = process.env
+  return {
+    ...{ PATH, LANG: 'C.UTF-8', HOME: home, ...own },
+    // Whom this machine trusts: without it no registry answers a plain user.
+    ...(certificates !== undefined && { NODE_EXTRA_CA_CERTS: certificates }),
+  }
 }
 
 /** Somebody wants the runner to end; no further pass should start. */
@@ -193,8 +235,4 @@ function readResults(file: string): PassResults | undefined {
   } catch {
     return undefined
   }
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, value) => total + value, 0)
 }

@@ -4,9 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
+import { sayProcessorTime, usedHereMs } from './processor-time.ts'
 
 /** Each test in it has a limit of its own. */
 const fileMs = 15 * 60_000
@@ -14,17 +15,25 @@ const fileMs = 15 * 60_000
 /** What the files use of each other's: a process that starts no other, one that does, or a Lazaret with its cells. */
 export type Sharing = 'nothing' | 'process' | 'Lazaret'
 
+/** From here on the runner waits for tests in tests. */
+const waitsSince = 24
+
 export async function testTogether(files: readonly string[], sharing: Sharing): Promise<void> {
   if (sharing === 'Lazaret') {
     const { shareLazaret } = await import('../../test/support/use-lazaret.ts')
     after(shareLazaret())
   }
+  if (Number.parseInt(process.versions.node) < waitsSince) {
+    for (const file of files) describe(file, async () => void (await import(pathToFileURL(file).href)))
+    return
+  }
   for (const file of files) {
     test(file, { timeout: fileMs }, async (context) => {
-      const before = lookAround(sharing)
+      const [before, usedBeforeMs] = [lookAround(sharing), usedHereMs()]
       await import(pathToFileURL(file).href)
       // Registered last, so that it runs after the hooks of the file.
       context.after(() => {
+        sayProcessorTime(file, usedHereMs() - usedBeforeMs)
         if (sharing === 'process') restoreTemporaryFolder()
         assert.deepEqual(namesOfChanges(before, lookAround(sharing)), [], unclean)
       })

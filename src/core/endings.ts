@@ -1,5 +1,5 @@
-/** How several things end: all of them, whichever fails, and the caller hears of every failure in one error. */
-import { LazaretError } from './errors.ts'
+/** Ends several things: all of them, even if some fail, and the caller gets every failure in one error. */
+import { LazaretError } from './errors/errors.ts'
 
 export type EndStep = () => unknown
 
@@ -25,7 +25,7 @@ export async function endTogether(what: string, steps: Iterable<EndStep>): Promi
   )
 }
 
-/** At once, for what ends without waiting. Throws as `endInOrder` does. */
+/** For things that end synchronously. Throws as `endInOrder` does. */
 export function endAtOnce(what: string, steps: Iterable<() => void>): void {
   const failures: unknown[] = []
   for (const step of steps) {
@@ -38,7 +38,7 @@ export function endAtOnce(what: string, steps: Iterable<() => void>): void {
   throwIfAny(what, failures)
 }
 
-/** Every caller waits for the same end; after one that failed, the next caller has it tried again. */
+/** All callers wait for the same end. If it fails, the next caller tries again. */
 export function endOnce(end: () => Promise<void>): () => Promise<void> {
   let ending: Promise<void> | undefined
   return () =>

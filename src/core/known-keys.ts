@@ -1,6 +1,6 @@
 /**
- * The keys of large objects that were read from JSON, as their reader saw them: to list those of a hundred thousand takes
- * the engine tens of milliseconds, in one piece.
+ * The keys of large objects that were read from JSON, as their reader saw them: listing the keys of an object with a
+ * hundred thousand takes the engine tens of milliseconds, in one piece.
  */
 const known = new WeakMap<object, readonly string[]>()
 

@@ -4,7 +4,7 @@ export interface Limits {
   readonly wallMs: number
   /** Processor time of everything the guest starts, together. Default none (`null`). */
   readonly cpuMs: number | null
-  /** Memory of everything the guest starts, together, its files in /tmp and /workspace included. Default 512 MiB. */
+  /** Memory of everything the guest starts, together, including its files in /tmp and /workspace. Default 512 MiB. */
   readonly memoryBytes: number
   /** Processes and threads at one time. Default 64. */
   readonly processesMax: number
@@ -28,8 +28,8 @@ export interface Limits {
   /** How long one call of a host function may take. Default none (`null`). */
   readonly functionMs: number | null
   /**
-   * How long the run may keep the host's event loop busy: reading its messages, decoding its values, answering its calls.
-   * Default 5 000.
+   * How long the run may keep the host's event loop busy: reading its messages, decoding its values, answering its
+   * calls. Default 5 000.
    */
   readonly hostMs: number
 }
@@ -37,44 +37,61 @@ export interface Limits {
 export type LimitName = keyof Limits
 
 const MiB = 1024 * 1024
-const GiB = 1024 * MiB
-const TiB = 1024 * GiB
+const TiB = 1024 * 1024 * MiB
 
-/** What a timer of the platform takes. */
-const timeMsMax = 2 ** 31 - 1
+/** The longest timer of the platform: 24.8 days. */
+export const timerMsMax = 2 ** 31 - 1
 
 interface LimitRange<Value> {
-  /** For a run that asks for none. `null` is no bound, and may be asked for where it is usual. */
+  /** For a run that asks for none. `null` means no bound; a request may ask for it only if it is the default. */
   readonly usual: Value
   readonly least: number
   readonly most: number
 }
 
-/** What each may be. Who holds it is said in jail/limits/limit-rows.ts. */
+/** The range of each limit. jail/limits/limit-rows.ts says what enforces it. */
 export const limitRanges: { readonly [Name in LimitName]: LimitRange<Limits[Name]> } = {
-  wallMs: { usual: 30_000, least: 1, most: timeMsMax },
-  cpuMs: { usual: null, least: 1, most: timeMsMax },
+  wallMs: { usual: 30_000, least: 1, most: timerMsMax },
+  cpuMs: { usual: null, least: 1, most: timerMsMax },
   memoryBytes: { usual: 512 * MiB, least: 16 * MiB, most: 16 * TiB },
   processesMax: { usual: 64, least: 1, most: 1_000_000 },
   openFilesMax: { usual: 256, least: 16, most: 1_000_000 },
   diskBytes: { usual: 256 * MiB, least: 64 * 1024, most: 16 * TiB },
-  outputBytes: { usual: 10 * MiB, least: 0, most: GiB },
+  // The engine's strings are limited to half a GiB.
+  outputBytes: { usual: 10 * MiB, least: 0, most: 256 * MiB },
   codeBytes: { usual: 1 * MiB, least: 1, most: 64 * MiB },
   inputBytes: { usual: 16 * MiB, least: 0, most: 256 * MiB },
   resultBytes: { usual: 16 * MiB, least: 64, most: 256 * MiB },
   functionCallsMax: { usual: 10_000, least: 1, most: 1_000_000_000 },
-  functionMs: { usual: null, least: 1, most: timeMsMax },
-  hostMs: { usual: 5000, least: 1, most: timeMsMax },
+  functionMs: { usual: null, least: 1, most: timerMsMax },
+  hostMs: { usual: 5000, least: 1, most: timerMsMax },
 }
 
 export const limitNames = Object.keys(limitRanges) as LimitName[]
 
 /** One answer for each limit. */
 export function perLimit<Value>(answer: (name: LimitName) => Value): Record<LimitName, Value> {
-  return Object.fromEntries(limitNames.map((name) => [name, answer(name)])) as Record<LimitName, Value>
+  const answers: Partial<Record<LimitName, Value>> = {}
+  for (const name of limitNames) answers[name] = answer(name)
+  return answers as Record<LimitName, Value>
 }
 
 export const defaultLimits = perLimit((name) => limitRanges[name].usual) as unknown as Limits
+
+/** A limit that was lowered. */
+export interface Clamp {
+  readonly limit: LimitName
+  /** The requested value, or the default. `null` means no bound. */
+  readonly wanted: number | null
+  readonly held: number | null
+  /** Whether the request or a default set it. */
+  readonly of: 'request' | 'default'
+  /**
+   * What lowered it. `ceiling`: the operator's `ceilings`, or the memory that may be promised to all work together.
+   * `memory`: `memoryBytes`, of which files may take only a part. `machine`: this process's hard limit on open files.
+   */
+  readonly by: 'ceiling' | 'memory' | 'machine'
+}
 
 /** What really enforces a limit in a run, as its receipt names it. */
 export type LimitMechanism =

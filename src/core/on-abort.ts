@@ -1,6 +1,6 @@
 /**
- * Many who wait for one signal. Node looks through all listeners of a signal for each that is added, which takes seconds
- * when ten thousand runs wait for the end of one Lazaret; here the signal has one.
+ * Many listeners on one signal. For each listener that is added, Node searches all existing ones, which takes seconds
+ * when ten thousand runs listen for the end of one Lazaret. Here the signal has only one listener.
  */
 
 interface Listening {
@@ -10,10 +10,10 @@ interface Listening {
 
 const all = new WeakMap<AbortSignal, Listening>()
 
-/** Calls back once, when the signal is aborted from now on, unless what it returns was called. */
+/** Calls back once when the signal is aborted, unless the returned function was called before. */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const listening = all.get(signal) ?? listen(signal)
-  // The same function may wait twice.
+  // The same function may be registered twice.
   const own = () => callback()
   listening.callbacks.add(own)
   return () => {

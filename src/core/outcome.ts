@@ -1,6 +1,4 @@
-/** How a run ends, in one table: what every door says of it and exits with. */
-import { constants } from 'node:os'
-
+/** How a run ends, in one table: the text and the exit code that every adapter uses. */
 /** An error of the guest's own program, in the guest's own lines. Guest text: bounded, untrusted. */
 export interface GuestError {
   readonly name: string
@@ -21,13 +19,13 @@ export type Outcome =
   | { readonly kind: 'out-of-memory'; readonly limitBytes: number }
   | {
       readonly kind: 'limit-exceeded'
-      readonly limit: 'output' | 'processes' | 'disk' | 'host'
+      readonly limit: 'output' | 'processes' | 'files' | 'disk' | 'host'
       readonly allowed: number
     }
   /**
-   * Something that policy forbids, by the word of what refused it: the realm around an isolate, where the program does not
-   * run. Other runtimes have no such evidence: a call that seccomp ends with SIGSYS looks to the parent like a SIGSYS that
-   * the guest sent to itself, and is `killed`.
+   * Something that policy forbids, as reported by what refused it: the realm around an isolate, where the program does
+   * not run. Other runtimes have no such evidence: a call that seccomp ends with SIGSYS looks to the parent like a
+   * SIGSYS that the guest sent to itself, and is `killed`.
    */
   | { readonly kind: 'denied'; readonly what: string }
   | { readonly kind: 'killed'; readonly signal: string }
@@ -38,20 +36,30 @@ type OutcomeOf<Kind> = Extract<Outcome, { readonly kind: Kind }>
 interface OutcomeRow<One> {
   /** Of the command that ran it. */
   readonly exitCode: (outcome: One) => number
-  /** What happened, for a door that has no words of its own for it. */
+  /** What happened, for adapters without their own text for it. */
   readonly says: (outcome: One) => string
+  /** What the author of the program can do about it. */
+  readonly advice?: (outcome: One) => string
 }
 
 const MiB = 1024 * 1024
 
-/** Refusals and faults have theirs in the table of errors. */
+const limitAdvice: Readonly<Record<OutcomeOf<'limit-exceeded'>['limit'], string>> = {
+  output: 'Print less, or write to a file.',
+  processes: 'Start fewer processes and threads at one time.',
+  files: 'Keep fewer files open at one time, in all processes together.',
+  disk: 'Write less, or delete files that are no longer needed.',
+  host: 'Send the host fewer and smaller messages.',
+}
+
+/** Refusals and faults have their codes in the table of errors. */
 const rows: { readonly [Kind in Outcome['kind']]: OutcomeRow<OutcomeOf<Kind>> } = {
   completed: {
     exitCode: ({ exitCode }) => exitCode,
     says: ({ exitCode }) => `ended with exit code ${exitCode}`,
   },
   failed: {
-    // A failure never looks like success, whatever the guest's process made of it.
+    // A failure never looks like success, whatever exit code the guest's process had.
     exitCode: ({ exitCode }) => (exitCode === 0 ? 1 : exitCode),
     says: () => 'ended by an error',
   },
@@ -60,14 +68,17 @@ const rows: { readonly [Kind in Outcome['kind']]: OutcomeRow<OutcomeOf<Kind>> } 
     exitCode: () => 124,
     says: ({ limit, limitMs }) =>
       limit === 'wall' ? `timed out after ${limitMs}ms` : `used more than ${limitMs}ms of processor time`,
+    advice: () => 'Do less work at a time, or ask for a longer timeout.',
   },
   'out-of-memory': {
     exitCode: () => 137,
     says: ({ limitBytes }) => `used more than ${Math.floor(limitBytes / MiB)} MiB of memory`,
+    advice: () => 'Work on smaller pieces, or ask for more memory.',
   },
   'limit-exceeded': {
     exitCode: () => 125,
     says: ({ limit, allowed }) => `went over the limit on ${limit}, which is ${allowed}`,
+    advice: ({ limit }) => limitAdvice[limit],
   },
   denied: { exitCode: () => 125, says: ({ what }) => `was denied ${what}` },
   killed: {
@@ -89,8 +100,15 @@ export function sayOutcome(outcome: Outcome): string {
   return rowOf(outcome).says(outcome)
 }
 
+/** What to do about it, where that can be said. */
+export function adviseOn(outcome: Outcome): string | undefined {
+  return rowOf(outcome).advice?.(outcome)
+}
+
 /** Real-time signals have no name in Node and arrive with their number. */
 function signalNumber(signal: string): number {
+  // Loaded here: whoever only says what happened may be in a browser.
+  const { constants } = process.getBuiltinModule('node:os')
   const known = Object.entries(constants.signals).find(([name]) => name === signal)
   return known?.[1] ?? Number(/\d+$/.exec(signal)?.[0] ?? 0)
 }

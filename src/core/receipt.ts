@@ -1,11 +1,14 @@
 /**
- * The receipt of a run, and what is stated of any piece of work when it has ended: the record of the audit log, and what
- * the signature of a receipt covers. A statement is plain JSON. It has sizes and hashes of what a caller sent, and nothing
- * of that itself; and nothing that a guest wrote.
+ * The receipt of a run or a command, and the statement about any finished work: the audit log records it, and a
+ * receipt's signature covers it. A statement is plain JSON. It has sizes and hashes of what a caller sent, but not the
+ * contents. Of what a guest wrote it has the names of hosts that it asked for, with only letters, digits, `.`, `-`, `_` and
+ * `:` left in them.
  */
 import type { LimitMechanism, LimitName, Limits } from './limits.ts'
 import type { Protection } from './protection.ts'
-import type { Language, NetworkMode, RuntimeName } from './request.ts'
+import type { NetworkMode, NetworkReport } from './network.ts'
+import type { Language, RuntimeName } from './request.ts'
+import type { RiskLevel } from './validation.ts'
 import type { FileOperation, WorkKind, WorkOutcome } from './work.ts'
 
 export interface Usage {
@@ -21,70 +24,102 @@ export interface Usage {
 }
 
 /**
- * How the guest came to be there: `cold`, started for this run; `parked`, started ahead in its own cell and waiting;
- * `forked`, the same as a fork of an interpreter that never runs guest code.
+ * How the guest started: `cold`, for this run; `parked`, ahead of the run in its own cell; `forked`, also ahead, as a
+ * fork of an interpreter that never runs guest code.
  */
 export type StartKind = 'cold' | 'parked' | 'forked'
 
-/** What really protected this run, as observed, not as configured. */
+/** The program that a guest runs on. */
+export interface Interpreter {
+  /** On the host. */
+  readonly path: string
+  readonly version?: string
+  readonly because: FoundBy
+}
+
+/**
+ * Why this one: `configured`, the option `toolchains` names it; `own`, it is the one that runs Lazaret; `packaged`, it
+ * came with an npm package; `path`, it is the first on PATH that counts; `system`, it is the system's own.
+ */
+export type FoundBy = 'configured' | 'own' | 'packaged' | 'path' | 'system'
+
+/** What really protected this run or command, as observed, not as configured. */
 export interface Receipt {
   readonly start: StartKind
   readonly runtime: RuntimeName
+  /** Only for a run in its own process. Commands of a sandbox find the same Node, Bun and Python. */
+  readonly interpreter?: Interpreter
   readonly protection: Protection
-  /** The layers that stood, by name, e.g. `pid-namespace`, `seccomp`, `landlock-7`. */
+  /** The layers that were applied, by name, e.g. `pid-namespace`, `seccomp`, `landlock-7`. */
   readonly layers: readonly string[]
-  /** The value in force and the mechanism that holds it, for each limit. */
+  /** The value in force and the mechanism that enforces it, for each limit. */
   readonly limits: Readonly<
     Record<LimitName, { readonly value: Limits[LimitName]; readonly by: LimitMechanism }>
   >
-  /** Limits that the request asked for and the operator's ceilings lowered. */
+  /**
+   * Limits of the request, or else of the operator's defaults, that the operator's ceilings lowered. For a command,
+   * those of its sandbox: see `Sandbox.clamped`.
+   */
   readonly clamped: readonly LimitName[]
   /** Facts the kernel stated about the guest process, e.g. `NoNewPrivs`, `Seccomp`, `CapBnd`, `uid_map`. */
   readonly observed: Readonly<Record<string, string>>
-  /** With the option `receipts`: what is stated of this run, signed. `verifyReceipt()` of `lazaret/observe` checks it. */
+  /** Where the network was a policy: what the guest reached, and what it was refused. */
+  readonly network?: NetworkReport
+  /** With the option `receipts`: the signed statement. `verifyReceipt()` of `lazaret/observe` checks it. */
   readonly signature?: SignedStatement
 }
 
-/** Of bytes, or of a text as UTF-8. */
+/** The hash and size of bytes, or of a text as UTF-8. */
 export interface Digest {
   /** In hexadecimal. */
   readonly sha256: string
   readonly bytes: number
 }
 
+/** What validation found, without the texts: they quote the program. */
+export interface StatedValidation {
+  readonly riskLevel: RiskLevel
+  /** The number of reported findings of each rule. */
+  readonly rules: Readonly<Record<string, number>>
+}
+
 export interface Statement {
-  /** Of this form. */
+  /** The version of this format. */
   readonly version: 1
   /** When the work had ended, ISO 8601. */
   readonly time: string
   readonly id: string
   readonly kind: WorkKind
-  /** Whether its caller had a name. The name itself is the caller's text, and stands in the audit log alone. */
+  /** Whether the caller named a client. The name itself is the caller's text, and is only in the audit log. */
   readonly clientClass: 'named' | 'anonymous'
-  /** The id of the sandbox that it was done in. */
+  /** The id of the sandbox in which it was done. */
   readonly sandbox?: string
+  /** The id of the code context that it was done in. */
+  readonly context?: string
   readonly language?: Language
   readonly runtime?: RuntimeName
   /** As the interpreter says it. */
   readonly runtimeVersion?: string
-  readonly network?: NetworkMode
+  readonly network?: NetworkMode | 'policy'
   readonly operation?: FileOperation
-  /** How many workers were to wait. */
+  /** How many workers were requested. */
   readonly count?: number
-  /** How many variables a command was given as credentials. */
+  /** The number of a command's credentials. */
   readonly credentials?: number
   /** The program's text, or the command's. */
   readonly code?: Digest
-  /** Of a text its own; of any other value that of its tagged encoding. */
+  /** The hash of a text itself; for any other value, of its tagged encoding. */
   readonly input?: Digest
   readonly stdin?: Digest
   /** The hash of the canonical JSON of an object with the hash of each file under its path. */
   readonly files?: Digest
+  /** If the program was read before it ran, or was only read. */
+  readonly validation?: StatedValidation
   readonly outcome: WorkOutcome
   readonly exitCode?: number
   /** The code of the refusal or fault. */
   readonly error?: string
-  /** Of a program its own time; of other work from the request to the end. */
+  /** For a program, its own time; for other work, the time from the request to the end. */
   readonly durationMs: number
   readonly usage?: Usage
   readonly protection?: Protection
@@ -99,7 +134,7 @@ export interface Signature {
   readonly value: string
 }
 
-/** A statement that somebody answers for. */
+/** A signed statement. */
 export interface SignedStatement extends Signature {
   readonly statement: Statement
 }

@@ -1,5 +1,6 @@
-/** What a caller asks for: one piece of code, and what comes with it. */
+/** What a caller asks for: one program, and everything that it needs. */
 import type { Limits } from './limits.ts'
+import type { Network } from './network.ts'
 
 export const languages = ['javascript', 'typescript', 'python', 'shell'] as const
 export type Language = (typeof languages)[number]
@@ -8,7 +9,7 @@ export const cellRuntimeNames = ['bun', 'node', 'python', 'shell'] as const
 /** How a language runs in a cell. */
 export type CellRuntimeName = (typeof cellRuntimeNames)[number]
 
-/** Those whose interpreter an operator may name; the shell is the machine's own. */
+/** Those whose interpreter an operator may choose; the shell is always the machine's. */
 export type ToolchainName = Exclude<CellRuntimeName, 'shell'>
 export const toolchainNames = cellRuntimeNames.filter((name): name is ToolchainName => name !== 'shell')
 
@@ -16,30 +17,28 @@ export const runtimeNames = [...cellRuntimeNames, 'snippet', 'isolate'] as const
 /** How a language runs. */
 export type RuntimeName = (typeof runtimeNames)[number]
 
-export const networkModes = ['none', 'host'] as const
-export type NetworkMode = (typeof networkModes)[number]
-
 export const realms = ['runtime', 'bare'] as const
 /** What a program in JavaScript finds beside the language. */
 export type Realm = (typeof realms)[number]
 
-/** What of a request can be written down. Only `code` and `language` are required. */
+/** The part of a request that is plain data. Only `code` and `language` are required. */
 interface RunFields {
   /** The program's text. */
   readonly code: string
-  /** In TypeScript all syntax works and no type is checked; decorators are those of `experimentalDecorators`. */
+  /** TypeScript is compiled without checking types; decorators follow `experimentalDecorators`. */
   readonly language: Language
   /**
-   * Default: bun for javascript and typescript, else the language's own. `snippet` is for javascript that only computes:
-   * it reads `input`, a string, with `read_input()`, writes to stdout with `emit(text)`, and needs no cell. `isolate` is
-   * for javascript and typescript that needs no process: no files, no network, no timers, but some libraries.
+   * Default: bun for javascript and typescript, else the language's own. `snippet` is for javascript that only
+   * computes: it reads `input`, a string, with `read_input()`, writes to stdout with `emit(text)`, and needs no cell.
+   * `isolate` is for javascript and typescript that needs no process: no files, no network, no timers, but some
+   * libraries.
    */
   readonly runtime?: RuntimeName
   /**
-   * The globals of a program in JavaScript or TypeScript. `runtime`: those of Bun or Node. `bare`, in Bun: the language's,
-   * `console` and `input`; no `process`, `require`, `import()`, `fetch`, timers or WebAssembly. Then a value with a
-   * `toJSON` is what that returns, and what the console shows of an object is JSON. It hides names; what holds is the cell,
-   * which is the same for both. Default `runtime`.
+   * The globals of a program in JavaScript or TypeScript. `runtime`: those of Bun or Node. `bare`, in Bun: the
+   * language's, `console` and `input`; no `process`, `require`, `import()`, `fetch`, timers or WebAssembly. Then a
+   * value with a `toJSON` becomes what that returns, and the console shows objects as JSON. `bare` only hides names;
+   * the isolation comes from the cell, which is the same for both. Default `runtime`.
    */
   readonly realm?: Realm
   /** A structured value: `input` in JavaScript, `input_data` in Python, the file named by `$INPUT` in shell. */
@@ -50,45 +49,56 @@ interface RunFields {
   readonly files?: Readonly<Record<string, string | Uint8Array>>
   /**
    * Globs of files to bring back from /workspace when the program has ended: `*`, `**`, `?`, `[a-z]`, `{a,b}`. Hidden
-   * names have to be named; the name of a folder brings all that is in it. Links, pipes and devices are left out.
+   * names must be named explicitly; the name of a folder brings everything in it. Links, pipes and devices are left
+   * out.
    */
   readonly collect?: readonly string[]
   /**
-   * Python modules, such as `numpy`, that parked workers have imported when the run begins; a run that finds none waiting
-   * imports them when the program does. Default: the operator's `preload`.
+   * What workers load ahead of the run: modules of Python, such as `numpy`, or packages of JavaScript, such as `lodash`.
+   * A run without a free worker loads them when the program does. Default: the operator's `preload`.
    */
   readonly preload?: readonly string[]
+  /** The name of an environment, whose packages the program can import. Default: none. */
+  readonly environment?: string
   /** What the program reads from standard input. Default: empty. */
   readonly stdin?: string | Uint8Array
   /**
-   * Environment variables, added to the few that every guest finds. Nothing of the host's environment is passed on. A
-   * process gets them at its start, so Python, Bun and Node are started for such a run and not taken from a pool.
+   * Environment variables, added to the few that every guest finds. The host's environment is not passed on. Bun reads
+   * them when it starts, so for such a run it starts cold; Python and Node do for those that they read at their start.
    */
   readonly env?: Readonly<Record<string, string>>
-  /** Clamped to the operator's ceilings; the receipt says so. */
+  /** Limits above the operator's ceilings are lowered, and the receipt says so. */
   readonly limits?: Partial<Limits>
-  /** Default `none`: an empty network namespace with a loopback of its own. */
-  readonly network?: NetworkMode
-  /** Who asks: for rate limits, audit and fairness. */
-  readonly client?: string
+  /**
+   * Default `none`: an empty network namespace with a loopback of its own. A policy (`{ allow: ['api.example.com'] }`) lets
+   * the guest reach what it names, through the host, and nothing else.
+   */
+  readonly network?: Network
+  /** Whom the run is for: rate limits, the audit log and fair queues go by it. */
+  readonly client?: string | undefined
 }
 
-/** What of a request lives in the caller's process, and cannot leave it. */
+/** The part of a request that lives in the caller's process and cannot leave it. */
 export interface RunHandles {
   /**
    * Functions of the host that the guest's code may call by name: in JavaScript they return promises; in Python they
-   * block, or are awaited where an event loop runs. Not for shell. Their arguments are the guest's: check them.
+   * block, or are awaited if an event loop is running. Not for shell. The guest chooses their arguments: check them.
    */
   readonly functions?: Readonly<Record<string, HostFunction>>
   /** Aborting it kills the run; the outcome is `cancelled`. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /**
-   * Called for each piece of output as it happens. The pieces of one stream come in order and none is lost; between
-   * stdout and stderr the order is that of writing, except for what was written at the same moment (two pipes cannot
-   * tell). While a promise that it returned is pending it is not called again: the guest waits when it goes on
-   * writing, and its time runs. `run()` answers after the last piece was taken. What it throws, `run()` throws.
+   * Called for each piece of output as it happens. The pieces of one stream come in order and none is lost. Pieces of
+   * stdout and stderr come in the order in which they were written, unless that was at the same moment (two pipes
+   * cannot tell). If it returns a promise, it is not called again until that settles: a guest that goes on writing
+   * waits, and its time runs. `run()` resolves after the last piece was taken. `run()` throws what it throws.
    */
   readonly onOutput?: ((chunk: OutputChunk) => void) | ((chunk: OutputChunk) => Promise<void>)
+  /**
+   * Whether the result has the output too. `false` needs `onOutput`, which then alone receives it, and leaves `stdout`
+   * and `stderr` empty. Default true.
+   */
+  readonly keepOutput?: boolean
 }
 
 /** One piece of code, to be executed once. Only `code` and `language` are required. */
@@ -100,10 +110,10 @@ export interface RunSpec extends RunFields {
   readonly functionNames?: readonly string[]
 }
 
-/** What it returns, or resolves to, is the call's value; what it throws becomes an error of the guest's language. */
+/** Its return value, awaited, is the call's value; what it throws becomes an error in the guest's language. */
 export type HostFunction = (this: FunctionCall, ...args: unknown[]) => unknown
 
-/** What `this` is in a host function: one call of it. */
+/** `this` in a host function: one call. */
 export interface FunctionCall {
   /** Aborts when the run ends, for whatever reason, or when the call has taken longer than `functionMs`. */
   readonly signal: AbortSignal
@@ -113,7 +123,7 @@ export interface FunctionCall {
 export interface OutputChunk {
   readonly stream: 'stdout' | 'stderr'
   readonly bytes: Uint8Array
-  /** The bytes as text; a character split between two chunks comes whole with the second. */
+  /** The bytes as text; a character that is split between two chunks comes with the second. */
   readonly text: string
   /** Milliseconds since the guest started. */
   readonly atMs: number

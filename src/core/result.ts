@@ -1,4 +1,4 @@
-/** What a caller gets: how the run ended, what it left, and a receipt for the walls around it. */
+/** What a caller gets: how the run ended, what it produced, and a receipt for the walls around it. */
 import type { Outcome } from './outcome.ts'
 import type { Receipt, Usage } from './receipt.ts'
 
@@ -15,18 +15,27 @@ export type MimeBundle = Readonly<Record<string, string>>
 
 export type Truncatable = 'stdout' | 'stderr' | 'logs' | 'value' | 'displays' | 'files'
 
-/** What came out of a run. */
-export interface RunResult {
+/** A picture that a model or a browser can show. Its first bytes were checked against its type. */
+export interface ResultImage {
+  readonly mimeType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
+  /** Base64. */
+  readonly data: string
+}
+
+/** The plain data of a result. */
+export interface RunData {
   readonly id: string
   readonly outcome: Outcome
   /** Present when the guest produced one: the completion value in JavaScript, the last expression in Python. */
   readonly value?: unknown
-  /** The same value in the tagged encoding of `core/values.ts`: plain JSON that loses nothing. */
+  /** The same value in the tagged encoding of docs/guide/values.md: plain JSON that loses nothing. */
   readonly valueTagged?: unknown
   /** The value as the language's own REPL prints it. Guest text. */
   readonly valueText?: string
   readonly displays: readonly MimeBundle[]
-  /** What `collect` asked for, by path below /workspace. Together at most `resultBytes`; a path is guest text. */
+  /**
+   * The files that `collect` asked for, by path below /workspace. Together at most `resultBytes`; paths are guest text.
+   */
   readonly files: Readonly<Record<string, Uint8Array>>
   readonly logs: readonly LogEntry[]
   /** Invalid UTF-8 is replaced. Kept up to the limit whatever the outcome. */
@@ -35,4 +44,42 @@ export interface RunResult {
   readonly truncated: readonly Truncatable[]
   readonly usage: Usage
   readonly receipt: Receipt
+}
+
+export interface ToTextOptions {
+  /**
+   * The length of the text, in UTF-16 units. Longer parts keep their beginning and end. Default 30,000, at least 1000.
+   */
+  readonly charsMax?: number
+}
+
+/** A file in a `ResultDocument`. Its type is never guessed from its name. */
+export interface FileDocument {
+  readonly mime: 'application/octet-stream'
+  readonly base64: string
+}
+
+/** A result as JSON: what `JSON.stringify(result)` and `lazaret run --json` write. */
+export interface ResultDocument extends Omit<RunData, 'value' | 'valueTagged' | 'files'> {
+  readonly ok: boolean
+  /** In the tagged encoding, so that dates, maps, sets, bytes and large integers survive. */
+  readonly value?: unknown
+  readonly files: Readonly<Record<string, FileDocument>>
+}
+
+/** The result of a run. */
+export interface RunResult extends RunData {
+  /** Whether the program ended by itself with exit code 0. */
+  readonly ok: boolean
+  /** The displays that are pictures, in order. Other displays are in `toText()`. */
+  readonly images: readonly ResultImage[]
+  /**
+   * Returns the result as compact text for a language model: output, value, and, if the program did not succeed, how it
+   * ended and what to do next. Shortened text says so. Pictures are in `images`.
+   *
+   * @throws {LazaretError} INVALID_REQUEST when `charsMax` is not a whole number of at least 1000.
+   */
+  toText(options?: ToTextOptions): string
+  /** Returns plain JSON that loses nothing. `JSON.stringify()` calls it. */
+  toJSON(): ResultDocument
 }

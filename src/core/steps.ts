@@ -1,6 +1,6 @@
 /**
- * Work in small parts, as a generator that stops between them: whoever runs it decides when it goes on. A part takes
- * microseconds; a few that one call of the engine does take milliseconds.
+ * Work in small parts, as a generator that stops between them; its caller decides when it continues. A part takes
+ * microseconds, or, if it is one call of the engine, some milliseconds.
  */
 export type Steps<T> = Generator<undefined, T, undefined>
 

@@ -1,15 +1,16 @@
 /**
- * Work: whatever a caller can have begun, from any door, as plain data. It is what a policy decides on and what a record
- * keeps, so it has the names of credentials and never their values.
+ * Work: everything that a caller can start, whatever the entry point, as plain data. Policies decide on it and records
+ * keep it, so it has the names of credentials but never their values.
  */
 import type { Limits } from './limits.ts'
 import type { Outcome } from './outcome.ts'
-import type { Language, NetworkMode, RunSpec, RuntimeName } from './request.ts'
+import type { Network } from './network.ts'
+import type { Language, RunSpec, RuntimeName } from './request.ts'
 
 interface AnyWork {
-  /** Of this piece of work alone. */
+  /** Unique to this piece of work. */
   readonly id: string
-  /** Who asks, where the caller has said so. */
+  /** The client, if the caller named one. */
   readonly client?: string | undefined
 }
 
@@ -17,41 +18,83 @@ interface AnyWork {
 export interface RunWork extends AnyWork {
   readonly kind: 'run'
   readonly runtime: RuntimeName
-  /** Those in force, where they are known before the run. */
+  /** The limits in force, if they are known before the run. */
   readonly limits: Partial<Limits>
   readonly spec: RunSpec
 }
 
-/** Workers that are to wait for runs. */
+/** Workers to start ahead of runs. */
 export interface WarmUpWork extends AnyWork {
   readonly kind: 'warm-up'
   readonly language: Language
   readonly runtime: RuntimeName
   readonly count: number
-  readonly network?: NetworkMode | undefined
-  /** Modules that the workers are to import. */
+  readonly network?: Network | undefined
+  /** The environment whose packages they have. */
+  readonly environment?: string | undefined
+  /** Modules for the workers to import. */
   readonly preload?: readonly string[] | undefined
 }
 
-/** A sandbox that is to be created. */
+/** A program to read without running it. */
+export interface ValidationWork extends AnyWork {
+  readonly kind: 'validation'
+  readonly language: Language
+  readonly code: string
+  /** The memory promised to the reader. */
+  readonly limits: Partial<Limits>
+}
+
+/** A sandbox to create. */
 export interface SandboxWork extends AnyWork {
   readonly kind: 'sandbox'
   readonly limits: Limits
-  readonly network: NetworkMode
+  readonly network: Network
   /** The folder of the host that it may write to, if there is one. */
   readonly workspace?: string | undefined
+  /** The environment whose packages it asks for. */
+  readonly environment?: string | undefined
   /** Folders of the host that it asks to read, besides the operator's. */
   readonly readable?: readonly string[]
+  /** Names of the variables that its commands get. */
+  readonly variables?: readonly string[]
 }
 
-/** A command of a sandbox: one that is waited for, or a process that goes on. */
+/** A command of a sandbox: one that the caller waits for, or a background process. */
 export interface CommandWork extends AnyWork {
   readonly kind: 'command' | 'process'
   /** The sandbox's id. */
   readonly sandbox: string
   readonly command: string
-  /** Names of the variables that it is given as credentials. */
+  /** Names of its credentials. */
   readonly credentials: readonly string[]
+  /** Names of its own `variables`, and of those that `setEnvVars()` has set in the sandbox. */
+  readonly variables?: readonly string[]
+}
+
+export const contextLanguages = ['python', 'javascript', 'typescript'] as const
+/** What a code context may speak. */
+export type ContextLanguage = (typeof contextLanguages)[number]
+
+/** A code context of a sandbox that is to be created, forked or started anew. */
+export interface ContextWork extends AnyWork {
+  readonly kind: 'context'
+  readonly sandbox: string
+  readonly language: ContextLanguage
+  readonly limits: Limits
+  /** Names of the variables that it finds. */
+  readonly variables?: readonly string[]
+}
+
+/** One piece of code in a code context. */
+export interface CodeWork extends AnyWork {
+  readonly kind: 'code'
+  readonly sandbox: string
+  readonly context: string
+  readonly language: ContextLanguage
+  readonly code: string
+  /** Of those that were set for it since it began. */
+  readonly variables?: readonly string[]
 }
 
 /** `pack` makes a tar, `unpack` takes one apart. */
@@ -68,11 +111,13 @@ export interface FilesWork extends AnyWork {
   readonly path: string
 }
 
-export type Work = RunWork | WarmUpWork | SandboxWork | CommandWork | FilesWork
+export type Work =
+  | (RunWork | ValidationWork | WarmUpWork | SandboxWork)
+  | (CommandWork | ContextWork | CodeWork | FilesWork)
 export type WorkKind = Work['kind']
 
 /**
- * Of a program: its outcome. Of other work: `done`. Where an error was thrown: `refused` when it was a refusal, and
- * `fault` for everything else.
+ * For a program, its outcome; for other work `done`. If an error was thrown: `refused` for a refusal, and `fault` for
+ * everything else.
  */
 export type WorkOutcome = Outcome['kind'] | 'done' | 'refused' | 'fault'

@@ -1,18 +1,20 @@
-/** What a caller has of Lazaret: the interface that `createLazaret()` returns. */
+/** The interface that `createLazaret()` returns. */
+import type { Clamp } from '../core/limits.ts'
 import type { RunRequest } from '../core/request.ts'
 import type { RunResult } from '../core/result.ts'
-import type { ProbeReport } from '../jail/probe-report.ts'
+import type { EnvironmentsApi } from '../environments/environment.ts'
+import type { ProbeReport } from '../jail/machine/probe-report.ts'
 import type { PoolStats } from '../pool/pool.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { SandboxOptions } from '../sandbox/types.ts'
 import type { WarmUpRequest } from './warm-up.ts'
 
-/** Runs untrusted code, each run behind its own kernel wall. */
+/** Runs untrusted code, each run in a kernel jail of its own. */
 export interface Lazaret extends AsyncDisposable {
   /**
-   * Executes one piece of code once, in a cell of its own: one that waited for it, or a fresh one.
+   * Executes one program once, in its own cell: a parked one or a fresh one. Whatever the guest does is a value:
+   * `result.outcome`. Only refusals and Lazaret's own failures throw.
    *
-   * Whatever the guest does is a value: `result.outcome`. Thrown is only what is not the guest's doing:
    * @throws {LazaretError} kind `refusal`: INVALID_REQUEST, INPUT_TOO_LARGE, RUNTIME_UNAVAILABLE, ACCESS_DENIED,
    *   NOT_ADMITTED, QUEUE_FULL, CLIENT_QUEUE_FULL, RATE_LIMITED, CIRCUIT_OPEN, DISPOSED;
    *   kind `fault`: JAIL_UNAVAILABLE, CELL_FAILED, WORKER_LOST.
@@ -23,15 +25,15 @@ export interface Lazaret extends AsyncDisposable {
    */
   run(request: RunRequest): Promise<RunResult>
   /**
-   * Resolves when workers wait for runs of this kind. They come by themselves from the second such run on; this is for
-   * the first ones to find them too.
+   * Starts workers for runs of this kind, and resolves when they are parked. From the second such run on, workers start
+   * anyway, in the background; this makes the first runs find them, too.
    *
-   * @throws {LazaretError} INVALID_REQUEST; RUNTIME_UNAVAILABLE, JAIL_UNAVAILABLE, CELL_FAILED or WORKER_LOST when none
-   *   could be started.
+   * @throws {LazaretError} INVALID_REQUEST; RUNTIME_UNAVAILABLE, JAIL_UNAVAILABLE, CELL_FAILED or WORKER_LOST if none
+   * could be started.
    */
   warmUp(request: WarmUpRequest): Promise<void>
   /**
-   * Creates a sandbox: a workspace that stays, in which commands run.
+   * Creates a sandbox: a workspace that persists, in which commands run.
    *
    * @throws {LazaretError} INVALID_REQUEST, INPUT_TOO_LARGE, LIMIT_UNENFORCEABLE, RUNTIME_UNAVAILABLE, QUEUE_FULL,
    *   JAIL_UNAVAILABLE, CELL_FAILED, DISPOSED.
@@ -42,22 +44,45 @@ export interface Lazaret extends AsyncDisposable {
    * ```
    */
   sandbox(options?: SandboxOptions): Promise<Sandbox>
-  /** Those that have been created and not destroyed, or whose end has failed, oldest first. */
+  /** Named sets of packages, for runs and sandboxes that name them. */
+  readonly environments: EnvironmentsApi
+  /** Which `defaults` are above the `ceilings`, and which values apply instead. A sandbox has its own list. */
+  readonly clamped: readonly Clamp[]
+  /** Sandboxes that were created and not destroyed, or could not be ended, oldest first. */
   listSandboxes(): readonly Sandbox[]
-  /** Ends the workers that wait for runs. Resolves when nothing of them is left; runs go on, and new ones are served. */
-  drain(): Promise<void>
-  /** What runs and what waits, now. */
+  /**
+   * Ends the idle workers, which frees their memory. Resolves when nothing of them is left. Runs continue, and new runs
+   * start workers again.
+   */
+  releaseWorkers(): Promise<void>
+  /**
+   * Shuts down in an orderly way: refuses new work with DISPOSED, lets runs and commands finish for up to `graceMs`,
+   * cancels the rest, and ends sandboxes and workers. Resolves when nothing is left. `await using` does the same
+   * without the grace period.
+   *
+   * @throws {LazaretError} INVALID_REQUEST for a wrong option; END_FAILED if something could not be ended. Another call
+   * tries again.
+   */
+  close(options?: CloseOptions): Promise<void>
+  /** What is running and what is queued, now. */
   stats(): LazaretStats
-  /** What this machine offers and which level it reaches, found out by building a cell. Takes some 10 ms. */
+  /** Builds a cell to find out what this machine offers and which level it reaches. Takes some 10 ms. */
   probe(): Promise<ProbeReport>
-  /** Kills what still runs and waits until nothing of it is left. Throws END_FAILED otherwise; the next call tries again. */
+  /**
+   * Cancels what still runs and waits until nothing is left. Throws END_FAILED otherwise; the next call tries again.
+   */
   [Symbol.asyncDispose](): Promise<void>
+}
+
+export interface CloseOptions {
+  /** How long runs and commands may continue, in milliseconds. 0 cancels them at once. Default 10 s. */
+  readonly graceMs?: number
 }
 
 export interface LazaretStats {
   /** Runs between their request and their result. */
   readonly running: number
-  /** Those of them that wait for room or for a worker, and the sandboxes that wait for room. */
+  /** Runs that are queued for room or for a worker, and sandboxes that are queued for room. */
   readonly waiting: number
   /** One entry for each kind of worker that is kept, see `LazaretOptions.pools`. */
   readonly pools: readonly PoolStats[]

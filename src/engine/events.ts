@@ -1,44 +1,60 @@
-/** What a Lazaret tells its observer, and what it warns of when there is none. */
-import type { LazaretError } from '../core/errors.ts'
+/** What a Lazaret reports to its observer. Without an observer, it prints a warning when a log cannot be written. */
+import type { LazaretError } from '../core/errors/errors.ts'
 import { messageOf } from '../core/primordials.ts'
 import type { ProtectionLevel } from '../core/protection.ts'
+import type { Usage } from '../core/receipt.ts'
+import type { SandboxWork, Work } from '../core/work.ts'
 import type { WorkRecord } from '../observe/audit.ts'
 import { sha256 } from '../observe/digest.ts'
 import { readInput } from '../policy/hostile-input.ts'
 import type { WorkerShape } from '../pool/shape.ts'
-import type { LazaretEvent, LazaretOptions } from './options.ts'
+import type { LazaretEvent, LazaretOptions } from './options/options.ts'
 
 export class Events {
   readonly #onEvent: LazaretOptions['onEvent']
-  /** Where nobody has named a level and nobody listens, a weaker wall must not come unnoticed. */
-  readonly #warns: boolean
 
   constructor(options: LazaretOptions) {
     this.#onEvent = readInput(() => options.onEvent)
-    this.#warns = this.#onEvent === undefined && readInput(() => options.minimumProtection === undefined)
+  }
+
+  readonly tellOfStart = (work: Work, queuedMs: number): void => {
+    if (this.#onEvent === undefined) return
+    const { kind, id } = work
+    this.#tell({ type: 'work-started', kind, id, ...describeWork(work), queuedMs })
   }
 
   readonly tellOfWork = ({ work, end, wallMs }: WorkRecord): void => {
-    const { kind, id, client } = work
-    const { outcome, code, exitCode, usage } = end
+    if (this.#onEvent === undefined) return
+    const { kind, id } = work
+    const { outcome, code, exitCode, usage, limit, start, network, clamped = [] } = end
     const durationMs = usage?.wallMs ?? wallMs
-    const named = client === undefined ? {} : { client }
     this.#tell({
       type: 'work-ended',
       ...{ kind, id, outcome, wallMs: durationMs },
-      ...named,
+      ...describeWork(work),
       ...(code === undefined ? {} : { code }),
       ...(exitCode === undefined ? {} : { exitCode }),
-      ...(work.kind === 'run' ? { runtime: work.runtime } : {}),
-      ...(usage === undefined ? {} : { queuedMs: usage.queuedMs }),
+      ...(limit === undefined ? {} : { limit }),
+      ...(start === undefined ? {} : { start }),
+      ...(usage === undefined ? {} : describeUsage(usage)),
+      ...(clamped.length === 0 ? {} : { clamped }),
+      ...(network === undefined ? {} : { network }),
     })
-    if (outcome !== 'timed-out' || this.#onEvent === undefined) return
-    const text = work.kind === 'run' ? work.spec.code : 'command' in work ? work.command : ''
-    this.#tell({ type: 'timed-out', kind, id, ...named, codeHash: sha256(text), durationMs })
+    if (outcome !== 'timed-out') return
+    const text = textOf(work)
+    this.#tell({ type: 'timed-out', kind, id, ...clientOf(work), codeHash: sha256(text), durationMs })
+  }
+
+  readonly tellOfSandboxEnd = (work: SandboxWork): void => {
+    this.#tell({ type: 'sandbox-ended', id: work.id, ...clientOf(work) })
   }
 
   tellOfFailing({ runtime, language }: WorkerShape, reason: unknown): void {
     this.#tell({ type: 'pool-failing', runtime: runtime.name, language, reason: messageOf(reason) })
+  }
+
+  tellOfZygote({ runtime, language }: WorkerShape, reason: unknown): void {
+    this.#tell({ type: 'zygote-failing', runtime: runtime.name, language, reason: messageOf(reason) })
   }
 
   readonly tellOfAudit = ({ message, hint }: LazaretError): void => {
@@ -49,15 +65,9 @@ export class Events {
 
   tellOfLowered(level: ProtectionLevel, { message, hint }: LazaretError): void {
     this.#tell({ type: 'protection-lowered', level, reason: message, fix: hint })
-    if (!this.#warns) return
-    process.emitWarning(`Runs are protected at level ${level} only. ${message}`, {
-      type: 'LazaretWarning',
-      code: 'LAZARET_PROTECTION_LOWERED',
-      detail: `${hint} To accept the level, name it as minimumProtection.`,
-    })
   }
 
-  /** Observers never decide: one that throws does not take the result away. */
+  /** Observers never decide: if one throws, the result is returned anyway. */
   #tell(event: LazaretEvent): void {
     try {
       this.#onEvent?.(event)
@@ -65,4 +75,26 @@ export class Events {
       // The observer's own mistake; there is nobody else to tell.
     }
   }
+}
+
+function textOf(work: Work): string {
+  if (work.kind === 'run') return work.spec.code
+  if (work.kind === 'code') return work.code
+  return 'command' in work ? work.command : ''
+}
+
+const clientOf = ({ client }: Pick<Work, 'client'>) => (client === undefined ? {} : { client })
+
+function describeWork(work: Work) {
+  return {
+    ...clientOf(work),
+    ...(work.kind === 'run' ? { language: work.spec.language, runtime: work.runtime } : {}),
+    ...('sandbox' in work ? { sandbox: work.sandbox } : {}),
+    ...(work.kind === 'code' || work.kind === 'context' ? { language: work.language } : {}),
+    ...(work.kind === 'code' ? { context: work.context } : {}),
+  }
+}
+
+function describeUsage({ queuedMs, cpuMs, memoryPeakBytes }: Usage) {
+  return { queuedMs, cpuMs, memoryPeakBytes }
 }

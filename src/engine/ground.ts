@@ -1,12 +1,14 @@
-/** What all work of one Lazaret stands on. */
+/** What all work of one Lazaret shares. */
 import type { Clock } from '../core/clock.ts'
-import type { BestWall } from '../jail/best-wall.ts'
-import type { Toolchains } from '../runtimes/toolchains.ts'
-import type { ParsedOptions } from './options.ts'
+import type { BestWall } from '../jail/machine/best-wall.ts'
+import type { Environments } from '../environments/environments.ts'
+import type { Toolchains } from '../runtimes/packages/toolchains.ts'
+import type { ParsedOptions } from './options/options.ts'
 
 export interface EngineGround {
   readonly options: ParsedOptions
   readonly wall: BestWall
   readonly clock: Clock
   readonly toolchains: Toolchains
+  readonly environments: Environments
 }

@@ -1,34 +1,45 @@
-/** From a Lazaret's creation to the end of all that it has begun. */
+/** From a Lazaret's creation to the end of everything that it has started. */
 import { setMaxListeners } from 'node:events'
 
 import { endOnce } from '../core/endings.ts'
-import { LazaretError } from '../core/errors.ts'
+import { LazaretError } from '../core/errors/errors.ts'
 
 export class Lifetime {
+  readonly #closing = new AbortController()
   readonly #disposal = new AbortController()
   readonly #unfinished = new Set<Promise<unknown>>()
   readonly #endOnce: () => Promise<void>
 
-  /** `endAll` ends everything; when it has failed, the next `end()` tries it again. */
+  /** `endAll` ends everything; if it fails, the next `end()` tries again. */
   constructor(endAll: () => Promise<void>) {
-    // Every run listens, which older Nodes take for a leak from the eleventh on.
-    setMaxListeners(0, this.#disposal.signal)
+    // Every run listens, which older versions of Node report as a leak from the eleventh listener on.
+    setMaxListeners(0, this.#disposal.signal, this.#closing.signal)
     this.#endOnce = endOnce(endAll)
   }
 
-  /** Work that the end waits for. Throws DISPOSED. */
+  /** Aborted when no more work may begin. Work that has begun continues until the end. */
+  get closing(): AbortSignal {
+    return this.#closing.signal
+  }
+
+  /** From now on no work begins. */
+  close(): void {
+    this.#closing.abort()
+  }
+
+  /** Work for which the end waits. Throws DISPOSED. */
   during<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#disposal.signal.aborted) return Promise.reject(new LazaretError('DISPOSED'))
+    if (this.#closing.signal.aborted) return Promise.reject(new LazaretError('DISPOSED'))
     return this.track(work())
   }
 
-  /** Aborted at the end, and by whoever else may end one piece of work. */
+  /** Aborted at the end, and by others who may end one piece of work. */
   signalWith(signal: AbortSignal | undefined): AbortSignal {
     const disposal = this.#disposal.signal
     return signal === undefined ? disposal : AbortSignal.any([disposal, signal])
   }
 
-  /** The end waits for it, whatever becomes of it. */
+  /** The end waits for it, whether it succeeds or fails. */
   track<T>(work: Promise<T>): Promise<T> {
     const settled = work.then(
       () => undefined,
@@ -39,12 +50,13 @@ export class Lifetime {
     return work
   }
 
-  /** Resolves when nothing that is tracked goes on. */
+  /** Resolves when no tracked work is running. */
   async settled(): Promise<void> {
     while (this.#unfinished.size > 0) await Promise.allSettled(this.#unfinished)
   }
 
   async end(): Promise<void> {
+    this.#closing.abort()
     this.#disposal.abort()
     await this.#endOnce()
   }

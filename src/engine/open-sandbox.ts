@@ -1,58 +1,69 @@
-/** What a sandbox is asked to be, checked and completed with what the operator and the machine give. */
+/** The request for a sandbox, checked and completed with values of the operator and the machine. */
 import { realpathSync, statSync } from 'node:fs'
 
 import { z } from 'zod'
 
-import { LazaretError } from '../core/errors.ts'
-import { networkModes } from '../core/request.ts'
+import { LazaretError } from '../core/errors/errors.ts'
+import { networkModeOf } from '../core/network.ts'
+import { timerMsMax } from '../core/limits.ts'
 import type { SandboxWork } from '../core/work.ts'
+import type { Notary } from '../observe/notary.ts'
+import type { Governor } from '../policy/governor.ts'
 import { requireEnforced } from '../policy/require-enforced.ts'
+import { requireNamespaces } from '../policy/network/require-namespaces.ts'
 import { requireLevel } from '../policy/require-level.ts'
 import { resolveSandboxLimits } from '../policy/sandbox-limits.ts'
+import { environmentNameSchema } from '../environments/read-spec.ts'
 import { readInput } from '../policy/hostile-input.ts'
 import { namedFolders, readableFolders } from '../policy/readable-folders.ts'
-import { absolutePath, describeIssues, limitsSchema, wording } from '../policy/schemas.ts'
+import { networkSchema } from '../policy/network/network-schema.ts'
+import { absolutePath, limitsSchema, sayIssues, wording } from '../policy/schemas.ts'
 import { limitMechanisms } from '../jail/limits/plan-limits.ts'
-import type { Bind } from '../jail/shape.ts'
+import type { Bind } from '../jail/plan/shape.ts'
+import { showHeaders } from '../runtimes/node/headers.ts'
 import { engineFolder } from '../runtimes/javascript/host.ts'
+import { showFolders } from '../runtimes/packages/guest-packages.ts'
+import type { ShownFolders } from '../runtimes/packages/guest-packages.ts'
+import { showPython } from '../runtimes/python/host.ts'
 import { cellRuntimes } from '../runtimes/registry.ts'
-import type { Toolchains } from '../runtimes/toolchains.ts'
+import type { Toolchains } from '../runtimes/packages/toolchains.ts'
+import { findCertificates } from '../sandbox/certificates.ts'
 import { checkName, checkVariables } from '../sandbox/checks.ts'
-import type { SandboxParts } from '../sandbox/sandbox.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
+import type { SandboxParts } from '../sandbox/sandbox-parts.ts'
+import type { Sandboxes } from '../sandbox/sandboxes.ts'
 import type { SandboxOptions } from '../sandbox/types.ts'
-import { checkSizes } from './check-sizes.ts'
+import { checkSizes } from './options/check-sizes.ts'
+import { bindsOf, planContexts, readFunctions } from './plan-contexts.ts'
 import type { EngineGround } from './ground.ts'
-import { clientSchema, filesSchema } from './parse-request.ts'
+import { clientSchema, filesSchema } from './options/parse-request.ts'
 
 const factsOf = (path: string) => statSync(path, { throwIfNoEntry: false })
 
-/** What guests leave there is its owner's: root's would be programs that run as root. */
+/** Files that guests leave there belong to its owner; if that is root, they could be programs that run as root. */
 const hostFolder = absolutePath
   .refine((path) => factsOf(path)?.isDirectory() === true, { error: 'is not a folder' })
   .refine((path) => factsOf(path)?.uid !== 0 && factsOf(path)?.gid !== 0, {
     error: "is root's; give it to the user whose files these are to be",
   })
 
-const schema = z.strictObject({
+export const sandboxFields = z.strictObject({
   id: z.unknown().optional(),
   client: clientSchema.optional(),
   files: filesSchema.optional(),
   env: z.unknown().optional(),
   limits: limitsSchema.optional(),
-  network: z.enum(networkModes).optional(),
+  network: networkSchema.optional(),
   readable: namedFolders(absolutePath).optional(),
+  environment: environmentNameSchema.optional(),
   workspace: absolutePath.optional(),
   protectedPorts: z.array(z.int().min(1).max(65_535)).max(1000).optional(),
-  idleTimeoutMs: z
-    .int()
-    .min(1)
-    .max(2 ** 31 - 1)
-    .optional(),
+  idleTimeoutMs: z.int().min(1).max(timerMsMax).optional(),
   allowDegradedSecrets: z.boolean().optional(),
 })
 
-/** The host's part of a sandbox, which is looked at when the policy has allowed it. */
-export interface HostFolders {
+/** The host's part of a sandbox, which is inspected only after the policy has allowed it. */
+interface HostFolders {
   readonly readable: SandboxOptions['readable'] | undefined
   readonly workspace: string | undefined
 }
@@ -62,42 +73,57 @@ const foldersSchema = z.object({
   workspace: hostFolder.optional(),
 })
 
-type OpenParts = Omit<SandboxParts, 'onGone' | 'governor'>
+type OpenParts = Omit<SandboxParts, 'onGone' | 'governor' | 'notary'>
+/** What can be told before the interpreters have been asked about themselves. */
+type AskedParts = Omit<OpenParts, 'contexts' | 'pythonFolder' | 'packages'>
 
 /** Throws JAIL_UNAVAILABLE, INVALID_REQUEST, INPUT_TOO_LARGE, LIMIT_UNENFORCEABLE, RUNTIME_UNAVAILABLE. */
-export function parseSandbox(
+function parseSandbox(
   input: SandboxOptions,
   { options, wall, clock, toolchains }: EngineGround,
-): OpenParts & { readonly folders: HostFolders } {
+): AskedParts & { readonly folders: HostFolders; readonly environment: string | undefined } {
   requireLevel(wall)
-  const parsed = readInput(() => schema.safeParse(input, { error: wording }))
-  if (!parsed.success)
-    throw new LazaretError('INVALID_REQUEST', { detail: `${describeIssues(parsed.error)}.` })
+  const parsed = readInput(() => sandboxFields.safeParse(input, { error: wording }))
+  if (!parsed.success) throw new LazaretError('INVALID_REQUEST', { detail: sayIssues(parsed.error) })
   const asked = parsed.data as SandboxOptions
   const { files = {}, network = 'none', idleTimeoutMs, allowDegradedSecrets = false } = asked
+  requireNamespaces(network, wall)
   const { protectedPorts = [8080, 8888] } = asked
-  const { limits } = resolveSandboxLimits(asked.limits, options)
+  const { limits, clamps } = resolveSandboxLimits(asked.limits, {
+    ...options,
+    machine: {
+      memoryTotalBytes: options.queue.memoryTotalBytes,
+      openFilesHard: wall.machine.limitFigures.openFilesHard,
+    },
+  })
   requireEnforced(limits, limitMechanisms(wall.machine), options.allowUnenforced)
   checkSizes({ code: '', language: 'shell', files }, limits)
   const shell = toolchains.shell()
   if (shell === null || !shell.endsWith('bash'))
     throw new LazaretError('RUNTIME_UNAVAILABLE', { detail: 'There is no bash.', hint: 'Install bash.' })
+  const headers = showHeaders(toolchains.node())
+  const certificates = network !== 'none' ? findCertificates(process.env) : { variables: {}, files: {} }
   return {
     id: checkName(asked.id, 'id') ?? clock.id(),
     client: asked.client,
     wall,
     clock,
     limits,
+    certificates: certificates.variables,
+    clamps,
     shell,
+    network,
     shape: {
-      binds: [...programs(toolchains), ...options.readable],
-      network,
+      binds: [...programs(toolchains), ...headers],
+      network: networkModeOf(network),
       diskBytes: limits.diskBytes,
       guests: 1,
       isSandbox: true,
+      files: certificates.files,
       protectedPorts,
     },
     folders: { readable: asked.readable, workspace: asked.workspace },
+    environment: asked.environment,
     env: checkVariables(asked.env),
     files: Object.fromEntries(
       Object.entries(files).map(([path, content]) => [path, Buffer.from(content as string)]),
@@ -107,16 +133,83 @@ export function parseSandbox(
   }
 }
 
-/** As the policy is told of them. */
-export function namesOf({ readable, workspace }: HostFolders): Pick<SandboxWork, 'readable' | 'workspace'> {
+export interface SandboxPlaces {
+  readonly ground: EngineGround
+  readonly governor: Governor
+  readonly sandboxes: Sandboxes
+  readonly notary: Notary | undefined
+  /** Folders of the host to show besides, which no policy is asked about. Default none. */
+  readonly binds?: readonly Bind[]
+  /** Called when a running sandbox has ended. */
+  readonly onGone: (work: SandboxWork) => void
+}
+
+/** Throws what `parseSandbox()`, the policy and `Sandboxes.create()` throw. */
+export async function openSandbox(
+  asked: SandboxOptions,
+  { ground, governor, notary, sandboxes, onGone, binds = [] }: SandboxPlaces,
+): Promise<Sandbox> {
+  const { folders, environment, ...parts } = parseSandbox(asked, ground)
+  const { id, client, limits, network, env } = parts
+  const asks = {
+    network,
+    variables: Object.keys(env),
+    ...(environment !== undefined && { environment }),
+    ...namesOf(folders),
+  }
+  const work = { kind: 'sandbox', id, client, limits, ...asks } as const
+  return governor.perform(work, async (begun) => {
+    const giveBack = begun.keep()
+    try {
+      await ground.toolchains.lookForPython()
+      const shown = showFolders(
+        { ...ground.options, readable: [...ground.options.readable, ...binds] },
+        environment === undefined ? undefined : ground.environments.open(environment),
+      )
+      const all = showInterpreters(addFolders(parts, folders), { ground, shown })
+      return await sandboxes.create({ ...all, governor, notary }, () => {
+        giveBack()
+        onGone(work)
+      })
+    } catch (error) {
+      giveBack()
+      throw error
+    }
+  })
+}
+
+interface ShownGround {
+  readonly ground: EngineGround
+  readonly shown: ShownFolders
+}
+
+function showInterpreters(parts: AskedParts, { ground, shown }: ShownGround): OpenParts {
+  const { toolchains, wall } = ground
+  const { packages, readable } = shown
+  const isOwnView = wall.machine.wall === 'namespaces'
+  const engines = planContexts(toolchains, packages)
+  const python = showPython(toolchains.pythonOf({ isOwnView }))
+  const { shape } = parts
+  const own = [...python.binds, ...(isOwnView ? bindsOf(engines) : [])]
+  const binds = withoutRepeats([...own, ...readable, ...shape.binds])
+  return {
+    ...parts,
+    packages,
+    contexts: { programs: engines, readFunctions },
+    pythonFolder: python.folder,
+    shape: { ...shape, binds },
+  }
+}
+
+/** As the policy sees them. */
+function namesOf({ readable, workspace }: HostFolders): Pick<SandboxWork, 'readable' | 'workspace'> {
   return { workspace, ...(readable === undefined ? {} : { readable: readable.map(({ host }) => host) }) }
 }
 
-/** Adds the host's folders, which may have changed since they were allowed only below themselves. Throws INVALID_REQUEST. */
-export function showFolders(parts: OpenParts, asked: HostFolders): OpenParts {
+/** Adds the host's folders. Since they were allowed, they can have changed only inside. Throws INVALID_REQUEST. */
+function addFolders(parts: AskedParts, asked: HostFolders): AskedParts {
   const parsed = foldersSchema.safeParse(asked, { error: wording })
-  if (!parsed.success)
-    throw new LazaretError('INVALID_REQUEST', { detail: `${describeIssues(parsed.error)}.` })
+  if (!parsed.success) throw new LazaretError('INVALID_REQUEST', { detail: sayIssues(parsed.error) })
   const { readable = [], workspace } = parsed.data
   const { shape } = parts
   const binds = [...shape.binds, ...readable.map(({ host, guest }) => ({ host: realpathSync(host), guest }))]
@@ -126,7 +219,14 @@ export function showFolders(parts: OpenParts, asked: HostFolders): OpenParts {
   }
 }
 
-/** The engines that runs have, where commands find them. Others are the machine's own, which every cell shows. */
+function withoutRepeats(binds: readonly Bind[]): Bind[] {
+  return [...new Map(binds.map((bind) => [bind.guest, bind])).values()]
+}
+
+/**
+ * The engines that runs use, at the paths where commands find them. Other programs are the machine's own, which every
+ * cell shows.
+ */
 function programs(toolchains: Toolchains): Bind[] {
   return cellRuntimes.flatMap(({ name, toolchain }) => {
     const host = toolchain.isShown ? toolchain.find(toolchains) : null

@@ -1,29 +1,29 @@
-/** What this machine offers, by doing: a real cell is built and what the kernel says about its guest is read. */
+/** Finds out what this machine offers: it builds a real cell and reads what the kernel reports about the guest. */
 import { readlinkSync } from 'node:fs'
 import { release, type } from 'node:os'
 
 import { systemClock } from '../core/clock.ts'
-import { LazaretError } from '../core/errors.ts'
+import { LazaretError } from '../core/errors/errors.ts'
 import { defaultLimits } from '../core/limits.ts'
 import { isAtLeast } from '../core/protection.ts'
-import { launcherPath, requireLauncher } from '../jail/launcher-path.ts'
-import { WallRefused } from '../jail/launch.ts'
-import type { Machine } from '../jail/machine.ts'
+import { launcherPath, requireLauncher } from '../jail/launch/launcher-path.ts'
+import { WallRefused } from '../jail/launch/launch.ts'
+import type { Machine } from '../jail/machine/machine.ts'
 import { describeLayers } from '../jail/layers/layers.ts'
-import type { ProbeLauncher, ProbeLayer, ProbeReport, ProbeToolchain } from '../jail/probe-report.ts'
-import { describeSurroundings, lookAround } from '../jail/surroundings.ts'
-import type { Surroundings } from '../jail/surroundings.ts'
+import type { ProbeLauncher, ProbeLayer, ProbeReport, ProbeToolchain } from '../jail/machine/probe-report.ts'
+import { describeSurroundings, lookAround } from '../jail/machine/surroundings.ts'
+import type { Surroundings } from '../jail/machine/surroundings.ts'
 import { limitMechanisms } from '../jail/limits/plan-limits.ts'
-import { askVersion } from '../runtimes/ask-interpreter.ts'
+import { askVersion } from '../runtimes/packages/ask-interpreter.ts'
 import { cellRuntimes } from '../runtimes/registry.ts'
-import { runInCell } from '../runtimes/run-in-cell.ts'
+import { runInCell } from '../runtimes/work/run-in-cell.ts'
 import type { Runtime } from '../runtimes/runtime.ts'
 import { shellRuntime } from '../runtimes/shell/host.ts'
-import type { Toolchains } from '../runtimes/toolchains.ts'
-import { behindBestWall } from '../jail/best-wall.ts'
-import type { BestWall } from '../jail/best-wall.ts'
+import type { Toolchains } from '../runtimes/packages/toolchains.ts'
+import { behindBestWall } from '../jail/machine/best-wall.ts'
+import type { BestWall } from '../jail/machine/best-wall.ts'
 
-/** What a trial cell showed, or why there was none. */
+/** The result of a trial cell, or why there was none. */
 interface Trial {
   readonly layers: readonly string[]
   readonly observed: Readonly<Record<string, string>>
@@ -34,7 +34,7 @@ export async function probeMachine(wall: BestWall, toolchains: Toolchains): Prom
   const { machine, minimum } = wall
   const around = lookAround()
   const [trial, found] = await Promise.all([
-    // What the machine reaches, whatever is asked of it.
+    // The level that the machine reaches, whatever level is required.
     tryCell({ ...wall, minimum: isAtLeast(minimum, 'restricted') ? 'restricted' : minimum }, toolchains),
     describeToolchains(toolchains, around),
   ])
@@ -56,7 +56,7 @@ async function tryCell(wall: BestWall, toolchains: Toolchains): Promise<Trial> {
   try {
     const context = { machine: wall.machine, clock: systemClock, readable: [] }
     const end = await behindBestWall(wall, (place) => {
-      const program = shellRuntime.prepare(request, defaultLimits, { toolchains, place })
+      const program = shellRuntime.prepare(request, defaultLimits, { toolchains, packages: {}, place })
       const task = {
         spec: request,
         handles: { signal: new AbortController().signal },
@@ -79,7 +79,7 @@ function describeWall(
   around: Surroundings,
 ): ProbeLayer[] {
   if (error !== undefined) {
-    const meaning = 'There is no wall here that code could be put behind, so no run is let in.'
+    const meaning = 'No wall can be built here, so every run is refused.'
     return [{ name: 'cell', state: 'missing', observed: error.message, meaning, fix: error.hint }]
   }
   const { identity, cgroupVersion, cgroupReason, refusal } = machine
@@ -87,18 +87,18 @@ function describeWall(
   const seen = { layers, observed, hostNamespaces: hostNamespaces(observed), around }
   const rows = describeLayers({ ...seen, identity, cgroupVersion, cgroupReason, refusedLowers })
   if (refusal === undefined) return rows
-  // Whose inodes they are is no question where guests see the host's own files.
+  // The owner of the inodes does not matter where guests see the host's own files.
   return [describeRefusal(refusal), ...rows.filter(({ name }) => name !== 'own view')]
 }
 
-/** Of those that the cell has. */
+/** Of the cell's own layers. */
 function hostNamespaces(observed: Trial['observed']): Record<string, string> {
   const told = Object.entries(observed).filter(([name, inside]) => name.startsWith('ns_') && inside !== '')
   const links = told.map(([name]) => name.slice('ns_'.length))
   return Object.fromEntries(links.map((link) => [link, readlinkSync(`/proc/self/ns/${link}`)]))
 }
 
-/** Why the wall is not a better one, and what to do about it. */
+/** Why the level is not higher, and what to do about it. */
 function describeRefusal(refusal: LazaretError): ProbeLayer {
   const { message, hint } = refusal
   const stands = refusal instanceof WallRefused && refusal.wall === 'landlock' ? 'none' : 'landlock'
@@ -142,7 +142,9 @@ async function describeToolchain(
   const fix = toolchains.explain(name) ?? toolchain.fix(around)
   if (path === null) return { name, state: 'missing', fix }
   try {
-    return { name, state: 'ok', path, version: await askVersion(path, toolchain.version?.(toolchains)) }
+    const version = await askVersion(path, toolchain.version?.(toolchains))
+    const because = toolchains.describe(name, { isOwnView: true })?.because
+    return { name, state: 'ok', path, version, ...(because === undefined ? {} : { because }) }
   } catch {
     return { name, state: 'missing', path, fix: `${path} does not answer to --version. ${fix}` }
   }

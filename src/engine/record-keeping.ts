@@ -1,18 +1,20 @@
-/** What is kept of all work, as the options say: the audit log, and what signs receipts. */
+/** What is recorded of all work, as the options say: the audit log, and the signing of receipts. */
 import { readFileSync, statSync } from 'node:fs'
 
 import type { Clock } from '../core/clock.ts'
-import { LazaretError } from '../core/errors.ts'
+import { LazaretError } from '../core/errors/errors.ts'
 import { messageOf } from '../core/primordials.ts'
 import type { ProtectionLevel } from '../core/protection.ts'
-import { lockFile } from '../jail/file-locks.ts'
+import type { RuntimeName } from '../core/request.ts'
+import type { CodeWork, CommandWork, RunWork } from '../core/work.ts'
+import { lockFile } from '../jail/machine/file-locks.ts'
 import { noAudit } from '../observe/audit.ts'
 import type { Audit } from '../observe/audit.ts'
 import { AuditFile } from '../observe/audit-file.ts'
 import { AuditLog } from '../observe/audit-log.ts'
 import { Notary, SigningKey } from '../observe/notary.ts'
-import type { Toolchains } from '../runtimes/toolchains.ts'
-import type { AuditOptions, ParsedOptions, ReceiptOptions } from './options.ts'
+import type { Toolchains } from '../runtimes/packages/toolchains.ts'
+import type { AuditOptions, ParsedOptions, ReceiptOptions } from './options/options.ts'
 import { RuntimeVersions } from './runtime-versions.ts'
 
 export interface RecordKeepingParts {
@@ -25,20 +27,30 @@ export interface RecordKeepingParts {
 
 export interface RecordKeeping extends AsyncDisposable {
   readonly audit: Audit
-  /** Absent where nobody wants to know what a run was. */
+  /** Absent if nobody needs statements about programs. */
   readonly notary?: Notary
 }
 
-/** Throws AUDIT_FAILED when the log cannot be opened, INVALID_REQUEST when the key cannot be read. */
+/** Throws AUDIT_FAILED if the log cannot be opened, INVALID_REQUEST if the key cannot be read. */
 export function openRecords(parts: RecordKeepingParts): RecordKeeping {
   const { audit, receipts } = parts.options
   const key = receipts === false ? undefined : readKey(receipts)
   if (audit === false && key === undefined) return { audit: noAudit, async [Symbol.asyncDispose]() {} }
   const versions = new RuntimeVersions(parts.toolchains)
-  const notary = new Notary({ ...parts, key, versionOf: ({ runtime }) => versions.of(runtime) })
+  const notary = new Notary({
+    ...parts,
+    key,
+    versionOf: (work) => versions.of(runtimeOf(work)),
+  })
   if (audit === false) return { audit: noAudit, notary, async [Symbol.asyncDispose]() {} }
   const log = openLog(audit, parts)
   return { audit: log, notary, [Symbol.asyncDispose]: () => log[Symbol.asyncDispose]() }
+}
+
+function runtimeOf(work: RunWork | CommandWork | CodeWork): RuntimeName {
+  if (work.kind === 'run') return work.runtime
+  if (work.kind !== 'code') return 'shell'
+  return work.language === 'python' ? 'python' : 'node'
 }
 
 function openLog({ file: path, onFailure = 'refuse' }: AuditOptions, parts: RecordKeepingParts): AuditLog {

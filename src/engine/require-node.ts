@@ -1,8 +1,8 @@
-import { LazaretError } from '../core/errors.ts'
+import { LazaretError } from '../core/errors/errors.ts'
 
 const nodeMin = [22, 12] as const
 
-/** npm only warns of a Node that is too old. */
+/** npm only warns about a Node that is too old. */
 export function requireNode(): void {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   if (major > nodeMin[0] || (major === nodeMin[0] && minor >= nodeMin[1])) return

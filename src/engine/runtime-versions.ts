@@ -1,11 +1,11 @@
-/** Which version of its interpreter a run had. Each is asked once. */
+/** The version of a run's interpreter. Each interpreter is asked once. */
 import { readFileSync } from 'node:fs'
 
 import type { CellRuntimeName, RuntimeName } from '../core/request.ts'
-import { askVersion } from '../runtimes/ask-interpreter.ts'
-import { findInPackage } from '../runtimes/own-packages.ts'
+import { askVersion } from '../runtimes/packages/ask-interpreter.ts'
+import { findInPackage } from '../runtimes/packages/own-packages.ts'
 import { cellRuntimes } from '../runtimes/registry.ts'
-import type { Toolchains } from '../runtimes/toolchains.ts'
+import type { Toolchains } from '../runtimes/packages/toolchains.ts'
 
 export class RuntimeVersions {
   readonly #toolchains: Toolchains
@@ -15,7 +15,7 @@ export class RuntimeVersions {
     this.#toolchains = toolchains
   }
 
-  /** Undefined where it does not say. */
+  /** Undefined if it does not say. */
   of(runtime: RuntimeName): Promise<string | undefined> {
     const known = this.#known.get(runtime) ?? this.#ask(runtime).catch(() => undefined)
     this.#known.set(runtime, known)

@@ -1,23 +1,30 @@
-/** What to warm up, checked. */
+/** Checks requests for a warm-up. */
 import { z } from 'zod'
 
-import { LazaretError } from '../core/errors.ts'
+import { LazaretError } from '../core/errors/errors.ts'
 import type { Limits } from '../core/limits.ts'
-import { languages, networkModes, realms, runtimeNames } from '../core/request.ts'
-import type { Language, NetworkMode, Realm, RuntimeName } from '../core/request.ts'
-import { checkRealm } from './check-realm.ts'
+import { languages, realms, runtimeNames } from '../core/request.ts'
+import type { Network } from '../core/network.ts'
+import type { Language, Realm, RuntimeName } from '../core/request.ts'
+import { environmentNameSchema } from '../environments/read-spec.ts'
+import { checkRealm } from './options/check-realm.ts'
+import { clientSchema } from './options/parse-request.ts'
 import { readInput } from '../policy/hostile-input.ts'
-import { describeIssues, limitsSchema, preloadSchema, wording } from '../policy/schemas.ts'
+import { networkSchema } from '../policy/network/network-schema.ts'
+import { checkPreload, describeIssues, limitsSchema, preloadSchema, wording } from '../policy/schemas.ts'
 
-/** Runs of this kind will find workers waiting. The fields are those of the requests that are to come. */
+/** Runs of this kind will find parked workers. The fields are those of the later requests. */
 export interface WarmUpRequest {
   readonly language: Language
   readonly runtime?: RuntimeName
   readonly realm?: Realm
-  readonly network?: NetworkMode
+  readonly network?: Network
   readonly limits?: Partial<Limits>
   readonly preload?: readonly string[]
-  /** How many; as far as `pools` allows. Default 1. */
+  readonly environment?: string
+  /** Whose runs, where `pools` gives each client an interpreter of its own. */
+  readonly client?: string
+  /** How many, within the limits of `pools`. Default 1. */
   readonly count?: number
 }
 
@@ -26,12 +33,15 @@ const schema = z
     language: z.enum(languages),
     runtime: z.enum(runtimeNames).optional(),
     realm: z.enum(realms).optional(),
-    network: z.enum(networkModes).optional(),
+    network: networkSchema.optional(),
     limits: limitsSchema.optional(),
     preload: preloadSchema.optional(),
+    environment: environmentNameSchema.optional(),
+    client: clientSchema.optional(),
     count: z.int().min(1).max(256).optional(),
   })
   .superRefine(checkRealm)
+  .superRefine(checkPreload)
 
 /** Throws INVALID_REQUEST. */
 export function parseWarmUp(input: WarmUpRequest): WarmUpRequest {

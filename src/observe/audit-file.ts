@@ -1,8 +1,9 @@
 /**
- * The file of an audit log: one process writes to it at a time, it only grows, and it is gone on with where it ends. A line
- * that a crash has left unfinished stays there; the next record names its size and hash.
+ * The file of an audit log. One process at a time writes to it, it only grows, and writing continues at its end. A line
+ * that a crash left unfinished stays there; the next record names its size and hash.
  */
 import { closeSync, constants, fstatSync, ftruncate, openSync, read, write } from 'node:fs'
+import type { Stats } from 'node:fs'
 import { promisify } from 'node:util'
 
 import { chainStart, lineBytesMax, readLine, writeLine } from './audit-line.ts'
@@ -16,7 +17,8 @@ const cutAt = promisify(ftruncate)
 export interface AuditFileParts {
   readonly path: string
   /**
-   * Locks an open file until it is closed, by whatever ends this process too. False when somebody else has locked it.
+   * Locks an open file until it is closed, which the end of this process does too. False if another process has locked
+   * it.
    */
   readonly lock: (file: number) => Promise<boolean>
 }
@@ -34,22 +36,23 @@ export class AuditFile {
   /** Whether an end of line has to be written first. */
   #isUnended = false
 
-  /** Throws what the system says when the file cannot be opened. */
+  /** Throws the system's error if the file cannot be opened. */
   constructor({ path, lock }: AuditFileParts) {
     this.#lock = lock
     const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
-    // Without blocking: a pipe of that name would wait for its other end. Nobody else may read who had what done.
+    // Without blocking: a pipe of that name would wait for its other end. Nobody else may read who did what.
     this.#file = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
-    if (fstatSync(this.#file).isFile()) return
+    const wrong = explainFile(fstatSync(this.#file))
+    if (wrong === undefined) return
     closeSync(this.#file)
-    throw new TypeError(`${path} is no regular file.`)
+    throw new TypeError(`${path} ${wrong}.`)
   }
 
   get isOpen(): boolean {
     return this.#isOpen
   }
 
-  /** Throws when another process writes to it, or what is there is no end of a log. The next call tries again. */
+  /** Throws if another process writes to it, or if its end is not that of a log. The next call tries again. */
   open(): Promise<void> {
     this.#opening ??= this.#open().catch((error: unknown) => {
       this.#opening = undefined
@@ -70,7 +73,7 @@ export class AuditFile {
     this.#isOpen = true
   }
 
-  /** All or, as far as anybody learns, nothing. Throws what the system says. */
+  /** All of it, or nothing that a reader would take for a record. Throws the system's error. */
   async append(entries: readonly Entry[], lost: number): Promise<void> {
     await this.open()
     let gap: Gap = lost === 0 ? this.#gap : { ...this.#gap, lost }
@@ -96,7 +99,7 @@ export class AuditFile {
     this.#isUnended = false
   }
 
-  /** Half of what was written is no record. Where the file may only grow, it is found as an unfinished line. */
+  /** Half a record is useless. If the file may only grow, it is found later as an unfinished line. */
   async #takeBack(): Promise<void> {
     try {
       await cutAt(this.#file, this.#bytes)
@@ -123,6 +126,16 @@ export class AuditFile {
   }
 }
 
+const rootUid = 0
+const othersMayWrite = 0o002
+
+/** Why an existing file must not be used, or undefined: whoever owns it or may write to it can change its contents. */
+function explainFile(facts: Stats): string | undefined {
+  if (!facts.isFile()) return 'is not a regular file'
+  if (facts.uid !== rootUid && facts.uid !== process.geteuid?.()) return 'belongs to another user'
+  return (facts.mode & othersMayWrite) === 0 ? undefined : 'can be written by everybody: chmod o-w'
+}
+
 const newline = 0x0a
 
 interface LogEnd {
@@ -131,7 +144,10 @@ interface LogEnd {
   readonly isUnended: boolean
 }
 
-/** Where a log has got to that ends in these bytes. Throws when that is no log, or its last line was changed. */
+/**
+ * The last position of a log that ends in these bytes. Throws if they are not from a log, or if its last line was
+ * changed.
+ */
 function findEnd(bytes: Buffer): LogEnd {
   const last = bytes.lastIndexOf(newline)
   const rest = bytes.subarray(last + 1)
@@ -139,7 +155,7 @@ function findEnd(bytes: Buffer): LogEnd {
   const isUnended = rest.length > 0
   const end = last === -1 ? chainStart : endOfLine(bytes, last)
   const whole = readLine(rest.toString())
-  // Of the last record nothing is missing but the end of its line.
+  // Only the end of line of the last record is missing.
   if (whole?.previous === end.sha256)
     return { end: { sequence: whole.sequence, sha256: whole.sha256 }, isUnended }
   return { end, isUnended, torn: isUnended ? { bytes: rest.length, sha256: sha256(rest) } : undefined }

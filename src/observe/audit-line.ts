@@ -1,6 +1,7 @@
 /**
- * A line of the audit log: canonical JSON with the hash of the line before it and, over all of that, its own. So a line
- * that was changed does not fit its own hash, and one that was removed, moved or written anew does not fit the next one.
+ * A line of the audit log: canonical JSON with the hash of the line before it and, over all of that, its own. So a
+ * changed line does not match its own hash, and if a line was removed, moved or rewritten, the next line does not
+ * match.
  */
 import type { Signature, Statement } from '../core/receipt.ts'
 import { canonicalJson } from './canonical-json.ts'
@@ -14,26 +15,26 @@ export interface Entry {
   readonly signature?: Signature | undefined
 }
 
-/** Where a log has got to. */
+/** The position in a log. */
 export interface ChainEnd {
   readonly sequence: number
   readonly sha256: string
 }
 
-/** What stands between this line and the one before it. */
+/** What came between this line and the previous one. */
 export interface Gap {
-  /** A line that was begun and not finished, before it. */
+  /** An unfinished line before it. */
   readonly torn?: { readonly bytes: number; readonly sha256: string } | undefined
-  /** Records that could neither be written nor held back, before it. */
+  /** The number of records before it that could neither be written nor kept. */
   readonly lost?: number | undefined
 }
 
 export interface AuditLine extends Entry, Gap {
   /** From 1. */
   readonly sequence: number
-  /** The hash that the line before it has, or 64 zeros. */
+  /** The hash of the previous line, or 64 zeros. */
   readonly previous: string
-  /** That of the canonical JSON of everything else in the line. */
+  /** The hash of the canonical JSON of everything else in the line. */
   readonly sha256: string
 }
 
@@ -41,6 +42,8 @@ export const chainStart: ChainEnd = { sequence: 0, sha256: '0'.repeat(64) }
 
 /** Many times what a record takes. */
 export const lineBytesMax = 64 * 1024
+/** Two hashes. Trying to parse text that is not JSON takes the engine a thousand times as long as this comparison. */
+const lineLengthMin = 2 * chainStart.sha256.length
 
 export function writeLine(after: ChainEnd, entry: Entry, gap: Gap = {}): { text: string; end: ChainEnd } {
   const rest = { ...entry, ...gap, sequence: after.sequence + 1, previous: after.sha256 }
@@ -51,8 +54,9 @@ export function writeLine(after: ChainEnd, entry: Entry, gap: Gap = {}): { text:
   }
 }
 
-/** Undefined when it is no line of a log, or was changed. */
+/** Undefined if it is not a line of a log, or was changed. */
 export function readLine(text: string): AuditLine | undefined {
+  if (text.length < lineLengthMin) return undefined
   try {
     const line = JSON.parse(text) as AuditLine
     const { sha256: own, ...rest } = line
@@ -64,7 +68,7 @@ export function readLine(text: string): AuditLine | undefined {
   }
 }
 
-/** Anybody can write a line with a hash that fits. */
+/** Anybody can write a line with a matching hash. */
 function hasForm({ sequence, previous, statement, torn, signature }: Partial<AuditLine>): boolean {
   const isObject = (value: unknown) => typeof value === 'object' && value !== null
   const isPlaced = Number.isSafeInteger(sequence) && typeof previous === 'string'

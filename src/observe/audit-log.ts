@@ -1,9 +1,10 @@
 /**
- * The audit log: who had what done, and how it ended, a line each, in the order of their ends. Records are written in
- * batches. What could not be written is held back and written first as soon as that is possible again.
+ * The audit log: who did what, and how it ended, one line for each piece of work, in the order in which they ended.
+ * Records are written in batches. Records that could not be written are kept, and written first when that is possible
+ * again.
  */
 import type { Clock } from '../core/clock.ts'
-import { LazaretError } from '../core/errors.ts'
+import { LazaretError } from '../core/errors/errors.ts'
 import { messageOf } from '../core/primordials.ts'
 import type { Protection } from '../core/protection.ts'
 import type { Audit, WorkRecord } from './audit.ts'
@@ -11,7 +12,10 @@ import type { AuditFile } from './audit-file.ts'
 import type { Entry } from './audit-line.ts'
 import { stateWork } from './state-work.ts'
 
-/** `refuse`: work waits for its record, and none begins while the log cannot be written. `continue`: it goes on. */
+/**
+ * `refuse`: work waits for its record, and no work begins while the log cannot be written. `continue`: work does not
+ * wait.
+ */
 export const auditFailures = ['refuse', 'continue'] as const
 export type OnAuditFailure = (typeof auditFailures)[number]
 
@@ -21,13 +25,13 @@ export interface AuditLogParts {
   readonly clock: Pick<Clock, 'timestamp'>
   /** The level of cells, for work that has no receipt. */
   readonly level: () => Protection | undefined
-  /** Called when the log cannot be written any more, once until it can be again. */
+  /** Called once when the log can no longer be written, until it can be written again. */
   readonly onFailed: (failure: LazaretError) => void
 }
 
 /** Some milliseconds of the event loop. */
 const batchMax = 64
-/** Some 20 MiB. What comes then is counted only. */
+/** Some 20 MiB. Beyond that, records are only counted. */
 const waitingMax = 10_000
 
 interface Waiting {
@@ -69,7 +73,7 @@ export class AuditLog implements Audit, AsyncDisposable {
     return waiting.kept?.promise ?? Promise.resolve()
   }
 
-  /** Writes what it can, and lets go of the file. */
+  /** Writes what it can, and closes the file. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#try()
     this.#parts.file.close()
@@ -94,7 +98,7 @@ export class AuditLog implements Audit, AsyncDisposable {
 
   async #writeAll(): Promise<void> {
     try {
-      // Records that come in the same turn are one batch.
+      // Records of the same turn of the event loop are one batch.
       await Promise.resolve()
       while (this.#waiting.length > 0) await this.#writeBatch()
     } catch (error) {

@@ -1,4 +1,4 @@
-/** Who had what done, and how it ended: the seam between the governor of all work and the log. */
+/** Who did what, and how it ended: the interface between the governor of all work and the log. */
 import type { Work } from '../core/work.ts'
 import type { WorkEnd } from '../core/work-end.ts'
 
@@ -10,9 +10,11 @@ export interface WorkRecord {
 }
 
 export interface Audit {
-  /** Called before any work is admitted. Rejects with AUDIT_FAILED when nothing may begin now. */
+  /** Called before any work is admitted. Rejects with AUDIT_FAILED if no work may begin now. */
   readonly ready?: () => Promise<void>
-  /** Called once for each piece of work, after its end is known. Rejects with AUDIT_FAILED when it could not be kept. */
+  /**
+   * Called once for each piece of work, when its end is known. Rejects with AUDIT_FAILED if it could not be recorded.
+   */
   record(record: WorkRecord): Promise<void>
 }
 

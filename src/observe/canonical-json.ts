@@ -1,8 +1,8 @@
 /**
- * One text for each value, so that a hash or a signature of it means something: JSON as RFC 8785 (JCS) writes it. Keys are
- * sorted by their UTF-16 code units; nothing stands between tokens; numbers and strings are those of JSON.stringify, which
- * is what the RFC asks for. A key without a value is left out. Two things are stricter here: half a surrogate pair is
- * written as an escape instead of refused, and nesting has a bound.
+ * One text for each value, so that hashes and signatures of it are well defined: JSON as RFC 8785 (JCS) writes it. Keys
+ * are sorted by their UTF-16 code units; there is no space between tokens; numbers and strings are written as
+ * JSON.stringify does, as the RFC requires. A key without a value is left out. Two things are stricter here: half a
+ * surrogate pair is written as an escape instead of refused, and nesting has a bound.
  */
 
 /** Records have six levels. */

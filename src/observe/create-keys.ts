@@ -2,11 +2,11 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 
 import { keyIdOf } from './key-id.ts'
 
-/** A pair of Ed25519, in PEM. */
+/** An Ed25519 key pair, in PEM. */
 export interface ReceiptKeys {
   readonly privateKey: string
   readonly publicKey: string
-  /** As signatures name it. */
+  /** The name by which signatures refer to it. */
   readonly keyId: string
 }
 

@@ -1,7 +1,7 @@
-/** Hashes of what may not be kept itself. */
+/** Hashes of contents that may not be kept. */
 import { hash } from 'node:crypto'
 
-import { encodeValueToJson } from '../core/encode-value.ts'
+import { encodeValueToJson } from '../core/values/encode-value.ts'
 import type { RunSpec } from '../core/request.ts'
 import type { Digest } from '../core/receipt.ts'
 import { canonicalJson } from './canonical-json.ts'
@@ -14,7 +14,7 @@ export function digest(bytes: string | Uint8Array): Digest {
   return { sha256: sha256(bytes), bytes: Buffer.byteLength(bytes) }
 }
 
-/** Hashes of what a program was given. Not of its variables: a short secret could be guessed from its hash. */
+/** Hashes of a program's inputs, but not of its variables: a short secret could be guessed from its hash. */
 export interface Given {
   readonly code: Digest
   readonly input?: Digest
@@ -22,7 +22,7 @@ export interface Given {
   readonly files?: Digest
 }
 
-/** An input that takes more than `inputBytesMax` is refused before it gets anywhere. */
+/** An input of more than `inputBytesMax` was refused earlier. */
 export function digestGiven({ code, input, stdin, files }: RunSpec, inputBytesMax: number): Given {
   return {
     code: digest(code),

@@ -1,45 +1,48 @@
-/** Counts how programs ended, and says when one client's programs break their limits again and again. */
+/** Counts how programs ended, and reports clients whose programs repeatedly exceed their limits. */
 import { systemClock } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'
 import type { WorkKind, WorkOutcome } from '../core/work.ts'
 
-/** More of them than this in a minute are an alert. */
+/** More than this many in a minute cause an alert. */
 const violationsMax = 3
 const windowMs = 60_000
-/** Of so many clients the violations are remembered; those of the longest silent one are forgotten first. */
+/** The violations of this many clients are remembered; those of the least recently seen client are forgotten first. */
 const clientsMax = 10_000
 
 /** Programs: files, sandboxes and warm-ups are not counted. */
-const counted: readonly WorkKind[] = ['run', 'command', 'process']
+const counted: readonly WorkKind[] = ['run', 'command', 'process', 'code']
 const violations: readonly WorkOutcome[] = ['timed-out', 'out-of-memory', 'limit-exceeded', 'denied']
 
 export interface MonitorSnapshot {
   /** Programs that have ended. */
   readonly total: number
   readonly timeouts: number
-  /** All that did not complete with exit code 0, timeouts and deaths included; a cancelled one is no error. */
+  /**
+   * All programs that did not complete with exit code 0, including timeouts and out-of-memory kills, but not cancelled
+   * ones.
+   */
   readonly errors: number
-  /** Ended for their memory. */
+  /** Ended because they ran out of memory. */
   readonly memoryDeaths: number
-  /** Of all of them; 0 when there is none. */
+  /** The average over all programs; 0 if there are none. */
   readonly meanDurationMs: number
-  /** Programs that did not begin, because they were refused or something failed. */
+  /** Programs that did not start, because they were refused or something failed. */
   readonly refused: number
 }
 
 export interface MonitorAlert {
-  /** Undefined for all that did not say who they are. */
+  /** Undefined for all callers without a client name. */
   readonly client: string | undefined
   /** How they ended, oldest first. */
   readonly outcomes: readonly WorkOutcome[]
-  /** Within which time. */
+  /** The time within which they ended. */
   readonly withinMs: number
 }
 
 export interface ExecutionMonitorOptions {
   /**
-   * Called when the programs of one client have broken their limits (time, memory, output, …) more than 3 times in a minute.
-   * Then they are counted anew.
+   * Called when the programs of one client have exceeded limits (time, memory, output, …) more than 3 times in a
+   * minute. Then the count starts over.
    */
   readonly onAlert?: (alert: MonitorAlert) => void
   /** For tests. */
@@ -74,7 +77,7 @@ export class ExecutionMonitor {
   readonly #clock: Pick<Clock, 'now'>
   readonly #counts = { total: 0, timeouts: 0, errors: 0, memoryDeaths: 0, refused: 0 }
   #durationMs = 0
-  /** The client that was heard of last is the last one. */
+  /** The most recently seen client is last. */
   readonly #violations = new Map<string | undefined, readonly Violation[]>()
 
   constructor({ onAlert, clock = systemClock }: ExecutionMonitorOptions = {}) {
@@ -82,7 +85,7 @@ export class ExecutionMonitor {
     this.#clock = clock
   }
 
-  /** For `onEvent`; what does not concern it, it passes over. */
+  /** For `onEvent`; ignores events that do not concern it. */
   readonly hear = (event: { readonly type: string }): void => {
     if (event.type !== 'work-ended') return
     const ended = event as WorkEnded

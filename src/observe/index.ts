@@ -1,4 +1,4 @@
-/** `lazaret/observe`: what was done and what stood around it, checked and counted without an engine. */
+/** `lazaret/observe`: verifies and counts what was done, without an engine. */
 export { canonicalJson } from './canonical-json.ts'
 export { createReceiptKeys } from './create-keys.ts'
 export type { ReceiptKeys } from './create-keys.ts'

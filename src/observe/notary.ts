@@ -1,30 +1,41 @@
-/** States what a run was and how it ended, and signs that where the operator has a key for it. */
+/** States what a run or a command was and how it ended, and signs that if the operator has configured a key. */
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 
 import type { Clock } from '../core/clock.ts'
-import type { RunResult } from '../core/result.ts'
-import type { Signature, Statement } from '../core/receipt.ts'
-import type { RunWork } from '../core/work.ts'
+import type { Outcome } from '../core/outcome.ts'
+import type { Receipt, Signature, Statement, Usage } from '../core/receipt.ts'
+import type { Validation } from '../core/validation.ts'
+import type { CodeWork, CommandWork, RunWork } from '../core/work.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { keyIdOf } from './key-id.ts'
-import { givenOf, stateKind } from './state-work.ts'
+import { givenOf, stateKind, stateValidation } from './state-work.ts'
 
 export interface NotaryParts {
   readonly clock: Pick<Clock, 'timestamp'>
   readonly key?: SigningKey | undefined
-  /** As the interpreter says it; undefined where it does not. */
-  readonly versionOf: (work: RunWork) => Promise<string | undefined>
+  /** As the interpreter reports it; undefined if it does not. */
+  readonly versionOf: (work: RunWork | CommandWork | CodeWork) => Promise<string | undefined>
 }
 
-/** A run that has been looked at before it began: the caller may change what it has sent afterwards. */
+/** The part of a result that says how a program ended. */
+export interface Attestable {
+  readonly outcome: Outcome
+  readonly usage: Usage
+  readonly receipt: Receipt
+}
+
+/** A program that was hashed before it started, because the caller may change its request afterwards. */
 export interface Noted {
-  /** The result with a signed receipt where there is a key, and what was stated. */
-  readonly attest: (result: RunResult) => Promise<Attested>
+  /** The statement, and the result, with a signed receipt if there is a key. */
+  readonly attest: <Result extends Attestable>(
+    result: Result,
+    validation?: Validation,
+  ) => Promise<Attested<Result>>
 }
 
-export interface Attested {
-  readonly result: RunResult
+export interface Attested<Result = unknown> {
+  readonly result: Result
   readonly statement: Statement
   readonly signature?: Signature
 }
@@ -36,12 +47,15 @@ export class Notary {
     this.#parts = parts
   }
 
-  note(work: RunWork): Noted {
+  note(work: RunWork | CommandWork | CodeWork): Noted {
     const { versionOf, key, clock } = this.#parts
-    const known = stateKind(work, givenOf(work))
+    const known = work.kind === 'run' ? stateKind(work, givenOf(work)) : stateKind(work)
     const asked = versionOf(work).catch(() => undefined)
     return {
-      async attest(result) {
+      async attest<Result extends Attestable>(
+        result: Result,
+        validation?: Validation,
+      ): Promise<Attested<Result>> {
         const { outcome, usage, receipt } = result
         const runtimeVersion = await asked
         const statement: Statement = {
@@ -49,6 +63,7 @@ export class Notary {
           time: clock.timestamp(),
           ...known,
           ...(runtimeVersion === undefined ? {} : { runtimeVersion }),
+          ...stateValidation(validation),
           outcome: outcome.kind,
           ...('exitCode' in outcome ? { exitCode: outcome.exitCode } : {}),
           durationMs: usage.wallMs,
@@ -69,10 +84,10 @@ export class SigningKey {
   readonly #key: KeyObject
   readonly id: string
 
-  /** Throws when it is no private key of Ed25519. */
+  /** Throws if it is not a private Ed25519 key. */
   constructor(pem: string | Buffer) {
     this.#key = createPrivateKey(pem)
-    if (this.#key.asymmetricKeyType !== 'ed25519') throw new TypeError('It is no private key of Ed25519.')
+    if (this.#key.asymmetricKeyType !== 'ed25519') throw new TypeError('It is not a private Ed25519 key.')
     this.id = keyIdOf(createPublicKey(this.#key))
   }
 

@@ -1,4 +1,7 @@
-/** Whether an audit log is as it was written: each line its own, each after the one before it, from the first one on. */
+/**
+ * Whether an audit log is as it was written: each line unchanged, and each after the previous one, from the first line
+ * on.
+ */
 import { createReadStream } from 'node:fs'
 
 import { chainStart, lineBytesMax, readLine } from './audit-line.ts'
@@ -10,17 +13,17 @@ export interface AuditVerification {
   /** Nothing was changed, removed or moved. */
   readonly isIntact: boolean
   readonly records: number
-  /** Lines that a crash has left unfinished, said so by the record after each. */
+  /** Lines that a crash left unfinished, as the record after each confirms. */
   readonly torn: number
-  /** Whether the last line is unfinished: a crash that nobody has gone on from, or a process that writes now. */
+  /** Whether the last line is unfinished: after a crash, or because a process is writing it now. */
   readonly isUnfinished: boolean
-  /** Records that the process could neither write nor hold back, as it said itself. */
+  /** Records that the process could neither write nor keep, as it reported itself. */
   readonly lost: number
-  /** Signatures that were checked. Only with a key. */
+  /** The number of signatures that were checked. Only with a key. */
   readonly signatures: number
-  /** What does not fit, with its line: the first hundred. */
+  /** The first hundred problems, each with its line. */
   readonly problems: readonly AuditProblem[]
-  /** Note it elsewhere: a log that was cut at its end, or written anew as a whole, is intact and does not have it. */
+  /** Store it elsewhere: a log that was truncated, or rewritten as a whole, is intact but does not contain it. */
   readonly end: ChainEnd
 }
 
@@ -30,17 +33,17 @@ export interface AuditProblem {
 }
 
 export interface VerifyAuditOptions {
-  /** PEM of the key of the receipts: each signature has to be by it, and each run has to have one. */
+  /** The receipts' public key in PEM: each signature must be by this key, and each run must have one. */
   readonly publicKey?: string | Buffer
-  /** The `sha256` of a record that has to be in the log: what was noted of it earlier. */
+  /** The `sha256`, stored earlier, of a record that must be in the log. */
   readonly includes?: string
 }
 
 const problemsMax = 100
-/** Of unfinished lines in a row. */
+/** The longest run of unfinished lines. */
 const tornBytesMax = 4 * lineBytesMax
 
-/** Throws what the system says when the file cannot be read. */
+/** Throws the system's error if the file cannot be read. */
 export async function verifyAudit(
   path: string,
   options: VerifyAuditOptions = {},
@@ -55,7 +58,7 @@ export async function verifyAudit(
       from = to + 1
     }
     rest = bytes.subarray(from)
-    // No line is so long. What comes is read in pieces, and none of them is a record.
+    // No valid line is this long. A longer one is read in pieces, none of which is a record.
     if (rest.length <= tornBytesMax) continue
     chain.take(rest)
     rest = Buffer.alloc(0)
@@ -70,8 +73,9 @@ class Chain {
   #line = 0
   #end = chainStart
   #counts = { records: 0, torn: 0, lost: 0, signatures: 0 }
-  /** Lines that are no records, until the next record says whether they are unfinished ones. */
+  /** Lines that are not records, until the next record says whether they are unfinished lines. */
   #unread: Buffer[] = []
+  #unreadBytes = 0
   #unreadFrom = 0
   #isIncluded = false
 
@@ -86,7 +90,9 @@ class Chain {
     if (line === undefined) {
       if (this.#unread.length === 0) this.#unreadFrom = this.#line
       this.#unread.push(Buffer.from(bytes))
-      if (totalOf(this.#unread) > tornBytesMax) this.#complainOfUnread()
+      // With its end: an empty line is one more to look at.
+      this.#unreadBytes += bytes.length + 1
+      if (this.#unreadBytes > tornBytesMax) this.#complainOfUnread()
       return
     }
     this.#judgeTorn(line)
@@ -99,7 +105,7 @@ class Chain {
     this.#isIncluded ||= own === this.#options.includes
   }
 
-  /** With what stands behind the last end of a line. */
+  /** Including the text after the last end of a line. */
   finish(rest: Buffer): AuditVerification {
     const isUnfinished = rest.length > 0 && readLine(rest.toString()) === undefined
     if (rest.length > 0 && !isUnfinished) this.take(rest)
@@ -116,7 +122,7 @@ class Chain {
       const bytes = joinLines(this.#unread)
       if (this.#unread.length > 0 && bytes.length === torn.bytes && sha256(bytes) === torn.sha256) {
         this.#counts.torn++
-        this.#unread = []
+        this.#forgetUnread()
       } else this.#complain('says that an unfinished line is before it, and another one is there')
     }
     this.#complainOfUnread()
@@ -146,17 +152,18 @@ class Chain {
 
   #complainOfUnread(): void {
     for (const index of this.#unread.keys())
-      this.#complain('is no record, or was changed', this.#unreadFrom + index)
+      this.#complain('is not a record, or was changed', this.#unreadFrom + index)
+    this.#forgetUnread()
+  }
+
+  #forgetUnread(): void {
     this.#unread = []
+    this.#unreadBytes = 0
   }
 
   #complain(what: string, line = this.#line): void {
     if (this.#problems.length < problemsMax) this.#problems.push({ line, what })
   }
-}
-
-function totalOf(lines: readonly Buffer[]): number {
-  return lines.reduce((sum, { length }) => sum + length, 0)
 }
 
 function joinLines(lines: readonly Buffer[]): Buffer {

@@ -1,4 +1,4 @@
-/** Checks a signed receipt with nothing but the public key. */
+/** Checks a signed receipt with only the public key. */
 import { createPublicKey, verify } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
@@ -14,10 +14,10 @@ export type ReceiptVerification =
 /**
  * Whether the holder of a key has stated what a receipt says.
  *
- * @param document A result of `run()`, its `receipt`, its `receipt.signature`, or a line of an audit log; as an object, or as
- *   the text of it in JSON. What of a result or receipt the signature states too has to be the same in both.
+ * @param document A result of `run()`, its `receipt`, its `receipt.signature`, or a line of an audit log; as an object,
+ *   or as its JSON text. Fields of a result or receipt that are also in the signed statement must be the same in both.
  * @param publicKey PEM.
- * @throws {TypeError} When the key is no public key of Ed25519.
+ * @throws {TypeError} If the key is not a public Ed25519 key.
  * @example
  * ```ts
  * const { isValid } = verifyReceipt(result, await readFile('lazaret.pub', 'utf8'))
@@ -48,9 +48,9 @@ export function readPublicKey(pem: string | Buffer): PublicKey {
   try {
     key = createPublicKey(pem)
   } catch (cause) {
-    throw new TypeError('The key is no public key in PEM.', { cause })
+    throw new TypeError('The key is not a public key in PEM.', { cause })
   }
-  if (key.asymmetricKeyType !== 'ed25519') throw new TypeError('The key is no public key of Ed25519.')
+  if (key.asymmetricKeyType !== 'ed25519') throw new TypeError('The key is not a public Ed25519 key.')
   return { key, id: keyIdOf(key) }
 }
 
@@ -79,31 +79,41 @@ function parse(document: unknown): unknown {
   }
 }
 
+/** The kind of document, by its form alone: added members must not make it look like another kind. */
 function findSigned(document: unknown): SignedStatement | undefined {
   const { receipt, signature, statement } = fieldsOf(document)
-  if (receipt !== undefined) return findSigned(receipt)
-  // Of an audit log's line.
-  if (statement !== undefined && signature !== undefined)
-    return { ...fieldsOf(signature), statement } as SignedStatement
-  if (signature !== undefined) return findSigned(signature)
-  return statement === undefined ? undefined : (document as SignedStatement)
+  if (receipt !== undefined) return signedOf(fieldsOf(receipt)['signature'])
+  if (signature === undefined) return signedOf(document)
+  // A line of an audit log has the statement beside the signature, a receipt has it inside.
+  return isLine(document) ? ({ ...fieldsOf(signature), statement } as SignedStatement) : signedOf(signature)
 }
 
-/** The first field of a result or a receipt that is not what the statement says. */
+function signedOf(value: unknown): SignedStatement | undefined {
+  return fieldsOf(value)['statement'] === undefined ? undefined : (value as SignedStatement)
+}
+
+function isLine(document: unknown): boolean {
+  const { statement, signature } = fieldsOf(document)
+  return statement !== undefined && fieldsOf(signature)['statement'] === undefined
+}
+
+/** The first field of a result or a receipt that differs from the statement. */
 function findDifference(document: unknown, statement: Statement): string | undefined {
-  const { id, outcome, usage, receipt, signature, statement: own } = fieldsOf(document)
-  if (own !== undefined) return undefined
-  if (receipt === undefined) {
-    if (signature === undefined) return undefined
-    const { signature: _, ...unsigned } = fieldsOf(document)
-    return firstDifference(unsigned, statement.receipt)
-  }
+  const { id, ok, outcome, usage, receipt, signature } = fieldsOf(document)
+  if (receipt === undefined)
+    return signature === undefined || isLine(document) ? undefined : findInReceipt(document, statement)
   if (id !== statement.id) return 'id'
   if (fieldsOf(outcome)['kind'] !== statement.outcome) return 'outcome.kind'
   if (fieldsOf(outcome)['exitCode'] !== statement.exitCode) return 'outcome.exitCode'
+  if (ok !== undefined && ok !== (statement.outcome === 'completed' && statement.exitCode === 0)) return 'ok'
   if (!isDeepStrictEqual(usage, statement.usage)) return 'usage'
-  const inside = findDifference(receipt, statement)
+  const inside = findInReceipt(receipt, statement)
   return inside && `receipt.${inside}`
+}
+
+function findInReceipt(receipt: unknown, statement: Statement): string | undefined {
+  const { signature: _, ...unsigned } = fieldsOf(receipt)
+  return firstDifference(unsigned, statement.receipt)
 }
 
 function firstDifference(one: Record<string, unknown>, other: object = {}): string | undefined {

@@ -1,64 +1,109 @@
 /**
- * What work may ask for beyond itself: the host's network, modules in its workers, folders of the host. Absent means
- * refused, so that a request which was passed on unread, as in `run({ ...body })`, reaches nothing of the host's.
+ * What requests may ask for beyond their own work: the host's network, modules in workers, folders of the host. Absent
+ * means refused, so that a request that was passed on unread, as in `run({ ...body })`, gets access to nothing on the
+ * host.
  */
 import { realpathSync } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
 
-import { LazaretError } from '../core/errors.ts'
-import type { NetworkMode } from '../core/request.ts'
+import { LazaretError } from '../core/errors/errors.ts'
+import type { Network, NetworkKind } from '../core/network.ts'
+import { preloadFor } from '../core/preload.ts'
+import type { Preload } from '../core/preload.ts'
+import type { Language } from '../core/request.ts'
+import { networkKindOf } from '../jail/edge/rules.ts'
 import type { Work } from '../core/work.ts'
 
 export interface Access {
-  /** The networks that a request may name. Default `['none']`. */
-  readonly networks?: readonly NetworkMode[]
+  /**
+   * The networks that a request may name. `policy`: any policy for public addresses; `local-policy`: also one that names the
+   * host's loopback or private addresses. Default `['none']`.
+   */
+  readonly networks?: readonly NetworkKind[]
   /** Whether a request may name modules to preload that the option `preload` does not. Default false. */
   readonly preload?: boolean
+  /**
+   * Whether a request may bring environment variables: `env` of a run, of a sandbox and of its commands, their
+   * `variables`, and `setEnvVars()`. Default true: they reach only the guest itself.
+   */
+  readonly env?: boolean
   /** Folders of the host: a sandbox may be given one as its workspace, or a folder in one. Default none. */
   readonly workspaces?: readonly string[]
   /** Folders of the host that a sandbox may ask to read, with all that is in them. Default none. */
   readonly readable?: readonly string[]
+  /** Names of the environments that a request may use. Default: all, because they are made for guests. */
+  readonly environments?: readonly string[]
 }
 
 export interface AccessRules extends Access {
-  /** What workers of the operator's have imported anyway. */
-  readonly modules?: readonly string[] | undefined
+  /** Modules that the operator's workers import anyway. */
+  readonly modules?: Preload | undefined
 }
 
 /** Throws ACCESS_DENIED, which names the option. */
 export function requireAccess(work: Work, rules: AccessRules): void {
   switch (work.kind) {
     case 'run':
+      requireVariables(Object.keys(work.spec.env ?? {}), rules)
+      requireEnvironment(work.spec, rules)
       return requireNetworkAndModules(work.spec, rules)
     case 'warm-up':
+      requireEnvironment(work, rules)
       return requireNetworkAndModules(work, rules)
     case 'sandbox':
+      requireVariables(work.variables, rules)
+      requireEnvironment(work, rules)
       requireNetworkAndModules(work, rules)
       if (work.workspace !== undefined) requireFolder('workspaces', work.workspace, rules)
       for (const folder of work.readable ?? []) requireFolder('readable', folder, rules)
       return undefined
+    case 'validation':
+      // Nothing of it runs.
+      return undefined
+    case 'context':
+    case 'code':
+      return requireVariables(work.variables, rules)
     case 'command':
     case 'process':
+      // Everything else that they can reach was admitted with their sandbox.
+      return requireVariables([...work.credentials, ...(work.variables ?? [])], rules)
     case 'files':
-      // All that they can reach was admitted with their sandbox.
       return undefined
   }
 }
 
 interface Asking {
-  readonly network?: NetworkMode | undefined
+  readonly language?: Language
+  readonly network?: Network | undefined
   readonly preload?: readonly string[] | undefined
 }
 
 function requireNetworkAndModules(
-  { network = 'none', preload = [] }: Asking,
+  { network = 'none', preload = [], language = 'shell' }: Asking,
   { networks = ['none'], preload: isFree = false, modules = [] }: AccessRules,
 ): void {
-  if (!networks.includes(network))
-    throw denied(`network: ${JSON.stringify(network)} is not among \`access.networks\`.`)
-  const other = isFree ? undefined : preload.find((name) => !modules.includes(name))
+  const kind = networkKindOf(network)
+  if (!networks.includes(kind) && !(kind === 'policy' && networks.includes('local-policy')))
+    throw denied(`network: ${JSON.stringify(kind)} is not among \`access.networks\`.`)
+  const own = preloadFor(modules, language)
+  const other = isFree ? undefined : preload.find((name) => !own.includes(name))
   if (other !== undefined)
     throw denied(`preload: ${JSON.stringify(other)}; a request names modules only with \`access.preload\`.`)
+}
+
+/** The same message for one that does not exist, so that a caller learns nothing about those that it may not use. */
+function requireEnvironment(
+  { environment }: { readonly environment?: string | undefined },
+  { environments }: AccessRules,
+): void {
+  if (environment === undefined || environments === undefined || environments.includes(environment)) return
+  throw denied(`environment: ${JSON.stringify(environment)} is not among \`access.environments\`.`)
+}
+
+function requireVariables(names: readonly string[] = [], { env: isAllowed = true }: AccessRules): void {
+  const [name] = names
+  if (!isAllowed && name !== undefined)
+    throw denied(`env: ${JSON.stringify(name)}; requests bring no variables here, by \`access.env\`.`)
 }
 
 function requireFolder(option: 'workspaces' | 'readable', folder: string, rules: AccessRules): void {
@@ -69,11 +114,12 @@ function requireFolder(option: 'workspaces' | 'readable', folder: string, rules:
   }
   if (rules[option]?.some(isWithin) === true) return
   const field = option === 'workspaces' ? 'workspace' : 'readable'
-  // The same words for a folder that is not there: whoever may not have it learns nothing of it.
+  // The same message for a folder that does not exist, so that a caller learns nothing about folders that it may not
+  // use.
   throw denied(`${field}: ${JSON.stringify(folder)} lies in no folder of \`access.${option}\`.`)
 }
 
-/** Where it really is, or would be: a link must not lead out of what is allowed. */
+/** The real path, even of a folder that does not exist: a link must not lead out of the allowed folders. */
 function resolve(folder: string): string {
   try {
     return realpathSync(folder)

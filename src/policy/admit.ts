@@ -1,8 +1,9 @@
 /**
- * May it begin? Asked before anything is spent, layer by layer: what a request may ask for, the operator's own function, the
- * breakers, the rate, the queue. A layer that refuses leaves no trace in those before it.
+ * Decides whether work may begin, before anything is spent on it. The checks in order: what a request may ask for, the
+ * operator's own function, the breakers, the rate, the queue. A check that refuses leaves no trace in the earlier ones.
  */
-import { LazaretError } from '../core/errors.ts'
+import { LazaretError } from '../core/errors/errors.ts'
+import { snippetsAreOff } from '../core/errors/snippets-off.ts'
 import { messageOf } from '../core/primordials.ts'
 import type { WorkEnd } from '../core/work-end.ts'
 import type { Work } from '../core/work.ts'
@@ -13,15 +14,15 @@ import type { WorkBreakers } from './breaking.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import type { Place, Room } from './room.ts'
 
-/** Permission for one piece of work, given back when the work is over. */
+/** Permission for one piece of work, which is returned when the work is over. */
 export interface Ticket extends AsyncDisposable {
   readonly queuedMs: number
-  /** Told once how the work ended, before the ticket is given back. */
+  /** Called once with the work's end, before the ticket is returned. */
   readonly ended?: (end: WorkEnd) => void
 }
 
 export interface Policy {
-  /** Throws a LazaretError of kind `refusal` when the work may not begin. What waits stops when the signal is aborted. */
+  /** Throws a LazaretError of kind `refusal` if the work may not begin. Aborting the signal ends the wait. */
   admit(work: Work, signal: AbortSignal): Promise<Ticket>
 }
 
@@ -31,21 +32,21 @@ export type Admit = (work: Work) => unknown
 const noPlace: Place = { queuedMs: 0, leave: () => undefined }
 
 export interface PolicyOptions {
-  /** What it throws that is no LazaretError becomes NOT_ADMITTED with the same message. */
+  /** If it throws anything but a LazaretError, that becomes NOT_ADMITTED with the same message. */
   readonly admit?: Admit | undefined
   /** Default true. */
   readonly hasSnippets?: boolean
   /** Default: nothing beyond the work itself. */
   readonly access?: AccessRules
-  /** Default: nothing is refused for what failed before. */
+  /** Default: earlier failures refuse nothing. */
   readonly breakers?: WorkBreakers | undefined
   /** Default: no limit. */
   readonly rate?: RateLimiter | undefined
-  /** Default: nobody waits. */
+  /** Default: no queue. */
   readonly room?: Room | undefined
 }
 
-/** What the operator has decided. */
+/** The operator's decision. */
 export function policyOf(options: PolicyOptions): Policy {
   const { admit, hasSnippets = true, access = {}, breakers, rate, room } = options
   return {
@@ -63,7 +64,7 @@ export function policyOf(options: PolicyOptions): Policy {
         const { queuedMs, leave } = entered instanceof Promise ? await entered : (entered ?? noPlace)
         const ended = (end: WorkEnd) => attempt?.record(end)
         const giveBack = async () => {
-          // Where nobody has said how it ended, it never began: a half-open breaker must not wait for it.
+          // Without a reported end it never began: a half-open breaker must not wait for it.
           attempt?.takeBack()
           leave()
         }
@@ -88,25 +89,22 @@ async function ask(admit: Admit, work: Work): Promise<void> {
   if (answer === false) throw new LazaretError('NOT_ADMITTED')
 }
 
-/** What a client has executed; what prepares that, or looks at its files, counts with it. */
+/** Only executions count; preparing them and operations on files do not count separately. */
 function isExecution({ kind }: Work): boolean {
-  return kind === 'run' || kind === 'command' || kind === 'process'
+  return (
+    kind === 'run' || kind === 'command' || kind === 'process' || kind === 'code' || kind === 'validation'
+  )
 }
 
 /**
- * What it takes of the room. A command takes nothing: its memory is its sandbox's, and if it waited for a place, one that
- * another command waits for could wait for ever. Snippets and isolates have a fixed number of workers of their own.
+ * How much room it takes. A command and a context's code take none: their memory is their sandbox's or context's, and if
+ * they waited for slots, two that depend on each other could deadlock. Snippets and isolates have their own fixed number of
+ * workers.
  */
 function wishOf(work: Work): { memoryBytes: number; isStanding: boolean } | undefined {
-  if (work.kind === 'sandbox') return { memoryBytes: work.limits.memoryBytes, isStanding: true }
+  if (work.kind === 'sandbox' || work.kind === 'context')
+    return { memoryBytes: work.limits.memoryBytes, isStanding: true }
+  if (work.kind === 'validation') return { memoryBytes: work.limits.memoryBytes ?? 0, isStanding: false }
   if (work.kind !== 'run' || work.runtime === 'snippet' || work.runtime === 'isolate') return undefined
   return { memoryBytes: work.limits.memoryBytes ?? 0, isStanding: false }
-}
-
-/** The refusal of a snippet where the operator wants none. */
-export function snippetsAreOff(): LazaretError {
-  return new LazaretError('RUNTIME_UNAVAILABLE', {
-    detail: 'The operator has switched snippets off: `pools.snippet.max` is 0.',
-    hint: 'Choose another runtime, or raise it.',
-  })
 }

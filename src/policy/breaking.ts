@@ -1,4 +1,7 @@
-/** Which failures count against whom: our faults against the runtime, timeouts and memory deaths against the client alone. */
+/**
+ * Which failures count against whom: faults of Lazaret against the runtime, timeouts and out-of-memory kills only
+ * against the client.
+ */
 import type { Clock } from '../core/clock.ts'
 import type { WorkEnd } from '../core/work-end.ts'
 import type { Work } from '../core/work.ts'
@@ -21,9 +24,15 @@ export interface WorkTry {
   readonly takeBack: () => void
 }
 
+/** What faults of Lazaret count against. */
+function nameOf(work: Work): string {
+  if ('runtime' in work) return work.runtime
+  return work.kind === 'validation' ? 'validation' : 'sandbox'
+}
+
 /** Throws CIRCUIT_OPEN. */
 export function tryBoth(work: Work, { runtimes, clients }: WorkBreakers): WorkTry {
-  const ours = runtimes.of('runtime' in work ? work.runtime : 'sandbox').try()
+  const ours = runtimes.of(nameOf(work)).try()
   let theirs
   try {
     theirs = clients.of(work.client ?? '').try()
@@ -38,7 +47,7 @@ export function tryBoth(work: Work, { runtimes, clients }: WorkBreakers): WorkTr
   return {
     takeBack,
     record({ outcome }) {
-      // Neither says anything of the runtime or of the code.
+      // Neither says anything about the runtime or the code.
       if (outcome === 'refused' || outcome === 'cancelled') return takeBack()
       ours.recordResult(outcome !== 'fault')
       if (outcome === 'fault') return theirs.takeBack()

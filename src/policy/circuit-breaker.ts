@@ -1,34 +1,42 @@
 /**
- * Refuses at once what fails more often than not: open above a share of failures among the last results, half-open after a
- * while, for one try, and closed again when that succeeds. One breaker is about one thing; `Breakers` has one for each name.
+ * Refuses work that keeps failing. It opens above a share of failures among the last results, is half-open after a
+ * while, for one trial, and closes again if that succeeds. Each breaker watches one thing; `Breakers` has one for each
+ * name.
  *
- * Not cockatiel's: its breakers keep time by themselves, where ours have the clock of their Lazaret, and its half-open one
- * cannot take a try back that another layer has refused.
+ * Not cockatiel's: its breakers use their own clock and not the Lazaret's clock, and a half-open one cannot undo a
+ * trial that another check has refused.
  */
+import { z } from 'zod'
+
+import { systemClock } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'
-import { LazaretError } from '../core/errors.ts'
+import { LazaretError } from '../core/errors/errors.ts'
+import { breakerFields, checkOptions, clockSchema } from './policy-options.ts'
 
 export interface BreakerOptions {
-  /** Open above this share of failures. Default 0.5. */
+  /** It opens above this share of failures. Default 0.5. */
   readonly failureShareMax?: number
-  /** How many results count: the last ones. Default 100. */
+  /** How many of the latest results count. Default 100. */
   readonly resultsMax?: number
-  /** It stays closed below so many results. Default 10. */
+  /** It stays closed with fewer results than this. Default 10. */
   readonly resultsMin?: number
   /** From open to half-open. Milliseconds; default 30 s. */
   readonly coolDownMs?: number
 }
 
-export interface CircuitBreakerParts extends BreakerOptions {
-  readonly clock: Clock
+export interface CircuitBreakerOptions extends BreakerOptions {
+  /** Default: the system's. */
+  readonly clock?: Clock
 }
+
+const optionsSchema = z.strictObject({ ...breakerFields, clock: clockSchema.optional() })
 
 export const breakerText = 'Code execution temporarily disabled due to high error rate'
 
-/** What becomes of a try. The first call counts. */
+/** The end of a trial. Only the first call counts. */
 export interface Try {
   readonly recordResult: (isSuccess: boolean) => void
-  /** It was refused by somebody else, or says nothing about this. */
+  /** Another check refused it, or its result is irrelevant here. */
   readonly takeBack: () => void
 }
 
@@ -37,10 +45,11 @@ export class CircuitBreaker {
   readonly #options: Required<BreakerOptions>
   #results: boolean[] = []
   #openedAt: number | undefined
-  #isTrying = false
+  /** When the one trial of a half-open breaker began. */
+  #tryingSince: number | undefined
 
-  constructor({ clock, ...options }: CircuitBreakerParts) {
-    this.#clock = clock
+  constructor(options: CircuitBreakerOptions = {}) {
+    this.#clock = checkOptions(optionsSchema, options).clock ?? systemClock
     const { failureShareMax = 0.5, resultsMax = 100, resultsMin = 10, coolDownMs = 30_000 } = options
     this.#options = { failureShareMax, resultsMax, resultsMin, coolDownMs }
   }
@@ -48,12 +57,17 @@ export class CircuitBreaker {
   /** Whether everything is refused now. */
   isOpen(): boolean {
     if (this.#openedAt === undefined) return false
-    return this.#isTrying || this.#retryAfterMs(this.#openedAt) > 0
+    return this.#isTrying || this.#msUntil(this.#openedAt) > 0
+  }
+
+  /** If a trial takes long, such as a process that never ends, the next one may start after another cool-down. */
+  get #isTrying(): boolean {
+    return this.#tryingSince !== undefined && this.#msUntil(this.#tryingSince) > 0
   }
 
   get state(): 'closed' | 'open' | 'half-open' {
     if (this.#openedAt === undefined) return 'closed'
-    return this.#retryAfterMs(this.#openedAt) > 0 ? 'open' : 'half-open'
+    return this.#msUntil(this.#openedAt) > 0 ? 'open' : 'half-open'
   }
 
   /** Throws CIRCUIT_OPEN. */
@@ -63,24 +77,31 @@ export class CircuitBreaker {
       if (this.isOpen())
         throw new LazaretError('CIRCUIT_OPEN', {
           message: breakerText,
-          retryAfterMs: Math.max(1, this.#retryAfterMs(openedAt)),
+          retryAfterMs: Math.max(
+            1,
+            this.#msUntil(this.#isTrying ? (this.#tryingSince ?? openedAt) : openedAt),
+          ),
         })
-      this.#isTrying = true
+      this.#tryingSince = this.#clock.now()
     }
+    const since = this.#tryingSince
+    const isCurrent = () =>
+      openedAt !== undefined && this.#openedAt === openedAt && this.#tryingSince === since
     let isOver = false
-    const once = (act: () => void) => () => {
+    const once = (act: (isDeciding: boolean) => void) => () => {
       if (isOver) return
       isOver = true
-      if (openedAt !== undefined) this.#isTrying = false
-      act()
+      const isDeciding = isCurrent()
+      if (isDeciding) this.#tryingSince = undefined
+      act(isDeciding)
     }
     return {
-      recordResult: (isSuccess) => once(() => this.#record(isSuccess, openedAt !== undefined))(),
+      recordResult: (isSuccess) => once((isDeciding) => this.#record(isSuccess, isDeciding))(),
       takeBack: once(() => undefined),
     }
   }
 
-  /** A result without a try: who only asks `isOpen()` says afterwards how it went. */
+  /** A result without a trial: callers that only ask `isOpen()` report the result afterwards. */
   recordResult(isSuccess: boolean): void {
     this.#record(isSuccess, this.state === 'half-open' && !this.#isTrying)
   }
@@ -103,20 +124,20 @@ export class CircuitBreaker {
     return length >= resultsMin && failures > failureShareMax * length
   }
 
-  #retryAfterMs(openedAt: number): number {
-    return Math.ceil(openedAt + this.#options.coolDownMs - this.#clock.now())
+  #msUntil(since: number): number {
+    return Math.ceil(since + this.#options.coolDownMs - this.#clock.now())
   }
 }
 
-/** Names that are remembered; whose turn was longest ago goes first. */
+/** The number of remembered names; the least recently used one is forgotten first. */
 const namesMax = 10_000
 
-/** A breaker for each name, such as a client's: the failures of one never refuse another. */
+/** A breaker for each name, such as a client's: the failures of one client never refuse another. */
 export class Breakers {
-  readonly #parts: CircuitBreakerParts
+  readonly #parts: CircuitBreakerOptions
   readonly #all = new Map<string, CircuitBreaker>()
 
-  constructor(parts: CircuitBreakerParts) {
+  constructor(parts: CircuitBreakerOptions) {
     this.#parts = parts
   }
 

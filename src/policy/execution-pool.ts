@@ -1,5 +1,9 @@
-/** So many executions at one time, and so many that wait for a short while, fair between clients. */
+/** Bounds executions at one time and in the queue, fairly between clients. */
+import { z } from 'zod'
+
+import { systemClock } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'
+import { checkOptions, clockSchema, queueFields } from './policy-options.ts'
 import { Room } from './room.ts'
 
 export interface ExecutionPoolOptions {
@@ -9,7 +13,8 @@ export interface ExecutionPoolOptions {
   readonly waitingMax?: number
   /** Milliseconds; default 60 s. */
   readonly waitMs?: number
-  readonly clock: Clock
+  /** Default: the system's. */
+  readonly clock?: Clock
 }
 
 export interface Submission {
@@ -19,12 +24,15 @@ export interface Submission {
 }
 
 export const queueText = 'Execution queue full. Please retry in a few seconds.'
+const optionsSchema = z.strictObject({ ...queueFields, clock: clockSchema.optional() })
 const never = new AbortController().signal
 
 export class ExecutionPool {
   readonly #room: Room
 
-  constructor({ runningMax = 10, waitingMax = 50, waitMs = 60_000, clock }: ExecutionPoolOptions) {
+  constructor(options: ExecutionPoolOptions = {}) {
+    const asked = checkOptions(optionsSchema, options)
+    const { runningMax = 10, waitingMax = 50, waitMs = 60_000, clock = systemClock } = asked
     const size = { runningMax, waitingMax, waitMs, memoryTotalBytes: Number.MAX_SAFE_INTEGER }
     this.#room = new Room({ ...size, clock, refusalText: queueText, isShared: true })
   }

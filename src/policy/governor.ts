@@ -1,11 +1,12 @@
 /**
- * The one story of all work, from every door: it is admitted, counted, performed, recorded and told of. Nothing that a
- * guest is to do begins anywhere else.
+ * The one story of all work, whatever the entry point: it is admitted, counted, performed, recorded and reported. No
+ * work of a guest begins anywhere else.
  */
 import type { Clock } from '../core/clock.ts'
-import { LazaretError } from '../core/errors.ts'
+import { LazaretError } from '../core/errors/errors.ts'
 import { onAbort } from '../core/on-abort.ts'
 import type { Work, WorkKind } from '../core/work.ts'
+import { endOfError } from '../core/work-end.ts'
 import type { WorkEnd } from '../core/work-end.ts'
 import type { Audit, WorkRecord } from '../observe/audit.ts'
 import type { Policy, Ticket } from './admit.ts'
@@ -14,47 +15,60 @@ export interface GovernorParts {
   readonly policy: Policy
   readonly audit: Audit
   readonly clock: Clock
-  /** Aborted when no more work may begin: who waits to be admitted then waits no longer. */
+  /** Aborted when no more work may begin, which ends all waits for admission. */
   readonly closing: AbortSignal
-  /** Called after the record is kept. */
+  /** Called when work has been admitted. */
+  readonly onStarted?: (work: Work, queuedMs: number) => void
+  /** Called after the record is written. */
   readonly onEnded: (record: WorkRecord) => void
 }
 
 /** Work that has been admitted. */
 export interface Begun {
-  /** How long the policy let it wait. */
+  /** How long it waited for the policy. */
   readonly queuedMs: number
-  /** The first of these counts. Rejects when the record could not be kept. */
+  /** Only the first call counts. Rejects if the record could not be written. */
   readonly end: (end: WorkEnd) => Promise<void>
   readonly fail: (error: unknown) => Promise<void>
-  /** Takes the ticket over: it is given back when what this returns is called, in place of with the end. */
+  /** Takes over the ticket: it is returned when the returned function is called, and no longer at the end. */
   readonly keep: () => () => void
 }
 
-/** What `perform` does besides performing. */
+/** Options of `perform`. */
 export interface How<T> {
   /** Default: `done`. */
   readonly endOf?: (result: T) => WorkEnd
-  /** Whose abort ends the wait for the policy. Default: that of the governor's `closing`. */
+  /** The signal that ends the wait for the policy. Default: the governor's `closing`. */
   readonly signal?: AbortSignal
-  /** The result of work that was not admitted before that. Default: it throws DISPOSED. */
+  /** The result of work that was not admitted before the signal. Default: it throws DISPOSED. */
   readonly unbegun?: () => T | Promise<T>
 }
 
 export class Governor {
   readonly #parts: GovernorParts
   readonly #running = new Map<WorkKind, number>()
+  readonly #ended = new Set<() => void>()
 
   constructor(parts: GovernorParts) {
     this.#parts = parts
   }
 
-  /** Pieces of work of that kind between their request and their end. */
+  /** The number of pieces of work of this kind between their request and their end. */
   running(kind: WorkKind): number {
     return this.#running.get(kind) ?? 0
   }
 
-  /** Throws what the policy throws, what `act` throws, what keeping the record throws, and DISPOSED. */
+  /** Resolves when no work of these kinds is between its request and its end. */
+  async settled(kinds: readonly WorkKind[]): Promise<void> {
+    while (kinds.some((kind) => this.running(kind) > 0)) {
+      const end = Promise.withResolvers<void>()
+      this.#ended.add(end.resolve)
+      await end.promise
+      this.#ended.delete(end.resolve)
+    }
+  }
+
+  /** Throws what the policy, `act` and writing the record throw, and DISPOSED. */
   async perform<T>(work: Work, act: (begun: Begun) => Promise<T>, how: How<T> = {}): Promise<T> {
     const { endOf = () => ({ outcome: 'done' }), signal, unbegun = refuse } = how
     const { ticket, ...begun } = await this.#begin(work, signal)
@@ -69,7 +83,7 @@ export class Governor {
     return result
   }
 
-  /** For work that goes on when its caller has an answer. Throws what the policy throws, and DISPOSED. */
+  /** For work that continues after its caller has an answer. Throws what the policy throws, and DISPOSED. */
   async begin(work: Work): Promise<Begun> {
     const { ticket, ...begun } = await this.#begin(work)
     if (ticket !== null) return begun
@@ -78,7 +92,7 @@ export class Governor {
     throw error
   }
 
-  /** Without a ticket where the signal was aborted first: then nothing of the work may begin. */
+  /** Without a ticket if the signal was aborted first: then the work may not begin. */
   async #begin(work: Work, signal = this.#parts.closing): Promise<Begun & { ticket: Ticket | null }> {
     const { clock } = this.#parts
     const askedAt = clock.now()
@@ -86,10 +100,12 @@ export class Governor {
     let ticket: Ticket | null = null
     let isOver = false
     let isKept = false
+    const told = Promise.withResolvers<void>()
     const giveBack = async (): Promise<void> => ticket?.[Symbol.asyncDispose]()
     const keep = () => {
       isKept = true
-      return () => void giveBack().catch(() => undefined)
+      // A ticket that is returned without an end treats the work as never begun.
+      return () => void told.promise.then(giveBack).catch(() => undefined)
     }
     const end = async (how: WorkEnd): Promise<void> => {
       if (isOver) return
@@ -99,6 +115,7 @@ export class Governor {
         ticket?.ended?.(how)
         if (!isKept) await giveBack()
       } finally {
+        told.resolve()
         await this.#record({ work, end: how, wallMs: clock.now() - askedAt })
       }
     }
@@ -106,26 +123,27 @@ export class Governor {
       try {
         await end(endOfError(error))
       } catch {
-        // Two failures: the first reason is the one to know.
+        // If there are two failures, the first one is reported.
       }
     }
     try {
-      ticket = await this.#unlessAborted(signal, this.#admit(work, signal))
+      if (!this.#parts.closing.aborted) ticket = await this.#unlessAborted(signal, this.#admit(work, signal))
     } catch (error) {
       await fail(error)
       throw error
     }
+    if (ticket !== null) this.#parts.onStarted?.(work, ticket.queuedMs)
     return { ticket, queuedMs: ticket?.queuedMs ?? 0, end, fail, keep }
   }
 
-  /** Nothing begins of which no record could be kept, where the operator wants one. */
+  /** If the operator wants records, no work begins that could not be recorded. */
   async #admit(work: Work, signal: AbortSignal): Promise<Ticket> {
     const { policy, audit } = this.#parts
     await audit.ready?.()
     return policy.admit(work, signal)
   }
 
-  /** Null when the signal is aborted, unless the policy answers at once: a ticket that comes later is given back. */
+  /** Null if the signal is aborted, unless the policy answers at once. A ticket that arrives later is returned. */
   async #unlessAborted(signal: AbortSignal, asked: Promise<Ticket>): Promise<Ticket | null> {
     const aborted = Promise.withResolvers<null>()
     let forget: () => void = () => undefined
@@ -154,14 +172,10 @@ export class Governor {
 
   #count(kind: WorkKind, by: 1 | -1): void {
     this.#running.set(kind, this.running(kind) + by)
+    if (by === -1) for (const tell of this.#ended) tell()
   }
 }
 
 function refuse(): never {
   throw new LazaretError('DISPOSED')
-}
-
-function endOfError(error: unknown): WorkEnd {
-  if (!(error instanceof LazaretError)) return { outcome: 'fault' }
-  return { outcome: error.kind === 'refusal' ? 'refused' : 'fault', code: error.code }
 }

@@ -1,10 +1,10 @@
-/** What callers pass may be anything: objects whose getters throw, proxies that were revoked, bytes that lie of their size. */
+/** Callers may pass anything: objects whose getters throw, revoked proxies, bytes that lie about their size. */
 import { types } from 'node:util'
 
-import { LazaretError } from '../core/errors.ts'
+import { LazaretError } from '../core/errors/errors.ts'
 import { messageOf, uncurryThis } from '../core/primordials.ts'
 
-/** Reads what a caller gave. Throws INVALID_REQUEST, whatever reading it throws. */
+/** Reads a caller's value. Throws INVALID_REQUEST, whatever the read throws. */
 export function readInput<T>(read: () => T): T {
   try {
     return read()
@@ -14,7 +14,7 @@ export function readInput<T>(read: () => T): T {
   }
 }
 
-/** Even asking what was thrown may throw. */
+/** Even inspecting the thrown value may throw. */
 function isOurs(thrown: unknown): boolean {
   try {
     return thrown instanceof LazaretError
@@ -33,7 +33,7 @@ const offsetOf = getterOf(prototype, 'byteOffset')
 const bufferOf = getterOf(prototype, 'buffer')
 const abortedOf = getterOf(AbortSignal.prototype, 'aborted')
 
-/** The same bytes without the getters of a subclass. Undefined for what has none, such as an array that was transferred. */
+/** The same bytes without the getters of a subclass. Undefined if there are none, as in a transferred array. */
 export function plainBytes(value: unknown): Uint8Array | undefined {
   if (!types.isUint8Array(value)) return undefined
   try {
@@ -44,7 +44,7 @@ export function plainBytes(value: unknown): Uint8Array | undefined {
   }
 }
 
-/** Whether the platform made it: an object with the right prototype is none. */
+/** Whether the platform created it: the right prototype is not enough. */
 export function isAbortSignal(value: unknown): value is AbortSignal {
   try {
     abortedOf(value)

@@ -1,26 +1,26 @@
 /**
- * How a configuration that anybody may have written can change an option: to less. Everything else would let a clone of a
- * repository, or a guest that writes to a folder, choose programs for the host and take walls away. Pure.
+ * How a configuration that anybody may have written can change an option: it can only narrow it. Otherwise a cloned
+ * repository, or a guest that writes to a folder, could choose programs for the host and remove walls. Pure.
  */
 import { defaultLimits, type LimitName, type Limits } from '../core/limits.ts'
 import { isAtLeast, type ProtectionLevel } from '../core/protection.ts'
 
 export interface Narrowing<Value> {
-  /** What a wish may ask for, in words. */
+  /** What a value may ask for, in words. */
   readonly allowed: string
-  /** In words, what a wish asks for beyond what stands without it. Empty when it only narrows. */
+  /** In words, what a value asks for beyond the present one. Empty if it only narrows. */
   readonly findWidening: (name: string, wish: Value, standing: Value | undefined) => readonly string[]
-  /** The narrower of both. For a wish that widens nothing; undefined leaves the option unsaid. */
+  /** The narrower of both, for a value that widens nothing. Undefined leaves the option unset. */
   readonly narrow: (wish: Value, standing: Value | undefined) => Value | undefined
 }
 
-/** `usual` stands where no level is named. */
+/** `usual` applies if no level is named. */
 export function higherLevel(usual: ProtectionLevel): Narrowing<ProtectionLevel> {
   return {
     allowed: 'only a higher level',
     findWidening: (name, wish, standing = usual) =>
       isAtLeast(wish, standing) ? [] : [`\`${name}\` ${wish} (${standing} stands)`],
-    // Only where it changes something: a level that is named silences the warning that the wall is weak.
+    // Only if it changes something, because a named level silences the warning about a weak wall.
     narrow: (wish, standing) => (isAtLeast(standing ?? usual, wish) ? standing : wish),
   }
 }
@@ -28,7 +28,7 @@ export function higherLevel(usual: ProtectionLevel): Narrowing<ProtectionLevel> 
 type Bounds = Partial<Limits>
 const limitNames = Object.keys(defaultLimits) as LimitName[]
 
-/** `usual` stands for the limits that are not named. */
+/** `usual` applies to limits that are not named. */
 export function lowerLimits(usual: Bounds): Narrowing<Bounds> {
   return {
     allowed: 'only lower limits',
@@ -48,7 +48,7 @@ export function lowerLimits(usual: Bounds): Narrowing<Bounds> {
   }
 }
 
-/** `null` is no limit, and so is none at all. */
+/** `null` means no limit, and so does an absent value. */
 function isAbove(wish: number | null | undefined, standing: number | null | undefined): boolean {
   if (wish === undefined || standing === undefined || standing === null) return false
   return wish === null || wish > standing

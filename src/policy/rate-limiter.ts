@@ -1,9 +1,13 @@
 /**
- * So many executions a minute for each client, in a window that slides: what was admitted counts for 60 s, what was refused
- * never. Alone, or as a part of a policy.
+ * Limits each client's executions per minute, in a sliding window: admitted ones count for 60 s, refused ones never. It
+ * works by itself, or as a part of a policy.
  */
+import { z } from 'zod'
+
+import { systemClock } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'
-import { LazaretError } from '../core/errors.ts'
+import { LazaretError } from '../core/errors/errors.ts'
+import { checkOptions, clockSchema, rateFields } from './policy-options.ts'
 
 export interface RateOptions {
   readonly perMinute: number
@@ -11,35 +15,38 @@ export interface RateOptions {
 
 /** Default 30 a minute. */
 export interface RateLimiterOptions extends Partial<RateOptions> {
-  readonly clock: Clock
+  /** Default: the system's. */
+  readonly clock?: Clock
 }
 
 export interface RateAnswer {
   readonly isAllowed: boolean
-  /** 0 when it is allowed. */
+  /** 0 if it is allowed. */
   readonly retryAfterMs: number
 }
 
 const windowMs = 60_000
+const optionsSchema = z.strictObject({ ...rateFields, clock: clockSchema }).partial()
 
 export class RateLimiter {
   readonly #perMinute: number
   readonly #clock: Clock
-  /** When each client's executions of the last minute began. Who asked last is last. */
+  /** When each client's executions of the last minute began. The client that asked last is last. */
   readonly #clients = new Map<string, number[]>()
 
-  constructor({ perMinute = 30, clock }: RateLimiterOptions) {
+  constructor(options: RateLimiterOptions = {}) {
+    const { perMinute = 30, clock = systemClock } = checkOptions(optionsSchema, options)
     this.#perMinute = perMinute
     this.#clock = clock
   }
 
-  /** Clients that are remembered: those of the last minute. */
+  /** The number of remembered clients: those of the last minute. */
   get clients(): number {
     this.#forgetIdle()
     return this.#clients.size
   }
 
-  /** Counts the execution when it is allowed. */
+  /** Counts the execution if it is allowed. */
   checkLimit(client: string): RateAnswer {
     this.#forgetIdle()
     const now = this.#clock.now()
@@ -53,7 +60,7 @@ export class RateLimiter {
     return { isAllowed: true, retryAfterMs: 0 }
   }
 
-  /** The same. What it returns takes the execution back: it was refused by somebody else. Throws RATE_LIMITED. */
+  /** The same. The returned function undoes the count, if another check refuses the execution. Throws RATE_LIMITED. */
   take(client: string): () => void {
     const { isAllowed, retryAfterMs } = this.checkLimit(client)
     if (!isAllowed) {
@@ -69,7 +76,7 @@ export class RateLimiter {
     }
   }
 
-  /** Nobody's clock runs for this: whoever asks next pays for it, a step for each client that is forgotten. */
+  /** There is no timer for this: the next caller does it, one step for each client that is forgotten. */
   #forgetIdle(): void {
     const now = this.#clock.now()
     for (const [client, recent] of this.#clients) {

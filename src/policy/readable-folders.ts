@@ -1,11 +1,12 @@
 /** Host folders that guests may read, as options and sandboxes name them. */
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 
 import { z } from 'zod'
 
+import { planEtcFiles, planSystemLinks } from '../jail/view/etc-files.ts'
 import { absolutePath } from './schemas.ts'
 
-/** Where a guest's own folders are, or the host's: nothing else may be mounted there. */
+/** Folders of the guest or of the host's system: nothing else may be mounted there. */
 const takenPaths = [
   '/workspace',
   '/tmp',
@@ -16,23 +17,38 @@ const takenPaths = [
   '/lib64',
   '/proc',
   '/dev',
-  '/etc',
   '/run',
   '/sys',
+  '/var/tmp',
+  '/var/run',
+  '/var/lock',
+  '/var/lib/dpkg',
+  '/home/guest',
+  '/opt/guest',
   '/opt/lazaret',
 ]
 
-const guestPath = absolutePath.refine(
-  (path) => path !== '/' && !takenPaths.some((taken) => path === taken || path.startsWith(`${taken}/`)),
-  { error: `must not lie inside ${takenPaths.join(', ')}` },
-)
+/** Every guest has these files, with our contents. */
+const ownFiles = [...Object.keys(planEtcFiles('')), ...Object.keys(planSystemLinks({ isSandbox: true }))]
+
+const guestPath = absolutePath
+  .refine(
+    (path) => path !== '/' && !takenPaths.some((taken) => path === taken || path.startsWith(`${taken}/`)),
+    { error: `must not lie inside ${takenPaths.join(', ')}` },
+  )
+  .refine((path) => path !== '/etc' && !ownFiles.some((own) => path === own || path.startsWith(`${own}/`)), {
+    error: 'may be a path inside /etc, but not /etc itself and no file that every guest is given there',
+  })
+
+export const isFolder = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
 /** `path` reads a path of the host: in a file it may be relative. */
 export function readableFolders(path: z.ZodType<string, string>) {
   return namedFolders(path.refine((found) => existsSync(found), { error: 'does not exist' }))
 }
 
-/** The same, with no look at the host: for a caller who may not know what is there. */
+/** The same without inspecting the host, for callers who may not learn what exists there. */
 export function namedFolders(host: z.ZodType<string, string>) {
   return z.array(z.strictObject({ host, guest: guestPath })).max(32)
 }

@@ -1,5 +1,5 @@
-/** A limit that nothing can hold is refused, unless the operator has said by name that it may go unheld. */
-import { LazaretError } from '../core/errors.ts'
+/** A limit that nothing can enforce is refused, unless the operator has named it as one that may go unenforced. */
+import { LazaretError } from '../core/errors/errors.ts'
 import type { LimitMechanisms, LimitName, Limits } from '../core/limits.ts'
 
 /** Throws LIMIT_UNENFORCEABLE, naming the limits. */

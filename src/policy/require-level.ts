@@ -1,13 +1,10 @@
-/** A machine that does not reach the level that the operator asks for runs nothing. */
-import { LazaretError } from '../core/errors.ts'
+/** A machine below the operator's minimum level runs nothing. */
 import { isAtLeast } from '../core/protection.ts'
-import type { BestWall } from '../jail/best-wall.ts'
+import { belowMinimum } from '../jail/machine/best-wall.ts'
+import type { BestWall } from '../jail/machine/best-wall.ts'
 
-/** Throws JAIL_UNAVAILABLE, with the fix where one is known. */
+/** Throws JAIL_UNAVAILABLE, with the fix if one is known. */
 export function requireLevel({ machine, minimum }: BestWall): void {
   if (isAtLeast(machine.level, minimum)) return
-  throw new LazaretError('JAIL_UNAVAILABLE', {
-    detail: `This machine reaches level ${machine.level}; ${minimum} is required.`,
-    ...(machine.refusal === undefined ? {} : { hint: machine.refusal.hint }),
-  })
+  throw belowMinimum({ level: machine.level, minimum, refusal: machine.refusal })
 }

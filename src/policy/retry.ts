@@ -1,24 +1,37 @@
-/** Tries again what failed through no fault of the guest: transient faults, and refusals for want of room. */
-import { randomFraction } from '../core/clock.ts'
+/** Retries work that failed through no fault of the guest: transient faults, and refusals because there was no room. */
+import { z } from 'zod'
+
+import { randomFraction, systemClock } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'
-import { LazaretError } from '../core/errors.ts'
-import type { ErrorCode } from '../core/errors.ts'
+import { LazaretError } from '../core/errors/errors.ts'
+import type { ErrorCode } from '../core/errors/errors.ts'
+import { checkOptions, clockSchema, functionSchema, retryFields, signalSchema } from './policy-options.ts'
 
 export interface RetryOptions {
-  /** Besides the first attempt. Default 3. */
+  /** In addition to the first attempt. Default 3. */
   readonly retriesMax?: number
   /** Before the first retry; each later pause is twice as long. Milliseconds; default 200. */
   readonly firstPauseMs?: number
   /** Default 10 s. */
   readonly pauseMsMax?: number
-  readonly clock: Clock
+  /** Of the pauses. Default: the system's. */
+  readonly clock?: Clock
   /** From 0 to 1. Default: at random. */
   readonly random?: () => number
-  /** Ends the pauses: what failed last is thrown. */
+  /** Ends the pauses: then the last error is thrown. */
   readonly signal?: AbortSignal
 }
 
-/** A client that asks too often is to ask less, and a breaker is open because more of the same would not help. */
+const optionsSchema = z.strictObject({
+  ...retryFields,
+  clock: clockSchema.optional(),
+  random: functionSchema.optional(),
+  signal: signalSchema.optional(),
+})
+
+/**
+ * No retry: a client that asks too often should ask less, and a breaker is open because more attempts would not help.
+ */
 const capacity: readonly ErrorCode[] = ['QUEUE_FULL', 'CLIENT_QUEUE_FULL']
 
 export function isTransient(error: unknown): boolean {
@@ -27,23 +40,28 @@ export function isTransient(error: unknown): boolean {
 }
 
 /** Throws what the last attempt threw. */
-export async function retry<T>(act: (attempt: number) => Promise<T>, options: RetryOptions): Promise<T> {
-  const { retriesMax = 3, firstPauseMs = 200, pauseMsMax = 10_000, signal } = options
-  const { clock, random = randomFraction } = options
+export async function retry<T>(act: (attempt: number) => Promise<T>, options: RetryOptions = {}): Promise<T> {
+  const {
+    retriesMax = 3,
+    firstPauseMs = 200,
+    pauseMsMax = 10_000,
+    signal,
+  } = checkOptions(optionsSchema, options)
+  const { clock = systemClock, random = randomFraction } = options
   for (let attempt = 1; ; attempt++) {
     try {
       return await act(attempt)
     } catch (error) {
       if (attempt > retriesMax || !isTransient(error) || signal?.aborted === true) throw error
       const mostMs = Math.min(firstPauseMs * 2 ** (attempt - 1), pauseMsMax)
-      // Half of it at random, so that those who failed together do not come back together.
+      // Half of it is random, so that requests that failed together do not retry together.
       const pauseMs = mostMs / 2 + (random() * mostMs) / 2
       if (!(await pause(pauseMs, clock, signal))) throw error
     }
   }
 }
 
-/** False when the signal was first. */
+/** False if the signal came first. */
 function pause(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<boolean> {
   const over = Promise.withResolvers<boolean>()
   const cancel = clock.after(ms, () => {

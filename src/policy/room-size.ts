@@ -1,30 +1,32 @@
-/** How much a machine can run at one time, when nobody says it. */
+/** How much a machine can run at one time, by default. */
 import { availableParallelism, totalmem } from 'node:os'
 
 import { limitRanges } from '../core/limits.ts'
 import type { Limits } from '../core/limits.ts'
 
-/** What the operator may say. */
+/** The operator's options. */
 export interface QueueOptions {
-  /** Runs in cells at one time. Default: eight for each processor, at least 16; one client alone has a good half of them. */
+  /**
+   * Runs in cells at one time. Default: eight for each processor, at least 16; a client alone gets a good half of them.
+   */
   readonly runningMax?: number
   /**
-   * The memory that may be promised to runs and sandboxes together: the sum of their `memoryBytes`. Default: three quarters
-   * of what is available when Lazaret is created.
+   * The memory that may be promised to runs and sandboxes together: the sum of their `memoryBytes`. Default: three
+   * quarters of what is available when Lazaret is created.
    */
   readonly memoryTotalBytes?: number
-  /** Runs and sandboxes that wait at one time. Default 10 000. */
+  /** Requests in the queue. Default 10 000. */
   readonly waitingMax?: number
-  /** The longest that one waits. Milliseconds; default 10 minutes. */
+  /** The longest time in the queue. Milliseconds; default 10 minutes. */
   readonly waitMs?: number
 }
 
 export type RoomSize = Required<QueueOptions>
 
-/** The rest is for this process, its threads, and the workers that wait. */
+/** The rest is for this process, its threads, and idle workers. */
 const promisedShare = 3 / 4
 
-/** `availableBytes` is not asked where the operator has said the memory. */
+/** `availableBytes` is not called if the operator has set the memory. */
 export function resolveRoom(asked: QueueOptions, availableBytes: () => number): RoomSize {
   return {
     runningMax: asked.runningMax ?? Math.max(16, 8 * availableParallelism()),
@@ -36,13 +38,13 @@ export function resolveRoom(asked: QueueOptions, availableBytes: () => number): 
   }
 }
 
-/** What could never be promised is not asked for: a request is lowered to it as to any other ceiling. */
+/** The memory that may be promised acts as a ceiling: a request above it is lowered. */
 export function withinRoom(ceilings: Partial<Limits>, { memoryTotalBytes }: RoomSize): Partial<Limits> {
   const { memoryBytes = limitRanges.memoryBytes.most } = ceilings
   return memoryBytes <= memoryTotalBytes ? ceilings : { ...ceilings, memoryBytes: memoryTotalBytes }
 }
 
-/** Of the machine, or of the container where that has less. */
+/** The memory of the machine, or of the container if that has less. */
 export function availableMemory(): number {
   // Node asks the kernel for MemAvailable, and the cgroup of this process for its limit and use.
   return Math.min(process.availableMemory(), totalmem())

@@ -1,32 +1,32 @@
 /**
- * How much may run at one time, and who comes next. A place is one of so many, with the memory that was promised to it.
- * Places go to whoever has least running, and nobody takes more than what is left for others: one client alone has a good
- * half, so that whoever comes next finds room at once, whatever the first one's programs do.
+ * How much may run at one time, and which request is next. A slot includes the memory that was promised with it. Free
+ * slots go to the client with the fewest, and no client takes more than it leaves for others: a client alone gets a
+ * good half, so that the next client finds room at once, whatever the first one's programs do.
  */
 import type { Clock } from '../core/clock.ts'
-import { LazaretError } from '../core/errors.ts'
-import type { ErrorCode } from '../core/errors.ts'
+import { LazaretError } from '../core/errors/errors.ts'
+import type { ErrorCode } from '../core/errors/errors.ts'
 import { onAbort } from '../core/on-abort.ts'
 import { FairQueue } from '../pool/fair-queue.ts'
 import type { RoomSize } from './room-size.ts'
 
 export interface RoomParts extends RoomSize {
   readonly clock: Clock
-  /** The text of every refusal in place of its own. */
+  /** The text of every refusal, instead of the default. */
   readonly refusalText?: string
-  /** Whether one client may take every place. Default false. */
+  /** Whether one client may take all slots. Default false. */
   readonly isShared?: boolean
 }
 
 export interface Wish {
   readonly client: string
   readonly memoryBytes: number
-  /** Whether it stays until its owner ends it, and takes memory but no place: a sandbox. Default false. */
+  /** Whether it lasts until its owner ends it, and takes memory but no slot: a sandbox. Default false. */
   readonly isStanding?: boolean
   readonly signal: AbortSignal
 }
 
-/** A place, until it is left. */
+/** A slot, until it is released. */
 export interface Place {
   readonly queuedMs: number
   /** The first call counts. */
@@ -44,10 +44,10 @@ interface Held {
   bytes: number
 }
 
-/** Those whose memory is not there yet let smaller ones pass for so long. */
+/** How long requests that wait for memory let smaller ones pass. */
 const patienceMs = 1000
 const retryAfter = { leastMs: 100, mostMs: 60_000 }
-/** Of the newest place in the mean time that one is held. */
+/** The weight of the newest sample in the mean time for which a slot is held. */
 const newestWeight = 0.1
 
 export class Room {
@@ -58,6 +58,11 @@ export class Room {
   #bytes = 0
   #standingBytes = 0
   #meanMs = 1000
+  #isLettingIn = false
+  /**
+   * Of those who have waited since the queue was last empty: with less memory than this nobody needs to be looked at.
+   */
+  #smallestBytes = Number.POSITIVE_INFINITY
 
   constructor(parts: RoomParts) {
     this.#parts = parts
@@ -71,16 +76,16 @@ export class Room {
     return this.#places
   }
 
-  /** The memory that is promised now. */
+  /** The memory that is promised at present. */
   get promisedBytes(): number {
     return this.#bytes
   }
 
-  /** Throws QUEUE_FULL and CLIENT_QUEUE_FULL; what the signal throws where it was first. */
+  /** Throws QUEUE_FULL and CLIENT_QUEUE_FULL, or the signal's reason if it came first. */
   enter(wish: Wish): Promise<Place> | Place {
     const { memoryTotalBytes } = this.#parts
     wish.signal.throwIfAborted()
-    // Who waits waits for runs, which end; a sandbox may stand for ever, and its owner may be the one who asks.
+    // Requests wait only for runs, which end. A sandbox may last for ever, and its owner may be the waiting caller.
     if (this.#standingBytes + wish.memoryBytes > memoryTotalBytes)
       throw this.#refusal('QUEUE_FULL', 'Sandboxes hold the memory that it needs; end one of them.')
     if (this.#waiting.isEmpty && this.#fits(wish)) return this.#take(wish, 0)
@@ -96,14 +101,16 @@ export class Room {
     const giveUp = (reason: unknown) => {
       if (!this.#waiting.remove(client, waiter)) return
       turn.reject(reason)
-      this.#letIn()
+      this.#letInSoon()
     }
     const stopWaiting = clock.after(waitMs, () =>
       giveUp(this.#refusal('QUEUE_FULL', `It has waited for ${waitMs} ms.`)),
     )
     const stopListening = onAbort(signal, () => giveUp(signal.reason))
+    if (this.#waiting.isEmpty) this.#smallestBytes = waiter.memoryBytes
+    this.#smallestBytes = Math.min(this.#smallestBytes, waiter.memoryBytes)
     this.#waiting.add(client, waiter)
-    // Those before it may have come for more than it does.
+    // Requests before it may ask for more than it does.
     if (this.#fits(waiter)) this.#letIn()
     try {
       return await turn.promise
@@ -113,7 +120,10 @@ export class Room {
     }
   }
 
-  /** In a full queue the newest of the client that has most in it makes room for one that has less than its share. */
+  /**
+   * If the queue is full, the newest request of the client with the longest queue makes room for a client with less
+   * than its share.
+   */
   #makeRoomToWait(client: string): void {
     const { waitingMax } = this.#parts
     if (this.#waiting.length < waitingMax) return
@@ -128,6 +138,16 @@ export class Room {
     this.#waiting.takeNewest(longest)?.refuse(overflow())
   }
 
+  /** Once for all that give up in the same turn: searching the queue for each of them takes seconds. */
+  #letInSoon(): void {
+    if (this.#isLettingIn) return
+    this.#isLettingIn = true
+    queueMicrotask(() => {
+      this.#isLettingIn = false
+      this.#letIn()
+    })
+  }
+
   #letIn(): void {
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       this.#waiting.takeFirst(next.client)
@@ -135,8 +155,10 @@ export class Room {
     }
   }
 
-  /** Of the clients that could have a place the one with fewest; in turn, where several have equally few. */
+  /** Of the clients that could get a slot, the one with the fewest; in turn, if several have equally few. */
   #next(): Waiter | undefined {
+    const { runningMax, memoryTotalBytes } = this.#parts
+    if (this.#places >= runningMax || this.#bytes + this.#smallestBytes > memoryTotalBytes) return undefined
     const now = this.#parts.clock.now()
     let best: Waiter | undefined
     let fewest = Number.POSITIVE_INFINITY
@@ -144,9 +166,10 @@ export class Room {
       if (this.#fits(waiter)) {
         const { places } = this.#held(waiter.client)
         if (places < fewest) [best, fewest] = [waiter, places]
-        // Nobody has fewer, and with many clients the search would take longer than a run.
+        // No client can have fewer, and with many clients the search would take longer than a run.
         if (fewest === 0) break
-        // Otherwise small ones that come and go would keep out a large one for ever: its turn comes before theirs in time.
+        // Otherwise small requests that come and go would keep out a large one for ever: after a while its turn comes
+        // first.
       } else if (now - waiter.since > patienceMs && this.#lacksOnlyMemory(waiter)) return undefined
     }
     return best
@@ -164,7 +187,7 @@ export class Room {
     return !this.#hasMemory(wish) && this.#isDue(wish)
   }
 
-  /** Whether there is a place, and the client has no more than there is left for others. */
+  /** Whether there is a free slot, and the client has no more than it leaves for others. */
   #isDue({ client, isStanding = false }: Wish): boolean {
     const { runningMax, memoryTotalBytes, isShared = false } = this.#parts
     if (isStanding) return true

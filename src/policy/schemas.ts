@@ -5,6 +5,7 @@ import { z } from 'zod'
 
 import { limitRanges, perLimit } from '../core/limits.ts'
 import type { LimitName, Limits } from '../core/limits.ts'
+import type { Language } from '../core/request.ts'
 
 type LimitSchema = z.ZodType<Limits[LimitName]>
 
@@ -18,15 +19,41 @@ export const limitsSchema = z
   .strictObject(rangeSchemas as { [Name in LimitName]: z.ZodType<Limits[Name]> })
   .partial()
 
-/** Names of Python modules, as `import` has them. */
-export const preloadSchema = z
-  .array(
-    z
-      .string()
-      .max(200)
-      .regex(/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/, 'is not the name of a module'),
-  )
-  .max(64)
+/** As `import` has them, in each language. A package may be of a scope, and name a file of its own. */
+const moduleNames = {
+  python: /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/,
+  node: /^(?:@\w[\w.-]*\/)?\w[\w.-]*(?:\/\w[\w.-]*)*$/,
+}
+const moduleCharactersMax = 200
+const modulesMax = 64
+
+const namesOf = (pattern: RegExp, what: string) =>
+  z.array(z.string().max(moduleCharactersMax).regex(pattern, `is not the name of a ${what}`)).max(modulesMax)
+
+const pythonModules = namesOf(moduleNames.python, 'module')
+const nodePackages = namesOf(moduleNames.node, 'package')
+
+/** The operator's. */
+export const preloadOptionSchema = z.union([
+  pythonModules,
+  z.strictObject({ python: pythonModules.optional(), node: nodePackages.optional() }),
+])
+
+/** A request's: what its language lets them be, `checkPreload` says. */
+export const preloadSchema = z.array(z.string().max(moduleCharactersMax)).max(modulesMax)
+
+export function checkPreload(
+  {
+    language,
+    preload = [],
+  }: { readonly language: Language; readonly preload?: readonly string[] | undefined },
+  context: z.RefinementCtx,
+): void {
+  const isOfNode = language === 'javascript' || language === 'typescript'
+  const { error } = (isOfNode ? nodePackages : pythonModules).safeParse(preload)
+  for (const issue of error?.issues ?? [])
+    context.addIssue({ code: 'custom', path: ['preload', ...issue.path], message: issue.message })
+}
 
 export const absolutePath = z
   .string()
@@ -39,11 +66,11 @@ export const absolutePath = z
       (path === '/' || !path.endsWith('/')),
     {
       error: 'must be an absolute path without `..`, `//` or a slash at the end',
-      abort: true, // what comes next asks the file system, which throws at a NUL
+      abort: true, // the next check asks the file system, which throws on a NUL
     },
   )
 
-/** Zod speaks of records and of input that is invalid; this says what is wanted, in the words of whoever writes it. */
+/** Zod reports invalid records and inputs; this says what is wanted, in the caller's terms. */
 export const wording: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':
@@ -55,10 +82,17 @@ export const wording: z.core.$ZodErrorMap = (issue) => {
     case 'too_big':
       return `must ${describeSize(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum)}`
     case 'unrecognized_keys':
-      return `unknown key ${issue.keys.map((key) => JSON.stringify(key.slice(0, 100))).join(', ')}`
+      return describeUnknownKeys(issue.keys, issue.inst)
     default:
       return undefined
   }
+}
+
+function describeUnknownKeys(keys: readonly string[], schema: unknown): string {
+  const unknown = `unknown key ${keys.map((key) => JSON.stringify(key.slice(0, 100))).join(', ')}`
+  return schema instanceof z.ZodObject
+    ? `${unknown}; known are ${Object.keys(schema.shape).join(', ')}`
+    : unknown
 }
 
 function describeSize(origin: string, comparison: string, bound: number | bigint): string {
@@ -78,18 +112,40 @@ const kinds: Readonly<Record<string, string>> = {
   AbortSignal: 'an AbortSignal',
 }
 
+/** Zod's message for a union without its own. */
+const zodUnionText = 'Invalid input'
 const issuesShown = 8
 
-/** `limits.wallMs: Too small: …; files["../x"]: must be a relative path …`. */
+/** `limits.wallMs: must be at least 1; files["../x"]: must be a relative path …`. */
 export function describeIssues(error: z.ZodError): string {
   return error.issues.slice(0, issuesShown).map(describeIssue).join('; ')
 }
 
+/** The same as a sentence, for a single input that needs no name. */
+export function sayIssues(error: z.ZodError): string {
+  return `${describeIssues(error)}.`.replace(/^must /, 'It must ').replace(/^unknown /, 'Unknown ')
+}
+
 function describeIssue(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_union' && issue.message === zodUnionText) return describeUnion(issue)
   // A key of a record that does not fit: what is wrong with it is one level down.
   const message =
     issue.code === 'invalid_key' ? issue.issues.map((inner) => inner.message).join(', ') : issue.message
   return issue.path.length === 0 ? message : `${describePath(issue.path)}: ${message}`
+}
+
+/** What is wrong inside the intended alternative, or the list of alternatives if none was intended. */
+function describeUnion({ errors, path }: z.core.$ZodIssueInvalidUnion): string {
+  const meant = errors.find((issues) => issues.every((issue) => !isOfAnotherKind(issue)))
+  if (meant !== undefined)
+    return meant.map((issue) => describeIssue({ ...issue, path: [...path, ...issue.path] })).join('; ')
+  const wanted = errors.map(([issue]) => issue?.message.replace(/^must be /, '')).join(' or ')
+  return describeIssue({ code: 'custom', path, message: `must be ${wanted}` })
+}
+
+/** Whether the value is of another kind altogether, rather than one with a mistake in it. */
+function isOfAnotherKind({ code, path }: z.core.$ZodIssue): boolean {
+  return path.length === 0 && (code === 'invalid_type' || code === 'invalid_value')
 }
 
 function describePath(path: readonly PropertyKey[]): string {

@@ -1,6 +1,6 @@
 /**
- * The governors of all Lazarets that stand in this process. A door that belongs to none of them, such as `runSnippet()`,
- * asks each: what one operator has forbidden is not had by another door.
+ * The governors of all live Lazarets in this process. An entry point that belongs to none of them, such as
+ * `runSnippet()`, asks each of them: if one operator forbids something, no entry point allows it.
  */
 import type { Work } from '../core/work.ts'
 import type { WorkEnd } from '../core/work-end.ts'
@@ -8,13 +8,13 @@ import type { Governor } from './governor.ts'
 
 const standing = new Set<Governor>()
 
-/** Until what it returns is called. */
+/** Until the returned function is called. */
 export function stand(governor: Governor): () => void {
   standing.add(governor)
   return () => standing.delete(governor)
 }
 
-/** Throws what a policy throws, and what `act` throws. */
+/** Throws what a policy and `act` throw. */
 export function performForAll<T>(
   work: Work,
   act: () => Promise<T>,

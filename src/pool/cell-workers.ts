@@ -1,57 +1,72 @@
 /** How workers in cells come to be: started by their run, parked ahead of it, or forked from an interpreter. */
-import { LazaretError } from '../core/errors.ts'
+import { LazaretError } from '../core/errors/errors.ts'
 import type { Limits } from '../core/limits.ts'
-import { behindBestWall } from '../jail/best-wall.ts'
-import { ownView } from '../jail/place.ts'
-import { ColdWorker } from '../runtimes/cold-worker.ts'
-import type { CellParts } from '../runtimes/cold-worker.ts'
-import { ParkedWorker } from '../runtimes/parked.ts'
-import type { ParkContext } from '../runtimes/parked.ts'
-import { parkRequestOf } from './shape.ts'
-import type { WorkerShape } from './shape.ts'
+import { behindBestWall } from '../jail/machine/best-wall.ts'
+import { ownView } from '../jail/plan/place.ts'
+import { ColdWorker } from '../runtimes/work/cold-worker.ts'
+import type { CellParts } from '../runtimes/work/cold-worker.ts'
+import { ParkedWorker } from '../runtimes/work/parked.ts'
+import { showFolders } from '../runtimes/packages/guest-packages.ts'
+import type { ShownFolders } from '../runtimes/packages/guest-packages.ts'
+import type { ParkContext } from '../runtimes/work/parked.ts'
+import type { Program } from '../runtimes/runtime.ts'
+import type { Zygote } from '../jail/cell/zygote-cell.ts'
+import { proveZygote } from './prove-zygote.ts'
+import { mayFork, parkRequestOf } from './shape.ts'
+import type { PoolSizes, WorkerShape } from './shape.ts'
 import type { Leave } from './start-gate.ts'
 import { Zygotes } from './zygotes.ts'
+import type { ProveZygote } from './zygotes.ts'
 
-export interface CellWorkersParts extends CellParts {
+/** `readable` and `packages` are the operator's. */
+export interface CellWorkersParts extends CellParts, ShownFolders {
   /** Limits of a request that asks for none. */
   readonly usual: Limits
+  readonly sizes: PoolSizes
+  /** Where forks of a runtime were refused: its workers are started one by one meanwhile. */
+  readonly onZygoteFailing: (shape: WorkerShape, reason: unknown) => void
 }
 
 export class CellWorkers implements AsyncDisposable {
   readonly #parts: CellWorkersParts
   readonly #zygotes: Zygotes
+  /** Of the forks of each, by shape. They differ in their requests alone. */
+  readonly #programs = new WeakMap<Zygote, Map<string, Program>>()
 
   constructor(parts: CellWorkersParts) {
     this.#parts = parts
-    this.#zygotes = new Zygotes({ ...parts, machine: parts.wall.machine })
+    const prove: ProveZygote = (zygote, shape, signal) =>
+      proveZygote(shape, { usual: parts.usual, signal, park: () => this.#forkOf(zygote, shape, signal) })
+    this.#zygotes = new Zygotes({ ...parts, machine: parts.wall.machine, prove })
   }
 
   /** `leave` is called when its guest executes, or will not. */
-  cold({ runtime }: WorkerShape, leave: Leave): ColdWorker {
-    return new ColdWorker(this.#parts, runtime, leave)
+  cold(shape: WorkerShape, leave: Leave): ColdWorker {
+    return new ColdWorker({ ...this.#parts, ...this.#shown(shape) }, shape.runtime, leave)
   }
 
   /** Resolves when it waits. Throws when it cannot be had, with nothing left behind; DISPOSED when `signal` is aborted. */
   async park(shape: WorkerShape, signal: AbortSignal): Promise<ParkedWorker> {
     const { runtime, language, limits } = shape
     const { wall, toolchains } = this.#parts
-    const forked = canFork(shape) ? await this.#fork(shape, signal) : null
+    const forked = mayFork(shape, this.#parts.sizes) ? await this.#fork(shape, signal) : null
     if (forked !== null) return forked
     if (signal.aborted) throw new LazaretError('DISPOSED')
     return behindBestWall(wall, (place) => {
-      const program = runtime.prepare({ language, code: '' }, limits, { toolchains, place })
+      const { packages } = this.#shown(shape)
+      const program = runtime.prepare({ language, code: '' }, limits, { toolchains, packages, place })
       return ParkedWorker.park(program, this.#contextOf(shape, { place, signal }))
     })
   }
 
   /** A fork where its interpreter stands already, which is there sooner than a cell; else null. */
   async forkAtOnce(shape: WorkerShape, signal: AbortSignal): Promise<ParkedWorker | null> {
-    return canFork(shape) && this.#zygotes.stands(shape.preload) ? this.#fork(shape, signal) : null
+    return mayFork(shape, this.#parts.sizes) && this.#zygotes.stands(shape) ? this.#fork(shape, signal) : null
   }
 
-  /** The interpreters that workers are forked from. They come again when one is asked for. */
-  closeZygotes(): Promise<void> {
-    return this.#zygotes.close()
+  /** The interpreters that workers are forked from, but those of these shapes. They come again when one is asked for. */
+  closeZygotes(but: readonly WorkerShape[] = []): Promise<void> {
+    return this.#zygotes.close(but.filter((shape) => mayFork(shape, this.#parts.sizes)))
   }
 
   /** For a host that ends: forks that are not gone in time end with their interpreter, until what this returns is called. */
@@ -65,30 +80,47 @@ export class CellWorkers implements AsyncDisposable {
 
   /** Null where the road is closed, or full. */
   async #fork(shape: WorkerShape, signal: AbortSignal): Promise<ParkedWorker | null> {
-    const { runtime, preload, limits } = shape
-    const { wall, toolchains } = this.#parts
-    if (wall.machine.wall !== 'namespaces') return null
-    const zygote = await this.#zygotes.take(preload)
+    if (this.#parts.wall.machine.wall !== 'namespaces') return null
+    const zygote = await this.#zygotes.take(shape)
     if (zygote === null) return null
-    const program = runtime.prepare({ language: 'python', code: '' }, limits, { toolchains, place: ownView })
     try {
-      return await ParkedWorker.park(program, this.#contextOf(shape, { place: ownView, signal, zygote }))
+      return await this.#forkOf(zygote, shape, signal)
     } catch {
-      if (!signal.aborted) this.#zygotes.giveUp(preload)
+      if (!signal.aborted) this.#zygotes.giveUp(shape)
       return null
     }
   }
 
+  #forkOf(zygote: Zygote, shape: WorkerShape, signal: AbortSignal): Promise<ParkedWorker> {
+    const program = this.#programOf(zygote, shape)
+    return ParkedWorker.park(program, this.#contextOf(shape, { place: ownView, signal, zygote }))
+  }
+
+  /** Looking for its files once is enough: those that its zygote has are what it gets. */
+  #programOf(zygote: Zygote, shape: WorkerShape): Program {
+    const { runtime, language, limits, key } = shape
+    const { toolchains } = this.#parts
+    const { packages } = this.#shown(shape)
+    const known = this.#programs.get(zygote) ?? new Map<string, Program>()
+    this.#programs.set(zygote, known)
+    const program =
+      known.get(key) ??
+      runtime.prepare({ language, code: '' }, limits, { toolchains, packages, place: ownView })
+    known.set(key, program)
+    return program
+  }
+
   #contextOf(shape: WorkerShape, own: Pick<ParkContext, 'place' | 'signal' | 'zygote'>): ParkContext {
     const { runtime, network, limits } = shape
-    const { wall, clock, toolchains, readable } = this.#parts
+    const { wall, clock, toolchains } = this.#parts
+    const { packages, readable } = this.#shown(shape)
     const prepare: ParkContext['prepare'] = (job, place) =>
-      runtime.prepare(job.spec, job.limits, { toolchains, place })
+      runtime.prepare(job.spec, job.limits, { toolchains, packages, place })
     const common = { machine: wall.machine, clock, limits, readable, network, prepare }
     return { ...common, ...own, park: parkRequestOf(shape) }
   }
-}
 
-/** Whether workers of this shape can be forks. */
-export const canFork = ({ runtime, network }: WorkerShape): boolean =>
-  runtime.name === 'python' && network === 'none'
+  #shown({ environment }: WorkerShape): ShownFolders {
+    return showFolders(this.#parts, environment)
+  }
+}

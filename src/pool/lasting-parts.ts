@@ -1,6 +1,6 @@
 /** What a pool of lasting workers is made of, and what it serves. */
 import type { Clock } from '../core/clock.ts'
-import type { LastingWorker } from '../runtimes/worker.ts'
+import type { LastingWorker } from '../runtimes/work/worker.ts'
 import type { CrashLimit, SlotEvent } from './slots.ts'
 
 export interface LastingPoolParts<Job, End> {
@@ -18,6 +18,8 @@ export interface LastingPoolParts<Job, End> {
   /** Default: a slot is never disabled. */
   readonly crashes?: CrashLimit
   readonly onEvent?: (event: SlotEvent) => void
+  /** Whether a job goes on waiting, once, when the worker that starts for it is lost. Default: the job is refused. */
+  readonly hasSecondStart?: boolean
 }
 
 /** What a job needs of the pool. */

@@ -3,9 +3,10 @@
  * and a worker that cannot go on is replaced at once.
  */
 import { holdProcess } from '../core/clock.ts'
-import { LazaretError } from '../core/errors.ts'
+import { LazaretError } from '../core/errors/errors.ts'
+import { allDisabled } from './all-disabled.ts'
 import { FairQueue } from './fair-queue.ts'
-import type { LastingWorker } from '../runtimes/worker.ts'
+import type { LastingWorker } from '../runtimes/work/worker.ts'
 import type { LastingPoolParts, Served, Turn } from './lasting-parts.ts'
 import { Slot } from './slots.ts'
 import type { CrashLimit, SlotEvent } from './slots.ts'
@@ -22,6 +23,8 @@ interface Waiter<OneSlot> {
   readonly client: string
   readonly since: number
   readonly turn: PromiseWithResolvers<OneSlot | null>
+  /** A worker that started for it was lost. */
+  hasLostWorker: boolean
 }
 
 export class LastingPool<Job, End> implements AsyncDisposable {
@@ -133,7 +136,7 @@ export class LastingPool<Job, End> implements AsyncDisposable {
       })
     const { clock } = this.#parts
     const turn = Promise.withResolvers<LastingSlot<Job, End> | null>()
-    const waiter = { client, since: clock.now(), turn }
+    const waiter: Waiter<LastingSlot<Job, End>> = { client, since: clock.now(), turn, hasLostWorker: false }
     const leave = () => {
       if (this.#waiting.remove(client, waiter)) turn.resolve(null)
     }
@@ -157,8 +160,9 @@ export class LastingPool<Job, End> implements AsyncDisposable {
   }
 
   #takeIdle(client: string): LastingSlot<Job, End> | undefined {
-    const fit = (how: string) => this.#idle.findLast(({ worker }) => worker?.fits(client) === how)
-    const slot = fit('best') ?? fit('well')
+    const fits = (how: string) => (slot: LastingSlot<Job, End>) => slot.worker?.fits(client) === how
+    // Of those that fit less well, the one that has rested longest.
+    const slot = this.#idle.findLast(fits('best')) ?? this.#idle.find(fits('well'))
     if (slot === undefined) return undefined
     this.#idle.splice(this.#idle.indexOf(slot), 1)
     this.#spare = Math.min(this.#spare, this.#idle.length)
@@ -218,10 +222,20 @@ export class LastingPool<Job, End> implements AsyncDisposable {
     this.#endWorker(worker)
     const { clock, crashes = noCrashLimit } = this.#parts
     slot.crash(clock, crashes, reason instanceof Error ? reason.message : 'its worker ended')
-    if (isWaitedFor) this.#refuseOne(reason)
+    if (isWaitedFor && !this.#keepsWaiting(reason)) this.#refuseOne(reason)
     if (this.#slots.every(({ state }) => state === 'disabled'))
       this.#refuseWaiting(allDisabled(this.#slots.length))
-    else if (!isWaitedFor || !this.#waiting.isEmpty) this.#restart(slot)
+    else if (slot.isFree && (!isWaitedFor || !this.#waiting.isEmpty)) this.#restart(slot)
+    else if (!this.#waiting.isEmpty) this.#startForOneMore()
+  }
+
+  /** Whether the next in turn may wait for another worker than the one that was lost. */
+  #keepsWaiting(reason: unknown): boolean {
+    const isLoss = reason instanceof LazaretError && reason.code === 'WORKER_LOST'
+    const next = this.#waiting.find(() => true)
+    if (this.#parts.hasSecondStart !== true || !isLoss || next?.hasLostWorker !== false) return false
+    next.hasLostWorker = true
+    return true
   }
 
   /** A worker that was started for one of those who wait is missing; without any left all would wait for ever. */
@@ -276,11 +290,4 @@ export class LastingPool<Job, End> implements AsyncDisposable {
     for (const slot of this.#idle.splice(0, Math.max(count, 0))) this.#giveUp(slot, 'nobody needed it')
     this.#spare = this.#idle.length
   }
-}
-
-function allDisabled(count: number): LazaretError {
-  return new LazaretError('RUNTIME_UNAVAILABLE', {
-    detail: `All ${count} workers were disabled, because each of them crashed too often.`,
-    hint: 'Look at the events of the pool for the reason, and initialize it again.',
-  })
 }

@@ -3,9 +3,9 @@ import { nothingKnown } from '../result/exit.ts'
 import type { Exit } from '../result/exit.ts'
 import type { StartKind } from '../core/receipt.ts'
 import { noFiles } from '../runtimes/collect/collect-files.ts'
-import type { RunEnd } from '../runtimes/follow-run.ts'
-import type { Job } from '../runtimes/guest-start.ts'
-import type { Worker } from '../runtimes/worker.ts'
+import type { RunEnd } from '../runtimes/work/follow-run.ts'
+import type { Job } from '../runtimes/work/guest-start.ts'
+import type { Worker } from '../runtimes/work/worker.ts'
 
 export interface LeaseParts {
   /** Null where the job was cancelled before there was one. */

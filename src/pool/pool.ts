@@ -3,7 +3,8 @@
  * stood unused for a while is given up.
  */
 import type { Clock } from '../core/clock.ts'
-import type { ReadyWorker } from '../runtimes/worker.ts'
+import { nameNetwork } from '../core/network.ts'
+import type { ReadyWorker } from '../runtimes/work/worker.ts'
 import type { PoolSize, WorkerShape } from './shape.ts'
 
 export interface PoolParts {
@@ -116,7 +117,7 @@ export class Pool {
     return {
       runtime: runtime.name,
       language,
-      network,
+      network: nameNetwork(network),
       parked: this.#parked.length,
       starting: this.#starting,
       wanted: this.#wanted,

@@ -6,27 +6,28 @@ import { availableParallelism } from 'node:os'
 
 import type { Limits } from '../core/limits.ts'
 import { limitMechanisms } from '../jail/limits/plan-limits.ts'
-import type { Job } from '../runtimes/guest-start.ts'
+import type { Job } from '../runtimes/work/guest-start.ts'
+import type { GuestEnvironment } from '../runtimes/packages/guest-packages.ts'
 import type { Runtime } from '../runtimes/runtime.ts'
-import type { ReadyWorker, Worker } from '../runtimes/worker.ts'
-import { CellWorkers, canFork } from './cell-workers.ts'
+import type { ReadyWorker, Worker } from '../runtimes/work/worker.ts'
+import { CellWorkers } from './cell-workers.ts'
 import type { CellWorkersParts } from './cell-workers.ts'
 import { Lease } from './lease.ts'
 import { Pool } from './pool.ts'
 import type { PoolsStats } from './pool.ts'
 import { canBeParked, defaultPoolSize, shapeOf } from './shape.ts'
-import type { PoolSizes, ShapeRequest, WorkerShape } from './shape.ts'
+import type { ShapeRequest, WorkerShape } from './shape.ts'
 import { StartGate } from './start-gate.ts'
 import type { Turn } from './start-gate.ts'
 
 export interface PoolsParts extends CellWorkersParts {
-  readonly sizes: PoolSizes
   readonly onFailing: (shape: WorkerShape, reason: unknown) => void
 }
 
 export interface LeaseRequest {
   readonly job: Job
   readonly runtime: Runtime
+  readonly environment?: GuestEnvironment | undefined
 }
 
 /** What worker a job could have. */
@@ -69,9 +70,9 @@ export class Pools implements AsyncDisposable {
   }
 
   /** Waits until there is a worker, or room to start one. A job that is cancelled meanwhile gives up its place. */
-  async lease({ job, runtime }: LeaseRequest): Promise<Lease> {
+  async lease({ job, runtime, environment }: LeaseRequest): Promise<Lease> {
     const { clock } = this.#parts
-    const shape = this.shapeOf(job.spec, runtime, job.limits)
+    const shape = this.shapeOf({ ...job.spec, environment }, runtime, job.limits)
     const pool = canBeParked(job.spec, runtime) ? this.#poolOf(shape) : undefined
     const { client = '' } = job.spec
     const { signal } = job.handles
@@ -99,10 +100,11 @@ export class Pools implements AsyncDisposable {
   }
 
   shapeOf(request: ShapeRequest, runtime: Runtime, limits: Limits): WorkerShape {
-    const { usual, wall } = this.#parts
+    const { usual, wall, sizes } = this.#parts
     return shapeOf(request, runtime, {
       limits,
       usual,
+      ...(wall.machine.wall === 'namespaces' && { sizes }),
       memoryHeldByCgroup: limitMechanisms(wall.machine).memoryBytes === 'cgroup',
     })
   }
@@ -225,7 +227,7 @@ export class Pools implements AsyncDisposable {
       pool.shrink()
       if (pool.isEmpty) this.#close(key)
     }
-    if (![...this.#pools.values()].some(({ shape }) => canFork(shape))) void this.#workers.closeZygotes()
+    void this.#workers.closeZygotes([...this.#pools.values()].map(({ shape }) => shape))
   }
 
   #closeOldest(): void {

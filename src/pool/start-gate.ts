@@ -2,7 +2,7 @@
  * The gate before every start of a cell: only so many at one time, however many ask, so that fifty requests at once
  * do not become fifty half-built cells. Those who wait are let in fairly, or served by a worker that comes free meanwhile.
  */
-import { LazaretError } from '../core/errors.ts'
+import { LazaretError } from '../core/errors/errors.ts'
 import { onAbort } from '../core/on-abort.ts'
 import { FairQueue } from './fair-queue.ts'
 

@@ -6,7 +6,7 @@ import { compileEngine } from '../runtimes/snippet/engine-module.ts'
 import type { SnippetJob } from '../runtimes/snippet/thread-protocol.ts'
 import { canServe, nothingUsed, SnippetThread } from '../runtimes/snippet/thread.ts'
 import type { Deadline, SnippetExit } from '../runtimes/snippet/thread.ts'
-import type { LastingWorker } from '../runtimes/worker.ts'
+import type { LastingWorker } from '../runtimes/work/worker.ts'
 import { LastingPool } from './lasting-pool.ts'
 import type { Served } from './lasting-parts.ts'
 

@@ -1,31 +1,44 @@
 /**
- * The interpreters that Python's workers are forks of: one for each list of modules that is asked for. Where none can be
- * had (no namespaces, a Python without ctypes, a module that starts threads) workers are started one by one instead.
+ * The interpreters that workers are forks of: one for each language, realm and list of modules that is asked for, and one
+ * for each client where the operator wants that. Where none can be had (no namespaces, a Python without ctypes, a module
+ * that starts threads, a Bun that nobody has tried) workers are started one by one instead.
  */
 import type { Clock } from '../core/clock.ts'
 import type { Limits } from '../core/limits.ts'
-import type { Machine } from '../jail/machine.ts'
-import type { Bind } from '../jail/shape.ts'
-import { withPossibleViews } from '../jail/best-wall.ts'
-import { openZygote } from '../jail/zygote-cell.ts'
-import type { Zygote } from '../jail/zygote-cell.ts'
-import { planPythonZygote } from '../runtimes/python/zygote.ts'
-import type { Toolchains } from '../runtimes/toolchains.ts'
+import type { Machine } from '../jail/machine/machine.ts'
+import type { Bind } from '../jail/plan/shape.ts'
+import { withPossibleViews } from '../jail/machine/best-wall.ts'
+import { openZygote } from '../jail/cell/zygote-cell.ts'
+import type { Zygote, ZygoteProgram } from '../jail/cell/zygote-cell.ts'
+import { showFolders } from '../runtimes/packages/guest-packages.ts'
+import type { PackageFolders } from '../runtimes/packages/guest-packages.ts'
+import type { Toolchains } from '../runtimes/packages/toolchains.ts'
+import { zygoteKey } from './shape.ts'
+import type { WorkerShape } from './shape.ts'
 
 export interface ZygotesParts {
   readonly machine: Machine
   readonly clock: Clock
   readonly toolchains: Toolchains
+  /** The operator's folders. */
   readonly readable: readonly Bind[]
+  readonly packages: PackageFolders
   /** Limits of a request that asks for none. */
   readonly usual: Limits
+  readonly prove: ProveZygote
+  readonly onZygoteFailing: (shape: WorkerShape, reason: unknown) => void
 }
+
+/** Resolves when forks of it work. Throws when they do not. */
+export type ProveZygote = (zygote: Zygote, shape: WorkerShape, signal: AbortSignal) => Promise<void>
 
 interface Kept {
   readonly zygote: Promise<Zygote | null>
   /** Ends the wait for it. */
   readonly opening: AbortController
   births: number
+  readonly openedAt: number
+  usedAt: number
   isOpen: boolean
   /** Takes its place when it stands. */
   next?: Kept
@@ -36,8 +49,12 @@ const guestsMax = 32
 const memoryBytesMin = 1024 * 1024 * 1024
 /** Forks share the seed of hashes and the layout of memory: what a guest learned of them is worth nothing after this. */
 const birthsMax = 1000
-/** Lists of modules at one time. */
-const zygotesMax = 4
+/** And what a guest learned is worth nothing to guests of later. */
+const ageMsMax = 15 * 60_000
+/** At one time, as many as there are pools. */
+const zygotesMax = 16
+/** One that was used since then makes no room for another: else they would take turns, and each be opened for one fork. */
+const idleMs = 10_000
 /** How long the guests of a host that ends may take. */
 const patienceMs = 3000
 /** After a zygote could not be had, nobody asks for so long. */
@@ -48,41 +65,45 @@ export class Zygotes implements AsyncDisposable {
   readonly #kept = new Map<string, Kept>()
   readonly #closing = new Set<Promise<void>>()
   readonly #retiring = new Set<Kept>()
+  /** Of which somebody has been told. */
+  readonly #failing = new Set<string>()
 
   constructor(parts: ZygotesParts) {
     this.#parts = parts
   }
 
   /** For one birth. Resolves with null where a worker has to be started without one. Never rejects. */
-  async take(preload: readonly string[]): Promise<Zygote | null> {
-    const key = JSON.stringify(preload)
-    const kept = this.#kept.get(key) ?? this.#open(key, preload)
-    const zygote = await kept.zygote
-    if (zygote === null) return null
+  async take(shape: WorkerShape): Promise<Zygote | null> {
+    const key = zygoteKey(shape)
+    const kept = this.#use(key, shape)
+    const zygote = await kept?.zygote
+    if (kept === undefined || zygote === undefined || zygote === null) return null
     if (!zygote.alive) {
       void this.#forget(key, kept)
       return null
     }
-    if (++kept.births > birthsMax) void this.#renew(key, preload, kept)
+    const isOld = ++kept.births > birthsMax || this.#parts.clock.now() - kept.openedAt > ageMsMax
+    if (isOld) void this.#renew(key, shape, kept)
     return zygote.room > 0 ? zygote : null
   }
 
   /** Whether one stands already: then a fork of it is there before anything that is started. Opens one where none does. */
-  stands(preload: readonly string[]): boolean {
-    const key = JSON.stringify(preload)
-    return (this.#kept.get(key) ?? this.#open(key, preload)).isOpen
+  stands(shape: WorkerShape): boolean {
+    return this.#use(zygoteKey(shape), shape)?.isOpen === true
   }
 
   /** A birth that it was taken for has failed: the next one is another's. */
-  giveUp(preload: readonly string[]): void {
-    const key = JSON.stringify(preload)
+  giveUp(shape: WorkerShape): void {
+    const key = zygoteKey(shape)
     const kept = this.#kept.get(key)
     if (kept !== undefined) void this.#forget(key, kept)
   }
 
   /** Ends those that have no guests or do not stand yet, and resolves then; the others when their last guest is gone. */
-  async close(): Promise<void> {
-    const ended = [...this.#kept].map(async ([key, kept]) => {
+  async close(but: readonly WorkerShape[] = []): Promise<void> {
+    const stay = new Set(but.map(zygoteKey))
+    const ending = [...this.#kept].filter(([key]) => !stay.has(key))
+    const ended = ending.map(async ([key, kept]) => {
       const closing = this.#forget(key, kept)
       const zygote = await kept.zygote
       if (zygote === null || zygote.isEmpty) await closing
@@ -107,15 +128,26 @@ export class Zygotes implements AsyncDisposable {
     await Promise.allSettled(this.#closing)
   }
 
-  #open(key: string, preload: readonly string[]): Kept {
-    for (const [oldest, kept] of this.#kept)
-      if (this.#kept.size >= zygotesMax) void this.#forget(oldest, kept)
-    return this.#keep(key, this.#start(preload))
+  /** Undefined where there is no room for one more. */
+  #use(key: string, shape: WorkerShape): Kept | undefined {
+    const kept = this.#kept.get(key) ?? (this.#makeRoom() ? this.#keep(key, this.#start(shape)) : undefined)
+    if (kept !== undefined) kept.usedAt = this.#parts.clock.now()
+    return kept
   }
 
-  #start(preload: readonly string[]): Kept {
+  #makeRoom(): boolean {
+    if (this.#kept.size < zygotesMax) return true
+    const [oldest] = [...this.#kept].toSorted(([, a], [, b]) => a.usedAt - b.usedAt)
+    if (oldest === undefined || this.#parts.clock.now() - oldest[1].usedAt < idleMs) return false
+    void this.#forget(...oldest)
+    return true
+  }
+
+  #start(shape: WorkerShape): Kept {
     const opening = new AbortController()
-    return { zygote: this.#tryToOpen(preload, opening.signal), opening, births: 0, isOpen: false }
+    const now = this.#parts.clock.now()
+    const zygote = this.#tryToOpen(shape, opening.signal)
+    return { zygote, opening, births: 0, openedAt: now, usedAt: now, isOpen: false }
   }
 
   #keep(key: string, kept: Kept): Kept {
@@ -125,9 +157,9 @@ export class Zygotes implements AsyncDisposable {
   }
 
   /** The old one serves until the new one stands. */
-  async #renew(key: string, preload: readonly string[], old: Kept): Promise<void> {
+  async #renew(key: string, shape: WorkerShape, old: Kept): Promise<void> {
     if (old.next !== undefined || this.#kept.get(key) !== old) return
-    const next = this.#start(preload)
+    const next = this.#start(shape)
     old.next = next
     await next.zygote
     if (this.#kept.get(key) !== old) return
@@ -144,25 +176,43 @@ export class Zygotes implements AsyncDisposable {
     await this.#forget(key, kept)
   }
 
-  async #tryToOpen(preload: readonly string[], signal: AbortSignal): Promise<Zygote | null> {
-    const { machine, clock, toolchains, readable, usual } = this.#parts
-    const python = toolchains.python({ forEverybody: false })
-    if (python === null) return null
+  async #tryToOpen(shape: WorkerShape, signal: AbortSignal): Promise<Zygote | null> {
+    const { toolchains, machine } = this.#parts
+    const shown = showFolders(this.#parts, shape.environment)
     try {
-      return await withPossibleViews(machine, async () =>
-        openZygote({
-          machine,
-          clock,
-          program: planPythonZygote(python, { preload, readable }),
-          limits: { ...usual, memoryBytes: Math.max(usual.memoryBytes, memoryBytesMin) },
-          guestsMax,
-          signal,
-        }),
-      )
-    } catch {
-      // Whatever the reason is: a worker that is started without it will meet it too, or needs no zygote to be had.
+      const program = shape.runtime.zygote?.plan({ ...shape, ...shown, toolchains }) ?? null
+      if (program === null) return null
+      const zygote = await withPossibleViews(machine, () => this.#openProven(program, shape, signal))
+      this.#failing.delete(zygoteKey(shape))
+      return zygote
+    } catch (reason) {
+      if (!signal.aborted) this.#tellOf(shape, reason)
       return null
     }
+  }
+
+  async #openProven(program: ZygoteProgram, shape: WorkerShape, signal: AbortSignal): Promise<Zygote | null> {
+    const { machine, clock, usual, prove } = this.#parts
+    const limits = { ...usual, memoryBytes: Math.max(usual.memoryBytes, memoryBytesMin) }
+    const zygote = await openZygote({ machine, clock, program, limits, guestsMax, signal })
+    try {
+      if (zygote !== null) await prove(zygote, shape, signal)
+      return zygote
+    } catch (error) {
+      await zygote?.[Symbol.asyncDispose]()
+      throw error
+    }
+  }
+
+  /**
+   * Once until it can be had again. Where nothing has to be proved, whatever the reason is: a worker that is started
+   * without it will meet it too and tell of it, or needs no zygote to be had.
+   */
+  #tellOf(shape: WorkerShape, reason: unknown): void {
+    const key = zygoteKey(shape)
+    if (shape.runtime.zygote?.proof === undefined || this.#failing.has(key)) return
+    this.#failing.add(key)
+    this.#parts.onZygoteFailing(shape, reason)
   }
 
   #forgetLater(key: string, kept: Kept): void {

@@ -1,7 +1,10 @@
 const blockBytesMin = 1024
 const blockBytesMax = 1024 * 1024
 
-/** Bytes in a few large blocks: a guest that writes one byte at a time must not cost the host an object for each. */
+/**
+ * Collects bytes in a few large blocks: a guest that writes one byte at a time must not cost the host an object for
+ * each.
+ */
 export class Blocks {
   readonly #full: Buffer[] = []
   #last = Buffer.alloc(0)

@@ -1,4 +1,4 @@
-/** Output as it arrives: kept up to the run's budget, decoded without splitting characters, handed on as it comes. */
+/** Output as it arrives: kept up to the run's budget, decoded without splitting characters, and passed on at once. */
 import { StringDecoder } from 'node:string_decoder'
 
 import type { OutputChunk, RunHandles } from '../core/request.ts'
@@ -22,7 +22,7 @@ export class Capture {
   constructor(
     onOutput: RunHandles['onOutput'],
     listener: DeliveryListener,
-    { keeps = true }: { readonly keeps?: boolean } = {},
+    { keeps = true }: { readonly keeps?: boolean | undefined } = {},
   ) {
     this.#keeps = keeps
     this.#delivery = onOutput === undefined ? undefined : new Delivery(onOutput, listener)
@@ -40,12 +40,12 @@ export class Capture {
     this.#delivery.push({ stream, bytes, text: this.#decoders[stream].write(bytes), atMs })
   }
 
-  /** Resolves when the caller has taken all of it, or wants no more. Rejects with what its `onOutput` threw. */
+  /** Resolves when the caller has taken all output, or wants no more. Rejects with what its `onOutput` threw. */
   async delivered(signal: AbortSignal | undefined): Promise<void> {
     await this.#delivery?.finish(signal)
   }
 
-  /** Once for each stream, when nothing follows. */
+  /** Called once for each stream, when nothing follows. */
   text(stream: Stream): string {
     return this.#kept[stream].end()
   }

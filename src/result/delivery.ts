@@ -1,7 +1,7 @@
 /**
- * Output on its way to the caller, one piece at a time. While the caller is busy with one, the others wait here. Little
- * may wait, so that the end of a program that prints a line is known while the line is being taken; then the listener
- * stops the source.
+ * Output on its way to the caller, one piece at a time. While the caller is busy with one, the others wait here. Only a
+ * little may wait: then the end of a program is known while the caller still takes its last line. If more waits, the
+ * listener stops the source.
  */
 import type { OutputChunk, RunHandles } from '../core/request.ts'
 
@@ -16,12 +16,12 @@ export interface DeliveryListener {
   onFailure(error: unknown): void
 }
 
-/** About what one read from a socket brings. */
+/** About the size of one read from a socket. */
 const waitingBytesMax = 64 * 1024
-/** Of the same stream, later ones are joined: who takes long for each must not take long for each byte. */
+/** Later chunks of the same stream are joined: a caller that is slow for each chunk must not be slow for each byte. */
 const waitingPiecesMax = 64
 
-/** A chunk that others of its stream may have been joined to. */
+/** A chunk, to which later ones of its stream may have been joined. */
 interface Piece {
   readonly stream: OutputChunk['stream']
   readonly atMs: number
@@ -69,7 +69,7 @@ export class Delivery {
     last.text += text
   }
 
-  /** Resolves when everything was taken, or nobody wants it any more. Rejects with what the caller's function threw. */
+  /** Resolves when everything was taken, or is no longer wanted. Rejects with what the caller's function threw. */
   async finish(signal: AbortSignal | undefined): Promise<void> {
     const stop = (): void => this.#stop()
     if (signal?.aborted === true) stop()

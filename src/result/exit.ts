@@ -1,11 +1,12 @@
-/** Everything that is known of a run when it is over: the evidence that `settle` decides on. */
+/** Everything that is known of a finished run: the evidence from which `settle` decides. */
 import type { LimitMechanisms } from '../core/limits.ts'
 import { perLimit } from '../core/limits.ts'
+import type { NetworkReport } from '../core/network.ts'
 import type { GuestError } from '../core/outcome.ts'
 import type { LogEntry, MimeBundle, Truncatable } from '../core/result.ts'
 
 /**
- * The limits for which pid 1 ends a run itself, by the number with which it says so (native/cell/cell.h). A stream's name
+ * The limits for which pid 1 itself ends a run, by the number that it reports (native/cell/cell.h). A stream's name
  * stands for the output budget that it passed.
  */
 export const exceeded = {
@@ -16,13 +17,14 @@ export const exceeded = {
   5: 'wall',
   6: 'disk',
   7: 'processes',
+  8: 'files',
 } as const
 export type Exceeded = (typeof exceeded)[keyof typeof exceeded]
 
-/** Why we ended the run, if we did. Ours alone to say. */
+/** Why the host ended the run, if it did. Only the host knows this. */
 export type KillReason = Exclude<Exceeded, 'stdout' | 'stderr'> | 'output' | 'host' | 'cancelled'
 
-/** What the guest said of itself on its channel: claims, never evidence. */
+/** What the guest reported on its channel: claims, never evidence. */
 export interface GuestClaims {
   readonly value?: { readonly tagged: unknown; readonly live: unknown; readonly text: string }
   readonly error?: { readonly phase: 'syntax' | 'run'; readonly error: GuestError }
@@ -37,7 +39,7 @@ export interface Exit {
     | { readonly by: 'signal'; readonly signal: string }
     | null
   readonly killReason: KillReason | null
-  /** Processes the kernel ended for want of memory, by the cgroup's counter. */
+  /** Processes that the kernel killed because memory ran out, by the cgroup's counter. */
   readonly oomKills: number
   /** Forks that the pids cgroup refused. */
   readonly forksRefused: number
@@ -53,17 +55,19 @@ export interface Exit {
   readonly stderr: string
   readonly truncated: readonly Truncatable[]
   readonly claims: GuestClaims
-  /** What policy forbids and the program asked for, by the word of what refused it. */
+  /** What the program asked for and policy forbids, as reported by what refused it. */
   readonly denied?: string
-  /** Facts the kernel stated about the guest process. */
+  /** What it did in a network that is a policy. */
+  readonly network?: NetworkReport | undefined
+  /** Facts that the kernel reported about the guest process. */
   readonly observed: Readonly<Record<string, string>>
-  /** Names of the layers that stood. */
+  /** Names of the layers that were applied. */
   readonly layers: readonly string[]
-  /** By what each limit was held. */
+  /** What enforced each limit. */
   readonly heldBy: LimitMechanisms
 }
 
-/** Of a process that used nothing and of whose end nothing is known: what is known goes over it. */
+/** Of a process that used nothing and of whose end nothing is known; known facts replace these. */
 export const nothingKnown: Exit = {
   end: null,
   killReason: null,

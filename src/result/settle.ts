@@ -1,6 +1,7 @@
 /**
- * From evidence to outcome: the only place that decides how a run ended. It looks at our own kill, the kernel's
- * counters and the wait status; the guest's own words only fill in what an error was, never whether a limit held.
+ * From evidence to outcome: the only place that decides how a run ended. It uses the host's own kill, the kernel's
+ * counters and the wait status. The guest's messages only describe an error; they never decide whether a limit was
+ * exceeded.
  */
 import type { Limits } from '../core/limits.ts'
 import type { Outcome } from '../core/outcome.ts'
@@ -10,7 +11,7 @@ import type { Exit } from './exit.ts'
 const memorySignals = new Set(['SIGKILL', 'SIGABRT', 'SIGSEGV', 'SIGBUS', 'SIGTRAP', 'SIGILL'])
 /** What Python and JavaScript raise when the kernel refuses memory. */
 const memoryErrors = new Set(['MemoryError', 'RangeError'])
-/** Close enough to the limit to be its victim: an engine gives up a little before the kernel would have stepped in. */
+/** Close enough to the limit to have died of it: an engine gives up a little before the kernel would kill it. */
 const nearLimit = 0.9
 
 export function settle(limits: Limits, exit: Exit): Outcome {
@@ -33,6 +34,8 @@ function byOurHand(limits: Limits, { killReason }: Exit): Outcome | undefined {
       return { kind: 'limit-exceeded', limit: 'disk', allowed: limits.diskBytes }
     case 'processes':
       return { kind: 'limit-exceeded', limit: 'processes', allowed: limits.processesMax }
+    case 'files':
+      return { kind: 'limit-exceeded', limit: 'files', allowed: limits.openFilesMax }
     case 'host':
       return { kind: 'limit-exceeded', limit: 'host', allowed: limits.hostMs }
     case 'output':
@@ -44,8 +47,9 @@ function byTheKernel(limits: Limits, exit: Exit): Outcome | undefined {
   const { end } = exit
   const failed = end === null || end.by === 'signal' || end.exitCode !== 0
   if (failed && ranOutOfMemory(limits, exit)) return { kind: 'out-of-memory', limitBytes: limits.memoryBytes }
-  // However it ended: who looks while it runs may look too late. SIGXCPU alone proves nothing, for a guest can send it to
-  // itself. The count is as fine as the kernel's, microseconds or less, so what is above the limit needs no allowance.
+  // Regardless of how it ended: the checks while it runs may come too late. SIGXCPU alone proves nothing, because a
+  // guest can send it to itself. The count is as precise as the kernel's (microseconds or better), so there is no
+  // tolerance.
   if (limits.cpuMs !== null && usedUp(limits.cpuMs, exit))
     return { kind: 'timed-out', limit: 'cpu', limitMs: limits.cpuMs }
   if (!failed) return undefined
@@ -55,13 +59,13 @@ function byTheKernel(limits: Limits, exit: Exit): Outcome | undefined {
   return undefined
 }
 
-/** Who died of the limit is there at the limit; who ended by itself must be above it. */
+/** A program that died of the limit is at the limit; one that ended by itself must be above it. */
 function usedUp(cpuMs: number, exit: Exit): boolean {
   const isVictim = exit.end?.by === 'signal' && exit.end.signal === 'SIGXCPU'
   return isVictim ? exit.cpuMs >= cpuMs : exit.cpuMs > cpuMs
 }
 
-/** What bash exits with when it gives up forking; other programs die of an error that nobody caught, or of a signal. */
+/** The exit code of bash when it gives up forking; other programs die of an uncaught error or a signal. */
 const bashForkFailure = 254
 
 /** A program that lived on after a refused fork and then chose its exit code did not die of it. */
@@ -74,7 +78,7 @@ function ranOutOfMemory(
   { end, oomKills, memoryPeakBytes, dataLimited, claims }: Exit,
 ): boolean {
   if (oomKills > 0) return true
-  // A cgroup counts its kills exactly. Without one an allocation may have failed before the watchdog looked: then the
+  // A cgroup counts its kills exactly. Without one an allocation may have failed before the watchdog measured: then the
   // program came near the limit and died as programs without memory do.
   if (!dataLimited || memoryPeakBytes < limits.memoryBytes * nearLimit) return false
   if (end?.by === 'signal') return memorySignals.has(end.signal)

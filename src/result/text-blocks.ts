@@ -1,13 +1,13 @@
-/** Bytes as text, a block at a time: what is no UTF-8 takes the engine long, and the event loop has to turn meanwhile. */
+/** Decodes bytes a block at a time: invalid UTF-8 takes the engine long, and the event loop has to turn in between. */
 import { StringDecoder } from 'node:string_decoder'
 
 const blockBytesMin = 1024
-/** Bytes that are no UTF-8 take the engine a millisecond for so many. */
+/** The engine takes a millisecond to decode this many bytes of invalid UTF-8. */
 const blockBytesMax = 128 * 1024
 
 /**
- * Bytes as text, decoded block by block while they arrive: ten megabytes that are no UTF-8 would keep the event loop from
- * turning at the end of a run. A guest that writes one byte at a time must not cost the host a string for each.
+ * Decodes bytes block by block while they arrive: decoding ten megabytes of invalid UTF-8 at the end of a run would
+ * block the event loop. A guest that writes one byte at a time must not cost the host a string for each.
  */
 export class TextBlocks {
   readonly #decoder = new StringDecoder('utf8')
@@ -40,7 +40,7 @@ export class TextBlocks {
   }
 }
 
-/** The same for bytes that are all there, a block a step. */
+/** The same for bytes that are complete, one block per step. */
 export function* decodeInBlocks(bytes: Buffer, encoding: 'utf8' | 'base64'): Generator<void, string> {
   const decoder = new StringDecoder(encoding)
   let text = ''

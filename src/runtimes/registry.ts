@@ -1,12 +1,12 @@
 /** The runtimes, the languages of each, and which runtime a request gets. */
-import { LazaretError } from '../core/errors.ts'
+import { LazaretError } from '../core/errors/errors.ts'
 import type { CellRuntimeName, Language, Realm, RunSpec, RuntimeName } from '../core/request.ts'
 import { bunRuntime } from './bun/host.ts'
 import { nodeRuntime } from './node/host.ts'
 import { pythonRuntime } from './python/host.ts'
 import type { Runtime } from './runtime.ts'
 import { shellRuntime } from './shell/host.ts'
-import type { Toolchains } from './toolchains.ts'
+import type { Toolchains } from './packages/toolchains.ts'
 
 /** What says which runtime a run needs. */
 export interface CellRequest {

@@ -1,10 +1,12 @@
 /** The seam every runtime meets: a request becomes a program to execute in a cell. Pure but for looking at files. */
 import type { Limits } from '../core/limits.ts'
-import type { CellRuntimeName, RunSpec } from '../core/request.ts'
-import type { Place } from '../jail/place.ts'
-import type { Bind } from '../jail/shape.ts'
-import type { GuestRequest } from './channel-protocol.ts'
-import type { Toolchains } from './toolchains.ts'
+import type { CellRuntimeName, Language, Realm, RunSpec } from '../core/request.ts'
+import type { Place } from '../jail/plan/place.ts'
+import type { Bind } from '../jail/plan/shape.ts'
+import type { ZygoteProgram } from '../jail/cell/zygote-cell.ts'
+import type { GuestRequest } from './channel/channel-protocol.ts'
+import type { PackageFolders } from './packages/guest-packages.ts'
+import type { Toolchains } from './packages/toolchains.ts'
 
 /** A file placed in the cell before the program starts, by absolute guest path. */
 export interface ProgramFile {
@@ -26,9 +28,10 @@ export interface Program {
   readonly baseDataBytes: number
 }
 
-/** What a runtime finds on this machine: its toolchains, and where its guests will find things. */
+/** What a runtime finds on this machine: its toolchains, packages for its guests, and where these will find things. */
 export interface Ground {
   readonly toolchains: Toolchains
+  readonly packages: PackageFolders
   readonly place: Place
 }
 
@@ -44,6 +47,29 @@ export interface Toolchain {
   readonly isShown: boolean
 }
 
+/** What a zygote is to have loaded. */
+export interface ZygoteWishes {
+  readonly language: Language
+  readonly realm: Realm
+  readonly preload: readonly string[]
+  /** Of the guests that are to be forks of it. */
+  readonly limits: Limits
+  /** Folders that it shows, those of `packages` among them. */
+  readonly readable: readonly Bind[]
+  readonly packages: PackageFolders
+  readonly toolchains: Toolchains
+}
+
+/** An interpreter whose forks are guests. */
+export interface ZygoteSupport {
+  /** Null where there is none. Throws INVALID_REQUEST for wishes that cannot be met, RUNTIME_UNAVAILABLE without a part. */
+  plan(wishes: ZygoteWishes): ZygoteProgram | null
+  /** A program whose value is `true` if forks work on this machine. A first one has to run it, before any serves a run. */
+  readonly proof?: string
+  /** Whether its heap has a limit from its start, by the memory of its guests. */
+  readonly hasHeapLimit?: true
+}
+
 /** All that there is to say of a runtime. It is entered in registry.ts. */
 export interface Runtime {
   readonly name: CellRuntimeName
@@ -51,6 +77,13 @@ export interface Runtime {
   /** What can wait for a run: a program with our harness in it, or the finished cell alone. */
   readonly parks: 'program' | 'cell'
   readonly toolchain: Toolchain
+  /** Absent where guests are never forks. */
+  readonly zygote?: ZygoteSupport
+  /**
+   * Whether a program finds a variable of this name in the same places if the harness sets it, as if the process had been
+   * started with it. Absent where that is true of none.
+   */
+  readonly readsLate?: (name: string) => boolean
   /** Throws RUNTIME_UNAVAILABLE, with the fix, when its toolchain is missing. */
   prepare(spec: RunSpec, limits: Limits, ground: Ground): Program
 }

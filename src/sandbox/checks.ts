@@ -2,9 +2,9 @@
 import { constants } from 'node:os'
 import { types } from 'node:util'
 
-import { LazaretError } from '../core/errors.ts'
+import { LazaretError } from '../core/errors/errors.ts'
 import { isAbortSignal, plainBytes, readInput } from '../policy/hostile-input.ts'
-import type { TerminalSize } from '../jail/guest-process.ts'
+import type { TerminalSize } from '../jail/cell/guest-process.ts'
 import type { ExecOptions, Variables } from './types.ts'
 
 const commandBytesMax = 1024 * 1024
@@ -15,7 +15,7 @@ const variablesMax = 4096
 const timeoutMsMax = 2 ** 31 - 1
 
 export function refuse(detail: string): LazaretError {
-  return new LazaretError('INVALID_REQUEST', { detail })
+  return new LazaretError('INVALID_REQUEST', { detail: `${detail}.` })
 }
 
 export function checkCommand(command: unknown): string {
@@ -27,29 +27,45 @@ export function checkCommand(command: unknown): string {
   return command
 }
 
-/** Without those that have no value. */
-export function checkVariables(variables: unknown, { keepsUnset = false } = {}): Variables {
+/** Bash keeps them for itself, so that a command could not have them. */
+const variablesOfBash = ['BASHOPTS', 'BASH_VERSINFO', 'EUID', 'OLDPWD', 'PPID', 'PWD', 'SHELLOPTS', 'UID']
+
+/** Without those that have no value. `field` is the option that the caller knows them by. */
+export function checkVariables(
+  variables: unknown,
+  { keepsUnset = false, field = 'env' }: { readonly keepsUnset?: boolean; readonly field?: string } = {},
+): Variables {
   if (variables === undefined) return {}
   // A Map has entries too, of which an object shows none: without this it would be an environment that names nothing.
   const given = readInput(() => {
     if (Object.prototype.toString.call(variables) === '[object Object]') return { ...(variables as object) }
-    throw refuse('env: must be a plain object')
+    throw refuse(`${field}: must be a plain object`)
   })
   let bytes = 0
   const entries = Object.entries(given as Record<string, unknown>).filter(([name, value]) => {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
       throw refuse(`Invalid environment variable name: ${JSON.stringify(name.slice(0, 100))}`)
     if (value === undefined) return keepsUnset
-    if (typeof value !== 'string') throw refuse(`env.${name}: must be a string`)
-    if (value.includes('\0')) throw refuse(`env.${name}: must not contain a NUL`)
+    if (typeof value !== 'string') throw refuse(`${field}.${name}: must be a string`)
+    if (value.includes('\0')) throw refuse(`${field}.${name}: must not contain a NUL`)
     bytes += name.length + Buffer.byteLength(value)
     if (Buffer.byteLength(value) >= variableBytesMax - name.length || bytes > variablesBytesMax)
-      throw new LazaretError('INPUT_TOO_LARGE', { detail: `env.${name}: too long for an environment.` })
+      throw new LazaretError('INPUT_TOO_LARGE', { detail: `${field}.${name}: too long for an environment.` })
     return true
   })
   if (entries.length > variablesMax)
-    throw new LazaretError('INPUT_TOO_LARGE', { detail: `env: more than ${variablesMax} variables.` })
+    throw new LazaretError('INPUT_TOO_LARGE', { detail: `${field}: more than ${variablesMax} variables.` })
   return Object.fromEntries(entries) as Variables
+}
+
+/** Those of one command. Throws INVALID_REQUEST for a name that `env` has too. */
+function checkOwnVariables(given: unknown, env: Variables): Readonly<Record<string, string>> {
+  const variables = checkVariables(given, { field: 'variables' }) as Readonly<Record<string, string>>
+  for (const name of Object.keys(variables)) {
+    if (variablesOfBash.includes(name)) throw refuse(`variables.${name}: bash sets this one itself`)
+    if (Object.hasOwn(env, name)) throw refuse(`variables.${name}: is in env too`)
+  }
+  return variables
 }
 
 export function checkFolder(folder: unknown): string | undefined {
@@ -75,6 +91,7 @@ export function checkMilliseconds(value: unknown, what: string): number | undefi
 
 export const execKeys: readonly (keyof ExecOptions)[] = [
   'env',
+  'variables',
   'cwd',
   'timeout',
   'sessionId',
@@ -93,7 +110,8 @@ export function checkKeys<T extends object>(options: T | undefined, keys: readon
       throw refuse('options: must be an object')
     const known: readonly string[] = keys
     for (const key of Object.keys(options))
-      if (!known.includes(key)) throw refuse(`unknown key ${JSON.stringify(key.slice(0, 100))}`)
+      if (!known.includes(key))
+        throw refuse(`unknown key ${JSON.stringify(key.slice(0, 100))}; known are ${keys.join(', ')}`)
     return { ...options }
   })
 }
@@ -101,6 +119,7 @@ export function checkKeys<T extends object>(options: T | undefined, keys: readon
 /** The options of a command: of the variables those that have a value, and whether any were named. */
 export interface CheckedExec extends ExecOptions {
   readonly env: Variables
+  readonly variables: Readonly<Record<string, string>>
   readonly namesEnv: boolean
 }
 
@@ -113,12 +132,14 @@ export function checkExecOptions(given?: ExecOptions): CheckedExec {
   if (home !== undefined && home !== 'workspace') throw refuse("home: must be 'workspace'")
   checkFolder(options.cwd)
   checkName(options.sessionId, 'sessionId')
-  checkMilliseconds(options.timeout, 'timeout')
+  if (options.timeout !== null) checkMilliseconds(options.timeout, 'timeout')
   checkAbort(options.signal)
+  const env = checkVariables(options.env)
   return {
     ...options,
     ...(tty === undefined ? {} : { tty: checkSize(tty) }),
-    env: checkVariables(options.env),
+    env,
+    variables: checkOwnVariables(options.variables, env),
     namesEnv: options.env !== undefined,
   }
 }
@@ -152,5 +173,5 @@ export function checkSize(size: unknown): TerminalSize {
   const isCount = (value: unknown): value is number =>
     typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 65_535
   if (isCount(columns) && isCount(rows)) return { columns, rows }
-  throw refuse('tty: columns and rows must be whole numbers from 1 to 65535')
+  throw refuse('tty: must be { columns, rows }, whole numbers from 1 to 65535')
 }

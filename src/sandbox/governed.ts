@@ -1,11 +1,17 @@
 /** The work of one sandbox, as its governor is told of it. */
-import type { FileOperation } from '../core/work.ts'
+import type { CodeWork, CommandWork, ContextWork, FileOperation } from '../core/work.ts'
 import type { WorkEnd } from '../core/work-end.ts'
+import { endOfProgram } from '../core/work-end.ts'
+import type { Attested, Notary } from '../observe/notary.ts'
 import type { Begun, Governor } from '../policy/governor.ts'
 import type { CheckedExec } from './checks.ts'
+import type { CodeData } from './contexts/code-result.ts'
+import type { ExecResult } from './types.ts'
 
 export interface GovernedParts {
   readonly governor: Governor
+  /** States what a command was, where somebody wants to know. */
+  readonly notary: Notary | undefined
   /** The sandbox's. */
   readonly id: string
   /** For whom it was created, where the caller has said so. */
@@ -16,24 +22,67 @@ export interface GovernedParts {
 export class Governed {
   readonly #parts: GovernedParts
 
+  readonly #variables = new Set<string>()
+
   constructor(parts: GovernedParts) {
     this.#parts = parts
   }
 
-  /** A command that is waited for. Throws what the policy throws, and what `act` throws. */
-  command<T>(
+  /** From now on commands and processes have these. */
+  noteVariables(names: readonly string[]): void {
+    for (const name of names) this.#variables.add(name)
+  }
+
+  /** A command that is waited for; `act` is told its id. Throws what the policy throws, and what `act` throws. */
+  async command(
     asked: { readonly command: string; readonly options: CheckedExec },
-    act: () => Promise<T>,
-    endOf: (result: T) => WorkEnd,
-  ): Promise<T> {
+    act: (id: string) => Promise<ExecResult>,
+  ): Promise<ExecResult> {
     const { command, options } = asked
-    const work = { ...this.#facts('command'), command, credentials: Object.keys(options.env) }
-    return this.#parts.governor.perform(work, act, { endOf })
+    const credentials = Object.keys(options.env)
+    const variables = this.#variablesWith(options.variables)
+    const work = { ...this.#facts('command'), command, credentials, variables }
+    const { result } = await this.#attested(work, act)
+    return result
+  }
+
+  async #attested<T extends Ended>(
+    work: CommandWork | CodeWork,
+    act: (id: string) => Promise<T>,
+  ): Promise<{ readonly result: T }> {
+    const { governor, notary } = this.#parts
+    const attest = async (): Promise<Attested<T> | { readonly result: T }> => {
+      const noted = notary?.note(work)
+      const result = await act(work.id)
+      return noted === undefined ? { result } : noted.attest(result)
+    }
+    return governor.perform(work, attest, { endOf })
+  }
+
+  /** A code context that is to be there. Throws what the policy throws, and what `act` throws. */
+  context<T>(
+    asked: Pick<ContextWork, 'language' | 'limits' | 'variables'>,
+    act: (begun: Begun) => Promise<T>,
+  ): Promise<T> {
+    return this.#parts.governor.perform({ ...this.#facts('context'), ...asked }, act)
+  }
+
+  /** Code in a context; `act` is told its id. Throws what the policy throws, and what `act` throws. */
+  async code(
+    asked: Pick<CodeWork, 'context' | 'language' | 'code'>,
+    act: (id: string) => Promise<CodeData>,
+  ): Promise<CodeData> {
+    const work = { ...this.#facts('code'), ...asked, variables: [...this.#variables] }
+    const { result } = await this.#attested(work, act)
+    return result
   }
 
   /** A command that goes on. Throws what the policy throws. */
-  beginProcess(command: string): Promise<Begun> {
-    return this.#parts.governor.begin({ ...this.#facts('process'), command, credentials: [] })
+  beginProcess(command: string, own: CheckedExec['variables']): Promise<Begun> {
+    return this.#parts.governor.begin({
+      ...this.#facts('process'),
+      ...{ command, credentials: [], variables: this.#variablesWith(own) },
+    })
   }
 
   /** An operation on files. Throws what the policy throws. */
@@ -41,8 +90,20 @@ export class Governed {
     return this.#parts.governor.begin({ ...this.#facts('files'), operation, path })
   }
 
+  #variablesWith(own: CheckedExec['variables']): string[] {
+    return [...new Set([...this.#variables, ...Object.keys(own)])]
+  }
+
   #facts<Kind extends string>(kind: Kind) {
     const { id: sandbox, client, nextId } = this.#parts
     return { kind, sandbox, client, id: nextId() } as const
   }
+}
+
+type Ended = Pick<ExecResult, 'outcome' | 'usage' | 'receipt'>
+
+function endOf({ result, ...attested }: { readonly result: Ended }): WorkEnd {
+  const { outcome, usage, receipt } = result
+  const { start, clamped } = receipt
+  return { ...endOfProgram(outcome, receipt.network), usage, start, clamped, ...attested }
 }

@@ -3,33 +3,30 @@
  * their own; sessions, processes and files last as long as it does.
  */
 import { endInOrder, endOnce } from '../core/endings.ts'
-import { endOfProgram } from '../core/work-end.ts'
-import type { Governor } from '../policy/governor.ts'
+import type { Clamp } from '../core/limits.ts'
 import { Activity } from './activity.ts'
 import { checkCommand, checkExecOptions } from './checks.ts'
-import { execute } from './exec.ts'
-import type { ExecRequest } from './exec.ts'
-import { streamExec } from './exec-stream.ts'
-import type { ExecEvent } from './exec-stream.ts'
-import type { FileInfo } from './files/file-info.ts'
-import type { FileListing } from './files/file-listing.ts'
-import type { DownloadTarOptions } from './files/download-tar.ts'
-import type {
-  ListFilesOptions,
-  ReadFileOptions,
-  SandboxFiles,
-  WriteFileOptions,
-} from './files/sandbox-files.ts'
-import type { TarSource } from './files/tar-source.ts'
-import type { UploadedTar, UploadTarOptions } from './files/upload-tar.ts'
+import { pickSandboxLimits } from './commands/command-receipt.ts'
+import type { SandboxLimits } from './commands/command-receipt.ts'
+import { execute } from './commands/exec.ts'
+import type { ExecRequest } from './commands/exec.ts'
+import { streamExec } from './commands/exec-stream.ts'
+import type { ExecEvent } from './commands/exec-stream.ts'
+import { checkCompleted } from './contexts/context-checks.ts'
+import { Contexts } from './contexts/contexts.ts'
+import { contextHandleOf } from './contexts/context-handle.ts'
+import type { LiveContext } from './contexts/code-context.ts'
+import type { CodeContext, CodeContextOptions, CodeResult, RunCodeOptions } from './contexts/context-types.ts'
+import { FileDoors } from './files/file-doors.ts'
+import type { SandboxFiles } from './files/sandbox-files.ts'
 import { Governed } from './governed.ts'
-import { openFiles, placeFiles } from './open-files.ts'
-import { Processes } from './process-table.ts'
-import type { SandboxProcess } from './processes.ts'
-import { handleOf } from './session-handle.ts'
-import { Sessions } from './session-table.ts'
+import { openFiles, placeFiles } from './commands/open-files.ts'
+import { Processes } from './processes/process-table.ts'
+import type { SandboxProcess } from './processes/processes.ts'
+import { handleOf } from './sessions/session-handle.ts'
+import { Sessions } from './sessions/session-table.ts'
 import { Spaces } from './spaces.ts'
-import type { SpacesParts } from './spaces.ts'
+import type { SandboxParts } from './sandbox-parts.ts'
 import type {
   ExecOptions,
   ExecResult,
@@ -38,38 +35,35 @@ import type {
   SessionOptions,
   Variables,
 } from './types.ts'
-import { Unfinished } from './unfinished.ts'
+import { Unfinished } from './commands/unfinished.ts'
 
-export interface SandboxParts extends SpacesParts {
+export class Sandbox extends FileDoors implements AsyncDisposable {
   readonly id: string
-  readonly client: string | undefined
-  readonly governor: Governor
-  readonly env: Variables
-  readonly files: Readonly<Record<string, Uint8Array>>
-  readonly idleTimeoutMs: number | undefined
-  readonly allowDegradedSecrets: boolean
-  /** Called once, when nothing of it is left that could be removed. */
-  readonly onGone: (sandbox: Sandbox) => void
-}
-
-export class Sandbox implements AsyncDisposable {
-  readonly id: string
+  /** The limits that hold in it, for all of its commands together or for each, as `SandboxOptions.limits` says. */
+  readonly limits: SandboxLimits
+  /** What of them was lowered when it was created, and why; also of defaults that lie above the operator's ceilings. */
+  readonly clamped: readonly Clamp[]
   readonly #parts: SandboxParts
   readonly #spaces: Spaces
   readonly #sessions: Sessions
   readonly #processes: Processes
   readonly #activity: Activity
   readonly #governed: Governed
-  readonly #files: SandboxFiles
+  readonly #contexts: Contexts
+  /** @internal */
+  protected readonly files: SandboxFiles
   readonly #end = endOnce(() => this.#endAll())
   readonly #unfinished: Unfinished
   #isGone = false
   #isStuck = false
 
   private constructor(parts: SandboxParts, spaces: Spaces) {
-    const { id, client, governor, clock } = parts
-    const governed = new Governed({ governor, id, client, nextId: () => clock.id() })
+    super()
+    const { id, client, governor, notary, clock } = parts
+    const governed = new Governed({ governor, notary, id, client, nextId: () => clock.id() })
     this.id = id
+    this.limits = pickSandboxLimits(parts.limits)
+    this.clamped = parts.clamps.filter(({ limit }) => limit in this.limits)
     this.#governed = governed
     this.#parts = parts
     this.#spaces = spaces
@@ -83,17 +77,19 @@ export class Sandbox implements AsyncDisposable {
     this.#activity = activity
     const unfinished = new Unfinished(id, activity)
     this.#unfinished = unfinished
-    this.#files = openFiles({ spaces, governed, unfinished })
+    const variables = () => this.#sessions.variables
+    this.#contexts = new Contexts({ spaces, governed, variables, ...parts.contexts })
+    this.files = openFiles({ spaces, governed, unfinished })
     this.#processes = new Processes({ spaces, sessions: this.#sessions, activity, governed })
     // The kernel may end it, and so may whoever administers the machine.
     void spaces.user.cell.gone.then(() => this.#endUnasked())
   }
 
-  /** Throws JAIL_UNAVAILABLE or CELL_FAILED, with nothing left behind. */
+  /** @internal Throws JAIL_UNAVAILABLE or CELL_FAILED, with nothing left behind. */
   static async create(parts: SandboxParts): Promise<Sandbox> {
     const sandbox = new Sandbox(parts, await Spaces.open(parts))
     try {
-      await placeFiles(parts, sandbox.#spaces, sandbox.#files)
+      await placeFiles(parts, sandbox.#spaces, sandbox.files)
     } catch (error) {
       await sandbox.destroy().catch(() => undefined)
       throw error
@@ -157,7 +153,9 @@ export class Sandbox implements AsyncDisposable {
   /** Variables of every later command of the user space, in every session. Not for secrets: they reach all of it. */
   async setEnvVars(variables: Variables): Promise<void> {
     this.#unfinished.requireAlive()
-    this.#sessions.setVariables(variables)
+    const set = this.#sessions.setVariables(variables)
+    this.#contexts.setVariables(set)
+    this.#governed.noteVariables(Object.keys(set))
   }
 
   /** Starts a command that goes on beside others, until it ends, is killed, or the sandbox ends. */
@@ -183,66 +181,32 @@ export class Sandbox implements AsyncDisposable {
     return this.#unfinished.during(() => this.#processes.killAll())
   }
 
-  /** Writes into the file that is there, like a shell's `>`: it keeps its mode. A new one gets 0644. */
-  writeFile(path: string, content: string | Uint8Array, options?: WriteFileOptions): Promise<void> {
-    return this.#files.writeFile(path, content, options)
+  /**
+   * An interpreter that keeps variables, imports and functions from one piece of code to the next, in a process that
+   * commands of the sandbox cannot see, signal or trace.
+   */
+  async createCodeContext(options?: CodeContextOptions): Promise<CodeContext> {
+    return this.#unfinished.during(async () => this.#handleOf(await this.#contexts.create(options)))
   }
 
-  readFile(
-    path: string,
-    options?: ReadFileOptions & { readonly encoding?: 'utf8' | 'base64' },
-  ): Promise<string>
-  readFile(path: string, options: ReadFileOptions & { readonly encoding: 'bytes' }): Promise<Uint8Array>
-  readFile(path: string, options?: ReadFileOptions): Promise<string | Uint8Array> {
-    return this.#files.readFile(path, options)
+  /** Runs code in a context, and resolves when it has ended, however it did. */
+  async runCode(code: string, options?: RunCodeOptions): Promise<CodeResult> {
+    return this.#unfinished.during(() => this.#contexts.run(code, options))
   }
 
-  /** However long the file is. One that cannot be read rejects the first step. */
-  readFileStream(path: string): AsyncIterable<Uint8Array> {
-    return this.#files.readFileStream(path)
+  listCodeContexts(): CodeContext[] {
+    return this.#contexts.list().map((context) => this.#handleOf(context))
   }
 
-  mkdir(path: string, options?: { readonly recursive?: boolean }): Promise<void> {
-    return this.#files.mkdir(path, options)
+  /** Undefined when there is none. */
+  getCodeContext(id: string): CodeContext | undefined {
+    const context = this.#contexts.find(id)
+    return context && this.#handleOf(context)
   }
 
-  listFiles(path?: string, options?: ListFilesOptions): Promise<FileListing> {
-    return this.#files.listFiles(path, options)
-  }
-
-  /** Of what a link leads to, unless `followLinks` is false. */
-  stat(path: string, options?: { readonly followLinks?: boolean }): Promise<FileInfo> {
-    return this.#files.stat(path, options)
-  }
-
-  /** False also for a link that leads nowhere. */
-  exists(path: string): Promise<boolean> {
-    return this.#files.exists(path)
-  }
-
-  /** A link is deleted, not what it leads to. A folder only with `recursive`, and then with all that is in it. */
-  deleteFile(path: string, options?: { readonly recursive?: boolean }): Promise<void> {
-    return this.#files.deleteFile(path, options)
-  }
-
-  /** As rename(2): a file that has the new name is replaced, an empty folder by a folder. */
-  renameFile(from: string, to: string): Promise<void> {
-    return this.#files.renameFile(from, to)
-  }
-
-  /** Like `renameFile`; regular files also go to another file system, by a copy that is not atomic. */
-  moveFile(from: string, to: string): Promise<void> {
-    return this.#files.moveFile(from, to)
-  }
-
-  /** Unpacks a tar, or one in gzip, as it comes. What was unpacked before a refused entry stays. */
-  uploadTar(source: TarSource, options?: UploadTarOptions): Promise<UploadedTar> {
-    return this.#files.uploadTar(source, options)
-  }
-
-  /** A tar of what is in a folder, as it is read. */
-  downloadTar(options?: DownloadTarOptions): AsyncIterable<Uint8Array> {
-    return this.#files.downloadTar(options)
+  /** Its code that runs is ended. Answers whether there was one; nothing of it is left when this resolves. */
+  async deleteCodeContext(id: string): Promise<boolean> {
+    return this.#unfinished.during(() => this.#contexts.delete(id))
   }
 
   /**
@@ -259,6 +223,18 @@ export class Sandbox implements AsyncDisposable {
     return this.destroy()
   }
 
+  #handleOf(context: LiveContext): CodeContext {
+    return contextHandleOf(context, {
+      runCode: (code, options) => this.runCode(code, options),
+      interrupt: () => this.#unfinished.during(() => context.interrupt()),
+      complete: (_context, text) =>
+        this.#unfinished.during(async () => context.complete(checkCompleted(text))),
+      fork: (_context, options) =>
+        this.#unfinished.during(async () => this.#handleOf(await this.#contexts.fork(context, options))),
+      restart: () => this.#unfinished.during(() => this.#contexts.restart(context)),
+    })
+  }
+
   /** Nobody waits for this end, so a failure is told to whoever calls `destroy()`, or disposes of all. */
   #endUnasked(): void {
     this.destroy().catch(() => undefined)
@@ -270,6 +246,7 @@ export class Sandbox implements AsyncDisposable {
       await endInOrder(`Sandbox ${this.id} could not be ended`, [
         () => this.#activity.end(),
         () => this.#sessions.end(),
+        () => this.#contexts.end(),
         () => this.#spaces[Symbol.asyncDispose](),
       ])
     } catch (error) {
@@ -278,15 +255,15 @@ export class Sandbox implements AsyncDisposable {
     }
     this.#isGone = true
     this.#unfinished.end()
-    this.#parts.onGone(this)
+    this.#parts.onGone()
   }
 
   #execute(request: ExecRequest): Promise<ExecResult> {
     const { allowDegradedSecrets } = this.#parts
-    const ground = { spaces: this.#spaces, sessions: this.#sessions, allowDegradedSecrets }
-    const endOf = ({ outcome }: ExecResult) => endOfProgram(outcome)
+    const clamped = this.clamped.map(({ limit }) => limit)
+    const ground = { spaces: this.#spaces, sessions: this.#sessions, allowDegradedSecrets, clamped }
     return this.#unfinished.during(() =>
-      this.#governed.command(request, () => execute(ground, request), endOf),
+      this.#governed.command(request, (id) => execute(ground, id, request)),
     )
   }
 }

@@ -1,8 +1,8 @@
 /** The sandboxes of one Lazaret. */
 import { endTogether } from '../core/endings.ts'
-import { LazaretError } from '../core/errors.ts'
+import { LazaretError } from '../core/errors/errors.ts'
 import { Sandbox } from './sandbox.ts'
-import type { SandboxParts } from './sandbox.ts'
+import type { SandboxParts } from './sandbox-parts.ts'
 
 const sandboxesMax = 256
 
@@ -16,7 +16,7 @@ export class Sandboxes implements AsyncDisposable {
     if (this.#isClosed) throw new LazaretError('DISPOSED')
     const { id } = parts
     if (this.#all.has(id) || this.#starting.has(id))
-      throw new LazaretError('INVALID_REQUEST', { detail: `There is a sandbox ${id}.` })
+      throw new LazaretError('INVALID_REQUEST', { detail: `id: a sandbox "${id}" exists already.` })
     if (this.#all.size + this.#starting.size >= sandboxesMax)
       throw new LazaretError('QUEUE_FULL', { detail: `There are ${sandboxesMax} sandboxes.` })
     const forget = () => {

@@ -1,9 +1,8 @@
 /** Commands with credentials: each in a space of its own, which holds them and nothing else, and ends with it. */
-import type { CommandEnd } from './command.ts'
-import { Command } from './command.ts'
-import type { SessionCommand } from './session.ts'
-import { privateHome } from '../jail/mounts.ts'
-import { bootstrap, frameScript, programPath, secureScript, startFolder } from './shell-text.ts'
+import { Command } from './commands/command.ts'
+import type { CommandEnd } from './commands/command-end.ts'
+import type { SessionCommand } from './sessions/session.ts'
+import { bootstrap, frameScript, secureScript, startFolder } from './sessions/shell-text.ts'
 import type { Spaces } from './spaces.ts'
 
 export interface SecureCommand extends SessionCommand {
@@ -28,8 +27,8 @@ export async function runSecurely(spaces: Spaces, secure: SecureCommand): Promis
         file: shell,
         argv: ['bash', '-c', bootstrap, 'bash'],
         env: {
-          PATH: programPath,
-          HOME: home === 'workspace' || !spaces.hasSecure ? workspace : privateHome,
+          ...spaces.programVariables,
+          HOME: home === 'workspace' ? workspace : spaces.home,
           LANG: 'C.UTF-8',
           TZ: 'UTC',
           TERM: 'dumb',

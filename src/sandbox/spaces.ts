@@ -1,30 +1,51 @@
 /** The spaces of one sandbox: the user space, which stands as long as it does, and secure ones, each for one command. */
 import type { Clock } from '../core/clock.ts'
 import { endInOrder, endOnce } from '../core/endings.ts'
-import { LazaretError } from '../core/errors.ts'
+import { LazaretError } from '../core/errors/errors.ts'
 import type { Limits } from '../core/limits.ts'
-import { probeAssignedPorts } from '../jail/assigned-ports.ts'
-import { behindBestWall } from '../jail/best-wall.ts'
-import type { BestWall } from '../jail/best-wall.ts'
-import { buildCell, release } from '../jail/build-cell.ts'
-import { isStepFailure } from '../jail/cell-reports.ts'
-import { explainFailure } from '../jail/launch.ts'
-import type { LeasedGround } from '../jail/machine.ts'
-import type { Place } from '../jail/place.ts'
-import { commonSpec, holdCommands } from './command-limits.ts'
-import type { CommonSpec } from './command-limits.ts'
-import { Turnstile } from './turnstile.ts'
-import { openSandboxCell } from '../jail/sandbox-cell.ts'
-import type { SandboxCell, Space } from '../jail/sandbox-cell.ts'
-import type { CellShape } from '../jail/shape.ts'
+import type { Network, NetworkReport } from '../core/network.ts'
+import { probeAssignedPorts } from '../jail/machine/assigned-ports.ts'
+import { behindBestWall } from '../jail/machine/best-wall.ts'
+import type { BestWall } from '../jail/machine/best-wall.ts'
+import { buildCell, release } from '../jail/cell/build-cell.ts'
+import { openEdge } from '../jail/edge/open-edge.ts'
+import type { Edge } from '../jail/edge/edge.ts'
+import { isStepFailure } from '../jail/cell/cell-reports.ts'
+import { explainFailure } from '../jail/launch/launch.ts'
+import type { LeasedGround } from '../jail/machine/machine.ts'
+import { guestHome } from '../jail/plan/place.ts'
+import type { Place } from '../jail/plan/place.ts'
+import { requireNamespaces } from '../policy/network/require-namespaces.ts'
+import { packageCommands, packageVariables } from '../runtimes/packages/guest-packages.ts'
+import type { PackageFolders } from '../runtimes/packages/guest-packages.ts'
+import { commonSpec, holdCommands } from './commands/command-limits.ts'
+import type { CommonSpec } from './commands/command-limits.ts'
+import { programPath } from './sessions/shell-text.ts'
+import { Turnstile } from './commands/turnstile.ts'
+import { openSandboxCell } from '../jail/cell/sandbox-cell.ts'
+import type { SandboxCell, Space } from '../jail/cell/sandbox-cell.ts'
+import type { CellShape } from '../jail/plan/shape.ts'
 
 export interface SpacesParts {
   readonly wall: BestWall
   readonly clock: Clock
   readonly shape: Omit<CellShape, 'place'>
   readonly limits: Limits
+  /** Of which the shape has the namespace. */
+  readonly network: Network
+  /** Those that the shape shows. */
+  readonly packages: PackageFolders
+  /** Searched first for programs, where the Python of runs is not the machine's own. */
+  readonly pythonFolder?: string | undefined
+  /** Variables that name the operator's certificates, for a sandbox with a network. */
+  readonly certificates?: Readonly<Record<string, string>>
   /** The program that commands are lines of. */
   readonly shell: string
+}
+
+interface ContextHold {
+  readonly limits: Limits
+  readonly runtimeDataBytes: number
 }
 
 /** How long a space waits for a command that may never come. */
@@ -43,29 +64,43 @@ interface Made {
   readonly cell: SandboxCell | null
   readonly user: Space
   readonly landlockAbi: number
+  readonly edge?: Edge | undefined
 }
 
 export class Spaces implements AsyncDisposable {
   readonly parts: SpacesParts
+  /** The PATH of its commands, and by what they find the operator's packages. */
+  readonly programVariables: Readonly<Record<string, string>>
   readonly user: Space
   /** The folder that all spaces share, as commands find it. */
   readonly workspace: string
+  /** What `HOME` is in each of them: the user space's own, or empty in a secure one. */
+  readonly home: string
   /** Whether commands with credentials have a space of their own. */
   readonly hasSecure: boolean
   /** Whether nothing outside of it can look into it. */
   readonly keepsSecrets: boolean
+  /** Whether commands have a view of files of their own, with the paths that are the same in every sandbox. */
+  readonly isOwnView: boolean
   readonly #cell: SandboxCell | null
+  readonly #edge: Edge | undefined
   #secureGround: LeasedGround | undefined
   #waiting: Promise<Space | undefined> | undefined
   #stopWaiting: () => void = () => undefined
   readonly #secure = new Turnstile(secureMax)
   #isOver = false
 
-  private constructor(parts: SpacesParts, { place, cell, user, landlockAbi }: Made) {
+  private constructor(parts: SpacesParts, { place, cell, user, landlockAbi, edge }: Made) {
     this.parts = parts
     this.user = user
     this.workspace = place.workspace
+    this.isOwnView = place.work === null
+    this.home = this.isOwnView ? guestHome : place.workspace
+    const commands = packageCommands(parts.packages, place)
+    const path = [programPath(parts.pythonFolder), ...commands].join(':')
+    this.programVariables = { PATH: path, ...packageVariables(parts.packages, place) }
     this.#cell = cell
+    this.#edge = edge
     this.hasSecure = cell !== null
     this.keepsSecrets = cell !== null && (parts.shape.network === 'none' || landlockAbi >= scopingAbi)
   }
@@ -76,6 +111,11 @@ export class Spaces implements AsyncDisposable {
       place.work === null ? openInNamespaces(parts, place) : openOnHost(parts, place),
     )
     return new Spaces(parts, made)
+  }
+
+  /** What all of them did in their network so far, if that is a policy. */
+  get networkReport(): NetworkReport | undefined {
+    return this.#edge?.report
   }
 
   /** Whether they keep the host process from ending. */
@@ -127,11 +167,37 @@ export class Spaces implements AsyncDisposable {
     return this.#cell.open('secure', this.#secureGround)
   }
 
-  commonSpec(space: Space): CommonSpec {
-    const { limits, wall } = this.parts
+  /** For one code context, with limits of its own. Throws JAIL_UNAVAILABLE, CELL_FAILED. */
+  async openContext(limits: Limits): Promise<Space> {
+    const cell = this.#cell
+    if (cell === null)
+      throw new LazaretError('JAIL_UNAVAILABLE', {
+        detail: 'Without namespaces nothing here keeps commands from the process of a code context.',
+        hint: 'Run `lazaret doctor` for the missing layer, or run programs with `run()` or `exec()`.',
+      })
+    const ground = cell.leaseGround(limits)
+    const giveBack = () => release(ground, { clock: this.parts.clock, work: null })
+    try {
+      const space = await cell.open('context', ground)
+      return {
+        ...space,
+        clean: endOnce(() =>
+          endInOrder('A code context could not be removed', [() => space.clean(), giveBack]),
+        ),
+      }
+    } catch (error) {
+      await giveBack().catch(() => undefined)
+      throw error
+    }
+  }
+
+  /** Of a context the limits are its own, and its interpreter takes data before it runs anything. */
+  commonSpec(space: Space, own: Partial<ContextHold> = {}): CommonSpec {
+    const { limits = this.parts.limits, runtimeDataBytes } = own
+    const { wall } = this.parts
     const { limitGround } = space.ground
     const { limitFigures } = wall.machine
-    return commonSpec(holdCommands(limits, { limitGround, limitFigures, kind: space.kind }))
+    return commonSpec(holdCommands(limits, { limitGround, limitFigures, kind: space.kind, runtimeDataBytes }))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -148,10 +214,14 @@ export class Spaces implements AsyncDisposable {
   }
 }
 
-async function openInNamespaces({ wall, clock, shape, limits }: SpacesParts, place: Place): Promise<Made> {
+async function openInNamespaces(
+  { wall, clock, shape, limits, network }: SpacesParts,
+  place: Place,
+): Promise<Made> {
   const { machine } = wall
+  const edge = openEdge(network, { machine, clock })
   if (shape.network === 'host') requireKept(shape.protectedPorts ?? [])
-  const cell = await openSandboxCell({ machine, clock, shape: { ...shape, place }, limits })
+  const cell = await openSandboxCell({ machine, clock, shape: { ...shape, place }, limits, edge })
   let ground: LeasedGround | undefined
   try {
     ground = cell.leaseGround(limits)
@@ -161,7 +231,7 @@ async function openInNamespaces({ wall, clock, shape, limits }: SpacesParts, pla
       await user.clean()
       await release(leased, { clock, work: null })
     })
-    return { place, cell, user: { ...user, clean }, landlockAbi: await standing(user) }
+    return { place, cell, user: { ...user, clean }, landlockAbi: await standing(user), edge }
   } catch (error) {
     // Why there is no sandbox is what its caller wants to know; what is left the machine tells of at its own end.
     await cell[Symbol.asyncDispose]().catch(() => undefined)
@@ -170,7 +240,8 @@ async function openInNamespaces({ wall, clock, shape, limits }: SpacesParts, pla
   }
 }
 
-async function openOnHost({ wall, clock, shape, limits }: SpacesParts, place: Place): Promise<Made> {
+async function openOnHost({ wall, clock, shape, limits, network }: SpacesParts, place: Place): Promise<Made> {
+  requireNamespaces(network, wall)
   if (shape.network === 'host' && (shape.protectedPorts ?? []).length > 0)
     throw new LazaretError('JAIL_UNAVAILABLE', {
       detail: 'Without namespaces nothing here keeps commands from the ports that are protected.',

@@ -2,26 +2,33 @@
 import type { Limits } from '../core/limits.ts'
 import type { Outcome } from '../core/outcome.ts'
 import type { ProtectionLevel } from '../core/protection.ts'
-import type { NetworkMode, OutputChunk } from '../core/request.ts'
-import type { TerminalSize } from '../jail/guest-process.ts'
+import type { Network, NetworkMode } from '../core/network.ts'
+import type { OutputChunk } from '../core/request.ts'
+import type { Receipt, Usage } from '../core/receipt.ts'
+import type { TouchedLimit } from './commands/touched.ts'
+import type { TerminalSize } from '../jail/cell/guest-process.ts'
 
 export interface SandboxOptions {
   /** A name to find it by in `listSandboxes()`: letters, digits, `.`, `_`, `-`. Default: a fresh one. */
   readonly id?: string
   /** Who asks, for it and for all that is done in it: for rate limits, audit and fairness. */
-  readonly client?: string
+  readonly client?: string | undefined
   /** Files placed in /workspace before anything runs; keys are relative paths. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>
   /** Variables of every command of the user space. Not for secrets: see `ExecOptions.env`. */
   readonly env?: Variables
   /**
-   * Of all commands together: 1 GiB of memory, 512 MiB in /workspace and a quarter of that in /tmp, 256 processes and
-   * threads, 1024 open files each, unless others are named. `outputBytes` is each command's own, and `wallMs` and `cpuMs`
-   * hold nothing here.
+   * Of all commands together: 3 GiB of memory, or less where four such sandboxes would not fit; of it 2 GiB in /workspace
+   * and HOME, and a quarter of that, 512 MiB at most, in /tmp and /run; 1024 processes and threads; 65 536 open files each,
+   * of which a process begins with 1024. With a `diskBytes` alone comes the memory that it needs. `outputBytes` is each
+   * command's own, and `wallMs` and `cpuMs` hold nothing here.
    */
   readonly limits?: Partial<Limits>
-  /** Default `none`: a network of its own, with a loopback and nothing else. */
-  readonly network?: NetworkMode
+  /**
+   * Default `none`: a network of its own, with a loopback and nothing else. A policy lets what it names through; its limits
+   * are of all commands together.
+   */
+  readonly network?: Network
   /**
    * With network `host`: TCP ports that nothing in it may bind, also while nobody else listens there. Default 8080 and
    * 8888. Where the kernel cannot hold that (before Linux 6.7, at level `restricted`, or for ports that it gives out by
@@ -37,6 +44,8 @@ export interface SandboxOptions {
   readonly workspace?: string
   /** Host folders that its commands may read, besides the operator's. */
   readonly readable?: readonly { readonly host: string; readonly guest: string }[]
+  /** The name of an environment, whose packages its commands and code contexts can import. Default: none. */
+  readonly environment?: string
   /** Ends it, with everything in it, when nothing has been asked of it for so long. Milliseconds; default never. */
   readonly idleTimeoutMs?: number
   /** Whether commands with credentials may run where nothing keeps them apart. Default false. */
@@ -52,16 +61,25 @@ export interface ExecOptions {
    * into, with these variables, `PATH`, `LANG`, `TZ`, `TERM` and an empty `HOME` of its own, and no other variable.
    */
   readonly env?: Variables
+  /**
+   * Plain variables, for this command alone: no secrets, since other commands of the user space can read them. They
+   * hide those of the session with the same names; the session keeps its own, whatever the command does with them. A
+   * command with credentials has them too; no name may be in both. Default none.
+   */
+  readonly variables?: Variables
   /** Absolute. Default: the session's. */
   readonly cwd?: string
-  /** Milliseconds until the command is ended, with everything that it has started. Default none. */
-  readonly timeout?: number
+  /**
+   * Milliseconds until the command is ended, with everything that it has started; `null` for no limit. Default 120 s. A
+   * background process has no limit unless it names one.
+   */
+  readonly timeout?: number | null
   /** Default: the session that always is. */
   readonly sessionId?: string
   /** What it reads from standard input. Default: nothing, from /dev/null. */
   readonly stdin?: string | Uint8Array
   /** Aborting it ends the command; the outcome is `cancelled`. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Called for each piece of output as it comes. The command waits while a promise of it is pending. */
   readonly onOutput?: ((chunk: OutputChunk) => void) | ((chunk: OutputChunk) => Promise<void>)
   /** Of a command with credentials: `workspace` makes /workspace its HOME, with what others have left there. */
@@ -71,6 +89,8 @@ export interface ExecOptions {
 }
 
 export interface ExecResult {
+  /** The command's, as events and the audit log name it. */
+  readonly id: string
   /** It ended by itself, with 0. */
   readonly success: boolean
   /** 124 when it was timed out, 130 when cancelled, 128 and the signal's number when killed. */
@@ -84,9 +104,18 @@ export interface ExecResult {
   /** When it ended, ISO 8601. */
   readonly timestamp: string
   readonly outcome: Outcome
+  /** What it used. Processor time and memory are those of its shell and of the processes that somebody waited for. */
+  readonly usage: Usage
   /** What was cut off because it was longer than `outputBytes`. */
   readonly truncated: readonly ('stdout' | 'stderr')[]
   readonly isolation: Isolation
+  /** The limits that it came up against, also where it went on and succeeded. Mostly empty. */
+  readonly touched: readonly TouchedLimit[]
+  /**
+   * The walls that stood around it and what held each limit, signed with the option `receipts`. A limit that holds only
+   * in runs is `null` there, and `wallMs` is its `timeout`.
+   */
+  readonly receipt: Receipt
 }
 
 /** What stood around a command. */
@@ -94,8 +123,11 @@ export interface Isolation {
   /** `user`: with the sandbox's other commands. `secure`: alone, with its credentials. */
   readonly space: 'user' | 'secure'
   readonly level: ProtectionLevel
-  readonly network: NetworkMode
-  /** What the caller of a command that named `env` may not expect: it named no value, or was allowed to be seen. */
+  readonly network: NetworkMode | 'policy'
+  /**
+   * Of a command that named `env`: what it could not see because it ran apart, or that it did not run apart, and why. Of
+   * one that failed for want of a network: that the sandbox has none, or what its policy refused.
+   */
   readonly note?: string
 }
 

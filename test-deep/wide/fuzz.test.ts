@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 
 import { targets } from '../../scripts/fuzzing/targets.ts'
-import { testLauncherFuzzing } from '../../test/support/launcher-fuzzing-tests.ts'
+import { testLauncherFuzzing } from '../../test/support/sizes/launcher-fuzzing-tests.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'lazaret-fuzz-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

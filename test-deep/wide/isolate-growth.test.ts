@@ -1,4 +1,4 @@
-/** Ten thousand programs in the same workers: as many as a worker serves. */
-import { testGrowth } from '../../test/support/isolate-growth-tests.ts'
+/** Ten thousand programs: several times as many as a worker serves. */
+import { testGrowth } from '../../test/support/sizes/isolate-growth-tests.ts'
 
 testGrowth(10_000)

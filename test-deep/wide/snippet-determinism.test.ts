@@ -1,4 +1,4 @@
 /** A thousand programs on each kind of host. */
-import { testDeterminism } from '../../test/support/snippet-determinism-tests.ts'
+import { testDeterminism } from '../../test/support/sizes/snippet-determinism-tests.ts'
 
 testDeterminism(1000)

@@ -2,7 +2,7 @@
 import { after } from 'node:test'
 
 import { endSnippetThreads } from '../../src/adapters/snippet-tool/index.ts'
-import { testMemoryOfMany } from '../../test/support/snippet-memory-tests.ts'
+import { testMemoryOfMany } from '../../test/support/sizes/snippet-memory-tests.ts'
 
 after(endSnippetThreads)
 

@@ -8,7 +8,7 @@ import { before, test } from 'node:test'
 import { sectionNames } from '../../bench/sections.ts'
 import type { SectionName } from '../../bench/sections.ts'
 import type { Table } from '../../bench/table.ts'
-import { checkoutRoot } from '../support/checkout.ts'
+import { checkoutRoot } from '../support/sources/checkout.ts'
 
 const program = join(checkoutRoot, 'bench/run.ts')
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { judge } from '../../bench/judge.ts'
-import { halfRange, quantile, summarize } from '../../bench/statistics.ts'
+import { judge } from '../../bench/measure/judge.ts'
+import { halfRange, quantile, summarize } from '../../bench/measure/statistics.ts'
 
 test('quantiles are members of the sample', () => {
   assert.equal(quantile([3, 1, 2], 0.5), 2)

@@ -1,4 +1,4 @@
-import { Toolchains } from '../../src/runtimes/toolchains.ts'
+import { Toolchains } from '../../src/runtimes/packages/toolchains.ts'
 import { bun } from '../support/use-lazaret.ts'
 import { bunOnly } from './bun-only.ts'
 import { tryPrograms } from './inside-outside.ts'

@@ -122,7 +122,7 @@ console.log(shared.buffer instanceof SharedArrayBuffer)`,
     code: `
 import { setImmediate as immediate, setInterval as every, setTimeout as pause } from 'node:timers/promises'
 const order = []
-const timers = [20, 10, 1].map((ms) => pause(ms, ms).then((value) => order.push(value)))
+const timers = [400, 200, 1].map((ms) => pause(ms, ms).then((value) => order.push(value)))
 await Promise.all(timers)
 let ticks = 0
 for await (const value of every(2, 'tick')) if (++ticks === 3) { order.push(value); break }
@@ -131,7 +131,7 @@ const controller = new AbortController()
 const waiting = pause(60_000, null, { signal: controller.signal }).catch((error) => error.code)
 controller.abort()
 console.log(order.join(' '), await waiting)`,
-    prints: '1 10 20 tick immediate ABORT_ERR\n',
+    prints: '1 200 400 tick immediate ABORT_ERR\n',
   },
   {
     title: 'readline: lines of stdin, and a question',

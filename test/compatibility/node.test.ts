@@ -1,4 +1,4 @@
-import { Toolchains } from '../../src/runtimes/toolchains.ts'
+import { Toolchains } from '../../src/runtimes/packages/toolchains.ts'
 import { node } from '../support/use-lazaret.ts'
 import { tryPrograms } from './inside-outside.ts'
 import { everyday } from './javascript.ts'

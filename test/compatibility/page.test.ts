@@ -1,11 +1,11 @@
-/** docs/compatibility.md says what the tables of this folder say, which are run; when they change, so must the page. */
+/** docs/reference/compatibility.md says what the tables of this folder say, which are run; when they change, so must the page. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
-import { readText } from '../support/checkout.ts'
+import { readText } from '../support/sources/checkout.ts'
 import { listSections } from './page.ts'
 
-const page = readText('docs/compatibility.md')
+const page = readText('docs/reference/compatibility.md')
 
 /** The list and the table below a heading, without the prose. */
 function linesBelow(heading: string): string[] {
@@ -14,7 +14,7 @@ function linesBelow(heading: string): string[] {
   return section.split('\n').filter((line) => /^(- |\|)/.test(line))
 }
 
-describe('docs/compatibility.md', () => {
+describe('docs/reference/compatibility.md', () => {
   for (const [heading, lines] of listSections()) {
     test(`has the rows of “${heading}”`, () => {
       assert.deepEqual(linesBelow(heading), lines)

@@ -1,4 +1,4 @@
-/** docs/compatibility.md as the tables have it: the lines below each of its headings that are not prose. */
+/** docs/reference/compatibility.md as the tables have it: the lines below each of its headings that are not prose. */
 import {
   dailyModules,
   deepModules,

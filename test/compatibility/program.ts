@@ -23,7 +23,7 @@ export interface Difference {
 }
 
 export interface CompatibilityProgram {
-  /** What works; it is a row of docs/compatibility.md. */
+  /** What works; it is a row of docs/reference/compatibility.md. */
   readonly title: string
   readonly code: string
   /** Exactly what it writes to stdout, outside and, but for its differences, inside. It ends with exit code 0. */

@@ -1,5 +1,5 @@
-import { findPythonWith } from '../support/find-python.ts'
-import { plainIdentity } from '../support/outside.ts'
+import { findPythonWith } from '../support/machine/find-python.ts'
+import { plainIdentity } from '../support/hosts/outside.ts'
 import { python } from '../support/use-lazaret.ts'
 import { tryPrograms } from './inside-outside.ts'
 import { optionWalls } from './option-walls.ts'

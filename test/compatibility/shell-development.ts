@@ -5,7 +5,7 @@ const leak = '#include <stdlib.h>\nint main(void) { int *list = malloc(4); retur
 
 /** Terabytes of addresses, of which it touches few. */
 const noShadow =
-  'AddressSanitizer reserves terabytes for its notes, and `RLIMIT_DATA` counts what is reserved where no cgroup counts what is used.'
+  'AddressSanitizer reserves terabytes of address space, and without a cgroup `RLIMIT_DATA` counts reserved memory.'
 
 export const shellDevelopment: readonly CompatibilityProgram[] = [
   {
@@ -109,7 +109,7 @@ public class Main {
         layer: 'seccomp',
         prints: 'does not work under ptrace\nwell\n',
         reason:
-          'It stops the threads of its program with ptrace, and ends the program with exit code 1 when it cannot.',
+          'It stops the threads of its program with ptrace; if it cannot, it ends the program with exit code 1.',
         instead: '`ASAN_OPTIONS=detect_leaks=0`; leaks are found by valgrind.',
       },
     ],

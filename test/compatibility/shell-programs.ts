@@ -194,7 +194,7 @@ ulimit -c 0 && ulimit -n 64 && ulimit -n`,
       {
         layer: 'seccomp',
         prints: 'ptrace: Operation not permitted\n',
-        reason: 'ptrace steers another process, pid 1 of the cell among them.',
+        reason: 'With ptrace a process can control others, including pid 1 of the cell.',
         instead:
           'Debug with what a language has itself: pdb, the inspector of Node, `bash -x`, sanitizers of gcc.',
       },

@@ -1,4 +1,4 @@
-import { Toolchains } from '../../src/runtimes/toolchains.ts'
+import { Toolchains } from '../../src/runtimes/packages/toolchains.ts'
 import { shell } from '../support/use-lazaret.ts'
 import { tryPrograms } from './inside-outside.ts'
 import { shellPrograms } from './shell-programs.ts'

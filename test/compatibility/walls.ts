@@ -17,7 +17,7 @@ def call(name, *arguments):
 `
 
 const uncountedMemory =
-  'Nothing counts this memory where there is no cgroup, so a small limit could be passed by far.'
+  'Without a cgroup nothing counts this memory, so a program could exceed a small limit by far.'
 
 export const walls: readonly CompatibilityProgram[] = [
   {
@@ -87,7 +87,7 @@ attempt(lambda: os.sendfile(near.fileno(), os.open("sent", os.O_RDONLY), 0, 100)
         layer: 'seccomp',
         prints: 'EINVAL\n',
         reason:
-          'A byte in a socket keeps its page of a file, and nothing counts that where there is no cgroup.',
+          'A byte in a socket keeps a whole page of the file alive, which nothing counts without a cgroup.',
         instead:
           'Read and write, as Python, Node, Go and Java then do; in Bun `new Response(await file.bytes())`.',
       },
@@ -136,7 +136,7 @@ attempt(lambda: call("unshare", 0x10000000))`,
         layer: 'seccomp',
         prints: 'EPERM\n',
         reason: 'A user namespace opens most of the kernel to its owner.',
-        instead: 'The program is in a cell already: start Chromium with `--no-sandbox`.',
+        instead: 'The program is already in a cell: start Chromium with `--no-sandbox`.',
       },
     ],
   },
@@ -150,7 +150,7 @@ attempt(lambda: call("syscall", 425, 1, ctypes.create_string_buffer(120)))`,
       {
         layer: 'seccomp',
         prints: 'ENOSYS\n',
-        reason: 'Its queue runs system calls that no filter sees.',
+        reason: 'Its queue runs system calls that filters do not see.',
         instead: 'Nothing: libraries fall back on epoll and threads.',
       },
     ],
@@ -180,8 +180,7 @@ attempt(lambda: open("/usr/lib/new", "w"))`,
       {
         layer: 'mounts',
         prints: 'EROFS\n',
-        reason:
-          'The system is read-only; removing a file that is not there is EROFS, too, instead of ENOENT.',
+        reason: 'The system is read-only; removing a missing file also gives EROFS instead of ENOENT.',
         instead: 'Write to `/workspace`, `/tmp` or `/dev/shm`; install into a folder of the workspace.',
       },
     ],
@@ -197,7 +196,8 @@ attempt(lambda: open("large", "wb").truncate(300 << 20))`,
       {
         layer: 'rlimits',
         prints: 'EFBIG\n',
-        reason: 'The default of `diskBytes`, for one file and for all of them together.',
+        reason:
+          'The default of `diskBytes` in a run, for one file and for all of them together. A sandbox has 2 GiB.',
         instead: 'Ask for more: `limits: { diskBytes, memoryBytes }`; files are memory, so both count.',
       },
     ],
@@ -211,7 +211,8 @@ attempt(lambda: len([open("/dev/null") for _ in range(300)]))`,
       {
         layer: 'rlimits',
         prints: 'EMFILE\n',
-        reason: 'The default of `openFilesMax`.',
+        reason:
+          'The default of `openFilesMax` in a run. In a sandbox a process begins with 1,024 and may raise that.',
         instead: 'Ask for more: `limits: { openFilesMax }`.',
       },
     ],
@@ -232,13 +233,13 @@ done.set()`,
         at: ['standard'],
         layer: 'rlimits',
         prints: 'refused\n',
-        reason: 'The default of `processesMax`.',
+        reason: 'The default of `processesMax` in a run. A sandbox has 1,024.',
         instead: 'Ask for more: `limits: { processesMax }`.',
       },
       {
         layer: 'cgroup',
         prints: 'refused\n',
-        reason: 'The default of `processesMax`.',
+        reason: 'The default of `processesMax` in a run. A sandbox has 1,024.',
         instead: 'Ask for more: `limits: { processesMax }`.',
       },
     ],
@@ -252,7 +253,8 @@ attempt(lambda: len(os.listdir("/sys")) > 0)`,
       {
         layer: 'mounts',
         prints: 'ENOENT\n',
-        reason: '`/sys` describes the machine. Runtimes that look for their memory limit there find none.',
+        reason:
+          '`/sys` describes the machine. Runtimes that look for their memory limit there find none. A sandbox shows only the processors.',
         instead: 'Tell them: `-Xmx`, `GOMEMLIMIT`, `--max-old-space-size`.',
       },
     ],
@@ -269,8 +271,7 @@ attempt(lambda: os.chown("mine", 54321, 54321))`,
         layer: 'namespaces',
         prints: 'EINVAL\n',
         reason: 'No other user exists in the namespace, so the kernel does not know the number.',
-        instead:
-          'Nothing: it fails for every user but root. `tar` and `cp -p` keep their own quiet about it.',
+        instead: 'Nothing: it fails for every user but root; `tar` and `cp -p` ignore that silently.',
       },
     ],
   },
@@ -285,7 +286,7 @@ attempt(lambda: len(open("/etc/profile").read()) > 0)`,
         layer: 'mounts',
         prints: 'True\nENOENT\n',
         reason:
-          'It says whose machine it is and holds keys. There are users, names, services, certificates, fonts and what Python and Java start with.',
+          'It identifies the machine and has keys. Users, names, services, certificates, fonts and files that installed programs need, and that are no secret, are there.',
         instead: 'Give the program its settings in `files` or `env`.',
       },
     ],
@@ -301,8 +302,8 @@ print("1" in numbers, len(numbers) <= 2)`,
       {
         layer: 'namespaces',
         prints: 'True True\n',
-        reason: 'A cell has its own processes and pid 1, which is ours.',
-        instead: 'Nothing: there is nobody to wait for or to signal.',
+        reason: 'A cell has only its own processes, and our pid 1.',
+        instead: 'Nothing: there is no other process to wait for or to signal.',
       },
     ],
   },

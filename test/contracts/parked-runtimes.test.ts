@@ -1,26 +1,38 @@
 /** The same suite again, where each run finds a worker that waits for it. */
-import { createLazaret } from '../../src/index.ts'
-import { Toolchains } from '../../src/runtimes/toolchains.ts'
+import type { PoolSizes } from '../../src/index.ts'
+import { createLazaret } from '../support/create-lazaret.ts'
+import { Toolchains } from '../../src/runtimes/packages/toolchains.ts'
 import { canFindOne, runParked } from '../support/run-parked.ts'
+import { noPools } from '../support/use-lazaret.ts'
 import { describeRuntime } from './runtime.contract.ts'
 import type { RuntimeDriver } from './runtime.contract.ts'
 import { bunPrograms, nodePrograms } from './runtime/javascript.programs.ts'
 import { pythonPrograms } from './runtime/python.programs.ts'
 import { shellPrograms } from './runtime/shell.programs.ts'
 
-function driveParked(): RuntimeDriver {
-  const lazaret = createLazaret()
+function driveParked(pools: PoolSizes = {}): RuntimeDriver {
+  const lazaret = createLazaret({ pools })
+  const cold = createLazaret({ pools: noPools })
   const run = runParked(lazaret)
   return {
-    run: (request) => (canFindOne(request) ? run(request) : lazaret.run(request)),
-    dispose: () => lazaret[Symbol.asyncDispose](),
+    run: (request) => (canFindOne(request) ? run(request) : cold.run(request)),
+    async dispose() {
+      await Promise.all([lazaret, cold].map((one) => one[Symbol.asyncDispose]()))
+    },
   }
 }
 
 const toolchains = new Toolchains()
-const parked = { drive: driveParked, how: ', parked' }
+const parked = {
+  drive: () => driveParked({ bun: { forks: false }, node: { forks: false } }),
+  how: ', parked',
+}
+/** Where it cannot be had it is parked; what forks there have to be, test/jail/cell/engine-forks.test.ts says. */
+const forked = { drive: () => driveParked(), how: ', forked' }
 
 describeRuntime(shellPrograms, toolchains.shell() === null && 'neither bash nor sh is installed', parked)
 describeRuntime(pythonPrograms, toolchains.python() === null && 'python3 is not installed', parked)
 describeRuntime(bunPrograms, toolchains.bun() === null && 'bun is not installed', parked)
+describeRuntime(bunPrograms, toolchains.bun() === null && 'bun is not installed', forked)
 describeRuntime(nodePrograms, toolchains.node() === null && 'node 24 is not installed', parked)
+describeRuntime(nodePrograms, toolchains.node() === null && 'node 24 is not installed', forked)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { createLazaret } from '../../src/index.ts'
+import { createLazaret } from '../support/create-lazaret.ts'
 
 test('a worker that waits serves a run with more processor time than is usual', async () => {
   await using lazaret = createLazaret({ defaults: { cpuMs: 2000 }, onEvent() {} })

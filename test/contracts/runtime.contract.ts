@@ -1,7 +1,7 @@
 /** The one suite that every runtime passes unchanged, driven through the public API. */
 import { after, before, describe } from 'node:test'
 
-import { createLazaret } from '../../src/index.ts'
+import { createLazaret } from '../support/create-lazaret.ts'
 import type { RunRequest } from '../../src/core/request.ts'
 import type { RunResult } from '../../src/core/result.ts'
 import { contractOfCancellation } from './runtime/cancellation.ts'

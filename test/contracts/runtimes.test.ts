@@ -1,5 +1,5 @@
 /** The contract in cells that are built for each run; Node's part is in node-runtime.test.ts. */
-import { Toolchains } from '../../src/runtimes/toolchains.ts'
+import { Toolchains } from '../../src/runtimes/packages/toolchains.ts'
 import { describeRuntime } from './runtime.contract.ts'
 import { bunPrograms } from './runtime/javascript.programs.ts'
 import { pythonPrograms } from './runtime/python.programs.ts'

@@ -1,16 +1,16 @@
-/** docs/values.md is true: each row of its tables is run in each language that it names. */
+/** docs/guide/values.md is true: each row of its tables is run in each language that it names. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { runInThisContext } from 'node:vm'
 
-import { Unserializable } from '../../src/core/encode-leaf.ts'
+import { Unserializable } from '../../src/core/values/encode-leaf.ts'
 import { findDifference } from '../properties/same-value.ts'
-import { readText } from '../support/checkout.ts'
+import { readText } from '../support/sources/checkout.ts'
 import { bun, node, python, useLazaret } from '../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
-const page = readText('docs/values.md')
+const page = readText('docs/guide/values.md')
 const pythonImports =
   'import array, collections, dataclasses, datetime, decimal, enum, fractions, pathlib, re, uuid\n'
 
@@ -35,7 +35,7 @@ function evaluate(code: string): unknown {
   }
 }
 
-describe('docs/values.md: into the guest and back', () => {
+describe('docs/guide/values.md: into the guest and back', () => {
   const rows = rowsBelow('Into the guest and back')
   const sent = rows.map(([code = '']) => evaluate(code))
   const expected = (cell: string | undefined, index: number) =>
@@ -75,7 +75,7 @@ describe('docs/values.md: into the guest and back', () => {
   })
 })
 
-describe('docs/values.md: from Python', () => {
+describe('docs/guide/values.md: from Python', () => {
   const rows = rowsBelow('From Python')
 
   test('each row', async () => {
@@ -97,7 +97,7 @@ describe('docs/values.md: from Python', () => {
   })
 })
 
-describe('docs/values.md: from Bun and Node', () => {
+describe('docs/guide/values.md: from Bun and Node', () => {
   const rows = rowsBelow('From Bun and Node')
 
   for (const [name, request] of Object.entries({ bun, node })) {
@@ -114,7 +114,7 @@ describe('docs/values.md: from Bun and Node', () => {
   }
 })
 
-describe('docs/values.md: what differs when it comes back', () => {
+describe('docs/guide/values.md: what differs when it comes back', () => {
   test('null as the whole input is no value in Python', async () => {
     const result = await guests.run({ ...python, code: 'input_data', input: null })
     assert.equal('value' in result, false)

@@ -1,10 +1,10 @@
 /** What decoding promises beyond the round trip: which objects stay one, where it stops, and how long it may take. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { decodeSteps, decodeTagged } from '../../src/core/decode-value.ts'
-import { Unserializable } from '../../src/core/encode-leaf.ts'
-import { depthMax } from '../../src/core/encode-walk.ts'
-import { decodeUntrusted, decodeValue, encodeValue } from '../../src/core/values.ts'
+import { decodeSteps, decodeTagged } from '../../src/core/values/decode-value.ts'
+import { Unserializable } from '../../src/core/values/encode-leaf.ts'
+import { depthMax } from '../../src/core/values/value-depth.ts'
+import { decodeUntrusted, decodeValue, encodeValue } from '../../src/core/values/values.ts'
 
 const nest = (levels: number, inner: unknown): unknown => {
   let value = inner
@@ -64,7 +64,7 @@ describe('Decoding what was encoded', () => {
   })
 })
 
-describe('Decoding a document that no harness of ours wrote', () => {
+describe('Decoding a document that our harness did not write', () => {
   test('says that it was cut where it is too deep', () => {
     const decoded = decodeUntrusted(nest(depthMax + 2, 1))
     assert.deepEqual(
@@ -74,7 +74,7 @@ describe('Decoding a document that no harness of ours wrote', () => {
     assert.equal(decodeUntrusted(nest(depthMax + 1, 1)).truncated, false)
   })
 
-  test('stops wherever whoever runs its steps stops', () => {
+  test('stops wherever the caller of its steps stops', () => {
     const large = { $type: 'Set', value: Array.from({ length: 3000 }, (_, index) => index) }
     const steps = decodeSteps([large, { $type: 'Ref', path: [0] }])
     let count = 0

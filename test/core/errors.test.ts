@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { LazaretError, errorTable } from '../../src/core/errors.ts'
-import type { ErrorCode } from '../../src/core/errors.ts'
+import { LazaretError, errorTable } from '../../src/core/errors/errors.ts'
+import type { ErrorCode } from '../../src/core/errors/errors.ts'
 
 const codes = Object.keys(errorTable) as ErrorCode[]
 /** Callers compare their texts. */

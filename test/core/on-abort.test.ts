@@ -4,7 +4,7 @@ import { test } from 'node:test'
 
 import { onAbort } from '../../src/core/on-abort.ts'
 
-test('all who wait for a signal are told once, by one listener', () => {
+test('all callbacks of a signal are called once, by one listener', () => {
   const abort = new AbortController()
   const told: string[] = []
   const tell = () => void told.push('twice')
@@ -19,7 +19,7 @@ test('all who wait for a signal are told once, by one listener', () => {
   assert.deepEqual(told, ['one', 'twice', 'twice'])
 })
 
-test('where nobody waits any more nothing listens', () => {
+test('without callbacks there is no listener', () => {
   const { signal } = new AbortController()
   for (let times = 0; times < 2; times++) {
     const stops = [1, 2, 3].map(() => onAbort(signal, () => undefined))

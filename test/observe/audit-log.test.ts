@@ -1,12 +1,14 @@
 /** The log of all work: what is in it, that nothing is in it that may not be, and what happens when it cannot be written. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, chownSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 
-import type { LazaretError } from '../../src/core/errors.ts'
+import type { LazaretError } from '../../src/core/errors/errors.ts'
 import type { Work } from '../../src/core/work.ts'
 import type { Entry } from '../../src/observe/audit-line.ts'
 import { verifyAudit } from '../../src/observe/verify-audit.ts'
+import { createLazaret } from '../support/create-lazaret.ts'
 import { LogFolder, recordOf } from './log-folder.ts'
 
 test('ten thousand records are written in the order of their ends, and verified', async () => {
@@ -21,6 +23,26 @@ test('ten thousand records are written in the order of their ends, and verified'
     ids,
     ids.map((_, index) => `run-${index}`),
   )
+})
+
+test('nothing is written to a file that another user owns or may write, nor to anything but a regular file', () => {
+  using folder = new LogFolder()
+  const { file } = folder
+  const refuses = (message: RegExp) => {
+    assert.throws(() => createLazaret({ audit: { file } }), { code: 'AUDIT_FAILED', message })
+    rmSync(file)
+  }
+  writeFileSync(file, '')
+  chmodSync(file, 0o666)
+  refuses(/can be written by everybody/)
+  symlinkSync('/dev/null', file)
+  refuses(/symbolic link|ELOOP/)
+  execFileSync('mkfifo', [file])
+  refuses(/not a regular file/)
+  if (process.geteuid?.() !== 0) return
+  writeFileSync(file, '')
+  chownSync(file, 12_345, 12_345)
+  refuses(/belongs to another user/)
 })
 
 test('no batch keeps the event loop busy for long', async () => {
@@ -142,7 +164,7 @@ describe('a log that cannot be written', () => {
     assert.equal(told.length, 2)
   })
 
-  test('holds up nobody where the operator says so', async () => {
+  test('does not delay work if the operator chooses so', async () => {
     using folder = new LogFolder()
     const file = new BreakableFile()
     file.isBroken = true

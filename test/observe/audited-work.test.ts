@@ -2,17 +2,21 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 
+import { createAgentExecutor } from '../../src/adapters/agent/index.ts'
+import { CheckedPrograms } from '../../src/adapters/mcp/checked-programs.ts'
 import { runSnippet } from '../../src/adapters/snippet-tool/index.ts'
-import { createLazaret } from '../../src/index.ts'
+import { createLazaret } from '../support/create-lazaret.ts'
+import { openEngine } from '../../src/engine/lazaret.ts'
 import type { LazaretEvent } from '../../src/index.ts'
+import type { Finding } from '../../src/core/validation.ts'
 import type { Entry } from '../../src/observe/audit-line.ts'
-import { verifyAudit } from '../../src/observe/index.ts'
-import { checkoutRoot } from '../support/checkout.ts'
+import { createReceiptKeys, verifyAudit, verifyReceipt } from '../../src/observe/index.ts'
+import { checkoutRoot } from '../support/sources/checkout.ts'
 import { whyNoSandboxes } from '../support/sandboxes-here.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'lazaret-audited-'))
@@ -58,7 +62,51 @@ test(
   },
 )
 
-test('a second writer is refused, in this process and in another, and the next one goes on', async () => {
+test('what validation found is in it, by rule and number, and nothing that it quotes', async () => {
+  const file = join(folder, 'validated.jsonl')
+  const privateKeyFile = join(folder, 'key.pem')
+  const { privateKey, publicKey } = createReceiptKeys()
+  writeFileSync(privateKeyFile, privateKey, { mode: 0o600 })
+  const engine = openEngine({ audit: { file }, receipts: { privateKeyFile }, onEvent: () => undefined })
+  const { lazaret } = engine
+  await using _ = lazaret
+  await using warning = new CheckedPrograms(engine, 'warn')
+  await using strict = new CheckedPrograms(engine, 'enforce')
+  await using agent = createAgentExecutor(lazaret)
+  const code = `process.binding('${marker}'); eval('1'); eval('${marker}')`
+  const risky = { language: 'javascript', code } as const
+  const warned = await warning.run(risky)
+  await assert.rejects(strict.run(risky), { code: 'CODE_REJECTED' })
+  await warning.validate(code, 'javascript', {})
+  await agent.execute({ ...risky, clientId: 'ada' })
+  await agent.execute({ language: 'javascript', code: '1' })
+  await lazaret.run(risky)
+  const found = { riskLevel: 'high', rules: countsOf(warned.validation?.findings ?? []) }
+  assert.equal(found.rules['dynamic-code'], 2)
+  assert.deepEqual(
+    statementsIn(file).map(({ kind, outcome, validation }) => [kind, outcome, validation]),
+    [
+      ['run', 'failed', found],
+      ['run', 'refused', found],
+      ['validation', 'done', found],
+      ['run', 'failed', found],
+      ['run', 'completed', { riskLevel: 'safe', rules: {} }],
+      ['run', 'failed', undefined],
+    ],
+  )
+  assert.ok(!readFileSync(file, 'utf8').includes(marker))
+  assert.equal((await verifyAudit(file, { publicKey })).isIntact, true)
+  const verified = verifyReceipt(warned.result, publicKey)
+  assert.deepEqual(verified.isValid && verified.statement.validation, found)
+})
+
+function countsOf(findings: readonly Finding[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { rule } of findings) counts[rule] = (counts[rule] ?? 0) + 1
+  return counts
+}
+
+test('a second writer is refused, in this process and in another, and the next one continues the log', async () => {
   const file = join(folder, 'one.jsonl')
   const program = `
     import { createLazaret } from ${JSON.stringify(join(checkoutRoot, 'src/index.ts'))}
@@ -96,13 +144,13 @@ test('a second writer is refused, in this process and in another, and the next o
 test('a file that cannot be opened stops the start', () => {
   for (const [file, message] of [
     [join(folder, 'no/such/folder'), /ENOENT/],
-    ['/dev/null', /no regular file/],
+    ['/dev/null', /not a regular file/],
     [folder, /EISDIR/],
   ] as const)
     assert.throws(() => createLazaret({ audit: { file } }), { code: 'AUDIT_FAILED', message })
 })
 
-test('work goes on without records where that is chosen', async () => {
+test('work continues without records if that is chosen', async () => {
   const file = join(folder, 'taken.jsonl')
   await using first = createLazaret({ audit: { file }, onEvent: () => undefined })
   await first.run({ language: 'shell', code: ':' })
@@ -114,5 +162,5 @@ test('work goes on without records where that is chosen', async () => {
   const { outcome } = await second.run({ language: 'shell', code: ':' })
   assert.equal(outcome.kind, 'completed')
   await second[Symbol.asyncDispose]()
-  assert.deepEqual(events.toSorted(), ['audit-failed', 'work-ended'])
+  assert.deepEqual(events.toSorted(), ['audit-failed', 'work-ended', 'work-started'])
 })

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 
 import { canonicalJson } from '../../src/observe/canonical-json.ts'
 
-test('the example of RFC 8785 comes out as it stands there', () => {
+test('the example of RFC 8785 gives the result of the RFC', () => {
   const example = {
     numbers: [Number('333333333.33333329'), 1e30, 4.5, 2e-3, 0.000000000000000000000000001],
     string: '\u20ac$\u000F\u000aA\'\u0042\u0022\u005c\\"/',

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 
 import type { WorkOutcome } from '../../src/core/work.ts'
-import { createLazaret } from '../../src/index.ts'
+import { createLazaret } from '../support/create-lazaret.ts'
 import type { LazaretEvent } from '../../src/index.ts'
 import { ExecutionMonitor } from '../../src/observe/index.ts'
 import type { MonitorAlert } from '../../src/observe/index.ts'
@@ -43,7 +43,7 @@ test('every program counts, as what it was', () => {
   })
 })
 
-test('the fourth violation of a client within a minute is an alert, and then the count begins anew', () => {
+test('the fourth violation of a client within a minute is an alert, and then the count starts over', () => {
   const { clock, alerts, end } = listen()
   const exceed = (outcome: WorkOutcome, client = 'ada') => {
     end(outcome, { client })
@@ -61,7 +61,7 @@ test('the fourth violation of a client within a minute is an alert, and then the
   assert.equal(alerts.length, 2)
 })
 
-test('violations that are a minute apart, of other clients, or none at all are no alert', () => {
+test('violations that are a minute apart, or of other clients, cause no alert', () => {
   const { clock, alerts, end } = listen()
   for (let index = 0; index < 20; index++) {
     end('timed-out', { client: 'slow' })

@@ -9,10 +9,10 @@ import { after, test } from 'node:test'
 import { systemClock } from '../../src/core/clock.ts'
 import type { RunResult } from '../../src/core/result.ts'
 import type { RunWork } from '../../src/core/work.ts'
-import { createLazaret } from '../../src/index.ts'
+import { createLazaret } from '../support/create-lazaret.ts'
 import { createReceiptKeys, verifyAudit, verifyReceipt } from '../../src/observe/index.ts'
 import { Notary, SigningKey } from '../../src/observe/notary.ts'
-import { checkoutRoot } from '../support/checkout.ts'
+import { checkoutRoot } from '../support/sources/checkout.ts'
 import { medianOf } from './median-of.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'lazaret-receipts-'))
@@ -34,7 +34,7 @@ const result = await lazaret.run({
 const signature = result.receipt.signature
 assert.ok(signature)
 
-test('what a run was, how it ended and what stood around it is signed', () => {
+test('what a run was, how it ended and which layers protected it is signed', () => {
   const verification = verifyReceipt(result, keys.publicKey)
   assert.ok(verification.isValid)
   const { statement } = verification
@@ -80,7 +80,7 @@ function* changesOf(value: unknown, path = ''): Generator<{ path: string; change
   } else yield { path, changed: typeof value === 'number' ? value + 1 : `${String(value)}x` }
 }
 
-test('every change of a field is found, in the signature and in what stands beside it', () => {
+test('every change of a field is found, in the signature and beside it', () => {
   const { outcome, usage, receipt, id } = result
   const changes = [...changesOf({ id, outcome, usage, receipt })]
   assert.ok(changes.length > 300, `${changes.length}`)
@@ -95,7 +95,34 @@ test('every change of a field is found, in the signature and in what stands besi
   )
 })
 
-test('what is no signed receipt is not valid, whatever it is', () => {
+test('no member that is put beside them makes a result or a receipt look like something that is compared with nothing', () => {
+  const { outcome, usage, receipt, id } = result
+  const others = [1, {}, [], signature.statement, signature, receipt, result]
+  const forged = { outcome: { ...outcome, exitCode: 0 }, usage, receipt, id }
+  const layers = { ...receipt, layers: ['everything'] }
+  const documents = others.flatMap((other) => [
+    { ...forged, statement: other },
+    { ...forged, signature: other, statement: other },
+    { ...forged, id, receipt: { ...receipt, statement: other } },
+    { ...forged, receipt: { receipt, statement: other } },
+    { ...layers, statement: other },
+    { outcome, usage, id, receipt: { ...layers, statement: other } },
+  ])
+  assert.deepEqual(
+    documents.filter((document) => verifyReceipt(JSON.stringify(document), keys.publicKey).isValid),
+    [],
+  )
+})
+
+test('a result that says that it ended well is one that the signature says so of', () => {
+  assert.ok(verifyReceipt(JSON.stringify(result), keys.publicKey).isValid)
+  assert.deepEqual(verifyReceipt({ ...result, ok: true }, keys.publicKey), {
+    isValid: false,
+    reason: '`ok` is not what the signature states',
+  })
+})
+
+test('anything but a signed receipt is not valid', () => {
   const unsigned = { ...result.receipt, signature: undefined }
   for (const document of [undefined, null, 1, 'x', '{', [], {}, { receipt: 1 }, { signature: 1 }, unsigned])
     assert.equal(verifyReceipt(document, keys.publicKey).isValid, false)

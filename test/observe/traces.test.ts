@@ -5,10 +5,10 @@ import { context, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 
-import { createLazaret } from '../../src/index.ts'
+import { createLazaret } from '../support/create-lazaret.ts'
 import { traceWork } from '../../src/observe/traces/index.ts'
 
-test('each piece of work is a span in the trace of who asked, without a text of anybody', async () => {
+test('each piece of work is a span in the trace of its caller, without text from anybody', async () => {
   // No SDK: nothing happens.
   traceWork({ type: 'work-ended' })
   const exporter = new InMemorySpanExporter()

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 
 import { readLine, writeLine } from '../../src/observe/audit-line.ts'
 import { verifyAudit } from '../../src/observe/verify-audit.ts'
+import { keepLoopFree } from '../support/machine/loop-delay.ts'
 import { LogFolder, recordOf } from './log-folder.ts'
 
 const count = 12
@@ -34,7 +35,7 @@ async function eachIsFound<T>(change: fc.Arbitrary<T>, apply: (lines: string[], 
 
 const place = fc.nat({ max: count - 1 })
 
-describe('what was done to a log afterwards is found:', () => {
+describe('a later change of a log is found:', () => {
   test('a character that was changed, wherever', () =>
     eachIsFound(
       fc.tuple(place, fc.nat(), fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 1 })),
@@ -48,7 +49,7 @@ describe('what was done to a log afterwards is found:', () => {
   test('a record that was removed, the last one excepted', () =>
     eachIsFound(fc.nat({ max: count - 2 }), (lines, at) => lines.toSpliced(at, 1)))
 
-  test('a record that stands twice', () =>
+  test('a record that occurs twice', () =>
     eachIsFound(fc.tuple(place, place), (lines, [from, to]) => lines.toSpliced(to, 0, lines[from] ?? '')))
 
   test('records that changed places', () =>
@@ -57,7 +58,7 @@ describe('what was done to a log afterwards is found:', () => {
       return lines.with(one, second).with(other, first)
     }))
 
-  test('a record that was written anew, with a hash that fits', () =>
+  test('a rewritten record with a matching hash', () =>
     eachIsFound(fc.nat({ max: count - 2 }), (lines, at) => {
       const line = readLine(lines[at] ?? '')
       assert.ok(line)
@@ -75,6 +76,15 @@ describe('what was done to a log afterwards is found:', () => {
     ))
 })
 
+test('a log of hundred thousands of lines that are none is judged without keeping the loop', async () => {
+  using folder = new LogFolder()
+  for (const line of ['', 'x', '{}']) {
+    folder.lines = Array.from({ length: 300_000 }, () => line)
+    const found = await keepLoopFree(`lines of '${line}'`, () => verifyAudit(folder.file))
+    assert.deepEqual([found.isIntact, found.problems.length, found.problems[0]?.line], [false, 100, 1])
+  }
+})
+
 test('a problem is named with its line, and what comes after it is judged by itself', async () => {
   using folder = new LogFolder()
   await folder.fill(5)
@@ -85,12 +95,12 @@ test('a problem is named with its line, and what comes after it is judged by its
   folder.lines = lines.with(1, (lines[1] ?? '').replace('python', 'shells'))
   const changed = await verifyAudit(folder.file)
   assert.deepEqual(changed.problems, [
-    { line: 2, what: 'is no record, or was changed' },
+    { line: 2, what: 'is not a record, or was changed' },
     { line: 3, what: 'record 3 does not follow record 1: 1 missing' },
   ])
 })
 
-test('a log that was cut at its end or written anew is found by who has noted a record of it', async () => {
+test('a truncated or rewritten log is found with a stored hash of one of its records', async () => {
   using folder = new LogFolder()
   await folder.fill(5)
   const { end } = await verifyAudit(folder.file)
@@ -101,7 +111,7 @@ test('a log that was cut at its end or written anew is found by who has noted a 
 })
 
 describe('a crash in the middle of a line', () => {
-  test('is told apart from a change, wherever it comes, and the next process goes on from it', async () => {
+  test('is distinguished from a change, wherever it occurs, and the next process continues after it', async () => {
     using folder = new LogFolder()
     await folder.fill(3)
     const whole = readFileSync(folder.file)
@@ -140,7 +150,27 @@ describe('a crash in the middle of a line', () => {
     assert.equal(await isIntact(folder), false)
   })
 
-  test('is no excuse for a log whose last record was changed: nobody goes on from it', async () => {
+  test('hides no change elsewhere: ten thousand records with one amid them, and a line changed, removed, moved', async () => {
+    using folder = new LogFolder()
+    await folder.fill(5000, 'ada')
+    folder.append('{"client":"ada","prev')
+    await folder.fill(5000, 'ada')
+    const { lines } = folder
+    const whole = await verifyAudit(folder.file)
+    assert.deepEqual([whole.isIntact, whole.records, whole.torn], [true, 10_000, 1])
+    const changes = [
+      ...[10, 7000].map((at) => lines.with(at, (lines[at] ?? '').replace('"ada"', '"eve"'))),
+      ...[10, 7000].map((at) => lines.toSpliced(at, 1)),
+      ...[10, 7000].map((at) => lines.with(at, lines[at + 1] ?? '').with(at + 1, lines[at] ?? '')),
+      lines.with(10, lines[7000] ?? '').with(7000, lines[10] ?? ''),
+    ]
+    for (const [index, changed] of changes.entries()) {
+      folder.lines = changed
+      assert.equal(await isIntact(folder), false, `change ${index}`)
+    }
+  })
+
+  test('does not excuse a log whose last record was changed: no process continues it', async () => {
     using folder = new LogFolder()
     await folder.fill(2)
     folder.lines = folder.lines.with(1, 'anything')

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 
-import { createLazaret } from '../../src/index.ts'
+import { createLazaret } from '../support/create-lazaret.ts'
 import type { ErrorCode, Lazaret, LazaretError, LazaretOptions, Work } from '../../src/index.ts'
 import { requireAccess } from '../../src/policy/access.ts'
 import type { AccessRules } from '../../src/policy/access.ts'
@@ -50,7 +50,19 @@ const refusal = (named: RegExp) => (error: LazaretError) => {
   return true
 }
 
-test('a request that is passed on unread reaches nothing of the host, and is told of as refused', async () => {
+test('an operator can say which environments requests may use', async () => {
+  await using lazaret = createLazaret({ access: { environments: ['shared'] }, onEvent: () => undefined })
+  const asks = (environment: string) => [
+    lazaret.run({ language, code, environment }),
+    lazaret.warmUp({ language, environment }),
+    lazaret.sandbox({ environment }),
+  ]
+  for (const asked of asks('private')) await assert.rejects(asked, refusal(/"private".*access\.environments/))
+  // It was never made; so far did the policy let the request come.
+  for (const asked of asks('shared')) await assert.rejects(asked, { code: 'ENVIRONMENT_NOT_FOUND' })
+})
+
+test('a request that is passed on unread reaches nothing of the host, and is reported as refused', async () => {
   const ended: unknown[] = []
   await using lazaret = createLazaret({
     onEvent: (event) => ended.push(event.type === 'work-ended' && [event.outcome, event.code]),
@@ -61,7 +73,7 @@ test('a request that is passed on unread reaches nothing of the host, and is tol
   }
 })
 
-test('what the operator names is had, and nothing else', async () => {
+test('the operator allows what it names, and nothing else', async () => {
   const access: LazaretOptions['access'] = { networks: ['host'], preload: true, readable: ['/usr'] }
   await using lazaret = createLazaret({ access, pools: { python: { max: 0 } } })
   assert.equal((await lazaret.run({ language, code, ...host })).stdout, 'ran\n')
@@ -84,6 +96,23 @@ const isAllowed = (work: Work, rules: AccessRules): boolean => {
     return false
   }
 }
+
+test('variables come with a request unless the operator says that none do', async () => {
+  const env = { NAME: 'value' }
+  const named = refusal(/env: "NAME".*access\.env/)
+  await using open = createLazaret({ onEvent: () => undefined })
+  assert.equal((await open.run({ language, code: 'echo $NAME', env })).stdout, 'value\n')
+  await using closed = createLazaret({ access: { env: false }, onEvent: () => undefined })
+  await assert.rejects(closed.run({ language, code, env }), named)
+  await assert.rejects(closed.sandbox({ env }), named)
+  assert.equal((await closed.run({ language, code, env: {} })).stdout, 'ran\n')
+  await using sandbox = await closed.sandbox()
+  await assert.rejects(sandbox.exec(code, { env }), named)
+  assert.equal((await sandbox.exec(code)).stdout, 'ran\n')
+  await sandbox.setEnvVars(env)
+  await assert.rejects(sandbox.exec(code), named)
+  await assert.rejects(sandbox.startProcess(code), named)
+})
 
 test('a folder is allowed with what is in it: not one beside it, not by a link out of it', () => {
   const rules = { workspaces: [join(folder, 'given')] }
@@ -110,6 +139,22 @@ test('nobody learns which folders the host has', async () => {
 })
 
 test('the operator’s own modules may be named, and none at all', () => {
-  const preload = (...names: string[]) => isAllowed(runWork({ preload: names }), { modules: ['json', 're'] })
+  const preload = (...names: string[]) =>
+    isAllowed(runWork({ language: 'python', preload: names }), { modules: ['json', 're'] })
   assert.deepEqual([preload(), preload('re'), preload('json', 'os')], [true, true, false])
+})
+
+test('the operator’s modules are those of the language that the request is in', () => {
+  const modules = { python: ['json'], node: ['lodash'] }
+  const allows = (own: string, name: string) =>
+    isAllowed(runWork({ language: own, preload: [name] }), { modules })
+  assert.deepEqual(
+    [
+      allows('python', 'json'),
+      allows('typescript', 'lodash'),
+      allows('javascript', 'json'),
+      allows('python', 'lodash'),
+    ],
+    [true, true, false, false],
+  )
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
-import type { LazaretError } from '../../src/core/errors.ts'
+import type { LazaretError } from '../../src/core/errors/errors.ts'
 import { Breakers, CircuitBreaker } from '../../src/policy/circuit-breaker.ts'
 import { FakeClock } from '../pool/fake-worker.ts'
 
@@ -77,7 +77,7 @@ describe('a breaker', () => {
     assert.equal(breaker.isOpen(), false)
   })
 
-  test('gives the one try to another when it is taken back, and hears nothing of it from older ones', () => {
+  test('gives the one trial to another request when it is undone, and ignores results of older ones', () => {
     const { clock, breaker, record } = breakerOf()
     const old = breaker.try()
     record(10, false)
@@ -90,6 +90,29 @@ describe('a breaker', () => {
     assert.equal(breaker.state, 'closed')
   })
 
+  test('lets another try when one takes as long as a cool-down, and is then decided by the newer one', () => {
+    const { clock, breaker, record } = breakerOf()
+    record(10, false)
+    clock.advance(30_000)
+    const endless = breaker.try()
+    clock.advance(29_999)
+    assert.throws(() => breaker.try(), { code: 'CIRCUIT_OPEN', retryAfterMs: 1 })
+    clock.advance(1)
+    const next = breaker.try()
+    endless.takeBack()
+    assert.equal(isRefused(breaker), true)
+    next.recordResult(true)
+    assert.equal(breaker.state, 'closed')
+    clock.advance(30_000)
+    record(20, false)
+    clock.advance(30_000)
+    const late = breaker.try()
+    clock.advance(30_000)
+    breaker.try().recordResult(true)
+    late.recordResult(false)
+    assert.equal(breaker.state, 'closed')
+  })
+
   test('can be asked and told without a try', () => {
     const { clock, breaker, record } = breakerOf()
     record(10, false)
@@ -99,7 +122,7 @@ describe('a breaker', () => {
   })
 })
 
-test('one name’s failures never refuse another, and so many names are remembered', () => {
+test('one name’s failures never refuse another, and the number of remembered names is bounded', () => {
   const breakers = new Breakers({ clock: new FakeClock() })
   for (let times = 0; times < 10; times++) breakers.of('a').recordResult(false)
   assert.deepEqual([isRefused(breakers.of('a')), isRefused(breakers.of('b'))], [true, false])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import type { LazaretError } from '../../src/core/errors.ts'
+import type { LazaretError } from '../../src/core/errors/errors.ts'
 import { ExecutionPool } from '../../src/policy/execution-pool.ts'
 import { FakeClock } from '../pool/fake-worker.ts'
 
@@ -33,7 +33,7 @@ test('ten run and fifty wait; one more is refused with the text', async () => {
   assert.ok(retryAfterMs > 0)
 })
 
-test('who waits waits a minute at most', async () => {
+test('a queued execution waits at most a minute', async () => {
   const { clock, pool, refused } = fill(12)
   await turn()
   clock.advance(59_999)

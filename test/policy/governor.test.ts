@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
-import { LazaretError } from '../../src/core/errors.ts'
+import { LazaretError } from '../../src/core/errors/errors.ts'
 import type { Work } from '../../src/core/work.ts'
 import type { WorkRecord } from '../../src/observe/audit.ts'
 import { policyOf } from '../../src/policy/admit.ts'
@@ -48,7 +48,7 @@ class SlowPolicy implements Policy {
 }
 
 describe('a piece of work', () => {
-  test('counts from its request on, has its ticket while it goes on, and is told of once', async () => {
+  test('counts from its request on, has its ticket while it runs, and is reported once', async () => {
     const policy = new SlowPolicy()
     const { governor, clock, told, kept } = govern({ policy })
     const acting = Promise.withResolvers<void>()
@@ -73,7 +73,7 @@ describe('a piece of work', () => {
     ['a fault', new LazaretError('CELL_FAILED'), { outcome: 'fault', code: 'CELL_FAILED' }],
     ['anything else', new Error('x'), { outcome: 'fault' }],
   ] as const)
-    test(`that throws ${what} is told of as such, and its ticket is given back`, async () => {
+    test(`that throws ${what} is reported as such, and its ticket is returned`, async () => {
       const policy = new SlowPolicy()
       policy.begin.resolve()
       const { governor, told } = govern({ policy })
@@ -82,7 +82,7 @@ describe('a piece of work', () => {
       assert.deepEqual([told[0]?.end, told.length, policy.out], [end, 1, 0])
     })
 
-  test('that goes on is over once, whoever says so first', async () => {
+  test('that continues ends once, whoever reports its end first', async () => {
     const { governor, told } = govern()
     const begun = await governor.begin(work)
     await begun.fail(new LazaretError('SANDBOX_GONE'))
@@ -114,7 +114,7 @@ describe('a piece of work', () => {
     assert.deepEqual(told.map(({ end }) => end.outcome).toSorted(), ['cancelled', 'refused', 'refused'])
   })
 
-  test('whose record cannot be kept fails, and one that failed before says why it did', async () => {
+  test('whose record cannot be written fails, and one that failed before reports its own reason', async () => {
     const audit = { record: () => Promise.reject(new Error('the disk is full')) }
     const { governor, told } = govern({ audit })
     await assert.rejects(
@@ -167,7 +167,7 @@ describe('an operator’s function', () => {
 })
 
 describe('work that belongs to no Lazaret', () => {
-  test('asks all that stand, and is told to each', async () => {
+  test('asks all of them, and reports to each', async () => {
     const [one, two] = [govern(), govern()]
     const sitDown = [stand(one.governor), stand(two.governor)]
     try {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import type { LazaretError } from '../../src/core/errors.ts'
+import type { LazaretError } from '../../src/core/errors/errors.ts'
 import type { WorkEnd } from '../../src/core/work-end.ts'
 import type { Work } from '../../src/core/work.ts'
 import { policyOf } from '../../src/policy/admit.ts'
@@ -44,7 +44,7 @@ function layersOf(options: PolicyOptions = {}) {
   return { clock, admit, refusalOf, perform, end }
 }
 
-test('breaker, rate, queue: who would be refused by all is refused by the first', async () => {
+test('breaker, rate, queue: the first one refuses what all would refuse', async () => {
   const asked: string[] = []
   const layers = layersOf({ admit: ({ client = '' }) => void asked.push(client) })
   const ticket = await layers.admit(runOf('bob'))
@@ -63,7 +63,7 @@ test('breaker, rate, queue: who would be refused by all is refused by the first'
   assert.equal(asked.length, 16)
 })
 
-test('what the queue refuses counts for no rate, and takes no try of a breaker', async () => {
+test('work that the queue refuses does not count for the rate, and uses no trial of a breaker', async () => {
   const layers = layersOf()
   const ticket = await layers.admit(runOf('bob'))
   for (let times = 0; times < 50; times++) assert.equal(await layers.refusalOf(runOf()), 'QUEUE_FULL')
@@ -95,7 +95,7 @@ test('cancelled and refused work says nothing of anybody, nor do a guest’s own
   assert.equal(await layers.refusalOf(runOf()), 'admitted')
 })
 
-test('looking at files, sandboxes and warming up are no executions', async () => {
+test('operations on files, sandboxes and warm-ups are not executions', async () => {
   const layers = layersOf({
     room: undefined,
     rate: new RateLimiter({ clock: new FakeClock(), perMinute: 1 }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import type { LazaretError } from '../../src/core/errors.ts'
+import type { LazaretError } from '../../src/core/errors/errors.ts'
 import { RateLimiter } from '../../src/policy/rate-limiter.ts'
 import { FakeClock } from '../pool/fake-worker.ts'
 
@@ -40,7 +40,7 @@ test('the window slides: each execution counts for its own minute', () => {
   assert.deepEqual(limiter.checkLimit('a'), { isAllowed: false, retryAfterMs: 30_000 })
 })
 
-test('what was refused does not count, here or elsewhere', () => {
+test('refused executions do not count, whoever refused them', () => {
   const { clock, limiter } = limiterOf(1)
   const takeBack = limiter.take('a')
   takeBack()

@@ -21,7 +21,7 @@ test('a limit that nothing holds is refused by name', () => {
   })
 })
 
-test('a limit that the run does not set needs nobody to hold it', () => {
+test('a limit that the run does not set needs no enforcement', () => {
   assert.throws(
     () => requireEnforced(defaultLimits, unheld, []),
     (error: Error) => !error.message.includes('cpuMs'),

@@ -14,7 +14,7 @@ test('a request that asks for nothing gets the defaults', () => {
   assert.deepEqual(resolveLimits({}, nothing), { limits: defaultLimits, clamped: [] })
 })
 
-test('the operator’s defaults stand before ours, and the request before both', () => {
+test('the operator’s defaults take precedence over ours, and the request over both', () => {
   const { limits } = resolveLimits({ wallMs: 3 }, { defaults: { wallMs: 2, outputBytes: 20 }, ceilings: {} })
   assert.deepEqual(
     [limits.wallMs, limits.outputBytes, limits.processesMax],
@@ -36,6 +36,13 @@ test('a limit above its ceiling is lowered to it, and named when the request ask
   assert.deepEqual([limits.wallMs, limits.openFilesMax, clamped], [100, 100, ['wallMs']])
 })
 
+test('a default of the operator’s above a ceiling is lowered and named, unless the request asks for less', () => {
+  const rules = { defaults: { wallMs: 500, cpuMs: null }, ceilings: { wallMs: 100, cpuMs: 50 } }
+  const { limits, clamped } = resolveLimits({}, rules)
+  assert.deepEqual([limits.wallMs, limits.cpuMs, clamped], [100, 50, ['wallMs', 'cpuMs']])
+  assert.deepEqual(resolveLimits({ wallMs: 99, cpuMs: 50 }, rules).clamped, [])
+})
+
 test('no limit on processor time is above every ceiling', () => {
   const { limits, clamped } = resolveLimits({ cpuMs: null }, { defaults: {}, ceilings: { cpuMs: 50 } })
   assert.deepEqual([limits.cpuMs, clamped], [50, ['cpuMs']])
@@ -54,7 +61,7 @@ const someLimits = fc.record(
   { requiredKeys: [] },
 ) as fc.Arbitrary<Partial<Limits>>
 
-test('whatever is asked, no limit is above its ceiling, and what was lowered is named', () => {
+test('whatever is requested, no limit is above its ceiling, and lowered limits are named', () => {
   fc.assert(
     fc.property(someLimits, someLimits, someLimits, (asked, defaults, ceilings) => {
       const { limits, clamped } = resolveLimits(asked, { defaults, ceilings })
@@ -63,7 +70,10 @@ test('whatever is asked, no limit is above its ceiling, and what was lowered is 
         const value = limits[name]
         const ceiling = ceilings[name] ?? null
         assert.ok(ceiling === null || (value !== null && value <= ceiling), name)
-        assert.equal(clamped.includes(name), asked[name] !== undefined && asked[name] !== value, name)
+        const usual = defaults[name]
+        const isUsualLowered = usual !== undefined && ceiling !== null && (usual === null || usual > ceiling)
+        const isLowered = asked[name] === undefined ? isUsualLowered : asked[name] !== value
+        assert.equal(clamped.includes(name), isLowered, name)
       }
     }),
   )

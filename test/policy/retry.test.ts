@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { LazaretError } from '../../src/core/errors.ts'
-import type { ErrorCode } from '../../src/core/errors.ts'
+import { LazaretError } from '../../src/core/errors/errors.ts'
+import type { ErrorCode } from '../../src/core/errors/errors.ts'
 import { isTransient, retry } from '../../src/policy/retry.ts'
 import { FakeClock } from '../pool/fake-worker.ts'
 

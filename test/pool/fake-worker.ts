@@ -1,6 +1,6 @@
 /** Workers without a cell, and the clock: where time decides, neither may take any. */
 import type { Clock } from '../../src/core/clock.ts'
-import type { ReadyWorker } from '../../src/runtimes/worker.ts'
+import type { ReadyWorker } from '../../src/runtimes/work/worker.ts'
 
 export class FakeClock implements Clock {
   #now = 0

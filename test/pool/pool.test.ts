@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { defaultLimits } from '../../src/core/limits.ts'
 import { Pool } from '../../src/pool/pool.ts'
 import type { PoolSize, WorkerShape } from '../../src/pool/shape.ts'
-import type { ReadyWorker } from '../../src/runtimes/worker.ts'
+import type { ReadyWorker } from '../../src/runtimes/work/worker.ts'
 import { FakeClock, FakeWorker } from './fake-worker.ts'
 
 const shape: WorkerShape = {
@@ -18,7 +18,9 @@ const shape: WorkerShape = {
   language: 'python',
   realm: 'runtime',
   network: 'none',
+  client: '',
   preload: [],
+  environment: undefined,
   limits: defaultLimits,
   key: 'python',
 }

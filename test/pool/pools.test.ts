@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 
-import { createLazaret } from '../../src/index.ts'
+import { createLazaret } from '../support/create-lazaret.ts'
 import type { Lazaret, LazaretEvent, LazaretOptions, RunRequest, RunResult } from '../../src/index.ts'
-import { checkoutRoot } from '../support/checkout.ts'
+import { checkoutRoot } from '../support/sources/checkout.ts'
 import { eventually } from '../support/eventually.ts'
-import { findProcess, listCells, listDescendants } from '../support/processes.ts'
+import { findProcess, listCells, listDescendants } from '../support/machine/processes.ts'
 import { isWarm, runParked, warmUpFor } from '../support/run-parked.ts'
 import { bun, node, python, shell, useLazaret } from '../support/use-lazaret.ts'
 import type { GuestRuntime } from '../support/use-lazaret.ts'
@@ -31,6 +31,13 @@ async function waitForParked(count: number, of: Lazaret = lazaret): Promise<void
 async function withLazaret(options: LazaretOptions, use: (lazaret: Lazaret) => Promise<void>): Promise<void> {
   await using own = createLazaret(options)
   await use(own)
+}
+
+/** Until one is warm. */
+async function rightAfterEachOther(most: number, isNextWarm: () => Promise<boolean>): Promise<boolean[]> {
+  const starts: boolean[] = []
+  while (starts.length < most && starts.at(-1) !== true) starts.push(await isNextWarm())
+  return starts
 }
 
 const isServedWarm = async (request: RunRequest, by: Lazaret = lazaret) => isWarm(await by.run(request))
@@ -57,10 +64,24 @@ describe('workers wait', () => {
     })
   }
 
+  test('for runs that come one right after the other, once a worker has had time to stand', async () => {
+    const runsMax = 200
+    for (const guest of all)
+      await withLazaret({}, async (own) => {
+        const starts = await rightAfterEachOther(runsMax, () => isServedWarm({ ...guest, code: '' }, own))
+        assert.equal(starts.at(-1), true, `${guest.runtime}: ${starts.length} runs were cold`)
+        assert.deepEqual(
+          starts.slice(0, 2),
+          [false, false],
+          'nobody has asked for a worker before the second',
+        )
+      })
+  })
+
   test('as many as were asked for, until they are let go', async () => {
     await lazaret.warmUp({ language: 'shell', count: 3 })
     assert.deepEqual([lazaret.stats().pools[0]?.parked, listCells().length], [3, 3])
-    await lazaret.drain()
+    await lazaret.releaseWorkers()
     assert.deepEqual([lazaret.stats(), listCells()], [{ running: 0, waiting: 0, pools: [] }, []])
     assert.equal(await isServedWarm({ ...shell, code: ':' }), false)
   })
@@ -102,13 +123,56 @@ describe('workers wait', () => {
     })
   })
 
-  test('for requests with variables only where no program has started yet', async () => {
+  test('for requests with variables where nothing has read these before', async () => {
     for (const guest of all) {
       await warmUpFor(lazaret, { ...guest, code: '' })
       assert.equal(await isServedWarm({ ...guest, code: '', env: {} }), true)
       await warmUpFor(lazaret, { ...guest, code: '' })
       const isFound = await isServedWarm({ ...guest, code: '', env: { A: 'b' } })
-      assert.equal(isFound, guest === shell, guest.runtime)
+      assert.equal(isFound, guest !== bun, guest.runtime)
+      await warmUpFor(lazaret, { ...guest, code: '' })
+      const isFoundForAll = await isServedWarm({ ...guest, code: '', env: { A: 'b', LANG: 'C' } })
+      assert.equal(isFoundForAll, guest === shell, guest.runtime)
+    }
+  })
+
+  test('that have the variables of their run where a started program has them', async () => {
+    const programs = {
+      python: {
+        ...python,
+        code: `
+import ctypes, os, subprocess
+[os.environ['SECRET'], os.environ['HOME'], ctypes.CDLL(None).getenv(b'SECRET') != 0, os.path.expanduser('~'),
+ subprocess.run(['sh', '-c', 'echo $SECRET'], capture_output=True, text=True).stdout.strip()]`,
+      },
+      node: {
+        ...node,
+        code: `
+const { execSync } = require('node:child_process'), { Worker } = require('node:worker_threads')
+const worker = new Worker('require("node:worker_threads").parentPort.postMessage(process.env.SECRET)', { eval: true })
+const inWorker = await new Promise((resolve) => worker.on('message', resolve))
+await worker.terminate()
+;[process.env.SECRET, process.env.HOME, inWorker, require('node:os').homedir(), String(execSync('echo $SECRET')).trim()]`,
+      },
+    }
+    for (const request of Object.values(programs)) {
+      const asked = { ...request, env: { SECRET: 'väl=ue', HOME: '/tmp' } }
+      const cold = await guests.run(asked)
+      const warm = await run(asked)
+      assert.deepEqual([isWarm(cold), isWarm(warm)], [false, true])
+      assert.deepEqual([warm.outcome, warm.value], [ok, cold.value], warm.stderr)
+      // Nobody else finds them.
+      assert.ok(
+        !JSON.stringify(
+          (
+            await run({
+              ...request,
+              env: { OTHER: '' },
+              code: request === programs.node ? 'process.env' : 'import os; dict(os.environ)',
+            })
+          ).value,
+        ).includes('SECRET'),
+      )
     }
   })
 
@@ -138,6 +202,14 @@ const lasting = /^(Umask|Uid|Gid|Groups|Cap\w+|NoNewPrivs|Seccomp|SigBlk|SigIgn|
  */
 const varying =
   /\b20\d{8}\b|(?<=--max-old-space-size=)\d+|(?<=^Max processes\s+)8[\d ]+|(?<=lazaret-|run-)[-\d]+/g
+const lookAroundInJavaScript = `
+{
+  const fs = process.getBuiltinModule('node:fs')
+  for (const path of ['limits', 'status']) console.log(fs.readFileSync('/proc/self/' + path, 'latin1'))
+  console.log(${JSON.stringify(writable)}.map((path) => { const { blocks, bsize, files } = fs.statfsSync(path); return [blocks * bsize, files] }))
+  console.log(process.cwd(), Object.entries(process.env).toSorted(), process.argv, process.execArgv, process.title, Object.keys(globalThis))
+  console.log(fs.readdirSync('/proc/self/fd').filter((name) => name < 3), process.pid === Number(fs.readlinkSync('/proc/self')), process.ppid, process.exitCode)
+}`
 const lookAround: Readonly<Record<GuestRuntime['runtime'], string>> = {
   // The process itself becomes the one that reads.
   shell: `exec cat ${facts.join(' ')}`,
@@ -148,13 +220,9 @@ for path in ('limits', 'status'): print(open('/proc/self/' + path).read())
 sizes = [(one.f_blocks * one.f_frsize, one.f_files, one.f_flag) for one in map(os.statvfs, ${JSON.stringify(writable)})]
 print(sizes, os.listdir('/proc/self/fd'), os.getcwd(), sorted(os.environ.items()), os.nice(0), os.getsid(0) == os.getpid())
 `,
-  bun: '',
-  node: `
-{
-  const fs = process.getBuiltinModule('node:fs')
-  for (const path of ${JSON.stringify(facts)}) console.log(fs.readFileSync(path, 'latin1'))
-  console.log(process.cwd(), Object.entries(process.env).toSorted(), process.argv, process.execArgv, process.title, Object.keys(globalThis))
-}`,
+  // And so it has in JavaScript.
+  bun: lookAroundInJavaScript,
+  node: lookAroundInJavaScript,
 }
 
 describe('a guest of a worker that waited', () => {
@@ -180,14 +248,15 @@ describe('a guest of a worker that waited', () => {
   for (const guest of all) {
     for (const [what, limits] of Object.entries({ 'the usual limits': {}, 'smaller limits': smaller })) {
       test(`${guest.runtime}: finds itself where one of a fresh cell does, with ${what}`, async () => {
-        const code = lookAround[guest.runtime] || lookAround.node
+        const code = lookAround[guest.runtime]
         const request: RunRequest = { ...guest, code, limits, args: ['a'] }
-        await lazaret.drain()
+        await lazaret.releaseWorkers()
         const cold = await guests.run(request)
         const parked = await run(request)
         assert.deepEqual([cold.receipt.start, cold.outcome, parked.outcome], ['cold', ok, ok], cold.stderr)
         // Where an rlimit holds them, a fork has its zygote's data too, and its processes are counted otherwise.
-        const others = parked.receipt.start === 'forked' ? /^Max (data size|processes) / : /^$/
+        // And each guest of its cell has an id of its own.
+        const others = parked.receipt.start === 'forked' ? /^Max (data size|processes) |^(U|G)id:/ : /^$/
         assert.ok(compared(cold, others).length > 12)
         assert.deepEqual(compared(parked, others), compared(cold, others))
         const valuesOf = ({ receipt }: RunResult) => Object.values(receipt.limits).map(({ value }) => value)
@@ -313,7 +382,8 @@ describe('a worker that dies while it waits', () => {
 
   test('counts as lost when nobody came meanwhile', async () => {
     const events: LazaretEvent[] = []
-    await withLazaret({ onEvent: (event) => events.push(event) }, async (own) => {
+    const pools = { node: { forks: false } }
+    await withLazaret({ pools, onEvent: (event) => events.push(event) }, async (own) => {
       await own.warmUp({ language: 'javascript', runtime: 'node' })
       const [cell] = listCells()
       assert.ok(cell?.guests[0] !== undefined)
@@ -323,7 +393,7 @@ describe('a worker that dies while it waits', () => {
       await waitForParked(1, own)
       assert.equal(stats()?.failures, 0)
       assert.deepEqual(
-        events.map(({ type }) => type).filter((type) => !['protection-lowered', 'work-ended'].includes(type)),
+        events.map(({ type }) => type).filter((type) => !/^work-|^protection-lowered$/.test(type)),
         ['pool-failing'],
       )
     })

@@ -4,8 +4,11 @@ import { describe, test } from 'node:test'
 import { defaultLimits } from '../../src/core/limits.ts'
 import type { Limits } from '../../src/core/limits.ts'
 import type { RunRequest } from '../../src/core/request.ts'
-import { canBeParked, shapeOf } from '../../src/pool/shape.ts'
-import type { ShapeRequest, WorkerShape } from '../../src/pool/shape.ts'
+import { canBeParked, mayFork, shapeOf, zygoteKey } from '../../src/pool/shape.ts'
+import type { PoolSizes, ShapeRequest, WorkerShape } from '../../src/pool/shape.ts'
+import { bunRuntime } from '../../src/runtimes/bun/host.ts'
+import { nodeRuntime } from '../../src/runtimes/node/host.ts'
+import { pythonRuntime } from '../../src/runtimes/python/host.ts'
 import type { Runtime } from '../../src/runtimes/runtime.ts'
 
 const runtimeThatParks = (parks: Runtime['parks']): Runtime => ({
@@ -93,6 +96,24 @@ describe('the shape of a finished cell', () => {
       assert.deepEqual(of({ ...othersRaised, diskBytes }).limits, { ...defaultLimits, diskBytes })
     }
   })
+
+  test('have the heap of their interpreter, where that has a limit from its start', () => {
+    const keyFor = (runtime: Runtime, memoryBytes: number) =>
+      zygoteKey(
+        shapeOf({ language: 'javascript' }, runtime, {
+          ...{
+            limits: { ...defaultLimits, memoryBytes },
+            usual: defaultLimits,
+            memoryHeldByCgroup: true,
+            sizes: {},
+          },
+        }),
+      )
+    const { memoryBytes } = defaultLimits
+    assert.notEqual(keyFor(nodeRuntime, 2 * memoryBytes), keyFor(nodeRuntime, memoryBytes))
+    assert.equal(keyFor(nodeRuntime, memoryBytes / 2), keyFor(nodeRuntime, memoryBytes))
+    assert.equal(keyFor(bunRuntime, 2 * memoryBytes), keyFor(bunRuntime, memoryBytes))
+  })
 })
 
 test('runtime, language, network and modules make a shape of their own', () => {
@@ -109,7 +130,7 @@ test('runtime, language, network and modules make a shape of their own', () => {
   assert.equal(shape({}, { network: 'none', preload: [] }).key, shape().key)
 })
 
-test('variables can be given to a finished cell, and not to a program that has started', () => {
+test('variables can be given to a finished cell, and to a program that has started where nothing has read them', () => {
   const request = (more: Partial<RunRequest>): RunRequest => ({ language: 'python', code: '', ...more })
   const env = { A: '' }
   assert.deepEqual(
@@ -121,4 +142,72 @@ test('variables can be given to a finished cell, and not to a program that has s
     ],
     [true, true, false, true],
   )
+  const may = (runtime: Runtime, name: string, preload: readonly string[] = []) =>
+    canBeParked(request({ env: { A: '', [name]: '' }, preload }), runtime)
+  for (const runtime of [nodeRuntime, pythonRuntime]) {
+    for (const name of ['API_KEY', 'PATH', 'HOME', '__proto__']) assert.ok(may(runtime, name), name)
+    for (const name of ['LD_PRELOAD', 'LC_ALL', 'LANG', 'TZ', 'OMP_NUM_THREADS'])
+      assert.ok(!may(runtime, name), name)
+    assert.ok(!may(runtime, 'A', ['json']), 'what is loaded ahead may have read it')
+  }
+  assert.ok(!may(nodeRuntime, 'NODE_OPTIONS'))
+  assert.ok(!may(pythonRuntime, 'PYTHONHASHSEED'))
+  assert.ok(!may(bunRuntime, 'API_KEY'))
+})
+
+describe('forks', () => {
+  const shapeFor = (sizes: PoolSizes, runtime: Runtime, request: Partial<ShapeRequest> = {}): WorkerShape =>
+    shapeOf({ language: runtime.languages[0] ?? 'shell', ...request }, runtime, {
+      ...{ limits: defaultLimits, usual: defaultLimits, memoryHeldByCgroup: true, sizes },
+    })
+
+  test('are usual where an interpreter can have any, and never where there is a network', () => {
+    const may = (runtime: Runtime, sizes: PoolSizes = {}, request: Partial<ShapeRequest> = {}) =>
+      mayFork(shapeFor(sizes, runtime, request), sizes)
+    assert.deepEqual(
+      [pythonRuntime, bunRuntime, nodeRuntime, cell].map((runtime) => may(runtime)),
+      [true, true, true, false],
+    )
+    assert.deepEqual(
+      [
+        may(bunRuntime, { bun: { forks: false } }),
+        may(bunRuntime, { bun: { forks: 'client' } }),
+        may(bunRuntime, {}, { network: 'host' }),
+      ],
+      [false, true, false],
+    )
+  })
+
+  test('are of one interpreter for all clients, or of one for each', () => {
+    const of = (sizes: PoolSizes, runtime: Runtime, ...clients: (string | undefined)[]) =>
+      clients.map((client) => shapeFor(sizes, runtime, client === undefined ? {} : { client }))
+    const each: PoolSizes = { bun: { forks: 'client' }, node: { forks: 'client' } }
+    const countIn = (shapes: readonly WorkerShape[], key: (shape: WorkerShape) => string) =>
+      new Set(shapes.map(key)).size
+    for (const key of [zygoteKey, (one: WorkerShape) => one.key]) {
+      assert.equal(countIn(of({}, bunRuntime, 'ada', 'bob', undefined), key), 1)
+      assert.equal(countIn(of(each, bunRuntime, 'ada', 'bob', undefined, ''), key), 3)
+      assert.equal(countIn(of(each, nodeRuntime, 'ada', 'bob'), key), 2)
+      // A shell's cells are no forks, and need not be told apart.
+      assert.equal(countIn(of(each, cell, 'ada', 'bob'), key), 1)
+    }
+  })
+
+  test('have the heap of their interpreter, where that has a limit from its start', () => {
+    const keyFor = (runtime: Runtime, memoryBytes: number) =>
+      zygoteKey(
+        shapeOf({ language: 'javascript' }, runtime, {
+          ...{
+            limits: { ...defaultLimits, memoryBytes },
+            usual: defaultLimits,
+            memoryHeldByCgroup: true,
+            sizes: {},
+          },
+        }),
+      )
+    const { memoryBytes } = defaultLimits
+    assert.notEqual(keyFor(nodeRuntime, 2 * memoryBytes), keyFor(nodeRuntime, memoryBytes))
+    assert.equal(keyFor(nodeRuntime, memoryBytes / 2), keyFor(nodeRuntime, memoryBytes))
+    assert.equal(keyFor(bunRuntime, 2 * memoryBytes), keyFor(bunRuntime, memoryBytes))
+  })
 })

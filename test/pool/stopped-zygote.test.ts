@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { createLazaret } from '../../src/index.ts'
-import { listDescendants } from '../support/processes.ts'
+import { createLazaret } from '../support/create-lazaret.ts'
+import { listDescendants } from '../support/machine/processes.ts'
 
 /** Whoever stops a process of ours from outside, where a guest waits that only it can say is gone. */
 test('a host ends also when pid 1 of a zygote’s cell has been stopped', async () => {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
-const program = new URL('../support/without-threads.ts', import.meta.url).pathname
+const program = new URL('../support/hosts/without-threads.ts', import.meta.url).pathname
 
 test('a thread that cannot be started is an error that says so, and nobody waits for it', async () => {
   const { stdout } = await run(process.execPath, [program, 'cold'], { timeout: 60_000 })

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { afterEach, describe, test } from 'node:test'
 
 import { systemClock } from '../../src/core/clock.ts'
-import { LazaretError } from '../../src/core/errors.ts'
+import { LazaretError } from '../../src/core/errors/errors.ts'
 import { Threads } from '../../src/pool/threads.ts'
 import type { ThreadTurn } from '../../src/pool/threads.ts'
 import { createOutputBuffer, readOutput } from '../../src/runtimes/snippet/output-buffer.ts'

@@ -8,10 +8,10 @@ import { promisify } from 'node:util'
 
 import { toOciProfile, widenDockerProfile } from '../../scripts/profiles/seccomp.ts'
 import type { DockerProfile, OciProfile, SeccompRule } from '../../scripts/profiles/seccomp.ts'
-import { launcherPath } from '../../src/jail/launcher-path.ts'
-import type { ProbeReport } from '../../src/jail/probe-report.ts'
-import { checkoutRoot, readText } from '../support/checkout.ts'
-import { WithoutLayers } from '../support/without-layer.ts'
+import { launcherPath } from '../../src/jail/launch/launcher-path.ts'
+import type { ProbeReport } from '../../src/jail/machine/probe-report.ts'
+import { checkoutRoot, readText } from '../support/sources/checkout.ts'
+import { WithoutLayers } from '../support/hosts/without-layer.ts'
 import { compileProfile, rulesInForce } from './compile-profile.ts'
 
 const execute = promisify(execFile)

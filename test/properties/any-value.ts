@@ -1,6 +1,6 @@
 /** Values of every kind that crosses unchanged, for property tests. */
 import fc from 'fast-check'
-import { Unserializable } from '../../src/core/encode-leaf.ts'
+import { Unserializable } from '../../src/core/values/encode-leaf.ts'
 
 const text = fc.oneof(
   fc.string({ unit: 'binary' }),

@@ -10,23 +10,23 @@ import { freeBudget } from '../support/free-budget.ts'
 import * as fc from 'fast-check'
 
 import { defaultLimits } from '../../src/core/limits.ts'
-import { decodeUntrusted, encodeValue } from '../../src/core/values.ts'
+import { decodeUntrusted, encodeValue } from '../../src/core/values/values.ts'
 import {
   FrameDecoder,
   encodeFrame,
   frameBytesMax,
   frameHeaderBytes,
   frameType,
-} from '../../src/jail/frames.ts'
-import { decodeExit, encodeSpawn } from '../../src/jail/spawn-frame.ts'
-import { Channel } from '../../src/runtimes/channel.ts'
+} from '../../src/jail/launch/frames.ts'
+import { decodeExit, encodeSpawn } from '../../src/jail/launch/spawn-frame.ts'
+import { Channel } from '../../src/runtimes/channel/channel.ts'
 import {
   FileReceiver,
   decodeListing,
   encodeWanted,
   isWholeListing,
 } from '../../src/runtimes/collect/listing.ts'
-import { frameMessage } from '../../src/runtimes/message-frame.ts'
+import { frameMessage } from '../../src/runtimes/channel/message-frame.ts'
 import { anyValue } from './any-value.ts'
 
 interface Change {
@@ -124,7 +124,7 @@ describe('a spawn frame', () => {
 
   /** The launcher's take_program, in TypeScript: for the sake of comparison. */
   function readSpawn(payload: Buffer): { strings: string[]; rest: number } {
-    let at = 4 + 6 * 8
+    let at = 4 + 7 * 8
     const u32 = () => payload.readUInt32LE((at += 4) - 4)
     const string = () => {
       const length = u32()
@@ -156,7 +156,7 @@ describe('a spawn frame', () => {
             rlimits: [{ resource: 7, soft: 1, hard: 2 }],
             wallMs: 1,
             outputBytes,
-            watched: { memoryBytes: null, cpuMs: 3, socketBytes: null, tasksMax: null },
+            watched: { memoryBytes: null, cpuMs: 3, socketBytes: null, tasksMax: null, filesMax: null },
           }
           const texts = [folder, file, ...argv, `NAME=${value}`]
           if (texts.some((one) => one.includes('\0')))

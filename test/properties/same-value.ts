@@ -1,7 +1,7 @@
 /** Whether two values are the same in everything that crosses: types, order, holes, signs, and which objects are one. */
 import assert from 'node:assert/strict'
 import { inspect } from 'node:util'
-import { Unserializable } from '../../src/core/encode-leaf.ts'
+import { Unserializable } from '../../src/core/values/encode-leaf.ts'
 
 /** Fails with the path of the first difference. */
 export function assertSame(actual: unknown, expected: unknown): void {

@@ -1,4 +1,4 @@
 /** The same program and input give the same output: in another process, order, place and language, and by other code. */
-import { testDeterminism } from '../support/snippet-determinism-tests.ts'
+import { testDeterminism } from '../support/sizes/snippet-determinism-tests.ts'
 
-testDeterminism(300)
+testDeterminism(100)

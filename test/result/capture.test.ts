@@ -28,7 +28,7 @@ test('a character cut between two pieces comes whole with the second, on each st
   assert.deepEqual([capture.text('stdout'), capture.text('stderr'), capture.bytes], ['€', '€', 6])
 })
 
-test('what is kept does not change with the buffer it came in', () => {
+test('kept output does not change with the buffer in which it arrived', () => {
   const chunks: OutputChunk[] = []
   const capture = new Capture((chunk) => chunks.push(chunk), listener)
   const buffer = Buffer.from('first')

@@ -19,7 +19,7 @@ function deliver(take: NonNullable<RunRequest['onOutput']>) {
   return { delivery, heard }
 }
 
-test('what is taken at once is handed on at once', async () => {
+test('output that is taken at once is passed on at once', async () => {
   const taken: string[] = []
   const { delivery, heard } = deliver(({ text }) => taken.push(text))
   delivery.push(chunk('a'))
@@ -70,7 +70,7 @@ test('thousands of small pieces that wait are joined, each stream in its own ord
   assert.deepEqual(heard, [])
 })
 
-test('the source is stopped when 64 KiB wait, and goes on when all of it has been taken', async () => {
+test('the source is stopped when 64 KiB wait, and resumes when all of it was taken', async () => {
   const gate = Promise.withResolvers<void>()
   let taken = 0
   const { delivery, heard } = deliver(async ({ bytes }) => {
@@ -92,7 +92,7 @@ for (const [how, take] of [
   ['throws', () => assert.fail('mistake')],
   ['rejects', () => Promise.reject(new Error('mistake'))],
 ] as const) {
-  test(`a function that ${how} is told of once and not called again`, async () => {
+  test(`a function that ${how} is reported once and not called again`, async () => {
     let calls = 0
     const { delivery, heard } = deliver(() => {
       calls++
@@ -108,7 +108,7 @@ for (const [how, take] of [
   })
 }
 
-test('nobody is waited for whose caller wants no more', async () => {
+test('there is no wait for a caller that wants no more', async () => {
   const taken: string[] = []
   const { delivery } = deliver(({ text }) => {
     taken.push(text)

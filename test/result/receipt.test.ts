@@ -16,7 +16,7 @@ const ground = { level: 'strong', cgroupVersion: 1, identity: 'own' } as const
 const held = heldBy(defaultLimits, ground)
 const seen = { layers: ['seccomp'], observed: { Seccomp: '2' } }
 
-test('a receipt hands on what was observed and names every limit with its value', () => {
+test('a receipt repeats what was observed and names every limit with its value', () => {
   const receipt = writeReceipt(facts, { ...seen, heldBy: held })
   const { limits, ...rest } = receipt
   assert.deepEqual(rest, {
@@ -38,7 +38,7 @@ test('a receipt says of each limit what held it, and works nothing out', () => {
   assert.deepEqual(Object.fromEntries(Object.entries(limits).map(([name, { by }]) => [name, by])), odd)
 })
 
-test('a limit that nobody set is held by nothing, and every other by something', () => {
+test('nothing enforces an unset limit, and something enforces every other limit', () => {
   const { limits } = writeReceipt(facts, { ...seen, heldBy: held })
   assert.deepEqual(
     Object.entries(limits)

@@ -81,7 +81,7 @@ const table: readonly (readonly [title: string, evidence: Partial<Exit>, outcome
   ],
   ['the caller', { killReason: 'cancelled', end: signal('SIGKILL') }, { kind: 'cancelled' }],
   [
-    'our hand comes before what the kernel counted',
+    'a kill by the host takes precedence over the kernel’s counters',
     { killReason: 'wall', oomKills: 1, end: signal('SIGKILL') },
     { kind: 'timed-out', limit: 'wall', limitMs: 1000 },
   ],
@@ -159,7 +159,7 @@ const table: readonly (readonly [title: string, evidence: Partial<Exit>, outcome
     outOfMemory,
   ],
   [
-    'our hand comes before the final count of processor time',
+    'a kill by the host takes precedence over the final count of processor time',
     { killReason: 'cancelled', cpuMs: 501, end: null },
     { kind: 'cancelled' },
   ],

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 
 import { systemClock } from '../../src/core/clock.ts'
 import { defaultLimits } from '../../src/core/limits.ts'
-import { Channel } from '../../src/runtimes/channel.ts'
+import { Channel } from '../../src/runtimes/channel/channel.ts'
 import { freeBudget } from '../support/free-budget.ts'
 
 const listener = { elapsed: () => 0, onFlood: () => undefined, onEnd: () => undefined, budget: freeBudget() }

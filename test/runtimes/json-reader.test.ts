@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 
 import { keysOf } from '../../src/core/known-keys.ts'
-import { JsonReader, TooCostly } from '../../src/runtimes/json-reader.ts'
+import { JsonReader, TooCostly } from '../../src/runtimes/channel/json-reader.ts'
 
 const bounds = { levelsMax: 50, itemsMax: 100_000 }
 

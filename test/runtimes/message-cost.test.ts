@@ -2,22 +2,22 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { runSteps } from '../../src/core/steps.ts'
-import { measureMessage } from '../../src/runtimes/message-cost.ts'
+import { measureMessage } from '../../src/runtimes/channel/message-cost.ts'
 
 const measure = (text: string) => runSteps(measureMessage(Buffer.from(text)))
 
 test('lists and objects are counted, and what is in strings is not', () => {
-  assert.deepEqual(measure('[{"a":["[{",1]},"\\"[",{}]'), { containers: 4, keys: 1 })
+  assert.deepEqual(measure('[{"a":["[{",1]},"\\"[",{}]'), { containers: 4, keys: 1, members: 3 })
 })
 
 test('an object with a tag counts as several, also when the tag is escaped', () => {
-  assert.deepEqual(measure('{"$type":"Set"}'), { containers: 4, keys: 1 })
-  assert.deepEqual(measure('{"\\u0024type":"Set"}'), { containers: 4, keys: 1 })
+  assert.deepEqual(measure('{"$type":"Set"}'), { containers: 4, keys: 1, members: 0 })
+  assert.deepEqual(measure('{"\\u0024type":"Set"}'), { containers: 4, keys: 1, members: 0 })
 })
 
 test('a key counts once, however many records have it', () => {
   const records = Array.from({ length: 1000 }, (_, index) => ({ id: index, name: `n${index}`, 'a"b:': 1 }))
-  assert.deepEqual(measure(JSON.stringify(records)), { containers: 1001, keys: 3 })
+  assert.deepEqual(measure(JSON.stringify(records)), { containers: 1001, keys: 3, members: 2999 })
 })
 
 test('different keys are told apart, but for a few', () => {

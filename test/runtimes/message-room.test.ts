@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { MessageRoom } from '../../src/runtimes/message-room.ts'
+import { MessageRoom } from '../../src/runtimes/channel/message-room.ts'
 
 const MiB = 1024 * 1024
 

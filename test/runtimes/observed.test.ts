@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { readStatus, requirePromises } from '../../src/runtimes/observed.ts'
+import { readStatus, requirePromises } from '../../src/runtimes/work/observed.ts'
 
 const none = '0000000000000000'
 const kept = { CapPrm: none, CapEff: none, CapBnd: none, NoNewPrivs: '1', Seccomp: '2' }

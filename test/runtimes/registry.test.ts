@@ -3,7 +3,7 @@ import { test } from 'node:test'
 
 import { cellRuntimeNames, languages } from '../../src/core/request.ts'
 import { chooseRuntime, type CellRequest } from '../../src/runtimes/registry.ts'
-import { Toolchains } from '../../src/runtimes/toolchains.ts'
+import { Toolchains } from '../../src/runtimes/packages/toolchains.ts'
 
 const missing = '/no/such/toolchain'
 const all = new Toolchains()

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 
-import type { OutputChunk } from '../../src/index.ts'
+import type { OutputChunk, RunRequest } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
-import { isDead, listDescendants } from '../support/processes.ts'
-import { keepMemoryFlat } from '../support/resident-memory.ts'
+import { isDead, listDescendants } from '../support/machine/processes.ts'
+import { keepMemoryFlat } from '../support/machine/resident-memory.ts'
+import { runPatiently } from '../support/patient-run.ts'
 import { bun, node, python, shell, useLazaret } from '../support/use-lazaret.ts'
 
 const guests = await useLazaret()
@@ -58,9 +59,18 @@ for (const [name, request] of Object.entries(talkers)) {
 test('what is written to one stream after the other was read arrives after it', async () => {
   const order: string[] = []
   await guests.run({
-    ...shell,
+    ...python,
     // Each line is written when the cell has passed the one before on: a pipe that is empty has been read.
-    code: `for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.02; echo $i >&2; sleep 0.02; done`,
+    code: `import array, fcntl, os, termios, time
+def say(fd, text):
+    os.write(fd, text.encode())
+    left = array.array('i', [1])
+    while left[0] > 0:
+        time.sleep(0.001)
+        fcntl.ioctl(fd, termios.FIONREAD, left)
+for i in range(1, 9):
+    say(1, f'{i}\\n')
+    say(2, f'{i}\\n')`,
     onOutput: ({ stream, text }) => order.push(`${stream} ${text.trim()}`),
   })
   const numbers = [1, 2, 3, 4, 5, 6, 7, 8]
@@ -85,23 +95,27 @@ test('a flood into a slow reader arrives whole and in order, and the host stays 
 })
 
 test('a reader that stands still makes the guest wait, until the wall limit ends it', async () => {
-  const [called, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let taken = 0
-  const run = guests.run({
-    ...shell,
-    code: 'head -c 200000000 /dev/zero',
-    limits: { outputBytes: 300 * MiB, wallMs: 1000 },
-    onOutput: async ({ bytes }) => {
+  const standStill = async (request: RunRequest) => {
+    const [called, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const onOutput = async ({ bytes }: OutputChunk) => {
       called.resolve()
       await gate.promise
       taken += bytes.length
-    },
+    }
+    const run = guests.run({ ...request, onOutput })
+    await Promise.race([called.promise, run])
+    await eventually(() => (isAnythingAlive() ? 'the guest is alive' : undefined), 10_000)
+    gate.resolve()
+    return run
+  }
+  const { result, wallMs } = await runPatiently(standStill, {
+    ...shell,
+    code: 'head -c 200000000 /dev/zero',
+    limits: { outputBytes: 256 * MiB },
   })
-  await called.promise
-  await eventually(() => (isAnythingAlive() ? 'the guest is alive' : undefined), 10_000)
-  gate.resolve()
-  const { outcome, stdout, usage } = await run
-  assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: 1000 })
+  const { outcome, stdout, usage } = result
+  assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: wallMs })
   // What fits into the pipe, the cell's outbox and the sockets was written; then the guest stood still.
   assert.ok(usage.outputBytes > 0 && usage.outputBytes < 4 * MiB, `${usage.outputBytes} bytes were written`)
   assert.equal(taken, usage.outputBytes)

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-import { Toolchains } from '../../src/runtimes/toolchains.ts'
+import { Toolchains } from '../../src/runtimes/packages/toolchains.ts'
 
 const pythonIsMissing = new Toolchains().python() === null && 'python3 is not installed'
 

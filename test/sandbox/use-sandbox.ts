@@ -1,7 +1,7 @@
 /** One sandbox for a test file, and a check at its end that nothing was left behind. */
 import { after } from 'node:test'
 
-import { createLazaret } from '../../src/index.ts'
+import { createLazaret } from '../support/create-lazaret.ts'
 import type {
   ExecOptions,
   ExecResult,
@@ -10,7 +10,7 @@ import type {
   SandboxOptions,
   SandboxSession,
 } from '../../src/index.ts'
-import { LeakCheck } from '../support/leaks.ts'
+import { LeakCheck } from '../support/machine/leaks.ts'
 
 export interface TestSandbox {
   readonly lazaret: Lazaret

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { checkoutRoot } from '../support/checkout.ts'
+import { checkoutRoot } from '../support/sources/checkout.ts'
 
 test('without a C compiler the build says so in one sentence, exits with 1 and leaves a built launcher alone', () => {
   const launcher = join(checkoutRoot, `native/bin/cell-linux-${process.arch}`)

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { levelsOf, lists } from '../../scripts/testing/levels.ts'
-import type { Level } from '../../scripts/testing/levels.ts'
-import { notDaily, planPasses } from '../../scripts/testing/passes.ts'
-import type { Pass, Tier } from '../../scripts/testing/passes.ts'
-import { planProcesses } from '../../scripts/testing/processes.ts'
-import { classOf } from '../../scripts/testing/test-class.ts'
-import { listFiles } from '../support/checkout.ts'
+import { levelsOf, lists } from '../../scripts/testing/plan/levels.ts'
+import type { Level } from '../../scripts/testing/plan/levels.ts'
+import { notDaily, planPasses } from '../../scripts/testing/plan/passes.ts'
+import type { Pass, Tier } from '../../scripts/testing/plan/passes.ts'
+import { planProcesses } from '../../scripts/testing/plan/processes.ts'
+import { classOf } from '../../scripts/testing/plan/test-class.ts'
+import { listFiles } from '../support/sources/checkout.ts'
 
 const files = ['test', 'test-deep'].flatMap((folder) => listFiles(folder, ['.test.ts']))
 const everyLevel: readonly Level[] = [
@@ -28,8 +28,8 @@ function planOf(isRoot: boolean, ...tiers: readonly Tier[]): Pass[] {
 /** `root`, `plain user without namespaces, on the oldest Node`, and the like, with the files that run so. */
 function filesBySituation(passes: readonly Pass[]): Map<string, string[]> {
   const found = new Map<string, string[]>()
-  for (const { userId, isOnOldest, lacking, files: some } of passes) {
-    const situation = JSON.stringify({ userId, isOnOldest, lacking })
+  for (const { userId, isOnOldest, isInForks, lacking, files: some } of passes) {
+    const situation = JSON.stringify({ userId, isOnOldest, isInForks, lacking })
     found.set(situation, [...(found.get(situation) ?? []), ...some])
   }
   return found
@@ -55,6 +55,11 @@ for (const isRoot of [true, false]) {
   })
 }
 
+test('what measures time runs alone', () => {
+  for (const { files: some, processes } of planOf(true, 'rest'))
+    if (some.some((file) => file.endsWith('.timing.test.ts'))) assert.equal(processes, 1)
+})
+
 test('each file runs at every level where it means something', () => {
   const passes = planOf(true, 'rest', 'daily')
   for (const file of files.filter((one) => !isWide(one))) {
@@ -69,7 +74,7 @@ test('a file that nobody has thought of runs at every level', () => {
 
 test('what differs by its walls and not by its owner runs once with namespaces, and once without', () => {
   for (const file of lists.sameForEveryOwner) {
-    const [started, ...others] = levelsOf(file).filter((level) => !level.endsWith('Node'))
+    const [started, ...others] = levelsOf(file).filter((level) => !/Node|forks/.test(level))
     assert.deepEqual([started, others], ['started', ['plain user, without namespaces']], file)
   }
 })
@@ -87,7 +92,7 @@ test('every place on a list has files', () => {
 })
 
 test('every file has one process, its own or a shared one', () => {
-  for (const mayShare of [true, false]) {
+  for (const mayShare of ['all', 'pure'] as const) {
     const planned = planProcesses(files, { mayShare }).flatMap((one) => one.files)
     assert.deepEqual(planned.toSorted(), files.toSorted())
   }
@@ -95,15 +100,15 @@ test('every file has one process, its own or a shared one', () => {
 
 test('what starts processes, threads or cells is not pure, by way of others either', () => {
   const direct = {
-    'test/jail/socket-search.test.ts': 'by turns',
-    'test/jail/uid-range.test.ts': 'alone',
+    'test/jail/machine/socket-search.test.ts': 'by turns',
+    'test/jail/machine/uid-range.test.ts': 'alone',
     'test/pool/threads.test.ts': 'by turns',
-    'test/sandbox/failed-end.test.ts': 'alone',
+    'test/sandbox/lifecycle/failed-end.test.ts': 'alone',
     'test-deep/hundred-sandboxes.test.ts': 'alone',
     'test/readme.test.ts': 'by turns',
-    'test/sandbox/exec.test.ts': 'by turns',
-    'test/escape/setuid.test.ts': 'shared',
-    'test/jail/landlock.test.ts': 'pure',
+    'test/sandbox/commands/exec.test.ts': 'by turns',
+    'test/escape/kernel/setuid.test.ts': 'shared',
+    'test/jail/plan/landlock.test.ts': 'pure',
   }
   for (const [file, expected] of Object.entries(direct)) assert.equal(classOf(file), expected, file)
 })

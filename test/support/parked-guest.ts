@@ -4,13 +4,13 @@ import type { Duplex } from 'node:stream'
 
 import { defaultLimits } from '../../src/core/limits.ts'
 import type { Limits } from '../../src/core/limits.ts'
-import type { BuiltCell } from '../../src/jail/build-cell.ts'
-import type { ProcessReport } from '../../src/jail/guest-process.ts'
+import type { BuiltCell } from '../../src/jail/cell/build-cell.ts'
+import type { ProcessReport } from '../../src/jail/cell/guest-process.ts'
 import { planLimits } from '../../src/jail/limits/plan-limits.ts'
-import type { Zygote } from '../../src/jail/zygote-cell.ts'
+import type { Zygote } from '../../src/jail/cell/zygote-cell.ts'
 import type { Exceeded } from '../../src/result/exit.ts'
-import { encodeGuestRequest } from '../../src/runtimes/channel.ts'
-import { readStatus, requirePromises } from '../../src/runtimes/observed.ts'
+import { encodeGuestRequest } from '../../src/runtimes/channel/channel.ts'
+import { readStatus, requirePromises } from '../../src/runtimes/work/observed.ts'
 
 export interface GuestAnswer {
   /** Of the value's text, as the guest wrote it; a guest that shows JSON answers with data. */

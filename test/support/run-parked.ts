@@ -6,14 +6,21 @@ import type { Lazaret, RunRequest, RunResult } from '../../src/index.ts'
 
 export type Run = (request: RunRequest) => Promise<RunResult>
 
-/** Whether a worker can wait for it: what runs in one already has its variables. */
+/**
+ * Whether a worker can wait for it, and is then what a started program is to the last detail: one that got its variables
+ * later has not those in /proc.
+ */
 export function canFindOne({ env, runtime }: RunRequest): boolean {
   return env === undefined || runtime === 'shell'
 }
 
-/** Whether it found one; Python's is a fork of a zygote where there can be one. */
+const forkedRuntimes = ['python', 'bun', 'node']
+
+/** Whether it found one; some are forks of a zygote where there can be one. */
 export function isWarm({ receipt }: RunResult): boolean {
-  return receipt.start === 'parked' || (receipt.start === 'forked' && receipt.runtime === 'python')
+  return (
+    receipt.start === 'parked' || (receipt.start === 'forked' && forkedRuntimes.includes(receipt.runtime))
+  )
 }
 
 /** Whoever cancels before there is a worker has none. */
@@ -42,10 +49,12 @@ export function runParked(lazaret: Lazaret, run: Run = (request) => lazaret.run(
 
 /** Resolves when so many workers wait that could serve this request. */
 export async function warmUpFor(lazaret: Lazaret, request: RunRequest, count = 1): Promise<void> {
-  const { language, runtime, network, limits, preload } = request
+  const { language, runtime, realm, network, limits, preload, client } = request
   await lazaret.warmUp({
     language,
     count,
+    ...(realm && { realm }),
+    ...(client !== undefined && { client }),
     ...(runtime && { runtime }),
     ...(network && { network }),
     ...(limits && { limits }),

@@ -1,6 +1,6 @@
 /** Spaces need namespaces: where a machine refuses them, sandboxes have no servers and keep no secrets apart. */
 import { isAtLeast } from '../../src/core/protection.ts'
-import { createLazaret } from '../../src/index.ts'
+import { createLazaret } from './create-lazaret.ts'
 
 /** Why tests of whole sandboxes are skipped here; false when they are not. */
 export async function whyNoSandboxes(): Promise<string | false> {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 
 import type { ExecResult, Sandbox, SandboxOptions } from '../../src/index.ts'
-import { isAlive, listDescendants } from './processes.ts'
+import { isAlive, listDescendants } from './machine/processes.ts'
 import type { TestLazaret } from './use-lazaret.ts'
 
 export interface TargetSandbox extends AsyncDisposable {

@@ -2,7 +2,7 @@
 import { after, afterEach } from 'node:test'
 
 import { runtimeNames } from '../../src/core/request.ts'
-import { createLazaret } from '../../src/index.ts'
+import { createLazaret } from './create-lazaret.ts'
 import type { CellRuntimeName } from '../../src/core/request.ts'
 import type {
   Language,
@@ -12,7 +12,8 @@ import type {
   RunRequest,
   RunResult,
 } from '../../src/index.ts'
-import { LeakCheck } from './leaks.ts'
+import { areInForks, inForks } from './in-forks.ts'
+import { LeakCheck } from './machine/leaks.ts'
 
 export interface TestLazaret {
   readonly lazaret: Lazaret
@@ -57,7 +58,7 @@ export async function useLazaret(options?: LazaretOptions): Promise<TestLazaret>
   afterEach(async () => {
     const { lazaret, leaks } = await starting
     // What waits for the next run is left of none.
-    await lazaret.drain()
+    await lazaret.releaseWorkers()
     await leaks.check()
   })
   after(async () => {
@@ -74,7 +75,8 @@ export async function useLazaret(options?: LazaretOptions): Promise<TestLazaret>
 
 async function start(options: LazaretOptions): Promise<TestLazaret> {
   const leaks = new LeakCheck()
-  const lazaret = createLazaret({ pools: noPools, ...options })
+  const lazaret = createForTests(options)
+  if (areInForks) leaks.before = () => lazaret.releaseWorkers()
   const run = async (request: RunRequest): Promise<RunResult> => {
     const result = await lazaret.run(request)
     leaks.noteNamespace(result.receipt.observed['ns_pid'])
@@ -83,7 +85,7 @@ async function start(options: LazaretOptions): Promise<TestLazaret> {
   const { receipt } = await run({ ...shell, code: ':' })
   // The second cell makes a nursery worth its price, so that the tests' own cells are built as most cells are.
   await run({ ...shell, code: ':' })
-  await lazaret.drain()
+  await lazaret.releaseWorkers()
   await leaks.allowNursery()
   return {
     lazaret,
@@ -93,6 +95,11 @@ async function start(options: LazaretOptions): Promise<TestLazaret> {
     landlockAbi: Number(/landlock-(\d+)/.exec(receipt.layers.join(' '))?.[1] ?? 0),
     run,
   }
+}
+
+function createForTests(options: LazaretOptions): Lazaret {
+  if (!areInForks || options.pools !== undefined) return createLazaret({ pools: noPools, ...options })
+  return inForks(createLazaret({ ...options, pools: { ...noPools, bun: {}, node: {}, python: {} } }))
 }
 
 async function end({ lazaret, leaks }: TestLazaret): Promise<void> {

@@ -1,5 +1,5 @@
 /*
- * Cgroups: which ones this process and its guests are in. Their files are opened while that is still possible.
+ * Cgroups of this process and its guests. Their files are opened while that is still possible.
  */
 #include "build/cgroups.h"
 #include "cell.h"
@@ -19,7 +19,7 @@ void step_open_write(struct reader *record) {
   keep_in_slot(slot, fd);
 }
 
-/* Joins a cgroup: the right to do so comes from who opened the file, so it works after every change of ids. */
+/* Joins a cgroup. The permission comes from the open file, so it works after every change of ids. */
 void step_join(struct reader *record) {
   uint32_t slot = take_u32(record);
   require_whole(record);

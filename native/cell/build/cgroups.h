@@ -1,5 +1,5 @@
 /*
- * Cgroups: their files are opened by who may, and written to after every change of ids.
+ * Cgroups: their files are opened with the necessary rights, and written to after every change of ids.
  */
 #ifndef LAZARET_CGROUPS_H
 #define LAZARET_CGROUPS_H

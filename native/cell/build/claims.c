@@ -1,8 +1,8 @@
 /*
- * Claims of host ids: a lock on those bytes of a file whose numbers the ids are. The file was opened by the host, and
- * such a lock belongs to whoever has it open, not to who set it: it stays when this program ends, until the host ends
- * or closes the file. Only somebody who can open the file can be in the way.
- * Source: fcntl(2), "Open file description locks".
+ * Claims of host ids: locks on a file, in which the offsets of the bytes are the ids. The host opened the file, and
+ * such a lock belongs to the open file, not to the process that set it. So it stays when this program ends, until the
+ * host ends or closes the file. Only a process that can open the file can interfere.
+ * Source: fcntl(2), "Open file description locks"; getpriority(2).
  */
 #include "build/claims.h"
 #include "cell.h"
@@ -12,9 +12,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-enum { CLAIM_BLOCKS_MAX = 4096 }; /* looked at in one go */
+enum { CLAIM_BLOCKS_MAX = 4096 }; /* checked in one go */
 
 static bool claim(uint64_t first, uint32_t ids) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)first, .l_len = ids};
@@ -23,16 +24,37 @@ static bool claim(uint64_t first, uint32_t ids) {
   return false;
 }
 
-/* Takes the first block that nobody has, tells the host which, and ends. The file is in the place of the channel. */
+static void release(uint64_t first, uint32_t ids) {
+  struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = (off_t)first, .l_len = ids};
+  if (fcntl(CHANNEL_FD, F_OFD_SETLK, &lock) != 0) fail("claim host ids");
+}
+
+/* Guests may outlive a host that was killed. The kernel finds the processes of an id by its own table of users. */
+static bool is_idle(uint64_t first, uint32_t ids) {
+  for (uint32_t id = 0; id < ids; id++) {
+    errno = 0;
+    (void)getpriority(PRIO_USER, (id_t)(first + id));
+    if (errno != ESRCH) return false;
+  }
+  return true;
+}
+
+/* Takes the first free block, reports it to the host, and ends. The file is in the channel's place. */
 void step_claim_ids(struct reader *record) {
   uint32_t first = take_u32(record);
   uint32_t ids = take_u32(record);
   uint32_t blocks = take_u32(record);
+  bool must_be_idle = take_u32(record) != 0;
   require_whole(record);
   errno = EPROTO;
   if (ids == 0 || blocks > CLAIM_BLOCKS_MAX) fail("read a claim");
   for (uint32_t block = 0; block < blocks; block++) {
-    if (!claim(first + (uint64_t)block * ids, ids)) continue;
+    uint64_t start = first + (uint64_t)block * ids;
+    if (!claim(start, ids)) continue;
+    if (must_be_idle && !is_idle(start, ids)) {
+      release(start, ids);
+      continue;
+    }
     char facts[32];
     uint32_t length = (uint32_t)snprintf(facts, sizeof facts, "block=%u\n", block);
     (void)write_frame(CONTROL_FD, (struct frame){.type = FRAME_READY, .length = length}, facts);

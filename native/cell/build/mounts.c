@@ -1,7 +1,7 @@
 /*
- * Mounts: the cell's whole view of files, built on a tmpfs from descriptors that were opened on the host, then
- * made the root. Targets are relative to the new root until `pivot`, absolute afterwards. Every target lies on
- * our own tmpfs: nothing is ever created below a folder that guest code could have written.
+ * Mounts: the cell's whole view of files, built on a tmpfs from descriptors that were opened on the host, then made the
+ * root. Targets are relative to the new root until `pivot`, absolute afterwards. Every target is on our own tmpfs:
+ * nothing is ever created below a folder that guest code could have written to.
  */
 #include "build/mounts.h"
 #include "cell.h"
@@ -12,9 +12,11 @@
 #include <fcntl.h>
 #include <linux/mount.h>
 #include <sched.h>
+#include <sys/fsuid.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #ifndef AT_RECURSIVE
@@ -29,9 +31,12 @@ void step_private(struct reader *record) {
 void step_root(struct reader *record) {
   const char *at = take_string(record);
   const char *options = take_string(record);
+  const char *inside = take_string(record);
   require_whole(record);
   check(mount("tmpfs", at, "tmpfs", MS_NOSUID | MS_NODEV, options), "mount the root tmpfs");
   check(chdir(at), "enter the root tmpfs");
+  check(mkdir(inside, 0755), "make the cell's root");
+  check(chdir(inside), "enter the cell's root");
 }
 
 void step_directory(struct reader *record) {
@@ -69,7 +74,7 @@ static int set_mount_attributes(int fd, const char *path, uint64_t attributes, b
 }
 
 /*
- * Takes a detached copy of a mount, before any mount of ours can cover its path. Started by root this happens
+ * Takes a detached copy of a mount, before our own mounts can cover its path. Started by root this happens
  * while the stub is still root, in the host's namespace, because a toolchain may lie below a folder that only its
  * owner may enter; started by a user it happens in the new namespace, where that user may mount.
  */
@@ -102,14 +107,77 @@ void step_mount(struct reader *record) {
   check(mount(type, target, type, flags, options), "mount a file system");
 }
 
+enum { PARTS_MAX = 8 };
+
+struct part {
+  const char *name;
+  mode_t mode;
+  const char *path; /* empty when it appears nowhere else */
+};
+
+/*
+ * Created by their owner, because pid 1 may not change owners; and in a separate process, because a process that
+ * changes its ids, even for a moment, no longer dies with its parent (PR_SET_PDEATHSIG).
+ */
+static void make_folders(int root, const struct part *parts, uint32_t count, uid_t uid, gid_t gid) {
+  int status = 0;
+  pid_t owner = fork();
+  check(owner, "fork the owner of a tmpfs's parts");
+  if (owner == 0) {
+    (void)setfsgid(gid);
+    (void)setfsuid(uid);
+    for (uint32_t i = 0; i < count; i++) {
+      check(mkdirat(root, parts[i].name, parts[i].mode), "make a part of a tmpfs");
+      check(fchmodat(root, parts[i].name, parts[i].mode, 0), "set the mode of a part");
+    }
+    _exit(0);
+  }
+  while (waitpid(owner, &status, 0) < 0 && errno == EINTR) continue;
+  if (status != 0) _exit(1); /* the owner has reported why */
+}
+
+static void show_part(int root, const struct part *part) {
+  if (!*part->path) return;
+  int tree = (int)syscall(SYS_open_tree, root, part->name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+  check(tree, "take a part of a tmpfs");
+  check(syscall(SYS_move_mount, tree, "", AT_FDCWD, part->path, MOVE_MOUNT_F_EMPTY_PATH), "attach a part of a tmpfs");
+  check(close(tree), "close a part of a tmpfs");
+}
+
+/* A tmpfs whose folders share its size, each at a path of its own. It is new: nobody else has been in it. */
+void step_divided_tmpfs(struct reader *record) {
+  struct part parts[PARTS_MAX] = {0};
+  const char *at = take_string(record);
+  uint64_t flags = take_u64(record);
+  const char *options = take_string(record);
+  uint32_t uid = take_u32(record);
+  uint32_t gid = take_u32(record);
+  uint32_t count = take_u32(record);
+  errno = EPROTO;
+  if (count > PARTS_MAX) fail("divide a tmpfs");
+  for (uint32_t i = 0; i < count; i++) {
+    parts[i].name = take_string(record);
+    parts[i].mode = take_u32(record);
+    parts[i].path = take_string(record);
+  }
+  require_whole(record);
+  check(mount("tmpfs", at, "tmpfs", flags, options), "mount a tmpfs of parts");
+  int root = open(at, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  check(root, "enter a tmpfs of parts");
+  make_folders(root, parts, count, uid, gid);
+  for (uint32_t i = 0; i < count; i++) show_part(root, &parts[i]);
+  check(close(root), "leave a tmpfs of parts");
+}
+
 void step_pivot(struct reader *record) {
   require_whole(record);
+  check(chdir(".."), "leave the cell's root");
   check(syscall(SYS_pivot_root, ".", "."), "make the tmpfs the root");
   check(umount2(".", MNT_DETACH), "detach the host's files");
   check(chdir("/"), "enter the new root");
 }
 
-/* Hides a file of /proc. One that this kernel does not have needs no hiding. */
+/* Hides a file of /proc. A file that this kernel lacks needs no hiding. */
 void step_mask(struct reader *record) {
   const char *path = take_string(record);
   require_whole(record);
@@ -135,12 +203,12 @@ void step_set_attributes(struct reader *record) {
 }
 
 /*
- * The guests' root is a bind of the root, entered by chroot: the kernel refuses new user namespaces to a caller
- * that is chrooted (create_user_ns), whatever seccomp says.
+ * The cell's root is a folder of the root, entered by chroot: the kernel refuses new user namespaces to a caller
+ * that is chrooted (create_user_ns), whatever seccomp says. Everything that pid 1 starts is in it.
  */
 void step_root_guard(struct reader *record) {
   const char *path = take_string(record);
   require_whole(record);
-  check(mount("/", path, NULL, MS_BIND | MS_REC, NULL), "bind the guests' root");
-  cell.guest_root = path;
+  check(chroot(path), "enter the cell's root");
+  check(chdir("/"), "enter the cell's root");
 }

@@ -13,6 +13,7 @@ void step_symlink(struct reader *record);
 void step_open_tree(struct reader *record);
 void step_bind(struct reader *record);
 void step_mount(struct reader *record);
+void step_divided_tmpfs(struct reader *record);
 void step_pivot(struct reader *record);
 void step_mask(struct reader *record);
 void step_read_only(struct reader *record);

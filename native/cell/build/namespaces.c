@@ -1,5 +1,5 @@
 /*
- * Namespaces. One clone3 makes them all, so that there is no moment at which pid 1 has some and lacks others.
+ * Namespaces. One clone3 creates them all, so that pid 1 never has only some of them.
  * The parent becomes the stub (stub.c); the child goes on with the plan and becomes the cell's pid 1.
  */
 #include "build/namespaces.h"
@@ -40,19 +40,20 @@ void step_clone(struct reader *record) {
     run_stub((pid_t)pid, pidfd, sync[0]);
   }
   close(sync[0]);
-  if (cell.helper_fd >= 0) close(cell.helper_fd);
   cell.sync_fd = sync[1];
   char mapped = 0;
-  if (!read_exactly(cell.sync_fd, &mapped, 1)) _exit(1); /* the stub failed and has said why */
+  if (!read_exactly(cell.sync_fd, &mapped, 1)) _exit(1); /* the stub failed and has reported why */
 }
 
 /*
- * From here on pid 1 dies with its stub. Set after the ids, because setresuid clears it; and then proven by a
- * handshake, because getppid() is 0 in a new pid namespace and cannot tell a dead parent.
+ * From here on pid 1 dies with its stub. Set after the ids, because setresuid clears it; then a handshake proves that
+ * the stub is alive, because getppid() is 0 in a new pid namespace and cannot show a dead parent.
  */
 void step_guard(struct reader *record) {
   require_whole(record);
   if (cell.sync_fd < 0) fail("have a stub"); /* the plan has no clone before it */
+  errno = EPERM;
+  if (cell.own_uid != 0) fail("have ids of the cell's alone"); /* it has root as its saved uid: none were taken inside */
   check(prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0), "die with the stub");
   char byte = 'a';
   if (!write_exactly(cell.sync_fd, &byte, 1) || !read_exactly(cell.sync_fd, &byte, 1)) _exit(1);

@@ -1,8 +1,8 @@
 /*
  * The cell's own view of the host's folders: an overlay of one layer that is never written to. The pages of files are
- * the host's, so nothing is copied; the inodes are the cell's, so locks, watches, leases, times and the sockets and pipes
- * that lie there are not.
- * Needs: Linux 5.11, where whoever owns a user namespace may mount one. Source: the kernel's filesystems/overlayfs.rst.
+ * the host's, so nothing is copied; the inodes are the cell's, so locks, watches, leases, times, and the sockets and
+ * pipes in the folders are not shared.
+ * Needs: Linux 5.11, where the owner of a user namespace may mount one. Source: the kernel's filesystems/overlayfs.rst.
  */
 #include "build/own_view.h"
 #include "cell.h"
@@ -23,7 +23,7 @@ enum {
   NO_EXECUTE_FLAG = 8, /* ST_NOEXEC of statfs(2) */
 };
 
-/* One mount and nothing that is mounted below it: an overlay shows a single file system. Opened when open-tree is. */
+/* One mount without the mounts below it: an overlay shows a single file system. Opened when open-tree is. */
 void step_open_lower(struct reader *record) {
   uint32_t slot = take_u32(record);
   const char *path = take_string(record);
@@ -37,7 +37,7 @@ static void set_option(int context, const char *name, const char *value) {
   check(syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, name, value, 0), "describe a view");
 }
 
-/* With one layer alone the kernel makes no overlay, so there is an empty folder below it. */
+/* The kernel makes no overlay of a single layer, so there is an empty folder below it. */
 static int make_overlay(const char *lower, const char *empty, unsigned attributes) {
   char layers[LAYERS_BYTES_MAX];
   int length = snprintf(layers, sizeof layers, "%s:%s", lower, empty);
@@ -54,8 +54,8 @@ static int make_overlay(const char *lower, const char *empty, unsigned attribute
 }
 
 /*
- * Both mounts go over `at`, a folder of the root that `pivot` leaves behind: no kernel before 6.15 takes a layer, or a part
- * of a view, from a mount that is not attached, and there they vanish without another call. Guests never see them.
+ * Both mounts go over `at`, a folder of the root that `pivot` leaves behind: no kernel before 6.15 takes a layer, or a
+ * part of a view, from a mount that is not attached, and there they vanish without another call. Guests never see them.
  */
 void step_own_view(struct reader *record) {
   uint32_t slot = take_u32(record);
@@ -74,7 +74,10 @@ void step_own_view(struct reader *record) {
   check(close(view), "close a view");
 }
 
-/* Links are followed as on the host, but inside the view: past its edge they would lead back to the host's own inodes. */
+/*
+ * Links are followed as on the host, but only inside the view: outside it they would lead back to the host's own
+ * inodes.
+ */
 static int find_inside(const char *at, const char *source) {
   int view = open(at, O_PATH | O_DIRECTORY | O_CLOEXEC);
   check(view, "enter a view");

@@ -10,6 +10,7 @@
 #include "record.h"
 #include "build/cgroups.h"
 #include "build/claims.h"
+#include "build/door.h"
 #include "build/mounts.h"
 #include "build/namespaces.h"
 #include "build/own_view.h"
@@ -18,12 +19,12 @@
 #include "nursery/family.h"
 #include "serve/forks.h"
 #include "serve/serve.h"
-#include "watch/locks.h"
-#include "watch/work.h"
+#include "watch/files/locks.h"
+#include "watch/files/work.h"
 
 #include <errno.h>
 
-/* Index = operation number; src/jail/plan-records.ts holds the same list. */
+/* Index = operation number; src/jail/plan/plan-records.ts holds the same list. */
 static void (*const steps[])(struct reader *) = {
     NULL,
     step_open_tree,
@@ -73,6 +74,9 @@ static void (*const steps[])(struct reader *) = {
     step_bind_own,
     step_count_locks,
     step_setting,
+    step_divided_tmpfs,
+    step_reach_relay,
+    step_door,
 };
 
 void apply_plan(struct reader plan) {

@@ -1,6 +1,6 @@
 /*
- * The stub: the parent of pid 1 or of the warden, outside the cell. It ends pid 1 when the host says so or is gone, reaps it, and
- * reports how it ended with what everything in the cell used. It has the cell's own uid and no capability, or
+ * The stub: the parent of pid 1 or of the warden, outside the cell. It ends pid 1 when the host says so or is gone,
+ * reaps it, and reports its end and the usage of the whole cell. It has the cell's own uid and no capability; otherwise
  * PDEATHSIG would not be delivered.
  */
 #include "build/stub.h"
@@ -9,7 +9,7 @@
 #include "frames.h"
 #include "ids.h"
 #include "watch/kill.h"
-#include "watch/work.h"
+#include "watch/files/work.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,8 +29,8 @@ static bool report_born(pid_t pid1) {
 }
 
 /*
- * The kernel ends and reaps every process of a pid namespace before it lets pid 1 be reaped. Without one, whoever lost
- * its parent has become ours: they are ended until there is nobody left to wait for.
+ * The kernel ends and reaps every process of a pid namespace before it lets pid 1 be reaped. Without one, processes
+ * that lost their parent have become our children: they are killed until none is left to wait for.
  */
 static void reap_everything(pid_t pid1, int pidfd, int *status) {
   for (;;) {
@@ -54,7 +54,7 @@ static _Noreturn void report_gone(pid_t pid1, int pidfd) {
   put_u64(payload + 20, (uint64_t)usage.ru_maxrss);
   /* A host that is gone needs no report. */
   (void)write_frame(REPORT_FD, (struct frame){.length = sizeof payload, .type = FRAME_GONE}, payload);
-  remove_work(); /* takes its time when it is full; our end says that it is done */
+  remove_work(); /* takes long if it is full; our end says that it is done */
   _exit(0);
 }
 
@@ -64,6 +64,7 @@ _Noreturn void run_stub(pid_t pid1, int pidfd, int sync_fd) {
   for (int slot = 0; slot < SLOTS_MAX; slot++) {
     if (cell.slots[slot] != 0) close(cell.slots[slot]);
   }
+  if (cell.relay_fd != 0) close(cell.relay_fd);
   char byte = 'm';
   if (cell.namespaces & CLONE_NEWUSER) write_id_maps(pid1); /* a space has its cell's ids */
   check(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "hide the stub");
@@ -76,7 +77,7 @@ _Noreturn void run_stub(pid_t pid1, int pidfd, int sync_fd) {
     if (poll(polled, 2, -1) < 0 && errno != EINTR) fail("wait for the host");
     if (polled[1].revents) report_gone(pid1, pidfd);
     if (polled[0].revents) {
-      /* Any byte, or the end of the socket: the host wants this cell gone. */
+      /* Any byte, or the end of the socket, means that this cell must end. */
       end_everything(pidfd);
       polled[0].fd = -1;
     }

@@ -1,8 +1,8 @@
 /*
  * A cell without namespaces, for machines that refuse them. The place of pid 1 is taken by the *warden*, which exists
  * before the first guest: it and the stub are subreapers, so nothing that a guest starts leaves their tree, and each
- * has a Landlock domain of its own that scopes signals: `kill(-1)` from it reaches what lies below and nothing else of
- * the machine, at once and whatever forks meanwhile. Guests lie in a third domain and cannot signal either of them.
+ * has a Landlock domain of its own that scopes signals: `kill(-1)` from it reaches everything below and nothing else on
+ * the machine, at once, whatever forks in the meantime. Guests are in a third domain and cannot signal either of them.
  * Source: landlock(7), prctl(2) PR_SET_CHILD_SUBREAPER, kill(2).
  */
 #include "build/warden.h"
@@ -13,7 +13,7 @@
 #include "record.h"
 #include "build/stub.h"
 #include "watch/kill.h"
-#include "watch/work.h"
+#include "watch/files/work.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +43,7 @@ void step_work(struct reader *record) {
   }
 }
 
-/* Keeps capabilities over the change of ids. There is no user namespace: they count on the host, so they are few. */
+/* Keeps capabilities over the change of ids. Without a user namespace they apply to the host, so they are few. */
 void step_take_ids(struct reader *record) {
   uid_t uid = take_u32(record);
   gid_t gid = take_u32(record);
@@ -61,7 +61,7 @@ void step_take_ids(struct reader *record) {
 
 /*
  * Undumpable, no new privileges, and a domain of its own. Without the scope only a guest of another uid is kept from
- * signalling us; where guests have ours too, there is no wall to stand on.
+ * signalling us; if guests have our uid too, nothing would.
  */
 void step_confine(struct reader *record) {
   bool needs_scope = take_u32(record) != 0;
@@ -99,5 +99,5 @@ void step_warden(struct reader *record) {
   cell.sync_fd = sync[1];
   check(fcntl(cell.sync_fd, F_SETFD, FD_CLOEXEC), "mark descriptors");
   char byte = 0;
-  if (!read_exactly(cell.sync_fd, &byte, 1)) _exit(1); /* the stub failed and has said why */
+  if (!read_exactly(cell.sync_fd, &byte, 1)) _exit(1); /* the stub failed and has reported why */
 }

@@ -1,7 +1,7 @@
 /*
- * A folder of the host that guests may write to, as their workspace. Where the cell has ids of its own the mount is
- * idmapped: what its owner owns on disk is the guest's inside, and nothing is ever given to anybody else. The owner is
- * never root, or a guest could leave programs behind that run as root.
+ * A folder of the host that guests may write to, as their workspace. If the cell has ids of its own, the mount is
+ * idmapped: files of the folder's owner on disk belong to the guest inside, and no owner on disk ever changes. The
+ * owner is never root, or a guest could leave programs behind that run as root.
  * Needs: Linux 5.12 and a file system that can be idmapped. Source: mount_setattr(2), user_namespaces(7).
  */
 #include "build/workspace.h"

@@ -2,8 +2,8 @@
  * A folder of the sandbox as a stream of records, out and in; the host makes a tar of it. A file's content follows its
  * record: out in pieces `u32 length, bytes`, the last of them empty, because it may end early; in as `size` bytes.
  *
- * unpack: no component of a path may be a link, so what one entry has made leads no other astray, and nothing is
- *         written through what stands under a name: it is replaced.
+ * unpack: no component of a path may be a link, so no entry can redirect a later one; and nothing is written through an
+ * existing file: it is replaced.
  */
 #include "files/archive.h"
 #include "frames.h"
@@ -99,13 +99,13 @@ static bool take_record(struct record *record) {
   if (!take_exactly(head, sizeof head)) return false;
   struct reader reader = reader_of(head + 1, sizeof head - 1);
   record->kind = head[0];
-  record->mode = take_u32(&reader) & 0777; /* nothing runs as somebody else because an archive says so */
+  record->mode = take_u32(&reader) & 0777; /* an archive must not make programs run as another user */
   record->modified_ms = (int64_t)take_u64(&reader);
   record->size = take_u64(&reader);
   return take_text(record->path) && take_text(record->target);
 }
 
-/* The folder that a path lies in, made where it is missing, and in `name` the rest. The path stays as it is. */
+/* Opens the folder of a path, creating missing ones, and puts the last component into `name`. The path is unchanged. */
 static int open_parent(int base, char *path, bool makes, const char **name) {
   int folder = fcntl(base, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   char *slash = NULL;

@@ -1,12 +1,12 @@
 /*
- * Bringing files of the workspace back to the host. A fork of pid 1 that is confined as every guest is (ids, Landlock,
+ * Bringing files of the workspace back to the host. A fork of pid 1 that is confined like every guest (ids, Landlock,
  * seccomp) and executes this instead of a program, when no guest is alive any more. Whatever guest code has prepared,
- * nothing is reached that it could not reach itself: no component of a path may be a link, and only regular files count.
+ * it reaches nothing that guests could not reach: no component of a path may be a link, and only regular files count.
  *
- * list: walks what its arguments name. For each regular file `u64 size, u32 length, path`; then an empty path, if
- *       everything was looked at.
+ * list: walks the paths in its arguments. For each regular file `u64 size, u32 length, path`; then an empty path, if
+ * everything was looked at.
  * read: takes `u64 size, u32 length, path` from standard input until it ends. For each path `u32 errno`, and after a 0
- *       pieces `u32 length, bytes`, the last of them empty. Never more than `size` bytes of one file.
+ * pieces `u32 length, bytes`, the last of them empty. Never more than `size` bytes of one file.
  */
 #include "files/collect.h"
 #include "frames.h"
@@ -23,7 +23,7 @@
 enum {
   DEPTH_MAX = 64,        /* folders in one another; also descriptors at one time */
   ENTRIES_MAX = 100000,  /* looked at, files or not */
-  PATH_BYTES_MAX = 4096, /* PATH_MAX: what one call of ours, or of the host's user, can name */
+  PATH_BYTES_MAX = 4096, /* PATH_MAX: the longest path of one system call, ours or the host's */
   LISTED_BYTES = 12,     /* u64 size, u32 length */
 };
 
@@ -66,7 +66,7 @@ static bool take_entry(const struct folder *folder, const char *name) {
   size_t path_bytes = folder->path_bytes + length;
   memcpy(path + folder->path_bytes, name, length);
   if (S_ISREG(facts.st_mode)) return emit_listed((uint64_t)facts.st_size, path_bytes);
-  if (!S_ISDIR(facts.st_mode)) return true; /* a link, pipe, socket or device is no file to bring back */
+  if (!S_ISDIR(facts.st_mode)) return true; /* links, pipes, sockets and devices are not collected */
   path[path_bytes] = '/';
   return enter(open_inside(dirfd(folder->stream), name, O_RDONLY | O_DIRECTORY), path_bytes + 1);
 }
@@ -91,14 +91,14 @@ static bool walk(void) {
   return complete;
 }
 
-/* What one argument names: a file, a folder with all that is in it, or nothing. */
+/* Lists one argument: a file, a folder with everything in it, or nothing. */
 static bool list_below(const char *start) {
   size_t length = strcmp(start, ".") == 0 ? 0 : strlen(start);
   struct stat facts;
   if (length + 1 >= sizeof path) return false;
   memcpy(path, start, length);
   int fd = open_inside(AT_FDCWD, start, O_PATH);
-  /* Not there, or on the way a file or a link: nothing of this name can be brought back, so nothing is left out. */
+  /* It does not exist, or its path has a file or a link: there is nothing to collect, so nothing is left out. */
   if (fd < 0) return errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
   bool known = fstat(fd, &facts) == 0;
   close(fd);
@@ -123,7 +123,7 @@ static bool list(char *const starts[]) {
 static bool emit_file(uint64_t size) {
   static uint8_t piece[64 << 10];
   struct stat facts;
-  int fd = open_inside(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY); /* whatever stands there by now */
+  int fd = open_inside(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY); /* whatever the path names by now */
   if (fd < 0) return emit_word((uint32_t)errno);
   bool regular = fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode);
   bool emitted = emit_word(regular ? 0 : EINVAL);

@@ -1,5 +1,5 @@
 /*
- * Files of the sandbox, one at a time: reading, writing, giving another name. A write goes into the file that is there,
+ * Files of the sandbox, one at a time: reading, writing, giving another name. A write overwrites the existing file,
  * like a shell's `>`, so its mode, its owner and its other names stay.
  */
 #include "files/content.h"

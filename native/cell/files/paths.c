@@ -1,6 +1,5 @@
 /*
- * Opening and making what a path names, while guests may be changing it: without waiting, and inside a folder without
- * following a link.
+ * Opens and creates paths that guests may be changing: without blocking, and inside a folder without following links.
  * Source: openat2(2).
  */
 #include "files/paths.h"
@@ -12,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* With O_PATH the kernel takes no flag of those that only matter to an open file. */
+/* With O_PATH the kernel rejects flags that only matter for an open file. */
 int open_inside(int folder, const char *name, uint64_t flags) {
   struct open_how how = {
       .flags = flags | O_NOFOLLOW | O_CLOEXEC,

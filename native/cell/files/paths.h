@@ -14,7 +14,7 @@ enum {
 
 /* Opens one thing below a folder, following no link and leaving no file system. */
 int open_inside(int folder, const char *name, uint64_t flags);
-/* Opens a regular file without ever waiting; -1 with errno set: EISDIR or EINVAL for what is no file. */
+/* Opens a regular file without ever blocking; -1 with errno set: EISDIR or EINVAL for anything else. */
 int open_regular(int folder, const char *name, int flags, struct stat *facts);
 bool make_folders(const char *path, bool last_too);
 

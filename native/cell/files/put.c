@@ -1,6 +1,6 @@
 /*
  * Files that the host puts into the cell before a guest starts. No link is followed and no component may be a
- * link, `.` or `..`; with the guest's ids, so the kernel allows what the guest itself could do and no more.
+ * link, `.` or `..`; it uses the guest's ids, so the kernel allows only what the guest itself could do.
  */
 #include "files/put.h"
 #include "cell.h"
@@ -54,7 +54,7 @@ static int open_at_path(const char *path, int flags, mode_t mode) {
   return -1;
 }
 
-/* A file that cannot be put ends the cell: nothing may run without the files it was promised. */
+/* A file that cannot be put ends the cell: no program may run without the files of its request. */
 bool put_file(struct reader *request) {
   uint32_t flags = take_u32(request);
   mode_t mode = take_u32(request);

@@ -1,6 +1,6 @@
 /*
- * How the tasks of the file service say what they found and what went wrong: records on standard output, and a step with
- * its errno on standard error.
+ * How the tasks of the file service report results and errors: records on standard output, and a step with its errno on
+ * standard error.
  */
 #include "files/records.h"
 #include "frames.h"

@@ -1,11 +1,11 @@
 /*
- * File operations of a sandbox's owner. Each is a fork of pid 1 that is confined as every guest is (ids, Landlock,
- * seccomp, mounts) and does one task instead of executing a program, so a path means what it means to the guest, and
- * nothing is reached that the guest could not reach itself. Paths are arguments, relative ones from the workspace;
- * content comes through standard input and leaves through standard output.
+ * File operations of a sandbox's owner. Each is a fork of pid 1 that is confined like every guest (ids, Landlock,
+ * seccomp, mounts) and does one task instead of executing a program. So a path means the same as for the guest, and
+ * leads nowhere that the guest could not go. Paths are arguments, relative ones from the workspace; content comes
+ * through standard input and leaves through standard output.
  *
- * Guests run meanwhile, and change what they like. Nothing here waits for one: what is opened is opened without
- * blocking, and used only when it then is a regular file.
+ * Guests run at the same time, and may change anything. Nothing here waits for them: files are opened without blocking,
+ * and used only if they turn out to be regular files.
  */
 #include "files/service.h"
 #include "files/archive.h"
@@ -59,11 +59,11 @@ static const struct {
     {"unpack", 1, unpack_folder},  /* path */
 };
 
-/* Returns the exit code: 2 for a task that there is not. */
+/* Returns the exit code: 2 for an unknown task. */
 int serve_files(const char *task, char *const arguments[]) {
   static char buffer[PIECE_BYTES];
   setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
-  /* A file that would grow too large is an error to be told, not an end. */
+  /* A file that would grow too large must be an error that is reported, not the end of the process. */
   if (signal(SIGXFSZ, SIG_IGN) == SIG_ERR) return 2;
   int count = 0;
   while (count <= ARGUMENTS_OF_A_TASK_MAX && arguments[count]) count++;

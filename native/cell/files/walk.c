@@ -1,6 +1,6 @@
 /*
- * Walking a tree that a guest may be changing: depth first, without recursion, by descriptors, following no link and
- * entering no other file system. What vanishes on the way was not there.
+ * Walks a tree that a guest may be changing: depth first, without recursion, by descriptors, following no link and
+ * entering no other file system. Files that vanish in the meantime count as missing.
  */
 #include "files/walk.h"
 #include "files/paths.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PASSES_MAX = 64 }; /* over one folder that is filled again while it is being emptied */
+enum { PASSES_MAX = 64 }; /* over one folder that guests refill while it is being emptied */
 
 struct level {
   DIR *stream;
@@ -61,7 +61,7 @@ static bool take_entry(const struct level *level, const char *name, const struct
   return descend(&entry, level->path_bytes + length, walk);
 }
 
-/* The innermost folder has been gone through. */
+/* The innermost folder is finished. */
 static bool leave(const struct walk *walk) {
   struct level *level = &levels[depth - 1];
   if (depth == 1 || !walk->empty) {
@@ -150,7 +150,7 @@ static bool remove_emptied(int folder, const char *name, const char *whole) {
   return unlinkat(folder, name, AT_REMOVEDIR) == 0 || errno == ENOENT;
 }
 
-/* What is mounted there, or is the folder that paths begin in, cannot go: so nothing in it does. */
+/* A mount point, or the folder in which paths begin, cannot be removed, so nothing in it is removed. */
 static bool can_go(int root) {
   struct stat own;
   struct stat above;

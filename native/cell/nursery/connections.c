@@ -1,6 +1,6 @@
 /*
- * Connections of the host to its nursery. Each is for one socket of a launcher, and says in a greeting which launcher it
- * is for and as which descriptor. Nobody else is let in.
+ * Connections of the host to its nursery. Each is for one socket of a launcher; its greeting says for which launcher
+ * and as which descriptor. Others are refused.
  */
 #include "nursery/connections.h"
 #include "cell.h"
@@ -16,7 +16,7 @@ enum {
   PAUSE_MS = 10, /* before the next connection is taken when there was no descriptor for one */
 };
 
-/* A connection of the host's. `role` is the descriptor that it will be in a launcher, 0 until it has said so. */
+/* A connection from the host. `role` is its descriptor in the launcher, 0 until its greeting has named it. */
 struct waiting {
   int fd;
   uint32_t id;
@@ -32,7 +32,7 @@ static size_t waiting_count;
 static pid_t host;
 static int listen_fd;
 static bool is_out_of_descriptors;
-static const uint8_t *secret; /* what a connection has to know where the kernel cannot say who it is; or NULL */
+static const uint8_t *secret; /* what a connection has to send if the kernel cannot identify it; or NULL */
 
 void open_connections(int listening_fd, pid_t only_host, const uint8_t *own_secret) {
   listen_fd = listening_fd;
@@ -53,7 +53,7 @@ void drop_connections_of(uint32_t id) {
   }
 }
 
-/* The kernel wrote down who connected; a name can be read by everybody. What it wrote has no meaning in a cell. */
+/* The kernel recorded who connected, because everybody can read the name. In a cell that record is meaningless. */
 static bool is_host(int fd) {
   if (secret) return true; /* until it has greeted */
   struct ucred peer;
@@ -62,7 +62,7 @@ static bool is_host(int fd) {
   return peer.pid == host && peer.uid == geteuid();
 }
 
-/* Strangers that say nothing must not keep the host out: who has been silent for longest goes. */
+/* Silent strangers must not keep the host out: the connection that has been silent longest is dropped. */
 static void make_room(void) {
   if (waiting_count < CONNECTIONS_MAX) return;
   size_t oldest = waiting_count;
@@ -99,7 +99,7 @@ int find_connection(uint32_t id, uint8_t role) {
   return -1;
 }
 
-/* In a time that does not tell how much of it was right. */
+/* In constant time, so that the time does not reveal how much of it was right. */
 static bool knows_secret(const uint8_t *said) {
   uint8_t difference = 0;
   for (int i = 0; secret && i < SECRET_BYTES; i++) difference |= (uint8_t)(said[i] ^ secret[i]);
@@ -139,7 +139,7 @@ size_t poll_connections(struct pollfd polled[1 + CONNECTIONS_MAX], int *wait_ms)
 }
 
 bool hear_connection(int fd, struct greeted *greeted) {
-  /* Launching and dropping move entries about: this one may stand elsewhere by now, or be gone. */
+  /* Launching and dropping move entries: this one may be elsewhere by now, or gone. */
   size_t at = 0;
   while (at < waiting_count && waiting[at].fd != fd) at++;
   if (at == waiting_count) return false;

@@ -1,5 +1,5 @@
 /*
- * Connections of the host that are no launcher's yet: who may connect, and what their greetings say.
+ * Connections of the host that do not belong to a launcher yet: who may connect, and their greetings.
  */
 #ifndef LAZARET_CONNECTIONS_H
 #define LAZARET_CONNECTIONS_H
@@ -19,7 +19,10 @@ struct greeted {
   bool has_channel;
 };
 
-/* Whom to let in: `host` by the kernel's word or, if there is a secret, whoever knows it. Forgets earlier connections. */
+/*
+ * Who may connect: the process `host`, as the kernel identifies it, or, if there is a secret, whoever knows it. Forgets
+ * earlier connections.
+ */
 void open_connections(int listening_fd, pid_t host, const uint8_t *secret);
 /* For poll: first where new ones come in, then those that are there; and how long to wait. Returns their number. */
 size_t poll_connections(struct pollfd polled[1 + CONNECTIONS_MAX], int *wait_ms);

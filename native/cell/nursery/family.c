@@ -1,8 +1,8 @@
 /*
- * Pid 1 of a cell that guests are born in: it starts the zygote, an interpreter that never runs guest code, and then
- * serves as a nursery (nursery.c) for spaces: sets of namespaces inside this cell with a pid 1 of their own, whose guest
- * is a fork of the zygote. The host reaches it by an abstract name of the host's network, which everybody can read, so
- * each connection has to know a secret.
+ * Pid 1 of a cell in which guests are forked: it starts the zygote, an interpreter that never runs guest code, and then
+ * serves as a nursery (nursery.c) for spaces: sets of namespaces inside this cell with a pid 1 of their own, whose
+ * guest is a fork of the zygote. The host reaches it by an abstract name of the host's network, which everybody can
+ * read, so each connection has to send a secret.
  */
 #include "nursery/family.h"
 #include "cell.h"
@@ -28,11 +28,12 @@
 enum {
   BACKLOG_MAX = 256,
   ZYGOTE_FD = 3,  /* in the zygote */
-  KEPT_FD = 64,   /* here and in launchers of spaces: the zygote's socket; then the folders of cgroups */
+  KEPT_FD = 64,   /* here and in launchers of spaces: the zygote's socket; the relay's; then the folders of cgroups */
+  FOLDERS_FD = KEPT_FD + 2,
   ARGUMENTS_OF_ZYGOTE_MAX = 256,
   WORD_BYTES_MAX = 200,
-  READY = '!',       /* how its first word begins: facts follow, */
-  FAILED_STEP = '?', /* or an errno and a step of ours, else it is the interpreter's own */
+  READY = '!',       /* how its first message begins: facts follow, */
+  FAILED_STEP = '?', /* or an errno and one of our steps, else it is the interpreter's own */
 };
 
 /* In the host's network: done before the namespaces are made. */
@@ -79,7 +80,7 @@ static void take_zygote(struct zygote *zygote, struct reader *record) {
   take_strings(zygote->environment, end, record);
 }
 
-/* Under its filter it could not set this one any more, and its forks could not either. */
+/* Under its filter it could no longer set this one, and neither could its forks. */
 static bool bound_cores(void) {
   struct rlimit one = {1, 1};
   return setrlimit(RLIMIT_CORE, &one) == 0;
@@ -115,7 +116,7 @@ static _Noreturn void run_zygote(const struct zygote *zygote, int fd) {
   _exit(127);
 }
 
-/* Its first packet is a sign and some facts when everything is imported, or says why it is not. */
+/* Its first packet is a sign and some facts if everything was imported, or the reason why not. */
 static const char *await_zygote(int fd) {
   static char word[WORD_BYTES_MAX + 1];
   ssize_t count;
@@ -127,7 +128,7 @@ static const char *await_zygote(int fd) {
   struct reader failure = reader_of((const uint8_t *)word + 1, 4);
   errno = (int)take_u32(&failure);
   if (word[0] == FAILED_STEP) fail(word + 5);
-  errno = 0; /* not the kernel's word, but the interpreter's */
+  errno = 0; /* reported by the interpreter, not by the kernel */
   fail(count == 0 ? "The zygote ended." : word);
 }
 
@@ -174,16 +175,20 @@ void step_family(struct reader *record) {
   memcpy(secret, given, SECRET_BYTES);
   explicit_bzero((void *)(uintptr_t)given, SECRET_BYTES); /* launchers are forks of this process */
 
-  /* Spaces of a sandbox execute programs; there is no interpreter to be forks of. */
+  /* Spaces of a sandbox execute programs; there is no interpreter to fork. */
   bool has_zygote = zygote.arguments[0] != NULL;
   int zygote_fd = has_zygote ? start_zygote(&zygote) : -1;
-  for (uint32_t i = 0; i < folders; i++) cell.slots[i] = keep_at(take_from_slot(first_folder + i), KEPT_FD + 1 + (int)i);
+  for (uint32_t i = 0; i < folders; i++) cell.slots[i] = keep_at(take_from_slot(first_folder + i), FOLDERS_FD + (int)i);
+  int relay_fd = cell.relay_fd != 0 ? keep_at(cell.relay_fd, KEPT_FD + 1) : 0; /* each space has a door of its own */
   tell_host(has_zygote ? await_zygote(zygote_fd) : "");
   run_family(listen_fd, secret, zygote_fd); /* returns in each child that is to become a launcher */
   explicit_bzero(secret, SECRET_BYTES);
-  struct cell fresh = {.record = UINT32_MAX, .helper_fd = -1, .sync_fd = -1, .zygote_fd = zygote_fd, .is_newborn = true};
+  struct cell fresh = {.record = UINT32_MAX, .sync_fd = -1, .zygote_fd = zygote_fd, .relay_fd = relay_fd, .is_newborn = true};
   for (uint32_t i = 0; i < folders; i++) fresh.slots[i] = cell.slots[i];
   cell = fresh;
   check(syscall(SYS_close_range, CHANNEL_FD + 1, KEPT_FD - 1, 0), "close the cell's descriptors");
-  check(syscall(SYS_close_range, KEPT_FD + 1 + (int)folders, ~0U, 0), "close the cell's descriptors");
+  /* Where nothing was kept another launcher's connection may lie. */
+  if (!has_zygote) close(KEPT_FD);
+  if (relay_fd == 0) close(KEPT_FD + 1);
+  check(syscall(SYS_close_range, FOLDERS_FD + (int)folders, ~0U, 0), "close the cell's descriptors");
 }

@@ -1,6 +1,6 @@
 /*
- * Launchers: forks of the nursery. Each holds the sockets of its own cell and needs its nursery no more; its number is
- * its own until it is reaped.
+ * Launchers: forks of the nursery. Each holds the sockets of its own cell and no longer needs its nursery; its pid is
+ * not reused until it is reaped.
  */
 #include "nursery/launchers.h"
 #include "cell.h"
@@ -30,13 +30,13 @@ void tell_host(uint8_t type, uint32_t id) {
   if (!write_frame(CONTROL_FD, (struct frame){.type = type, .id = id}, NULL)) _exit(0); /* the host is gone */
 }
 
-/* The child goes on like a program that has just been started: the rest is closed before it reads its plan. */
+/* The child continues like a program that was just started: it closes the rest before it reads its plan. */
 static void become_launcher(const int fds[3]) {
   check(dup2(fds[0], REPORT_FD), "take the report socket");
   check(dup2(fds[1], CONTROL_FD), "take the control socket");
   if (fds[2] >= 0) check(dup2(fds[2], CHANNEL_FD), "take the channel");
   check(prctl(PR_SET_NAME, "launcher", 0, 0, 0), "take a name");
-  /* As it is after execve; its own /proc has to be writable until the id maps are written. */
+  /* As after execve; its own /proc must be writable until the id maps are written. */
   check(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), "become dumpable");
 }
 

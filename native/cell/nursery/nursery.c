@@ -1,7 +1,7 @@
 /*
- * The nursery: forks launchers for its host. Starting a program costs a large host milliseconds in which it does
- * nothing else, while a fork of this small process costs a tenth of one. The host connects to an abstract name once for
- * each socket of a launcher (connections.c); once all of them are there the launcher is forked (launchers.c).
+ * The nursery: forks launchers for its host. Starting a program blocks a large host for milliseconds, while a fork of
+ * this small process takes a tenth of a millisecond. The host connects to an abstract name once for each socket of a
+ * launcher (connections.c); once all of them are there the launcher is forked (launchers.c).
  */
 #include "nursery/nursery.h"
 #include "cell.h"
@@ -19,10 +19,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG_MAX = 4096 }; /* connections nobody has looked at; the kernel's own bound is often lower */
+enum { BACKLOG_MAX = 4096 }; /* connections not yet accepted; the kernel's own bound is often lower */
 
 static int signal_fd;
-static int zygote_fd = -1; /* its end means that there is nobody to fork any more */
+static int zygote_fd = -1; /* its end means that there is no host any more */
 
 static void listen_for_children(void) {
   sigset_t child;

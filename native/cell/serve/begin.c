@@ -1,6 +1,6 @@
 /*
- * A guest that was started ahead of its run and waits for it: from the BEGIN frame on it has the limits of that run,
- * and its time runs. Until then it has executed nothing but our harness.
+ * A guest that was started ahead of its run: from the BEGIN frame on it has the limits of the run, and its time runs.
+ * Until then it has executed nothing but our harness.
  */
 #include "serve/begin.h"
 #include "cell.h"
@@ -19,7 +19,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Who may set another process's limits has its ids, or a capability that this program does without. */
+/*
+ * Setting another process's limits needs its ids, or a capability that this program does without. A helper takes the ids:
+ * pid 1 would lose its file ids and the signal of its parent's death with them.
+ */
 static void set_rlimits_of(pid_t pid, const struct guest_rlimits *rlimits) {
   if (rlimits->count == 0) return;
   if (!cell.guest_changes_ids) {
@@ -35,7 +38,9 @@ static void set_rlimits_of(pid_t pid, const struct guest_rlimits *rlimits) {
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) fail("set the rlimits of a guest");
 }
 
-/* Mounts whose size is the run's to say. They are empty still, and no guest has had a way to put others in their place. */
+/*
+ * Mounts whose size depends on the run. They are empty still, and no guest has had a way to put others in their place.
+ */
 static bool resize_mounts(struct reader *request) {
   enum { MOUNTS_MAX = 8 };
   uint32_t count = take_u32(request);

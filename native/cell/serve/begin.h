@@ -1,5 +1,5 @@
 /*
- * Beginning the run of a guest that was started ahead of it.
+ * Begins the run of a guest that was started ahead.
  */
 #ifndef LAZARET_BEGIN_H
 #define LAZARET_BEGIN_H

@@ -1,6 +1,6 @@
 /*
- * A guest that is a fork of the cell's zygote: pid 1 of a space sends what the fork has to become, with everything that it
- * needs as a descriptor, and hears of it on the exec pipe. The other half is native/zygote/zygote.c.
+ * A guest that is a fork of the cell's zygote: pid 1 of a space sends what the fork has to become, with everything that
+ * it needs as a descriptor, and gets the result on the exec pipe. The other half is native/zygote/birth.c.
  */
 #include "serve/forks.h"
 #include "cell.h"
@@ -21,13 +21,17 @@ const struct namespace_kind namespace_kinds[NAMESPACE_KINDS] = {
     {CLONE_NEWIPC, "/proc/self/ns/ipc"},
     {CLONE_NEWUTS, "/proc/self/ns/uts"},
     {CLONE_NEWNET, "/proc/self/ns/net"},
-    {CLONE_NEWNS, "/proc/self/ns/mnt"}, /* last: the zygote's own files are out of reach from there */
+    {CLONE_NEWNS, "/proc/self/ns/mnt"}, /* last: from there the zygote's own files are out of reach */
 };
 
 static int namespace_fds[NAMESPACE_KINDS];
 
-/* While this process may still open its own /proc: it will be undumpable. Nothing of the cell's is needed after it. */
+/*
+ * While this process may still open its own /proc, before it becomes undumpable. Nothing of the cell is needed
+ * afterwards.
+ */
 void step_forks(struct reader *record) {
+  cell.fork_root = take_string(record);
   require_whole(record);
   errno = EPROTO;
   if (cell.zygote_fd < 0) fail("have a zygote");
@@ -72,7 +76,7 @@ static size_t list_fds(int fds[FORK_FDS_MAX], const int guest_fds[GUEST_FDS]) {
 bool ask_for_fork(const int guest_fds[GUEST_FDS], struct reader request) {
   static struct message message;
   errno = EPROTO;
-  if (cell.zygote_fd < 0 || !cell.guest_root || !cell.filter || !cell.has_landlock) return false;
+  if (cell.zygote_fd < 0 || !cell.fork_root || !cell.filter || !cell.has_landlock) return false;
   uint8_t numbers[FORK_NUMBERS][4];
   put_u32(numbers[FORK_NAMESPACES], (uint32_t)cell.namespaces);
   put_u32(numbers[FORK_JOINS], cell.guest_join_count);
@@ -81,7 +85,7 @@ bool ask_for_fork(const int guest_fds[GUEST_FDS], struct reader request) {
   put_u32(numbers[FORK_GID], cell.guest_gid);
   message.length = 0;
   add_bytes(&message, numbers, sizeof numbers);
-  add_bytes(&message, cell.guest_root, strlen(cell.guest_root) + 1);
+  add_bytes(&message, cell.fork_root, strlen(cell.fork_root) + 1);
   add_bytes(&message, cell.filter, cell.filter_bytes);
   add_bytes(&message, cell.landlock.at, cell.landlock.left);
   add_bytes(&message, request.at, request.left);

@@ -1,6 +1,6 @@
 /*
- * The last steps before foreign code runs, in an order in which each step is still possible and nothing is left open
- * behind it. seccomp comes last.
+ * The last steps before foreign code runs. Their order keeps each step possible and leaves nothing open. seccomp comes
+ * last.
  */
 #include "serve/guest.h"
 #include "cell.h"
@@ -41,13 +41,14 @@ bool take_program(struct program *program, struct spawn *spawn, struct reader *r
     program->columns = take_u32(request);
     program->rows = take_u32(request);
   }
+  if (program->flags & SPAWN_SPLITS) program->origin = take_u32(request);
   return reader_done(request);
 }
 
 const char *arrange_descriptors(const int fds[GUEST_FDS]) {
   enum { ABOVE_ALL = 16 };
   int copies[GUEST_FDS];
-  /* Copies above every number that is about to be used, so that no dup2 closes a source. */
+  /* Copies descriptors above every number that is about to be used, so that no dup2 closes a source. */
   for (int i = 0; i < GUEST_FDS; i++) {
     copies[i] = fds[i] < 0 ? -1 : fcntl(fds[i], F_DUPFD_CLOEXEC, ABOVE_ALL);
     if (copies[i] < 0 && (fds[i] >= 0 || i != GUEST_CHANNEL_FD)) return "copy a descriptor";

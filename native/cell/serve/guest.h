@@ -12,13 +12,14 @@ enum {
   SPAWN_HAS_CHANNEL = 2, /* descriptor 3 is the cell's channel */
   SPAWN_ENDS_ON_OUTPUT = 4,
   SPAWN_COLLECTS = 8,
-  SPAWN_FORKS = 16, /* a fork of the cell's zygote in place of a program */
+  SPAWN_FORKS = 16, /* a fork of the cell's zygote instead of a program */
   SPAWN_HAS_STATE = 32, /* descriptor 3 is a stream to the host */
   SPAWN_HAS_TERMINAL = 64,
-  SPAWN_ADOPTS = 128, /* it gets the children of those of its descendants that end, see tree.c */
-  SPAWN_FILES = 256, /* a task of files/service.c in place of a program */
+  SPAWN_ADOPTS = 128, /* it adopts the children of its ended descendants, see tree.c */
+  SPAWN_FILES = 256, /* a task of files/service.c instead of a program */
   SPAWN_HAS_OWN_CHANNEL = 512, /* descriptor 3 is a socket that pid 1 relays */
-  SPAWN_FLAGS = 1023,
+  SPAWN_SPLITS = 1024, /* a fork of a guest that runs, which makes it itself, see splits.c */
+  SPAWN_FLAGS = 2047,
   SPAWN_HAS_DESCRIPTOR_3 = SPAWN_HAS_CHANNEL | SPAWN_HAS_STATE | SPAWN_HAS_OWN_CHANNEL, /* at most one of these */
 };
 
@@ -36,6 +37,7 @@ struct program {
   char *arguments[ARGUMENTS_MAX]; /* argv, NULL, environment, NULL */
   char **environment;
   uint32_t columns, rows; /* of its terminal */
+  uint32_t origin; /* which spawn it is a fork of */
 };
 
 /* Reads the payload of a SPAWN frame. The strings stay in its buffer. */
@@ -45,7 +47,7 @@ bool take_program(struct program *program, struct spawn *spawn, struct reader *r
 const char *arrange_descriptors(const int fds[GUEST_FDS]); /* stdin, stdout, stderr, channel or -1, exec pipe */
 const char *confine_guest(const struct program *program);
 
-/* Says on the exec pipe which step failed. */
+/* Reports on the exec pipe which step failed. */
 void report_failed_step(int fd, const char *step);
 
 #endif

@@ -1,16 +1,17 @@
 /*
- * The guests that pid 1 has started: their streams, their ends, and what is told to the host about both.
+ * The guests that pid 1 has started: their streams, their exits, and what is reported to the host about both.
  */
 #include "serve/guests.h"
 #include "clock.h"
 #include "frames.h"
 #include "outbox.h"
 #include "spawns.h"
-#include "serve/drains.h"
-#include "serve/inlets.h"
+#include "serve/streams/drains.h"
+#include "serve/streams/inlets.h"
+#include "serve/splits.h"
 #include "watch/kill.h"
 #include "watch/look.h"
-#include "watch/memory.h"
+#include "watch/memory/memory.h"
 #include "watch/processor.h"
 #include "watch/survey.h"
 #include "watch/watchdog.h"
@@ -30,7 +31,7 @@ static void close_and_forget(int *fd) {
   *fd = -1;
 }
 
-/* What the kernel says about the guest the moment it runs foreign code; the receipt is checked against it. */
+/* What the kernel says about the guest when it starts to run foreign code; the receipt is checked against it. */
 void announce(struct spawn *spawn) {
   char path[64];
   uint8_t payload[4096];
@@ -40,7 +41,10 @@ void announce(struct spawn *spawn) {
   ssize_t count = fd < 0 ? 0 : read(fd, payload + 4, sizeof payload - 4);
   if (fd >= 0) close(fd);
   outbox_add((struct frame){.length = (uint32_t)(4 + (count < 0 ? 0 : count)), .type = FRAME_SPAWNED, .id = spawn->id}, payload);
-  /* When the whole machine runs out of memory, guests go first. A wish, not a wall: it may have ended already. */
+  /*
+   * When the whole machine runs out of memory, guests are killed first. This is only a preference; the guest may
+   * already have ended.
+   */
   snprintf(path, sizeof path, "/proc/%d/oom_score_adj", spawn->pid);
   fd = open(path, O_WRONLY | O_CLOEXEC);
   if (fd >= 0) {
@@ -54,7 +58,7 @@ static void close_inlets(struct spawn *spawn) {
   inlet_close(&spawn->channel);
 }
 
-/* A fork that never came to be leaves nothing to wait for. */
+/* A fork that failed leaves nothing to wait for. */
 static void report_failure(struct spawn *spawn, int error, const char *step) {
   outbox_fault(spawn->id, error, step);
   close_and_forget(&spawn->exec_fd);
@@ -64,11 +68,14 @@ static void report_failure(struct spawn *spawn, int error, const char *step) {
   spawn->used = false;
 }
 
-/* A fork of the zygote first says its number: a zero in place of an errno, and the number. */
+/* A fork of the zygote first reports its pid: a zero instead of an errno, and the pid. */
 static bool take_forked_pid(struct spawn *spawn, const uint8_t report[8]) {
   struct reader reader = reader_of(report, 8);
   if (take_u32(&reader) != 0) return false;
-  spawn->pid = (pid_t)take_u32(&reader);
+  pid_t pid = (pid_t)take_u32(&reader);
+  /* Of a guest's own fork it is the guest that says it. */
+  if (spawn->is_split && !may_be_split(pid)) return false;
+  spawn->pid = pid;
   return spawn->pid > 0;
 }
 
@@ -86,7 +93,7 @@ void read_exec_report(struct spawn *spawn) {
     struct reader reader = reader_of(report, 4);
     report_failure(spawn, (int)take_u32(&reader), (const char *)report + 4);
   } else if (spawn->pid == 0) {
-    report_failure(spawn, ECHILD, "fork the zygote");
+    report_failure(spawn, ECHILD, spawn->is_split ? "fork the guest" : "fork the zygote");
   } else {
     announce(spawn);
     close_and_forget(&spawn->exec_fd);
@@ -103,7 +110,7 @@ static void exceed_output(struct spawn *spawn, int stream) {
   kill_guests();
 }
 
-/* Beyond its bound it is read and forgotten: the host sees that the end is missing. */
+/* Beyond its bound it is read and discarded: the host sees that the end is missing. */
 static ssize_t read_state(struct spawn *spawn, size_t most) {
   bool keep = spawn->state_left > 0;
   if (keep && most > spawn->state_left) most = (size_t)spawn->state_left;
@@ -127,7 +134,7 @@ static void tell_channel_end(const struct spawn *spawn) {
 void read_output(struct spawn *spawn, int stream) {
   bool is_output = stream < STATE_STREAM;
   int *left = &spawn->drain_left[stream];
-  /* One byte past the budget: an exact fit passes, and anything longer is noticed without being kept. */
+  /* One byte past the budget: an exact fit passes, and more is noticed without being stored. */
   bool cut = is_output && spawn->output_left < OUTPUT_CHUNK_BYTES;
   size_t most = cut ? (size_t)spawn->output_left : OUTPUT_CHUNK_BYTES;
   bool keep = most > 0;
@@ -154,18 +161,33 @@ void read_output(struct spawn *spawn, int stream) {
   if (!spawn->output_exceeded) exceed_output(spawn, stream);
 }
 
-/* What it wrote is still to come; what its descendants go on writing is not waited for. */
+/*
+ * What a guest has printed before it wrote to its channel goes ahead of that. So of the channel only what is there now is
+ * read, after one look at each stream, which takes in all that a pipe holds.
+ */
+void note_channel(struct spawn *spawn) {
+  int *left = &spawn->drain_left[CHANNEL_STREAM];
+  if (spawn->exited || ioctl(spawn->output_fds[CHANNEL_STREAM], FIONREAD, left) < 0 || *left == 0) *left = -1; /* its end */
+}
+
+void forget_channel_note(struct spawn *spawn) {
+  if (spawn->used && !spawn->exited) spawn->drain_left[CHANNEL_STREAM] = -1;
+}
+
+/* Its own output still has to be read; output that its descendants go on writing is not. */
 static void end_streams(struct spawn *spawn) {
   for (int stream = 0; stream < STREAMS; stream++) {
     if (spawn->output_fds[stream] < 0 || ioctl(spawn->output_fds[stream], FIONREAD, &spawn->drain_left[stream]) < 0) {
       spawn->drain_left[stream] = 0;
     }
   }
-  /* A terminal tells only of what has come to this end; reading brings the rest, and the kernel holds no more than this. */
+  /*
+   * A terminal reports only what has reached this end; reading brings the rest, and the kernel holds no more than this.
+   */
   if (spawn->is_terminal && spawn->output_fds[0] >= 0) spawn->drain_left[0] = TERMINAL_BYTES;
 }
 
-/* Who writes there fails from now on; what has been sent before still arrives. */
+/* Writes to it fail from now on; bytes that were sent before still arrive. */
 void close_channel(struct spawn *spawn) {
   int *fd = &spawn->output_fds[CHANNEL_STREAM];
   spawn->channel.ended = true;
@@ -176,8 +198,9 @@ void close_channel(struct spawn *spawn) {
 }
 
 /*
- * As if it had exited with this code: a process takes milliseconds to do so. When that is on its way to the host it is
- * killed, and so is whatever it has started; when it is reaped, nobody asks any more.
+ * Reports the exit of a process with this code, because a real exit takes milliseconds. When the report is on its way
+ * to the host, the process is killed, and so is everything that it has started; when it is reaped, its status no longer
+ * matters.
  */
 void finish_spawn(struct spawn *spawn, uint8_t exit_code) {
   spawn->exited = true;
@@ -189,7 +212,7 @@ void finish_spawn(struct spawn *spawn, uint8_t exit_code) {
   end_streams(spawn);
 }
 
-/* A child that is dead and not reaped yet, so /proc still says what it was. 0 when there is none. */
+/* A child that is dead but not reaped, so /proc still describes it. 0 if there is none. */
 static pid_t next_dead(void) {
   siginfo_t end = {0};
   return waitid(P_ALL, 0, &end, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0 ? 0 : end.si_pid;
@@ -201,10 +224,11 @@ static void note_end(struct spawn *spawn, int status, const struct rusage *usage
   spawn->status = status;
   spawn->usage = *usage;
   end_streams(spawn);
+  note_split_end();
 }
 
 void reap(void) {
-  /* A fork of the zygote whose number is still to be read. */
+  /* A fork of the zygote whose pid has not been read yet. */
   for (int i = 0; i < spawn_places; i++) {
     if (spawns[i].used && spawns[i].exec_fd >= 0) read_exec_report(&spawns[i]);
   }
@@ -213,7 +237,7 @@ void reap(void) {
     for (int i = 0; i < spawn_places; i++) {
       if (spawns[i].used && !spawns[i].exited && spawns[i].pid == pid) spawn = &spawns[i];
     }
-    /* First whether it was executed at all: once it is reaped, /proc has nothing left to say of it. */
+    /* First check whether it was executed at all: once it is reaped, /proc no longer describes it. */
     if (spawn && spawn->exec_fd >= 0) read_exec_report(spawn);
     int status = 0;
     struct rusage usage;
@@ -224,17 +248,17 @@ void reap(void) {
 }
 
 static void report_exit(struct spawn *spawn) {
-  uint8_t payload[54];
+  uint8_t payload[58];
   bool signalled = WIFSIGNALED(spawn->status);
   payload[0] = signalled;
   put_u32(payload + 1, (uint32_t)(signalled ? WTERMSIG(spawn->status) : WEXITSTATUS(spawn->status)));
   uint64_t user = time_us(spawn->usage.ru_utime);
   uint64_t system = time_us(spawn->usage.ru_stime);
   uint64_t before = spawn->used_before_us < user + system ? spawn->used_before_us : user + system;
-  /* Which of both it was is not known, and nobody asks. */
+  /* Which of the two it was is not known and does not matter. */
   user = user + system - before;
   system = 0;
-  /* Without a cgroup nobody else knows what its descendants used. */
+  /* Without a cgroup there is no other record of what its descendants used. */
   begin_look(LOOK_US);
   uint64_t whole_cell = watchdog_counts() ? processor_us() : 0;
   if (whole_cell > user + system) user = whole_cell - system;
@@ -245,9 +269,10 @@ static void report_exit(struct spawn *spawn) {
   put_u64(payload + 37, memory_peak_bytes());
   payload[45] = disk_is_full();
   put_u64(payload + 46, spawn->ended_us - spawn->started_us);
+  put_u32(payload + 54, surveyors_refused());
   outbox_add((struct frame){.length = sizeof payload, .type = FRAME_EXIT, .id = spawn->id}, payload);
   for (int stream = 0; stream < STREAMS; stream++) {
-    /* What a command of a sandbox has started goes on, and may print. */
+    /* Processes that a command of a sandbox has started continue, and may print. */
     bool goes_on = !spawn->ends_on_output && !spawn->is_terminal && stream < STATE_STREAM && spawn->output_fds[stream] >= 0;
     if (goes_on) {
       drain_on(spawn->output_fds[stream]);

@@ -8,6 +8,8 @@
 void announce(struct spawn *spawn);
 void read_exec_report(struct spawn *spawn);
 void read_output(struct spawn *spawn, int stream);
+void note_channel(struct spawn *spawn);
+void forget_channel_note(struct spawn *spawn);
 void close_channel(struct spawn *spawn);
 void reap(void);
 void finish_spawn(struct spawn *spawn, uint8_t exit_code);

@@ -1,6 +1,6 @@
 /*
- * The limits of a guest that the host names in a frame: those that the kernel holds for each process, and those that
- * this program holds. Who holds which, and with which figure, is the host's decision (src/jail/limits).
+ * The limits of a guest that the host names in a frame: those that the kernel enforces for each process, and those that
+ * this program enforces. The host decides which, and with which figure (src/jail/limits).
  */
 #include "serve/limits.h"
 #include "cell.h"
@@ -35,10 +35,11 @@ struct watched take_watched(struct spawn *spawn, struct reader *request) {
   limits.wall_us = take_u64(request) * 1000;
   limits.socket_bytes = take_u64(request);
   limits.tasks_max = take_u64(request);
+  limits.files_max = take_u64(request);
   return limits;
 }
 
-/* Only here can the others be counted. Never above what the process has: nobody may raise that. */
+/* Only here can the other processes be counted. Never above the present limit, which may not be raised. */
 void add_others(struct guest_rlimits *rlimits, pid_t pid) {
   for (uint32_t i = 0; i < rlimits->count; i++) {
     struct rlimit *limit = &rlimits->each[i].limit;

@@ -1,6 +1,5 @@
 /*
- * What the host asks of pid 1, one frame each. A frame that does not hold what its type says ends the cell: the host never
- * sends one.
+ * The host's requests to pid 1, one frame each. A malformed frame ends the cell: the host never sends one.
  */
 #include "serve/requests.h"
 #include "cell.h"
@@ -10,9 +9,10 @@
 #include "files/put.h"
 #include "serve/begin.h"
 #include "serve/guests.h"
-#include "serve/inlets.h"
+#include "serve/streams/inlets.h"
+#include "serve/splits.h"
 #include "serve/spawn.h"
-#include "serve/terminal.h"
+#include "serve/streams/terminal.h"
 #include "watch/kill.h"
 #include "watch/tree.h"
 #include "watch/watchdog.h"
@@ -46,7 +46,7 @@ static bool is_dead(pid_t pid) {
 
 static void handle_begin(uint32_t id, struct reader *payload) {
   struct spawn *spawn = find_spawn(id);
-  if (!spawn || spawn->exited) return; /* it ended while this was on its way, and the host hears of that */
+  if (!spawn || spawn->exited) return; /* it ended while this was on its way, and the host learns of that */
   if (spawn->pid == 0) end_malformed(); /* a fork that the host has not heard of yet */
   if (is_dead(spawn->pid)) return;
   if (!begin_spawn(spawn, payload)) end_malformed();
@@ -95,7 +95,7 @@ static void handle_signal(uint32_t id, struct reader *payload) {
 static void handle_kill_tree(uint32_t id, struct reader *payload) {
   struct spawn *spawn = find_spawn(id);
   if (!reader_done(payload)) end_malformed();
-  if (spawn && !spawn->exited && spawn->pid > 0) kill_tree(spawn->pid);
+  if (spawn && !spawn->exited && spawn->pid > 0) kill_tree(spawn->pid, has_splits());
 }
 
 static void handle_hold(uint32_t id, struct reader *payload) {

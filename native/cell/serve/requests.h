@@ -1,5 +1,5 @@
 /*
- * What the host asks of pid 1, and what pid 1 still owes it.
+ * The host's requests to pid 1, and the answers that pid 1 still owes.
  */
 #ifndef LAZARET_REQUESTS_H
 #define LAZARET_REQUESTS_H

@@ -1,7 +1,7 @@
 /*
  * Job 2: pid 1. Reaps, starts what the host asks for, relays streams as frames, enforces the output budget at the
- * source, reports how things ended. One poll loop; nothing in it blocks on a guest. It ends when the host's
- * socket does, and the kernel ends everything in the cell with it.
+ * source, reports how things ended. One poll loop; nothing in it blocks on a guest. It ends when the host's socket
+ * closes, and the kernel then ends everything in the cell.
  */
 #include "serve/serve.h"
 #include "cell.h"
@@ -10,12 +10,13 @@
 #include "outbox.h"
 #include "record.h"
 #include "spawns.h"
-#include "serve/drains.h"
+#include "serve/streams/drains.h"
 #include "serve/guests.h"
 #include "serve/requests.h"
+#include "serve/splits.h"
 #include "watch/kill.h"
 #include "watch/watchdog.h"
-#include "watch/work.h"
+#include "watch/files/work.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,12 +48,12 @@ static void read_control(void) {
   }
   memmove(inbox, inbox + used, inbox_bytes - used);
   inbox_bytes -= used;
-  explicit_bzero(inbox + inbox_bytes, used); /* credentials of a command were there; what is forked next has none of them */
+  explicit_bzero(inbox + inbox_bytes, used); /* it held credentials of a command, which the next fork must not inherit */
 }
 
 /*
- * Every process of the cell has one of our children above it, or is one: whoever loses its parent becomes ours. So
- * when there is no child left to wait for, nothing is alive.
+ * Every process of the cell is our child or below one, because processes that lose their parent become our
+ * children. So when there is no child left to wait for, nothing is alive.
  */
 static void announce_alone(void) {
   if (awaits_fork()) return;
@@ -65,11 +66,11 @@ static void announce_alone(void) {
 
 /* ---- the loop ---- */
 
-/* What a spawn can be waited for: each of its streams, its exec pipe, and room for what the host has sent to it. */
+/* The descriptors of a spawn to poll: each of its streams, its exec pipe, and room for bytes from the host. */
 enum { EXEC_SOURCE = STREAMS, INPUT_SOURCE, CHANNEL_SOURCE, SOURCES };
 enum { POLLS_OF_OURS = 4, POLLS_MAX = POLLS_OF_OURS + SPAWNS_MAX * SOURCES };
 
-/* Only what is waited for is among them: poll refuses more than RLIMIT_NOFILE. */
+/* Only descriptors in use are among them: poll refuses more than RLIMIT_NOFILE. */
 static struct pollfd polled[POLLS_MAX];
 static nfds_t polled_count;
 static nfds_t place_of[SPAWNS_MAX][SOURCES]; /* among them, or 0 */
@@ -98,7 +99,7 @@ static bool is_due(int spawn, int source) {
   return place > 0 && polled[place].revents != 0;
 }
 
-/* Of two waits of poll, where -1 is for ever. */
+/* The shorter of two poll timeouts, where -1 is for ever. */
 static int sooner(int one, int other) { return one < 0 || (other >= 0 && other < one) ? other : one; }
 
 static void wait_for_something(int signal_fd) {
@@ -111,7 +112,7 @@ static void wait_for_something(int signal_fd) {
   if (poll(polled, polled_count, sooner(watchdog_wait_ms(), drains_wait_ms())) < 0 && errno != EINTR) fail("wait");
 }
 
-/* The stub is gone, so nobody else is left to end the guests and to tidy up. */
+/* The stub is gone, so nobody else can end the guests and clean up. */
 static _Noreturn void end_orphaned(void) {
   do kill_guests();
   while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR);
@@ -122,24 +123,29 @@ static _Noreturn void end_orphaned(void) {
 static void serve_once(int signal_fd) {
   wait_for_something(signal_fd);
   /*
-   * The host's frames first, also those that arrived while poll returned: what a guest was allowed to begin by them, it
-   * may have done by now, and it counts with the limits that they hold.
+   * The host's frames first, also those that arrived while poll returned: a guest may already have done what they
+   * allow, and it must be counted with the limits that they set.
    */
   read_control();
   for (int i = 0; i < spawn_places; i++) {
     if (!spawns[i].used) continue;
     if (is_due(i, EXEC_SOURCE)) read_exec_report(&spawns[i]);
+    /* The host may have closed a channel meanwhile. */
+    bool has_message = spawns[i].used && spawns[i].output_fds[CHANNEL_STREAM] >= 0 && is_due(i, CHANNEL_STREAM);
+    if (has_message) note_channel(&spawns[i]);
     for (int stream = 0; stream < STREAMS; stream++) {
-      /* The host may have closed a channel meanwhile. */
       bool is_open = spawns[i].used && spawns[i].output_fds[stream] >= 0;
-      if (is_open && is_due(i, stream) && outbox_has_room()) read_output(&spawns[i], stream);
+      bool is_ahead = has_message && stream < STATE_STREAM && (spawns[i].held & HELD_OUTPUT) == 0;
+      if (is_open && (is_due(i, stream) || is_ahead) && outbox_has_room()) read_output(&spawns[i], stream);
     }
+    if (has_message) forget_channel_note(&spawns[i]);
   }
   if (polled[1].revents) {
     struct signalfd_siginfo ignored[8];
     (void)!read(signal_fd, ignored, sizeof ignored);
     reap();
   }
+  sweep_after_splits();
   if (polled[2].revents) end_orphaned();
   if (polled[3].revents) drain_some();
   watchdog_look();
@@ -164,7 +170,10 @@ static void take_guest_file_ids(void) {
 void step_serve(struct reader *record) {
   require_whole(record);
   errno = EPROTO;
-  /* Guests are killed all at once: as pid 1 of a namespace, or as a warden that proves whom a signal reaches. */
+  /*
+   * All guests are killed at once: as pid 1 of a namespace, or as a warden that proves which processes a signal
+   * reaches.
+   */
   if (!cell.is_warded && getpid() != 1) fail("be pid 1 or a warden");
   take_guest_file_ids();
   /* A warden outlives its stub for as long as it takes to end the guests, see `end_orphaned`; stopped, it could not. */
@@ -178,7 +187,7 @@ void step_serve(struct reader *record) {
   int signal_fd = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
   check(signal_fd, "open the signal descriptor");
   check(fcntl(CONTROL_FD, F_SETFL, O_NONBLOCK), "make the control socket non-blocking");
-  /* What the host has sent ahead starts first: while it comes up there is time to look at this cell. */
+  /* Requests that the host sent ahead start first: while the guest starts there is time to inspect this cell. */
   read_control();
   char facts[4096];
   size_t length = collect_facts(facts, sizeof facts);

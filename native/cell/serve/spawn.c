@@ -11,7 +11,8 @@
 #include "serve/forks.h"
 #include "serve/guest.h"
 #include "serve/limits.h"
-#include "serve/terminal.h"
+#include "serve/streams/terminal.h"
+#include "serve/splits.h"
 #include "watch/watchdog.h"
 
 #include <errno.h>
@@ -25,15 +26,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Of each pair the guest's end is the one that it uses: 0 to read from, 1 to write to. -1 where it has none. */
+/* Of each pair, the end that the guest uses: 0 to read from, 1 to write to. -1 if it has none. */
 struct pipes {
   int output[STREAMS][2];
   int input[2];
-  int channel_input; /* pid 1's end of the channel once more: each direction has its own life */
+  int channel_input; /* pid 1's end of the channel once more: each direction is closed separately */
   int exec[2];
 };
 
-/* Where the child says which step failed; it closes by itself when execve works. */
+/* Where the child reports which step failed; it closes by itself when execve works. */
 static int exec_report_fd;
 
 /* Which stream its descriptor 3 is, when it is one at all. */
@@ -54,7 +55,7 @@ static const char *reset_signals(void) {
   return NULL;
 }
 
-/* Pid 1 of a sandbox's space stays outside, so that it can start one more process whatever its guests use up. */
+/* Pid 1 of a sandbox's space stays outside, so that it can start another process whatever its guests use up. */
 static const char *join_cgroups(void) {
   if (cell.guest_join_count == 0) return NULL;
   for (uint32_t i = 0; i < cell.guest_join_count; i++) {
@@ -110,7 +111,7 @@ static bool open_pipes(struct pipes *pipes, const struct program *program) {
     return pipe2(pipes->output[0], O_CLOEXEC) == 0 && pipe2(pipes->output[1], O_CLOEXEC) == 0 &&
            (!has_stdin || pipe2(pipes->input, O_CLOEXEC) == 0);
   }
-  /* One descriptor for both directions, and each has its own life. */
+  /* One descriptor for both directions, which are closed separately. */
   pipes->output[0][0] = open_terminal(&pipes->output[0][1]);
   if (pipes->output[0][0] < 0) return false;
   (void)resize_terminal(pipes->output[0][0], program->columns, program->rows);
@@ -125,7 +126,7 @@ static void close_pair(const int pair[2]) {
   }
 }
 
-/* What the machine or the cell has no room for now: told to the host, and the cell goes on. */
+/* If the machine or the cell has no room now, the host is told, and the cell continues. */
 static void give_up(struct spawn *spawn, const struct pipes *pipes, const char *step) {
   outbox_fault(spawn->id, errno, step);
   for (int i = 0; i < STREAMS; i++) close_pair(pipes->output[i]);
@@ -140,7 +141,7 @@ static int keep(int fd) {
   return fd;
 }
 
-/* A fork of the zygote is asked for and comes later; its number is the first thing on the exec pipe. */
+/* A fork of the zygote is requested here and arrives later; its pid is the first thing on the exec pipe. */
 static void start_fork(const struct program *program, const struct pipes *pipes, struct reader request) {
   int fds[GUEST_FDS];
   list_guest_fds(fds, pipes, program->flags);
@@ -148,11 +149,20 @@ static void start_fork(const struct program *program, const struct pipes *pipes,
   if (!(program->flags & SPAWN_HAS_STDIN)) close(fds[0]);
 }
 
+/* The same of a fork of a guest: that one makes it. */
+static void start_split(const struct program *program, const struct pipes *pipes) {
+  int fds[GUEST_FDS];
+  list_guest_fds(fds, pipes, program->flags);
+  const char *failed = ask_for_split(program->origin, fds);
+  if (failed) report_failed_step(pipes->exec[1], failed);
+  if (!(program->flags & SPAWN_HAS_STDIN)) close(fds[0]);
+}
+
 bool start_spawn(struct spawn *spawn, struct reader *request) {
   static struct program program;
   program = (struct program){0};
   struct reader whole = *request;
-  /* Before its deadline is set: a guest that reaches it has run for no less, and so it was the deadline that ended it. */
+  /* Before its deadline is set, so that a guest that reaches the deadline has run for at least that long. */
   spawn->started_us = now_us();
   if (!take_program(&program, spawn, request)) return false;
   spawn->state_left = STATE_BYTES;
@@ -167,6 +177,9 @@ bool start_spawn(struct spawn *spawn, struct reader *request) {
   }
   if (program.flags & SPAWN_FORKS) {
     start_fork(&program, &pipes, whole);
+  } else if (program.flags & SPAWN_SPLITS) {
+    spawn->is_split = true;
+    start_split(&program, &pipes);
   } else {
     pid_t pid = fork();
     if (pid < 0) {
@@ -186,7 +199,7 @@ bool start_spawn(struct spawn *spawn, struct reader *request) {
   spawn->input.fd = keep(pipes.input[1]);
   spawn->channel.fd = keep(pipes.channel_input);
   spawn->exec_fd = keep(pipes.exec[0]);
-  /* The channel is its guest's alone; while pid 1 held it the host would not see its end. */
+  /* The channel belongs only to its guest; if pid 1 kept it open, the host would not see its end. */
   if (program.flags & SPAWN_HAS_CHANNEL) close(CHANNEL_FD);
   return true;
 }

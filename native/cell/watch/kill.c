@@ -1,6 +1,6 @@
 /*
- * Who is killed. Pid 1 of a namespace kills everything in it at once. Outside of one, what holds a kill together is
- * Landlock's scope of signals, or the guests' uid, or the tree below us.
+ * Kills guests. Pid 1 of a namespace kills everything in it at once. Without one, Landlock's scope of signals, the
+ * guests' uid, or the process tree below us limits a kill.
  * Source: kill(2), landlock(7), pidfd_send_signal(2).
  */
 #include "watch/kill.h"
@@ -18,12 +18,12 @@
 #include <unistd.h>
 
 /*
- * Signals may not reach the machine's init: then neither do they reach anything else that is not ours to end. Asked
- * before every kill(-1) outside a pid namespace, because a single capability too many would end the machine.
+ * If our signals cannot reach the machine's init, they cannot reach any other unrelated process. Checked before every
+ * kill(-1) outside a pid namespace, because one capability too many would end the whole machine.
  */
 bool reaches_strangers(void) { return kill(1, 0) == 0 || errno != EPERM; }
 
-/* Where no scope holds a kill together, the guests' uid does: nothing else on the machine has it. */
+/* Without a scope, the guests' uid limits a kill: nothing else on the machine has it. */
 bool end_guests_by_uid(void) {
   pid_t pid = fork();
   if (pid == 0) {
@@ -46,13 +46,13 @@ static bool has_ended(long pid) {
   if (fd < 0) return true;
   (void)!read(fd, text, sizeof text - 1);
   close(fd);
-  const char *state = strrchr(text, ')'); /* the name before it is the guest's to choose */
+  const char *state = strrchr(text, ')'); /* the guest chooses the name before it */
   return !state || state[2] == 'Z' || state[2] == 'X';
 }
 
 /*
- * Without a scope and without a uid of their own, guests are found one by one, and may fork meanwhile. Held before it
- * is looked for a second time, a pid cannot have become somebody else's.
+ * Without a scope and without their own uid, guests are found one by one, and may fork in the meantime. A pidfd is
+ * opened before the pid is checked a second time, so the pid cannot have been reused.
  */
 static void end_one_by_one(void) {
   enum { ROUNDS_MAX = 1000 };
@@ -86,8 +86,8 @@ void end_everything(int pidfd) {
 }
 
 /*
- * Our end is the end of everything in a pid namespace. Without one it is the stub that ends the guests when we are gone,
- * and it may be stopped: they are not left to it alone.
+ * Our end is the end of everything in a pid namespace. Without one it is the stub that ends the guests when we are
+ * gone, and it may be stopped: they are not left to it alone.
  */
 _Noreturn void leave(void) {
   if (cell.is_warded) kill_guests();

@@ -1,12 +1,12 @@
 /*
- * Who is killed: every guest, one and what it has started, the whole cell. Each ends nothing else.
+ * Kills every guest, one guest and what it has started, or the whole cell, and nothing else.
  */
 #ifndef LAZARET_KILL_H
 #define LAZARET_KILL_H
 #include <stdbool.h>
 #include <sys/types.h>
 
-bool reaches_strangers(void); /* whether kill(-1) would end what is not ours to end */
+bool reaches_strangers(void); /* whether kill(-1) would end unrelated processes */
 void kill_guests(void); /* whatever they have started */
 bool end_guests_by_uid(void); /* false when it could not be done safely */
 void end_everything(int pidfd); /* for the stub: pid 1 or the warden, and all below it */

@@ -1,5 +1,5 @@
 /*
- * How long a look may take. Guests choose how much there is to look at, so each look has its end.
+ * How long a look may take. Guests decide how much there is to look at, so a look has a deadline.
  */
 #include "watch/look.h"
 #include "clock.h"

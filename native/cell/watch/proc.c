@@ -1,5 +1,5 @@
 /*
- * What /proc says, as text. Whatever it says of a process may be of one that has ended meanwhile.
+ * Reads /proc as text. Anything about a process may be about one that has ended in the meantime.
  * Source: proc(5).
  */
 #include "watch/proc.h"
@@ -66,8 +66,8 @@ static bool has_memory(const char *folder) {
 }
 
 /*
- * Nobody may look into a process that executes a file which its user cannot read, into one that has ended, or into a
- * child of ours that has not executed its program yet. The last is soon over.
+ * No process may inspect one that executes a file which its user cannot read, into one that has ended, or our own child
+ * before it has executed its program. The last is soon over.
  */
 bool is_hidden(const char *folder, const char *name) {
   enum { TRIES = 20, TRY_US = 10 * 1000 };

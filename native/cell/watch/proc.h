@@ -11,6 +11,6 @@ size_t read_text(const char *path, char *text, size_t size);
 uint64_t field_bytes(const char *text, const char *name);
 uint64_t count_lines(const char *path, uint64_t most);
 uint64_t count_of_threads(const char *pid, uint64_t (*count)(const char *folder, uint64_t most), uint64_t most);
-bool is_hidden(const char *folder, const char *name); /* of a process or thread that is there, but nobody may look into */
+bool is_hidden(const char *folder, const char *name); /* for a process or thread that exists but cannot be inspected */
 
 #endif

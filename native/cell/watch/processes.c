@@ -55,7 +55,7 @@ static size_t add_children_of(long pid, long *pids, size_t most) {
   return count;
 }
 
-static int compare(const void *one, const void *other) {
+int compare_pids(const void *one, const void *other) {
   long a = *(const long *)one;
   long b = *(const long *)other;
   return (a > b) - (a < b);
@@ -75,7 +75,7 @@ static size_t list_descendants(long *pids, size_t most) {
     if (!is_surveyor(pids[i])) pids[count++] = pids[i];
   }
   if (count < listed && tasks_met > 0) tasks_met--;
-  qsort(pids, count, sizeof *pids, compare);
+  qsort(pids, count, sizeof *pids, compare_pids);
   return count;
 }
 

@@ -1,10 +1,10 @@
 /*
- * Processor time of the whole cell, where no cgroup counts it. What a process used goes to whoever waits for it, but a
- * parent that ignores SIGCHLD waits for nobody, and the time of its children is nowhere. So every process is remembered
- * from one look to the next, and once there are some whose time went to nobody, what the looks found stands for what
- * they did not see: the next look comes at a moment that nobody can foresee, so each process that it finds running
- * stands for one interval, and on average that is exact (Poisson sampling). Programs that wait for their children are
- * never judged by such an average.
+ * Processor time of the whole cell, where no cgroup counts it. The time of a process is added to the parent that waits
+ * for it. But a parent that ignores SIGCHLD waits for no child, and then the time of its children is lost. So every
+ * process is remembered from one look to the next, and once there are some whose time went to nobody, what the looks
+ * found stands for what they did not see: the next look comes at a moment that nobody can foresee, so each process that
+ * it finds running stands for one interval, and on average that is exact (Poisson sampling). Programs that wait for
+ * their children are never charged by such an average.
  */
 #include "watch/processor.h"
 #include "clock.h"

@@ -1,13 +1,14 @@
 /*
- * Surveys: dear looks, by processes of their own (pages.c, locks.c, watches.c). The kernel may take longer for one process
- * than a deadline allows, and pid 1 has to be there for the deadline. The surveyor tells how far it is after each process.
- * Guests cannot stop it where they have another uid or Landlock scopes signals; elsewhere a survey that fails leaves the
- * quick sum, which is never below.
+ * Surveys: expensive measurements in separate processes (pages.c, locks.c, watches.c). The kernel may take longer for
+ * one process than a deadline allows, and pid 1 must not miss the deadline. The surveyor reports its progress after
+ * each process. Guests cannot stop it where they have another uid or Landlock scopes signals; elsewhere a survey that
+ * fails leaves the quick sum, which is never below.
  */
 #include "watch/survey.h"
 #include "clock.h"
 #include "frames.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -26,6 +27,11 @@ static struct surveyor {
 } surveyors[SURVEYS];
 
 static uint64_t spent_us;
+static uint32_t refused;
+
+/* What a surveyor has of pid 1's. */
+enum { NEWS_FD, GIVEN_FD };
+static int news_fd = NEWS_FD;
 
 bool is_surveyor(long pid) {
   bool is_one = false;
@@ -34,6 +40,7 @@ bool is_surveyor(long pid) {
 }
 
 uint64_t surveyors_us(void) { return spent_us; }
+uint32_t surveyors_refused(void) { return refused; }
 
 void survey_reaped(pid_t pid, const struct rusage *usage) {
   for (int of = 0; of < SURVEYS; of++) {
@@ -43,16 +50,16 @@ void survey_reaped(pid_t pid, const struct rusage *usage) {
   }
 }
 
-bool tell_survey(const struct survey *survey) { return write_exactly(SURVEY_NEWS_FD, survey, sizeof *survey); }
+bool tell_survey(const struct survey *survey) { return news_fd < 0 || write_exactly(news_fd, survey, sizeof *survey); }
 
 /* Of everything that pid 1 holds it keeps the pipe and one descriptor: no socket of the host's outlives pid 1 in it. */
-static _Noreturn void survey_and_leave(int news_fd, void (*look)(struct survey *survey), int given_fd) {
+static _Noreturn void survey_and_leave(int to_fd, survey_look *look, int given_fd) {
   struct survey survey = {.state = SURVEY_RUNS};
   bool is_given = given_fd >= 0;
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  if (dup2(news_fd, SURVEY_NEWS_FD) < 0 || (is_given && dup2(given_fd, SURVEY_GIVEN_FD) < 0)) _exit(1);
-  if (syscall(SYS_close_range, is_given ? SURVEY_GIVEN_FD + 1 : SURVEY_GIVEN_FD, ~0U, 0) < 0) _exit(1);
-  look(&survey);
+  if (dup2(to_fd, NEWS_FD) < 0 || (is_given && dup2(given_fd, GIVEN_FD) < 0)) _exit(1);
+  if (syscall(SYS_close_range, is_given ? GIVEN_FD + 1 : GIVEN_FD, ~0U, 0) < 0) _exit(1);
+  look(&survey, is_given ? GIVEN_FD : -1);
   survey.state = SURVEY_DONE;
   _exit(tell_survey(&survey) ? 0 : 1);
 }
@@ -62,16 +69,28 @@ bool survey_is_due(enum survey_of of) {
   return one->pid <= 0 && one->news_fd == 0 && now_us() >= one->next_us;
 }
 
-void start_survey(enum survey_of of, void (*look)(struct survey *survey), int given_fd) {
+/* It takes pid 1's time, but guests that could prevent a measurement could hoard what it counts. */
+static struct survey look_ourselves(survey_look *look, int given_fd) {
+  struct survey survey = {.state = SURVEY_DONE};
+  news_fd = -1;
+  look(&survey, given_fd);
+  news_fd = NEWS_FD;
+  return survey;
+}
+
+void start_survey(enum survey_of of, survey_look *look, int given_fd) {
   struct surveyor *one = &surveyors[of];
   int news[2];
   if (pipe2(news, O_CLOEXEC) < 0) return;
   one->pid = fcntl(news[0], F_SETFL, O_NONBLOCK) == 0 ? fork() : -1;
   if (one->pid == 0) survey_and_leave(news[1], look, given_fd);
+  if (one->pid < 0 && errno == EAGAIN) refused++;
   close(news[1]);
   one->began_us = one->heard_us = now_us();
   one->latest = (struct survey){.state = one->pid > 0 ? SURVEY_RUNS : SURVEY_FAILED};
   one->news_fd = news[0];
+  /* Without its survey, the quick sum of memory counts, which is never below. */
+  if (one->pid < 0 && of != SURVEY_OF_PROCESSES) one->latest = look_ourselves(look, given_fd);
 }
 
 static void forget_survey(struct surveyor *one) {

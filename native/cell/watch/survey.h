@@ -1,5 +1,5 @@
 /*
- * Surveys: dear looks, each by a process of its own, so that none waits for another.
+ * Surveys: expensive measurements, each in its own process, so that none waits for another.
  */
 #ifndef LAZARET_SURVEY_H
 #define LAZARET_SURVEY_H
@@ -18,13 +18,15 @@ struct survey {
   uint64_t watches;
 };
 
-/* Where a surveyor finds the one descriptor that it was given. */
-enum { SURVEY_NEWS_FD, SURVEY_GIVEN_FD };
-
 /* Whether the next one may start: none is under way, or only just over. */
 bool survey_is_due(enum survey_of of);
-/* `look` runs in the surveyor, with nothing of pid 1's but its memory and, if there is one, the descriptor given. */
-void start_survey(enum survey_of of, void (*look)(struct survey *survey), int given_fd);
+/*
+ * `look` runs in the surveyor, with nothing of pid 1's but its memory and, if there is one, the descriptor given.
+ * Guests at their limit on processes leave no room for a surveyor: then pid 1 itself looks.
+ */
+typedef void survey_look(struct survey *survey, int given_fd);
+void start_survey(enum survey_of of, survey_look *look, int given_fd);
+uint32_t surveyors_refused(void); /* forks that a limit on processes refused to pid 1, not to a guest */
 bool tell_survey(const struct survey *survey); /* how far it is, after each process; false when nobody listens */
 bool survey_is_under_way(enum survey_of of);
 struct survey hear_survey(enum survey_of of); /* a survey that is over is told once */

@@ -1,7 +1,7 @@
 /*
- * The end of one process and of everything that it has started, where others have to go on. While it lives it is the
- * reaper of its descendants (PR_SET_CHILD_SUBREAPER, which survives execve, and the filter lets nobody give it up or
- * make children elsewhere), so none of them leaves its tree; it is stopped first and killed last.
+ * Ends one process and everything that it has started, while others continue. While it lives it is the reaper of its
+ * descendants (PR_SET_CHILD_SUBREAPER, which survives execve, and the filter lets nobody give it up or make children
+ * elsewhere), so none of them leaves its tree; it is stopped first and killed last.
  * Source: prctl(2), proc(5).
  */
 #include "watch/tree.h"
@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -72,13 +73,13 @@ void signal_tree(pid_t root, int number) {
 /*
  * Each round kills every parent that forks on, so what forks has few rounds to do so. Where `root` ends while we are at
  * it, by others or because they woke it, and where something is still not dead in time, somebody is in our way: nobody
- * can tell any more whose a process is, and all go.
+ * can tell any more whose a process is. False then.
  */
-void kill_tree(pid_t root) {
+static bool end_tree(pid_t root) {
   const struct timespec pause = {.tv_nsec = 200 * 1000};
   uint64_t deadline = now_us() + TREE_KILL_US;
   size_t dead = SIZE_MAX;
-  if (has_ended(state_of(root))) return;
+  if (has_ended(state_of(root))) return true;
   while (now_us() < deadline) {
     (void)kill(root, SIGSTOP);
     bool is_quiet = kill_descendants(root, &dead);
@@ -86,9 +87,58 @@ void kill_tree(pid_t root) {
     if (has_ended(state)) break;
     if (is_quiet && state == 'T') {
       (void)kill(root, SIGKILL);
-      return;
+      return true;
     }
     if (is_quiet || state != 'T') nanosleep(&pause, NULL);
   }
-  kill_guests();
+  return false;
+}
+
+/* Where others are to live on, what has left the tree is looked for when `root` is gone: see serve/splits.c. */
+void kill_tree(pid_t root, bool spares_others) {
+  if (end_tree(root)) return;
+  if (spares_others) (void)kill(root, SIGKILL);
+  else kill_guests();
+}
+
+/* ---- who belongs to nobody ---- */
+
+static long theirs[PROCESSES_MAX];
+
+/* In ascending order. */
+static size_t list_theirs(const pid_t *roots, size_t count) {
+  size_t listed = 0;
+  for (size_t i = 0; i < count && listed < PROCESSES_MAX; i++) {
+    theirs[listed++] = roots[i];
+    listed += list_descendants_of(roots[i], theirs + listed, PROCESSES_MAX - listed);
+  }
+  qsort(theirs, listed, sizeof *theirs, compare_pids);
+  return listed;
+}
+
+/* Processes first: one that is born later has a parent among them, or is looked at in the next round. */
+static bool kill_others(const pid_t *roots, size_t count) {
+  static long pids[PROCESSES_MAX];
+  size_t listed = list_processes(pids, PROCESSES_MAX);
+  size_t kept = list_theirs(roots, count);
+  size_t alive = 0;
+  for (size_t i = 0; i < listed; i++) {
+    if (bsearch(&pids[i], theirs, kept, sizeof *theirs, compare_pids) || has_ended(state_of(pids[i]))) continue;
+    (void)kill((pid_t)pids[i], SIGKILL);
+    alive++;
+  }
+  return alive == 0 && listed < PROCESSES_MAX && kept < PROCESSES_MAX;
+}
+
+/* As with a tree: where something is still not dead in time, all go. */
+void kill_strangers(const pid_t *roots, size_t count) {
+  const struct timespec pause = {.tv_nsec = 200 * 1000};
+  uint64_t deadline = now_us() + TREE_KILL_US;
+  while (!kill_others(roots, count)) {
+    if (now_us() >= deadline) {
+      kill_guests();
+      return;
+    }
+    nanosleep(&pause, NULL);
+  }
 }

@@ -1,8 +1,8 @@
 /*
- * The watchdog: what pid 1 holds itself. The wall limit always, so that it holds while the host is busy; memory and
- * processor time where no cgroup does, and what waits in sockets that a cgroup does not charge. All but the wall limit
- * is a poll: a guest can pass the limit by what it allocates in one interval, and the receipt says `watchdog`. No look goes
- * on past the deadline, whatever guests have made it look at; what is dear is left to a survey.
+ * The watchdog: the limits that pid 1 enforces. The wall limit always, so that it holds while the host is busy; memory
+ * and processor time where no cgroup does, and the bytes in sockets that a cgroup does not charge. All but the wall
+ * limit are polled: a guest can exceed a limit by what it allocates in one interval, and the receipt says `watchdog`.
+ * No measurement continues past the deadline, whatever guests do to prolong it; a survey makes the expensive ones.
  */
 #include "watch/watchdog.h"
 #include "cell.h"
@@ -10,14 +10,15 @@
 #include "frames.h"
 #include "outbox.h"
 #include "watch/kill.h"
-#include "watch/locks.h"
+#include "watch/files/locks.h"
 #include "watch/look.h"
-#include "watch/memory.h"
+#include "watch/memory/memory.h"
+#include "watch/files/open_files.h"
 #include "watch/processes.h"
 #include "watch/processor.h"
-#include "watch/sockets.h"
+#include "watch/memory/sockets.h"
 #include "watch/survey.h"
-#include "watch/work.h"
+#include "watch/files/work.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,8 +32,8 @@ static uint64_t disk_look_us;
 bool watchdog_counts(void) { return watched.memory_bytes > 0 || watched.cpu_us > 0; }
 
 /*
- * Exponentially distributed, so that having waited says nothing of how long is left: a guest that knew when the next
- * look at the processor time comes would use it in between. The logarithm is one by lines between powers of two.
+ * Exponentially distributed, so that the time already waited says nothing about the time left: a guest that knew the
+ * next sample of processor time would use the time in between. The logarithm is linear between powers of two.
  */
 static uint64_t random_interval_us(void) {
   enum { SHORTEST_US = 1000, LONGEST_US = 100 * 1000, PIECES = 1 << 10 };
@@ -52,7 +53,9 @@ static uint64_t random_interval_us(void) {
 
 static bool watches_disk(void) { return cell.disk_bytes > 0; }
 
-static bool looks(void) { return watchdog_counts() || watches_disk() || watched.socket_bytes > 0 || watched.tasks_max > 0; }
+static bool looks(void) {
+  return watchdog_counts() || watches_disk() || watched.socket_bytes > 0 || watched.tasks_max > 0 || watched.files_max > 0;
+}
 
 void watch(struct watched limits) {
   watched = limits;
@@ -89,7 +92,7 @@ static void end_guests(enum exceeded what, uint64_t observed) {
   look_us = processor_look_us = UINT64_MAX; /* said once */
 }
 
-/* Walking through folders takes its time: a twentieth of ours at most. */
+/* Walking folders takes long: at most a twentieth of our time. */
 static bool look_at_disk(uint64_t now) {
   enum { DISK_INTERVAL_MS = 100, SHARE_OF_TIME = 20 };
   uint64_t over = work_bytes_over();
@@ -99,7 +102,9 @@ static bool look_at_disk(uint64_t now) {
   return over > 0;
 }
 
-/* Whether the guests were ended. Sockets that no cgroup charges have a limit of their own: they use up the machine's. */
+/*
+ * Whether the guests were ended. Sockets that no cgroup charges have a limit of their own: they use up the machine's.
+ */
 static bool look_at_memory(void) {
   uint64_t waiting = watched.socket_bytes > 0 ? socket_memory(watched.memory_bytes > 0).from_machine : 0;
   uint64_t memory = watched.memory_bytes > 0 ? memory_bytes(watched.memory_bytes) : 0;
@@ -117,7 +122,13 @@ static bool look_at_tasks(void) {
   return tasks > watched.tasks_max;
 }
 
-/* Whether it is over for the guests. Asked again between looks, because each takes its time. */
+static bool look_at_files(void) {
+  uint64_t files = watched.files_max > 0 ? open_files() : 0;
+  if (files > watched.files_max) end_guests(EXCEEDED_FILES, files);
+  return files > watched.files_max;
+}
+
+/* Whether the guests must end. Checked again between measurements, because each takes long. */
 static bool is_past_deadline(void) {
   if (watched.wall_us == 0 || now_us() < deadline_us) return false;
   end_guests(EXCEEDED_WALL, watched.wall_us);
@@ -138,15 +149,15 @@ void watchdog_look(void) {
   }
   if (now < look_us) return;
   look_us = now + (survey_is_under_way(SURVEY_OF_PROCESSES) ? SURVEY_INTERVAL_US : WATCHDOG_INTERVAL_MS * 1000);
-  if (look_at_tasks() || is_past_deadline()) return;
+  if (look_at_tasks() || is_past_deadline() || look_at_files()) return;
   if (watches_disk() && now >= disk_look_us && look_at_disk(now)) return;
   if (is_past_deadline() || look_at_memory()) return;
   (void)is_past_deadline();
 }
 
 /*
- * Before a kill: a guest with much memory may be longer in dying than the host can wait. For the same reason nothing is
- * looked at for long: what the last look knew is told where this one does not come to its end.
+ * Before a kill, because a guest with much memory may take longer to die than the host can wait. For the same reason
+ * nothing is measured for long: if this measurement does not finish, the previous values are reported.
  */
 void report_usage(void) {
   if (!watchdog_counts()) return;

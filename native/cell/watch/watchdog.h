@@ -1,17 +1,18 @@
 /*
- * The watchdog: the limits that pid 1 holds.
+ * The watchdog: the limits that pid 1 enforces.
  */
 #ifndef LAZARET_WATCHDOG_H
 #define LAZARET_WATCHDOG_H
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Zero means none, or held by something better. */
+/* Zero means none, or enforced by something better. */
 struct watched {
   uint64_t memory_bytes;
   uint64_t cpu_us;
   uint64_t wall_us;
   uint64_t socket_bytes; /* in sockets that no cgroup charges, out of what the whole machine has for them */
+  uint64_t files_max;    /* open in all processes together */
   uint64_t tasks_max;    /* processes and threads, where no limit of the kernel's is the cell's own */
 };
 

@@ -1,7 +1,10 @@
-/** A message becomes something to execute, or the reason why it is refused: the first that applies, in this order. */
+/**
+ * Turns a message into code to execute, or into the reason why it is refused: the first one that applies, in this
+ * order.
+ */
 export type ActorLanguage = (typeof languages)[number]
 
-/** One piece of code, checked. */
+/** A checked program. */
 export interface Execution {
   readonly code: string
   readonly language: ActorLanguage
@@ -15,7 +18,7 @@ export interface TimeoutRules {
   readonly timeoutMsMax: number
 }
 
-/** Reads a message that may be anything. A getter of it may throw. */
+/** Reads a message, which may be anything. Its getters may throw. */
 export function checkMessage(message: unknown, rules: TimeoutRules): Execution | string {
   const { type, payload } = fieldsOf(message)
   if (type !== 'execute') return `Expected message type 'execute', got '${describe(type)}'`
@@ -52,7 +55,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 
 const describedMax = 100
 
-/** As it would stand in a template, but that nothing of it is called, and that it stays one short line. */
+/** As in a template string, but without calling any code of it, and as one short line. */
 function describe(value: unknown): string {
   if (typeof value === 'function') return 'a function'
   if (typeof value === 'object' && value !== null) return isList(value) ? 'a list' : 'an object'

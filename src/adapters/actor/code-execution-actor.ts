@@ -1,9 +1,9 @@
 /**
- * The protocol of the actors that execute code: a message in, an answer out, whatever happens. How code is run is the
- * one thing in which they differ.
+ * The protocol of the actors that execute code: a message in, an answer out, whatever happens. They differ only in how
+ * they run the code.
  */
 import { systemClock } from '../../core/clock.ts'
-import { LazaretError } from '../../core/errors.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
 import { messageOf } from '../../core/primordials.ts'
 import type { RunResult } from '../../core/result.ts'
 import { checkMessage, type Execution, type TimeoutRules, whyNoTimeout } from './check-message.ts'
@@ -12,7 +12,7 @@ import type { Answer, Message, MessageResponse, ResponseNames } from './message.
 
 export type Execute = (execution: Execution) => Promise<RunResult>
 
-/** Where every actor of this kind answers from. */
+/** The address from which every actor of this kind answers. */
 const ownAddress = '@(code-execution)'
 
 export class CodeExecutionActor {
@@ -59,10 +59,10 @@ function writeNames(message: Message): Omit<ResponseNames, 'timestamp'> {
   }
 }
 
-/** An answer repeats them, and says one more word; no engine can add that to the longest text it has. */
+/** An answer repeats them with a suffix, which no engine could add to its longest possible text. */
 const nameLengthMax = 1024 * 1024
 
-/** Those that are texts of any use. What is no message at all gets an answer too, and a getter of it may throw. */
+/** The ones that are usable texts. Something that is not a message gets an answer too, and its getters may throw. */
 function readNames(message: unknown): Partial<Record<'id' | 'from' | 'correlationId', string>> {
   if (typeof message !== 'object' || message === null) return {}
   const names = ['id', 'from', 'correlationId'] as const
@@ -72,7 +72,7 @@ function readNames(message: unknown): Partial<Record<'id' | 'from' | 'correlatio
 function readName(message: object, name: string): readonly (readonly [string, string])[] {
   try {
     const value: unknown = Reflect.get(message, name)
-    // Where nothing checks types, numbers serve as names too.
+    // In untyped code, numbers serve as names too.
     if (typeof value === 'number') return [[name, `${value}`]]
     return typeof value === 'string' && value.length <= nameLengthMax ? [[name, value]] : []
   } catch {
@@ -80,7 +80,7 @@ function readName(message: object, name: string): readonly (readonly [string, st
   }
 }
 
-/** Why nothing ran, and what to do: errors of ours have both from one table. A getter of the message may throw anything. */
+/** Why nothing ran, and what to do: our errors take both from one table. A getter of the message may throw anything. */
 function describeRefusal(error: unknown): string {
   if (isOurs(error) && error.code === 'DISPOSED')
     return 'The actor was disposed, or the Lazaret that it uses. Create a new one.'

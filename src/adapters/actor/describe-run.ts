@@ -1,4 +1,4 @@
-/** What a run was, in the words of this door. */
+/** Describes a run in the terms of the actor protocol. */
 import { sayOutcome } from '../../core/outcome.ts'
 import type { GuestError, Outcome } from '../../core/outcome.ts'
 import type { LogEntry, RunResult } from '../../core/result.ts'
@@ -14,7 +14,7 @@ const prefixes: Readonly<Record<LogEntry['level'], string>> = {
   debug: 'DEBUG: ',
 }
 
-/** The keys of a payload stand in the order that others know. */
+/** The keys of a payload have the order that callers know. */
 export function describeRun(result: RunResult, execution: Execution): Answer {
   const { outcome, usage } = result
   const logs = result.logs.map(({ level, text }) => prefixes[level] + text)
@@ -35,7 +35,7 @@ export function describeRun(result: RunResult, execution: Execution): Answer {
   }
 }
 
-/** `undefined` when the code did what it should. */
+/** `undefined` if the code succeeded. */
 function describeFailure(outcome: Outcome, { timeoutMs }: Execution): string | undefined {
   switch (outcome.kind) {
     case 'completed':
@@ -47,7 +47,7 @@ function describeFailure(outcome: Outcome, { timeoutMs }: Execution): string | u
     case 'killed':
       return `Execution ${sayOutcome(outcome)}`
     case 'timed-out': {
-      // A Lazaret that is shared may allow less than the message asks for.
+      // A shared Lazaret may allow less than the message asks for.
       const limitMs = outcome.limit === 'wall' ? Math.min(timeoutMs, outcome.limitMs) : outcome.limitMs
       return `Execution ${sayOutcome({ ...outcome, limitMs })} (process killed)`
     }

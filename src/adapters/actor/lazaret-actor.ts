@@ -1,27 +1,27 @@
-/** The protocol of the actors on a Lazaret: its own, or one that it was given. */
-import { LazaretError } from '../../core/errors.ts'
+/** The actor protocol on a Lazaret: the actor's own, or a shared one. */
+import { LazaretError } from '../../core/errors/errors.ts'
 import type { RunRequest } from '../../core/request.ts'
 import type { Lazaret } from '../../engine/api.ts'
 import { createLazaret } from '../../engine/lazaret.ts'
-import type { LazaretOptions } from '../../engine/options.ts'
+import type { LazaretOptions } from '../../engine/options/options.ts'
 import { readInput } from '../../policy/hostile-input.ts'
 import { CodeExecutionActor } from './code-execution-actor.ts'
 
-/** Options of a Lazaret that the actor makes for itself, or the one to use. */
+/** Options of the Lazaret that the actor creates, or the Lazaret to use. */
 export type CodeExecutionActorOptions = LazaretOptions & {
-  /** It is not disposed with the actor; of the other options `ceilings.wallMs` alone then has a meaning. */
+  /** It is not disposed with the actor; then only `ceilings.wallMs` of the other options has an effect. */
   readonly lazaret?: Lazaret
 }
 
 const defaultTimeoutMsUsual = 5000
-/** The longest timeout of a message, where `ceilings.wallMs` does not say: five minutes. */
+/** The longest timeout of a message without `ceilings.wallMs`: five minutes. */
 const timeoutMsMaxUsual = 300_000
 
-/** By what the code of a message is run. */
+/** What runs the code of a message. */
 type Road = Pick<RunRequest, 'runtime' | 'realm'>
 
 export class LazaretActor extends CodeExecutionActor implements AsyncDisposable {
-  /** As it was given; answers go back to whoever called `receive`. */
+  /** The given router; answers go to the caller of `receive`. */
   readonly router: object
   readonly #lazaret: Lazaret
   readonly #isOwn: boolean
@@ -46,12 +46,12 @@ export class LazaretActor extends CodeExecutionActor implements AsyncDisposable 
     this.#isOwn = lazaret === undefined
   }
 
-  /** Resolves when so many workers wait for messages. They come by themselves from the second message on. */
+  /** Resolves when this many workers are parked. From the second message on they start by themselves. */
   async warmUp(count = 1): Promise<void> {
     await this.#lazaret.warmUp({ language: 'javascript', ...this.#road, count })
   }
 
-  /** Ends what still runs, unless the Lazaret is somebody else's, and resolves when nothing is left. */
+  /** Ends what still runs, unless the Lazaret is shared, and resolves when nothing is left. */
   async dispose(): Promise<void> {
     if (this.#isOwn) await this.#lazaret[Symbol.asyncDispose]()
   }
@@ -72,7 +72,7 @@ interface ParsedActorOptions {
   readonly timeoutMsMax: number
 }
 
-/** What is wrong with the other options is for `createLazaret()` to say. */
+/** `createLazaret()` checks the other options. */
 function parseActorOptions(given: CodeExecutionActorOptions): ParsedActorOptions {
   return readInput(() => {
     const { lazaret, ...options } = given

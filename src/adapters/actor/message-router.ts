@@ -1,5 +1,5 @@
-/** Who gets a message, by its address. */
-import { LazaretError } from '../../core/errors.ts'
+/** Delivers messages by address. */
+import { LazaretError } from '../../core/errors/errors.ts'
 import { readInput } from '../../policy/hostile-input.ts'
 import type { Message, MessageResponse } from './message.ts'
 
@@ -7,14 +7,14 @@ export interface Actor {
   receive(message: Message): Promise<MessageResponse>
 }
 
-/** Hands messages to the actors that are registered under their addresses. */
+/** Delivers messages to the actors that are registered under their addresses. */
 export class MessageRouter {
   readonly #actors = new Map<string, Actor>()
 
   /**
-   * Whoever had the address before has it no longer.
+   * Replaces an actor that had this address before.
    *
-   * @throws {LazaretError} INVALID_REQUEST for an address that is no text, and for what is no actor.
+   * @throws {LazaretError} INVALID_REQUEST if the address is not a text, or the actor is not an actor.
    */
   register(address: string, actor: Actor): void {
     if (typeof address !== 'string' || address === '')

@@ -1,13 +1,13 @@
-/** What actors say to each other. Others know these shapes, so their names and units are not ours to choose. */
+/** The messages of actors. These shapes are an existing contract, so we cannot choose their names and units. */
 export interface Message {
   /** Default: a fresh one. */
   readonly id?: string
   readonly from?: string
   /** Default: the actor that receives it. */
   readonly to?: string
-  /** `execute` is the only one that is understood. */
+  /** Only `execute` is supported. */
   readonly type: string
-  /** An `ExecutePayload`; whatever else it is gets an answer that says what is wrong. */
+  /** An `ExecutePayload`; anything else gets an answer that says what is wrong. */
   readonly payload?: unknown
   readonly correlationId?: string
   /** Milliseconds since 1970. Default: now. */
@@ -41,7 +41,7 @@ export type Answer =
       readonly success: false
       /** Why it failed. */
       readonly error: string
-      /** Absent when the message was refused, and nothing ran. */
+      /** Absent if the message was refused and nothing ran. */
       readonly payload?: ExecutionPayload
     }
 
@@ -50,7 +50,7 @@ export interface ExecutionPayload {
   readonly result?: unknown
   /** One entry for each call of the console; guest text. */
   readonly logs: string[]
-  /** Whole milliseconds, from the start of the process; that of one that waited was before. */
+  /** Whole milliseconds from the start of the run; a parked process started earlier. */
   readonly executionTime: number
   /** Absent when the code failed. */
   readonly language?: 'javascript' | 'typescript'

@@ -1,21 +1,24 @@
 /**
- * A value as plain JSON, for doors that promise that and no tags. Made from the tagged encoding, which is a guest's to
- * claim: the work is bounded, and what does not fit is a text that says so.
+ * A value as plain JSON, for protocols without tags. It is made from the tagged encoding, which a guest can forge: the
+ * work is bounded, and parts that do not fit become a text that says so.
  */
-import { systemClock } from '../../core/clock.ts'
-import { decodeLeaf, malformed } from '../../core/decode-leaf.ts'
-import { depthMax } from '../../core/encode-walk.ts'
+import { processorMs } from '../../core/clock.ts'
+import { decodeLeaf, malformed } from '../../core/values/decode-leaf.ts'
+import { depthMax } from '../../core/values/value-depth.ts'
 import { keysOf } from '../../core/known-keys.ts'
-import { findRefTarget } from '../../core/value-refs.ts'
+import { findRefTarget } from '../../core/values/value-refs.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** So many values, and so many characters of text, in what it becomes: shared objects are written out each time. */
+/** The most values and characters in the result: shared objects are written out each time. */
 const valuesMax = 2_000_000
 const charactersMax = 32 * 1024 * 1024
-/** How long the event loop may be kept from turning: values that share much take longer to write out than they are long. */
-const timeMsMax = 30
-/** How many values are converted between two looks at the clock. */
+/**
+ * Processor time, which blocks the event loop: values with much sharing take longer to write out than their length
+ * suggests. It is not wall-clock time, because on a busy machine a short value would sometimes be too large.
+ */
+const processorMsMax = 30
+/** How many values are converted between two readings of the clock. */
 const valuesALook = 256
 
 /** Functions and symbols, as the encoder describes them. */
@@ -32,7 +35,7 @@ class PlainJson {
   #valuesLeft = valuesMax
   #charactersLeft = charactersMax
   #count = 0
-  readonly #endsAt = systemClock.now() + timeMsMax
+  readonly #endsAt = processorMs() + processorMsMax
 
   constructor(root: unknown) {
     this.#root = root
@@ -52,7 +55,7 @@ class PlainJson {
 
   #hasRoom(): boolean {
     this.#valuesLeft--
-    if (this.#count++ % valuesALook === 0 && systemClock.now() > this.#endsAt) this.#valuesLeft = -1
+    if (++this.#count % valuesALook === 0 && processorMs() > this.#endsAt) this.#valuesLeft = -1
     return this.#valuesLeft >= 0
   }
 
@@ -65,7 +68,7 @@ class PlainJson {
     const plain: unknown[] = []
     for (const item of items) {
       plain.push(this.convert(item, depth + 1) ?? null)
-      // The last one says that more is missing.
+      // The last one says that the rest is missing.
       if (this.#valuesLeft < 0) break
     }
     return plain
@@ -129,7 +132,7 @@ class PlainJson {
 
   #pattern(fields: Fields, depth: number): unknown {
     const { source, flags } = fields
-    // Anything else would be made a text, again for each Ref to it, by code that the guest may have a say in.
+    // Anything else would be converted to text, again for each Ref to it, by code that the guest can influence.
     if (typeof source !== 'string' || typeof flags !== 'string') return this.#fields(fields, depth)
     return this.#text(`/${source}/${flags}`)
   }
@@ -141,7 +144,7 @@ class PlainJson {
     return target === undefined ? null : this.convert(target, depth)
   }
 
-  /** `undefined` for what holds no bytes. */
+  /** `undefined` for values without bytes. */
   #binary(tag: string, fields: Fields): unknown {
     const { value } = fields
     if (typeof value !== 'string') return undefined
@@ -155,7 +158,7 @@ class PlainJson {
   }
 }
 
-/** By hand: with the iterators of a million elements it takes ten times as long. */
+/** A plain loop: with iterators over a million elements it takes ten times as long. */
 function listNumbers(elements: ArrayLike<number | bigint>): unknown[] {
   const plain: unknown[] = []
   for (let index = 0; index < elements.length; index++) plain.push(plainNumber(elements[index] ?? 0))

@@ -1,10 +1,10 @@
-/** The actor for code that nobody trusts: the protocol on the engine's `bun` runtime. */
+/** The actor for untrusted code: the protocol on the engine's `bun` runtime. */
 import { LazaretActor } from './lazaret-actor.ts'
 import type { CodeExecutionActorOptions } from './lazaret-actor.ts'
 
 /**
- * Executes the code of each message in a Bun process of its own, in a cell of its own, with nothing but the language and
- * a console in reach; `docs/actors.md` has the protocol.
+ * Executes the code of each message in its own Bun process, in its own cell, where it can reach only the language and a
+ * console; `docs/guide/actors.md` has the protocol.
  *
  * @example
  * ```ts

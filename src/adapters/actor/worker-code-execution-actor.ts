@@ -3,8 +3,8 @@ import { LazaretActor } from './lazaret-actor.ts'
 import type { CodeExecutionActorOptions } from './lazaret-actor.ts'
 
 /**
- * Executes the code of each message in a V8 isolate of its own, in a worker that lasts, behind a cell's wall. It answers
- * sooner than SubprocessCodeExecutionActor; its first wall is the engine's and not the kernel's.
+ * Executes the code of each message in its own V8 isolate, in a long-lived worker inside a cell. It answers faster than
+ * SubprocessCodeExecutionActor, but its first wall is the engine's and not the kernel's.
  */
 export class WorkerCodeExecutionActor extends LazaretActor {
   /**

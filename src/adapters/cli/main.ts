@@ -15,7 +15,7 @@ if (major < 22 || (major === 22 && minor < 12)) {
   // `npm run` moves to the package's folder; the paths that a person writes are meant from where they are.
   if (process.env['npm_lifecycle_event'] === 'lazaret' && process.env['INIT_CWD'])
     process.chdir(process.env['INIT_CWD'])
-  if (process.argv[2] === 'snippet') await import('./snippet-thread.ts')
+  if (process.argv[2] === 'snippet') await import('./commands/snippet-thread.ts')
   const { runProgram } = await import('./program.ts')
   process.exitCode = await runProgram(process.argv.slice(2))
 }

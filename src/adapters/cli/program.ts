@@ -1,21 +1,25 @@
 /** The command line as a whole: parses it, performs one command, and answers with the exit code. */
 import { Command } from 'commander'
-import { addAuditCommand } from './audit-command.ts'
-import type { CommandContext } from './command-context.ts'
-import { addDoctorCommand } from './doctor-command.ts'
-import { addExecCommand } from './exec-command.ts'
+import { addAuditCommand } from './commands/audit-command.ts'
+import type { CommandContext } from './commands/command-context.ts'
+import { addDoctorCommand } from './commands/doctor-command.ts'
+import { addEnvCommand } from './commands/env-command.ts'
+import { addExecCommand } from './commands/exec-command.ts'
 import { exitCodeOf } from '../../core/outcome.ts'
-import { type Interruption, watchInterruption } from './interruption.ts'
-import { addKeysCommand } from './keys-command.ts'
+import { type Interruption, watchInterruption } from './commands/interruption.ts'
+import { addKeysCommand } from './commands/keys-command.ts'
 import { readPackageVersion } from './package-version.ts'
-import { addMcpCommand } from './mcp-command.ts'
-import { printError } from './print-error.ts'
-import { addReceiptCommand } from './receipt-command.ts'
-import { addRunCommand } from './run-command.ts'
-import { addSnippetCommand } from './snippet-command.ts'
-import { describeSystemError } from './system-error.ts'
-import { resetOn, toSingleLine } from './terminal-text.ts'
-import { UsageError } from './usage-error.ts'
+import { addMcpCommand } from './commands/mcp-command.ts'
+import { printError } from './output/print-error.ts'
+import { addReceiptCommand } from './commands/receipt-command.ts'
+import { addRunCommand } from './commands/run-command.ts'
+import { addServeCommand } from './commands/serve-command.ts'
+import { addSnippetCommand } from './commands/snippet-command.ts'
+import { addReplCommand } from './repl/repl-command.ts'
+import { describeSystemError } from './output/system-error.ts'
+import { resetOn, toSingleLine } from './output/terminal-text.ts'
+import { addTokenCommand } from './commands/token-command.ts'
+import { UsageError } from './options/usage-error.ts'
 
 /** What a shell reports for a program that SIGPIPE ended, and so what `lazaret run … | head -1` answers. */
 const outputClosedExitCode = 128 + 13
@@ -71,7 +75,7 @@ function requireCurrentFolder(): void {
 
 export function createProgram(context: CommandContext): Command {
   const program = new Command('lazaret')
-    .description('Runs untrusted code, each run behind a kernel wall of its own.')
+    .description('Runs untrusted code, each run in its own kernel jail.')
     .version(readPackageVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show this help')
     .enablePositionalOptions()
@@ -80,8 +84,12 @@ export function createProgram(context: CommandContext): Command {
     .configureOutput({ outputError: () => undefined })
   addRunCommand(program, context)
   addExecCommand(program, context)
+  addReplCommand(program, context)
   addSnippetCommand(program, context)
   addMcpCommand(program, context)
+  addServeCommand(program, context)
+  addTokenCommand(program, context)
+  addEnvCommand(program, context)
   addDoctorCommand(program, context)
   addAuditCommand(program, context)
   addReceiptCommand(program, context)

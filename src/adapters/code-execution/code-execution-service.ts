@@ -1,4 +1,4 @@
-/** Executes programs in isolates, as a service: initialized once, asked often, shut down at the end. */
+/** Executes programs in isolates, as a service: initialized once, used often, shut down at the end. */
 import { getLibrarySource, isModuleAllowed, getAllowedModuleNames, readAdded } from './libraries.ts'
 import { paramsOfAction } from './action.ts'
 import type { CodeAction } from './action.ts'
@@ -31,7 +31,7 @@ export class CodeExecutionService implements AsyncDisposable {
     this.#hasDefaults = !replaceLibraries
   }
 
-  /** Starts the workers. Called by the first `execute()` if nobody has; safe to call often, at one time too. */
+  /** Starts the workers. The first `execute()` does so too; it may be called repeatedly and concurrently. */
   initialize(): Promise<void> {
     return this.#pool.initialize()
   }
@@ -51,7 +51,10 @@ export class CodeExecutionService implements AsyncDisposable {
     return this.#pool.getStats()
   }
 
-  /** Refuses what waits, gives what runs five seconds, and ends the workers. `initialize()` works again afterwards. */
+  /**
+   * Refuses queued programs, gives running ones five seconds, and ends the workers. `initialize()` works again
+   * afterwards.
+   */
   shutdown(): Promise<void> {
     return this.#pool.shutdown()
   }

@@ -1,8 +1,8 @@
-/** Which libraries programs may require, by default and in a service of its own mind. */
+/** The libraries that programs may require, by default and with a service's own list. */
 import { readFileSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 
-import { LazaretError } from '../../core/errors.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
 import { libraryNames, ownLibraries, readOwnLibrary } from '../../runtimes/isolate/libraries.ts'
 import type { LibraryPlace } from '../../runtimes/isolate/protocol.ts'
 
@@ -26,7 +26,7 @@ export function getLibrarySource(name: string): string | null {
   return readOwnLibrary(name)
 }
 
-/** What a worker is told. Throws INVALID_REQUEST for a file that cannot be read. */
+/** The list for a worker. Throws INVALID_REQUEST for a file that cannot be read. */
 export function readLibraries({
   libraries,
   replaceLibraries,

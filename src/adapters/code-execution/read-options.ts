@@ -1,6 +1,6 @@
-/** The options of a pool of workers, with every gap filled. */
-import { LazaretError } from '../../core/errors.ts'
-import type { LazaretOptions } from '../../engine/options.ts'
+/** The options of a pool of workers, with all defaults filled in. */
+import { LazaretError } from '../../core/errors/errors.ts'
+import type { LazaretOptions } from '../../engine/options/options.ts'
 import type { CrashLimit } from '../../pool/slots.ts'
 import { textOf } from './text-of.ts'
 import type { WorkerPoolOptions } from './types.ts'
@@ -25,7 +25,7 @@ export function readOptions(options: WorkerPoolOptions): ReadOptions {
     return read(options)
   } catch (thrown) {
     if (thrown instanceof LazaretError) throw thrown
-    // A proxy or a getter of the caller's.
+    // The caller may have passed a proxy or a getter.
     throw refuse(`they cannot be read: ${textOf(thrown)}`)
   }
 }

@@ -1,4 +1,4 @@
-/** Unknown parameters become a request, or a sentence that says what is wrong with them. Nothing here throws. */
+/** Turns unknown parameters into a request, or a sentence that says what is wrong with them. Never throws. */
 import type { Limits } from '../../core/limits.ts'
 import type { HostFunction, RunHandles, RunSpec } from '../../core/request.ts'
 import { isAbortSignal } from '../../policy/hostile-input.ts'
@@ -32,7 +32,7 @@ export function readParams(params: unknown): ReadParams | string {
   try {
     return read(params)
   } catch (thrown) {
-    // A proxy or a getter of the caller's.
+    // The caller may have passed a proxy or a getter.
     return `The parameters cannot be read: ${textOf(thrown)}`
   }
 }
@@ -89,10 +89,10 @@ function readInputData(data: unknown): { readonly json: string | undefined } | s
   }
 }
 
-/** Nothing for what JSON leaves out. */
+/** Undefined for values that JSON leaves out. */
 const toJson = JSON.stringify as (value: unknown) => string | undefined
 
-/** What programs give and get are texts of JSON. */
+/** Programs pass and receive JSON texts. */
 function readBridge(bridge: unknown): Readonly<Record<string, HostFunction>> | string | undefined {
   if (bridge === undefined || bridge === null) return undefined
   if (typeof bridge !== 'object') return 'bridge must be an object of functions'

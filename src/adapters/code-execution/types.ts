@@ -1,12 +1,12 @@
 /** The shapes of the code-execution service. */
-import type { LazaretOptions } from '../../engine/options.ts'
+import type { LazaretOptions } from '../../engine/options/options.ts'
 import type { SlotEvent } from '../../pool/slots.ts'
 
 export interface CodeExecutionParams {
   /** A program that may read `input` and assign `output`. It may `await` and `return`. */
   readonly code: string
   readonly language: 'javascript' | 'typescript'
-  /** `input` of the program: a copy, as JSON has it. Absent: `undefined`. */
+  /** `input` of the program: a copy, made through JSON. Absent: `undefined`. */
   readonly inputData?: unknown
   /** 0.001 to 120. Default 30. */
   readonly timeoutSeconds?: number
@@ -29,40 +29,40 @@ export type CodeExecutionErrorType =
   | 'RUNTIME_ERROR'
   | 'SECURITY_ERROR'
 
-/** What came of a program. A refusal has an `error` and no `errorType`. */
+/** The result of a program. A refusal has an `error` and no `errorType`. */
 export interface CodeExecutionResult {
   readonly success: boolean
-  /** What the program assigned to `output`, as JSON has it. */
+  /** What the program assigned to `output`, converted through JSON. */
   readonly output?: unknown
-  /** What the console was given, a line each, with the level before it. Absent when there is none. */
+  /** The console's calls, one line each, with the level in front. Absent if there are none. */
   readonly logs?: readonly string[]
   readonly error?: string
-  /** From what ended the program, never from the text of an error. */
+  /** Decided by what ended the program, never by the text of an error. */
   readonly errorType?: CodeExecutionErrorType
   /** Wall-clock milliseconds from the program's start to its end. */
   readonly executionTimeMs?: number
-  /** What of the parameters was not taken as it stood. */
+  /** Parameters that were changed before they were used. */
   readonly warnings?: readonly string[]
 }
 
 export interface WorkerPoolOptions {
   /** Workers: processes, each in a cell of its own. Default 2. */
   readonly poolSize?: number
-  /** Programs that wait for a worker. Default 100. */
+  /** The longest queue of programs. Default 100. */
   readonly maxQueueSize?: number
-  /** So many crashes of one worker's slot disable it. Default 3. */
+  /** This many crashes of one slot's workers disable the slot. Default 3. */
   readonly maxCrashesPerWorker?: number
   /** Milliseconds in which crashes are counted together. Default 60 000. */
   readonly crashTimeWindow?: number
   /** Libraries by name, each a path to a CommonJS file or its text. They are added to the seven. */
   readonly libraries?: Readonly<Record<string, string>>
-  /** Whether `libraries` takes the place of the seven. Default false. */
+  /** Whether `libraries` replaces the seven. Default false. */
   readonly replaceLibraries?: boolean
-  /** Hears of workers that crash, restart and are disabled. Default: nobody. */
+  /** Receives messages about workers that crash, restart and are disabled. Default: none. */
   readonly logger?: { warn(message: string): void; error(message: string): void }
-  /** Hears of every change of a worker. */
+  /** Called at every change of a worker. */
   readonly onEvent?: (event: SlotEvent) => void
-  /** Of the Lazaret that the pool stands on. */
+  /** Options of the pool's Lazaret. */
   readonly engine?: LazaretOptions
 }
 
@@ -71,7 +71,7 @@ export type { SlotEvent }
 export interface PoolStats {
   /** Slots, disabled ones too. */
   readonly totalWorkers: number
-  /** Those that can serve. */
+  /** Slots that can serve. */
   readonly activeWorkers: number
   readonly busyWorkers: number
   readonly queueLength: number

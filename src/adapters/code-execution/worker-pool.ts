@@ -1,4 +1,4 @@
-/** Workers that execute programs in isolates: at most so many, with a queue before them, on a Lazaret of their own. */
+/** A bounded number of workers that execute programs in isolates, with a queue, on their own Lazaret. */
 import { systemClock } from '../../core/clock.ts'
 import { openEngine } from '../../engine/lazaret.ts'
 import type { OpenEngine } from '../../engine/lazaret.ts'
@@ -6,15 +6,13 @@ import type { SlotEvent } from '../../pool/slots.ts'
 import { readLibraries } from './libraries.ts'
 import { readOptions } from './read-options.ts'
 import type { ReadOptions } from './read-options.ts'
+import { performIn } from './perform.ts'
 import { readParams } from './read-params.ts'
-import type { ReadParams } from './read-params.ts'
 import type { CodeExecutionParams, CodeExecutionResult, PoolStats, WorkerPoolOptions } from './types.ts'
-import { explainThrown, shuttingDown, writeRefusal, writeResult } from './write-result.ts'
+import { explainThrown, shuttingDown, writeRefusal } from './write-result.ts'
 
 /** How long running programs may take to end when the pool is shut down. */
 const drainMs = 5000
-/** What a program may wait for a worker beside its own time. */
-const queueMs = 5000
 
 export class WorkerPool implements AsyncDisposable {
   readonly #options: ReadOptions
@@ -28,12 +26,12 @@ export class WorkerPool implements AsyncDisposable {
     this.#options = readOptions(options)
   }
 
-  /** Resolves when all workers wait for programs. Throws RUNTIME_UNAVAILABLE, JAIL_UNAVAILABLE, CELL_FAILED, WORKER_LOST. */
+  /** Resolves when all workers are ready. Throws RUNTIME_UNAVAILABLE, JAIL_UNAVAILABLE, CELL_FAILED, WORKER_LOST. */
   initialize(): Promise<void> {
     if (this.#closing !== undefined) return this.#closing.then(() => this.initialize())
     if (this.#warm !== undefined) return this.#warm
     const warm = this.#start().catch((error: unknown) => {
-      // Unless the pool was shut down and started again meanwhile.
+      // Unless the pool was shut down and started again in the meantime.
       if (this.#warm === warm) this.#warm = undefined
       throw error
     })
@@ -54,7 +52,7 @@ export class WorkerPool implements AsyncDisposable {
     } catch (error) {
       return writeRefusal(explainThrown(error, 0), asked)
     }
-    const execution = this.#perform(engine, asked)
+    const execution = performIn(engine, asked)
     this.#running.add(execution)
     void execution.then(() => this.#running.delete(execution))
     return execution
@@ -71,7 +69,10 @@ export class WorkerPool implements AsyncDisposable {
     }
   }
 
-  /** Refuses what waits, gives what runs five seconds, and ends the workers. `initialize()` works again afterwards. */
+  /**
+   * Refuses queued programs, gives running ones five seconds, and ends the workers. `initialize()` works again
+   * afterwards.
+   */
   shutdown(): Promise<void> {
     const engine = this.#engine
     if (engine === undefined && this.#warm === undefined) return this.#closing ?? Promise.resolve()
@@ -107,29 +108,6 @@ export class WorkerPool implements AsyncDisposable {
     }
   }
 
-  async #perform(engine: OpenEngine, asked: ReadParams): Promise<CodeExecutionResult> {
-    const late = new AbortController()
-    const { signal } = asked.handles
-    const stopWaiting = systemClock.after(asked.timeoutSeconds * 1000 + queueMs, () => late.abort())
-    const handles = {
-      ...asked.handles,
-      signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
-    }
-    try {
-      const turn = { mode: 'service', onBegun: stopWaiting } as const
-      const settled = await engine.runIsolate(asked.spec, handles, turn)
-      if (settled.result.outcome.kind === 'cancelled' && signal?.aborted !== true)
-        return late.signal.aborted
-          ? writeResult({ ...settled, result: { ...settled.result, outcome: lateOutcome(asked) } }, asked)
-          : writeRefusal(shuttingDown, asked)
-      return writeResult(settled, asked)
-    } catch (error) {
-      return writeRefusal(explainThrown(error, engine.isolates.waiting), asked)
-    } finally {
-      stopWaiting()
-    }
-  }
-
   async #end(engine: OpenEngine | undefined): Promise<void> {
     if (engine === undefined) return
     engine.isolates.close()
@@ -148,11 +126,7 @@ export class WorkerPool implements AsyncDisposable {
       if (to === 'disabled') logger?.error(`Worker ${slot} is disabled: ${reason}`)
       onEvent?.(event)
     } catch {
-      // What an observer throws is no reason to lose a worker's state.
+      // An error of an observer must not lose a worker's state.
     }
   }
 }
-
-/** It waited for a worker for longer than it may. */
-const lateOutcome = ({ timeoutSeconds }: ReadParams) =>
-  ({ kind: 'timed-out', limit: 'wall', limitMs: timeoutSeconds * 1000 }) as const

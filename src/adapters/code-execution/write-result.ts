@@ -1,12 +1,12 @@
-/** Evidence becomes the result of the service. The text of an error decides nothing. */
-import { LazaretError } from '../../core/errors.ts'
+/** Turns evidence into the result of the service. The text of an error decides nothing. */
+import { LazaretError } from '../../core/errors/errors.ts'
 import { sayOutcome } from '../../core/outcome.ts'
-import type { SettledRun } from '../../engine/runs.ts'
+import type { SettledRun } from '../../engine/runs/runs.ts'
 import type { ReadParams } from './read-params.ts'
 import { textOf } from './text-of.ts'
 import type { CodeExecutionErrorType, CodeExecutionResult } from './types.ts'
 
-/** What a program that ended is told as. */
+/** The error type for each end of a program. */
 export function writeResult({ result, exit }: SettledRun, asked: ReadParams): CodeExecutionResult {
   const logs = result.logs.map(({ text }) => text)
   const { output, ...rest } = describe({ result, exit }, asked)
@@ -82,7 +82,7 @@ function reasonOf(signal: AbortSignal | undefined): string {
   try {
     return reason instanceof Error || typeof reason === 'string' ? textOf(reason) : unknown
   } catch {
-    // A proxy of the caller's.
+    // The caller may have passed a proxy.
     return unknown
   }
 }

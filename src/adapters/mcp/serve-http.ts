@@ -16,17 +16,21 @@ import {
   validateOriginHeader,
 } from '@modelcontextprotocol/server'
 import { type Clock, systemClock } from '../../core/clock.ts'
-import { BodyBudget, BodyRefused, whenDrained, writeResponse } from './http-body.ts'
+import { BodyBudget, BodyRefused, whenDrained, writeResponse } from '../http/body.ts'
 import { OpenCalls } from './open-calls.ts'
-import { findClient, type TokenEntry } from './tokens.ts'
+import { readJson } from '../http/read-json.ts'
+import { findClient, type TokenEntry } from '../http/bearer-tokens.ts'
 import { type Caller, createToolServer, type ToolHost } from './tool-server.ts'
 
 export const loopback = '127.0.0.1'
 const path = '/mcp'
+const bodyBounds = { bodyBytesMax: 8 * 1024 * 1024, allBodiesBytesMax: 64 * 1024 * 1024 }
 const connectionsMax = 512
 /** A request has to arrive in this time, and its headers in the next: whoever sends slowly holds no connection. */
 const requestMs = 30_000
 const headersMs = 10_000
+/** How often Node looks for those that are late: by itself twice a minute, so that they have up to twice the time. */
+const lateMs = 1000
 /** Messages of one body; newer clients send one. */
 const batchLengthMax = 32
 const subscriptionsMax = 64
@@ -50,7 +54,7 @@ export interface HttpService extends AsyncDisposable {
 export async function serveOverHttp(door: HttpDoor): Promise<HttpService> {
   const exchanges = new Exchanges(door)
   const server = createServer(
-    { requestTimeout: requestMs, headersTimeout: headersMs },
+    { requestTimeout: requestMs, headersTimeout: headersMs, connectionsCheckingInterval: lateMs },
     (request, response) => void exchanges.serve(request, response),
   )
   server.maxConnections = connectionsMax
@@ -87,7 +91,7 @@ class Exchanges {
   readonly #door: HttpDoor
   readonly #clock: Clock
   readonly #handler: McpHttpHandler
-  readonly #bodies = new BodyBudget()
+  readonly #bodies = new BodyBudget(bodyBounds)
   readonly #calls = new OpenCalls()
   readonly #open = new Set<AbortController>()
 
@@ -131,7 +135,7 @@ class Exchanges {
     if (url?.split('?')[0] !== path) return new Refusal(404, `Not found. The server is at ${path}.`)
     const client = tokens === undefined ? 'http' : findClient(tokens, headers.authorization)
     if (client === undefined)
-      return new Refusal(401, 'A bearer token is needed.', { 'www-authenticate': 'Bearer' })
+      return new Refusal(401, 'The bearer token is missing or unknown.', { 'www-authenticate': 'Bearer' })
     // There is no stream to open with GET, and no session that DELETE could end.
     if (method !== 'POST') return new Refusal(405, 'Method not allowed.', { allow: 'POST' })
     return client
@@ -140,7 +144,7 @@ class Exchanges {
   async #exchange(request: IncomingMessage, response: ServerResponse, client: string): Promise<void> {
     const session = sessionOf(request, client)
     using body = await this.#bodies.read(request)
-    const message = parseJson(body.bytes)
+    const message = await readJson(body.bytes)
     if (Array.isArray(message) && message.length > batchLengthMax)
       throw new BodyRefused(413, `A batch has at most ${batchLengthMax} messages.`)
     if (session !== undefined) this.#cancelNamed(session, message)
@@ -238,15 +242,6 @@ function refuse(
 function sessionOf({ headers }: IncomingMessage, client: string): string | undefined {
   const session = headers[sessionHeader]
   return typeof session === 'string' ? `${client} ${session}` : undefined
-}
-
-/** `undefined` for what is no JSON: the handler has the protocol's words for it. */
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'))
-  } catch {
-    return undefined
-  }
 }
 
 function isInitialize(message: unknown): boolean {

@@ -3,9 +3,11 @@ import { z } from 'zod'
 import type { Limits } from '../../core/limits.ts'
 import type { Outcome } from '../../core/outcome.ts'
 import { languages } from '../../core/request.ts'
-import { formatDuration, formatSize } from '../cli/units.ts'
+import { validatedLanguages } from '../../policy/validation/rules.ts'
+import { formatDuration, formatSize } from '../cli/options/units.ts'
 
 export const toolName = 'execute_code'
+export const validateToolName = 'validate_code'
 
 export const inputSchema = z.strictObject({
   language: z.enum(languages),
@@ -41,6 +43,15 @@ const errorSchema = z.object({
   retryAfterMs: z.number().optional(),
 })
 
+const findingsSchema = z.array(
+  z.object({
+    rule: z.string(),
+    message: z.string(),
+    line: z.number().int().describe('1-based, in `code`.'),
+    column: z.number().int(),
+  }),
+)
+
 export const outputSchema = z.object({
   outcome: z
     .enum([...outcomes, 'refused', 'fault'])
@@ -51,7 +62,28 @@ export const outputSchema = z.object({
   error: errorSchema.optional().describe('Present unless the program ended well.'),
   durationMs: z.number(),
   truncated: z.array(z.string()).describe('What is not complete.'),
+  validation: z
+    .object({ riskLevel: z.enum(['medium', 'high']), findings: findingsSchema })
+    .optional()
+    .describe('Present when something in the code is worth a look. Advice: it did not change the run.'),
 })
+
+export const validateInputSchema = z.strictObject({
+  language: z.enum(validatedLanguages),
+  code: z.string().describe('The whole program.'),
+})
+
+export const validateOutputSchema = z.object({
+  isSafe: z.boolean().describe('Whether there are no findings.'),
+  riskLevel: z.enum(['safe', 'medium', 'high']),
+  findings: findingsSchema,
+})
+
+export const validateDescription = [
+  'Reads a program without running it, and names what in it is risky, such as eval, processes, the network, or ways into the',
+  'interpreter, each with its line. Advice: execute_code runs every program in a sandbox, whatever this says.',
+  'Languages: javascript, typescript, python. At most 50,000 characters.',
+].join(' ')
 
 export type Execution = z.infer<typeof outputSchema>
 export type ExecutionError = z.infer<typeof errorSchema>

@@ -1,18 +1,26 @@
-/** One server of the protocol, for one connection or one request: the tool, and who calls it. */
+/** One server of the protocol, for one connection or one request: the tools, and who calls them. */
 import { McpServer } from '@modelcontextprotocol/server'
 import type { CallToolResult, RequestId, ServerContext } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
 import { type Clock, systemClock } from '../../core/clock.ts'
-import { LazaretError } from '../../core/errors.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
 import type { Limits } from '../../core/limits.ts'
+import type { RunRequest } from '../../core/request.ts'
 import type { Lazaret } from '../../engine/api.ts'
-import { describeError, describeResult } from './describe-result.ts'
+import type { CheckedPrograms, CheckedRun } from './checked-programs.ts'
+import { describeError, describeResult, describeValidation } from './describe-result.ts'
 import { Progress } from './progress.ts'
-import { describeTool, inputSchema, outputSchema, toolName } from './tool-schemas.ts'
+import type { ClientSandboxes } from './sandboxes/client-sandboxes.ts'
+import { registerSandboxTools } from './sandboxes/register-sandbox-tools.ts'
+import * as tools from './tool-schemas.ts'
 
 /** What all connections share. */
 export interface ToolHost {
   readonly lazaret: Lazaret
+  /** Reads programs, and runs them after that. Without one there is no tool that validates. */
+  readonly programs?: CheckedPrograms
+  /** What clients have between their calls. Without it there are no tools of sandboxes. */
+  readonly sandboxes?: ClientSandboxes
   /** Those of a run that asks for none. */
   readonly limits: Limits
   readonly version: string
@@ -41,12 +49,12 @@ export function createToolServer(host: ToolHost, caller: Caller): McpServer {
     { capabilities: { tools: { listChanged: false } } },
   )
   server.registerTool(
-    toolName,
+    tools.toolName,
     {
       title: 'Execute code',
-      description: describeTool(host.limits),
-      inputSchema,
-      outputSchema,
+      description: tools.describeTool(host.limits),
+      inputSchema: tools.inputSchema,
+      outputSchema: tools.outputSchema,
       // What a program does stays in its cell, which goes with it; there is no network.
       annotations: {
         readOnlyHint: false,
@@ -57,47 +65,114 @@ export function createToolServer(host: ToolHost, caller: Caller): McpServer {
     },
     (args, context) => execute(host, caller, { args, context }),
   )
+  const { programs, sandboxes } = host
+  if (sandboxes !== undefined)
+    registerSandboxTools(server, {
+      sandboxes,
+      client: caller.client,
+      follow: (context) => followCall(caller, context),
+      refusalOf: (error) => refusalOf(error, host),
+    })
+  if (programs === undefined) return server
+  server.registerTool(
+    tools.validateToolName,
+    {
+      title: 'Validate code',
+      description: tools.validateDescription,
+      inputSchema: tools.validateInputSchema,
+      outputSchema: tools.validateOutputSchema,
+      annotations: {
+        readOnlyHint: true,
+        destructiveHint: false,
+        idempotentHint: true,
+        openWorldHint: false,
+      },
+    },
+    (args, context) => validate({ ...host, programs }, caller, { args, context }),
+  )
   return server
 }
 
-interface Call {
-  readonly args: z.infer<typeof inputSchema>
+interface Call<Args> {
+  readonly args: Args
   readonly context: ServerContext
 }
 
-async function execute(host: ToolHost, caller: Caller, { args, context }: Call): Promise<CallToolResult> {
-  const { lazaret, clock = systemClock, warn } = host
+async function execute(
+  host: ToolHost,
+  caller: Caller,
+  { args, context }: Call<z.infer<typeof tools.inputSchema>>,
+): Promise<CallToolResult> {
+  const { lazaret, programs, clock = systemClock } = host
   const { language, code, input, timeout_ms: wallMs } = args
   using end = caller.follow?.(context.mcpReq.id)
   const { signal } = context.mcpReq
   const progress = createProgress(caller, context, clock)
   try {
-    const result = await lazaret.run({
+    const request: RunRequest = {
       language,
       code,
       ...(input !== undefined && { input }),
       ...(wallMs !== undefined && { limits: { wallMs } }),
       client: caller.client,
-      signal: end === undefined ? signal : AbortSignal.any([signal, end.signal]),
+      signal: anyOf(signal, end),
       ...(progress !== undefined && {
         onOutput: async ({ stream, text }: { stream: string; text: string }) => {
           if (stream === 'stdout') await progress.push(text)
         },
       }),
-    })
+    }
+    const checked = await (programs?.run(request) ?? runUnread(lazaret, request))
     await progress?.end()
-    return describeResult(result)
+    return describeResult(checked.result, checked.validation)
   } catch (error) {
-    if (error instanceof LazaretError) return describeError(error)
-    warn(`a call failed: ${String(error)}`)
-    return describeError(new LazaretError('CELL_FAILED'))
+    return describeError(refusalOf(error, host))
   }
 }
+
+async function runUnread(lazaret: Lazaret, request: RunRequest): Promise<CheckedRun> {
+  return { result: await lazaret.run(request) }
+}
+
+async function validate(
+  host: ToolHost & { readonly programs: CheckedPrograms },
+  caller: Caller,
+  { args, context }: Call<z.infer<typeof tools.validateInputSchema>>,
+): Promise<CallToolResult> {
+  using end = caller.follow?.(context.mcpReq.id)
+  const asking = { client: caller.client, signal: anyOf(context.mcpReq.signal, end) }
+  try {
+    return describeValidation(await host.programs.validate(args.code, args.language, asking))
+  } catch (error) {
+    // The data of a refusal would be no validation.
+    const { content } = describeError(refusalOf(error, host))
+    return { content, isError: true }
+  }
+}
+
+function followCall(caller: Caller, { mcpReq }: ServerContext): CallEnd {
+  const end = caller.follow?.(mcpReq.id)
+  return { signal: anyOf(mcpReq.signal, end), [Symbol.dispose]: () => end?.[Symbol.dispose]() }
+}
+
+function anyOf(signal: AbortSignal, end: CallEnd | undefined): AbortSignal {
+  return end === undefined ? signal : AbortSignal.any([signal, end.signal])
+}
+
+/** Of what no client can be told, the operator is. */
+function refusalOf(error: unknown, { warn }: ToolHost): LazaretError {
+  if (error instanceof LazaretError) return error
+  warn(`a call failed: ${String(error)}`)
+  return new LazaretError('CELL_FAILED')
+}
+
+/** Names of the protocol's own clients are numbers. Each notification repeats it, however long it is. */
+const progressTokenLengthMax = 256
 
 /** Only for a client that asked to be told. */
 function createProgress(caller: Caller, { mcpReq }: ServerContext, clock: Clock): Progress | undefined {
   const { _meta: { progressToken: token } = {} } = mcpReq
-  if (token === undefined) return undefined
+  if (token === undefined || String(token).length > progressTokenLengthMax) return undefined
   return new Progress(async (progress, message) => {
     await caller.room?.()
     await mcpReq.notify({

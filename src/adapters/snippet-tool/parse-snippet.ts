@@ -1,17 +1,20 @@
-/** Checks a request of the snippet tool. By hand: a library for it takes longer to load than a snippet to run. */
+/**
+ * Checks a request of the snippet tool. Handwritten, because a library takes longer to load than a snippet takes to
+ * run.
+ */
 import { inputBytesMax } from '../../runtimes/snippet/thread-protocol.ts'
 import type { SnippetRequest } from './snippet-types.ts'
 
 const KiB = 1024
 const sourceBytesMax = 1024 * KiB
 
-/** The ceilings are of the tool's contract. */
+/** The ceilings are part of the tool's contract. */
 export const snippetLimits = {
   wall_ms: { usual: 1000, max: 60_000 },
   output_kb: { usual: 64, max: 16_384 },
 } as const
 
-/** All gaps filled. */
+/** With all defaults filled in. */
 export interface ParsedSnippet extends Required<Omit<SnippetRequest, 'limits'>> {
   readonly wallMs: number
   readonly outputKib: number

@@ -1,4 +1,4 @@
-/** A request of the snippet tool becomes a job for a thread, and what became of that the tool's answer. */
+/** Turns a request of the snippet tool into a job for a thread, and its end into the tool's answer. */
 import type { GuestError } from '../../core/outcome.ts'
 import { createOutputBuffer, readOutput } from '../../runtimes/snippet/output-buffer.ts'
 import type { SnippetEnd } from '../../runtimes/snippet/thread.ts'
@@ -10,7 +10,7 @@ import type { SnippetError, SnippetErrorCode, SnippetResult } from './snippet-ty
 
 type Failed = Extract<SnippetEnd, { kind: 'failed' }>
 
-/** Gives the job to some thread, and ends it after that time. */
+/** Gives the job to a thread, and ends it after that time. */
 export type RunJob = (job: SnippetJob, wallMs: number) => Promise<{ readonly end: SnippetEnd }>
 
 /** Throws what `run` throws, and the signal's reason. */
@@ -57,7 +57,7 @@ function describe(
   }
 }
 
-/** The engine's own words for what is missing on purpose say little to whoever wrote the program. */
+/** The engine's own messages about features that are missing on purpose do not help the program's author. */
 function hintFor({ phase, error }: Failed, source: string): string {
   const isCall = error.name === 'TypeError' && error.message === 'not a function'
   const isAbout = phase === 'syntax' ? /\bawait\b/ : isCall ? /\basync\b/ : undefined

@@ -1,36 +1,37 @@
-/** Runs one small program: text in, text out, and nothing else. */
+/** Runs one small program: text in, text out. */
 import { systemClock } from '../../core/clock.ts'
-import { LazaretError } from '../../core/errors.ts'
-import type { RunWork } from '../../core/work.ts'
-import type { WorkEnd } from '../../core/work-end.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
 import { requireNode } from '../../engine/require-node.ts'
 import { isAbortSignal, readInput } from '../../policy/hostile-input.ts'
 import { performForAll } from '../../policy/standing-governors.ts'
 import { Threads } from '../../pool/threads.ts'
-import type { SnippetEnd } from '../../runtimes/snippet/thread.ts'
-import type { SnippetJob } from '../../runtimes/snippet/thread-protocol.ts'
+import { governJob } from './govern-job.ts'
 import { performSnippet } from './perform-snippet.ts'
-import type { RunJob } from './perform-snippet.ts'
 import type { SnippetRequest, SnippetResult } from './snippet-types.ts'
+
+/** As that of a run. */
+const clientLengthMax = 256
 
 let threads: Threads | undefined
 
 export interface SnippetOptions {
   /** Aborting it ends the program. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
+  /** The caller's name, for rate limits, audit and fairness. */
+  readonly client?: string | undefined
 }
 
 /**
  * Runs a snippet: a script in JavaScript that reads its input with `read_input()` and answers with `emit(text)`, and
  * reaches nothing else. The same source and input give the same output, on every machine.
  *
- * It needs no jail: the program runs in an engine in WebAssembly, in a thread that is ended when the program does not
- * end. Threads are kept for the next snippets; they keep no process from ending.
+ * It needs no jail: the program runs in a WebAssembly engine in a thread, which the host ends if the program does not
+ * end. Threads are kept for later snippets, but do not keep the process alive.
  *
- * @returns What it emitted, or what became of it: it never rejects for what the program or the request is.
+ * @returns What it emitted, or how it failed: it never rejects because of the program or the request.
  * @throws {LazaretError} INVALID_REQUEST for wrong options; NOT_ADMITTED where a Lazaret of this process has an `admit`
- *   that refuses it; RUNTIME_UNAVAILABLE on a Node that is too old; QUEUE_FULL when
- *   a thousand others wait; WORKER_LOST when no thread can be started. The signal's reason when that is aborted.
+ * that refuses it; RUNTIME_UNAVAILABLE on a Node that is too old; QUEUE_FULL when a thousand others wait; WORKER_LOST
+ * when no thread can be started. The signal's reason when that is aborted.
  * @example
  * ```ts
  * const { output } = await runSnippet({ source: 'emit(read_input().toUpperCase())', input: 'hello' })
@@ -41,19 +42,18 @@ export async function runSnippet(
   options: SnippetOptions = {},
 ): Promise<SnippetResult> {
   const signal = parseSignal(options)
-  const run: RunJob = (job, wallMs) =>
-    performForAll(describeJob(job, wallMs), () => getThreads().run(job, { wallMs, signal }), endOf)
+  const run = governJob((job, wallMs) => getThreads().run(job, { wallMs, signal }), parseClient(options))
   return performSnippet(request, run, signal)
 }
 
-/** Resolves when a thread waits for a snippet, so that the first one starts as fast as those after it. */
+/** Resolves when a thread is ready, so that the first snippet starts as fast as later ones. */
 export function warmUpSnippets(): Promise<void> {
   const id = systemClock.id()
   const work = { kind: 'warm-up', id, language: 'javascript', runtime: 'snippet', count: 1 } as const
   return performForAll(work, () => getThreads().warmUp(1))
 }
 
-/** Ends the threads that are kept, and with them what still runs. The next snippet starts new ones. */
+/** Ends all threads, and the snippets in them. The next snippet starts new ones. */
 export async function endSnippetThreads(): Promise<void> {
   const ended = threads
   threads = undefined
@@ -66,14 +66,12 @@ function parseSignal(options: SnippetOptions): AbortSignal | undefined {
   throw new LazaretError('INVALID_REQUEST', { detail: 'signal: must be an AbortSignal.' })
 }
 
-function describeJob({ source, input }: SnippetJob, wallMs: number): RunWork {
-  const spec = { code: source, language: 'javascript', runtime: 'snippet', input } as const
-  return { kind: 'run', id: systemClock.id(), runtime: 'snippet', limits: { wallMs }, spec }
-}
-
-function endOf({ end }: { readonly end: SnippetEnd }): WorkEnd {
-  if (end.kind === 'output-full') return { outcome: 'limit-exceeded' }
-  return { outcome: end.kind === 'failed' && end.phase === 'syntax' ? 'syntax-error' : end.kind }
+function parseClient(options: SnippetOptions): string | undefined {
+  const client: unknown = readInput(() => options.client)
+  if (client === undefined || (typeof client === 'string' && client.length <= clientLengthMax)) return client
+  throw new LazaretError('INVALID_REQUEST', {
+    detail: `client: must be a string of at most ${clientLengthMax} characters.`,
+  })
 }
 
 function getThreads(): Threads {

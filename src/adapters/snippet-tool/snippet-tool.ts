@@ -1,4 +1,4 @@
-/** The snippet tool as agents know tools: a name, a description for the model, schemas, and what to call. */
+/** The snippet tool in the form of agents' tools: a name, a description for the model, schemas, and a function. */
 import { snippetLimits } from './parse-snippet.ts'
 import { runSnippet } from './run-snippet.ts'
 import type { SnippetOptions } from './run-snippet.ts'
@@ -7,19 +7,22 @@ import type { SnippetRequest, SnippetResult } from './snippet-types.ts'
 /** JSON Schema of an object, as lists of tools take it. */
 export interface SnippetSchema {
   type: 'object'
-  properties: Record<string, unknown>
+  properties: Record<string, object>
   required?: string[]
 }
 
 export interface SnippetTool {
-  readonly name: 'code.sandbox.js.run'
+  /** As model APIs accept it: letters, digits, underscores and dashes. */
+  readonly name: 'run_snippet'
+  /** The name of the command in catalogues of tools. */
+  readonly id: 'code.sandbox.js.run'
   /** For the model. */
   readonly description: string
   readonly inputSchema: SnippetSchema
   readonly outputSchema: SnippetSchema
   /**
-   * Takes what a model wrote, whatever that is: a wrong request is an INVALID_INPUT. Clock and randomness are fixed: real
-   * ones are the application's to choose, with `runSnippet`. Throws as that does.
+   * Takes whatever a model wrote: a wrong request is an INVALID_INPUT. Clock and randomness are fixed; only the
+   * application can choose real ones, with `runSnippet`. Throws as that does.
    */
   readonly run: (request: unknown, options?: SnippetOptions) => Promise<SnippetResult>
 }
@@ -33,7 +36,7 @@ const count = ({ usual, max }: { readonly usual: number; readonly max: number },
 })
 
 /**
- * `code.sandbox.js.run`, for lists of tools. The schemas are JSON Schema.
+ * The tool `run_snippet`, for lists of tools. The schemas are JSON Schema.
  *
  * @example
  * ```ts
@@ -41,7 +44,8 @@ const count = ({ usual, max }: { readonly usual: number; readonly max: number },
  * ```
  */
 export const snippetTool: SnippetTool = {
-  name: 'code.sandbox.js.run',
+  name: 'run_snippet',
+  id: 'code.sandbox.js.run',
   description:
     'Runs a short JavaScript program that only computes. It reads its input with read_input(), a string, and answers ' +
     'with emit(text). There is no network, file, clock, timer, randomness, console, require, import, promise or eval. ' +
@@ -78,7 +82,9 @@ export const snippetTool: SnippetTool = {
   run: (request, options) => runSnippet(withFixed(request) as SnippetRequest, options),
 }
 
-/** Over whatever the request says. Nothing of it is read here: a getter may throw, and that is for the parser to answer. */
+/**
+ * Over whatever the request says. Nothing of it is read here: a getter may throw, and that is for the parser to answer.
+ */
 function withFixed(request: unknown): unknown {
   if (typeof request !== 'object' || request === null) return request
   return Object.create(request, { clock: { value: 'fixed' }, randomness: { value: 'fixed' } })

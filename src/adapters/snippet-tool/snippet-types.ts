@@ -1,4 +1,4 @@
-/** What goes into the snippet tool and what comes out, as its JSON names it. */
+/** The JSON of the snippet tool's requests and answers. */
 
 export interface SnippetRequest {
   /** The program: a script in JavaScript. At most 1 MiB of UTF-8. */
@@ -30,18 +30,18 @@ export type SnippetErrorCode = 'INVALID_INPUT' | 'EVAL_ERROR' | 'TIMEOUT' | 'OUT
 
 export interface SnippetError {
   readonly code: SnippetErrorCode
-  /** Of an `EVAL_ERROR`, the engine's text: guest text, of at most some 16 KiB. */
+  /** For an `EVAL_ERROR` the engine's text: guest text of at most some 16 KiB. */
   readonly message: string
 }
 
 export type SnippetResult =
   | {
-      /** All that was emitted by a program that came to its end. */
+      /** Everything that a completed program emitted. */
       readonly output: string
       readonly error?: undefined
     }
   | {
-      /** What fitted, of an OUTPUT_LIMIT; else absent. */
+      /** After an OUTPUT_LIMIT, the part that fitted; otherwise absent. */
       readonly output?: string
       readonly error: SnippetError
     }

@@ -1,5 +1,5 @@
-/** How to get cgroups where there are none, or what to do without. */
-import type { Surroundings } from '../surroundings.ts'
+/** How to get cgroups if there are none, or what to do without them. */
+import type { Surroundings } from '../machine/surroundings.ts'
 
 /** The controllers are named because a user's own service manager does not pass `cpu` on unless it is told to. */
 const delegation = 'Delegate=memory pids cpu'

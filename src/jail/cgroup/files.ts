@@ -3,11 +3,13 @@ import { closeSync, mkdirSync, openSync, readFileSync, readSync, rmdirSync, writ
 
 import { endAtOnce } from '../../core/endings.ts'
 
-/** The value after `key` in a flat keyed file such as memory.events; 0 where the key is missing. */
+/** The value after `key` in a flat keyed file such as memory.events; 0 if the key is missing. */
 export function readKeyed(path: string, key: string): number {
-  const line = readFileSync(path, 'utf8')
-    .split('\n')
-    .find((text) => text.startsWith(`${key} `))
+  return valueOf(readFileSync(path, 'utf8'), key)
+}
+
+function valueOf(text: string, key: string): number {
+  const line = text.split('\n').find((each) => each.startsWith(`${key} `))
   return line === undefined ? 0 : Number(line.slice(key.length + 1))
 }
 
@@ -15,34 +17,52 @@ export function readNumber(path: string): number {
   return Number(readFileSync(path, 'utf8'))
 }
 
-/** A file with one number that is read again and again, and stays open for it. */
+/** A file with counts that is read again and again, and stays open from the first time on, or from `open()`. */
 export class Counter {
-  #file: number | null
-  readonly #bytes = Buffer.alloc(32)
+  readonly #path: string
+  #file: number | undefined
+  #isClosed = false
+  readonly #bytes = Buffer.alloc(256)
 
   constructor(path: string) {
-    this.#file = openSync(path, 'r')
+    this.#path = path
   }
 
+  /** Of a file that holds one number. */
   read(): number {
-    if (this.#file === null) throw new Error('The cgroup is gone.')
-    const count = readSync(this.#file, this.#bytes, 0, this.#bytes.length, 0)
-    return Number(this.#bytes.toString('latin1', 0, count))
+    return Number(this.#text())
   }
 
-  /** Any number of times: a descriptor that was closed twice would be somebody else's. */
+  /** The value after `key` in a flat keyed file; 0 where the key is missing. */
+  readKeyed(key: string): number {
+    return valueOf(this.#text(), key)
+  }
+
+  /** For what has to be read when the host may have no descriptor left. */
+  open(): number {
+    if (this.#isClosed) throw new Error('The cgroup is gone.')
+    return (this.#file ??= openSync(this.#path, 'r'))
+  }
+
+  #text(): string {
+    const count = readSync(this.open(), this.#bytes, 0, this.#bytes.length, 0)
+    return this.#bytes.toString('latin1', 0, count)
+  }
+
+  /** May be called any number of times: closing a descriptor twice could close somebody else's. */
   close(): void {
-    if (this.#file !== null) closeSync(this.#file)
-    this.#file = null
+    if (this.#file !== undefined) closeSync(this.#file)
+    this.#file = undefined
+    this.#isClosed = true
   }
 }
 
 export function writeValue(path: string, value: string | number): void {
-  // Never to be created: asked to, the kernel answers EACCES where it means that there is no such file.
+  // Never creates the file: with O_CREAT the kernel answers EACCES when it means that there is no such file.
   writeFileSync(path, String(value), { flag: 'r+' })
 }
 
-/** Writes where the file exists: some are missing on kernels built without swap accounting. */
+/** Writes if the file exists: some are missing on kernels built without swap accounting. */
 export function writeWherePresent(path: string, value: string | number): void {
   try {
     writeValue(path, value)
@@ -51,16 +71,16 @@ export function writeWherePresent(path: string, value: string | number): void {
   }
 }
 
-/** How groups come and go; the kernel fills a new one with its files. */
+/** Creates and removes groups; the kernel fills a new one with its files. */
 export interface GroupFolders {
   make(path: string): void
-  /** Does not mind a group that is gone already. */
+  /** Accepts a group that is already gone. */
   remove(path: string): void
 }
 
 export const kernelGroups: GroupFolders = { make: (path) => mkdirSync(path), remove: removeGroup }
 
-/** Every one of them, also when another cannot be removed. */
+/** Every one of them, even if another cannot be removed. */
 export function removeGroups(paths: readonly string[]): void {
   endAtOnce(
     'A cgroup could not be removed',

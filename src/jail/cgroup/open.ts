@@ -1,8 +1,8 @@
-/** Finds out, by trying, whether and where this process may make cgroups; removes what dead hosts left behind. */
+/** Finds out, by trying, whether and where this process may create cgroups; removes what dead hosts left behind. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-import { isLeftBehind, nameOfThisHost } from '../host-identity.ts'
+import { isLeftBehind, nameOfThisHost } from '../machine/host-identity.ts'
 import type { CgroupController, CgroupParent } from './cgroup.ts'
 import { removeGroup } from './files.ts'
 import { openVersion1 } from './version-1.ts'
@@ -13,7 +13,9 @@ export type CgroupAnswer =
   | { readonly parent: CgroupParent; readonly reason?: undefined }
   | { readonly parent?: undefined; readonly reason: string }
 
-/** Makes the parent group of this host process, or says why that is impossible. Blocking, a fraction of a millisecond. */
+/**
+ * Makes the parent group of this host process, or says why that is impossible. Blocking, a fraction of a millisecond.
+ */
 export function openCgroups(): CgroupAnswer {
   try {
     const own = findOwnGroups()
@@ -21,8 +23,11 @@ export function openCgroups(): CgroupAnswer {
     if (own.version1 !== undefined) {
       Object.values(own.version1).forEach(sweep)
       const inside = (folder: string) => `${folder}/${name}`
-      const { memory, pids, cpu } = own.version1
-      return { parent: openVersion1({ memory: inside(memory), pids: inside(pids), cpu: inside(cpu) }) }
+      const { memory, pids, cpu, shares } = own.version1
+      const hierarchies = { memory: inside(memory), pids: inside(pids), cpu: inside(cpu) }
+      return {
+        parent: openVersion1(shares === undefined ? hierarchies : { ...hierarchies, shares: inside(shares) }),
+      }
     }
     if (own.version2 === undefined) return { reason: own.reason }
     sweep(own.version2)
@@ -32,7 +37,7 @@ export function openCgroups(): CgroupAnswer {
   }
 }
 
-/** Without the name that only this process has for its group. */
+/** The name that only this process has for its group is left out. */
 function describe({ code, path, message }: NodeJS.ErrnoException): string {
   if (code === undefined || path === undefined) return message
   return `${code}: no cgroups can be made in ${dirname(path)}`
@@ -70,9 +75,11 @@ function findOwnGroups(): { version1?: Hierarchies; version2?: string; reason: s
     const folder = `${mount.point}${below}`.replace(/\/+$/, '')
     return existsSync(folder) ? folder : undefined
   }
-  const [memory, pids, cpu] = (['memory', 'pids', 'cpuacct'] as const).map(folderOf)
-  if (memory !== undefined && pids !== undefined && cpu !== undefined)
-    return { version1: { memory, pids, cpu }, reason: '' }
+  const [memory, pids, cpu, shares] = (['memory', 'pids', 'cpuacct', 'cpu'] as const).map(folderOf)
+  if (memory !== undefined && pids !== undefined && cpu !== undefined) {
+    const isApart = shares !== undefined && shares !== cpu
+    return { version1: { memory, pids, cpu, ...(isApart && { shares }) }, reason: '' }
+  }
   const unified = folderOf(undefined)
   if (unified === undefined) return { reason: 'no cgroup file system is mounted' }
   const missing = missingControllers(unified)

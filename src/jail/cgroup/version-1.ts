@@ -1,17 +1,25 @@
-/** Cgroup v1: one hierarchy a controller. Memory deaths show in `oom_kill` of memory.oom_control; failcnt stays 0. */
+/**
+ * Cgroup v1: one hierarchy for each controller. Out-of-memory kills show in `oom_kill` of memory.oom_control; failcnt
+ * stays 0.
+ */
 import { chownSync, mkdirSync } from 'node:fs'
 
 import type { CgroupFigures } from '../limits/limit-rows.ts'
 import type { CellCgroup, CgroupController, CgroupParent } from './cgroup.ts'
-import { Counter, readKeyed, removeGroups, writeValue, writeWherePresent } from './files.ts'
+import { Counter, removeGroups, writeValue, writeWherePresent } from './files.ts'
 import { Leftovers, writeSlowly } from './leftovers.ts'
+import { YieldingGroup } from './yielding.ts'
 
 /** The folder of our parent group in each hierarchy. `cpu` is the accounting controller, cpuacct. */
-export type Hierarchies = Readonly<Record<CgroupController, string>>
+export interface Hierarchies extends Readonly<Record<CgroupController, string>> {
+  /** In the hierarchy of the controller that divides processor time, where that is not cpuacct's. */
+  readonly shares?: string
+}
 
-export function openVersion1(hierarchies: Hierarchies): CgroupParent {
+export function openVersion1({ shares, ...hierarchies }: Hierarchies): CgroupParent {
   const folders = [...new Set(Object.values(hierarchies))]
   for (const folder of folders) mkdirSync(folder)
+  const yielding = shares === undefined ? undefined : new YieldingGroup(shares)
   const leftovers = new Leftovers(() => writeSlowly(`${hierarchies.memory}/memory.force_empty`, 0))
   return {
     version: 1,
@@ -19,11 +27,18 @@ export function openVersion1(hierarchies: Hierarchies): CgroupParent {
     folders,
     create: (name, figures) => {
       const cell = createCell(hierarchies, name, figures)
-      return { ...cell, remove: () => leftovers.remove(cell) }
+      const yieldProcessors = () => {
+        if (yielding === undefined) cell.yieldProcessors()
+        else yielding.take(`${hierarchies.pids}/${name}/cgroup.procs`)
+      }
+      return { ...cell, yieldProcessors, remove: () => leftovers.remove(cell) }
     },
-    remove: () => removeGroups(folders),
+    remove: () => removeGroups(yielding === undefined ? folders : [...folders, yielding.folder]),
   }
 }
+
+/** Of 1024, those of a new group. */
+const yieldingShares = 102
 
 function createCell(hierarchies: Hierarchies, name: string, figures: CgroupFigures): CellCgroup {
   const memory = `${hierarchies.memory}/${name}`
@@ -40,31 +55,34 @@ function createCell(hierarchies: Hierarchies, name: string, figures: CgroupFigur
     heldBytes = memoryBytes
     writeValue(`${pids}/pids.max`, tasksMax)
   }
-  const counters: Counter[] = []
+  const memoryPeak = new Counter(`${memory}/memory.max_usage_in_bytes`)
+  const memoryDeaths = new Counter(`${memory}/memory.oom_control`)
+  const cpuUsage = new Counter(`${cpu}/cpuacct.usage`)
+  const refusals = new Counter(`${pids}/pids.events`)
   const remove = (): void => {
-    for (const counter of counters) counter.close()
+    for (const counter of [memoryPeak, memoryDeaths, cpuUsage, refusals]) counter.close()
     removeGroups(folders)
   }
   try {
     for (const folder of folders) mkdirSync(folder)
     limit(figures)
     writeWherePresent(`${memory}/memory.swappiness`, 0)
-    counters.push(new Counter(`${memory}/memory.max_usage_in_bytes`))
-    counters.push(new Counter(`${cpu}/cpuacct.usage`))
+    memoryPeak.open()
+    cpuUsage.open()
   } catch (error) {
     remove()
     throw error
   }
-  const [memoryPeak, cpuUsage] = counters as [Counter, Counter]
   const joins = folders.map((folder) => `${folder}/tasks`)
   return {
     joins,
     admit: (uid) => joins.forEach((path) => chownSync(path, uid, uid)),
     limit,
-    oomKills: () => readKeyed(`${memory}/memory.oom_control`, 'oom_kill'),
+    yieldProcessors: () => writeWherePresent(`${cpu}/cpu.shares`, yieldingShares),
+    oomKills: () => memoryDeaths.readKeyed('oom_kill'),
     memoryPeakBytes: () => memoryPeak.read(),
     cpuMs: () => cpuUsage.read() / 1e6,
-    forksRefused: () => readKeyed(`${pids}/pids.events`, 'max'),
+    forksRefused: () => refusals.readKeyed('max'),
     remove,
   }
 }

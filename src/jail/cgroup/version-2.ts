@@ -1,7 +1,7 @@
 /**
  * Cgroup v2: one tree. A group with processes of its own cannot give controllers to its children, so this needs
  * either a parent that already does, or a delegated group in which this process is alone and may step aside.
- * Written from the kernel's documentation; no v2 host was at hand to try the limits on.
+ * Written from the kernel's documentation; no v2 host was available to test the limits.
  */
 import { chownSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -65,6 +65,9 @@ function stepAside(folder: string): void {
   writeValue(`${leaf}/cgroup.procs`, process.pid)
 }
 
+/** Of 100, the weight of a new group. */
+const yieldingWeight = 10
+
 function createCell(folder: string, figures: CgroupFigures, groups: GroupFolders): CellCgroup {
   groups.make(folder)
   const limit = ({ memoryBytes, tasksMax }: CgroupFigures): void => {
@@ -83,6 +86,7 @@ function createCell(folder: string, figures: CgroupFigures, groups: GroupFolders
     // Here the kernel also asks for the file of the group above both, the one left and the one joined.
     admit: (uid) => [folder, dirname(folder)].forEach((path) => chownSync(`${path}/cgroup.procs`, uid, uid)),
     limit,
+    yieldProcessors: () => writeWherePresent(`${folder}/cpu.weight`, yieldingWeight),
     oomKills: () => readKeyed(`${folder}/memory.events`, 'oom_kill'),
     memoryPeakBytes: () => (existsSync(`${folder}/memory.peak`) ? readNumber(`${folder}/memory.peak`) : 0),
     cpuMs: () => readKeyed(`${folder}/cpu.stat`, 'usage_usec') / 1000,
@@ -91,7 +95,7 @@ function createCell(folder: string, figures: CgroupFigures, groups: GroupFolders
   }
 }
 
-/** Asking for more than can be had ends in an error when that is given back. Needs Linux 5.19. */
+/** Asking for more than can be reclaimed ends in an error. Needs Linux 5.19. */
 async function reclaim(folder: string): Promise<void> {
   await writeSlowly(`${folder}/memory.reclaim`, readNumber(`${folder}/memory.current`))
 }

@@ -1,16 +1,16 @@
 /**
- * One row a layer of the wall: by which records it is built, what the kernel then says of a guest, what `doctor` looks at,
- * and what it stops. Plans, probe, receipt, doctor and docs/layers.md follow from this table. Pure.
+ * One row for each layer of the wall: the records that build it, what the kernel then reports about a guest, what
+ * `doctor` inspects, and what it stops. Plans, probe, receipt, doctor and docs/internals/layers.md follow from this table. Pure.
  */
 import { adviseOnCgroups } from '../cgroup/advice.ts'
-import { namespaceFlags } from '../namespaces.ts'
-import type { PlanRecord } from '../plan-records.ts'
-import type { ProbeLayer } from '../probe-report.ts'
-import type { Surroundings } from '../surroundings.ts'
+import { namespaceFlags } from '../plan/namespaces.ts'
+import type { PlanRecord } from '../plan/plan-records.ts'
+import type { ProbeLayer } from '../machine/probe-report.ts'
+import type { Surroundings } from '../machine/surroundings.ts'
 
-/** What is known of a machine when a trial cell has stood on it. */
+/** What a trial cell shows about a machine. */
 export interface Seen {
-  /** As its receipt would name them. */
+  /** As the receipt would name them. */
   readonly layers: readonly string[]
   /** What the kernel said of its guest. */
   readonly observed: Readonly<Record<string, string>>
@@ -23,39 +23,49 @@ export interface Seen {
   readonly around: Surroundings
 }
 
+/** What most rows look for, in plans of more than a hundred records. */
+export interface Outline {
+  readonly records: readonly PlanRecord[]
+  readonly kinds: ReadonlySet<PlanRecord['do']>
+  /** CLONE_NEW* of the namespaces that are created. */
+  readonly namespaces: number
+}
+
 export interface LayerRow {
   /** As the receipt names it. */
   readonly name: string
-  /** Against what it stands, in docs/layers.md. */
+  /** Against what it stands, in docs/internals/layers.md. */
   readonly stops: string
   /** Whether these records build it. */
-  readonly isBuiltBy: (records: readonly PlanRecord[]) => boolean
-  /** A space has it from the cell that it lies in. */
+  readonly isBuiltBy: (outline: Outline) => boolean
+  /** A space inherits it from its cell. */
   readonly isInherited?: true
-  /** What the kernel must say of every guest in /proc/<pid>/status. Source: proc(5). */
+  /** What the kernel must report about every guest in /proc/<pid>/status. Source: proc(5). */
   readonly promises?: Readonly<Record<string, string>>
-  /** From the facts that pid 1 reports, where the name alone does not say enough. */
+  /** From the facts that pid 1 reports, if the name alone does not say enough. */
   readonly nameFrom?: (facts: Readonly<Record<string, string>>) => string
-  /** What `doctor` says of it; absent for what is there wherever a cell stands. */
+  /** What `doctor` says of it; absent for layers that every cell has. */
   readonly describe?: (seen: Seen) => ProbeLayer
 }
 
 const has =
   (...names: readonly PlanRecord['do'][]) =>
-  (records: readonly PlanRecord[]): boolean =>
-    records.some((record) => names.includes(record.do))
+  ({ kinds }: Outline): boolean =>
+    names.some((name) => kinds.has(name))
 
 /** A guest is started after the last record, and in every cell by the same steps. */
 const servesGuests = has('serve')
 
-const unshares = (flag: number) => (records: readonly PlanRecord[]) =>
-  records.some((record) => (record.do === 'clone' || record.do === 'unshare') && (record.flags & flag) !== 0)
+const unshares =
+  (flag: number) =>
+  ({ namespaces }: Outline): boolean =>
+    (namespaces & flag) !== 0
 
 /** `link` is its name in /proc/<pid>/ns, where that is another. */
 function namespace(name: keyof typeof namespaceFlags, stops: string, link: string = name): LayerRow {
   const describe = ({ observed, hostNamespaces }: Seen): ProbeLayer => {
     const inside = observed[`ns_${link}`]
-    // One of its own is one whose number is not the host's.
+    // A namespace is the guest's own if its number is not the host's.
     const isOwn = inside !== undefined && inside !== '' && inside !== hostNamespaces[link]
     const [state, what] = isOwn ? (['ok', 'its own'] as const) : (['missing', "the host's"] as const)
     return { name: `${name} namespace`, state, observed: what }
@@ -84,8 +94,8 @@ export const layerRows: readonly LayerRow[] = [
   {
     name: 'own-view',
     stops: 'locking and watching files that everybody has, and reaching sockets and pipes among them',
-    isBuiltBy: (records) =>
-      has('own-view')(records) &&
+    isBuiltBy: ({ records, kinds }) =>
+      kinds.has('own-view') &&
       records.every((record) => record.do !== 'open-tree' || record.path.startsWith('/dev/')),
     isInherited: true,
     describe: describeOwnView,
@@ -117,6 +127,7 @@ export const layerRows: readonly LayerRow[] = [
     name: 'no-nested-user-namespaces',
     stops: 'being root in a user namespace, where more of the kernel can be reached',
     isBuiltBy: has('root-guard'),
+    isInherited: true,
   },
   {
     name: 'landlock',

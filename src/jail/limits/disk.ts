@@ -1,4 +1,4 @@
-/** The figures of the disk limit: how much room files take, on a tmpfs or in a folder that is watched. Source: tmpfs(5). */
+/** The figures of the disk limit: the space of files, on a tmpfs or in a watched folder. Source: tmpfs(5). */
 
 /** A file takes whole pages. */
 const pageBytes = 4096
@@ -16,7 +16,7 @@ export function onDisk(bytes: number): number {
   return Math.ceil(bytes / pageBytes) * pageBytes
 }
 
-/** How many files and folders have room beside so many bytes, the folder itself included. */
+/** How many files and folders, including the folder itself, have room beside this many bytes. */
 export function inodesMax(bytes: number): number {
   return Math.max(inodesMin, Math.floor(bytes / bytesPerInode))
 }
@@ -33,13 +33,14 @@ export function sharedMemoryRoom(diskBytes: number): DiskRoom {
 }
 
 /**
- * What a sandbox's files in memory take together must leave memory for the command that removes them, so all but its
- * workspace have a quarter of the disk limit each.
+ * A sandbox's files in memory must leave enough memory for the command that removes them, so all but its workspace get
+ * a quarter of the disk limit each.
  */
 const passingShare = 4
+const passingBytesMax = 512 * 1024 * 1024
 
 export function passingBytes(diskBytes: number): number {
-  return diskBytes / passingShare
+  return Math.min(diskBytes / passingShare, passingBytesMax)
 }
 
 /** Mount options for a tmpfs of this size. */

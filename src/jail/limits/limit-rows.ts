@@ -1,6 +1,6 @@
 /**
- * One row a limit: who holds it, best first, and what it takes to have it held. The name that the receipt will say and
- * the figures that are sent come from the same holder, so one cannot be without the other. Pure.
+ * One row for each limit: what enforces it, best first, and what that needs. The name in the receipt and the figures
+ * that are sent come from the same row entry, so they always agree. Pure.
  */
 import type { LimitMechanism, LimitName } from '../../core/limits.ts'
 import type { Protection } from '../../core/protection.ts'
@@ -10,7 +10,7 @@ import { both, resource } from './rlimits.ts'
 import type { Rlimit } from './rlimits.ts'
 import { socketBytesMax } from './socket-memory.ts'
 
-/** What holding a limit depends on. */
+/** What the choice of a mechanism depends on. */
 export interface LimitGround {
   /** `wasm` is a snippet's thread, which has no cell. */
   readonly level: Protection
@@ -21,7 +21,7 @@ export interface LimitGround {
   readonly isInSpace?: boolean
 }
 
-/** What the figures depend on besides. */
+/** What else the figures depend on. */
 export interface LimitFigures {
   /** The host's own hard rlimits; nobody may go above them. */
   readonly openFilesHard: number
@@ -30,9 +30,13 @@ export interface LimitFigures {
   readonly tcpMem: string
   /** What the runtime reserves before it runs anything. Default 0. */
   readonly runtimeDataBytes?: number
-  /** How many spaces the kernel counts in one where each has a limit of its own. Default 1. */
+  /** How many spaces the kernel counts together although each has its own limit. Default 1. */
   readonly spacesOfOneId?: number
-  /** For whoever shares an id with others and is to come after them. */
+  /** The soft limit with which each process starts, if it may raise it. Default: the limit itself. */
+  readonly openFilesSoft?: number
+  /** Open files of all processes together. Default: as many as the other limits allow. */
+  readonly filesMax?: number | null
+  /** Leaves room below it for others with the same id. */
   readonly pendingSignalsMax?: number
 }
 
@@ -48,20 +52,31 @@ export interface CgroupFigures {
   readonly tasksMax: number
 }
 
-/** For the watchdog; null where something better holds the limit. */
+/** For the watchdog; null if something better enforces the limit. */
 export interface Watched {
   readonly memoryBytes: number | null
   readonly cpuMs: number | null
   /** What may wait in sockets that no cgroup charges, out of a budget of the whole machine: see socket-memory.ts. */
   readonly socketBytes: number | null
-  /** Processes and threads, where the kernel counts them together with others'. */
+  /** Processes and threads, if the kernel counts them together with others'. */
   readonly tasksMax: number | null
+  /**
+   * Open files of all processes together, if the limit of each is so high that together they could use up the
+   * machine's.
+   */
+  readonly filesMax: number | null
 }
 
-/** For a process of ours. */
-export const unwatched: Watched = { memoryBytes: null, cpuMs: null, socketBytes: null, tasksMax: null }
+/** For one of our own processes. */
+export const unwatched: Watched = {
+  memoryBytes: null,
+  cpuMs: null,
+  socketBytes: null,
+  tasksMax: null,
+  filesMax: null,
+}
 
-/** What one limit needs to be held; rows add up. */
+/** What one limit needs to be enforced; rows add up. */
 export interface Settings {
   readonly cgroup?: Partial<CgroupFigures>
   readonly rlimits?: readonly Rlimit[]
@@ -73,19 +88,22 @@ export interface Settings {
 
 interface Holder {
   readonly by: LimitMechanism
-  /** Whether the ground has it. The last holder of a row is there on every ground of a cell. */
+  /** Whether the ground has it. The last mechanism of a row exists on every ground of a cell. */
   readonly where: (ground: LimitGround) => boolean
   readonly sets: (value: number, situation: Situation) => Settings
 }
 
 export interface LimitRow {
-  /** Who holds it for a snippet. A thread never waits, so that its time is processor time. */
+  /** What enforces it for a snippet. A thread never waits, so its time is processor time. */
   readonly thread: 'host' | 'wasm'
-  /** Who holds it for a program in an isolate, where that is not who holds it for the worker that makes isolates. */
+  /** What enforces it for a program in an isolate, if that differs from what enforces it for the worker. */
   readonly isolate?: 'host' | 'isolate'
-  /** Who holds it for a guest in a cell, best first. */
+  /** What enforces it for a guest in a cell, best first. */
   readonly cell: readonly Holder[]
-  /** Held by what a process can lower and never raise: a worker is started with the most that its runs may have. */
+  /**
+   * Enforced by something that a process can lower but never raise: a worker starts with the most that its runs may
+   * have.
+   */
   readonly isOnlyLowered?: true
 }
 
@@ -93,7 +111,7 @@ const always = (): boolean => true
 const hasCgroup = ({ cgroupVersion }: LimitGround): boolean => cgroupVersion !== null
 const hasNamespaces = ({ level }: LimitGround): boolean => level === 'strong' || level === 'standard'
 
-/** The host counts or looks by itself, where it makes use of the value; nothing is sent. */
+/** The host enforces it itself, where it uses the value; nothing is sent. */
 const heldByHost: LimitRow = { thread: 'host', cell: [{ by: 'host', where: always, sets: () => ({}) }] }
 
 export const limitRows: Readonly<Record<LimitName, LimitRow>> = {
@@ -146,7 +164,7 @@ export const limitRows: Readonly<Record<LimitName, LimitRow>> = {
       {
         by: 'cgroup',
         where: hasCgroup,
-        // The cgroup should say no first, because it keeps the evidence.
+        // The cgroup should refuse first, because it keeps the evidence.
         sets: (most, situation) => ({
           cgroup: { tasksMax: most + pid1Processes },
           rlimits: [limitTasks((situation.figures.spacesOfOneId ?? 1) * most + 16, situation)],
@@ -160,10 +178,11 @@ export const limitRows: Readonly<Record<LimitName, LimitRow>> = {
       {
         by: 'watchdog',
         where: always,
-        sets: (most, situation) => {
-          const tasksMax = countPid1(most, situation.ground)
-          return { watched: { tasksMax }, rlimits: [limitTasks(tasksMax, situation)] }
-        },
+        // The watchdog counts the descendants of pid 1; the kernel counts pid 1 as well.
+        sets: (most, situation) => ({
+          watched: { tasksMax: most },
+          rlimits: [limitTasks(countPid1(most, situation.ground), situation)],
+        }),
       },
     ],
   },
@@ -174,9 +193,7 @@ export const limitRows: Readonly<Record<LimitName, LimitRow>> = {
       {
         by: 'rlimit',
         where: always,
-        sets: (most, { figures }) => ({
-          rlimits: [both(resource.openFiles, Math.min(most, figures.openFilesHard))],
-        }),
+        sets: (most, { figures }) => limitFiles(Math.min(most, figures.openFilesHard), figures),
       },
     ],
   },
@@ -201,13 +218,13 @@ export const limitRows: Readonly<Record<LimitName, LimitRow>> = {
   hostMs: heldByHost,
 }
 
-/** A backstop well above the limit itself, which is held by what counts every process together. */
+/** A backstop well above the limit itself, which is enforced by something that counts all processes together. */
 function cpuBackstop(cpuMs: number): Rlimit {
   const soft = Math.ceil(cpuMs / 1000) + 1
   return { resource: resource.cpu, soft, hard: soft + 2 }
 }
 
-/** Whatever holds memory: no cgroup charges all that waits in sockets. */
+/** On every ground, because no cgroup charges everything that waits in sockets. */
 function watchSockets(memoryBytes: number, { figures }: Situation): Pick<Watched, 'socketBytes'> {
   return { socketBytes: socketBytesMax(memoryBytes, figures.tcpMem) }
 }
@@ -228,21 +245,27 @@ function countPid1(most: number, ground: LimitGround): number {
 }
 
 /**
- * The kernel counts processes by user namespace and uid. Without an id of its own, a guest is in one count with the other
- * spaces of its cell, and without a user namespace with everything that the service runs: a limit for one guest would be
- * used up by its neighbours.
+ * The kernel counts processes by user namespace and uid. Without an id of its own, a guest is in one count with the
+ * other spaces of its cell, and without a user namespace with everything that the service runs: a limit for one guest
+ * would be used up by its neighbours.
  */
 function isCountedAlone(ground: LimitGround): boolean {
   return ground.identity === 'own' || (hasNamespaces(ground) && ground.isInSpace !== true)
 }
 
-/** Far above what neighbours take together: it only stops what is faster than the watchdog. */
+/** Far above what all neighbours use together: it only stops processes that are faster than the watchdog. */
 const roomForAll = 8192
 
 function limitTasks(most: number, { ground, figures }: Situation): Rlimit {
   if (isCountedAlone(ground)) return both(resource.processes, most)
   if (!hasNamespaces(ground)) return { ...both(resource.processes, most + roomForAll), isBesideOthers: true }
   return both(resource.processes, Math.min(most + roomForAll, figures.processesHard))
+}
+
+/** If processes may raise the limit, all of them are counted together. */
+function limitFiles(hard: number, { openFilesSoft, filesMax = null }: LimitFigures): Settings {
+  const soft = Math.min(hard, openFilesSoft ?? hard)
+  return { rlimits: [{ resource: resource.openFiles, soft, hard }], watched: { filesMax } }
 }
 
 /** One file can take all of it, and no more. */

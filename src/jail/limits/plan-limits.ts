@@ -1,9 +1,10 @@
 /**
- * The one authority for limits: who holds each of them on a ground, and with which figures. The cgroup, the frames that
- * start a guest, its watchdog and its receipt read this answer, and nobody decides it again. Pure.
+ * The one authority for limits: what enforces each of them on a ground, and with which figures. The cgroup, the frames
+ * that start a guest, its watchdog and its receipt all read this answer. Pure.
  */
 import { limitNames, perLimit } from '../../core/limits.ts'
 import type { LimitMechanism, LimitMechanisms, LimitName, Limits } from '../../core/limits.ts'
+import { Remembered } from '../machine/remembered.ts'
 import { diskRoom } from './disk.ts'
 import type { DiskRoom } from './disk.ts'
 import { limitRows, unwatched } from './limit-rows.ts'
@@ -12,13 +13,13 @@ import { constantRlimits, pendingSignalsMax } from './rlimits.ts'
 import type { Rlimit } from './rlimits.ts'
 
 export interface LimitPlan {
-  /** For the receipt; `none` for a limit that nobody set. */
+  /** For the receipt; `none` for an unset limit. */
   readonly by: LimitMechanisms
   /** Null where no cgroup holds anything. */
   readonly cgroup: CgroupFigures | null
   readonly rlimits: readonly Rlimit[]
   readonly watched: Watched
-  /** What pid 1 holds whatever the ground. */
+  /** Limits that pid 1 enforces on every ground. */
   readonly wallMs: number
   readonly outputBytes: number
   /** The size of a tmpfs, or what the watchdog lets into the run's folder on the host. */
@@ -31,32 +32,51 @@ export const threadGround: LimitGround = { level: 'wasm', cgroupVersion: null, i
 /** Those that are always set. */
 export type NumericLimit = { [Name in LimitName]: null extends Limits[Name] ? never : Name }[LimitName]
 
-/** What a worker is started with the most of that its runs may have. */
+/** Limits with which a worker starts at the highest value that its runs may have. */
 export const onlyLowered = limitNames.filter((name) => limitRows[name].isOnlyLowered) as NumericLimit[]
 
-/** What enforces each limit there, when it is set. */
+const knownMechanisms = new Map<string, LimitMechanisms>()
+
+/**
+ * What enforces each limit there, when it is set. Asked several times a run, so each of the few grounds is answered
+ * once.
+ */
 export function limitMechanisms(ground: LimitGround): LimitMechanisms {
-  return perLimit((name) => mechanismOf(name, ground))
+  const { level, cgroupVersion, identity, isInSpace = false } = ground
+  const key = `${level} ${cgroupVersion} ${identity} ${isInSpace}`
+  let mechanisms = knownMechanisms.get(key)
+  if (mechanisms === undefined) {
+    mechanisms = Object.freeze(perLimit((name) => mechanismOf(name, ground)))
+    knownMechanisms.set(key, mechanisms)
+  }
+  return mechanisms
 }
 
-/** By what these limits are held there; `none` for one that nobody set. */
+/** What enforces these limits there; `none` for an unset limit. */
 export function heldBy(limits: Limits, ground: LimitGround): LimitMechanisms {
-  return perLimit((name) => (limits[name] === null ? 'none' : mechanismOf(name, ground)))
+  const mechanisms = limitMechanisms(ground)
+  return perLimit((name) => (limits[name] === null ? 'none' : mechanisms[name]))
 }
 
 /** The same for a program in an isolate, whose worker is on this ground. */
 export function heldByIsolate(limits: Limits, ground: LimitGround): LimitMechanisms {
-  const ofWorker = heldBy(limits, ground)
+  const ofWorker = limitMechanisms(ground)
   return perLimit((name) => (limits[name] === null ? 'none' : (limitRows[name].isolate ?? ofWorker[name])))
 }
 
+const plans = new Remembered<LimitPlan>()
+const cgroups = new Remembered<CgroupFigures | null>()
+
+/** Most runs have the same limits as the one before. */
 export function planLimits(limits: Limits, ground: LimitGround, figures: LimitFigures): LimitPlan {
-  const situation = { ground, figures }
-  const parts = limitNames.map((name) => settingsOf(name, limits[name], situation))
-  const cgroup = Object.assign({}, ...parts.map((part) => part.cgroup)) as Partial<CgroupFigures>
+  return plans.get([limits, ground, figures], () => makePlan(limits, ground, figures))
+}
+
+function makePlan(limits: Limits, ground: LimitGround, figures: LimitFigures): LimitPlan {
+  const parts = planParts(limits, ground, figures)
   return {
     by: heldBy(limits, ground),
-    cgroup: isWhole(cgroup) ? cgroup : null,
+    cgroup: cgroupFigures(parts),
     rlimits: [
       ...constantRlimits(figures.pendingSignalsMax ?? pendingSignalsMax),
       ...parts.flatMap((part) => part.rlimits ?? []),
@@ -66,6 +86,22 @@ export function planLimits(limits: Limits, ground: LimitGround, figures: LimitFi
     outputBytes: Math.max(0, ...parts.map((part) => part.outputBytes ?? 0)),
     disk: parts.find((part) => part.disk !== undefined)?.disk ?? diskRoom(0),
   }
+}
+
+/** The part of the plan that a cell's cgroup is made with. Null where no cgroup holds anything. */
+export function planCgroup(limits: Limits, ground: LimitGround, figures: LimitFigures): CgroupFigures | null {
+  if (ground.cgroupVersion === null) return null
+  return cgroups.get([limits, ground, figures], () => cgroupFigures(planParts(limits, ground, figures)))
+}
+
+function planParts(limits: Limits, ground: LimitGround, figures: LimitFigures): Settings[] {
+  const situation = { ground, figures }
+  return limitNames.map((name) => settingsOf(name, limits[name], situation))
+}
+
+function cgroupFigures(parts: readonly Settings[]): CgroupFigures | null {
+  const cgroup = Object.assign({}, ...parts.map((part) => part.cgroup)) as Partial<CgroupFigures>
+  return isWhole(cgroup) ? cgroup : null
 }
 
 /** A cgroup holds memory and processes, or there is none. */

@@ -1,8 +1,8 @@
 /**
  * Rlimits: per-process bounds, the second line behind cgroups and the first where there are none.
- * Does not stop: many processes that each stay below the bound. RLIMIT_AS is never used: V8 and JSC reserve far more address
- * space than they touch. RLIMIT_CPU never equals the CPU limit: two threads burn it twice as fast.
- * Which of them a limit needs, and with which figure, is said in limit-rows.ts.
+ * Does not stop: many processes that each stay below the bound. RLIMIT_AS is never used: V8 and JSC reserve far more
+ * address space than they touch. RLIMIT_CPU never equals the CPU limit: two threads burn it twice as fast.
+ * limit-rows.ts says which of them a limit needs, and with which figure.
  * Source: getrlimit(2), asm-generic/resource.h.
  */
 
@@ -11,8 +11,8 @@ export interface Rlimit {
   readonly soft: number
   readonly hard: number
   /**
-   * The figure is room beside what the same user's other processes take. Only the cell can count those, so it adds them,
-   * and stays below the limit that it has inherited.
+   * The figure is room beside what the same user's other processes take. Only the cell can count those, so it adds
+   * them, and stays below the limit that it has inherited.
    */
   readonly isBesideOthers?: boolean
 }
@@ -40,19 +40,20 @@ export const both = (number: number, value: number): Rlimit => ({
 })
 
 /**
- * POSIX timers and queued signals. Enough for a timer a thread, where the kernel’s own default is tens of thousands: all
- * timers of a machine lie in one table, and finding a place in it takes longer the more there are.
+ * POSIX timers and queued signals. Enough for a timer a thread, where the kernel’s own default is tens of thousands:
+ * all timers of a machine lie in one table, and finding a place in it takes longer the more there are.
  */
 export const pendingSignalsMax = 1024
 
 /**
  * No core file fits into one byte. Not 0: where the host pipes cores to a program (apport, systemd-coredump) the kernel
- * would start it, as root and outside the cell, for every guest that crashes; at exactly 1 it does not. That a guest
- * keeps the 1 is for the filter to see to (seccomp/argument-rules.ts). Source: do_coredump() in fs/coredump.c.
+ * would start it, as root and outside the cell, for every guest that crashes; at exactly 1 it does not. The filter
+ * ensures that a guest keeps the 1 (seccomp/argument-rules.ts).
+ * Source: do_coredump() in fs/coredump.c.
  */
 const coreBytes = 1
 
-/** What every guest has, whatever its limits. */
+/** The rlimits of every guest, whatever its limits. */
 export function constantRlimits(signalsMax: number): Rlimit[] {
   return [
     both(resource.core, coreBytes),

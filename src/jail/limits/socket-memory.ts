@@ -1,7 +1,7 @@
 /**
  * Data that waits in TCP and UDP sockets counts against a budget of the whole machine (`tcp_mem`, in pages). Above its
- * first number the kernel shrinks everybody's buffers; above its third it drops everybody's segments. So one cell may use
- * a small part of the budget, whatever its memory limit. Source: tcp(7).
+ * first number the kernel shrinks everybody's buffers; above its third it drops everybody's segments. So one cell may
+ * use a small part of the budget, whatever its memory limit. Source: tcp(7).
  */
 import { readFileSync } from 'node:fs'
 
@@ -10,7 +10,7 @@ const cellsAtLeast = 32
 /** A cell must be able to talk to itself: room for two TCP connections with all their buffers full. */
 const leastBytes = 8 * 1024 * 1024
 
-/** How much may wait in the sockets of one cell that has so much memory. */
+/** How much may wait in the sockets of one cell with this much memory. */
 export function socketBytesMax(memoryBytes: number, tcpMem: string): number {
   const [pages = NaN] = tcpMem.trim().split(/\s+/).map(Number)
   if (!Number.isFinite(pages)) return memoryBytes // no TCP in this kernel, or none of it to be seen

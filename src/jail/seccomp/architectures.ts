@@ -1,6 +1,6 @@
 /**
- * What the filter has to know about each processor architecture: how the kernel names it to a filter, and which
- * system call numbers somebody has looked at. A number nobody has looked at is answered with ENOSYS.
+ * What the filter has to know about each processor architecture: its name for the kernel, and which system call numbers
+ * were reviewed. Other numbers get ENOSYS.
  */
 export type Architecture = 'x64' | 'arm64'
 

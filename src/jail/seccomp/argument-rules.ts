@@ -2,9 +2,9 @@
  * Calls that programs need, refused for some of their arguments. Several rules for one call are tried in order, and
  * the first that matches answers. Numbers are those of the kernel's headers, the same on both architectures.
  */
-import { call } from './allow-list.ts'
-import { advise } from './file-lists.ts'
-import { setOption } from './socket-options.ts'
+import { call } from './lists/allow-list.ts'
+import { advise } from './lists/file-lists.ts'
+import { setOption } from './lists/socket-options.ts'
 import type { SyscallRule } from './syscall-rule.ts'
 
 const clone = call('clone', 56, 220)
@@ -29,7 +29,7 @@ const rlimitCore = 4
 const coreReason =
   'At 0 instead of our 1 the kernel pipes a crash to the host’s handler of cores, which is root outside the cell.'
 
-/** In a sandbox, where a command that has to end takes all with it that it has started, and nothing else. */
+/** In a sandbox, where ending a command ends everything that it has started, and nothing else. */
 export const adoptionRules: readonly SyscallRule[] = [
   {
     ...prctl,
@@ -40,6 +40,10 @@ export const adoptionRules: readonly SyscallRule[] = [
     ],
     reason: 'What a command starts stays below it until the command ends, so that a timeout ends all of it.',
   },
+]
+
+/** In a sandbox, beside the rules above or without them. */
+export const parentRules: readonly SyscallRule[] = [
   {
     ...clone,
     action: 'EPERM',
@@ -65,7 +69,7 @@ export const argumentRules: readonly SyscallRule[] = [
   {
     ...call('sendfile', 40, 71),
     action: 'EINVAL',
-    // A null pointer, both halves of it. From a file with a place to start at, servers and copiers send as ever.
+    // A null pointer, both halves of it. Servers and copiers that send from a file with an offset still work.
     tests: [
       { argument: 2, isOneOf: [0] },
       { argument: 2, half: 'high', isOneOf: [0] },

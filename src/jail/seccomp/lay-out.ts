@@ -10,7 +10,7 @@ export interface Node {
   readonly next: readonly Node[]
 }
 
-/** A skip to each of two places may still come between a comparison and what it jumps to. */
+/** There may still be a skip to each of two places between a comparison and its target. */
 const jumpMax = conditionalJumpMax - 2
 
 export function layOut(start: Node): readonly Instruction[] {

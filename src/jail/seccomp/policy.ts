@@ -1,28 +1,31 @@
 /**
- * Which rules stand for one guest: the ones that always do, and the ones its situation adds.
+ * Which rules apply to one guest: those for every guest, and those that its situation adds.
  */
-import { absentSyscalls } from './absent-syscalls.ts'
-import { refuseOthers } from './allow-list.ts'
-import { allowLists } from './allow-lists.ts'
+import { absentSyscalls } from './lists/absent-syscalls.ts'
+import { refuseOthers } from './lists/allow-list.ts'
+import { allowLists } from './lists/allow-lists.ts'
 import type { Architecture } from './architectures.ts'
-import { adoptionRules, argumentRules, noSpawnRules } from './argument-rules.ts'
+import { adoptionRules, argumentRules, noSpawnRules, parentRules } from './argument-rules.ts'
 import { hostSocketRules, sharedHostRules, sharedOwnerRules } from './shared-host-rules.ts'
-import { refusedSyscalls } from './refused-syscalls.ts'
+import { refusedSyscalls } from './lists/refused-syscalls.ts'
 import { staysVisible, uncountedMemoryRules } from './situation-rules.ts'
 import type { SyscallRule } from './syscall-rule.ts'
 import { watchRules } from './watch-rules.ts'
 
 export interface SeccompOptions {
   readonly architecture: Architecture
-  /** False where memory is held by rlimits and a watchdog: calls that get past both are refused then. */
+  /** False if rlimits and a watchdog limit memory: then calls that evade both are refused. */
   readonly memoryHeldByCgroup: boolean
   /** False: threads only, no new processes. Default true. */
   readonly canSpawn?: boolean
-  /** Set where a process that was told to adopt its descendants must not stop doing so: see native/cell/watch/tree.c. */
-  readonly keepsAdopting?: boolean
+  /**
+   * Set if a process that adopts its descendants must not stop doing so: see native/cell/watch/tree.c. Where it `splits`
+   * it has to for a moment, and pid 1 ends what is in nobody's tree: see native/cell/serve/splits.c.
+   */
+  readonly keepsAdopting?: boolean | 'splits'
   /** For the zygote, whose forks enter a space and then get a guest's own filter: what that takes stays allowed. */
   readonly entersSpaces?: boolean
-  /** Set where the guest has no namespaces of its own (level `restricted`): what then stands in for them. */
+  /** Set if the guest has no namespaces of its own (level `restricted`): the rules that replace them. */
   readonly sharesHost?: SharedHost
 }
 
@@ -45,6 +48,7 @@ export function planRules(options: SeccompOptions): readonly SyscallRule[] {
     ...argumentRules,
     ...(canSpawn ? [] : noSpawnRules),
     ...(options.keepsAdopting === true ? adoptionRules : []),
+    ...(options.keepsAdopting === undefined || options.keepsAdopting === false ? [] : parentRules),
     ...(options.memoryHeldByCgroup ? [] : uncountedMemoryRules),
     ...(options.memoryHeldByCgroup && sharesHost === undefined ? [] : [staysVisible]),
     ...(sharesHost === undefined ? [] : sharedHostRules),

@@ -1,8 +1,8 @@
 /**
  * seccomp: the guest reaches only the reviewed part of the kernel.
  * Stops: calls that leave the cell, reach other processes, load code into the kernel or hide memory from its limits;
- * calls of a foreign architecture, whose numbers mean something else, end the process. Does not stop: anything
- * behind a pointer (paths, structures), which a filter cannot read.
+ * calls of a foreign architecture, whose numbers mean something else, end the process. Does not stop: anything behind a
+ * pointer (paths, structures), which a filter cannot read.
  * Needs: Linux 3.5 with CONFIG_SECCOMP_FILTER; 4.14 to kill the whole process instead of one thread.
  *
  * The program is a binary search over call numbers, because the kernel walks it once per number when the filter is
@@ -49,7 +49,9 @@ interface Range {
 /** One entry for each combination of the options: a handful. Building one takes half of what a spawn takes. */
 const programs = new Map<string, Uint8Array>()
 
-/** The filter for one guest: the bytes of `struct sock_filter[]`, ready for the launcher to load. Do not change them. */
+/**
+ * The filter for one guest: the bytes of `struct sock_filter[]`, ready for the launcher to load. Do not change them.
+ */
 export function seccompProgram(options: SeccompOptions): Uint8Array {
   const key = JSON.stringify(Object.entries(options).toSorted(([left], [right]) => (left < right ? -1 : 1)))
   const known = programs.get(key) ?? buildProgram(options)
@@ -96,7 +98,7 @@ function isSame(left: readonly Instruction[], right: readonly Instruction[]): bo
 function decide(rules: readonly SyscallRule[]): readonly Instruction[] {
   const always = rules.findIndex((rule) => rule.tests === undefined)
   if (always === -1) return [...rules.flatMap(compileRule), allow]
-  // What comes after a rule without tests could never be reached, and the kernel need not read it.
+  // Rules after one without tests can never be reached, so the kernel need not read them.
   return rules.slice(0, always + 1).flatMap(compileRule)
 }
 

@@ -1,10 +1,10 @@
 /**
- * Rules for a guest without namespaces of its own (level `restricted`): what the network, IPC and pid namespaces would
- * have kept from it, and, where it has the service's uid, what belongs to that uid.
+ * Rules for a guest without namespaces of its own (level `restricted`): they block what network, IPC and pid namespaces
+ * would have hidden, and, if it has the service's uid, what belongs to that uid.
  */
-import { call } from './allow-list.ts'
-import { ioctl } from './ioctl-list.ts'
-import { family, socket, socketType, socketpair } from './socket-kinds.ts'
+import { call } from './lists/allow-list.ts'
+import { ioctl } from './lists/ioctl-list.ts'
+import { family, socket, socketType, socketpair } from './lists/socket-kinds.ts'
 import { none, refuse } from './syscall-rule.ts'
 import type { SyscallRule } from './syscall-rule.ts'
 
@@ -25,14 +25,19 @@ const hostIpc = refuse('ENOSYS', [
   ['mq_unlink', 241, 181, 'Removes a named message queue of the host.'],
 ])
 
-/** Landlock does not handle watches: reading a folder's mode bits is enough for the kernel, and the names come along. */
+/**
+ * Landlock does not handle watches: reading a folder's mode bits is enough for the kernel, and the names come along.
+ */
 const hostWatches = refuse('ENOSYS', [
   ['inotify_init', 253, none, 'Prepares watches; refused where programs look for it and do without.'],
   ['inotify_init1', 294, 26, 'Prepares watches; refused where programs look for it and do without.'],
   ['inotify_add_watch', 254, 27, 'Tells the names of the files that others make and open in any folder.'],
 ])
 
-/** Attributes are read by path, and Landlock does not look. Programs take this for a file system without any. */
+/**
+ * Attributes are read by path, and Landlock does not check that. For programs this looks like a file system without
+ * attributes.
+ */
 const hostAttributes = refuse('ENOSYS', [
   ['getxattr', 191, 8, 'Reads attributes of files that cannot be opened.'],
   ['lgetxattr', 192, 9, 'Reads attributes of files that cannot be opened.'],
@@ -119,9 +124,9 @@ const pairsOnly = refuse('EPERM', [
 ])
 
 /**
- * Where the host's network may be used, programs bind addresses of the internet (16 or 28 bytes), of netlink (12), or the
- * 128 bytes of a structure for all. One end of a pair of Unix sockets takes an abstract name with the same call: what is
- * left to it are names of exactly 9, 13 and 25 bytes.
+ * Where the host's network may be used, programs bind addresses of the internet (16 or 28 bytes), of netlink (12), or
+ * the 128 bytes of a structure for all. One end of a pair of Unix sockets takes an abstract name with the same call:
+ * what is left to it are names of exactly 9, 13 and 25 bytes.
  */
 const internetNames: SyscallRule = {
   ...call('bind', 49, 200),

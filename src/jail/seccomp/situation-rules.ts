@@ -1,6 +1,6 @@
 /** Rules for a machine where no cgroup counts memory. */
-import { call } from './allow-list.ts'
-import { setOption } from './socket-options.ts'
+import { call } from './lists/allow-list.ts'
+import { setOption } from './lists/socket-options.ts'
 import { refuse } from './syscall-rule.ts'
 import type { SyscallRule } from './syscall-rule.ts'
 
@@ -22,10 +22,10 @@ export const staysVisible: SyscallRule = {
 }
 
 /**
- * Memory that neither RLIMIT_DATA nor the resident size shows. Where a cgroup counts it, it may be used; elsewhere
- * one process with a small limit could fill the machine. Bun, Node, CPython, bash, gcc and git run without.
- * A writable, shared mapping of /dev/zero is the same memory as a shared mapping without a file, and no filter can
- * tell it from a file: such a guest may open /dev/zero for reading only.
+ * Memory that neither RLIMIT_DATA nor the resident size shows. With a cgroup that counts it, it is allowed; otherwise
+ * one process with a small limit could fill the machine. Bun, Node, CPython, bash, gcc and git run without it. A
+ * writable, shared mapping of /dev/zero is the same memory as a shared mapping without a file, and no filter can tell
+ * it from a file: such a guest may open /dev/zero for reading only.
  */
 export const uncountedMemoryRules: readonly SyscallRule[] = [
   ...refuse('ENOSYS', [
@@ -41,7 +41,8 @@ export const uncountedMemoryRules: readonly SyscallRule[] = [
       'A set keeps 65,536 rules in kernel memory, and each descriptor may be one.',
     ],
   ]),
-  // EINVAL is what the kernel says of descriptors that it cannot send from: Python, Go, Java and Node read and write then.
+  // EINVAL is the kernel's answer for descriptors that it cannot send from; Python, Go, Java and Node then use read and
+  // write.
   ...refuse('EINVAL', [
     [
       'sendfile',

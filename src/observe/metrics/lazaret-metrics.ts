@@ -1,9 +1,10 @@
-/** Counts what a Lazaret tells of, for Prometheus. Every label has few values: a client's name is none of them. */
+/** Counts a Lazaret's events, for Prometheus. Every label has few values, so a client's name is not a label. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
+import type { NetworkTotals } from '../../core/network.ts'
 import type { WorkKind, WorkOutcome } from '../../core/work.ts'
 
-/** What a page shows of the moment it is asked for. */
+/** The values that a page shows for the moment when it is requested. */
 export interface MeasuredLazaret {
   stats(): {
     readonly running: number
@@ -28,6 +29,7 @@ interface WorkEnded {
   readonly code?: string
   readonly runtime?: string
   readonly queuedMs?: number
+  readonly network?: NetworkTotals
 }
 
 /** From the fastest warm run to the default deadline and beyond. */
@@ -35,7 +37,7 @@ const durationBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 const queueBuckets = [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30]
 
 /**
- * Listens to a Lazaret. It has a registry of its own, so that it does not meddle with the application's.
+ * Listens to a Lazaret. It has its own registry, separate from the application's.
  *
  * @example
  * ```ts
@@ -62,8 +64,8 @@ export class LazaretMetrics {
     return this.registry.metrics()
   }
 
-  #count({ kind, outcome, wallMs, client, code, runtime, queuedMs }: WorkEnded): void {
-    const { work, refusals, runs, durations, queued } = this.#counters
+  #count({ kind, outcome, wallMs, client, code, runtime, queuedMs, network }: WorkEnded): void {
+    const { work, refusals, runs, durations, queued, connections, bytes, unreached } = this.#counters
     const clientClass = client === undefined ? 'anonymous' : 'named'
     work.inc({ kind, outcome, client_class: clientClass })
     if (outcome === 'refused' || outcome === 'fault') {
@@ -73,6 +75,11 @@ export class LazaretMetrics {
     durations.observe({ kind }, wallMs / 1000)
     if (runtime !== undefined) runs.inc({ runtime, outcome, client_class: clientClass })
     if (queuedMs !== undefined) queued.observe(queuedMs / 1000)
+    if (network === undefined) return
+    connections.inc(network.connections)
+    bytes.inc({ direction: 'sent' }, network.sentBytes)
+    bytes.inc({ direction: 'received' }, network.receivedBytes)
+    unreached.inc(network.refusals)
   }
 
   #look(lazaret: MeasuredLazaret): void {
@@ -82,7 +89,7 @@ export class LazaretMetrics {
     waiting.set(stats.waiting)
     workers.reset()
     taken.reset()
-    // There can be several pools of one runtime and language, for other limits or modules.
+    // One runtime and language can have several pools, with different limits or modules.
     for (const { runtime, language, parked, starting, served, missed } of stats.pools) {
       workers.inc({ runtime, language, state: 'parked' }, parked)
       workers.inc({ runtime, language, state: 'starting' }, starting)
@@ -118,6 +125,22 @@ function makeCounters(registry: Registry) {
       help: 'How long work took: of a run its own time, of other work from the request to the end.',
       labelNames: ['kind'],
       buckets: durationBuckets,
+      registers,
+    }),
+    connections: new Counter({
+      name: 'lazaret_network_connections_total',
+      help: 'Connections of guests whose network is a policy.',
+      registers,
+    }),
+    bytes: new Counter({
+      name: 'lazaret_network_bytes_total',
+      help: 'Bytes of these connections.',
+      labelNames: ['direction'],
+      registers,
+    }),
+    unreached: new Counter({
+      name: 'lazaret_network_refusals_total',
+      help: 'Names and connections that a policy refused, or that were not reached.',
       registers,
     }),
     queued: new Histogram({

@@ -1,4 +1,4 @@
-/** Each piece of work as a span, in the trace of who asked for it. No attribute is a text of a caller's or a guest's. */
+/** Each piece of work as a span, in the trace of its caller. No attribute is text from a caller or a guest. */
 import { context, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { Attributes } from '@opentelemetry/api'
 
@@ -19,8 +19,8 @@ interface WorkEnded {
 }
 
 /**
- * For `onEvent`. Where no SDK is registered it does nothing. The span is made when the work has ended, with the time at which
- * it began; an event comes in the caller's own context, so its parent is the span that was active there.
+ * For `onEvent`. Without a registered SDK it does nothing. The span is made when the work has ended, with the time at
+ * which it began; an event comes in the caller's own context, so its parent is the span that was active there.
  *
  * @example
  * ```ts

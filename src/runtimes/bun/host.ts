@@ -1,7 +1,11 @@
 /** Bun: JavaScript and TypeScript in one Bun process. Guest memory is JavaScriptCore's; the cell's limit holds it. */
 import { prepareJavaScript } from '../javascript/host.ts'
 import type { Engine } from '../javascript/host.ts'
+import { ownView } from '../../jail/plan/place.ts'
+import { defaultLimits } from '../../core/limits.ts'
 import type { Program, Runtime } from '../runtime.ts'
+import { planJavaScriptZygote } from '../javascript/forks/host.ts'
+import { zygoteProof } from '../javascript/forks/proof.ts'
 
 const MiB = 1024 * 1024
 
@@ -17,6 +21,11 @@ const jitBytes = 128 * MiB
  */
 const arenaKib = 128 * 1024
 
+const harnesses = {
+  guest: 'runtimes/javascript/guest-bun.js',
+  zygote: 'runtimes/javascript/guest-bun-zygote.js',
+}
+
 export const bunRuntime: Runtime = {
   name: 'bun',
   languages: ['javascript', 'typescript'],
@@ -30,7 +39,20 @@ export const bunRuntime: Runtime = {
     },
     isShown: true,
   },
-  prepare(request, limits, { toolchains, place }): Program {
+  zygote: {
+    plan(wishes) {
+      const { language, packages, toolchains } = wishes
+      if (process.arch !== 'x64' || toolchains.bun() === null) return null
+      const program = bunRuntime.prepare({ language, code: '' }, defaultLimits, {
+        toolchains,
+        packages,
+        place: ownView,
+      })
+      return planJavaScriptZygote(program, harnesses, wishes)
+    },
+    proof: zygoteProof,
+  },
+  prepare(request, limits, { toolchains, packages, place }): Program {
     const binary = toolchains.bun()
     if (binary === null) {
       throw toolchains.refuse('bun', {
@@ -40,7 +62,7 @@ export const bunRuntime: Runtime = {
     }
     const engine: Engine = {
       name: 'bun',
-      harness: 'runtimes/javascript/guest-bun.js',
+      harness: harnesses.guest,
       importsTypeScript: false,
       binary,
       flags: (build) => [
@@ -55,6 +77,6 @@ export const bunRuntime: Runtime = {
       },
       baseDataBytes: 264 * MiB + jitBytes,
     }
-    return prepareJavaScript(request, limits, { engine, place })
+    return prepareJavaScript(request, limits, { engine, place, packages, toolchains })
   },
 }

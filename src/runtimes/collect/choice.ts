@@ -1,4 +1,4 @@
-/** Which of the files that are there come back: those that match, as many as fit. */
+/** Chooses the files to bring back: those that match, as many as fit. */
 import type { Deadline } from './deadline.ts'
 import type { ListedEntry, ListedFile } from './listing.ts'
 import type { Pattern } from './pattern.ts'
@@ -7,7 +7,7 @@ const filesMax = 10_000
 
 export interface Listing {
   readonly entries: Iterable<ListedEntry>
-  /** Whether everything there was looked at. */
+  /** Whether all files were checked. */
   readonly isComplete: boolean
 }
 
@@ -16,7 +16,7 @@ export interface Choice {
   readonly isComplete: boolean
 }
 
-/** Those that match, in order. Matching is bounded in time, and lets the host breathe. */
+/** The matching files, in order. Matching is bounded in time, and gives the host turns in between. */
 export async function chooseFiles(
   listing: Listing,
   patterns: readonly Pattern[],
@@ -38,7 +38,7 @@ function byPath(one: ListedFile, other: ListedFile): number {
   return one.path < other.path ? -1 : 1
 }
 
-/** A file that does not fit is left out whole; a smaller one after it may still fit. */
+/** A file that does not fit is left out completely; a smaller one after it may still fit. */
 export function fitToLimits(
   { files, isComplete }: Choice,
   bytesMax: number,

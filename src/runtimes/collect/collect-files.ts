@@ -1,10 +1,11 @@
 /**
- * Brings files of the workspace back after a run. The main process has ended; whatever else the guest left alive is
- * killed first, so nothing changes while we look. The cell lists, we choose, the cell reads: the host opens no path.
+ * Brings files of the workspace back after a run. The main process has ended; other processes that are still alive are
+ * killed first, so nothing changes during the collection. The cell lists files, the host chooses, the cell reads them:
+ * the host opens no path.
  */
 import type { Clock } from '../../core/clock.ts'
 import type { Limits } from '../../core/limits.ts'
-import type { Cell } from '../../jail/cell.ts'
+import type { Cell } from '../../jail/cell/cell.ts'
 import { Blocks } from '../../result/blocks.ts'
 import { chooseFiles, fitToLimits } from './choice.ts'
 import { Deadline } from './deadline.ts'
@@ -30,16 +31,16 @@ export interface CollectContext {
 }
 
 export const noFiles: CollectedFiles = { files: {}, isComplete: true }
-/** Asked for, and not to be had: the cell was gone before anything could be brought back. */
+/** The cell was gone before any file could be brought back. */
 export const lostFiles: CollectedFiles = { files: {}, isComplete: false }
 
-/** Usual trees take milliseconds; on a machine with many times more to do than it can, honest ones took 4 s. */
+/** Usual trees take milliseconds; on a heavily overloaded machine ordinary ones took 4 s. */
 const collectMs = 10_000
 const listingBytesMax = 8 * 1024 * 1024
-/** More folders to begin in than this, and everything is listed instead. */
+/** With more start folders than this, everything is listed instead. */
 const basesMax = 256
 
-/** Never rejects for anything that a guest did: what could not be had is left out, and it says so. */
+/** Never rejects because of anything that a guest did: missing files are left out and reported. */
 export async function collectFiles(
   cell: Cell,
   texts: readonly string[],
@@ -83,7 +84,7 @@ async function listFiles(
   return listed.join()
 }
 
-/** The fewest places below which everything lies that can match. */
+/** The fewest folders below which everything is that can match. */
 function findBases(patterns: readonly Pattern[]): string[] {
   const all = new Set(patterns.map(({ base }) => base))
   const isInside = (base: string) => all.has('.') || listParents(base).some((parent) => all.has(parent))

@@ -1,10 +1,10 @@
-/** How long something may take as a whole, and how long at a stretch. */
+/** How long work may take in total, and how long without a pause. */
 import type { Clock } from '../../core/clock.ts'
 
-/** How long work may keep the host from everything else at one time. */
+/** How long work may block the host at one time. */
 const sliceMs = 8
 
-/** The end of all patience: the time is up, or the caller wants no more. */
+/** The end: the time is up, or the caller wants no more. */
 export class Deadline {
   readonly #clock: Clock
   readonly #end: number
@@ -27,12 +27,12 @@ export class Deadline {
     return Math.max(1, Math.ceil(this.#end - this.#clock.now()))
   }
 
-  /** The result of the work, or undefined when it took too long. */
+  /** The result of the work, or undefined if it took too long. */
   race<T>(work: Promise<T>): Promise<T | undefined> {
     return Promise.race([work, this.#over.promise.then(() => undefined)])
   }
 
-  /** Asked often, it lets other work of the host go first now and then. */
+  /** Call it often: now and then it lets other work of the host go first. */
   async isOver(): Promise<boolean> {
     const now = this.#clock.now()
     if (now >= this.#sliceEnd) {

@@ -1,7 +1,10 @@
-/** What the collector in the cell writes (native/cell/files/collect.c), read with the same distrust as a guest's words. */
+/**
+ * Reads the output of the collector in the cell (native/cell/files/collect.c), with the same distrust as a guest's
+ * messages.
+ */
 import { isUtf8 } from 'node:buffer'
 
-import { PayloadWriter } from '../../jail/frames.ts'
+import { PayloadWriter } from '../../jail/launch/frames.ts'
 
 export interface ListedFile {
   readonly path: string
@@ -17,7 +20,7 @@ const headBytes = 12
 const depthMax = 64
 const pathBytesMax = 4096
 
-/** One after the other, so that whoever reads a long listing can do other work meanwhile. */
+/** One by one, so that the reader of a long listing can do other work in between. */
 export function* decodeListing(listed: Buffer): Generator<ListedEntry> {
   for (let at = 0; at + headBytes <= listed.length;) {
     const bytes = Number(listed.readBigUInt64LE(at))
@@ -30,19 +33,19 @@ export function* decodeListing(listed: Buffer): Generator<ListedEntry> {
   }
 }
 
-/** Whether everything there was looked at: then the last entry is an empty one. */
+/** Whether everything was listed: then the last entry is empty. */
 export function isWholeListing(listed: Buffer): boolean {
   const end = listed.subarray(-headBytes)
   return end.length === headBytes && end.every((byte) => byte === 0)
 }
 
-/** No collector of ours writes another one. */
+/** Our collector writes no other one. */
 function isInside(path: string): boolean {
   const parts = path.split('/')
   return parts.length <= depthMax && parts.every((part) => part !== '' && part !== '.' && part !== '..')
 }
 
-/** What the collector is to read: the input of its task `read`. */
+/** The files to read: the input of the collector's task `read`. */
 export function encodeWanted(files: readonly ListedFile[]): Buffer {
   const payload = new PayloadWriter()
   for (const { path, bytes } of files) payload.u64(bytes).bytes(Buffer.from(path))

@@ -1,8 +1,8 @@
 /**
- * Globs under /workspace: `*`, `**`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, and `\` before a character that is meant as it is.
- * Names starting with a dot are matched where the pattern has that dot; a name alone also stands for all that is in the
- * folder of that name. Guests choose the names, so nothing here goes back over more than one star: regular expressions
- * made from globs take minutes over a name that was made for them.
+ * Globs under /workspace: `*`, `**`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, and `\` before a character that is meant as it
+ * is. Names starting with a dot are matched where the pattern has that dot; a name alone also stands for all that is in
+ * the folder of that name. Guests choose the names, so nothing here goes back over more than one star: regular
+ * expressions made from globs take minutes over a name that was made for them.
  */
 import { matchesSegment, parseSegment } from './segment.ts'
 import type { Segment } from './segment.ts'
@@ -19,7 +19,7 @@ const workspace = '/workspace'
 /** What gives a pattern a meaning beyond its letters. */
 const magic = /[*?[\]{}\\]/
 
-/** Why a text is no pattern, or undefined. */
+/** Why a text is not a valid pattern, or undefined. */
 export function explainBadPattern(text: string): string | undefined {
   if (text.length === 0) return 'must not be empty'
   if (text.length > patternCharactersMax) return `is longer than ${patternCharactersMax} characters`

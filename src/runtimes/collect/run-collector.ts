@@ -1,9 +1,9 @@
 /** The launcher's collector as a process of the cell: confined like a guest, and checked like one. */
-import type { Cell } from '../../jail/cell.ts'
-import type { ProcessListener } from '../../jail/guest-process.ts'
+import type { Cell } from '../../jail/cell/cell.ts'
+import type { ProcessListener } from '../../jail/cell/guest-process.ts'
 import { unwatched } from '../../jail/limits/limit-rows.ts'
 import { collectorRlimits } from '../../jail/limits/rlimits.ts'
-import { readStatus, requirePromises } from '../observed.ts'
+import { readStatus, requirePromises } from '../work/observed.ts'
 
 /** What the collector's cell is like. */
 export interface CollectGround {

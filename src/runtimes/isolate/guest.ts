@@ -44,7 +44,8 @@ function perform(request: IsolateRequest): void {
   const { memoryMiB } = request.isolate
   const libraries = own.libraryNames.filter((name) => mentions(request.code, name))
   const prepared = own.take({ memoryMiB, libraries })
-  running = new OneRun(request, { prepared, allowed: own.libraryNames }, () => {
+  const ready = own.waitingFor({ memoryMiB, libraries })
+  running = new OneRun(request, { prepared, allowed: own.libraryNames, ready }, () => {
     running = undefined
     // Not before this turn is over: the program's own calls are still on the stack.
     systemClock.after(0, () => prepared.isolate.isDisposed || prepared.isolate.dispose())

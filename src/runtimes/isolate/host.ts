@@ -2,12 +2,12 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-import { LazaretError } from '../../core/errors.ts'
-import { pathIn } from '../../jail/place.ts'
-import type { Bind } from '../../jail/shape.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
+import { pathIn } from '../../jail/plan/place.ts'
+import type { Bind } from '../../jail/plan/shape.ts'
 import { engineFolder, compilerPackages } from '../javascript/host.ts'
-import { findInPackage } from '../own-packages.ts'
-import { guestBind, manifestBind } from '../package-files.ts'
+import { findInPackage } from '../packages/own-packages.ts'
+import { guestBind, manifestBind } from '../packages/package-files.ts'
 import { guestEnvironment } from '../runtime.ts'
 import type { Ground, Program } from '../runtime.ts'
 
@@ -16,6 +16,15 @@ const MiB = 1024 * 1024
 const isolatesMax = 12
 /** As for Node (node/host.ts): each isolate reserves for its code what each thread of Node does, and it counts as data. */
 const dataBytes = (568 + (4 + isolatesMax) * 526) * MiB
+/**
+ * What programs leave free is given back to the kernel: large blocks are mapped for themselves, and the threads of timers have
+ * no arenas of their own, which would each keep what it once held.
+ */
+const allocator = {
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_MMAP_THRESHOLD_: '65536',
+  MALLOC_TRIM_THRESHOLD_: '1048576',
+}
 /** For the worker's own realm, which holds requests and answers and no guest code. */
 const ownHeapMiB = 192
 
@@ -39,14 +48,16 @@ export function prepareIsolates({ toolchains, place }: Ground): Program {
       file,
       // Isolates beside a realm that came from Node's own snapshot can crash: isolated-vm, README.
       '--no-node-snapshot',
-      // Both for each isolate; the snapshot is the worker's own, and made a moment before.
+      // For each isolate; the snapshot is the worker's own, and made a moment before.
       '--no-verify-snapshot-checksum',
+      // Its hash tables stay as they are in the snapshot: a program that floods them with collisions spends its own time.
+      '--no-rehash-snapshot',
       `--max-old-space-size=${ownHeapMiB}`,
       `${pathIn(place, build)}/harness-isolate/guest.js`,
       pathIn(place, engine),
       ...(place.work === null ? [] : compilers.map(({ name, bind }) => `${name}=${bind.host}`)),
     ],
-    env: guestEnvironment({ language: 'javascript', code: '' }, place, [dirname(file)]),
+    env: { ...guestEnvironment({ language: 'javascript', code: '' }, place, [dirname(file)]), ...allocator },
     binds: [node, build, manifestBind(), engine, ...compilers.map(({ bind }) => bind)],
     files: [],
     baseDataBytes: dataBytes,

@@ -3,15 +3,15 @@ import type { Duplex } from 'node:stream'
 
 import type { Clock } from '../../core/clock.ts'
 import type { LogEntry } from '../../core/result.ts'
-import type { ProcessReport } from '../../jail/guest-process.ts'
+import type { ProcessReport } from '../../jail/cell/guest-process.ts'
 import { Capture } from '../../result/capture.ts'
 import { nothingKnown } from '../../result/exit.ts'
 import type { Exit, KillReason } from '../../result/exit.ts'
-import { Channel } from '../channel.ts'
-import { openCalls } from '../function-calls.ts'
-import type { Job } from '../guest-start.ts'
-import { HostBudget } from '../host-budget.ts'
-import { whenAborted } from '../patience.ts'
+import { Channel } from '../channel/channel.ts'
+import { openCalls } from '../functions/function-calls.ts'
+import type { Job } from '../work/guest-start.ts'
+import { HostBudget } from '../channel/host-budget.ts'
+import { whenAborted } from '../work/patience.ts'
 
 /** The worker holds the deadline itself; the host's comes so much later, and costs the worker. */
 const graceMs = 20
@@ -39,6 +39,7 @@ export class IsolateRun {
   readonly #startedAt: number
   readonly #cancels: (() => void)[] = []
   #used = { memoryPeakBytes: 0, cpuMs: 0 }
+  #ready = 0
   #denied: string | undefined
   #isOver = false
   #isWorkerSpent = false
@@ -49,11 +50,12 @@ export class IsolateRun {
     this.#parts = parts
     this.ended = this.#end.promise
     this.#startedAt = clock.now()
-    this.#capture = new Capture(handles.onOutput, {
+    const listener = {
       onFull: () => stream.pause(),
       onEmpty: () => stream.resume(),
-      onFailure: (error) => this.#fail(error),
-    })
+      onFailure: (error: unknown) => this.#fail(error),
+    }
+    this.#capture = new Capture(handles.onOutput, listener, { keeps: handles.keepOutput })
     this.#budget = new HostBudget(clock, limits.hostMs)
     this.#budget.onSpent = () => this.#stop('host')
     this.#channel = new Channel(stream, limits, {
@@ -74,6 +76,11 @@ export class IsolateRun {
   /** Whether the worker may be in any state: what ran in it was not seen to end. */
   get isWorkerSpent(): boolean {
     return this.#isWorkerSpent
+  }
+
+  /** How many more programs find an isolate ready, as the worker says. */
+  get ready(): number {
+    return this.#ready
   }
 
   /** Whether its worker ended by itself, and not for want of memory. */
@@ -111,9 +118,12 @@ export class IsolateRun {
     this.#stop('output')
   }
 
-  #takeOther({ type, by, what, memoryBytes, cpuMs }: Readonly<Record<string, unknown>>): void {
+  #takeOther({ type, by, what, memoryBytes, cpuMs, ready }: Readonly<Record<string, unknown>>): void {
     if (type === 'denied' && typeof what === 'string') this.#denied = what.slice(0, 1000)
-    if (type === 'used') this.#used = { memoryPeakBytes: countOf(memoryBytes), cpuMs: countOf(cpuMs) }
+    if (type === 'used') {
+      this.#used = { memoryPeakBytes: countOf(memoryBytes), cpuMs: countOf(cpuMs) }
+      this.#ready = countOf(ready)
+    }
     if (type !== 'stopped') return
     if (by === 'memory') this.#finish({ killReason: 'memory' })
     // By the host's clock, too: nobody is told of a deadline that was not reached.

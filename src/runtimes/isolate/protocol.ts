@@ -1,9 +1,14 @@
 /**
- * What host and a worker of isolates say to each other, on the channel of channel-protocol.ts. First the host sends an
- * `IsolatesPark`, and the worker answers `parked`. Then the host sends one `IsolateRequest` after another; the worker answers
- * each with the messages of any harness, up to `end` or `stopped`.
+ * What the host and a worker of isolates send each other, on the channel of channel-protocol.ts. First the host sends an
+ * `IsolatesPark`, and the worker answers `parked`. Then the host sends one `IsolateRequest` after another. The worker
+ * answers each with the messages of any harness, up to `end` or `stopped`, and with three of its own:
+ *
+ * - `{ type: 'stopped', by: 'wall' | 'memory' }`: it ended the program at this limit. The host's own deadline is later.
+ * - `{ type: 'denied', what }`: the program used something forbidden, and did not catch the error, which came before.
+ * - `{ type: 'used', memoryBytes, cpuMs, ready }`, before `end`: what the program used, and how many isolates are ready
+ *   for programs like it.
  */
-import type { GuestRequest } from '../channel-protocol.ts'
+import type { GuestRequest } from '../channel/channel-protocol.ts'
 
 /** Where the text of a library is: in our build, or in this message. */
 export type LibraryPlace = { readonly file: string } | { readonly source: string }
@@ -30,11 +35,3 @@ export interface IsolateRequest extends GuestRequest {
     readonly wallMs: number
   }
 }
-
-/** What a worker says beside what any harness says. It holds these limits; the host has its own deadline behind them. */
-export type IsolateMessage =
-  | { readonly type: 'stopped'; readonly by: 'wall' | 'memory' }
-  /** Something that policy forbids; the program has not caught it. Its error went before. */
-  | { readonly type: 'denied'; readonly what: string }
-  /** What the program took of the isolate's heap, and of the processor. Before `end`. */
-  | { readonly type: 'used'; readonly memoryBytes: number; readonly cpuMs: number }

@@ -2,26 +2,26 @@
  * A worker of isolates: a cell with one Node process, which makes a V8 isolate for each program. The isolate is the first
  * wall; whoever gets through it is in the room of one client alone, behind the cell's.
  */
-import { LazaretError } from '../../core/errors.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
 import { defaultLimits } from '../../core/limits.ts'
 import type { Limits } from '../../core/limits.ts'
-import { behindBestWall } from '../../jail/best-wall.ts'
-import { buildCell } from '../../jail/build-cell.ts'
-import type { BuiltCell } from '../../jail/build-cell.ts'
-import type { GuestStream, ProcessListener, ProcessReport } from '../../jail/guest-process.ts'
+import { behindBestWall } from '../../jail/machine/best-wall.ts'
+import { buildCell } from '../../jail/cell/build-cell.ts'
+import type { BuiltCell } from '../../jail/cell/build-cell.ts'
+import type { GuestStream, ProcessListener, ProcessReport } from '../../jail/cell/guest-process.ts'
 import { namesOfStanding } from '../../jail/layers/layers.ts'
 import { heldByIsolate } from '../../jail/limits/plan-limits.ts'
-import type { Place } from '../../jail/place.ts'
+import type { Place } from '../../jail/plan/place.ts'
 import type { Exit } from '../../result/exit.ts'
-import type { CellParts } from '../cold-worker.ts'
-import { holdLimits, holdParked, parkSpec } from '../guest-start.ts'
-import type { GuestGround, Job } from '../guest-start.ts'
-import { writeGuestRequest } from '../guest-request.ts'
-import { frameMessage } from '../message-frame.ts'
+import type { CellParts } from '../work/cold-worker.ts'
+import { holdLimits, holdParked, parkSpec } from '../work/guest-start.ts'
+import type { GuestGround, Job } from '../work/guest-start.ts'
+import { writeGuestRequest } from '../work/guest-request.ts'
+import { frameMessage } from '../channel/message-frame.ts'
 import type { Program } from '../runtime.ts'
-import { standWaiting } from '../waiting-cell.ts'
-import { WaitingGuest } from '../waiting-guest.ts'
-import type { LastingWorker } from '../worker.ts'
+import { standWaiting } from '../work/waiting-cell.ts'
+import { WaitingGuest } from '../work/waiting-guest.ts'
+import type { LastingWorker } from '../work/worker.ts'
 import { prepareIsolates } from './host.ts'
 import { IsolateRun } from './isolate-run.ts'
 import type { IsolateMode, IsolateRequest, IsolatesPark, LibraryPlace } from './protocol.ts'
@@ -45,6 +45,8 @@ const ownBytes = 320 * MiB
 const heapFactor = 1.25
 /** After so many programs a worker is replaced: what one of them may have left in the process does not stay for long. */
 const runsMax = 2000
+/** After so long without a program a worker has made an isolate, whatever it said last. */
+const refillMs = 5
 /** More of what the engine prints is not read: it prints how it died. */
 const lastWordsMax = 16 * 1024
 
@@ -66,6 +68,8 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
   #memoryBytes: number
   #client: string | undefined
   #runsLeft = runsMax
+  /** No isolate is ready before. */
+  #restsUntil = 0
   #isSpent = false
   #crash: LazaretError | undefined
   #run: IsolateRun | undefined
@@ -86,7 +90,8 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
   fits(client: string): 'best' | 'well' | 'never' {
     if (this.#isSpent || this.#runsLeft <= 0) return 'never'
     if (this.#client === undefined) return 'well'
-    return this.#client === client ? 'best' : 'never'
+    if (this.#client !== client) return 'never'
+    return this.#parts.clock.now() >= this.#restsUntil ? 'best' : 'well'
   }
 
   get crash(): LazaretError | undefined {
@@ -105,6 +110,8 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
     const request = writeIsolateRequest(job)
     this.#allow(limits.memoryBytes, { built, on, program })
     cell.hold(true)
+    // First of all: while the worker wakes up, the rest is made ready for what it will say.
+    stream.write(frameMessage(JSON.stringify(request)))
     const oomKills = () => ground.cgroup?.oomKills() ?? 0
     const run = new IsolateRun({
       spec,
@@ -116,12 +123,12 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
     })
     this.#run = run
     try {
-      stream.write(frameMessage(JSON.stringify(request)))
       const evidence = await run.ended
       return { ...evidence, ...facts, heldBy: heldByIsolate(limits, ground.limitGround) }
     } finally {
       this.#run = undefined
       this.#isSpent ||= run.isWorkerSpent
+      this.#restsUntil = run.ready > 0 ? 0 : this.#parts.clock.now() + refillMs
       if (run.hasCrashed) this.#crash = crashed('while it ran a program')
       cell.hold(false)
     }
@@ -174,7 +181,7 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
     const { wall, clock, toolchains, libraries } = this.#parts
     const { machine } = wall
     const limits = workerLimits(this.#memoryBytes)
-    const program = prepareIsolates({ toolchains, place })
+    const program = prepareIsolates({ toolchains, packages: {}, place })
     const shape = { binds: program.binds, network: 'none', place, diskBytes: limits.diskBytes } as const
     const built = await buildCell({ shape, limits, hasChannel: true }, machine, clock)
     const on = { machine, ground: built.ground, place }
@@ -184,14 +191,14 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
       libraries,
     }
     const spec = { ...parkSpec(program, holdParked(program, limits, on), on), channel: 'cell' as const }
-    const startGuest = () => new WaitingGuest(built, spec, park)
+    const startGuest = () => new WaitingGuest(built, spec, { park, clock })
     const guest = await standWaiting(built, startGuest, { clock, signal: this.#ending.signal })
     const cellFacts = await built.cell.ready
     const { landlock_abi: abi = '0', ...observed } = cellFacts
     const layers = namesOfStanding(built.plan.layers, { landlock_abi: abi })
     const facts = { observed: { ...observed, ...guest.observed }, layers }
     const onFailure = () => this.#lose(null)
-    if (!guest.hand({ listener: this, onFailure })) this.#lose(null)
+    if (!guest.reassign({ listener: this, onFailure })) this.#lose(null)
     return { built, guest, program, on, facts }
   }
 

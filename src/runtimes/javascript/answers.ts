@@ -3,7 +3,7 @@
  * wakes its event loop, keeps the loop alive only while it is asked to, and never delays the end of the process.
  */
 import { bytesLength, getOwnPropertyDescriptor, getPrototypeOf, uncurryThis } from '../../core/primordials.ts'
-import { channelDescriptor } from '../channel-protocol.ts'
+import { channelDescriptor } from '../channel/channel-protocol.ts'
 
 const headerBytes = 4
 const readBytes = 64 * 1024

@@ -4,19 +4,19 @@
  * do, the cell decides. `bare/protocol.ts` says what may pass between the two.
  */
 import { dirname } from 'node:path'
-import type { GuestRequest } from '../channel-protocol.ts'
+import type { GuestRequest } from '../channel/channel-protocol.ts'
 import { type BareHost, type BareInside, insideName, openName, type OpenInside } from './bare/protocol.ts'
 import { sendEnd, sendError, sendValue } from './channel.ts'
-import { compileOrExit } from './compile-or-exit.ts'
-import { compileProgram } from './compile.ts'
-import { createPrint } from './console.ts'
-import { cutDeadEnds } from './dead-ends.ts'
+import { compileOrExit } from './modules/compile-or-exit.ts'
+import { compileProgram } from './modules/compile.ts'
+import { createPrint } from './console/console.ts'
+import { cutDeadEnds } from './realm/dead-ends.ts'
 import { reportGuestError } from './errors.ts'
 import { exitNow, listen, unsettledExitCode } from './failures.ts'
 import { harnessPath } from './harness-path.ts'
-import type { Realm } from './own-realm.ts'
-import { programName } from './positions.ts'
-import { installStackTraces, mapPositions, topPosition } from './stack.ts'
+import type { Realm } from './realm/own-realm.ts'
+import { programName } from './modules/positions.ts'
+import { installStackTraces, mapPositions, topPosition } from './modules/stack.ts'
 
 const failureExitCode = 1
 const insideFile = 'guest-bare.js'

@@ -5,9 +5,9 @@
  */
 import type * as acorn from 'acorn'
 import { stringIncludes, stringSlice, stringStartsWith } from '../../core/primordials.ts'
-import { readProperty } from '../../core/read-value.ts'
+import { readProperty } from '../../core/values/read-value.ts'
 import { requireAcorn } from './harness-packages.ts'
-import type { Position } from './positions.ts'
+import type { Position } from './modules/positions.ts'
 
 const getBuiltinModule = process.getBuiltinModule.bind(process)
 

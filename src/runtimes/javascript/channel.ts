@@ -5,8 +5,8 @@
 import { bytesLength, jsonString, stringSlice, utf8 } from '../../core/primordials.ts'
 import type { GuestError } from '../../core/outcome.ts'
 import type { LogEntry } from '../../core/result.ts'
-import { channelDescriptor, type GuestRequest, type ParkRequest } from '../channel-protocol.ts'
-import { readAll, writeAll } from './output.ts'
+import { channelDescriptor, type GuestRequest, type ParkRequest } from '../channel/channel-protocol.ts'
+import { readAll, writeAll } from './console/output.ts'
 
 /** Longest text of a log message or of a value as the REPL prints it. */
 export const textBytesMax = 64 * 1024
@@ -29,8 +29,12 @@ export function sendLog(level: LogEntry['level'], text: string): void {
 
 /** `json` is the value in the tagged encoding. */
 export function sendValue(json: string, text: string, isTruncated: boolean): void {
+  send(valueMessage(json, text, isTruncated))
+}
+
+export function valueMessage(json: string, text: string, isTruncated: boolean): string {
   const head = `{"type":"value","truncated":${isTruncated ? 'true' : 'false'}`
-  send(`${head},"text":${jsonString(boundText(text))},"value":${json}}`)
+  return `${head},"text":${jsonString(boundText(text))},"value":${json}}`
 }
 
 export function sendError(phase: 'syntax' | 'run', error: GuestError): void {
@@ -61,9 +65,14 @@ export function boundText(text: string): string {
 
 /** Answers how many bytes the message has. */
 export function send(json: string): number {
+  const bytes = frame(json)
+  writeAll(channelDescriptor, bytes)
+  return bytesLength(bytes) - headerBytes
+}
+
+export function frame(json: string): Uint8Array {
   const bytes = utf8(headerPlaceholder + json)
   const length = bytesLength(bytes) - headerBytes
   for (let index = 0; index < headerBytes; index++) bytes[index] = (length >>> (8 * index)) & 0xff
-  writeAll(channelDescriptor, bytes)
-  return length
+  return bytes
 }

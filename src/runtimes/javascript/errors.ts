@@ -4,13 +4,13 @@
  */
 import type { GuestError } from '../../core/outcome.ts'
 import { messageOf, stringIndexOf, stringRepeat, stringSlice, utf8 } from '../../core/primordials.ts'
-import { hasField, isError, readProperty, textOr } from '../../core/read-value.ts'
+import { hasField, isError, readProperty, textOr } from '../../core/values/read-value.ts'
 import { brokenPlace, importPosition, languageName, languageStack } from './broken-files.ts'
 import { boundText, sendError } from './channel.ts'
-import { inspectValue } from './inspect.ts'
-import { writeAll } from './output.ts'
-import { type Position, programName } from './positions.ts'
-import { topPosition } from './stack.ts'
+import { inspectValue } from './console/inspect.ts'
+import { writeAll } from './console/output.ts'
+import { codeName, type Position } from './modules/positions.ts'
+import { topPosition } from './modules/stack.ts'
 
 const stderr = 2
 // A code frame is for reading; minified code is not worth showing.
@@ -30,7 +30,7 @@ export class CompileError {
 
 /** Tells host and reader that the code did not compile. */
 export function reportSyntaxError(code: string, { name, message, position }: CompileError): void {
-  const place = position === undefined ? '' : `\n    at ${programName}:${position.line}:${position.column}`
+  const place = position === undefined ? '' : `\n    at ${codeName}:${position.line}:${position.column}`
   const stack = `${name}: ${message}${place}`
   sendError('syntax', { name, message, stack, ...position })
   writeText(`${codeFrame(code, position)}${stack}\n`)
@@ -82,9 +82,9 @@ function errorText(thrown: Error, { name, message, stack }: GuestError): string 
 function codeFrame(code: string, position: Position | undefined): string {
   if (position === undefined) return ''
   const line = lineAt(code, position.line)
-  if (line === undefined || line.length > frameColumnsMax) return `${programName}:${position.line}\n\n`
+  if (line === undefined || line.length > frameColumnsMax) return `${codeName}:${position.line}\n\n`
   const mark = position.column <= line.length + 1 ? `${stringRepeat(' ', position.column - 1)}^\n` : ''
-  return `${programName}:${position.line}\n${line}\n${mark}\n`
+  return `${codeName}:${position.line}\n${line}\n${mark}\n`
 }
 
 function lineAt(code: string, line: number): string | undefined {

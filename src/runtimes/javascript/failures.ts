@@ -5,8 +5,8 @@
 import { defineProperty, uncurryThis, utf8 } from '../../core/primordials.ts'
 import { sendEnd } from './channel.ts'
 import { reportError } from './errors.ts'
-import { writeAll } from './output.ts'
-import { unquote } from './quoted-names.ts'
+import { writeAll } from './console/output.ts'
+import { unquote } from './modules/quoted-names.ts'
 
 const stderr = 2
 const failureExitCode = 1

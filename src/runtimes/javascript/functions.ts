@@ -2,7 +2,7 @@
  * The host's functions, as globals that return promises. Loaded only for requests that have any. What guest code does
  * to built-ins afterwards changes what its own promises do, not how calls are sent or answers are read.
  */
-import { encodeValueToJson } from '../../core/encode-value.ts'
+import { encodeValueToJson } from '../../core/values/encode-value.ts'
 import {
   jsonString,
   stringIncludes,
@@ -10,18 +10,18 @@ import {
   stringSlice,
   uncurryThis,
 } from '../../core/primordials.ts'
-import { readProperty, textOr } from '../../core/read-value.ts'
-import { decodeTagged } from '../../core/decode-value.ts'
+import { readProperty, textOr } from '../../core/values/read-value.ts'
+import { decodeTagged } from '../../core/values/decode-value.ts'
 import {
   callBytesAtOnce,
   callsAtOnceMax,
   type GuestFunctions,
   type HostMessage,
-} from '../channel-protocol.ts'
-import { findUnserializable } from '../../core/find-unserializable.ts'
+} from '../channel/channel-protocol.ts'
+import { findUnserializable } from '../../core/values/find-unserializable.ts'
 import { listen } from './answers.ts'
 import { send } from './channel.ts'
-import { define } from './define.ts'
+import { define } from './modules/define.ts'
 
 interface Caused {
   readonly resolve: (value: unknown) => void
@@ -62,15 +62,29 @@ const mapSet = uncurryThis(CallMap.prototype.set)
 const mapDelete = uncurryThis(CallMap.prototype.delete)
 const mapForEach = uncurryThis(CallMap.prototype.forEach)
 
-/** Defines a global for each function. The program may declare these names itself. */
-export function createFunctions({ names, callsMax }: GuestFunctions, argumentBytesMax: number): void {
-  const caller = new Caller(callsMax, argumentBytesMax)
+/**
+ * Defines a global for each function. The program may declare these names itself. What it returns gives up the calls that
+ * have no answer yet.
+ */
+export function createFunctions(
+  { names, callsMax }: GuestFunctions,
+  argumentBytesMax: number,
+  hear: typeof listen = listen,
+): () => void {
+  const caller = new Caller({ callsMax, argumentBytesMax, hear })
   for (const name of names) {
     // Bound functions show no source to whoever prints them.
     const call = caller.call.bind(caller, name)
     define(call, 'name', name)
     define(globalThis, name, call)
   }
+  return () => caller.abandon()
+}
+
+interface CallerParts {
+  readonly callsMax: number
+  readonly argumentBytesMax: number
+  readonly hear: typeof listen
 }
 
 class Caller {
@@ -87,9 +101,12 @@ class Caller {
   #isEnded = false
   #setWaiting: ((isWaiting: boolean) => void) | undefined
 
-  constructor(callsMax: number, argumentBytesMax: number) {
+  readonly #hear: typeof listen
+
+  constructor({ callsMax, argumentBytesMax, hear }: CallerParts) {
     this.#callsMax = callsMax
     this.#argumentBytesMax = argumentBytesMax
+    this.#hear = hear
   }
 
   call(name: string, ...args: readonly unknown[]): Promise<unknown> {
@@ -128,7 +145,7 @@ class Caller {
     const call: Call = { id, json, by, bytes: 0, next: undefined }
     mapSet(this.#calls, id, call)
     this.#callCount++
-    this.#setWaiting ??= listen({ onAnswer: (answer) => this.#take(answer), onEnd: () => this.#fail() })
+    this.#setWaiting ??= this.#hear({ onAnswer: (answer) => this.#take(answer), onEnd: () => this.#fail() })
     this.#setWaiting(true)
     if (this.#firstWaiting === undefined && !this.#isFull()) this.#send(call)
     else if (this.#lastWaiting === undefined) this.#firstWaiting = this.#lastWaiting = call
@@ -181,7 +198,13 @@ class Caller {
 
   #fail(): void {
     this.#isEnded = true
+    this.abandon()
+  }
+
+  /** Nobody answers what was asked so far. */
+  abandon(): void {
     this.#firstWaiting = this.#lastWaiting = undefined
+    this.#sentCount = this.#sentBytes = 0
     mapForEach(this.#calls, (call) => {
       this.#forget(call)
       call.by.reject(createError('Error', gone, call.by.origin))

@@ -1,3 +1,3 @@
 /** The harness as Node gets it. Bun needs no help with the modules of the workspace. */
-import './workspace-modules.ts'
+import './modules/workspace-modules.ts'
 import './guest.ts'

@@ -3,13 +3,13 @@ import { dirname } from 'node:path'
 
 import type { Limits } from '../../core/limits.ts'
 import type { RunSpec } from '../../core/request.ts'
-import type { Bind } from '../../jail/shape.ts'
-import { writeGuestRequest } from '../guest-request.ts'
-import { guestBind, manifestBind, packageBind } from '../package-files.ts'
+import type { Bind } from '../../jail/plan/shape.ts'
+import { packageCommands, packageVariables } from '../packages/guest-packages.ts'
+import { writeGuestRequest } from '../work/guest-request.ts'
+import { guestBind, manifestBind, packageBind } from '../packages/package-files.ts'
 import { guestEnvironment, workspaceFiles } from '../runtime.ts'
-import type { Program } from '../runtime.ts'
-import { pathIn } from '../../jail/place.ts'
-import type { Place } from '../../jail/place.ts'
+import type { Ground, Program } from '../runtime.ts'
+import { pathIn } from '../../jail/plan/place.ts'
 
 export interface Engine {
   /** Of its program in /opt/lazaret/bin. */
@@ -32,7 +32,7 @@ export const engineFolder = '/opt/lazaret/bin'
 export function prepareJavaScript(
   spec: RunSpec,
   limits: Limits,
-  { engine, place }: { readonly engine: Engine; readonly place: Place },
+  { engine, place, packages: folders }: Ground & { readonly engine: Engine },
 ): Program {
   const binary = { host: engine.binary, guest: `${engineFolder}/${engine.name}` }
   const build = guestBind()
@@ -47,7 +47,11 @@ export function prepareJavaScript(
       `${harness}/${engine.harness}`,
       ...(place.work === null ? [] : packages.map(({ name, bind }) => `${name}=${bind.host}`)),
     ],
-    env: { ...engine.env, ...guestEnvironment(spec, place, [dirname(file)]) },
+    env: {
+      ...engine.env,
+      ...packageVariables(folders, place),
+      ...guestEnvironment(spec, place, [dirname(file), ...packageCommands(folders, place)]),
+    },
     binds: [binary, build, manifestBind(), ...packages.map(({ bind }) => bind)],
     files: workspaceFiles(spec, place),
     guestRequest: writeGuestRequest(

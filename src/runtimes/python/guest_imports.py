@@ -54,10 +54,11 @@ def prepare_matplotlib():
 
 def tell_linecache(module):
     """Let `traceback`, `inspect` and their like find the lines of the guest's code."""
-    source = watch_part.running.source
-    lines = [line + "\n" for line in source.split("\n")]
-    # Without a modification time an entry is never checked against a file. Classes are looked for by `__file__`.
-    for name in run_part.CODE_NAME, run_part.code_file:
+    running = watch_part.running
+    # Classes are looked for by `__file__`.
+    for name, source in (*running.sources.items(), (running.code_name, running.source), (run_part.code_file, running.source)):
+        lines = [line + "\n" for line in source.split("\n")]
+        # Without a modification time an entry is never checked against a file.
         module.cache[name] = len(source), None, lines, name
 
 
@@ -75,7 +76,9 @@ def tell_spawn(module):
 
 def tell_display_functions(module):
     # Without a notebook behind it, IPython's own only prints.
-    module.display = watch_part.running.display
+    running = watch_part.running
+    module.display, module.update_display = running.display, running.update_display
+    module.clear_output = running.clear_output
 
 
 TELL = {

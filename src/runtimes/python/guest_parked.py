@@ -4,7 +4,7 @@ import gc
 import sys
 
 # The parts of the harness that are loaded for most requests, or for the first thing that goes wrong.
-PARTS = ("watch", "text", "values", "errors", "display", "inputs")
+PARTS = ("compile", "watch", "text", "values", "errors", "display", "inputs")
 SAMPLE = """
 def sample(numbers):
     return [str(number) for number in numbers]
@@ -20,9 +20,9 @@ def wait_for_request(channel, parking):
         run.prepare_path(())
         for name in parking["preload"]:
             __import__(name)
-        for part in PARTS:
+        for part in (*PARTS, *parking.get("parts", ())):
             load(part)
-        run.compile_program(SAMPLE)
+        load("compile").compile_program(SAMPLE)
         # What a module printed makes this worker unfit: it would be the run's output.
         sys.stdout.flush()
     except BaseException as error:

@@ -9,14 +9,11 @@ import builtins
 import gc
 import os
 import sys
-from _ast import Expr, Expression, PyCF_ALLOW_TOP_LEVEL_AWAIT, PyCF_ONLY_AST
 
 CODE_NAME = "<code>"
 CHANNEL_DESCRIPTOR = 3
 # CO_COROUTINE of `inspect`, which is too large to import for one number.
 COROUTINE_FLAG = 0x80
-# Every compiler_flag of `__future__` that can stand among a code object's flags.
-FUTURE_FLAGS = 0x1FE0000
 # What a shell reports for a program that Ctrl-C ended.
 INTERRUPTED_EXIT_CODE = 130
 # Numbers up to this size and texts up to this length need none of the encoder's care.
@@ -43,11 +40,16 @@ def main():
     request = channel.receive()
     if "park" in request:
         request = load("parked").wait_for_request(channel, request)
-    source = normalize(request["code"])
+    if "context" in request:
+        load("context").serve(channel, request)
+        return
+    os.environ.update(request.pop("env", {}))
+    compiler = load("compile")
+    source = compiler.normalize(request["code"])
     reporter = Reporter(channel, source, request)
     guest_names = prepare_interpreter(request, source, reporter)
     try:
-        program = load("watch").compile_watched(compile_program, source)
+        program = load("watch").compile_watched(compiler.compile_program, source)
     except BaseException as error:
         reporter.end_with_error("syntax", error)
     try:
@@ -106,18 +108,12 @@ def is_public(name):
     return not (name[:1] == "_" and name[1:2] != "_")
 
 
-def normalize(code):
-    """What Python does with a file before it compiles it, and does not do with a string."""
-    source = code[1:] if code.startswith("\ufeff") else code
-    return source.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def prepare_interpreter(request, source, reporter):
+def prepare_interpreter(request, source, reporter, folder=workspace):
     """Make the interpreter look as if it had been started for the guest's program; return its globals."""
     guest_main = type(sys)("__main__")
     sys.modules["__main__"] = guest_main
     sys.argv = [CODE_NAME, *request["args"]]
-    prepare_path((workspace,))
+    prepare_path((folder,))
     # A run's workspace is new: bytecode files would only cost time and appear among the collected files.
     sys.dont_write_bytecode = True
     # stdout is a pipe, which Python fills by 8 KiB blocks: what a program printed before it was killed would be lost,
@@ -127,6 +123,7 @@ def prepare_interpreter(request, source, reporter):
         sys.stdout.reconfigure(line_buffering=True)
 
     builtins.display = reporter.display = create_display(reporter)
+    builtins.update_display, builtins.clear_output = reporter.update_display, reporter.clear_output
     names = guest_main.__dict__
     names.update(__builtins__=builtins, __file__=code_file, __cached__=None)
     names.update(__annotations__={}, input_data=request.get("input"))
@@ -137,10 +134,28 @@ def prepare_interpreter(request, source, reporter):
 
 
 def create_display(reporter):
-    def display(*objects, include=None, exclude=None, raw=False, **_others):
-        """Show objects in the run's result, each in the formats that it offers. With `raw`, they are MIME bundles."""
-        reporter.show(objects, include, exclude, raw)
+    def display(*objects, include=None, exclude=None, raw=False, display_id=None, update=False, **_others):
+        """Show objects in the run's result, each in the formats that it offers. With `raw`, they are MIME bundles.
 
+        With a `display_id`, or True for a fresh one, the answer is a handle: `update()` shows something in their place.
+        """
+        if display_id is None and not update:
+            reporter.show(objects, include, exclude, raw)
+            return None
+        if display_id is None:
+            raise TypeError("display_id is required when update=True")
+        part = load("display")
+        if display_id is True:
+            display_id = os.urandom(16).hex()
+        reporter.show(objects, include, exclude, raw, part.Place(display_id, bool(update)))
+        return None if update else part.DisplayHandle(display_id, display)
+
+    def update_display(value, *, display_id, **options):
+        """Show something in the place of what was shown by this id."""
+        display(value, display_id=display_id, **{**options, "update": True})
+
+    reporter.update_display = update_display
+    reporter.clear_output = lambda wait=False: reporter.clear(wait)
     return display
 
 
@@ -150,31 +165,6 @@ def prepare_path(own_folders):
     sys.path[:] = program_path[1:] if program_path[:1] == [harness_folder] else program_path
     if sys.flags.isolated or not getattr(sys.flags, "safe_path", False):
         sys.path[:0] = own_folders
-
-
-def compile_program(source):
-    """Compile the code as (statements, final expression or None)."""
-    tree = compile_part(source, "exec", PyCF_ONLY_AST)
-    last = tree.body[-1] if tree.body else None
-    if not isinstance(last, Expr) or is_silenced(source, last):
-        return compile_part(tree, "exec", 0), None
-    del tree.body[-1]
-    statements = compile_part(tree, "exec", 0)
-    # `from __future__ import …` among the statements holds for the expression too.
-    future_flags = statements.co_flags & FUTURE_FLAGS
-    return statements, compile_part(Expression(last.value), "eval", future_flags)
-
-
-def compile_part(tree, mode, flags):
-    return compile(tree, CODE_NAME, mode, flags | PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-
-
-def is_silenced(source, last):
-    """Whether a semicolon follows the final expression. Only brackets, comments and space can stand there too."""
-    lines = source.split("\n")[last.end_lineno - 1 :]
-    # The compiler counts columns in UTF-8 bytes.
-    lines[0] = str(lines[0].encode("utf-8", "backslashreplace")[last.end_col_offset :], "utf-8")
-    return any(line.partition("#")[0].rstrip(" \t\f\\").endswith(";") for line in lines)
 
 
 def run_program(program, guest_names, report):
@@ -202,6 +192,10 @@ async def run_awaiting(program, guest_names, report):
 
 class Reporter:
     """Tells the host what came of the program."""
+
+    code_name = CODE_NAME
+    # By the names under which they were compiled: of the programs whose lines tracebacks show.
+    sources = {}
 
     def __init__(self, channel, source, request):
         self.channel = channel
@@ -234,9 +228,12 @@ class Reporter:
         text = load("channel").quote(text)
         self.channel.send(f'{{"type":"value","value":{encoded},"text":{text},"truncated":{flag}}}')
 
-    def show(self, objects, include=None, exclude=None, raw=False):
+    def show(self, objects, include=None, exclude=None, raw=False, place=None):
         for each in objects:
-            self.open_displays().show(each, include, exclude, raw)
+            self.open_displays().show(each, include, exclude, raw, place)
+
+    def clear(self, wait):
+        self.open_displays().clear(bool(wait))
 
     def open_displays(self):
         if self.displays is None:

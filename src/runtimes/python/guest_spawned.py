@@ -15,6 +15,9 @@ watch_part, run_part = load("watch"), load("run")
 class Again:
     """What `watch` needs to know of a run, in a process that does not speak for it."""
 
+    code_name = run_part.CODE_NAME
+    sources = {}
+
     def __init__(self, source, given, file):
         self.source, (self.input, self.function_names), self.file = source, given, file
         # As in forked processes, whose displays the channel leaves out.
@@ -67,5 +70,6 @@ def run_again(names, file, source, pickled):
     if again.function_names:
         functions = load("functions")
         functions.provide(again.function_names, functions.Elsewhere, names)
-    program = run_part.compile_part(run_part.compile_part(source, "exec", PyCF_ONLY_AST), "exec", 0)
+    compiler = load("compile")
+    program = compiler.compile_part(compiler.compile_part(source, "exec", PyCF_ONLY_AST), "exec", 0)
     run_part.run_program((program, None), names, None)

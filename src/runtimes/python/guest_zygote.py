@@ -1,8 +1,9 @@
 """The zygote: an interpreter that imports what it is told to and never runs guest code. Each guest is a fork of it.
 
-Started as `guest_zygote.py <library> <module>…`. The library (native/zygote) waits for requests on descriptor 3 and
-returns in each fork, confined as any guest is; the fork then goes on as `guest.py` does. What the zygote's state would
-tell one guest about another, or make two of them alike, is made new here.
+Started as `guest_zygote.py <library> <folder:folder…> <module>…`, with folders of the operator's packages. The library
+(native/zygote) waits for requests on descriptor 3 and returns in each fork, confined as any guest is; the fork then goes
+on as `guest.py` does. What the zygote's state would tell one guest about another, or make two of them alike, is made new
+here.
 """
 
 import sys
@@ -11,12 +12,13 @@ SOCKET_DESCRIPTOR = 3
 WORD_BYTES_MAX = 200
 # What runs use, or what comes up as soon as something goes wrong; loaded once, here.
 PARTS = (
-    *("channel", "run", "watch", "values", "leaves", "text", "errors", "display", "inputs", "parked"),
+    *("channel", "run", "compile", "watch", "values", "leaves", "text", "errors", "display", "inputs", "parked"),
     *("imports", "hooks", "suggestions", "kinds", "origins", "singles"),
 )
 
 
-def main(library_path, names):
+def main(library_path, folders, names):
+    add_packages(folders)
     try:
         library = load_library(library_path)
     except BaseException as error:
@@ -36,6 +38,13 @@ def main(library_path, names):
     become_another()
     rehearse(load)
     return load
+
+
+def add_packages(folders):
+    """As `guest.py` does."""
+    own = (at for at, path in enumerate(sys.path) if path.endswith(("site-packages", "dist-packages")))
+    at = next(own, len(sys.path))
+    sys.path[at:at] = filter(None, folders)
 
 
 def load_library(path):
@@ -78,9 +87,9 @@ def rehearse(load):
 
     In a fork it copies the pages that a run writes to before there is a run that would have to wait for it.
     """
-    run, channel = load("run"), load("channel")
+    compiler, channel = load("compile"), load("channel")
     request = channel.parse_json('{"code":"import math\\nmath.pi","args":[],"input":{"a":[1]},"resultBytes":100}')
-    statements, expression = run.compile_program(run.normalize(request["code"]))
+    statements, expression = compiler.compile_program(compiler.normalize(request["code"]))
     exec(statements, space := {})
     value = eval(expression, space)
     load("values").encode({"a": [value]}, "", 1000)
@@ -180,5 +189,5 @@ def reopen_input(os):
 
 
 if __name__ == "__main__":
-    load = main(sys.argv[1], sys.argv[2:])
+    load = main(sys.argv[1], sys.argv[2].split(":"), sys.argv[3:])
     load("run").main()

@@ -1,45 +1,90 @@
 /** Python: CPython in isolated mode, on the harness in guest.py. */
+import { existsSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-import { LazaretError } from '../../core/errors.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
 import type { RunSpec } from '../../core/request.ts'
-import { writeGuestRequest } from '../guest-request.ts'
-import { pathIn } from '../../jail/place.ts'
-import { guestBind } from '../package-files.ts'
+import { writeGuestRequest } from '../work/guest-request.ts'
+import { pathIn } from '../../jail/plan/place.ts'
+import type { Bind } from '../../jail/plan/shape.ts'
+import { packageCommands, packageVariables, pythonPaths } from '../packages/guest-packages.ts'
+import { guestBind } from '../packages/package-files.ts'
+import type { PythonToolchain } from '../packages/python-question.ts'
 import { guestEnvironment, workspaceFiles } from '../runtime.ts'
+import { readsLate } from '../work/late-variables.ts'
 import type { Program, Runtime } from '../runtime.ts'
+import type { Toolchains } from '../packages/toolchains.ts'
+import { planPythonZygote } from './zygote.ts'
 
 /** An interpreter appears at its own path inside, and there these are the guest's. */
 const guestOwnFolders = ['/tmp/', '/workspace/', '/dev/', '/proc/', '/run/']
+/** Where commands look for programs, in this order. */
+const usualFolders = ['/usr/local/bin', '/usr/bin', '/bin']
+
+/** What the interpreter reserves before it runs anything. */
+export const pythonDataBytes = 16 * 1024 * 1024
+
+/** A folder of it that guests would not find. */
+function findHidden({ folders }: PythonToolchain): string | undefined {
+  return folders.find((folder) => guestOwnFolders.some((own) => `${folder}/`.startsWith(own)))
+}
+
+/**
+ * What makes the `python3` of commands that of runs: folders to show, and the one to search first; nothing where that is
+ * what commands find anyway, or where this Python cannot be shown or has no `python3` beside it.
+ */
+export function showPython(python: PythonToolchain | null): {
+  readonly binds: Bind[]
+  readonly folder?: string
+} {
+  if (python === null || findHidden(python) !== undefined) return { binds: [] }
+  const usual = usualFolders.map((folder) => `${folder}/python3`).find((path) => existsSync(path))
+  const folder = dirname(python.path)
+  const isUsual = usual !== undefined && realpathSync(usual) === python.path
+  const own = `${folder}/python3`
+  if (isUsual || !existsSync(own) || realpathSync(own) !== realpathSync(python.path)) return { binds: [] }
+  return { binds: python.folders.map((host) => ({ host, guest: host })), folder }
+}
+
+/** Throws RUNTIME_UNAVAILABLE where guests have no Python. */
+export function requirePython(toolchains: Toolchains, isOwnView: boolean): PythonToolchain {
+  const python = toolchains.pythonOf({ isOwnView })
+  if (python === null) {
+    throw toolchains.refuse('python', {
+      detail: 'No Python 3 was found.',
+      hint: 'Install python3 (3.9 or later), or name one in `toolchains.python`.',
+    })
+  }
+  const hidden = isOwnView ? findHidden(python) : undefined
+  if (hidden !== undefined) {
+    throw new LazaretError('RUNTIME_UNAVAILABLE', {
+      detail: `This Python lies in ${hidden}, which every guest has for itself.`,
+      hint: 'Install it elsewhere, or name another one in `toolchains.python`.',
+    })
+  }
+  return python
+}
 
 export const pythonRuntime: Runtime = {
   name: 'python',
   languages: ['python'],
   parks: 'program',
+  readsLate: readsLate(/^PYTHON/),
   toolchain: {
     find: (toolchains) => toolchains.python()?.path ?? null,
     version: (toolchains) => toolchains.python()?.version,
     fix: () => 'Install python3 (3.9 or later).',
     isShown: false,
   },
-  prepare(spec, limits, { toolchains, place }): Program {
+  zygote: {
+    plan({ preload, readable, packages, toolchains }) {
+      const python = toolchains.python({ forEverybody: false })
+      return python === null ? null : planPythonZygote(python, { preload, readable, packages })
+    },
+  },
+  prepare(spec, limits, { toolchains, packages, place }): Program {
     const isOwnView = place.work === null
-    const python = toolchains.python({ forEverybody: !isOwnView && process.geteuid?.() === 0 })
-    if (python === null) {
-      throw toolchains.refuse('python', {
-        detail: 'No Python 3 was found.',
-        hint: 'Install python3 (3.9 or later), or name one in `toolchains.python`.',
-      })
-    }
-    const hidden = !isOwnView
-      ? undefined
-      : python.folders.find((folder) => guestOwnFolders.some((own) => `${folder}/`.startsWith(own)))
-    if (hidden !== undefined) {
-      throw new LazaretError('RUNTIME_UNAVAILABLE', {
-        detail: `This Python lies in ${hidden}, which every guest has for itself.`,
-        hint: 'Install it elsewhere, or name another one in `toolchains.python`.',
-      })
-    }
+    const python = requirePython(toolchains, isOwnView)
     const build = guestBind()
     return {
       file: python.path,
@@ -49,12 +94,16 @@ export const pythonRuntime: Runtime = {
         '-X',
         'utf8',
         `${pathIn(place, build)}/runtimes/python/guest.py`,
+        ...pythonPaths(packages, place),
       ],
-      env: guestEnvironment(spec, place, [dirname(python.path)]),
+      env: {
+        ...packageVariables(packages, place),
+        ...guestEnvironment(spec, place, [dirname(python.path), ...packageCommands(packages, place)]),
+      },
       binds: [build, ...python.folders.map((folder) => ({ host: folder, guest: folder }))],
       files: workspaceFiles(spec, place),
       guestRequest: writeGuestRequest('python', spec, limits),
-      baseDataBytes: 16 * 1024 * 1024,
+      baseDataBytes: pythonDataBytes,
     }
   },
 }

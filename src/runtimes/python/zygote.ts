@@ -1,15 +1,16 @@
 /** What a zygote of Python is: the interpreter with modules imported, on the harness in guest_zygote.py. */
-import { existsSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 
-import { LazaretError } from '../../core/errors.ts'
-import { ownView } from '../../jail/place.ts'
-import type { Bind } from '../../jail/shape.ts'
-import type { ZygoteProgram } from '../../jail/zygote-cell.ts'
-import { guestBind } from '../package-files.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
+import { ownView } from '../../jail/plan/place.ts'
+import type { Bind } from '../../jail/plan/shape.ts'
+import type { ZygoteProgram } from '../../jail/cell/zygote-cell.ts'
+import { packageCommands, pythonPaths } from '../packages/guest-packages.ts'
+import type { PackageFolders } from '../packages/guest-packages.ts'
+import { guestBind } from '../packages/package-files.ts'
 import { guestEnvironment } from '../runtime.ts'
-import type { PythonToolchain } from '../python-question.ts'
+import type { PythonToolchain } from '../packages/python-question.ts'
+import { findZygoteLibrary } from '../packages/zygote-libraries.ts'
 
 const guestLibrary = '/opt/lazaret/zygote.so'
 const moduleName = /^[\p{ID_Start}_][\p{ID_Continue}]*(\.[\p{ID_Start}_][\p{ID_Continue}]*)*$/u
@@ -24,10 +25,17 @@ const oneThread = Object.fromEntries(
   ['OPENBLAS', 'OMP', 'MKL', 'BLIS', 'NUMEXPR', 'VECLIB_MAXIMUM'].map((name) => [`${name}_NUM_THREADS`, '1']),
 )
 
+export interface PythonWishes {
+  readonly preload: readonly string[]
+  /** Folders that it shows, those of `packages` among them. */
+  readonly readable: readonly Bind[]
+  readonly packages?: PackageFolders
+}
+
 /** Throws INVALID_REQUEST for what cannot be a module, RUNTIME_UNAVAILABLE where the package lacks its library. */
 export function planPythonZygote(
   python: PythonToolchain,
-  { preload, readable }: { readonly preload: readonly string[]; readonly readable: readonly Bind[] },
+  { preload, readable, packages = {} }: PythonWishes,
 ): ZygoteProgram {
   requireModules(preload)
   const build = guestBind()
@@ -38,12 +46,14 @@ export function planPythonZygote(
     'utf8',
     `${build.guest}/runtimes/python/guest_zygote.py`,
     guestLibrary,
+    pythonPaths(packages, ownView).join(':'),
     ...preload,
   ]
-  const environment = guestEnvironment({ code: '', language: 'python' }, ownView, [dirname(python.path)])
+  const folders = [dirname(python.path), ...packageCommands(packages, ownView)]
+  const environment = guestEnvironment({ code: '', language: 'python' }, ownView, folders)
   const binds = [
     build,
-    { host: findLibrary(), guest: guestLibrary },
+    { host: findZygoteLibrary('zygote'), guest: guestLibrary },
     ...python.folders.map((folder) => ({ host: folder, guest: folder })),
     ...readable,
   ]
@@ -59,13 +69,4 @@ function requireModules(preload: readonly string[]): void {
       detail: `preload: ${JSON.stringify(name.slice(0, nameCharactersMax))} is not the name of a module.`,
     })
   }
-}
-
-function findLibrary(): string {
-  const path = fileURLToPath(new URL(`../../../native/bin/zygote-linux-${process.arch}.so`, import.meta.url))
-  if (existsSync(path)) return realpathSync(path)
-  throw new LazaretError('RUNTIME_UNAVAILABLE', {
-    detail: `There is no zygote library for ${process.platform}-${process.arch}.`,
-    hint: 'In a checkout, install a C compiler and run `npm run build:native`. Elsewhere Python starts anew for each run.',
-  })
 }

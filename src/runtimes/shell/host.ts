@@ -1,11 +1,13 @@
 /** Shell: bash (or sh) on a script file. No harness: the exit code and the output are all there is. */
 import { types } from 'node:util'
 
-import { LazaretError } from '../../core/errors.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { RunSpec } from '../../core/request.ts'
-import { encodeInput, requireInputFits } from '../guest-request.ts'
+import { packageCommands, packageVariables } from '../packages/guest-packages.ts'
+import { encodeInput, requireInputFits } from '../work/guest-request.ts'
 import { onDisk } from '../../jail/limits/disk.ts'
+import { showPython } from '../python/host.ts'
 import { guestEnvironment, workspaceFiles } from '../runtime.ts'
 import type { Program, ProgramFile, Runtime } from '../runtime.ts'
 
@@ -18,13 +20,21 @@ export const shellRuntime: Runtime = {
     fix: () => 'Install bash.',
     isShown: false,
   },
-  prepare(spec, limits, { toolchains, place }): Program {
+  prepare(spec, limits, { toolchains, packages, place }): Program {
     const shell = toolchains.shell()
     if (shell === null)
       throw new LazaretError('RUNTIME_UNAVAILABLE', {
         detail: 'There is no bash and no sh.',
         hint: 'Install bash.',
       })
+    // Commands of packages begin with the interpreter that they were installed for.
+    const python =
+      (packages.python ?? []).length === 0 ? null : toolchains.pythonOf({ isOwnView: place.work === null })
+    const shown = showPython(python)
+    const folders = [
+      ...(shown.folder === undefined ? [] : [shown.folder]),
+      ...packageCommands(packages, place),
+    ]
     const scriptPath = `${place.temporary}/code.sh`
     const inputPath = `${place.temporary}/input.json`
     const code = { path: scriptPath, bytes: Buffer.from(spec.code) }
@@ -33,8 +43,12 @@ export const shellRuntime: Runtime = {
     return {
       file: shell,
       argv: [shell, scriptPath, ...(spec.args ?? [])],
-      env: { ...(input.length > 0 ? { INPUT: inputPath } : {}), ...guestEnvironment(spec, place) },
-      binds: [],
+      env: {
+        ...(input.length > 0 ? { INPUT: inputPath } : {}),
+        ...packageVariables(packages, place),
+        ...guestEnvironment(spec, place, folders),
+      },
+      binds: shown.binds,
       files: [code, ...input, ...workspaceFiles(spec, place)],
       baseDataBytes: 3 * 1024 * 1024,
     }

@@ -6,9 +6,13 @@ const headerBytes = 8
 /** What U+FFFD takes. It stands for half of a surrogate pair that the other half never followed. */
 const replacementBytes = 3
 
-/** Room for `capBytes` of output. */
+/** Most programs emit less. */
+const firstBytes = 16 * 1024
+
+/** Room for `capBytes` of output, which takes memory as there is some: the collector is in no hurry to free it. */
 export function createOutputBuffer(capBytes: number): SharedArrayBuffer {
-  return new SharedArrayBuffer(headerBytes + capBytes)
+  const maxByteLength = headerBytes + capBytes
+  return new SharedArrayBuffer(Math.min(headerBytes + firstBytes, maxByteLength), { maxByteLength })
 }
 
 /** What has been written so far. */
@@ -17,19 +21,21 @@ export function readOutput(buffer: SharedArrayBuffer): string {
 }
 
 export class OutputWriter {
+  readonly #shared: SharedArrayBuffer
   readonly #length: Int32Array
-  readonly #bytes: Buffer
+  #bytes: Buffer
   #filled = 0
   /** The first half of a surrogate pair, if that was the end of the text before. */
   #half = ''
 
   constructor(buffer: SharedArrayBuffer) {
+    this.#shared = buffer
     this.#length = new Int32Array(buffer, 0, 1)
     this.#bytes = Buffer.from(buffer, headerBytes)
   }
 
   get capBytes(): number {
-    return this.#bytes.length
+    return this.#shared.maxByteLength - headerBytes
   }
 
   /** Whether it fitted. What did not is cut at a character, and nothing may be appended after that. */
@@ -49,10 +55,20 @@ export class OutputWriter {
   }
 
   #write(text: string): boolean {
+    const bytes = Buffer.byteLength(text)
+    this.#grow(this.#filled + bytes)
     // It writes whole characters only.
     const written = this.#bytes.write(text, this.#filled)
     this.#filled += written
     Atomics.store(this.#length, 0, this.#filled)
-    return written === Buffer.byteLength(text)
+    return written === bytes
+  }
+
+  /** By half at least, so that a program that emits little by little has it moved seldom; never beyond the cap. */
+  #grow(bytes: number): void {
+    if (bytes <= this.#bytes.length || this.#bytes.length === this.capBytes) return
+    const wanted = Math.max(bytes, Math.ceil(this.#bytes.length * 1.5))
+    this.#shared.grow(headerBytes + Math.min(wanted, this.capBytes))
+    this.#bytes = Buffer.from(this.#shared, headerBytes)
   }
 }

@@ -3,7 +3,7 @@ import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_thread
 import type { MessagePort } from 'node:worker_threads'
 
 import type { Clock } from '../../core/clock.ts'
-import { LazaretError } from '../../core/errors.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
 import type { EngineModule } from './engine-module.ts'
 import type { FromThread, ProgramEnd, SnippetJob, ThreadUsage, ToThread } from './thread-protocol.ts'
 

@@ -1,8 +1,8 @@
 /** What a task of the file service says when it fails, as an error for the caller. */
 import { getSystemErrorName } from 'node:util'
 
-import { LazaretError } from '../../core/errors.ts'
-import type { ErrorCode } from '../../core/errors.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
+import type { ErrorCode } from '../../core/errors/errors.ts'
 import type { FileExit } from './file-process.ts'
 import { describePath } from './guest-path.ts'
 
@@ -29,8 +29,17 @@ const steps: Readonly<Record<string, { readonly code: ErrorCode; readonly why: s
   'remove EBUSY': { code: 'FILE_REFUSED', why: 'is the workspace itself, or something is mounted there' },
 }
 
-/** `path` is what the caller named; the task may name something below it. */
-export function fileErrorOf({ exitCode, stderr }: FileExit, path: string): LazaretError {
+/** What a task that makes something needs when a folder on the way is missing. */
+const missingParents: Readonly<Record<string, string>> = {
+  write: 'Create its folder first, or write with `createParents: true`.',
+  mkdir: 'Create the folder above it first, or use `recursive: true`.',
+}
+
+/** The first argument is what the caller named; the task may name something below it. */
+export function fileErrorOf(
+  { exitCode, stderr }: FileExit,
+  { task, args: [path = ''] }: { readonly task: string; readonly args: readonly string[] },
+): LazaretError {
   const [, number, step = '', named = ''] = /^(\d+) (\w+) ([^]*)$/.exec(stderr) ?? []
   if (exitCode !== 1 || number === undefined) {
     return new LazaretError('FILES_LOST', { detail: `${describePath(path)}: exit code ${exitCode}.` })
@@ -39,7 +48,9 @@ export function fileErrorOf({ exitCode, stderr }: FileExit, path: string): Lazar
   const known = steps[`${step} ${errno}`]
   const code = known?.code ?? codes[errno] ?? 'FILE_REFUSED'
   const why = known?.why ?? `failed at "${step}" with ${errno}`
-  return new LazaretError(code, { detail: `${describePath(named === '' ? path : named)} ${why}.` })
+  const hint = code === 'FILE_NOT_FOUND' ? missingParents[task] : undefined
+  const detail = `${describePath(named === '' ? path : named)} ${why}.`
+  return new LazaretError(code, { detail, ...(hint === undefined ? {} : { hint }) })
 }
 
 function nameErrno(errno: number): string {

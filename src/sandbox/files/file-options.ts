@@ -1,5 +1,5 @@
 /** What callers pass besides paths, checked before anything is started. */
-import { LazaretError } from '../../core/errors.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
 import { plainBytes } from '../../policy/hostile-input.ts'
 
 export type FileEncoding = 'utf8' | 'base64' | 'bytes'

@@ -2,7 +2,7 @@
  * The records that the file service speaks in: `u8 kind, u32 mode, u64 modified, u64 size, u32 length, path, u32 length,
  * target`, little-endian. What comes out of a cell is read with the same distrust as a guest's words.
  */
-import { LazaretError } from '../../core/errors.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
 
 export interface FileRecord {
   /** See `enum record_kind` in native/cell/files/records.h. */
@@ -112,15 +112,15 @@ export class RecordStream {
     }
   }
 
-  /** The content of the file whose record came last; ends early when the task does. */
+  /** The content of the file whose record came last. Throws FILES_LOST when the task ends before it: the rest is nowhere. */
   async *content(): AsyncGenerator<Buffer> {
     for (;;) {
-      while (this.#rest.length < 4) if (!(await this.#fill())) return
+      while (this.#rest.length < 4) if (!(await this.#fill())) throw lost()
       let left = this.#rest.readUInt32LE(0)
       this.#rest = this.#rest.subarray(4)
       if (left === 0) return
       while (left > 0) {
-        if (this.#rest.length === 0 && !(await this.#fill())) return
+        if (this.#rest.length === 0 && !(await this.#fill())) throw lost()
         const piece = this.#rest.subarray(0, left)
         this.#rest = this.#rest.subarray(piece.length)
         left -= piece.length
@@ -135,6 +135,10 @@ export class RecordStream {
     this.#rest = this.#rest.length === 0 ? Buffer.from(value) : Buffer.concat([this.#rest, value])
     return true
   }
+}
+
+function lost(): LazaretError {
+  return new LazaretError('FILES_LOST', { detail: 'A file was cut off while it was sent.' })
 }
 
 function malformed(): LazaretError {

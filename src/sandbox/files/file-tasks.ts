@@ -1,10 +1,10 @@
 /** Runs tasks of the file service, so many at one time, and turns their ends into answers or errors. */
-import { LazaretError } from '../../core/errors.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
 import type { FileOperation } from '../../core/work.ts'
 import type { Begun } from '../../policy/governor.ts'
 import { fileErrorOf } from './file-errors.ts'
 import type { FileProcess, StartFileProcess } from './file-process.ts'
-import { Turnstile } from '../turnstile.ts'
+import { Turnstile } from '../commands/turnstile.ts'
 
 /** Where file operations begin. */
 export interface FileGround {
@@ -46,7 +46,7 @@ export class FileTasks {
         feed(process, task.input ?? Buffer.alloc(0)),
       ])
       const exit = await process.exit
-      if (exit.exitCode !== 0) throw fileErrorOf(exit, task.args[0] ?? '')
+      if (exit.exitCode !== 0) throw fileErrorOf(exit, task)
       return answer
     } catch (error) {
       failure = error
@@ -73,7 +73,7 @@ export class FileTasks {
       async finish() {
         const exit = await process.exit
         if (exit.exitCode === 0) return
-        failure = fileErrorOf(exit, task.args[0] ?? '')
+        failure = fileErrorOf(exit, task)
         throw failure
       },
       [Symbol.asyncDispose]: () => over(failure),

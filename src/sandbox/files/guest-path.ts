@@ -1,5 +1,5 @@
 /** Paths that callers name, on their way into the cell, and paths of guests on their way into a message. */
-import { LazaretError } from '../../core/errors.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
 
 /** PATH_MAX with its NUL: what one system call can name. */
 const pathBytesMax = 4095

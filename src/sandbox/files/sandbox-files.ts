@@ -3,12 +3,12 @@
  * (native/cell/files/service.c): links lead where they lead for a guest, and nothing waits for one. What callers may
  * expect of each is said in sandbox.ts.
  */
-import { LazaretError } from '../../core/errors.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
 import { decodeInBlocks } from '../../result/text-blocks.ts'
-import { loopTurns } from '../../runtimes/loop-turns.ts'
+import { loopTurns } from '../../runtimes/channel/loop-turns.ts'
 import { checkKeys } from '../checks.ts'
-import { downloadTar } from './download-tar.ts'
-import type { DownloadTarOptions } from './download-tar.ts'
+import { downloadTar } from './tar/download-tar.ts'
+import type { DownloadTarOptions } from './tar/download-tar.ts'
 import { describeRecord } from './file-info.ts'
 import type { FileInfo } from './file-info.ts'
 import { readListing } from './file-listing.ts'
@@ -19,9 +19,12 @@ import type { FileGround } from './file-tasks.ts'
 import { parseBound, parseContent, parseEncoding, parseFlag } from './file-options.ts'
 import type { FileEncoding } from './file-options.ts'
 import { parseGuestPath } from './guest-path.ts'
-import type { TarSource } from './tar-source.ts'
-import { uploadTar } from './upload-tar.ts'
-import type { UploadTarOptions, UploadedTar } from './upload-tar.ts'
+import type { TarSource } from './tar/tar-source.ts'
+import { downloadFolder } from './download-folder.ts'
+import type { CopiedFolder, FolderOptions } from './folder-options.ts'
+import { uploadFolder } from './upload-folder.ts'
+import { uploadTar } from './tar/upload-tar.ts'
+import type { UploadTarOptions, UploadedTar } from './tar/upload-tar.ts'
 
 export interface WriteFileOptions {
   /** Whether folders on the way are made. False by default. */
@@ -133,6 +136,14 @@ export class SandboxFiles {
 
   downloadTar(options: DownloadTarOptions = {}): AsyncIterable<Uint8Array> {
     return downloadTar(this.#tasks, options)
+  }
+
+  uploadFolder(from: string, options: FolderOptions = {}): Promise<CopiedFolder> {
+    return uploadFolder(this.#tasks, from, options)
+  }
+
+  downloadFolder(to: string, options: FolderOptions = {}): Promise<CopiedFolder> {
+    return downloadFolder(this.#tasks, to, options)
   }
 }
 

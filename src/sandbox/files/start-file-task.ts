@@ -4,12 +4,12 @@
  */
 import { constants } from 'node:os'
 
-import { LazaretError } from '../../core/errors.ts'
-import type { GuestStream, ProcessListener, ProcessReport } from '../../jail/guest-process.ts'
-import { explainFailure } from '../../jail/launch.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
+import type { GuestStream, ProcessListener, ProcessReport } from '../../jail/cell/guest-process.ts'
+import { explainFailure } from '../../jail/launch/launch.ts'
 import { planFileRlimits } from '../../jail/limits/rlimits.ts'
-import { requireConfined } from '../../runtimes/observed.ts'
-import { ProcessLife } from '../../runtimes/process-life.ts'
+import { requireConfined } from '../../runtimes/work/observed.ts'
+import { ProcessLife } from '../../runtimes/work/process-life.ts'
 import type { Spaces } from '../spaces.ts'
 import type { FileExit, FileProcess } from './file-process.ts'
 

@@ -1,9 +1,9 @@
 /** Values that a guest claims for what they cost whoever writes them out as plain JSON. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { mock, test } from 'node:test'
 
 import { toPlainJson } from '../../../src/adapters/actor/plain-json.ts'
-import { keepLoopFree } from '../../support/loop-delay.ts'
+import { keepLoopFree } from '../../support/machine/loop-delay.ts'
 
 const refs = (count: number) => Array.from({ length: count }, () => ({ $type: 'Ref', path: ['shared'] }))
 const keys = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`k${index}`, 1]))
@@ -26,6 +26,17 @@ for (const [name, value] of Object.entries(costly))
       toPlainJson(value)
     })
   })
+
+test('a value is whole, however late the machine lets this process go on', () => {
+  let nowMs = 0
+  const now = mock.method(performance, 'now', () => (nowMs += 1000))
+  try {
+    const value = { a: Array.from({ length: 2000 }, () => [1, 'two', { $type: 'BigInt', value: '3' }]) }
+    assert.deepEqual(toPlainJson(value), { a: Array.from({ length: 2000 }, () => [1, 'two', '3']) })
+  } finally {
+    now.mock.restore()
+  }
+})
 
 test('a pattern or an error that is none is an object with its fields', () => {
   assert.deepEqual(toPlainJson({ $type: 'RegExp', source: { toString: 1 }, flags: '' }), {

@@ -10,8 +10,9 @@ import {
   WorkerCodeExecutionActor,
 } from '../../../src/adapters/actor/index.ts'
 import type { Message, MessageResponse } from '../../../src/adapters/actor/index.ts'
-import { createLazaret, LazaretError } from '../../../src/index.ts'
-import { checkoutRoot } from '../../support/checkout.ts'
+import { LazaretError } from '../../../src/index.ts'
+import { createLazaret } from '../../support/create-lazaret.ts'
+import { checkoutRoot } from '../../support/sources/checkout.ts'
 import { useActor } from './use-actor.ts'
 
 const { actor, ask, guests } = await useActor()
@@ -273,12 +274,12 @@ test('messages beyond what waits at one time are answered with a hint, and the o
   let others = 0
   const all = Array.from({ length: 10_050 }, async () => {
     const answer = await busy.receive(message)
-    if (/Too many runs wait/.test(answer.error ?? '')) refused.resolve(answer)
+    if (/Execution queue full/.test(answer.error ?? '')) refused.resolve(answer)
     else others++
   })
   const answer = await refused.promise
   assert.equal(answer.success, false)
-  assert.match(answer.error ?? '', /Try again later/)
+  assert.match(answer.error ?? '', /[Rr]etry|Try again/)
   assert.equal('payload' in answer, false)
   await busy.dispose()
   await Promise.all(all)

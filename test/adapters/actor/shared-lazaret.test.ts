@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { MessageRouter, SubprocessCodeExecutionActor } from '../../../src/adapters/actor/index.ts'
-import { createLazaret } from '../../../src/index.ts'
+import { createLazaret } from '../../support/create-lazaret.ts'
 
 test('a Lazaret that allows less time than a message asks for is named with its own limit', async () => {
   await using lazaret = createLazaret({ ceilings: { wallMs: 200 } })

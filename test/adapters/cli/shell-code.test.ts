@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toShellCode } from '../../../src/adapters/cli/shell-code.ts'
+import { toShellCode } from '../../../src/adapters/cli/options/shell-code.ts'
 
 test('one word is a line for the shell, several are quoted so that they arrive as they are', () => {
   assert.equal(toShellCode(['ls | wc -l']), 'ls | wc -l')

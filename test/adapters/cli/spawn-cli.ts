@@ -48,8 +48,3 @@ export async function runCli(
   ])
   return { exitCode, stdout, stderr }
 }
-
-/** Without what the command adds where the machine has no better wall to give. */
-export function withoutWarning(stderr: string): string {
-  return stderr.replace(/^lazaret: warning: protection was only restricted; `lazaret doctor` .*\n$/m, '')
-}

@@ -1,8 +1,8 @@
 /** The processes that make isolates, as the host's /proc has them: those below this process alone. */
 import { readFileSync } from 'node:fs'
 
-import { isDead, listDescendants } from '../../support/processes.ts'
-import type { HostProcess } from '../../support/processes.ts'
+import { isDead, listDescendants } from '../../support/machine/processes.ts'
+import type { HostProcess } from '../../support/machine/processes.ts'
 
 export function findWorkers(): HostProcess[] {
   return listDescendants(process.pid).filter(

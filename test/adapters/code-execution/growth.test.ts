@@ -1,4 +1,4 @@
 /** The short form of test-deep/wide/isolate-growth.test.ts. */
-import { testGrowth } from '../../support/isolate-growth-tests.ts'
+import { testGrowth } from '../../support/sizes/isolate-growth-tests.ts'
 
 testGrowth(500)

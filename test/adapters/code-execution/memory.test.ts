@@ -3,47 +3,13 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 
 import type { SlotEvent } from '../../../src/adapters/code-execution/index.ts'
+import { bombs } from '../../support/hostile/isolate-bombs.ts'
 import { useService } from './use-service.ts'
 
 const events: SlotEvent[] = []
 const { execute, outputOf, errorOf } = useService({ poolSize: 1, onEvent: (event) => events.push(event) })
 /** On an idle machine each takes less than two seconds; here others may work. */
 const timeoutSeconds = 60
-
-const keep = (made: string): string => `const kept = []; for (let i = 0; ; i++) kept.push(${made})`
-
-const bombs: Readonly<Record<string, string>> = {
-  arrays: keep('[1, 2, 3, 4, 5, 6, 7, 8]'),
-  'large arrays': keep('new Array(1e6).fill(i)'),
-  'one filled array': 'Array(3e7).fill().map((_, i) => ({ i }))',
-  strings: keep('("x" + i).repeat(1e5).toUpperCase()'),
-  'padded strings': keep('"x".padStart(1e7, "y" + i).toUpperCase()'),
-  'template strings':
-    'let s = "x"; const kept = []; for (;;) { s = `${s}y`; kept.push(`${s.repeat(1e4)}`.toUpperCase()) }',
-  'normalized strings': keep('"\\u1E9B\\u0323".repeat(1e6).normalize("NFKD")'),
-  'a string that grows while it is normalized': '"\\uFDFA".repeat(2e7).normalize("NFKD").length',
-  'one array buffer': 'new ArrayBuffer(500e6)',
-  'array buffers': keep('new ArrayBuffer(10e6)'),
-  'a buffer of a buffer': 'const a = new ArrayBuffer(60e6); const kept = []; for (;;) kept.push(a.slice(0))',
-  'a transferred buffer': 'new ArrayBuffer(8).transfer(500e6)',
-  'one typed array': 'new Uint8Array(500e6)',
-  'one typed array of doubles': 'new Float64Array(100e6)',
-  'a typed array of a list': 'Uint8Array.from({ length: 500e6 })',
-  'copies of typed arrays':
-    'const a = new Uint8Array(60e6); const kept = []; for (;;) kept.push(a.map((n) => n))',
-  'sorted typed arrays':
-    'const a = new Uint8Array(30e6); const kept = []; for (;;) kept.push(a.toReversed())',
-  'a subclass of array buffers': 'class Big extends ArrayBuffer {}; new Big(500e6)',
-  'a map': 'const m = new Map(); for (let i = 0; ; i++) m.set(i, { i })',
-  'matches of a pattern': keep('[..."a".repeat(1e5).matchAll(/a/g)]'),
-  'what a pattern replaces': keep('"ab".repeat(1e5 + i).replace(/a/g, "xyz")'),
-  'big integers': keep('(1n << 1000000n) + BigInt(i)'),
-  'texts of JSON': keep('JSON.stringify({ a: "x".repeat(1e6 + i) })'),
-  'objects of JSON': keep('JSON.parse("[" + "{},".repeat(1e5) + "1]")'),
-  closures: 'let f = () => 0; for (;;) { const g = f, x = new Array(100); f = () => g() + x.length }',
-  promises: keep('new Promise(() => {})'),
-  'microtasks that never end': 'const kept = []; for (;;) { await 0; kept.push(new Array(1000).fill(0)) }',
-}
 
 for (const [name, code] of Object.entries(bombs))
   test(`${name}: MEMORY_LIMIT, and the next program runs`, async () => {

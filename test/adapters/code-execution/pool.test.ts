@@ -152,6 +152,21 @@ test('a worker serves one client', async () => {
   assert.equal(starts(), 3)
 })
 
+test('a program goes to a worker that has rested rather than to the one that ran the last', async () => {
+  const busy = new Set<number>()
+  const onEvent = ({ slot, to }: SlotEvent) => void (to === 'busy' && busy.add(slot))
+  await using service = new CodeExecutionService({ poolSize: 2, onEvent })
+  await service.initialize()
+  busy.clear()
+  // No isolate is ready for a program with another memory limit. One that makes the host wait is no proof: twenty are.
+  for (let memoryLimitMB = 64; memoryLimitMB < 84; memoryLimitMB++)
+    assert.equal((await service.execute({ ...quick, memoryLimitMB })).output, 1)
+  assert.deepEqual(
+    [...busy].toSorted((left, right) => left - right),
+    [1, 2],
+  )
+})
+
 test('waiting for a worker counts against the time of a program and five seconds', async () => {
   await using service = new CodeExecutionService({ poolSize: 1 })
   const first = heldOpen()

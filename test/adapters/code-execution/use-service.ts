@@ -23,7 +23,8 @@ export interface TestService {
 
 /** Call once, at the top of a test file. */
 export function useService(options: WorkerPoolOptions = {}): TestService {
-  const service = new CodeExecutionService(options)
+  // The tests run at every level.
+  const service = new CodeExecutionService({ engine: { minimumProtection: 'restricted' }, ...options })
   after(() => service.shutdown())
   const execute = (code: string, more: More = {}) =>
     service.execute({ code, language: 'javascript', ...more })

@@ -24,7 +24,7 @@ for (const kind of clientKinds) {
 
 async function isServed(kind: ClientKind, place: { url?: string }): Promise<void> {
   await using connection = await connect(kind, place)
-  await seesTool(connection)
+  await seesTool(connection, place)
   await getsResult(connection)
   await seesProgress(connection)
   await getsFailure(connection)
@@ -33,11 +33,11 @@ async function isServed(kind: ClientKind, place: { url?: string }): Promise<void
   await goesAway(kind, place)
 }
 
-async function seesTool(connection: Connection): Promise<void> {
+async function seesTool(connection: Connection, place: { url?: string }): Promise<void> {
   const { tools } = await connection.listTools()
   assert.deepEqual(
     tools.map(({ name }) => name),
-    ['execute_code'],
+    'url' in place ? ['execute_code'] : ['execute_code', 'validate_code'],
   )
   const [tool] = tools
   assert.ok(tool)
@@ -52,6 +52,7 @@ async function seesTool(connection: Connection): Promise<void> {
     'error',
     'durationMs',
     'truncated',
+    'validation',
   ])
   assert.deepEqual(tool['annotations'], {
     readOnlyHint: false,
@@ -111,12 +112,15 @@ async function getsFailure(connection: Connection): Promise<void> {
     line: 2,
     column: 1,
   })
-  assert.match(failed.content[0]?.text ?? '', /failed: ZeroDivisionError: division by zero \(line 2\)$/)
+  assert.match(
+    failed.content[0]?.text ?? '',
+    /ZeroDivisionError: division by zero\n\nfailed: see stderr \(line 2\)$/,
+  )
 
   const late = await connection.execute({ language: 'shell', code: 'echo a; sleep 60', timeout_ms: 300 })
   assert.equal(late.isError, true)
   assert.equal(late.structuredContent?.['outcome'], 'timed-out')
-  assert.match(late.content[0]?.text ?? '', /^stdout: a\n\ntimed-out: The program timed out after 300ms\.$/)
+  assert.match(late.content[0]?.text ?? '', /^stdout: a\n\nThe program timed out after 300ms\. /)
 }
 
 async function getsMistakes(connection: Connection): Promise<void> {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { eventually } from '../../support/eventually.ts'
-import { listDescendants } from '../../support/processes.ts'
+import { listDescendants } from '../../support/machine/processes.ts'
 import { runCli, spawnCli } from '../cli/spawn-cli.ts'
 import { createTemporaryFolder } from '../cli/temporary-folder.ts'
 import { connect } from './connect.ts'
@@ -128,7 +128,7 @@ test('over HTTP it says where it is, and the token of the environment opens it',
   assert.ok(url !== undefined, line)
   await assert.rejects(connect('modern', { url }))
   await using connection = await connect('modern', { url, token: '0123456789abcdef' })
-  assert.equal((await connection.listTools()).tools.length, 1)
+  assert.equal((await connection.listTools()).tools.length, 2)
   const stdout = text(child.stdout)
   child.kill('SIGTERM')
   assert.deepEqual(await once(child, 'close'), [0, null])

@@ -15,7 +15,13 @@ export interface CallOptions {
 }
 
 export interface ToolResult {
-  readonly content: readonly { type: string; text?: string; data?: string; mimeType?: string }[]
+  readonly content: readonly {
+    type: string
+    text?: string
+    data?: string
+    mimeType?: string
+    uri?: string
+  }[]
   readonly structuredContent?: Record<string, unknown>
   readonly isError?: boolean
 }
@@ -23,6 +29,10 @@ export interface ToolResult {
 export interface Connection extends AsyncDisposable {
   readonly listTools: () => Promise<{ tools: readonly Record<string, unknown>[] }>
   readonly execute: (args: Record<string, unknown>, options?: CallOptions) => Promise<ToolResult>
+  readonly validate: (args: Record<string, unknown>) => Promise<ToolResult>
+  readonly call: (name: string, args?: Record<string, unknown>, options?: CallOptions) => Promise<ToolResult>
+  /** A resource. */
+  readonly read: (uri: string) => Promise<readonly Record<string, unknown>[]>
   /** Of the server's process, over stdio. */
   readonly pid: () => number | null
 }
@@ -33,10 +43,15 @@ export interface Place {
   /** Without one: stdio. */
   readonly url?: string
   readonly token?: string
+  /** Of the command, over stdio. */
+  readonly args?: readonly string[]
 }
 
-export async function connect(kind: ClientKind, { url, token }: Place = {}): Promise<Connection> {
-  const server = { command: process.execPath, args: [mainPath, 'mcp'], stderr: 'inherit' as const }
+export async function connect(
+  kind: ClientKind,
+  { url, token, args: more = [] }: Place = {},
+): Promise<Connection> {
+  const server = { command: process.execPath, args: [mainPath, 'mcp', ...more], stderr: 'inherit' as const }
   const http = token === undefined ? {} : { requestInit: { headers: { authorization: `Bearer ${token}` } } }
   if (kind === 'v1') {
     const client = new Client1(info)
@@ -49,6 +64,10 @@ export async function connect(kind: ClientKind, { url, token }: Place = {}): Pro
       listTools: () => client.listTools(),
       execute: (args, options) =>
         client.callTool({ name: 'execute_code', arguments: args }, undefined, options) as Promise<ToolResult>,
+      validate: (args) => client.callTool({ name: 'validate_code', arguments: args }) as Promise<ToolResult>,
+      call: (name, args = {}, options) =>
+        client.callTool({ name, arguments: args }, undefined, options) as Promise<ToolResult>,
+      read: async (uri) => (await client.readResource({ uri })).contents,
       pid: () => stdio.pid,
       [Symbol.asyncDispose]: () => client.close(),
     }
@@ -61,6 +80,10 @@ export async function connect(kind: ClientKind, { url, token }: Place = {}): Pro
     listTools: () => client.listTools(),
     execute: (args, options) =>
       client.callTool({ name: 'execute_code', arguments: args }, options) as Promise<ToolResult>,
+    validate: (args) => client.callTool({ name: 'validate_code', arguments: args }) as Promise<ToolResult>,
+    call: (name, args = {}, options) =>
+      client.callTool({ name, arguments: args }, options) as Promise<ToolResult>,
+    read: async (uri) => (await client.readResource({ uri })).contents,
     pid: () => stdio.pid,
     [Symbol.asyncDispose]: () => client.close(),
   }

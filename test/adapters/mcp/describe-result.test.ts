@@ -1,19 +1,24 @@
 /** What a model gets of a run: shortened with care, and only pictures that are pictures. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clipEnd, clipText } from '../../../src/adapters/mcp/clip-text.ts'
+
+import fc from 'fast-check'
 import { describeError, describeResult } from '../../../src/adapters/mcp/describe-result.ts'
-import { findPicture } from '../../../src/adapters/mcp/pictures.ts'
+import { fitsJson } from '../../../src/adapters/mcp/fits-json.ts'
 import { Progress } from '../../../src/adapters/mcp/progress.ts'
-import { findClient, parseTokens } from '../../../src/adapters/mcp/tokens.ts'
+import { findClient, parseTokens } from '../../../src/adapters/http/bearer-tokens.ts'
 import { outputSchema } from '../../../src/adapters/mcp/tool-schemas.ts'
-import { LazaretError } from '../../../src/core/errors.ts'
-import type { RunResult } from '../../../src/core/result.ts'
+import { LazaretError } from '../../../src/core/errors/errors.ts'
+import type { RunData, RunResult } from '../../../src/core/result.ts'
+import { clipEnd, clipText } from '../../../src/result/clip-text.ts'
+import { findImage } from '../../../src/result/images.ts'
+import { createResult } from '../../../src/result/run-result.ts'
+import { keepLoopFree } from '../../support/machine/loop-delay.ts'
 
 const png = Buffer.from('\x89PNG\r\n\x1a\n…', 'latin1').toString('base64')
 
-function result(parts: Partial<RunResult>): RunResult {
-  return {
+function result(parts: Partial<RunData>): RunResult {
+  return createResult({
     id: 'a',
     outcome: { kind: 'completed', exitCode: 0 },
     displays: [],
@@ -23,12 +28,12 @@ function result(parts: Partial<RunResult>): RunResult {
     stderr: '',
     truncated: [],
     usage: { wallMs: 1.4, cpuMs: 1, memoryPeakBytes: 1, queuedMs: 0, outputBytes: 0 },
-    receipt: {} as RunResult['receipt'],
+    receipt: {} as RunData['receipt'],
     ...parts,
-  }
+  })
 }
 
-function textOf(parts: Partial<RunResult>): string {
+function textOf(parts: Partial<RunData>): string {
   const [first] = describeResult(result(parts)).content
   return first?.type === 'text' ? first.text : ''
 }
@@ -57,21 +62,54 @@ test('what is too long is shortened in the text and in the data, and both say so
   }
   const { structuredContent, content } = describeResult(result(long))
   assert.ok(JSON.stringify(structuredContent).length < 45_000)
-  assert.ok(JSON.stringify(content).length < 25_000)
+  assert.ok(JSON.stringify(content).length < 31_000)
   assert.deepEqual(outputSchema.parse(structuredContent).truncated, ['stdout', 'value'])
-  assert.match(textOf(long), /Not complete: stdout, value\. Print less to see all of it\.$/)
+  assert.match(textOf(long), /characters left out[^]*characters left out/)
+  assert.match(
+    textOf({ truncated: ['stdout', 'value'] }),
+    /Incomplete: stdout, value\. Print less to see all of it\.$/,
+  )
+})
+
+test('a value that is far too long keeps no loop, and one that fits exactly is there', async () => {
+  const valueTagged = '\ud800'.repeat(12_000_000)
+  await keepLoopFree('a long value', async () => describeResult(result({ valueTagged })))
+  const lengths = fc.constantFrom('', '"', '\u0000', 'é', '\ud800')
+  const anything = fc.jsonValue()
+  fc.assert(
+    fc.property(anything, lengths, fc.nat(40), (value, text, lengthMax) => {
+      const one = [value, text]
+      assert.equal(fitsJson(one, lengthMax), JSON.stringify(one).length <= lengthMax)
+    }),
+  )
+})
+
+test('displays of megabytes keep no loop, whether they are pictures or not', async () => {
+  const junk = Array.from({ length: 4000 }, () => ({ 'image/png': `iVBORw0KGg${'A'.repeat(4000)}` }))
+  await keepLoopFree('no pictures', async () => [
+    result({ displays: junk }).images,
+    textOf({ displays: junk }),
+  ])
+  const wrapped = `${png.slice(0, 5)}\n${png.slice(5)}`
+  assert.deepEqual(result({ displays: [{ 'image/png': wrapped }] }).images, [
+    { mimeType: 'image/png', data: png },
+  ])
 })
 
 test('each way to end is told, as data that fits its schema and as text', () => {
   const error = { name: 'TypeError', message: 'no', line: 3, column: 2, stack: 'at 3' }
   const told: [RunResult['outcome'], string, boolean][] = [
     [{ kind: 'completed', exitCode: 0 }, 'The program ended well and printed nothing.', false],
-    [{ kind: 'completed', exitCode: 3 }, 'completed: The program ended with exit code 3.', true],
+    [{ kind: 'completed', exitCode: 3 }, 'The program ended with exit code 3.', true],
     [{ kind: 'failed', exitCode: 1, error }, 'failed: TypeError: no (line 3)', true],
     [{ kind: 'syntax-error', error }, 'syntax-error: TypeError: no (line 3)', true],
-    [{ kind: 'timed-out', limit: 'wall', limitMs: 5 }, 'timed-out: The program timed out after 5ms.', true],
-    [{ kind: 'killed', signal: 'SIGSEGV' }, 'killed: The program ended by the signal SIGSEGV.', true],
-    [{ kind: 'cancelled' }, 'cancelled: The program was cancelled.', true],
+    [
+      { kind: 'timed-out', limit: 'wall', limitMs: 5 },
+      'The program timed out after 5ms. Do less work at a time, or ask for a longer timeout.',
+      true,
+    ],
+    [{ kind: 'killed', signal: 'SIGSEGV' }, 'The program ended by the signal SIGSEGV.', true],
+    [{ kind: 'cancelled' }, 'The program was cancelled.', true],
   ]
   for (const [outcome, text, isError] of told) {
     const described = describeResult(result({ outcome }))
@@ -88,18 +126,18 @@ test('a refusal says what to do and when', () => {
   assert.deepEqual(refused.content, [
     {
       type: 'text',
-      text: 'refused: RATE_LIMITED: Rate limit exceeded. Try again in 2 s.\nTry again when `retryAfterMs` is over.',
+      text: 'refused: RATE_LIMITED: Rate limit exceeded. Try again in 2 s.\nTry again after `retryAfterMs`.',
     },
   ])
 })
 
 test('a picture is one only if it begins like one; what else is shown is text', () => {
-  assert.deepEqual(findPicture({ 'text/plain': 'a', 'image/png': `${png.slice(0, 8)}\n${png.slice(8)}` }), {
+  assert.deepEqual(findImage({ 'text/plain': 'a', 'image/png': `${png.slice(0, 8)}\n${png.slice(8)}` }), {
     mimeType: 'image/png',
     data: png,
   })
   for (const forged of ['', 'no', Buffer.from('<html>').toString('base64')])
-    assert.equal(findPicture({ 'image/png': forged }), undefined)
+    assert.equal(findImage({ 'image/png': forged }), undefined)
   const { content } = describeResult(
     result({ displays: [{ 'image/png': png }, { 'image/png': 'no', 'text/plain': 'a table' }] }),
   )

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '../../support/eventually.ts'
-import { findProcess, type HostProcess, isAlive } from '../../support/processes.ts'
+import { findProcess, type HostProcess, isAlive } from '../../support/machine/processes.ts'
 import type { Connection } from './connect.ts'
 
 /** A program that says `ready` and then is the process that `findGuest` finds. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultLimits } from '../../../src/core/limits.ts'
 import { serveOverHttp } from '../../../src/adapters/mcp/serve-http.ts'
-import { findPythonWith } from '../../support/find-python.ts'
+import { findPythonWith } from '../../support/machine/find-python.ts'
 import { useLazaret } from '../../support/use-lazaret.ts'
 import { clientKinds, connect } from './connect.ts'
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 
 import { endSnippetThreads, runSnippet } from '../../../src/adapters/snippet-tool/index.ts'
-import { testMemoryOfMany } from '../../support/snippet-memory-tests.ts'
+import { testMemoryOfMany } from '../../support/sizes/snippet-memory-tests.ts'
 
 after(endSnippetThreads)
 
@@ -78,4 +78,4 @@ describe('memory has an end', () => {
   })
 })
 
-testMemoryOfMany(60)
+testMemoryOfMany(30)

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { after, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 
-import { LazaretError } from '../../../src/core/errors.ts'
+import { LazaretError } from '../../../src/core/errors/errors.ts'
 import { endSnippetThreads, runSnippet, warmUpSnippets } from '../../../src/adapters/snippet-tool/index.ts'
 
 after(endSnippetThreads)

@@ -45,10 +45,12 @@ const request = fc.record(
 )
 
 test('it has the name and the parts that lists of tools ask for', () => {
-  assert.equal(snippetTool.name, 'code.sandbox.js.run')
+  assert.match(snippetTool.name, /^[a-zA-Z0-9_-]{1,64}$/)
+  assert.deepEqual([snippetTool.name, snippetTool.id], ['run_snippet', 'code.sandbox.js.run'])
   assert.ok(snippetTool.description.length > 100)
   assert.deepEqual(JSON.parse(JSON.stringify(snippetTool)), {
     name: snippetTool.name,
+    id: snippetTool.id,
     description: snippetTool.description,
     inputSchema: snippetTool.inputSchema,
     outputSchema: snippetTool.outputSchema,
@@ -81,7 +83,7 @@ test('its answers are what the schema of answers says, whatever a model wrote', 
     input: mostly(fc.string()),
   })
   const codes = new Set<string>()
-  for (const value of [...fc.sample(mostly(any), 60), ...sources.map((source) => ({ source }))]) {
+  for (const value of [...fc.sample(mostly(any), 24), ...sources.map((source) => ({ source }))]) {
     const result = await snippetTool.run(value)
     assert.ok(outputSchema.safeParse(result).success, JSON.stringify(result))
     assert.deepEqual(JSON.parse(JSON.stringify(result)), result)

@@ -4,9 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createLazaret } from '../../../src/index.ts'
-import type { RunResult } from '../../../src/index.ts'
-import { LeakCheck } from '../../support/leaks.ts'
+import { createLazaret } from '../../support/create-lazaret.ts'
+import type { RunRequest, RunResult } from '../../../src/index.ts'
+import { LeakCheck } from '../../support/machine/leaks.ts'
+import { canFindOne, runParked } from '../../support/run-parked.ts'
 import { builtins } from './builtins.ts'
 import { assertResult } from './compare.ts'
 import { consoles } from './console.ts'
@@ -34,63 +35,67 @@ const tables: Readonly<Record<string, readonly ConformanceProgram[]>> = {
   processes,
   interfaces,
 }
-const engines = ['bun', 'node'] as const
+/** How each program is run: as it comes, and in a fork of a rehearsed Bun. */
+const ways = ['bun', 'node', 'a fork of bun'] as const
+type Way = (typeof ways)[number]
+const engineOf = (way: Way): EngineName => (way === 'node' ? 'node' : 'bun')
 const runningMax = 4
 
 const programs = Object.values(tables).flat()
 const leaks = new LeakCheck()
-const lazaret = createLazaret()
+const lazaret = createLazaret({ pools: { bun: { forks: false } } })
+const forking = createLazaret()
+const runForked = runParked(forking)
 const settled = new Map<string, PromiseSettledResult<RunResult>>()
-const keyOf = (program: ConformanceProgram, engine: EngineName): string =>
-  `${programs.indexOf(program)} ${engine}`
+const keyOf = (program: ConformanceProgram, way: Way): string => `${programs.indexOf(program)} ${way}`
 
-async function run(program: ConformanceProgram, engine: EngineName): Promise<void> {
+async function run(program: ConformanceProgram, way: Way): Promise<void> {
   const { code, language = 'javascript', files, stdin, args, env, input } = program
-  const [result] = await Promise.allSettled([
-    lazaret.run({
-      ...{ code, language, runtime: engine },
-      ...(files && { files }),
-      ...(stdin !== undefined && { stdin }),
-      ...(args && { args }),
-      ...(env && { env }),
-      ...(input !== undefined && { input }),
-    }),
-  ])
-  settled.set(keyOf(program, engine), result)
+  const request: RunRequest = {
+    ...{ code, language, runtime: engineOf(way) },
+    ...(files && { files }),
+    ...(stdin !== undefined && { stdin }),
+    ...(args && { args }),
+    ...(env && { env }),
+    ...(input !== undefined && { input }),
+  }
+  const isForked = way === 'a fork of bun' && canFindOne(request)
+  const [result] = await Promise.allSettled([isForked ? runForked(request) : lazaret.run(request)])
+  settled.set(keyOf(program, way), result)
 }
 
 // All before the first test: several at a time, while each test still has its own line in the report.
 before(async () => {
-  const waiting = engines.flatMap((engine) => programs.map((program) => ({ program, engine })))
+  const waiting = ways.flatMap((way) => programs.map((program) => ({ program, way })))
   const work = async (): Promise<void> => {
-    for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
-      await run(next.program, next.engine)
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await run(next.program, next.way)
   }
   const first = waiting.pop()
-  if (first !== undefined) await run(first.program, first.engine)
+  if (first !== undefined) await run(first.program, first.way)
   await leaks.takeBaseline()
   await Promise.all(Array.from({ length: runningMax }, work))
 })
 
 after(async () => {
   await lazaret[Symbol.asyncDispose]()
+  await forking[Symbol.asyncDispose]()
   await leaks.checkDisposed()
 })
 
-function resultOf(program: ConformanceProgram, engine: EngineName): RunResult {
-  const result = settled.get(keyOf(program, engine))
+function resultOf(program: ConformanceProgram, way: Way): RunResult {
+  const result = settled.get(keyOf(program, way))
   assert.ok(result !== undefined, 'It was not run.')
   if (result.status === 'rejected') throw result.reason
   return result.value
 }
 
 for (const [area, table] of Object.entries(tables)) {
-  for (const engine of engines) {
-    describe(`${area}: ${engine}`, () => {
+  for (const way of ways) {
+    describe(`${area}: ${way}`, () => {
       for (const program of table) {
         test(`runs ${program.title}`, () => {
-          const result = resultOf(program, engine)
-          const difference = program.differs?.[engine]
+          const result = resultOf(program, way)
+          const difference = program.differs?.[engineOf(way)]
           assertResult(result, difference?.expected ?? program.expected)
           if (difference !== undefined)
             assert.throws(() => assertResult(result, program.expected), difference.reason)

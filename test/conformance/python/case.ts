@@ -2,7 +2,7 @@
  * One small program and all that it has to come back with. What a case leaves out has to be empty: no value, no output,
  * no display, and an end with exit code 0. The programs follow Python's own documentation.
  */
-import type { JsonTagged } from '../../../src/core/values.ts'
+import type { JsonTagged } from '../../../src/core/values/values.ts'
 import type { MimeBundle } from '../../../src/core/result.ts'
 import type { RunRequest } from '../../../src/index.ts'
 

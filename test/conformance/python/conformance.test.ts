@@ -22,7 +22,11 @@ const areas = { expressions, statements, classes, asynchronous, failures, librar
 const concurrency = 4
 
 const configured = process.env['LAZARET_TEST_PYTHON']
-const { run } = await useLazaret(configured === undefined ? {} : { toolchains: { python: configured } })
+const { run } = await useLazaret({
+  // As callers have it: to start an interpreter for each would be most of the work.
+  pools: {},
+  ...(configured !== undefined && { toolchains: { python: configured } }),
+})
 const { valueTagged } = await run({ language: 'python', code: 'import sys\nlist(sys.version_info[:2])' })
 const [major, minor] = valueTagged as [number, number]
 const isHere = ({ since = [3, 9] }: PythonCase) =>

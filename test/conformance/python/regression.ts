@@ -3,9 +3,9 @@
  * it. Both run one program, as a user without privileges, in an empty folder, with the same variables.
  */
 import type { Lazaret } from '../../../src/index.ts'
-import type { PythonToolchain } from '../../../src/runtimes/python-question.ts'
-import { findPythonWith } from '../../support/find-python.ts'
-import { plainIdentity, runOutside as runOnHost } from '../../support/outside.ts'
+import type { PythonToolchain } from '../../../src/runtimes/packages/python-question.ts'
+import { findPythonWith } from '../../support/machine/find-python.ts'
+import { plainIdentity, runOutside as runOnHost } from '../../support/hosts/outside.ts'
 
 /** What became of each test, by its id. */
 export type Outcomes = ReadonlyMap<string, string>

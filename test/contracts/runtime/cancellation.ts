@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { it } from 'node:test'
 
-import { createLazaret } from '../../../src/index.ts'
+import { createLazaret } from '../../support/create-lazaret.ts'
 import type { ContractParts } from '../runtime.contract.ts'
 
 export function contractOfCancellation({ programs, run }: ContractParts): void {

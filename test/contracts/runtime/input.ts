@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { it } from 'node:test'
 
 import type { ContractParts } from '../runtime.contract.ts'
+import { untilShown } from '../../support/patient-run.ts'
 import type { ReceivedResult } from './programs.ts'
 
 const KiB = 1024
@@ -41,11 +42,15 @@ function contractOfStdin({ programs, run }: ContractParts): void {
   })
 
   it('can be ended by its time limit while stdin is unread', async () => {
-    const wallMs = programs.startMs
-    const { outcome, stdout } = await run(programs.printThenSleep('busy'), {
-      stdin: Buffer.alloc(5 * MiB, 'x'),
-      limits: { wallMs },
-    })
+    const { seen, deadlineMs: wallMs } = await untilShown(
+      (limitMs) =>
+        run(programs.printThenSleep('busy'), {
+          stdin: Buffer.alloc(5 * MiB, 'x'),
+          limits: { wallMs: limitMs },
+        }),
+      (one) => one.seen.stdout !== '',
+    )
+    const { outcome, stdout } = seen
     assert.deepEqual(
       { outcome, stdout },
       { outcome: { kind: 'timed-out', limit: 'wall', limitMs: wallMs }, stdout: 'busy' },

@@ -15,7 +15,8 @@ export function contractOfIsolation({ programs, run }: ContractParts): void {
       onOutput: () => started.resolve(),
     })
     await Promise.race([started.promise, neighbour])
-    const { stdout } = await run(programs.spy, { env: { MARK: 'own-mark' } })
+    // With a variable that an engine reads when it starts, so that all of them are those of the process itself.
+    const { stdout } = await run(programs.spy, { env: { MARK: 'own-mark', LANG: 'C.UTF-8' } })
     controller.abort()
     assert.deepEqual((await neighbour).outcome, { kind: 'cancelled' })
     assert.match(stdout, /own-mark/)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readlinkSync } from 'node:fs'
 import { it } from 'node:test'
 
-import { createLazaret } from '../../../src/index.ts'
+import { createLazaret } from '../../support/create-lazaret.ts'
 import { limitMechanisms } from '../../../src/jail/limits/plan-limits.ts'
 import type { ContractParts } from '../runtime.contract.ts'
 

@@ -1,4 +1,4 @@
-import { decodeValue } from '../../../src/core/values.ts'
+import { decodeValue } from '../../../src/core/values/values.ts'
 import type { RuntimePrograms } from './programs.ts'
 
 const MiB = 1024 * 1024

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { openCgroups } from '../../../src/jail/cgroup/open.ts'
 import { Leftovers } from '../../../src/jail/cgroup/leftovers.ts'
 import { eventually } from '../../support/eventually.ts'
-import { checkoutRoot } from '../../support/checkout.ts'
+import { checkoutRoot } from '../../support/sources/checkout.ts'
 import { figuresOf } from './figures-of.ts'
 
 const { parent, reason } = openCgroups()
@@ -66,7 +66,7 @@ test('groups in which a file was read first do not add up in the kernel', { skip
   }
 })
 
-test('a group that cannot be removed is not counted, and a refusal to reclaim is nobody’s business', async () => {
+test('a group that cannot be removed is not counted, and a refusal to reclaim is ignored', async () => {
   let asked = 0
   const leftovers = new Leftovers(() => Promise.reject(new Error(`asked ${++asked} times`)))
   const group = { remove: () => undefined } as Parameters<Leftovers['remove']>[0]

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 
 import type { CellCgroup, CgroupParent } from '../../../src/jail/cgroup/cgroup.ts'
@@ -49,6 +50,29 @@ async function remove(cgroup: CellCgroup): Promise<void> {
 }
 
 describe('a cgroup of a cell, version 1', { skip }, () => {
+  it('that gives way shares the weight of one group with all that do, and its children with it', async () => {
+    using parent = useParent()
+    const cgroup = parent.create('a', figuresOf({ memoryBytes: 64 * MiB, processesMax: 16 }))
+    const [join = ''] = cgroup.joins.filter((path) => path.includes('/pids/'))
+    const joining = cgroup.joins.map((path) => `echo 0 > ${path}`).join(' && ')
+    const program = `sleep 60 & read _; sh -c 'grep ":cpu:\\|:cpu," /proc/self/cgroup'; kill $!`
+    const child = spawn('/bin/sh', ['-c', `${joining} && { ${program}; }`], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
+    const printed = text(child.stdout)
+    await eventually(() => (readFileSync(join, 'utf8').trim() === '' ? 'nobody has joined' : undefined), 5000)
+    cgroup.yieldProcessors()
+    child.stdin.end('\n')
+    const group = (await printed).trim().split(':')[2] ?? ''
+    const folder = readFileSync('/proc/self/mountinfo', 'utf8')
+      .split('\n')
+      .find((line) => / - cgroup .*[ ,]cpu(,|$)/.test(line))
+      ?.split(' ')[4]
+    assert.notEqual(group, '/')
+    assert.ok(Number(readFileSync(`${folder}${group}/cpu.shares`, 'utf8')) <= 1024)
+    await remove(cgroup)
+  })
+
   it('has the limits of its run, and pid 1 beside the processes', async () => {
     using parent = useParent()
     const cgroup = parent.create('a', figuresOf({ memoryBytes: 64 * MiB, processesMax: 7 }))
@@ -63,7 +87,7 @@ describe('a cgroup of a cell, version 1', { skip }, () => {
     assert.ok(folders.every((folder) => !existsSync(folder)))
   })
 
-  it('counts what the kernel ended for want of memory', async () => {
+  it('counts out-of-memory kills of the kernel', async () => {
     using parent = useParent()
     const cgroup = parent.create('b', figuresOf({ memoryBytes: 16 * MiB }))
     assert.equal(cgroup.oomKills(), 0)

@@ -18,6 +18,7 @@ const files = {
   'memory.events': 'low 0\nhigh 0\nmax 9\noom 3\noom_kill 2\n',
   'pids.max': 'max\n',
   'pids.events': 'max 4\n',
+  'cpu.weight': '1\n',
   'cpu.stat': 'usage_usec 1500\nuser_usec 1000\nsystem_usec 500\n',
 }
 
@@ -83,6 +84,13 @@ test('in a folder tree, the counters are those of the documented keys', () => {
     [cell.oomKills(), cell.forksRefused(), cell.cpuMs(), cell.memoryPeakBytes()],
     [2, 4, 1.5, 12345],
   )
+})
+
+test('in a folder tree, a cell that gives way has a tenth of the weight of others', () => {
+  using tree = useTree()
+  const cell = openVersion2(tree.own, 'lazaret', tree.groups).create('cell-1', figuresOf())
+  cell.yieldProcessors()
+  assert.equal(Number.parseInt(tree.read('lazaret/cell-1/cpu.weight'), 10), 10)
 })
 
 test('in a folder tree, kernels without swap accounting and without memory.peak will do', () => {

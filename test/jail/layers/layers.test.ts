@@ -3,12 +3,18 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { layerRows } from '../../../src/jail/layers/layer-rows.ts'
-import { describeLayers, layersOf, namesOfStanding, promisesOf } from '../../../src/jail/layers/layers.ts'
-import { planFamily, planSpace } from '../../../src/jail/plan-family.ts'
-import { planSandboxSpace } from '../../../src/jail/plan-sandbox.ts'
-import type { CellPlan } from '../../../src/jail/plan.ts'
-import { readText } from '../../support/checkout.ts'
-import { readStatus } from '../../../src/runtimes/observed.ts'
+import {
+  describeLayers,
+  layersOf,
+  namesOfStanding,
+  outlineOf,
+  promisesOf,
+} from '../../../src/jail/layers/layers.ts'
+import { planFamily, planSpace } from '../../../src/jail/plan/plan-family.ts'
+import { planSandboxSpace } from '../../../src/jail/plan/plan-sandbox.ts'
+import type { CellPlan } from '../../../src/jail/plan/plan.ts'
+import { rowsBelow } from '../../support/pages/page-tables.ts'
+import { readStatus } from '../../../src/runtimes/work/observed.ts'
 import {
   exampleShape,
   facts,
@@ -16,7 +22,7 @@ import {
   planExample,
   planRestrictedExample,
   sharedGround,
-} from '../example-cell.ts'
+} from '../cell/example-cell.ts'
 
 const plans = {
   strong: planExample(ownGround),
@@ -29,7 +35,7 @@ test('each layer goes when the records that build it go', () => {
     for (const { name, isBuiltBy } of layerRows.filter((row) => plan.layers.includes(row.name))) {
       const kinds = new Set(plan.records.map((record) => record.do))
       const needed = [...kinds].filter(
-        (kind) => !isBuiltBy(plan.records.filter((record) => record.do !== kind)),
+        (kind) => !isBuiltBy(outlineOf(plan.records.filter((record) => record.do !== kind))),
       )
       assert.notDeepEqual(needed, [], name)
     }
@@ -37,7 +43,7 @@ test('each layer goes when the records that build it go', () => {
   assert.deepEqual(layersOf([]), [])
 })
 
-test('every layer stands at some level, and has a name of its own', () => {
+test('every layer exists at some level, and has a unique name', () => {
   const standing = new Set(Object.values(plans).flatMap(({ layers }) => layers))
   assert.deepEqual(
     layerRows.map(({ name }) => name).filter((name) => !standing.has(name)),
@@ -120,14 +126,11 @@ test('doctor says of a machine with every layer that it is well', () => {
   assert.ok(names.includes('seccomp') && names.includes('capabilities'), names.join())
 })
 
-test('docs/layers.md has the table', () => {
+test('docs/internals/layers.md has the table', () => {
   const stands = (plan: CellPlan, name: string) => (plan.layers.includes(name) ? 'yes' : '—')
   const expected = layerRows.map(({ name, stops }) => {
     const levels = Object.values(plans).map((plan) => stands(plan, name))
     return `| ${[`\`${name}\``, stops, ...levels].join(' | ')} |`
   })
-  const rows = readText('docs/layers.md')
-    .split('\n')
-    .filter((line) => line.startsWith('| `'))
-  assert.deepEqual(rows, expected)
+  assert.deepEqual(rowsBelow('docs/internals/layers.md', 'Layers'), expected)
 })

@@ -12,19 +12,25 @@ import type { LimitName, Limits } from '../../../src/core/limits.ts'
 import type { CgroupFigures, LimitGround } from '../../../src/jail/limits/limit-rows.ts'
 import { limitMechanisms, threadGround } from '../../../src/jail/limits/plan-limits.ts'
 import type { LimitPlan } from '../../../src/jail/limits/plan-limits.ts'
-import { hostView, ownView } from '../../../src/jail/place.ts'
-import { planFamily, planSpace } from '../../../src/jail/plan-family.ts'
-import { planSandboxSpace } from '../../../src/jail/plan-sandbox.ts'
-import type { CellPlan } from '../../../src/jail/plan.ts'
-import { planRestrictedCell } from '../../../src/jail/restricted-plan.ts'
-import type { CellGround, CellShape, Wall } from '../../../src/jail/shape.ts'
-import { encodeBegin, encodeSpawn } from '../../../src/jail/spawn-frame.ts'
+import { hostView, ownView } from '../../../src/jail/plan/place.ts'
+import { planFamily, planSpace } from '../../../src/jail/plan/plan-family.ts'
+import { planSandboxSpace } from '../../../src/jail/plan/plan-sandbox.ts'
+import type { CellPlan } from '../../../src/jail/plan/plan.ts'
+import { planRestrictedCell } from '../../../src/jail/plan/restricted-plan.ts'
+import type { CellGround, CellShape, Wall } from '../../../src/jail/plan/shape.ts'
+import { encodeBegin, encodeSpawn } from '../../../src/jail/launch/spawn-frame.ts'
 import { nothingKnown } from '../../../src/result/exit.ts'
 import { writeReceipt } from '../../../src/result/receipt.ts'
-import { commonSpec, holdCommands } from '../../../src/sandbox/command-limits.ts'
-import { beginSpec, holdLimits, holdParked, parkSpec, startSpec } from '../../../src/runtimes/guest-start.ts'
+import { commonSpec, holdCommands } from '../../../src/sandbox/commands/command-limits.ts'
+import {
+  beginSpec,
+  holdLimits,
+  holdParked,
+  parkSpec,
+  startSpec,
+} from '../../../src/runtimes/work/guest-start.ts'
 import type { Program } from '../../../src/runtimes/runtime.ts'
-import { exampleShape, facts, ownGround, planExample, sharedGround } from '../example-cell.ts'
+import { exampleShape, facts, ownGround, planExample, sharedGround } from '../cell/example-cell.ts'
 
 // Source: asm-generic/resource.h.
 const resources = { cpu: 0, fileSize: 1, data: 2, processes: 6, openFiles: 7 }
@@ -82,7 +88,9 @@ function plansOf(situation: Situation, { diskBytes }: Limits): readonly CellPlan
 
 interface Sent {
   readonly rlimits: ReadonlyMap<number, number>
-  readonly watched: Readonly<Record<'memoryBytes' | 'cpuMs' | 'socketBytes' | 'tasksMax', number>>
+  readonly watched: Readonly<
+    Record<'memoryBytes' | 'cpuMs' | 'socketBytes' | 'tasksMax' | 'filesMax', number>
+  >
   readonly wallMs: number
   readonly outputBytes: number
 }
@@ -103,8 +111,9 @@ class Reader {
 
 function readHeld(reader: Reader): Omit<Sent, 'rlimits'> {
   const [outputBytes, memoryBytes, cpuMs] = [reader.u64(), reader.u64(), reader.u64()]
-  const [wallMs, socketBytes, tasksMax] = [reader.u64(), reader.u64(), reader.u64()]
-  return { outputBytes, wallMs, watched: { memoryBytes, cpuMs, socketBytes, tasksMax } }
+  const [wallMs, socketBytes] = [reader.u64(), reader.u64()]
+  const [tasksMax, filesMax] = [reader.u64(), reader.u64()]
+  return { outputBytes, wallMs, watched: { memoryBytes, cpuMs, socketBytes, tasksMax, filesMax } }
 }
 
 /** Without the mark of a figure that is room beside others. */
@@ -237,7 +246,7 @@ const anyLimits: fc.Arbitrary<Limits> = fc
     processesMax: fc.integer({ min: 1, max: 5000 }),
     openFilesMax: fc.integer({ min: 16, max: 1e6 }),
     diskBytes: fc.integer({ min: 1 << 16, max: 2 ** 40 }),
-    outputBytes: fc.nat({ max: 2 ** 30 }),
+    outputBytes: fc.nat({ max: 2 ** 28 }),
     functionMs: fc.option(fc.integer({ min: 1, max: 1e6 })),
   })
   .map((some) => ({ ...defaultLimits, ...some }))
@@ -257,7 +266,7 @@ for (const situation of situations) {
         const plans = plansOf(situation, limits)
         for (const [name, { value, by }] of Object.entries(receiptOf(limits, begun.held))) {
           const limit = name as LimitName
-          // A sandbox has no receipt, and they hold nothing there: docs/sandboxes.md says so.
+          // A sandbox has no receipt, and they hold nothing there: docs/guide/sandboxes.md says so.
           if (start === 'command' && (limit === 'wallMs' || limit === 'cpuMs')) continue
           if (value === null) assert.equal(by, 'none', name)
           else if (proofs[limit] === undefined) assert.equal(by, 'host', name)

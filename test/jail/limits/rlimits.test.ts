@@ -5,7 +5,7 @@ import { defaultLimits } from '../../../src/core/limits.ts'
 import type { Limits } from '../../../src/core/limits.ts'
 import type { LimitFigures, LimitGround } from '../../../src/jail/limits/limit-rows.ts'
 import { planLimits } from '../../../src/jail/limits/plan-limits.ts'
-import { readNumbers } from '../c-source.ts'
+import { readNumbers } from '../launch/c-source.ts'
 
 // Source: asm-generic/resource.h.
 const numbers = { cpu: 0, fileSize: 1, data: 2, core: 4, processes: 6, openFiles: 7, addressSpace: 9 }
@@ -51,7 +51,7 @@ test('data is limited only where no cgroup holds memory, and above the runtimeâ€
   assert.ok(hard >= 6000)
 })
 
-test('where a cgroup counts processes, the rlimit stands behind it', () => {
+test('where a cgroup counts processes, the rlimit is the fallback', () => {
   assert.ok(Number(planned({ processesMax: 10 }).get(numbers.processes)?.hard) > 10)
   assert.equal(planned({ processesMax: 10 }, alone).get(numbers.processes)?.hard, 10)
   // Pid 1 has the guests' uid there.

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 
-import { refuseOthers } from '../../../src/jail/seccomp/allow-list.ts'
-import { allowLists } from '../../../src/jail/seccomp/allow-lists.ts'
-import { readText } from '../../support/checkout.ts'
+import { refuseOthers } from '../../../src/jail/seccomp/lists/allow-list.ts'
+import { allowLists } from '../../../src/jail/seccomp/lists/allow-lists.ts'
+import { readText } from '../../support/sources/checkout.ts'
 import { expectedAnswer } from './expected-answer.ts'
 import { describeLists } from './kernel-surface.ts'
 
@@ -12,7 +12,7 @@ const lists = allowLists(false)
 const usual = { architecture: 'x64', memoryHeldByCgroup: true } as const
 
 describe('every allowlist', () => {
-  it('says of each value its name, its use and who needs it, and of the others why they are refused', () => {
+  it('gives for each value its name, its use and who needs it, and for the others why they are refused', () => {
     for (const { calls, reason, allowed } of lists) {
       const name = calls.map((call) => call.name).join(', ')
       assert.match(reason, /^[A-Z].{10,}\.$/, name)
@@ -52,9 +52,9 @@ describe('every allowlist', () => {
   })
 })
 
-describe('docs/kernel-surface.md', () => {
+describe('docs/internals/kernel-surface.md', () => {
   it('has the tables that the lists make', () => {
-    const page = readText('docs/kernel-surface.md')
+    const page = readText('docs/internals/kernel-surface.md')
     assert.equal(page.slice(page.indexOf('## ')), describeLists(lists))
   })
 })

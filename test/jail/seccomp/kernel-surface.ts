@@ -1,13 +1,13 @@
 /**
- * The tables of docs/kernel-surface.md, made of the allowlists. To write them anew after a change:
+ * The tables of docs/internals/kernel-surface.md, made of the allowlists. To write them anew after a change:
  * `node test/jail/seccomp/kernel-surface.ts`.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import type { AllowList } from '../../../src/jail/seccomp/allow-list.ts'
-import { allowLists } from '../../../src/jail/seccomp/allow-lists.ts'
-import { checkoutRoot, readText } from '../../support/checkout.ts'
+import type { AllowList } from '../../../src/jail/seccomp/lists/allow-list.ts'
+import { allowLists } from '../../../src/jail/seccomp/lists/allow-lists.ts'
+import { checkoutRoot, readText } from '../../support/sources/checkout.ts'
 
 const levels = new Map(
   allowLists(false)
@@ -50,7 +50,10 @@ function wrap(text: string): string {
 const describeValue = (value: number) => (value < 64 ? String(value) : `0x${value.toString(16)}`)
 
 if (import.meta.main) {
-  const page = readText('docs/kernel-surface.md')
+  const page = readText('docs/internals/kernel-surface.md')
   const prose = page.slice(0, page.indexOf('## '))
-  writeFileSync(join(checkoutRoot, 'docs/kernel-surface.md'), prose + describeLists(allowLists(false)))
+  writeFileSync(
+    join(checkoutRoot, 'docs/internals/kernel-surface.md'),
+    prose + describeLists(allowLists(false)),
+  )
 }

@@ -47,7 +47,7 @@ test('an optimized program answers as before', () => {
   )
 })
 
-test('what lies further away than a comparison can jump is reached all the same', () => {
+test('a target that is further away than a comparison can jump is still reached', () => {
   const steps = 600
   // Each number has an answer of its own, so nothing can be shared; all misses lead to one answer at the far end.
   const program = Array.from({ length: steps }, (_, index) => [

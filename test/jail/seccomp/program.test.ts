@@ -182,7 +182,7 @@ for (const architecture of architecturesTested) {
       }
     })
 
-    it('ties a protocol to its type, because a pair that nobody serves loads a module', () => {
+    it('ties a protocol to its type, because an unsupported pair loads a module', () => {
       for (const family of [2, 10]) {
         for (const [type, protocol] of [
           [1, 17],
@@ -289,7 +289,7 @@ for (const architecture of architecturesTested) {
       }
     })
 
-    it('adds no filters of its own, which would be compiled into what the machine has for all', () => {
+    it('adds no filters of its own, which would use up a budget of the whole machine', () => {
       const setFilter = 22
       for (const flags of [0, 1, 8, 8 | 16 | 1]) assert.equal(ask(usual, 'seccomp', 1, flags), errno(22))
       assert.equal(ask(usual, 'seccomp', 2, 0), allowed)

@@ -4,8 +4,8 @@ import { Duplex } from 'node:stream'
 
 import { systemClock } from '../../../src/core/clock.ts'
 import { defaultLimits } from '../../../src/core/limits.ts'
-import { Channel } from '../../../src/runtimes/channel.ts'
-import { HostBudget } from '../../../src/runtimes/host-budget.ts'
+import { Channel } from '../../../src/runtimes/channel/channel.ts'
+import { HostBudget } from '../../../src/runtimes/channel/host-budget.ts'
 import { findDifference } from '../same-value.ts'
 import { anything, type HostileValue, nothing } from './hostile-value.ts'
 

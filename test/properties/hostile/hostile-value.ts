@@ -1,5 +1,5 @@
 /** What a hostile value has to come to. */
-import { Unserializable } from '../../../src/core/encode-leaf.ts'
+import { Unserializable } from '../../../src/core/values/encode-leaf.ts'
 
 export interface HostileValue {
   /** What makes it hostile. */

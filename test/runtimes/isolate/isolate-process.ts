@@ -4,14 +4,23 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type * as isolatedVm from 'isolated-vm'
+import { answerUrl } from '../../../src/runtimes/isolate/guest/urls.ts'
 import type { Inside, IsolateOutcome } from '../../../src/runtimes/isolate/inside/protocol.ts'
-import { checkoutRoot } from '../../support/checkout.ts'
+import { checkoutRoot } from '../../support/sources/checkout.ts'
 import { type Answer, type Ask, type Ended, librarySource, type Told } from './messages.ts'
 
 const ivm = createRequire(import.meta.url)('isolated-vm') as typeof isolatedVm
 const insideText = readFileSync(join(checkoutRoot, 'dist/harness-isolate/inside.js'), 'utf8')
 /** As workers have it: the inside is in each isolate when it is made. */
-const snapshot = ivm.Isolate.createSnapshot([{ code: `globalThis.$lazaretOpen = ${insideText}` }])
+const snapshot = ivm.Isolate.createSnapshot([
+  // What the inside takes away when it is evaluated, for tests that look whether somebody gets it nevertheless.
+  {
+    code: `globalThis.$lazaretTaken = [() => {}, async () => {}, function* () {}, async function* () {}]
+      .map((kind) => Object.getPrototypeOf(kind).constructor)
+      .concat([eval, ArrayBuffer, console, console.log])`,
+  },
+  { code: `globalThis.$lazaretOpen = ${insideText}` },
+])
 const answers = new Map<number, (answer: Answer) => void>()
 
 process.on('message', (message: Ask | Answer) => {
@@ -36,6 +45,7 @@ function tell(told: Told): void {
 
 class Conversation {
   readonly #logs: string[] = []
+  #outcome: IsolateOutcome | undefined
   readonly #ask: Ask
   readonly #inside: isolatedVm.Reference<Inside>
   #waiting: Promise<void>[] = []
@@ -47,13 +57,19 @@ class Conversation {
     const opened = around.replace('$text', () => 'lazaretOpen')
     this.#inside = context.evalClosureSync(
       `const lazaretOpen = globalThis.$lazaretOpen
+      const lazaretTaken = globalThis.$lazaretTaken
       delete globalThis.$lazaretOpen
-      return (${opened})($0, $1, $2, $3)`,
+      delete globalThis.$lazaretTaken
+      return (${opened})($0, $1, $2, $3, $4, $5)`,
       [
         new ivm.Callback((_level: string, line: string) => void this.#logs.push(line)),
         new ivm.Callback((id: number, name: string, json: string) => this.#answerLater(id, name, json)),
         new ivm.Callback((bytes: number) => randomBytes(bytes).toString('latin1')),
         new ivm.Callback((name: string) => ask.libraries[name] ?? librarySource(name)),
+        new ivm.Callback((json: string) => {
+          this.#outcome = JSON.parse(json) as IsolateOutcome
+        }),
+        new ivm.Callback((question: string) => answerUrl(question)),
       ],
       { result: { reference: true } },
     ) as isolatedVm.Reference<Inside>
@@ -62,16 +78,12 @@ class Conversation {
   async run(): Promise<Ended> {
     for (const name of this.#ask.load) this.#call('load', name)
     this.#callGuest('start', JSON.stringify(this.#ask.program))
-    while (this.#waiting.length > 0 && this.#outcome().state === 'pending') {
+    while (this.#waiting.length > 0 && this.#outcome === undefined) {
       const waiting = this.#waiting
       this.#waiting = []
       await Promise.all(waiting)
     }
-    return { ...this.#outcome(), logs: this.#logs }
-  }
-
-  #outcome(): IsolateOutcome {
-    return JSON.parse(this.#call('outcome') as string) as IsolateOutcome
+    return { ...(this.#outcome ?? { state: 'pending' }), logs: this.#logs }
   }
 
   #answerLater(id: number, name: string, args: string): void {

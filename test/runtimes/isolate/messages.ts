@@ -2,11 +2,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { IsolateOutcome, IsolateProgram } from '../../../src/runtimes/isolate/inside/protocol.ts'
-import { checkoutRoot } from '../../support/checkout.ts'
+import { checkoutRoot } from '../../support/sources/checkout.ts'
 
 export const libraries = ['lodash', 'date-fns', 'mathjs', 'papaparse', 'jstat', 'uuid', 'validator']
 
-export type Ended = IsolateOutcome & { readonly logs: readonly string[] }
+export type Ended = (IsolateOutcome | { readonly state: 'pending' }) & { readonly logs: readonly string[] }
 
 export interface Ask {
   readonly run: number

@@ -154,7 +154,7 @@ const ends: readonly [title: string, source: string, end: object][] = [
     { state: 'completed', output: 1 },
   ],
   ['no output', '1 + 1', { state: 'completed' }],
-  ['a promise that nothing can settle', 'await new Promise(() => {})', { state: 'pending', calls: 0 }],
+  ['a promise that nothing can settle', 'await new Promise(() => {})', { state: 'pending' }],
 ]
 
 for (const [title, source, end] of ends)

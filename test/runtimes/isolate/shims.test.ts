@@ -39,6 +39,29 @@ const expressions: Readonly<Record<string, readonly string[]>> = {
     'structuredClone(() => 1)',
     'structuredClone({ a: Symbol() })',
   ],
+  urls: [
+    'new URL("HTTPS://me:pw@Ex%41mple.COM:443/a/../b c?q=1&q=ä#h")',
+    '((u) => [u.origin, u.protocol, u.username, u.password, u.host, u.hostname, u.port, u.pathname, u.search, u.hash])(new URL("http://u:p@bücher.example:8080/x?y#z"))',
+    'new URL("../c?d", "https://a.example/x/y/z").href',
+    'new URL("nothing")',
+    'new URL("http://[::1")',
+    'new URL()',
+    'URL("http://a")',
+    '[URL.canParse("a:b"), URL.canParse("b"), URL.canParse("b", "http://a"), URL.parse("b"), URL.parse("b", "http://a").href]',
+    '(() => { const u = new URL("http://a/b?c=d"); u.port = 81; u.hash = "x"; u.pathname = "p q"; u.search = ""; u.host = "h:1"; u.protocol = "nope:"; return u.href })()',
+    '(() => { const u = new URL("http://a/?c=d"); const p = u.searchParams; p.append("e", "f g"); u.search = "?x=1&x=2"; return [u.href, [...p], p === u.searchParams, p.size] })()',
+    '(() => { const u = new URL("http://a/?b=1&a=2&b=3"); u.searchParams.delete("b", "3"); u.searchParams.sort(); u.searchParams.set("c", "&"); return u.toString() })()',
+    '(() => { const u = new URL("http://a/?b"); u.searchParams.delete("b"); return [u.href, u.searchParams.has("b")] })()',
+    '(() => { const u = new URL("http://a/"); u.href = "no" })()',
+    'new URLSearchParams("?a=1+2&b=%E2%82%AC&c&=d&a=%zz").toString()',
+    '[...new URLSearchParams({ a: 1, b: "\ud800" })]',
+    '[...new URLSearchParams([["a", "1"], new Set(["b", "2"])]).entries()]',
+    'new URLSearchParams([["a"]])',
+    '((p) => [p.get("a"), p.getAll("a"), p.get("z"), p.has("a", "2"), p.has("a", "3"), [...p.keys()], [...p.values()]])(new URLSearchParams("a=1&a=2&b="))',
+    '((p) => { const all = []; p.forEach((value, name) => all.push(name + value)); p.set("a", "9"); return [all, String(p)] })(new URLSearchParams("a=1&a=2&b="))',
+    '((p) => { p.sort(); return String(p) })(new URLSearchParams("z=1&a=2&z=0&ä=1&a=1&B=3&a=0"))',
+    'JSON.stringify({ url: new URL("http://a/ ") }) + Object.prototype.toString.call(new URLSearchParams()) + URL.name',
+  ],
 }
 
 for (const [topic, list] of Object.entries(expressions))
@@ -73,12 +96,20 @@ test('random bytes and identifiers', async () => {
   ])
 })
 
+test('a URL that is too long is refused, and other programs go on', async () => {
+  const ended = await runIsolate({ source: 'output = new URL("a:" + "b".repeat(2 ** 20))' })
+  assert.ok(ended.state === 'failed')
+  assert.equal(ended.error.name, 'RangeError')
+})
+
 test('they are frozen', async () => {
   const names = [
     'console',
     'crypto',
     'TextEncoder',
     'TextDecoder',
+    'URL',
+    'URLSearchParams',
     'atob',
     'structuredClone',
     'require',

@@ -8,8 +8,8 @@ import { buffer, text } from 'node:stream/consumers'
 import type { Duplex, Readable } from 'node:stream'
 import { describe } from 'node:test'
 import type { GuestError } from '../../../src/core/outcome.ts'
-import { decodeValue, encodeValue } from '../../../src/core/values.ts'
-import type { GuestMessage } from '../../../src/runtimes/channel-protocol.ts'
+import { decodeValue, encodeValue } from '../../../src/core/values/values.ts'
+import type { GuestMessage } from '../../../src/runtimes/channel/channel-protocol.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const harnesses = { bun: 'guest-bun.js', node: 'guest-node.js' }

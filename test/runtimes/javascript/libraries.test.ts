@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { RunRequest } from '../../../src/index.ts'
-import { checkoutRoot } from '../../support/checkout.ts'
+import { checkoutRoot } from '../../support/sources/checkout.ts'
 import { useLazaret } from '../../support/use-lazaret.ts'
 
 // Where module resolution from /workspace looks last.

@@ -8,7 +8,7 @@ import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { checkoutRoot } from '../../support/checkout.ts'
+import { checkoutRoot } from '../../support/sources/checkout.ts'
 import { useLazaret } from '../../support/use-lazaret.ts'
 
 const { run } = await useLazaret()

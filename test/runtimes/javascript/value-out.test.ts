@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Unserializable } from '../../../src/core/encode-leaf.ts'
+import { Unserializable } from '../../../src/core/values/encode-leaf.ts'
 import { describeEngines } from './guest-process.ts'
 
 describeEngines('A value that leaves the guest', (run) => {

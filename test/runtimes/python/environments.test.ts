@@ -5,9 +5,9 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSyn
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 
-import { createLazaret } from '../../../src/index.ts'
+import { createLazaret } from '../../support/create-lazaret.ts'
 import type { LazaretOptions, RunRequest } from '../../../src/index.ts'
-import { findPythonWith } from '../../support/find-python.ts'
+import { findPythonWith } from '../../support/machine/find-python.ts'
 
 // Not below /tmp: a guest has a /tmp of its own, so no interpreter can be shown there.
 const folder = realpathSync(mkdtempSync('/var/tmp/lazaret-environments-'))

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { GuestError } from '../../../src/core/outcome.ts'
 import type { MimeBundle } from '../../../src/core/result.ts'
-import type { GuestMessage } from '../../../src/runtimes/channel-protocol.ts'
+import type { GuestMessage } from '../../../src/runtimes/channel/channel-protocol.ts'
 import { type GuestOptions, type GuestRun, runGuest } from './guest-process.ts'
 
 type ValueMessage = Extract<GuestMessage, { type: 'value' }>

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex, Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import type { GuestMessage, GuestRequest } from '../../../src/runtimes/channel-protocol.ts'
+import type { GuestMessage, GuestRequest } from '../../../src/runtimes/channel/channel-protocol.ts'
 
 export interface GuestOptions {
   readonly input?: unknown

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { createLazaret } from '../../../src/index.ts'
+import { createLazaret } from '../../support/create-lazaret.ts'
 import type { RunResult } from '../../../src/index.ts'
-import { findPythonWith } from '../../support/find-python.ts'
+import { findPythonWith } from '../../support/machine/find-python.ts'
 import { countColours, readPng } from '../../support/read-png.ts'
 import { useLazaret } from '../../support/use-lazaret.ts'
 

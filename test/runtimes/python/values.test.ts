@@ -1,4 +1,4 @@
-/** Values of Python programs as they cross: the tags of `core/values.ts`, the REPL's text, the bounds. */
+/** Values of Python programs as they cross: the tags of docs/guide/values.md, the REPL's text, the bounds. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { evaluate, valueOf } from './expect-guest.ts'
@@ -132,6 +132,25 @@ suite('values of Python programs', { concurrency: 4 }, () => {
       assert.equal(run.exitCode, 0, run.stderr)
       assert.equal(run.messages.length, code === 'print' ? 2 : 1, code)
     }
+  })
+
+  test('a last line is the last expression only where the program does not go on around it', async () => {
+    const values: readonly (readonly [string, unknown])[] = [
+      ['x = [\n1,\n2]\nx', [1, 2]],
+      ['(\n1 +\n2)', 3],
+      ['f = lambda text: text\nf("""\na = 1 #""")', '\na = 1 #'],
+      ['f = lambda text: text\nf("""\nx\n""")', '\nx\n'],
+      ['1 + \\\n2', 3],
+      ['x = 1\nif x: pass\nelse: pass\nx', 1],
+      ['x = 1\nx; x + 1', 2],
+      ['x = 1\nx + 1\n# a comment\n    # and one more\n\n', 2],
+      ['x = 1\n\fx + 1', 2],
+      ['from __future__ import annotations\ndef f(a: 1): pass\nf.__annotations__["a"]', '1'],
+      ['import asyncio\nawait asyncio.sleep(0)\nawait asyncio.sleep(0, 5)', 5],
+    ]
+    for (const [code, value] of values) assert.deepEqual((await evaluate(code)).value, value, code)
+    const run = await runGuest('x = """\ny = 1\nx"""')
+    assert.deepEqual([run.exitCode, run.messages.length], [0, 1], run.stderr)
   })
 
   test('a semicolon inside the last expression or its comment changes nothing', async () => {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
 
-import { LazaretError } from '../../../src/core/errors.ts'
-import { findPythonWith } from '../../support/find-python.ts'
+import { LazaretError } from '../../../src/core/errors/errors.ts'
+import { findPythonWith } from '../../support/machine/find-python.ts'
 import { useFiles } from './use-files.ts'
 
 const { files, shell } = useFiles()

@@ -4,8 +4,8 @@ import { test } from 'node:test'
 
 import fc from 'fast-check'
 
-import { LazaretError } from '../../../src/core/errors.ts'
-import type { ErrorCode } from '../../../src/core/errors.ts'
+import { LazaretError } from '../../../src/core/errors/errors.ts'
+import type { ErrorCode } from '../../../src/core/errors/errors.ts'
 import { useFiles } from './use-files.ts'
 
 const { files, shell } = useFiles()

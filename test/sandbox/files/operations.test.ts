@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
 
-import { LazaretError } from '../../../src/core/errors.ts'
-import type { ErrorCode } from '../../../src/core/errors.ts'
+import { LazaretError } from '../../../src/core/errors/errors.ts'
+import type { ErrorCode } from '../../../src/core/errors/errors.ts'
 import { diskBytes, useFiles } from './use-files.ts'
 
 const { files, shell } = useFiles()
@@ -32,7 +32,10 @@ describe('writing and reading', () => {
   })
 
   test('folders on the way are made on request only', async () => {
-    await refuses(files.writeFile('a/b/c', 'x'), 'FILE_NOT_FOUND')
+    await assert.rejects(files.writeFile('a/b/c', 'x'), {
+      code: 'FILE_NOT_FOUND',
+      hint: 'Create its folder first, or write with `createParents: true`.',
+    })
     await files.writeFile('a/b/c', 'x', { createParents: true })
     await files.writeFile('a/b/c', 'y', { createParents: true })
     assert.equal(await files.readFile('./a//b/../b/c'), 'y')
@@ -76,7 +79,7 @@ describe('folders', () => {
     await files.mkdir('a')
     await refuses(files.mkdir('a'), 'FILE_EXISTS')
     await files.mkdir('a', { recursive: true })
-    await refuses(files.mkdir('b/c'), 'FILE_NOT_FOUND')
+    await assert.rejects(files.mkdir('b/c'), { code: 'FILE_NOT_FOUND', hint: /`recursive: true`/ })
     await files.mkdir('/workspace/b/c/', { recursive: true })
     await files.writeFile('file', '')
     await refuses(files.mkdir('file', { recursive: true }), 'FILE_EXISTS')

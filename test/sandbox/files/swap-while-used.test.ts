@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 
-import { LazaretError } from '../../../src/core/errors.ts'
+import { LazaretError } from '../../../src/core/errors/errors.ts'
 import { rawTar } from './raw-tar.ts'
 import { useFiles } from './use-files.ts'
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 
-import { LazaretError } from '../../../src/core/errors.ts'
+import { LazaretError } from '../../../src/core/errors/errors.ts'
 import { paxEntry, rawEntry, rawTar, tarEnd } from './raw-tar.ts'
 import type { RawEntry } from './raw-tar.ts'
 import { useFiles } from './use-files.ts'

@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 
-import type { DownloadTarOptions, SkippedFile } from '../../../src/sandbox/files/download-tar.ts'
+import type { DownloadTarOptions, SkippedFile } from '../../../src/sandbox/files/tar/download-tar.ts'
 import { paxEntry, rawTar } from './raw-tar.ts'
 import { useFiles } from './use-files.ts'
 

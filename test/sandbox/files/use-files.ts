@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
 
-import { createLazaret } from '../../../src/index.ts'
+import { createLazaret } from '../../support/create-lazaret.ts'
 import type { Sandbox } from '../../../src/index.ts'
 
 const MiB = 1024 * 1024

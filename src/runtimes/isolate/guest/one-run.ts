@@ -5,10 +5,10 @@
 import type { Isolate } from 'isolated-vm'
 import { inspect } from 'node:util'
 import { systemClock } from '../../../core/clock.ts'
-import { decodeValue } from '../../../core/values.ts'
+import { decodeValue } from '../../../core/values/values.ts'
 import { boundText } from '../../javascript/channel.ts'
-import { readProgram } from '../program/read-program.ts'
-import type { IsolateOutcome } from '../inside/protocol.ts'
+import { readAsWritten, readProgram } from '../program/read-program.ts'
+import type { Inside, IsolateOutcome } from '../inside/protocol.ts'
 import type { IsolateRequest } from '../protocol.ts'
 import { placeError } from './place-error.ts'
 import type { PlacedError, RunText } from './place-error.ts'
@@ -23,24 +23,33 @@ export interface Answer {
   readonly error?: { readonly name: string; readonly message: string }
 }
 
+export interface OneRunParts {
+  readonly prepared: Prepared
+  /** What the program may require. */
+  readonly allowed: readonly string[]
+  /** Isolates of this kind that wait for the next programs. */
+  readonly ready: number
+}
+
 export class OneRun implements Hearer {
   readonly #request: IsolateRequest
   readonly #prepared: Prepared
   readonly #allowed: readonly string[]
+  readonly #ready: number
   readonly #dueAt: number
   #text: RunText | undefined
+  #outcome: IsolateOutcome | undefined
+  /** Calls of host functions that the host has not answered. */
+  #openCalls = 0
   readonly #onOver: () => void
   #stopWaiting: () => void = () => undefined
   #isOver = false
 
-  constructor(
-    request: IsolateRequest,
-    { prepared, allowed }: { readonly prepared: Prepared; readonly allowed: readonly string[] },
-    onOver: () => void,
-  ) {
+  constructor(request: IsolateRequest, { prepared, allowed, ready }: OneRunParts, onOver: () => void) {
     this.#request = request
     this.#prepared = prepared
     this.#allowed = allowed
+    this.#ready = ready
     this.#onOver = onOver
     this.#dueAt = systemClock.now() + request.isolate.wallMs
     prepared.hearer = this
@@ -50,7 +59,8 @@ export class OneRun implements Hearer {
     const { code, language, input, functions, resultBytes, isolate } = this.#request
     const { mode } = isolate
     const written = { code, language: language === 'typescript' ? language : 'javascript', mode } as const
-    const read = await readProgram(written).catch((thrown: unknown) => describe(thrown))
+    const read =
+      readAsWritten(written) ?? (await readProgram(written).catch((thrown: unknown) => describe(thrown)))
     if (!('source' in read)) {
       this.#end(1, writeError('syntax', read))
       return
@@ -71,6 +81,7 @@ export class OneRun implements Hearer {
   /** The host has answered a call of the program's. */
   answer({ type, id, value, error }: Answer): void {
     if (this.#isOver) return
+    this.#openCalls -= 1
     const isError = type === 'throw'
     const json = isError ? JSON.stringify(error) : this.#toJson(value ?? null)
     this.#step(() => this.#enter('answer', [id, isError, json]))
@@ -89,7 +100,12 @@ export class OneRun implements Hearer {
 
   call(id: number, name: string, json: string): void {
     const values = this.#request.isolate.mode === 'service' ? JSON.stringify([json]) : json
+    this.#openCalls += 1
     send(`{"type":"call","id":${id},"name":${JSON.stringify(name)},"args":${values}}`)
+  }
+
+  settle(json: string): void {
+    this.#outcome = JSON.parse(json) as IsolateOutcome
   }
 
   /** Lets the program go on, and looks at how far it has come. */
@@ -97,7 +113,7 @@ export class OneRun implements Hearer {
     this.#stopWaiting()
     try {
       this.#lookAfter(enter)
-      this.#judge(JSON.parse(String(this.#enter('outcome', []))) as IsolateOutcome)
+      this.#judge()
     } catch (thrown) {
       if (systemClock.now() >= this.#dueAt - 1) this.#stop('wall')
       else if (this.#prepared.isolate.isDisposed) this.#stop('memory')
@@ -116,15 +132,16 @@ export class OneRun implements Hearer {
     }
   }
 
-  #enter(name: keyof Prepared['inside'], values: readonly unknown[]): unknown {
+  #enter(name: keyof Inside, values: readonly unknown[]): void {
     const left = Math.ceil(this.#dueAt - systemClock.now())
     if (left <= 0) throw new Overdue()
-    return this.#prepared.inside[name].applySync(undefined, [...values], { timeout: left })
+    this.#prepared.entry(name).applySync(undefined, [...values], { timeout: left })
   }
 
-  #judge(outcome: IsolateOutcome): void {
-    if (outcome.state === 'pending') {
-      if (outcome.calls > 0) {
+  #judge(): void {
+    const outcome = this.#outcome
+    if (outcome === undefined) {
+      if (this.#openCalls > 0) {
         this.#stopWaiting = systemClock.after(this.#dueAt - systemClock.now(), () => this.#stop('wall'))
         return
       }
@@ -153,7 +170,7 @@ export class OneRun implements Hearer {
 
   #end(exitCode: number, ...said: readonly string[]): void {
     const { isolate } = this.#prepared
-    const used = isolate.isDisposed ? [] : [writeUse(isolate)]
+    const used = isolate.isDisposed ? [] : [writeUse(isolate, this.#ready)]
     send(...said, ...used, `{"type":"end","exitCode":${exitCode}}`)
     this.#close()
   }
@@ -184,9 +201,10 @@ function describe(thrown: unknown): {
   return { name, message, ...(stack !== undefined && { stack }) }
 }
 
-function writeUse(isolate: Isolate): string {
+function writeUse(isolate: Isolate, ready: number): string {
   const { used_heap_size: heap, externally_allocated_size: outside } = isolate.getHeapStatisticsSync()
-  return `{"type":"used","memoryBytes":${heap + outside},"cpuMs":${Number(isolate.cpuTime) / 1e6}}`
+  const cpuMs = Number(isolate.cpuTime) / 1e6
+  return `{"type":"used","memoryBytes":${heap + outside},"cpuMs":${cpuMs},"ready":${ready}}`
 }
 
 function writeError(phase: 'syntax' | 'run', error: PlacedError): string {

@@ -1,6 +1,6 @@
 /** An error of a program, with places in the code as it was written. */
-import { programName } from '../../javascript/positions.ts'
-import type { MapPosition, Position } from '../../javascript/positions.ts'
+import { programName } from '../../javascript/modules/positions.ts'
+import type { MapPosition, Position } from '../../javascript/modules/positions.ts'
 import { syntaxErrorPlace } from '../program/syntax-error-place.ts'
 import type { Failure, FailureKind } from '../inside/protocol.ts'
 

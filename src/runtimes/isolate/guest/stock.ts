@@ -3,22 +3,26 @@ import type { Context, ExternalCopy, Isolate, Reference } from 'isolated-vm'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { randomText } from '../../../core/clock.ts'
+import type { Inside } from '../inside/protocol.ts'
 import type { LibraryPlace } from '../protocol.ts'
 import type { Engine } from './engine.ts'
+import { answerUrl } from './urls.ts'
 
 /** What hears of a program while it runs. */
 export interface Hearer {
   log(level: string, text: string): void
   call(id: number, name: string, json: string): void
+  /** The JSON of an `IsolateOutcome`. */
+  settle(json: string): void
 }
 
-const entries = ['load', 'start', 'answer', 'outcome', 'unhandled'] as const
-type Inside = Readonly<Record<(typeof entries)[number], Reference>>
+/** A function of the inside: made a reference when it is needed, because each costs time that most programs need not pay. */
+export type OpenEntry = (name: keyof Inside) => Reference
 
 /** One isolate, ready for its program. */
 export interface Prepared {
   readonly isolate: Isolate
-  readonly inside: Inside
+  readonly entry: OpenEntry
   /** Who hears of what the program says; nobody does before it has one. */
   hearer: Hearer | undefined
 }
@@ -33,10 +37,8 @@ export interface Want {
 const openName = '$lazaretOpen'
 /** What every program does, done once before the snapshot is taken: what V8 compiles on the way is in it. */
 const rehearsal = `{
-  const inside = globalThis.${openName}(() => {}, () => {}, (bytes) => 'x'.repeat(bytes), () => undefined)
+  const inside = globalThis.${openName}(() => {}, () => {}, (bytes) => 'x'.repeat(bytes), () => undefined, () => {}, () => {})
   inside.start('{"source":"output = input","mode":"service","input":"[1]","calls":[],"allowed":[]}')
-  inside.outcome()
-  inside.outcome()
 }`
 
 /**
@@ -61,8 +63,7 @@ const randomBytesMax = 65_536
 export class Stock {
   readonly #engine: Engine
   /**
-   * The inside, compiled: each isolate begins with it. It is made here, of our own text alone. It is evaluated in each
-   * isolate, because a snapshot is taken in a realm that lacks what V8 adds to every realm later, `Error.isError` say.
+   * The inside, evaluated: each isolate begins with it. It is made here, of our own text alone.
    */
   readonly #snapshot: ExternalCopy<ArrayBuffer>
   readonly #sources = new Map<string, string>()
@@ -87,6 +88,10 @@ export class Stock {
   /** One that waits, else a fresh one. */
   take(want: Want): Prepared {
     return this.want(want).pop() ?? this.#make({ ...want, libraries: [] })
+  }
+
+  waitingFor(want: Want): number {
+    return this.#waiting.get(kindOf(want))?.prepared.length ?? 0
   }
 
   /** Those of a kind, which is worth having from now on. */
@@ -128,17 +133,17 @@ export class Stock {
     const isolate = new this.#engine.Isolate({ memoryLimit: memoryMiB, snapshot: this.#snapshot })
     const context = isolate.createContextSync()
     const own: { hearer: Hearer | undefined } = { hearer: undefined }
-    const inside = this.#furnish(context, own)
+    const entry = this.#furnish(context, own)
     try {
-      for (const name of libraries) inside.load.applySync(undefined, [name], { timeout: loadMs })
+      for (const name of libraries) entry('load').applySync(undefined, [name], { timeout: loadMs })
     } catch (thrown) {
       if (!isolate.isDisposed) isolate.dispose()
       throw thrown
     }
-    return Object.assign(own, { isolate, inside })
+    return Object.assign(own, { isolate, entry })
   }
 
-  #furnish(context: Context, own: { readonly hearer: Hearer | undefined }): Inside {
+  #furnish(context: Context, own: { readonly hearer: Hearer | undefined }): OpenEntry {
     const { Callback } = this.#engine
     const callbacks = [
       new Callback((level: unknown, text: unknown) => own.hearer?.log(String(level), String(text))),
@@ -147,14 +152,23 @@ export class Stock {
       ),
       new Callback((bytes: unknown) => giveRandom(Number(bytes))),
       new Callback((name: unknown) => this.#sourceOf(String(name))),
+      new Callback((json: unknown) => own.hearer?.settle(String(json))),
+      new Callback((question: unknown) => answerUrl(String(question))),
     ]
     const open = context.global.getSync(openName, { reference: true })
     context.global.deleteSync(openName)
-    const api = open.applySync(undefined, callbacks, { result: { reference: true } }) as Reference<
+    const inside = open.applySync(undefined, callbacks, { result: { reference: true } }) as Reference<
       Record<string, unknown>
     >
-    const pairs = entries.map((name) => [name, api.getSync(name, { reference: true })])
-    return Object.fromEntries(pairs) as Inside
+    const entries = new Map<string, Reference>()
+    const entry: OpenEntry = (name) => {
+      const known = entries.get(name) ?? inside.getSync(name, { reference: true })
+      entries.set(name, known)
+      return known
+    }
+    // Every program needs this one.
+    entry('start')
+    return entry
   }
 
   /** Read when it is asked for first, and kept. */

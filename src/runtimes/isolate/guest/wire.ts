@@ -1,7 +1,7 @@
 /** The worker's end of the channel: messages of the host as they come, and answers that are written before it goes on. */
 import { Socket } from 'node:net'
-import { channelDescriptor } from '../../channel-protocol.ts'
-import { writeAll } from '../../javascript/output.ts'
+import { channelDescriptor } from '../../channel/channel-protocol.ts'
+import { writeAll } from '../../javascript/console/output.ts'
 
 const lengthBytes = 4
 

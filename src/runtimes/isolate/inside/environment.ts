@@ -8,12 +8,18 @@ const { construct } = Reflect
 const NativeArrayBuffer = ArrayBuffer
 const fixed = { __proto__: null, writable: false, enumerable: false, configurable: false }
 
+/** V8's own console, before ours takes its place; and ways to memory that is not counted. */
 export function cutEnvironment(): void {
-  // The console is V8's own. A test knows all names that are left, so that a new engine adds none unseen.
-  remove(globalThis, 'WebAssembly', 'SharedArrayBuffer', 'ShadowRealm', 'console', 'gc')
+  remove(globalThis, 'console')
+  fixArrayBuffers()
+}
+
+/** When an isolate opens: most of these are not in the realm of its snapshot. */
+export function cutLateEnvironment(): void {
+  // A test knows all names that are left, so that a new engine adds none unseen.
+  remove(globalThis, 'WebAssembly', 'SharedArrayBuffer', 'ShadowRealm', 'gc')
   // They wait for other threads, and there are none.
   remove(Atomics, 'wait', 'waitAsync', 'notify', 'pause')
-  fixArrayBuffers()
 }
 
 /** Buffers that can grow get past the memory limit: none can be made. */

@@ -2,12 +2,12 @@
  * The host's functions, as functions that return promises. What guest code does to built-ins changes neither calls nor
  * answers.
  */
-import { decodeTagged } from '../../../core/decode-value.ts'
-import { encodeValueToJson } from '../../../core/encode-value.ts'
-import { findUnserializable } from '../../../core/find-unserializable.ts'
+import { decodeTagged } from '../../../core/values/decode-value.ts'
+import { encodeValueToJson } from '../../../core/values/encode-value.ts'
+import { findUnserializable } from '../../../core/values/find-unserializable.ts'
 import { defineProperty, messageOf, stringIncludes, uncurryThis } from '../../../core/primordials.ts'
 import { applyToJson } from '../../javascript/bare/to-json.ts'
-import { define } from '../../javascript/define.ts'
+import { define } from '../../javascript/modules/define.ts'
 import { NotPlain, toPlainJson } from './plain-json.ts'
 import type { IsolateProgram, Outside } from './protocol.ts'
 
@@ -34,7 +34,6 @@ export class HostCalls {
   #lastId = 0
   readonly #isTagged: boolean
   readonly #callsMax: number | undefined
-  open = 0
 
   /** Defines what the program calls. */
   constructor(outside: Outside, { mode, calls, maxCalls }: IsolateProgram) {
@@ -54,7 +53,6 @@ export class HostCalls {
     const call = callGet(this.#calls, id)
     if (call === undefined) return
     callDelete(this.#calls, id)
-    this.open--
     try {
       const value = parse(json)
       if (isError) call.reject(createError(value as { name: string; message: string }))
@@ -75,7 +73,6 @@ export class HostCalls {
       const id = ++this.#lastId
       this.#outside.call(id, name, json)
       callSet(this.#calls, id, { resolve, reject })
-      this.open++
     })
   }
 

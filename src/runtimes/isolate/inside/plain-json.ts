@@ -3,9 +3,9 @@
  * what has none, and cycles, are errors that name the place. Runs after guest code, like the encoder in core/, and trusts
  * nothing of a value.
  */
-import { isDate, isMap, isRegExp, isSet } from '../../../core/built-in-kinds.ts'
-import { integerText } from '../../../core/encode-leaf.ts'
-import { JsonText, tooLarge } from '../../../core/json-text.ts'
+import { isDate, isMap, isRegExp, isSet } from '../../../core/values/built-in-kinds.ts'
+import { integerText } from '../../../core/values/encode-leaf.ts'
+import { JsonText, tooLarge } from '../../../core/values/json-text.ts'
 import { bytesLength, isFiniteNumber, jsonString, uncurryThis } from '../../../core/primordials.ts'
 import {
   isError,
@@ -15,10 +15,10 @@ import {
   readProperty,
   unboxed,
   Unreadable,
-} from '../../../core/read-value.ts'
+} from '../../../core/values/read-value.ts'
 import { errorText } from '../../javascript/bare/shown.ts'
 import { applyToJson } from '../../javascript/bare/to-json.ts'
-import { Unserializable } from '../../../core/encode-leaf.ts'
+import { Unserializable } from '../../../core/values/encode-leaf.ts'
 
 /** JSON.parse and what people read give up not far behind this. */
 const depthMax = 1000

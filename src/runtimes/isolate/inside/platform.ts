@@ -4,6 +4,8 @@
  */
 declare const $lazaretInside: { platform?: object }
 
+let isError: ((value: unknown) => boolean) | undefined
+
 const { getOwnPropertyDescriptor, getPrototypeOf, prototype: objectPrototype } = Object
 const { prototype: arrayPrototype } = Array
 const call = Function.prototype.call.bind(Function.prototype.call) as (
@@ -45,7 +47,7 @@ const types = {
   isDataView: brand(getter(DataView.prototype, 'buffer')),
   isDate: brand(Date.prototype.getTime),
   isMap: brand(getter(Map.prototype, 'size')),
-  isNativeError: (Error as unknown as { isError: (value: unknown) => boolean }).isError,
+  isNativeError: (value: unknown) => isError?.(value) === true,
   isNumberObject: brand(Number.prototype.valueOf),
   // The prototype has a source too, and is no pattern.
   isRegExp: (value: unknown) => hasSource(value) && value !== patternPrototype && value !== objectPrototype,
@@ -110,6 +112,10 @@ const base64 = {
 }
 
 $lazaretInside.platform = {
+  /** The realm of the snapshot lacks this one. */
+  addLateKinds(): void {
+    ;({ isError } = Error as unknown as { readonly isError: (value: unknown) => boolean })
+  },
   process: { versions: {}, getBuiltinModule: () => types },
   Buffer: base64,
   TextEncoder: Utf8,

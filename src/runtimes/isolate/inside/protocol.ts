@@ -2,7 +2,7 @@
  * What the Node process of a cell and the inside of one of its isolates call of each other. Only texts and numbers pass, so
  * that no object of one heap is ever in the hands of the other.
  */
-import type { Level } from '../../javascript/console-methods.ts'
+import type { Level } from '../../javascript/console/console-methods.ts'
 
 /** Of the Node process. Guest code never gets one of these functions. */
 export interface Outside {
@@ -14,13 +14,34 @@ export interface Outside {
   readonly random: (bytes: number) => string
   /** The text of a library; `undefined` if there is none of this name. */
   readonly librarySource: (name: string) => string | undefined
+  /**
+   * How the program ended: an `IsolateOutcome`. A later call replaces what an earlier one said. It is not the result of a
+   * function of `Inside`, because the Node process would keep long results in memory that V8 does not count.
+   */
+  readonly settle: (outcomeJson: string) => void
+  /** Answers a `UrlQuestion`, in JSON; `undefined` for what is no URL. */
+  readonly url: (questionJson: string) => string | undefined
 }
+
+export const urlParts = [
+  ...(['href', 'origin', 'protocol', 'username', 'password', 'host'] as const),
+  ...(['hostname', 'port', 'pathname', 'search', 'hash'] as const),
+] as const
+export type UrlPart = (typeof urlParts)[number]
+
+export type UrlQuestion =
+  /** Answered with all parts. */
+  | { readonly ask: 'parse'; readonly href: string; readonly base?: string }
+  | { readonly ask: 'change'; readonly href: string; readonly part: UrlPart; readonly value: string }
+  /** Of a query, and back. */
+  | { readonly ask: 'pairs'; readonly query: string }
+  | { readonly ask: 'query'; readonly pairs: readonly [string, string][] }
 
 export interface IsolateProgram {
   readonly source: string
   /** `service`: a body that assigns `output`. `run`: a script whose completion value counts. */
   readonly mode: 'service' | 'run'
-  /** JSON; in mode `run` with the tags of core/values.ts. */
+  /** JSON; in mode `run` with the tags of core/values/values.ts. */
   readonly input?: string
   /** Host functions: methods of `bridge` in mode `service`, else globals. */
   readonly calls: readonly string[]
@@ -40,10 +61,8 @@ export interface Failure {
   readonly stack?: string
 }
 
-/** What `outcome` says, as JSON. */
+/** What `settle` is told, as JSON. */
 export type IsolateOutcome =
-  /** Without open calls nothing can settle the program any more. */
-  | { readonly state: 'pending'; readonly calls: number }
   /** `output` is plain JSON, and absent when undefined; `value` is encoded with tags, `truncated` if a part is missing. */
   | {
       readonly state: 'completed'
@@ -61,8 +80,6 @@ export interface Inside {
   readonly start: (programJson: string) => void
   /** The JSON of a result, or of an error's `name` and `message`. */
   readonly answer: (id: number, isError: boolean, json: string) => void
-  /** An `IsolateOutcome`. */
-  readonly outcome: () => string
   /**
    * For what a call of `start` or `answer` throws: the isolate reports a promise whose rejection nobody handled in this way.
    * Ends the program unless it has failed already.

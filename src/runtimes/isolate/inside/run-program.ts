@@ -1,13 +1,13 @@
 /** The program from its start to its outcome. Whatever it does to built-ins, what is said here of it stays true. */
 import { defineProperty, jsonString, messageOf, stringSlice, uncurryThis } from '../../../core/primordials.ts'
-import { isError, readProperty, textOr } from '../../../core/read-value.ts'
+import { isError, readProperty, textOr } from '../../../core/values/read-value.ts'
 import { show } from '../../javascript/bare/shown.ts'
-import { define } from '../../javascript/define.ts'
+import { define } from '../../javascript/modules/define.ts'
 import { isRefusedAllocation, wasRefusedAllocation } from './allocations.ts'
 import { createAsyncFunction, evaluateScript } from './code-makers.ts'
 import { ownFrames, programName, setOffset } from './places.ts'
 import { NotPlain, toPlainJson } from './plain-json.ts'
-import type { Failure, FailureKind, IsolateProgram } from './protocol.ts'
+import type { Failure, FailureKind, IsolateProgram, Outside } from './protocol.ts'
 import { isSecurityError, wasRaised } from './security.ts'
 import type { ValuesPart } from './values-part.ts'
 
@@ -28,21 +28,18 @@ const then = uncurryThis(Promise.prototype.then) as (
 const parse = JSON.parse as (json: string) => unknown
 
 export class Running {
-  #outcome: string | undefined
   #hasFailed = false
   readonly mode: IsolateProgram['mode']
   readonly #bytesMax: number
+  readonly #settle: Outside['settle']
   readonly #values: ValuesPart | undefined
 
-  constructor({ mode, maxBytes = bytesMaxDefault }: IsolateProgram, values: ValuesPart | undefined) {
+  constructor(program: IsolateProgram, settle: Outside['settle'], values: ValuesPart | undefined) {
+    const { mode, maxBytes = bytesMaxDefault } = program
     this.mode = mode
     this.#bytesMax = maxBytes
+    this.#settle = settle
     this.#values = values
-  }
-
-  /** `undefined` while nothing is settled. */
-  get outcome(): string | undefined {
-    return this.#outcome
   }
 
   startService({ source, input }: IsolateProgram): void {
@@ -109,13 +106,13 @@ export class Running {
       const message = NotPlain.is(thrown) ? thrown.message : `output cannot be read: ${messageOf(thrown)}`
       return this.#fail('runtime', { name: 'TypeError', message })
     }
-    this.#outcome = `{"state":"completed"${json === undefined ? '' : `,"output":${json}`}}`
+    this.#settle(`{"state":"completed"${json === undefined ? '' : `,"output":${json}`}}`)
   }
 
   #completeValue(value: unknown): void {
     const encoded = this.#values?.encodeValueToJson(value, { maxBytes: this.#bytesMax })
     const isCut = encoded?.truncated === true
-    this.#outcome = `{"state":"completed","value":${encoded?.json}${isCut ? ',"truncated":true' : ''}}`
+    this.#settle(`{"state":"completed","value":${encoded?.json}${isCut ? ',"truncated":true' : ''}}`)
   }
 
   #failWith(thrown: unknown): void {
@@ -128,7 +125,7 @@ export class Running {
     this.#hasFailed = true
     const shown = stack === undefined ? '' : `,"stack":${shortJson(stack)}`
     const error = `{"name":${shortJson(name)},"message":${shortJson(message)}${shown}}`
-    this.#outcome = `{"state":"failed","kind":"${kind}","error":${error}}`
+    this.#settle(`{"state":"failed","kind":"${kind}","error":${error}}`)
   }
 }
 

@@ -1,8 +1,9 @@
 /** What of a platform a program may find that needs no host. Opened when one of the names is first looked at. */
-import { decodeBase64, encodeBase64 } from './base64.ts'
-import { cloneValue } from './clone-value.ts'
-import { createCrypto } from './crypto.ts'
-import { createTextDecoder, createTextEncoder } from './text-coding.ts'
+import { decodeBase64, encodeBase64 } from './shims/base64.ts'
+import { cloneValue } from './shims/clone-value.ts'
+import { createCrypto } from './shims/crypto.ts'
+import { createTextDecoder, createTextEncoder } from './shims/text-coding.ts'
+import { createUrls } from './shims/urls.ts'
 
 export interface ShimsPart {
   readonly decodeBase64: typeof decodeBase64
@@ -11,6 +12,7 @@ export interface ShimsPart {
   readonly createCrypto: typeof createCrypto
   readonly createTextDecoder: typeof createTextDecoder
   readonly createTextEncoder: typeof createTextEncoder
+  readonly createUrls: typeof createUrls
 }
 
 declare const $lazaretInside: { part?: ShimsPart }
@@ -21,4 +23,5 @@ $lazaretInside.part = {
   createCrypto,
   createTextDecoder,
   createTextEncoder,
+  createUrls,
 }

@@ -1,7 +1,7 @@
 /** Values with tags, and calls of the host's functions: for programs that have either. */
-import { decodeTagged } from '../../../core/decode-value.ts'
-import { encodeValueToJson } from '../../../core/encode-value.ts'
-import { installDecoratorHelpers } from '../../javascript/decorators.ts'
+import { decodeTagged } from '../../../core/values/decode-value.ts'
+import { encodeValueToJson } from '../../../core/values/encode-value.ts'
+import { installDecoratorHelpers } from '../../javascript/modules/decorators.ts'
 import { HostCalls } from './host-calls.ts'
 
 export interface ValuesPart {

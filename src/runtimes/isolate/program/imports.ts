@@ -1,8 +1,8 @@
 /** `import` in programs for isolates, where there are libraries to `require` and no modules. */
 import type * as acorn from 'acorn'
-import { Edits } from '../../javascript/edits.ts'
+import { Edits } from '../../javascript/modules/edits.ts'
 import { requireAcorn } from '../../javascript/harness-packages.ts'
-import type { MapPosition } from '../../javascript/positions.ts'
+import type { MapPosition } from '../../javascript/modules/positions.ts'
 import { importRefuser } from '../inside/protocol.ts'
 
 /** What `import` gives of what `require` gave: by the rules that Node has for CommonJS. */

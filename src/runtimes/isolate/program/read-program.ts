@@ -2,10 +2,10 @@
  * A program as an isolate can run it, read in the Node process around the isolate: TypeScript becomes JavaScript, static
  * imports become `require`, and `import()` a call that refuses. Lines stay where they are, but for TypeScript.
  */
-import { compileProgram } from '../../javascript/compile.ts'
+import { compileProgram } from '../../javascript/modules/compile.ts'
 import { CompileError } from '../../javascript/errors.ts'
-import type { Realm } from '../../javascript/own-realm.ts'
-import { type MapPosition, programName } from '../../javascript/positions.ts'
+import type { Realm } from '../../javascript/realm/own-realm.ts'
+import { type MapPosition, programName } from '../../javascript/modules/positions.ts'
 import type { IsolateProgram } from '../inside/protocol.ts'
 import { asScript, refuseImports, requireImports, withRequire } from './imports.ts'
 import { compileBody } from './typescript-body.ts'
@@ -27,6 +27,13 @@ export interface ProgramSyntaxError {
   readonly message: string
   readonly line?: number
   readonly column?: number
+}
+
+/** Of a program that runs as it is written: most do. `undefined` for others. */
+export function readAsWritten({ code, language, mode }: WrittenProgram): ReadProgram | undefined {
+  return mode === 'service' && language === 'javascript' && !code.includes('import')
+    ? readJavaScriptBody(code)
+    : undefined
 }
 
 /** What does not compile in an isolate alone (a body in JavaScript) is not found here. */

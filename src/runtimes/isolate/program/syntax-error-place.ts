@@ -1,7 +1,7 @@
 /** Where the syntax error is that an isolate found in a body: engines do not say that to those who compile functions. */
 import type * as acorn from 'acorn'
 import { requireAcorn } from '../../javascript/harness-packages.ts'
-import type { Position } from '../../javascript/positions.ts'
+import type { Position } from '../../javascript/modules/positions.ts'
 
 export function syntaxErrorPlace(source: string): Position | undefined {
   // As the engine has it: the names of the parameters are taken.

@@ -3,12 +3,12 @@
  * is the other way round. What is neither gets the module's error.
  */
 import { CompileError } from '../../javascript/errors.ts'
-import type { MapPosition } from '../../javascript/positions.ts'
+import type { MapPosition } from '../../javascript/modules/positions.ts'
 
 const head = 'async function body() {'
 
 export async function compileBody(code: string): Promise<{ text: string; toWritten: MapPosition }> {
-  const { compileTypeScript } = await import('../../javascript/typescript.ts')
+  const { compileTypeScript } = await import('../../javascript/modules/typescript.ts')
   try {
     return compileTypeScript(code)
   } catch (thrown) {

@@ -1,5 +1,5 @@
 /** What a program in a bare realm finds: the language, and nothing that an engine or a runtime adds to it. */
-import { define } from '../define.ts'
+import { define } from '../modules/define.ts'
 
 const names = new Set(
   (

@@ -3,7 +3,7 @@
  * harness's in the hands of guest code would lead it to everything that the realm leaves out. So only text and numbers
  * go in, and what goes out as it is, the harness looks at in no way: it only hands it back.
  */
-import type { Level } from '../console-methods.ts'
+import type { Level } from '../console/console-methods.ts'
 
 /** Of the harness. What the inside does with these functions is call them; guest code never gets one. */
 export interface BareHost {

@@ -2,8 +2,8 @@
  * How the console of a bare realm shows values: strings as they are, objects as JSON, and what JSON does not know in a
  * way that can be read. Like the encoder it runs after guest code, and trusts nothing of a value.
  */
-import { isDate, isMap, isRegExp, isSet } from '../../../core/built-in-kinds.ts'
-import { integerText } from '../../../core/encode-leaf.ts'
+import { isDate, isMap, isRegExp, isSet } from '../../../core/values/built-in-kinds.ts'
+import { integerText } from '../../../core/values/encode-leaf.ts'
 import { isFiniteNumber, jsonString, messageOf, uncurryThis } from '../../../core/primordials.ts'
 import {
   functionText,
@@ -16,7 +16,7 @@ import {
   textOr,
   unboxed,
   Unreadable,
-} from '../../../core/read-value.ts'
+} from '../../../core/values/read-value.ts'
 import { applyToJson } from './to-json.ts'
 
 /** Longer texts are cut on their way out. */

@@ -1,7 +1,7 @@
 /** What a value's own `toJSON` makes of it, as `JSON.stringify` would ask: once, with the key. */
-import { Unserializable } from '../../../core/encode-leaf.ts'
+import { Unserializable } from '../../../core/values/encode-leaf.ts'
 import { apply, messageOf } from '../../../core/primordials.ts'
-import { readProperty, Unreadable } from '../../../core/read-value.ts'
+import { readProperty, Unreadable } from '../../../core/values/read-value.ts'
 
 // Dates have a notation of their own, which says more.
 const dateToJson = Date.prototype.toJSON

@@ -1,0 +1,41 @@
+/** What a program displays: pictures as pictures, in which nothing runs; everything else as the text that it is. */
+import { fromBase64 } from '../../src/core/values/base64.ts'
+import type { MimeBundle } from '../../src/core/result.ts'
+import { element } from '../elements.ts'
+
+const pictures = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const
+const drawing = 'image/svg+xml'
+const texts = ['text/markdown', 'text/latex', 'application/json', 'text/plain', 'text/html'] as const
+const textMax = 100_000
+
+export function showDisplay(bundle: MimeBundle): HTMLElement {
+  for (const type of pictures) {
+    const data = bundle[type]
+    if (data !== undefined) return showPicture(type, fromBase64(data), bundle)
+  }
+  const svg = bundle[drawing]
+  if (svg !== undefined) return showPicture(drawing, new TextEncoder().encode(svg), bundle)
+  const type = texts.find((one) => bundle[one] !== undefined) ?? Object.keys(bundle)[0] ?? 'text/plain'
+  return showText(type, bundle[type] ?? '')
+}
+
+/** In an `img` a drawing loads nothing and runs nothing. */
+function showPicture(type: string, bytes: Uint8Array<ArrayBuffer>, bundle: MimeBundle): HTMLElement {
+  const address = URL.createObjectURL(new Blob([bytes], { type }))
+  const picture = element('img', { src: address, alt: (bundle['text/plain'] ?? 'A picture').slice(0, 200) })
+  picture.addEventListener('load', () => URL.revokeObjectURL(address))
+  picture.addEventListener('error', () => {
+    URL.revokeObjectURL(address)
+    picture.replaceWith(element('p', { class: 'muted' }, `A picture that cannot be shown (${type}).`))
+  })
+  return element('figure', { class: 'display' }, picture)
+}
+
+function showText(type: string, text: string): HTMLElement {
+  return element(
+    'figure',
+    { class: 'display' },
+    element('figcaption', { class: 'muted' }, type.slice(0, 100)),
+    element('pre', {}, text.length > textMax ? `${text.slice(0, textMax)}…` : text),
+  )
+}

@@ -1,0 +1,11 @@
+/*
+ * How many files the cell's processes have open together. Where nobody counts them they would use up a table of the whole
+ * machine (fs.file-max).
+ */
+#ifndef LAZARET_OPEN_FILES_H
+#define LAZARET_OPEN_FILES_H
+#include <stdint.h>
+
+uint64_t open_files(void); /* as of the last look: counted a few times a second */
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * Doors: of each cell or space with a policy, the sockets of its namespace at which its guests find a resolver and
+ * listeners, and the purse that its connections draw on.
+ */
+#ifndef LAZARET_DOORS_H
+#define LAZARET_DOORS_H
+#include "relay.h"
+
+#include <stddef.h>
+
+/* What the doors of one sandbox share. */
+struct purse {
+  uint32_t id;
+  uint32_t doors; /* 0: unused */
+  uint32_t connections;
+  uint32_t connections_max;
+  uint64_t bytes_left;
+};
+
+struct admission {
+  uint32_t id;
+  const uint8_t *token;
+  uint32_t purse;
+  uint32_t connections_max;
+  uint64_t bytes_left;
+};
+
+void admit_door(const struct admission *admission);
+/* Takes the sockets of an admitted door: its resolver, then listeners. False: they are not taken. */
+bool furnish_door(uint32_t id, const uint8_t *token, const int *fds, uint32_t count);
+void drop_door(uint32_t id);
+
+void accept_connection(uint32_t door, uint32_t listener);
+void take_questions(uint32_t door);
+void answer_question(uint32_t id, uint32_t question, const uint8_t *answer, uint32_t length);
+
+/* Guests that ask or connect too fast wait: how long, and those whose time has come. */
+int throttled_wait_ms(void);
+void release_throttled(void);
+
+#endif

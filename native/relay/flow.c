@@ -1,0 +1,105 @@
+/*
+ * One direction of a connection. splice(2) moves pages between sockets; how many bytes wait here is what a pipe holds.
+ */
+#include "flow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+  PIECE_BYTES = 64 * 1024, /* what a new pipe holds */
+  SHARE_BYTES = 1024 * 1024, /* of one direction in a round, so that all others get their turn */
+  SPARE_MAX = 32,
+};
+
+/* Empty pipes: an idle connection has none, and a busy one needs no system call for its own. */
+static int spare[SPARE_MAX][2];
+static int spares;
+
+static bool borrow_pipe(struct flow *flow) {
+  if (flow->pipe[1] > 0) return true;
+  if (spares > 0) {
+    spares--;
+    flow->pipe[0] = spare[spares][0];
+    flow->pipe[1] = spare[spares][1];
+    return true;
+  }
+  if (pipe2(flow->pipe, O_CLOEXEC | O_NONBLOCK) == 0) return true;
+  flow->pipe[0] = flow->pipe[1] = 0;
+  return false;
+}
+
+static void return_pipe(struct flow *flow) {
+  if (flow->pipe[1] <= 0) return;
+  if (flow->held == 0 && spares < SPARE_MAX) {
+    spare[spares][0] = flow->pipe[0];
+    spare[spares][1] = flow->pipe[1];
+    spares++;
+  } else {
+    close(flow->pipe[0]);
+    close(flow->pipe[1]);
+  }
+  flow->pipe[0] = flow->pipe[1] = 0;
+}
+
+void end_flow(struct flow *flow) { return_pipe(flow); }
+
+static bool is_later(void) { return errno == EAGAIN || errno == EINTR; }
+
+/* An exact fit passes: only what comes after it is too much. */
+static enum flow_state look_for_end(struct flow *flow, int from) {
+  char byte;
+  ssize_t count = recv(from, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (count > 0) return FLOW_OVER_BYTES;
+  if (count < 0 && !is_later()) return FLOW_FAILED;
+  flow->has_ended = count == 0;
+  return FLOW_WAITS;
+}
+
+/* FLOW_GOES_ON: the pipe holds something now. FLOW_WAITS: nothing is there, or nothing more will be. */
+static enum flow_state fill(struct flow *flow, int from, uint64_t *bytes_left) {
+  if (flow->has_ended) return FLOW_WAITS;
+  if (*bytes_left == 0) return look_for_end(flow, from);
+  if (!borrow_pipe(flow)) return FLOW_FAILED;
+  size_t most = *bytes_left < PIECE_BYTES ? (size_t)*bytes_left : PIECE_BYTES;
+  ssize_t count = splice(from, NULL, flow->pipe[1], NULL, most, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+  if (count < 0) return is_later() ? FLOW_WAITS : FLOW_FAILED;
+  flow->has_ended = count == 0;
+  flow->held = (size_t)count;
+  *bytes_left -= (uint64_t)count;
+  return count == 0 ? FLOW_WAITS : FLOW_GOES_ON;
+}
+
+/* FLOW_GOES_ON: the pipe is empty now. FLOW_WAITS: the target takes no more for now. */
+static enum flow_state drain(struct flow *flow, int to) {
+  while (flow->held > 0) {
+    ssize_t count = splice(flow->pipe[0], NULL, to, NULL, flow->held, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+    if (count < 0) return is_later() ? FLOW_WAITS : FLOW_FAILED;
+    flow->held -= (size_t)count;
+    flow->bytes += (uint64_t)count;
+  }
+  return FLOW_GOES_ON;
+}
+
+/* A half that is closed stays half closed: the target may have an answer still. */
+static void pass_on_end(struct flow *flow, int to) {
+  if (!flow->has_ended || flow->is_shut || flow->held > 0) return;
+  (void)shutdown(to, SHUT_WR);
+  flow->is_shut = true;
+}
+
+enum flow_state move_bytes(struct flow *flow, int from, int to, uint64_t *bytes_left) {
+  enum flow_state state = FLOW_GOES_ON;
+  for (size_t moved = 0; state == FLOW_GOES_ON && moved < SHARE_BYTES;) {
+    state = flow->held > 0 ? FLOW_GOES_ON : fill(flow, from, bytes_left);
+    if (state != FLOW_GOES_ON) break;
+    size_t held = flow->held;
+    state = drain(flow, to);
+    moved += held - flow->held;
+  }
+  if (flow->held == 0) return_pipe(flow);
+  pass_on_end(flow, to);
+  return state;
+}

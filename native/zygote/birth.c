@@ -1,0 +1,121 @@
+/*
+ * The half of the launcher that lives in an interpreter: a clean one with modules imported, which never runs guest code.
+ * For each packet of a space's pid 1 it makes a process that is that pid 1's child: a fork in the space's pid namespace
+ * forks again and ends, and the kernel gives the orphan to the namespace's own pid 1. The orphan enters the other
+ * namespaces, confines itself as any guest does (serve/guest.c) and returns to the interpreter.
+ */
+#include "birth.h"
+#include "cell.h"
+#include "frames.h"
+#include "packet.h"
+#include "serve/forks.h"
+#include "serve/guest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct birth birth;
+
+/* ---- in the fork ---- */
+
+static const char *enter_space(void) {
+  size_t next = 0;
+  int spaces[NAMESPACE_KINDS];
+  for (int i = 0; i < NAMESPACE_KINDS; i++) {
+    spaces[i] = (birth.namespaces & namespace_kinds[i].flag) ? birth.fds[next++] : -1;
+  }
+  /* First of all, so that what it touches from now on is its own to pay for. */
+  for (uint32_t i = 0; i < birth.joins; i++) {
+    if (write(birth.fds[next++], "0", 1) != 1) return "join a cgroup";
+  }
+  for (int i = 1; i < NAMESPACE_KINDS; i++) { /* it is born in its pid namespace */
+    if (spaces[i] >= 0 && setns(spaces[i], (int)namespace_kinds[i].flag) < 0) return "enter a namespace";
+  }
+  return NULL;
+}
+
+static _Noreturn void give_up(int report_fd, const char *step) {
+  report_failed_step(report_fd, step);
+  _exit(127);
+}
+
+/*
+ * The space's pid 1 takes the end of the exec pipe for the beginning of the guest. An engine may need that descriptor's
+ * number for one of its own, so the pipe's last end lies higher meanwhile.
+ */
+static void become_guest(const struct engine *engine) {
+  enum { ABOVE_THE_ENGINES_OWN = 128 };
+  int report_fd = birth.guest_fds[EXEC_FD];
+  const char *failed = enter_space();
+  if (!failed && setsid() < 0) failed = "start a session";
+  if (!failed) failed = arrange_descriptors(birth.guest_fds);
+  if (failed) give_up(report_fd, failed);
+  report_fd = fcntl(EXEC_FD, F_DUPFD_CLOEXEC, ABOVE_THE_ENGINES_OWN);
+  if (report_fd < 0) give_up(EXEC_FD, "copy the exec pipe");
+  close(EXEC_FD);
+  failed = confine_guest(&birth.program);
+  /* As after execve, or it could not look at its own /proc. */
+  if (!failed && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0) failed = "become dumpable";
+  if (!failed && engine->go_on) failed = engine->go_on();
+  if (failed) give_up(report_fd, failed);
+  close(report_fd);
+}
+
+/* ---- in the zygote ---- */
+
+/* The first thing on the exec pipe: a zero in the place of an errno, and the fork's number in its namespace. */
+static _Noreturn void announce_and_end(int fd, pid_t pid) {
+  uint8_t report[8];
+  put_u32(report, 0);
+  put_u32(report + 4, (uint32_t)pid);
+  if (pid < 0) report_failed_step(fd, "fork once more");
+  else (void)write_exactly(fd, report, sizeof report);
+  _exit(0);
+}
+
+/*
+ * True in the new guest. The process between zygote and guest is born by vfork, which shares the zygote's memory instead of
+ * copying its page tables; it does nothing but fork and end. The guest has a copy of the stack as that one left it, and
+ * so it may return, which that one must not.
+ */
+static bool bear(const struct engine *engine, int own_pid_namespace) {
+  int exec_fd = birth.guest_fds[EXEC_FD];
+  if (setns(birth.fds[0], CLONE_NEWPID) < 0) {
+    report_failed_step(exec_fd, "enter a pid namespace");
+    return false;
+  }
+  if (engine->before) engine->before();
+  pid_t pid = vfork();
+  if (pid == 0) {
+    pid_t guest = engine->fork();
+    if (guest != 0) announce_and_end(exec_fd, guest);
+    become_guest(engine);
+    return true;
+  }
+  if (pid < 0) report_failed_step(exec_fd, "fork the zygote");
+  /* Else the next fork would fail: the namespace is dead as soon as its pid 1 is. */
+  bool is_back = setns(own_pid_namespace, CLONE_NEWPID) == 0;
+  while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
+  if (engine->after) engine->after();
+  if (!is_back) _exit(1);
+  return false;
+}
+
+int bear_guests(int socket_fd, const struct engine *engine) {
+  int own = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
+  if (own < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) return -1;
+  for (;;) {
+    enum taken taken = take_packet(&birth, socket_fd);
+    if (taken == ENDED) return 1;
+    if (taken == BROKEN) return -1;
+    if (taken == REFUSED) continue;
+    if (bear(engine, own)) return 0;
+    forget_packet(&birth);
+  }
+}
+
+char *const *given_environment(void) { return birth.program.environment; }

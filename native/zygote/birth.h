@@ -1,0 +1,23 @@
+/*
+ * How a zygote bears guests, whatever engine it is.
+ */
+#ifndef LAZARET_BIRTH_H
+#define LAZARET_BIRTH_H
+
+#include <sys/types.h>
+
+/* What an engine does about a fork. */
+struct engine {
+  void (*before)(void);          /* in the zygote */
+  void (*after)(void);           /* in the zygote, when the guest is born */
+  pid_t (*fork)(void);           /* in a process that was born by vfork */
+  const char *(*go_on)(void);    /* in the guest, behind its wall. NULL, or the step that failed, with errno set */
+};
+
+/* Returns 0 in each guest, with its descriptors placed and itself confined; 1 when nobody can ask any more; else -1. */
+int bear_guests(int socket_fd, const struct engine *engine);
+
+/* In a guest: what the space's pid 1 said, `NAME=value` each, NULL last. */
+char *const *given_environment(void);
+
+#endif

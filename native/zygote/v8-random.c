@@ -1,0 +1,172 @@
+/*
+ * Finds the generators by what they are. One of seeds is its first seed and behind it a state of 128 bits that follows from
+ * that seed in a few steps: nothing else in memory is that by chance. The state of a realm is what its last numbers were
+ * made of. The engine gives names to neither; whoever uses this looks whether new realms change what was found.
+ */
+#include "v8-random.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum {
+  GENERATORS_MAX = 16,
+  /* It has drawn when the engine started, about a hundred times, and as often for keys of the harness. */
+  STEPS_MAX = 2000,
+  MAPPINGS_MAX = 2048,
+  /* Of V8's reservations for compiled code, little is there. */
+  MAPPING_BYTES_MAX = 64 * 1024 * 1024,
+};
+
+struct state {
+  uint64_t a, b;
+};
+
+struct generator {
+  uint64_t first_seed;
+  struct state state;
+};
+
+static struct {
+  struct generator *place;
+  struct state seen;
+} generators[GENERATORS_MAX];
+static int generator_count;
+
+static uint64_t mix(uint64_t h) { /* MurmurHash3 */
+  h ^= h >> 33;
+  h *= UINT64_C(0xFF51AFD7ED558CCD);
+  h ^= h >> 33;
+  h *= UINT64_C(0xC4CEB9FE1A85EC53);
+  return h ^ (h >> 33);
+}
+
+static struct state step(struct state before) { /* xorshift128+ */
+  uint64_t b = before.a ^ (before.a << 23);
+  b ^= b >> 17;
+  b ^= before.b ^ (before.b >> 26);
+  return (struct state){before.b, b};
+}
+
+static bool are_same(struct state one, struct state other) { return one.a == other.a && one.b == other.b; }
+
+/* Unlike addresses, lengths and counts, which are most of what a heap holds. Once in 20,000 times one of three is not. */
+static bool is_random(uint64_t word) { return word >> 48 != 0; }
+
+static bool is_generator(const struct generator *place) {
+  if (!is_random(place->first_seed) || !is_random(place->state.a) || !is_random(place->state.b)) return false;
+  uint64_t first = mix(place->first_seed);
+  struct state state = {first, mix(~first)};
+  for (int steps = 0; steps <= STEPS_MAX; steps++, state = step(state)) {
+    if (are_same(state, place->state)) return true;
+  }
+  return false;
+}
+
+/* ---- memory ---- */
+
+struct mapping {
+  uintptr_t from, until;
+  bool is_heap;
+};
+static struct mapping mappings[MAPPINGS_MAX];
+
+/* What is this process's own to write to and is no file, the heap of malloc among it. How many, or -1. */
+static int list_mappings(void) {
+  FILE *file = fopen("/proc/self/maps", "re");
+  if (!file) return -1;
+  static char line[4096];
+  int count = 0;
+  while (count >= 0 && fgets(line, sizeof line, file)) {
+    struct mapping one;
+    char mode[5];
+    uint64_t inode;
+    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %" SCNu64, &one.from, &one.until, mode, &inode) != 4) continue;
+    one.is_heap = strstr(line, "[heap]") != NULL;
+    bool is_own = strncmp(mode, "rw", 2) == 0 && mode[3] == 'p' && inode == 0 && (one.is_heap || !strchr(line, '['));
+    if (!is_own || one.until - one.from > MAPPING_BYTES_MAX) continue;
+    if (count < MAPPINGS_MAX) mappings[count++] = one;
+    else count = -1;
+  }
+  fclose(file);
+  return count;
+}
+
+static bool search_generators(struct mapping where) {
+  for (uintptr_t at = where.from; at + sizeof(struct generator) <= where.until; at += sizeof(uint64_t)) {
+    struct generator *place = (struct generator *)at;
+    if (!is_generator(place)) continue;
+    if (generator_count == GENERATORS_MAX) return false;
+    generators[generator_count].place = place;
+    generators[generator_count++].seen = place->state;
+  }
+  return true;
+}
+
+int find_generators(void) {
+  int count = list_mappings();
+  generator_count = 0;
+  for (int i = 0; i < count; i++) {
+    if (mappings[i].is_heap && !search_generators(mappings[i])) return -1;
+  }
+  return generator_count;
+}
+
+bool generators_have_drawn(void) {
+  bool have = false;
+  for (int i = 0; i < generator_count; i++) {
+    struct state now = generators[i].place->state;
+    have = have || !are_same(now, generators[i].seen);
+    generators[i].seen = now;
+  }
+  return have;
+}
+
+bool renew_generators(void) {
+  for (int i = 0; i < generator_count; i++) {
+    struct state *state = &generators[i].place->state;
+    if (getrandom(state, sizeof *state, 0) != sizeof *state) return false;
+    state->a |= 1; /* all zeros would stay all zeros */
+  }
+  return generator_count > 0;
+}
+
+/* ---- a realm ---- */
+
+static double to_number(uint64_t a) { return (double)(a >> 11) / (double)(UINT64_C(1) << 53); }
+
+enum { SLOTS = 256 };
+
+/* By the lowest bits that count of a state: which of the numbers is its, or -1. */
+static int8_t slots[SLOTS];
+
+static size_t slot_of(double number) { return (uint64_t)(number * (double)(UINT64_C(1) << 53)) % SLOTS; }
+
+static int find_number(uint64_t a, const double drawn[NUMBERS_READY]) {
+  if (a == 0 || slots[(a >> 11) % SLOTS] < 0) return -1;
+  for (int i = 0; i < NUMBERS_READY; i++) {
+    if (to_number(a) == drawn[i]) return i;
+  }
+  return -1;
+}
+
+int forget_seed(const double drawn[NUMBERS_READY]) {
+  memset(slots, -1, sizeof slots);
+  for (int i = 0; i < NUMBERS_READY; i++) slots[slot_of(drawn[i])] = (int8_t)i;
+  int count = list_mappings();
+  int found = -1;
+  for (int i = 0; i < count; i++) {
+    for (uintptr_t at = mappings[i].from; at + sizeof(struct state) <= mappings[i].until; at += sizeof(uint64_t)) {
+      struct state *place = (struct state *)at;
+      int index = find_number(place->a, drawn);
+      if (index < 0) continue;
+      /* Where a collection has moved it, a copy that nobody uses may be left. */
+      *place = (struct state){0, 0};
+      found = index;
+    }
+  }
+  return found;
+}

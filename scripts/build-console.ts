@@ -1,0 +1,53 @@
+/**
+ * Bundles the console of `lazaret serve` into a build: one page, its style and its scripts, with everything that they need
+ * from other packages. The terminal's library is a file of its own, which is loaded when somebody opens a terminal.
+ */
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { rolldown } from 'rolldown'
+import type { Plugin } from 'rolldown'
+import { layerRows } from '../src/jail/layers/layer-rows.ts'
+
+const root = join(import.meta.dirname, '..')
+const source = join(root, 'console')
+const terminal = join(root, 'node_modules/@xterm/xterm')
+
+export async function bundleConsole(build: string): Promise<void> {
+  const target = join(build, 'console')
+  mkdirSync(target, { recursive: true })
+  await using bundle = await rolldown({
+    input: join(source, 'main.ts'),
+    platform: 'browser',
+    external: [],
+    plugins: [layersOfTheWall],
+    checks: { pluginTimings: false },
+  })
+  const { output } = await bundle.write({
+    dir: target,
+    minify: true,
+    comments: false,
+    entryFileNames: 'console.js',
+    // One other file: whatever the terminal alone needs.
+    chunkFileNames: 'terminal.js',
+  })
+  if (output.length !== 2) throw new Error(`the console has ${output.length} scripts`)
+  const licence = readFileSync(join(terminal, 'LICENSE'), 'utf8').trim()
+  const script = join(target, 'terminal.js')
+  writeFileSync(
+    script,
+    `/*!\n@xterm/xterm and @xterm/addon-fit\n\n${licence}\n*/\n${readFileSync(script, 'utf8')}`,
+  )
+  const styles = [join(source, 'console.css'), join(terminal, 'css/xterm.css')]
+  writeFileSync(join(target, 'console.css'), styles.map((file) => readFileSync(file, 'utf8')).join('\n'))
+  for (const file of ['index.html', 'icon.svg']) copyFileSync(join(source, file), join(target, file))
+}
+
+/** The table of layers has code beside its texts; the page needs the texts. */
+const layersOfTheWall: Plugin = {
+  name: 'layers-of-the-wall',
+  resolveId: (id) => (id === 'lazaret:layers' ? id : null),
+  load: (id) => {
+    if (id !== 'lazaret:layers') return null
+    return `export const layers = ${JSON.stringify(layerRows.map(({ name, stops }) => ({ name, stops })))}`
+  },
+}

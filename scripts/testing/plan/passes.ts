@@ -1,0 +1,293 @@
+/** Which tests run when and as whom, and how many of them may be skipped. */
+import { globSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { relative, resolve } from 'node:path'
+
+import type { Lacking } from '../../../test/support/hosts/without-layer.ts'
+import { isBelow, levelsOf } from './levels.ts'
+import type { Level } from './levels.ts'
+
+export interface Pass {
+  readonly name: string
+  readonly files: readonly string[]
+  /** Run as this user instead of as the one who started the runner. */
+  readonly userId?: number
+  /** Run by the oldest Node that is promised, instead of by this one. */
+  readonly isOnOldest?: boolean
+  /** Guests are forks of a zygote where they can be: test/support/in-forks.ts. */
+  readonly isInForks?: boolean
+  /** What the machine is without for everything in this pass, by the kernel's own word. */
+  readonly lacking?: readonly Lacking[]
+  /**
+   * More skips than this, beside those that missing optional packages excuse, fail the pass: a suite that quietly stops running
+   * is worse than one that fails. Raise it only together with the test that adds a skip.
+   */
+  readonly skippedMax: number
+  /** Everything together; a test that holds a descriptor or a timer keeps its file from ending. */
+  readonly wallMs: number
+  /** At one time. */
+  readonly processes: number
+  /** Whether files that failed run a second time, alone, when they are few. */
+  readonly mayFailOnce?: boolean
+}
+
+/**
+ * `daily`: what a change needs, at the level of whoever runs it. `rest`: everything else, so that the two together leave
+ * nothing out and run nothing twice; with `wide` the suites that find little on any one day, too. `oldest`: on the
+ * oldest Node alone.
+ */
+export type Tier = 'daily' | 'rest' | 'wide' | 'oldest'
+
+export interface Wanted {
+  readonly tier: Tier
+  /** Nothing but files that are, or lie below, one of these. */
+  readonly filters: readonly string[]
+  readonly isRoot: boolean
+}
+
+/** Everyone may have this id; nothing on a usual distribution does. It is not `nobody`, whom files may belong to. */
+const plainUserId = 65_533
+
+/** What `npm test` leaves to `npm run test:all`, which runs it as whoever started it, too. */
+export const notDaily = [
+  // What is wide rather than sharp: tables, long runs, and what daily tests show with fewer cases.
+  'test-deep/',
+  'test/adapters/snippet-tool/memory',
+  'test/adapters/snippet-tool/output-cap',
+  'test/adapters/snippet-tool/run-snippet',
+  'test/adapters/snippet-tool/timeouts',
+  'test/bench/sections',
+  'test/compatibility/',
+  'test/conformance/javascript/',
+  'test/conformance/python/conformance',
+  'test/engine/busy-host',
+  'test/engine/missing-layers',
+  'test/engine/refusals-at-doors',
+  'test/escape/block-the-loop',
+  'test/properties/hostile-values',
+  'test/properties/results-travel',
+  'test/properties/round-trip',
+  'test/properties/python-kinds',
+  'test/properties/snippet-determinism',
+  // The contract of the runtimes once more: where a worker waits for each run, for Node, whose harness is Bun's, and over
+  // HTTP.
+  'test/contracts/parked-runtimes',
+  'test/contracts/node-runtime',
+  'test/contracts/remote-runtimes',
+  // Pages, examples and the package, as readers and strangers use them.
+  'test/agents/',
+  'test/examples',
+  'test/extending',
+  'test/http-page',
+  'test/package',
+  'test/readme',
+  'test/safe-defaults',
+  // One process of the command, or one start of an engine, for each of many cases.
+  'test/adapters/cli/exec',
+  'test/adapters/cli/interruption',
+  'test/adapters/cli/outputs',
+  'test/adapters/cli/printed-values',
+  'test/adapters/cli/snippet',
+  'test/adapters/cli/usage',
+  'test/adapters/actor/execution',
+  'test/adapters/actor/protocol',
+  'test/adapters/cli/records',
+  'test/adapters/cli/serve',
+  'test/adapters/http/disconnect',
+  'test/adapters/http/slow',
+  'test/adapters/mcp/cancel',
+  'test/adapters/mcp/slow',
+  'test/adapters/mcp/clients',
+  'test/adapters/mcp/command',
+  'test/adapters/mcp/validation',
+  'test/jail/seccomp/runtimes',
+  'test/profiles/',
+  'test/runtimes/javascript/completion',
+  'test/runtimes/javascript/failures',
+  'test/runtimes/javascript/libraries',
+  'test/runtimes/javascript/modules',
+  'test/runtimes/javascript/package-suite',
+  'test/runtimes/javascript/patched-realm',
+  'test/runtimes/python/environments',
+  'test/runtimes/python/packages',
+  // What happens to sandboxes, pools and services where something fails or somebody is hostile; what they are for is daily.
+  'test/adapters/code-execution/crashes',
+  'test/adapters/code-execution/growth',
+  'test/adapters/code-execution/memory',
+  'test/pool/threads.test.ts',
+  'test/sandbox/degraded',
+  'test/sandbox/exec-edge-cases',
+  'test/sandbox/failed-end',
+  'test/sandbox/files/hostile-guests',
+  'test/sandbox/files/model',
+  'test/sandbox/files/tar-attacks',
+  // Attacks that go on until a limit ends them, in many ways or a thousand times. What these limits are for is attacked
+  // every day by others: fork-bomb, memory-bomb, output-flood, outlast-the-deadline, forged-frames, kill-the-launcher.
+  'test/escape/archive-of-many',
+  'test/escape/block-the-engine',
+  'test/escape/burn-the-cpu',
+  'test/escape/cancel-at-exit',
+  'test/escape/collected-files',
+  'test/escape/configuration-of-others',
+  'test/escape/evade-the-count',
+  'test/escape/fill-the-disk',
+  'test/escape/find-the-harness',
+  'test/escape/fork-storm-at-the-kill',
+  'test/escape/hidden-globals',
+  'test/escape/hoard-kernel-memory',
+  'test/escape/hoard-watches',
+  'test/escape/known-findings-of-actors',
+  'test/escape/last-words',
+  'test/escape/million-dentries',
+  'test/escape/packages-of-others',
+  'test/escape/pooled-worker',
+  'test/escape/sandbox-timeouts',
+  'test/escape/search-the-log',
+  'test/escape/sudden-deaths',
+]
+
+/** The same again with more rounds, more values, more modules: minutes that find little on any one day. */
+const wide = ['test-deep/wide/']
+
+/** On a machine with a compiler, Python, Bun, git and cgroups a few cases still have nothing to run on. */
+const rootSkippedMax = { daily: 6, rest: 4 }
+/** Without cgroups and ids of their own, the cases about these have nothing to look at. */
+const plainUserSkippedMax = 24
+/** Without namespaces tests look at what is there instead; what remains is as above, without the cgroups of containers. */
+const withoutNamespacesSkippedMax = { root: 13, plainUser: 18 }
+
+const minute = 60_000
+
+export function planPasses(wanted: Wanted): Pass[] {
+  const planned = planLevels(wanted)
+  const found = findFiles(wanted.filters)
+  const passes = planned.flatMap(({ level, choose, ...common }) => {
+    const files = found.filter((file) => levelsOf(file).includes(level) && choose(file))
+    // Who asks for a few files wants to know of each failure.
+    const pass = { ...common, wallMs: 30 * minute, mayFailOnce: wanted.filters.length === 0 }
+    const together: Pass = {
+      ...pass,
+      files: files.filter((file) => !isAboutTime(file)),
+      processes: processesAtOnce,
+    }
+    const alone: Pass = {
+      ...pass,
+      name: `${pass.name}, one by one`,
+      files: files.filter(isAboutTime),
+      processes: 1,
+    }
+    return [together, alone]
+  })
+  return passes.filter(({ files }) => files.length > 0)
+}
+
+/** Files wait for half of their time: of fewer, too often none or one wants a processor. */
+const processesAtOnce = Math.min(6, 3 * availableParallelism())
+
+/** What measures time runs when nothing else does. */
+function isAboutTime(file: string): boolean {
+  return file.endsWith('.timing.test.ts')
+}
+
+interface PlannedLevel extends Omit<Pass, 'files' | 'wallMs' | 'processes'> {
+  readonly level: Level
+  readonly choose: (file: string) => boolean
+}
+
+function planLevels({ tier, filters, isRoot }: Wanted): PlannedLevel[] {
+  const isDaily = (file: string) => !isBelow(file, notDaily)
+  // What is asked for by name is meant.
+  const isMeant = (file: string) =>
+    tier === 'wide' || !isBelow(file, wide) || filters.some((one) => isBelow(one, wide))
+  const started = {
+    level: 'started',
+    name: isRoot ? 'as root' : 'as a plain user',
+    skippedMax: isRoot ? rootSkippedMax[tier === 'daily' ? 'daily' : 'rest'] : plainUserSkippedMax,
+  } as const
+  if (tier === 'daily') return [{ ...started, choose: (file) => isDaily(file) || filters.length > 0 }]
+  const onOldest = planOnOldest(isRoot)
+  if (tier === 'oldest') return onOldest
+  const late = {
+    ...started,
+    name: `${started.name}, the rest`,
+    choose: (file: string) => !isDaily(file) && isMeant(file),
+  }
+  return [late, ...planOtherLevels(isRoot), ...onOldest].map((one) => ({
+    ...one,
+    choose: (file) => one.choose(file) && isMeant(file),
+  }))
+}
+
+function planOtherLevels(isRoot: boolean): PlannedLevel[] {
+  const asPlainUser = isRoot ? { userId: plainUserId } : {}
+  const who = isRoot ? `as uid ${plainUserId}` : 'as a plain user'
+  const plain: PlannedLevel = {
+    level: 'plain user, without namespaces',
+    name: `${who}, without namespaces`,
+    choose: () => true,
+    ...asPlainUser,
+    lacking: ['user-namespaces'],
+    skippedMax: withoutNamespacesSkippedMax.plainUser,
+  }
+  const inForks = { choose: () => true, isInForks: true }
+  const started: PlannedLevel = {
+    ...inForks,
+    level: 'started, in forks',
+    name: `${isRoot ? 'as root' : who}, in forks`,
+    skippedMax: isRoot ? rootSkippedMax.rest : plainUserSkippedMax,
+  }
+  if (!isRoot) return [plain, started]
+  return [
+    started,
+    {
+      ...inForks,
+      ...asPlainUser,
+      level: 'plain user, in forks',
+      name: `${who}, in forks`,
+      skippedMax: plainUserSkippedMax,
+    },
+    {
+      level: 'plain user',
+      name: who,
+      choose: () => true,
+      ...asPlainUser,
+      skippedMax: plainUserSkippedMax,
+    },
+    {
+      level: 'started, without namespaces',
+      name: 'as root, without namespaces',
+      choose: () => true,
+      lacking: ['user-namespaces', 'sys-admin'],
+      skippedMax: withoutNamespacesSkippedMax.root,
+    },
+    plain,
+  ]
+}
+
+function planOnOldest(isRoot: boolean): PlannedLevel[] {
+  const started: PlannedLevel = {
+    level: 'started, on the oldest Node',
+    name: `${isRoot ? 'as root' : 'as a plain user'}, on the oldest Node`,
+    choose: () => true,
+    isOnOldest: true,
+    skippedMax: isRoot ? rootSkippedMax.rest : plainUserSkippedMax,
+  }
+  if (!isRoot) return [started]
+  const plain: PlannedLevel = {
+    level: 'plain user, on the oldest Node',
+    name: `as uid ${plainUserId}, on the oldest Node`,
+    choose: () => true,
+    userId: plainUserId,
+    isOnOldest: true,
+    skippedMax: plainUserSkippedMax,
+  }
+  return [started, plain]
+}
+
+/** Files of tests that are, or lie below, one of the filters; all of them without filters. */
+function findFiles(filters: readonly string[]): string[] {
+  const wanted = filters.map((filter) => relative(process.cwd(), resolve(filter)))
+  const files = globSync(['test/**/*.test.ts', 'test-deep/**/*.test.ts']).sort()
+  if (wanted.length === 0) return files
+  return files.filter((file) => wanted.some((filter) => file === filter || file.startsWith(`${filter}/`)))
+}

@@ -1,0 +1,69 @@
+/** Which files of a pass share a process. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { classOf } from './test-class.ts'
+import type { Sharing } from '../shared-process.ts'
+import type { TestClass } from './test-class.ts'
+
+/** What `node --test` is given: a file of tests, or one that makes several of them share its process. */
+export interface PlannedProcess {
+  /** Set where several files share it. */
+  readonly group?: { readonly name: string; readonly sharing: Sharing }
+  readonly files: readonly string[]
+}
+
+/** So many processes keep both processors busy to the end; few enough that starting them costs nothing. */
+const groupsOf = { pure: 2, shared: 4, 'by turns': 8 }
+const sharingOf = { pure: 'nothing', shared: 'Lazaret', 'by turns': 'process' } as const
+
+/**
+ * Older runners do not wait for tests in tests, but for those in suites, which are all begun at once: only pure files
+ * bear that, and the others have a process each.
+ */
+export function planProcesses(
+  files: readonly string[],
+  { mayShare }: { readonly mayShare: 'all' | 'pure' },
+): PlannedProcess[] {
+  const classIn = (file: string): TestClass =>
+    mayShare === 'all' || classOf(file) === 'pure' ? classOf(file) : 'alone'
+  const those = (wanted: TestClass) => files.filter((file) => classIn(file) === wanted)
+  return [
+    ...divide('by turns', those('by turns')),
+    ...divide('shared', those('shared')),
+    ...divide('pure', those('pure')),
+    ...those('alone').map((file) => ({ files: [file] })),
+  ]
+}
+
+/** Neighbours are alike, so they are dealt out in turn. */
+function divide(name: keyof typeof groupsOf, files: readonly string[]): PlannedProcess[] {
+  const count = Math.min(groupsOf[name], files.length)
+  const sharing = sharingOf[name]
+  return Array.from({ length: count }, (_, number) => ({
+    group: { name: `${name.replace(' ', '-')}-${number + 1}`, sharing } as const,
+    files: files.filter((_file, index) => index % count === number),
+  }))
+}
+
+/** Paths for `node --test`, whose folder is the checkout `root`. */
+export function writeProcesses(
+  processes: readonly PlannedProcess[],
+  { folder, root }: { readonly folder: string; readonly root: string },
+): string[] {
+  return processes.map(({ group, files }) => {
+    if (group === undefined) return files[0] ?? ''
+    const path = join(folder, `${group.name}${groupEnding}`)
+    writeFileSync(path, programOf(files, group.sharing, root))
+    return path
+  })
+}
+
+/** The name of a file that several files of tests share. */
+export const groupEnding = '.group.mjs'
+
+function programOf(files: readonly string[], sharing: Sharing, root: string): string {
+  const runner = join(root, 'scripts/testing/shared-process.ts')
+  return `import { testTogether } from ${JSON.stringify(runner)}
+await testTogether(${JSON.stringify(files, null, 2)}, ${JSON.stringify(sharing)})
+`
+}

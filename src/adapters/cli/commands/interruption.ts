@@ -1,0 +1,64 @@
+/** What can end a command early from outside: the user, the system, or a reader that went away. */
+import { constants } from 'node:os'
+import { resetOn } from '../output/terminal-text.ts'
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+export interface Interruption extends Disposable {
+  /** Aborts when the command should stop. */
+  readonly signal: AbortSignal
+  /**
+   * Performs work that ends by itself when the signal aborts, and leaves nothing behind if it may. Outside of such work
+   * a signal ends the process at once: whatever it is that we wait for may never come.
+   */
+  readonly duringRun: <T>(work: () => Promise<T>) => Promise<T>
+  /** Whether nobody reads our standard output any more, as after `lazaret run … | head -1`. */
+  readonly isOutputClosed: () => boolean
+  /** Why standard output could not be written, if for another reason: a full disk, a broken device. */
+  readonly outputError: () => Error | undefined
+}
+
+export function watchInterruption(): Interruption {
+  const controller = new AbortController()
+  let isOutputClosed = false
+  let outputError: Error | undefined
+  let isRunning = false
+  const stop = (name: (typeof signals)[number]): void => {
+    if (isRunning) {
+      controller.abort()
+      return
+    }
+    process.stderr.write(`${resetOn(process.stderr)}lazaret: cancelled\n`)
+    // `process.exit` would wait for reads that are under way. Our own listener is gone by now, so this is the end, but
+    // for the first process of a container, which no signal ends unasked.
+    process.kill(process.pid, name)
+    process.exit(128 + constants.signals[name])
+  }
+
+  // Once: whatever goes wrong while a run is being ended, the next signal has its usual effect.
+  for (const signal of signals) process.once(signal, stop)
+  // These stay: an error can arrive after the last write, and without a listener it would be thrown.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') isOutputClosed = true
+    else outputError ??= error
+    controller.abort()
+  })
+  process.stderr.on('error', () => undefined)
+
+  return {
+    signal: controller.signal,
+    async duringRun(work) {
+      isRunning = true
+      try {
+        return await work()
+      } finally {
+        isRunning = false
+      }
+    },
+    isOutputClosed: () => isOutputClosed,
+    outputError: () => outputError,
+    [Symbol.dispose]: () => {
+      for (const signal of signals) process.off(signal, stop)
+    },
+  }
+}

@@ -1,0 +1,48 @@
+/** Runs one request and prints what came out. */
+import type { RunRequest } from '../../../core/request.ts'
+import { createLazaret } from '../../../engine/lazaret.ts'
+import type { LazaretOptions } from '../../../engine/options/options.ts'
+import { allowAsked } from '../options/allow-asked.ts'
+import type { CommandContext } from './command-context.ts'
+import { exitCodeOf } from '../../../core/outcome.ts'
+import { GuestOutput } from '../output/guest-output.ts'
+import { printJson } from '../output/print-json.ts'
+import { openOutput } from '../output/open-output.ts'
+import { printResult } from '../output/print-result.ts'
+import { describeUnmatched } from '../output/remarks.ts'
+import type { RunFlags } from '../options/run-options.ts'
+import { exitCodeWith, writeOutputs } from '../output/write-outputs.ts'
+
+export interface RunOnce {
+  readonly engineOptions: LazaretOptions
+  readonly request: RunRequest
+  readonly flags: RunFlags
+  readonly duringRun: CommandContext['duringRun']
+}
+
+/** Answers with the exit code; throws the signal's reason, once all is printed, if the run was cancelled. */
+export async function runOnce({ engineOptions, request, flags, duringRun }: RunOnce): Promise<number> {
+  // Before the run: a place that cannot be written to is known before anything is spent.
+  await using folder = await openOutput(flags, engineOptions)
+  const output = new GuestOutput()
+  const isJson = flags.json === true
+  const result = await duringRun(async () => {
+    // What there is to warn of is said below, on a line of the command's own.
+    await using lazaret = createLazaret({
+      ...allowAsked(engineOptions, request.network),
+      onEvent: () => undefined,
+    })
+    return await lazaret.run(isJson ? request : { ...request, onOutput: output.write })
+  })
+  const written = folder === null ? undefined : await writeOutputs(result, folder)
+  if (isJson) printJson(result)
+  else
+    printResult(result, output, {
+      arePicturesWritten: folder !== null,
+      ceilings: engineOptions.ceilings ?? {},
+    })
+  for (const line of [...describeUnmatched(request.collect, result), ...(written?.lines ?? [])])
+    output.printLine('stderr', `lazaret: ${line}`)
+  if (result.outcome.kind === 'cancelled') request.signal?.throwIfAborted()
+  return exitCodeWith(written, exitCodeOf(result.outcome))
+}

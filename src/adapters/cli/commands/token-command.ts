@@ -1,0 +1,201 @@
+/** `lazaret token`: who may call `lazaret serve`. The file has hashes; a token itself is shown once, when it is made. */
+import { chownSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Command, InvalidArgumentError } from 'commander'
+import { randomText } from '../../../core/clock.ts'
+import type { TokenGrant, TokenRecord, TokenScope } from '../../http/api-tokens.ts'
+import type { CommandContext } from './command-context.ts'
+import { usualPlaces } from '../configuration/config-places.ts'
+import { printJson } from '../output/print-json.ts'
+import { describeSystemError } from '../output/system-error.ts'
+import { toSingleLine } from '../output/terminal-text.ts'
+import { parseCount } from '../options/units.ts'
+import { UsageError } from '../options/usage-error.ts'
+
+const help = `
+Examples:
+  lazaret token create --name ci --scopes run,sandbox --rate 60/m --running 4
+  lazaret token revoke ci
+
+Scopes: run (programs), sandbox (sandboxes and all that is in them), admin (figures and metrics).
+A running server reads the file again when it changes; what belongs to a revoked token ends.`
+
+interface FileFlags {
+  readonly tokens?: string
+  readonly json?: boolean
+}
+
+interface CreateFlags extends FileFlags {
+  readonly name: string
+  readonly scopes: string
+  readonly allow?: string
+  readonly rate?: number
+  readonly running?: number
+}
+
+export function addTokenCommand(program: Command, context: CommandContext): void {
+  const token = program
+    .command('token')
+    .description('make, list and revoke the tokens of lazaret serve')
+    .addHelpText('after', help)
+  const create = withFile(token.command('create'))
+    .description('make a token, and print it: it is stored nowhere')
+    .requiredOption('--name <name>', 'who uses it; the client of its work, in policies and in the audit log')
+    .option('--scopes <list>', 'what it is for: run, sandbox, admin', 'run,sandbox')
+    .option('--rate <count/m>', 'pieces of work that it may begin in a minute', parseRate)
+    .option('--running <count>', 'pieces of work at one time', parseCount)
+    .option(
+      '--allow <list>',
+      'what its requests may ask for: network, preload, readable, workspace, degraded-secrets',
+    )
+    .action(() => context.perform(create, () => createToken(create.opts<CreateFlags>())))
+  const list = withFile(token.command('list'))
+    .description('print the names, scopes and bounds of all tokens')
+    .action(() => context.perform(list, () => listTokens(list.opts<FileFlags>())))
+  const revoke = withFile(token.command('revoke <name>'))
+    .description('make a token worthless; its sandboxes end')
+    .action((name: string) => context.perform(revoke, () => revokeToken(name, revoke.opts<FileFlags>())))
+}
+
+function withFile(command: Command): Command {
+  return command
+    .option('--tokens <file>', 'the file of tokens (default: tokens.json in ~/.config/lazaret)')
+    .option('--json', 'print exactly one JSON document on standard output')
+}
+
+function parseRate(text: string): number {
+  const [, count] = /^(\d{1,7})\/m$/.exec(text) ?? []
+  if (count === undefined || Number(count) < 1) throw new InvalidArgumentError('Write a rate such as 60/m.')
+  return Number(count)
+}
+
+/** 256 bits; the name says to whoever finds one what it is. */
+export function makeToken(): string {
+  return `lzt_${Buffer.from(randomText(32), 'latin1').toString('base64url')}`
+}
+
+async function createToken({ name, scopes, allow, rate, running, ...flags }: CreateFlags): Promise<number> {
+  const { hashOf } = await import('../../http/bearer-tokens.ts')
+  const { tokenScopes, tokenGrants } = await import('../../http/api-tokens.ts')
+  const path = pathOf(flags)
+  const token = makeToken()
+  const record: TokenRecord = {
+    name,
+    sha256: hashOf(token).toString('hex'),
+    scopes: readList<TokenScope>('--scopes', scopes, tokenScopes),
+    ...(allow !== undefined && { allow: readList<TokenGrant>('--allow', allow, tokenGrants) }),
+    ...(rate !== undefined && { perMinute: rate }),
+    ...(running !== undefined && { running }),
+  }
+  await change(path, (tokens) => {
+    if (tokens.some((one) => one.name === name))
+      throw new UsageError(
+        `there is a token ${toSingleLine(name)} already.`,
+        'Revoke it first, or choose another name.',
+      )
+    return [...tokens, record]
+  })
+  if (flags.json === true) printJson({ name, token, file: path })
+  else process.stdout.write(`${token}\n`)
+  return 0
+}
+
+async function listTokens(flags: FileFlags): Promise<number> {
+  const path = pathOf(flags)
+  const tokens = (await read(path)).map(({ sha256: _hash, ...shown }) => shown)
+  if (flags.json === true) printJson({ file: path, tokens })
+  for (const { name, scopes, allow = [], perMinute, running } of flags.json === true ? [] : tokens) {
+    const bounds = [
+      ...(perMinute === undefined ? [] : [`${perMinute}/m`]),
+      ...(running === undefined ? [] : [`${running} at a time`]),
+      ...(allow.length === 0 ? [] : [`may ask for ${allow.join(', ')}`]),
+    ]
+    process.stdout.write(`${[name, scopes.join(','), ...bounds].join('  ')}\n`)
+  }
+  return 0
+}
+
+async function revokeToken(name: string, flags: FileFlags): Promise<number> {
+  const path = pathOf(flags)
+  await change(path, (tokens) => {
+    const left = tokens.filter((one) => one.name !== name)
+    if (left.length === tokens.length)
+      throw new UsageError(`there is no token ${toSingleLine(name)}.`, 'lazaret token list prints all names.')
+    return left
+  })
+  if (flags.json === true) printJson({ name, file: path })
+  return 0
+}
+
+function pathOf({ tokens }: FileFlags): string {
+  if (tokens !== undefined) return tokens
+  const { user } = usualPlaces()
+  if (user === undefined) throw new UsageError('this user has no home.', 'Name the file: --tokens <file>')
+  return join(user, 'tokens.json')
+}
+
+function readList<Word extends string>(flag: string, text: string, known: readonly Word[]): Word[] {
+  const words = [...new Set(text.split(',').map((word) => word.trim()))]
+  const unknown = words.find((word) => !(known as readonly string[]).includes(word))
+  if (unknown === undefined) return words as Word[]
+  throw new UsageError(`${flag} has ${JSON.stringify(unknown)}.`, `Write some of: ${known.join(', ')}`)
+}
+
+/** None where there is no file. */
+async function read(path: string): Promise<TokenRecord[]> {
+  const { readTokenFile } = await import('../../http/api-tokens.ts')
+  try {
+    return readTokenFile(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw tokenFileError(error, path)
+  }
+}
+
+/** What is wrong with a file of tokens, for its user. */
+export function tokenFileError(error: unknown, path: string): unknown {
+  const reason = error instanceof SyntaxError ? error.message : describeSystemError(error)
+  if (reason === undefined) return error
+  return new UsageError(`cannot use ${toSingleLine(path)}: ${reason}.`, 'Make one with: lazaret token create')
+}
+
+/** Two that change the file at one time cannot lose what the other wrote: the new file can be made by one of them. */
+async function change(path: string, decide: (tokens: TokenRecord[]) => TokenRecord[]): Promise<void> {
+  const { formatTokenFile, parseTokenFile } = await import('../../http/api-tokens.ts')
+  const fresh = `${path}.new`
+  let isOurs = false
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    writeFileSync(fresh, '', { mode: 0o600, flag: 'wx' })
+    isOurs = true
+    const text = formatTokenFile(decide(await read(path)))
+    parseTokenFile(text)
+    writeFileSync(fresh, text)
+    keepOwner(path, fresh)
+    renameSync(fresh, path)
+    isOurs = false
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST')
+      throw new UsageError(
+        `${toSingleLine(fresh)} is there: another command changes the file, or was killed when it did.`,
+        'Delete it if no such command runs.',
+      )
+    throw tokenFileError(error, path)
+  } finally {
+    if (isOurs) rmSync(fresh, { force: true })
+  }
+}
+
+/** The file is for its owner alone, so a server of another user could not read one that belongs to us. */
+function keepOwner(path: string, fresh: string): void {
+  const owner = statSync(path, { throwIfNoEntry: false })
+  if (owner === undefined || owner.uid === statSync(fresh).uid) return
+  try {
+    chownSync(fresh, owner.uid, owner.gid)
+  } catch (error) {
+    throw new UsageError(
+      `cannot give ${toSingleLine(path)} back to its owner, user ${owner.uid}: ${describeSystemError(error) ?? String(error)}.`,
+      'Run the command as that user.',
+    )
+  }
+}

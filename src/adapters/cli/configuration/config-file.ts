@@ -1,0 +1,65 @@
+/** What `lazaret.config.json` can say: the options of `createLazaret()` that are plain data, as the table of options has them. */
+import { dirname, resolve } from 'node:path'
+import { z } from 'zod'
+import { optionRows } from '../../../engine/options/option-table.ts'
+import type { LazaretOptions } from '../../../engine/options/options.ts'
+import { absolutePath, describeIssues, wording } from '../../../policy/schemas.ts'
+import { type ServeConfig, serveSchema } from '../serve-config.ts'
+import { toSingleLine } from '../output/terminal-text.ts'
+import { UsageError } from '../options/usage-error.ts'
+
+/** The options of an engine, and what only `lazaret serve` obeys. */
+export interface ConfigDocument extends LazaretOptions {
+  readonly serve?: ServeConfig
+}
+
+/** Checks the text of a file that counts in full, and makes its paths absolute. */
+export function parseConfig(text: string, path: string): ConfigDocument {
+  return parse(text, path, (schema) => schema)
+}
+
+/**
+ * The same for a file that was found on the way. What it may not say at all is not even checked: a path that somebody else
+ * chose would be looked up on this machine.
+ */
+export function parseFoundConfig(text: string, path: string): ConfigDocument {
+  return parse(text, path, (schema, files) => (files === 'trusted' ? z.unknown() : schema))
+}
+
+type CheckOf = (schema: z.ZodType, files: unknown) => z.ZodType
+
+function parse(text: string, path: string, checkOf: CheckOf): ConfigDocument {
+  const schema = createSchema(dirname(path), checkOf)
+  const parsed = schema.safeParse(parseJson(text, path), { error: wording })
+  if (!parsed.success)
+    throw new UsageError(
+      `${path}: ${toSingleLine(describeIssues(parsed.error))}.`,
+      'docs/operate/configuration.md of the package describes every key.',
+    )
+  const { $schema: _, ...options } = parsed.data
+  return options as ConfigDocument
+}
+
+/** A key that is not here is an error, since a misspelt limit is no limit. */
+function createSchema(folder: string, checkOf: CheckOf) {
+  const path = z
+    .string()
+    .max(4096)
+    .transform((written) => resolve(folder, written))
+    .pipe(absolutePath)
+  const checks = optionRows.flatMap(([name, option]) =>
+    option.files === 'none' ? [] : [[name, checkOf(option.schema(path), option.files).optional()] as const],
+  )
+  const serve = checkOf(serveSchema, 'trusted').optional()
+  return z.strictObject({ $schema: z.string().optional(), serve, ...Object.fromEntries(checks) })
+}
+
+function parseJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    // It quotes the text, which may be anybody's.
+    const reason = toSingleLine((error as SyntaxError).message)
+    throw new UsageError(`${path} is not JSON: ${reason}.`, 'Fix or remove the file.')
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * Which configuration files count, and what they come to.
+ *
+ * One is obeyed in full: the one that is named, by `--config` or `LAZARET_CONFIG`, else the user's, else the system's. If
+ * none is named, each `lazaret.config.json` from the current folder upwards may narrow what that one says. All of them
+ * have to be root's or this user's alone, with the folders that lead to them.
+ */
+import { realpathSync } from 'node:fs'
+import { isAbsolute, join, resolve } from 'node:path'
+
+import type { LazaretOptions } from '../../../engine/options/options.ts'
+import type { Intruder } from '../../../runtimes/packages/own-path.ts'
+import { type ConfigDocument, parseConfig, parseFoundConfig } from './config-file.ts'
+import { configFileName, isThere, pathsUpwards } from './config-places.ts'
+import type { ConfigurationPlaces } from './config-places.ts'
+import { findWidening, narrow } from '../options/narrow-options.ts'
+import { type ConfigText, readConfig } from './read-config.ts'
+import type { ServeConfig } from '../serve-config.ts'
+import { toSingleLine } from '../output/terminal-text.ts'
+import { UsageError } from '../options/usage-error.ts'
+
+export interface ConfigurationFile {
+  readonly path: string
+  readonly from: 'flag' | 'environment' | 'user' | 'system' | 'found'
+  readonly use: 'full' | 'narrows' | 'none'
+  /** Why it is of no use. */
+  readonly reason?: string
+}
+
+export interface Configuration {
+  readonly options: LazaretOptions
+  readonly serve?: ServeConfig
+  readonly files: readonly ConfigurationFile[]
+}
+
+export async function loadConfiguration(places: ConfigurationPlaces): Promise<Configuration> {
+  const named = namedFile(places)
+  if (named !== undefined) {
+    const text = await readConfig(named.path)
+    if (text === undefined)
+      throw new UsageError(
+        `cannot read ${shown(named.path)}: no such file.`,
+        'Check the path that was given.',
+      )
+    return { ...splitDocument(parseTrusted(text, named.path)), files: [named] }
+  }
+  const base = await loadBase(places)
+  return narrowByFound(base, places.folder)
+}
+
+function namedFile({ flag, environment, folder }: ConfigurationPlaces): ConfigurationFile | undefined {
+  if (flag !== undefined) return { path: resolve(folder, flag), from: 'flag', use: 'full' }
+  if (environment === undefined) return undefined
+  // A relative one would be another file, and another's, in every folder.
+  if (!isAbsolute(environment))
+    throw new UsageError(
+      `LAZARET_CONFIG must be an absolute path, not ${shown(environment)}.`,
+      'Write the whole path, or name the file with --config.',
+    )
+  return { path: resolve(environment), from: 'environment', use: 'full' }
+}
+
+async function loadBase({ user, system }: ConfigurationPlaces): Promise<Configuration> {
+  for (const [from, folder] of [
+    ['user', user],
+    ['system', system],
+  ] as const) {
+    if (folder === undefined) continue
+    const path = join(folder, configFileName)
+    const text = await readConfig(path)
+    if (text !== undefined)
+      return { ...splitDocument(parseTrusted(text, path)), files: [{ path, from, use: 'full' }] }
+  }
+  return { options: {}, files: [] }
+}
+
+function splitDocument({ serve, ...options }: ConfigDocument): Pick<Configuration, 'options' | 'serve'> {
+  return { options, ...(serve !== undefined && { serve }) }
+}
+
+/** What should be obeyed and cannot be trusted stops the command: without it, other rules would hold. */
+function parseTrusted(read: ConfigText, path: string, parse = parseConfig): ConfigDocument {
+  if ('text' in read) return parse(read.text, path)
+  throw new UsageError(
+    `${shown(path)} is not obeyed: ${shown(read.intruder.reason)}.`,
+    "A configuration and the folders that lead to it must be root's or yours, and writable by nobody else (chmod go-w).",
+  )
+}
+
+async function narrowByFound(base: Configuration, folder: string): Promise<Configuration> {
+  const files: ConfigurationFile[] = [...base.files]
+  let { options } = base
+  for (const path of pathsUpwards(folder)) {
+    if (base.files.some((file) => isSame(file.path, path))) continue
+    const read = isThere(path) ? await readConfig(path) : undefined
+    if (read === undefined) continue
+    if ('intruder' in read && !isOwnMistake(path, read.intruder)) {
+      files.push({ path, from: 'found', use: 'none', reason: read.intruder.reason })
+      continue
+    }
+    const wish = parseTrusted(read, path, parseFoundConfig)
+    const own = splitDocument(wish)
+    const widening = findWidening(base.options, own.options)
+    refuseWidening(path, own.serve === undefined ? widening : [...widening, '`serve`'])
+    options = narrow(options, own.options)
+    files.push({ path, from: 'found', use: 'narrows' })
+  }
+  return { ...base, options, files }
+}
+
+/**
+ * Anybody can put a file into /tmp: obeying it would give them power over this command, and so would refusing to go on.
+ * A file of ours with a mode that lets others write stops the command, because its limits were meant.
+ */
+function isOwnMistake(path: string, { by, path: place }: Intruder): boolean {
+  return by === 'mode' && place === path
+}
+
+function isSame(one: string, other: string): boolean {
+  try {
+    return one === other || realpathSync(one) === realpathSync(other)
+  } catch {
+    return false
+  }
+}
+
+function refuseWidening(path: string, wishes: readonly string[]): void {
+  if (wishes.length === 0) return
+  throw new UsageError(
+    `${shown(path)} was found on the way and may only narrow; it asks for ${wishes.join(', ')}.`,
+    `If you have read and trust it, allow it with --config ${shown(path)}; otherwise remove it.`,
+  )
+}
+
+/** What a person should know of the files that were found, a line each. */
+export function describeFound(files: readonly ConfigurationFile[]): string[] {
+  const narrowing = files.filter(({ from, use }) => from === 'found' && use === 'narrows')
+  const passedOver = files.filter(({ use }) => use === 'none')
+  return [
+    ...(narrowing.length === 0
+      ? []
+      : [`narrowed by ${narrowing.map(({ path }) => path).join(', ')}, found on the way.`]),
+    ...passedOver.map(({ path, reason }) => `passed over ${path}: ${reason}.`),
+  ]
+}
+
+const pathLengthMax = 4096
+
+/** Folders can be named by anybody. */
+function shown(text: string): string {
+  return toSingleLine(text, pathLengthMax)
+}

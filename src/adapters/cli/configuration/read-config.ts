@@ -1,0 +1,56 @@
+/**
+ * Reads one configuration file, when nobody but root and this user can have written it. It is looked at before it is
+ * opened, so that a pipe keeps nobody waiting; after that look nobody else can replace it.
+ */
+import { constants, lstatSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+
+import { findIntruder, type Intruder } from '../../../runtimes/packages/own-path.ts'
+import { describeSystemError } from '../output/system-error.ts'
+import { formatSize } from '../options/units.ts'
+import { UsageError } from '../options/usage-error.ts'
+
+/** Far more than all keys with long paths take. */
+const configBytesMax = 64 * 1024
+
+export type ConfigText = { readonly text: string } | { readonly intruder: Intruder }
+
+/** Undefined where there is no such file. Throws a UsageError where there is one that cannot be read. */
+export async function readConfig(path: string): Promise<ConfigText | undefined> {
+  try {
+    // Without its links: whose they are counts, too.
+    lstatSync(path)
+    const intruder = findIntruder(path)
+    return intruder === undefined ? { text: await readBounded(path) } : { intruder }
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    if (isAbsent(error)) return undefined
+    throw cannotRead(path, describeSystemError(error) ?? String(error), hintFor(error))
+  }
+}
+
+async function readBounded(path: string): Promise<string> {
+  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
+  if (!(await file.stat()).isFile()) throw cannotRead(path, 'it is not a regular file')
+  // One byte more than may be, to notice what is longer.
+  const bytes = Buffer.alloc(configBytesMax + 1)
+  let length = 0
+  for (let more = 1; more > 0 && length < bytes.length; length += more)
+    more = (await file.read(bytes, length, bytes.length - length, length)).bytesRead
+  if (length > configBytesMax) throw cannotRead(path, `it is longer than ${formatSize(configBytesMax)}`)
+  return bytes.toString('utf8', 0, length)
+}
+
+function isAbsent(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+}
+
+function cannotRead(path: string, reason: string, hint = 'Fix or remove the file.'): UsageError {
+  return new UsageError(`cannot read ${path}: ${reason}.`, hint)
+}
+
+/** As after `su` or in a container whose HOME is still root's: there may be no such file at all. */
+function hintFor(error: unknown): string | undefined {
+  if (!(error instanceof Error && 'code' in error && error.code === 'EACCES')) return undefined
+  return 'Let this user read it. If its folder is not yours, set HOME or XDG_CONFIG_HOME to one that is.'
+}

@@ -1,0 +1,20 @@
+import { extname } from 'node:path'
+import type { Language } from '../../../core/request.ts'
+
+const languageByExtension: Readonly<Record<string, Language>> = {
+  '.js': 'javascript',
+  '.mjs': 'javascript',
+  '.cjs': 'javascript',
+  '.ts': 'typescript',
+  '.mts': 'typescript',
+  '.cts': 'typescript',
+  '.py': 'python',
+  '.sh': 'shell',
+  '.bash': 'shell',
+}
+
+/** The language that a file's ending names, if it names one. */
+export function findLanguage(path: string): Language | undefined {
+  const extension = extname(path).toLowerCase()
+  return Object.hasOwn(languageByExtension, extension) ? languageByExtension[extension] : undefined
+}

@@ -1,0 +1,29 @@
+/** What a configuration file may do that was found on the way: narrow, as the table of options says. Pure. */
+import { type OptionName, optionRows } from '../../../engine/options/option-table.ts'
+import type { LazaretOptions } from '../../../engine/options/options.ts'
+
+type Values = Partial<Record<OptionName, unknown>>
+
+/** In words, what a file asks for beyond what stands without it. Empty when it only narrows. */
+export function findWidening(standing: LazaretOptions, wish: LazaretOptions): string[] {
+  return rowsOf(wish).flatMap(([name, { files }]) =>
+    typeof files === 'string'
+      ? [`\`${name}\``]
+      : files.findWidening(name, (wish as Values)[name], (standing as Values)[name]),
+  )
+}
+
+/** Both at once: of everything the narrower. For a wish that widens nothing. */
+export function narrow(standing: LazaretOptions, wish: LazaretOptions): LazaretOptions {
+  const narrower: Values = { ...standing }
+  for (const [name, { files }] of rowsOf(wish)) {
+    const value = typeof files === 'string' ? undefined : files.narrow((wish as Values)[name], narrower[name])
+    if (value !== undefined) narrower[name] = value
+  }
+  return narrower as LazaretOptions
+}
+
+/** An option that may not narrow asks for too much by being there. */
+function rowsOf(wish: LazaretOptions): typeof optionRows {
+  return optionRows.filter(([name]) => (wish as Values)[name] !== undefined)
+}

@@ -1,0 +1,69 @@
+/** Finds what `lazaret run` is to run: a file, standard input, or the code itself. */
+import { defaultLimits } from '../../../core/limits.ts'
+import type { Language, RuntimeName } from '../../../core/request.ts'
+import { readFileBounded, readStandardInput, type ReadBound } from './bounded-read.ts'
+import { findLanguage } from './language-by-extension.ts'
+import type { ProgramSource } from './request-from-flags.ts'
+import type { RunFlags } from './run-options.ts'
+import { UsageError } from './usage-error.ts'
+
+export interface ProgramFlags extends RunFlags {
+  readonly language?: Language
+  readonly eval?: string
+  readonly runtime?: RuntimeName
+}
+
+/** `operands` is what follows the options: the file and the program's arguments, or with `--eval` the arguments alone. */
+export async function readProgram(
+  operands: readonly string[],
+  flags: ProgramFlags,
+  { codeBytes, signal }: { codeBytes?: number; signal: AbortSignal },
+): Promise<ProgramSource> {
+  const runtime = flags.runtime === undefined ? {} : { runtime: flags.runtime }
+  // A snippet has only one.
+  const named = flags.language ?? (flags.runtime === 'snippet' ? 'javascript' : undefined)
+  if (flags.eval !== undefined) {
+    return {
+      code: flags.eval,
+      language: requireLanguage(named, '--eval'),
+      args: operands,
+      ...runtime,
+    }
+  }
+  const [file, ...args] = operands
+  if (file === undefined) {
+    throw new UsageError('nothing to run.', 'Name a file, - for standard input, or --eval <code>.')
+  }
+  if (file === '-' && flags.stdin === '-') {
+    throw new UsageError(
+      'standard input cannot be both the program and what it reads.',
+      'Put one of them in a file.',
+    )
+  }
+  // Before reading, so that a missing option is not answered with a wait for the terminal.
+  const language = requireLanguage(named ?? findLanguage(file), file === '-' ? 'standard input' : file)
+  const bound: ReadBound = { bytesMax: codeBytes ?? defaultLimits.codeBytes, signal }
+  const bytes = file === '-' ? await readStandardInput(bound) : await readFileBounded(file, bound)
+  return { code: decode(bytes, file), language, args, ...runtime }
+}
+
+function requireLanguage(language: Language | undefined, source: string): Language {
+  if (language !== undefined) return language
+  throw new UsageError(
+    source === '--eval' || source === 'standard input'
+      ? `the language of ${source} is not known.`
+      : `the ending of ${source} names no language.`,
+    'Add --language javascript, typescript, python or shell.',
+  )
+}
+
+function decode(bytes: Uint8Array, file: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new UsageError(
+      `${file === '-' ? 'standard input' : file} is not UTF-8 text.`,
+      'Name a program in source form.',
+    )
+  }
+}

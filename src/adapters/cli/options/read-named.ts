@@ -1,0 +1,28 @@
+/** Files that the command line names, for commands that only look at them. */
+import { readFileSync } from 'node:fs'
+
+import { describeSystemError } from '../output/system-error.ts'
+import { toSingleLine } from '../output/terminal-text.ts'
+import { UsageError } from './usage-error.ts'
+
+/** What `read` makes of the file. Throws a UsageError that names it where it cannot be read. */
+export async function readNamed<T>(path: string, read: () => T | Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    const reason = describeSystemError(error) ?? (error instanceof TypeError ? error.message : undefined)
+    if (reason === undefined) throw error
+    throw new UsageError(`cannot read ${toSingleLine(path)}: ${reason}.`, 'Check the path that was given.')
+  }
+}
+
+export function readNamedText(path: string): Promise<string> {
+  return readNamed(path, () => readFileSync(path, 'utf8'))
+}
+
+/** Throws a UsageError where what was read is no public key. */
+export async function requireKey(path: string, text: string): Promise<void> {
+  const { readPublicKey } = await import('../../../observe/verify-receipt.ts')
+  await readNamed(path, () => readPublicKey(text))
+}

@@ -1,0 +1,78 @@
+/**
+ * `--collect` of a command: the sandbox lists its files, we choose, it reads them. What the command has left running goes
+ * on meanwhile, so a file may be longer by now, or another, or gone: it is left out, and that is said.
+ */
+import { systemClock } from '../../../core/clock.ts'
+import { LazaretError } from '../../../core/errors/errors.ts'
+import { chooseFiles, fitToLimits } from '../../../runtimes/collect/choice.ts'
+import { type CollectedFiles, lostFiles } from '../../../runtimes/collect/collect-files.ts'
+import { Deadline } from '../../../runtimes/collect/deadline.ts'
+import type { ListedFile } from '../../../runtimes/collect/listing.ts'
+import { parsePattern } from '../../../runtimes/collect/pattern.ts'
+import type { Sandbox } from '../../../sandbox/sandbox.ts'
+
+export interface CollectBound {
+  readonly resultBytes: number
+  readonly signal: AbortSignal
+}
+
+/** Each file is read by a process of its own: ten thousand of them take their time. */
+const collectMs = 60_000
+const entriesMax = 100_000
+const readersMax = 4
+
+/** Never rejects for anything that a guest did. */
+export async function collectFromSandbox(
+  sandbox: Sandbox,
+  texts: readonly string[],
+  { resultBytes, signal }: CollectBound,
+): Promise<CollectedFiles> {
+  const deadline = new Deadline(collectMs, systemClock, signal)
+  try {
+    const listing = await deadline.race(unlessRefused(listRegularFiles(sandbox)))
+    if (listing === undefined) return lostFiles
+    const choice = await chooseFiles(listing, texts.flatMap(parsePattern), deadline)
+    const { wanted, isComplete } = fitToLimits(choice, resultBytes)
+    const files = await readFiles(sandbox, wanted, deadline)
+    return { files: Object.fromEntries(files), isComplete: isComplete && files.length === wanted.length }
+  } finally {
+    deadline.cancel()
+  }
+}
+
+async function listRegularFiles(sandbox: Sandbox) {
+  const { entries, isComplete } = await sandbox.listFiles('/workspace', { recursive: true, entriesMax })
+  return { entries: entries.filter(({ type }) => type === 'file'), isComplete }
+}
+
+async function readFiles(
+  sandbox: Sandbox,
+  wanted: readonly ListedFile[],
+  deadline: Deadline,
+): Promise<[path: string, content: Uint8Array][]> {
+  const contents = new Map<string, Uint8Array>()
+  const waiting = wanted.values()
+  const read = async (): Promise<void> => {
+    for (const { path, bytes } of waiting) {
+      if (await deadline.isOver()) return
+      const options = { encoding: 'bytes', bytesMax: bytes } as const
+      const content = await unlessRefused(sandbox.readFile(`/workspace/${path}`, options))
+      if (content !== undefined) contents.set(path, content)
+    }
+  }
+  await deadline.race(Promise.all(Array.from({ length: readersMax }, read)))
+  return wanted.flatMap(({ path }) => {
+    const content = contents.get(path)
+    return content === undefined ? [] : [[path, content] as [string, Uint8Array]]
+  })
+}
+
+/** Undefined where the guest has made it impossible: by the modes of its folders, or with processes that leave no room. */
+async function unlessRefused<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof LazaretError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,18 @@
+import type { LazaretOptions } from '../../../engine/options/options.ts'
+import { usualPlaces } from '../configuration/config-places.ts'
+import type { EngineFlags } from '../options/engine-flags.ts'
+import { listObeyed } from '../configuration/obeyed-paths.ts'
+import { OutputFolder } from './output-folder.ts'
+
+interface OutputFlags extends EngineFlags {
+  readonly outputDir?: string
+}
+
+/** The folder of `--output-dir`, in which nothing is written that a command of ours obeys; null without that flag. */
+export async function openOutput(
+  { outputDir, config }: OutputFlags,
+  { toolchains }: LazaretOptions,
+): Promise<OutputFolder | null> {
+  if (outputDir === undefined) return null
+  return OutputFolder.open(outputDir, listObeyed(usualPlaces(config), toolchains))
+}

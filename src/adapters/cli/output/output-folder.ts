@@ -1,0 +1,103 @@
+/**
+ * `--output-dir`: files of a guest, written to a folder of the host. Their paths are the guest's words, and other files
+ * may lie in the folder already. So every folder on the way is opened by itself, below the one before and never through
+ * a link, and a file appears whole under its name or not at all. A regular file of that name is replaced; anything
+ * else that stands there stays, and the file is not written. Nor is one that a command of ours would obey.
+ */
+import { constants } from 'node:fs'
+import { lstat, open, readlink, rename, rm } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { below, makeFolders, openFolder, temporaryName } from '../../../sandbox/files/host-paths.ts'
+import { isConfigName, isObeyed, leadsToPackages } from '../configuration/obeyed-paths.ts'
+import { describeSystemError } from './system-error.ts'
+import { UsageError } from '../options/usage-error.ts'
+
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants
+
+const inPackages = 'programs are loaded from folders called node_modules'
+
+export class OutputFolder implements AsyncDisposable {
+  /** As the user wrote it. */
+  readonly path: string
+  readonly #handle: FileHandle
+  readonly #obeyed: readonly string[]
+
+  private constructor(path: string, handle: FileHandle, obeyed: readonly string[]) {
+    this.path = path
+    this.#handle = handle
+    this.#obeyed = obeyed
+  }
+
+  /**
+   * Makes the folder if need be. A link that the user names is followed: it is the user's own. `obeyed` are the real
+   * paths of what is not written, see `obeyed-paths.ts`.
+   */
+  static async open(path: string, obeyed: readonly string[] = []): Promise<OutputFolder> {
+    try {
+      await makeFolders(path)
+      return new OutputFolder(path, await open(path, O_RDONLY | O_DIRECTORY), obeyed)
+    } catch (error) {
+      throw new UsageError(
+        `--output-dir ${path}: ${describeSystemError(error) ?? String(error)}.`,
+        'Name a folder that exists or can be made.',
+      )
+    }
+  }
+
+  /** Why the file could not be written, or undefined. */
+  async write(path: string, content: Uint8Array): Promise<string | undefined> {
+    const parts = path.split('/')
+    if (parts.some((part) => /^\.{0,2}$/.test(part) || part.includes('\0')))
+      return 'not a path below the folder'
+    // Also as a folder, which would stand in the way of every command below.
+    if (parts.some(isConfigName)) return 'a file of that name is a configuration of lazaret'
+    // Before any folder is made.
+    if (leadsToPackages(path)) return inPackages
+    const opened: FileHandle[] = []
+    try {
+      let folder = this.#handle
+      for (const name of parts.slice(0, -1)) {
+        folder = await openFolder(folder, name)
+        opened.push(folder)
+      }
+      const name = parts.at(-1) ?? ''
+      const real = join(await readlink(below(folder, '')), name)
+      if (leadsToPackages(real)) return inPackages
+      if (isObeyed(real, this.#obeyed)) return 'lazaret itself obeys what is there'
+      return await replaceFile(below(folder, name), below(folder, temporaryName()), content)
+    } catch (error) {
+      return describeSystemError(error) ?? String(error)
+    } finally {
+      await Promise.all(opened.map((folder) => folder.close()))
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#handle.close()
+  }
+}
+
+/** Renaming replaces a name, never what a link of that name leads to. */
+async function replaceFile(
+  path: string,
+  temporary: string,
+  content: Uint8Array,
+): Promise<string | undefined> {
+  const existing = await lstat(path).catch(() => undefined)
+  if (existing !== undefined && !existing.isFile()) return 'something that is not a regular file is there'
+  try {
+    const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644)
+    try {
+      await file.writeFile(content)
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, path)
+    return undefined
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}

@@ -1,0 +1,31 @@
+/** Environments as text. Names and versions of packages are guests' words. */
+import type { Environment, EnvironmentPackage } from '../../../environments/environment.ts'
+import { toSingleLine } from './terminal-text.ts'
+
+const MiB = 1024 * 1024
+
+/** A line each. */
+export function describeEnvironments(environments: readonly Environment[]): string {
+  return environments.map((one) => `${headline(one)}\n`).join('')
+}
+
+export function describeEnvironment(one: Environment): string {
+  const { hash, pythonVersion, python, npm } = one
+  const lines = [
+    headline(one),
+    `hash    ${hash}`,
+    ...(pythonVersion === null ? [] : [`python  ${pythonVersion}`]),
+    ...list('pip', python),
+    ...list('npm', npm),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function headline({ name, python, npm, files, bytes, updatedAt }: Environment): string {
+  const size = `${Math.ceil(bytes / MiB)} MiB in ${files} files`
+  return `${name}  ${python.length} of pip, ${npm.length} of npm  ${size}  ${updatedAt}`
+}
+
+function list(source: string, packages: readonly EnvironmentPackage[]): string[] {
+  return packages.map(({ name, version }) => `${source}     ${toSingleLine(name)} ${toSingleLine(version)}`)
+}

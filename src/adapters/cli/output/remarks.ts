@@ -1,0 +1,41 @@
+/** What a person would miss otherwise, whether of a run or of a command: one line each, or none. */
+import { describeRefusals } from '../../../core/network.ts'
+import type { Receipt } from '../../../core/receipt.ts'
+import type { RunResult } from '../../../core/result.ts'
+import type { ExecResult } from '../../../sandbox/types.ts'
+import { toSingleLine } from './terminal-text.ts'
+
+export function describeTruncated(truncated: readonly string[]): string[] {
+  return truncated.length === 0 ? [] : [`cut short at its limit: ${truncated.join(', ')}.`]
+}
+
+export function describeClamped(clamped: readonly string[]): string[] {
+  return clamped.length === 0 ? [] : [`lowered to the configured ceiling: ${clamped.join(', ')}.`]
+}
+
+/** Of a command that went on all the same. */
+export function describeTouched(touched: ExecResult['touched']): string[] {
+  if (touched.length === 0) return []
+  return [`reached its limit: ${touched.map(({ limit, allowed }) => `${limit} (${allowed})`).join(', ')}.`]
+}
+
+/** What a policy refused, and what would have let it through. */
+export function describeNetwork({ network }: Pick<Receipt, 'network'>): string[] {
+  if (network === undefined) return []
+  const refused = describeRefusals(network)
+  if (refused === undefined) return []
+  const options = network.wouldAllow.map((rule) => `--allow ${rule}`)
+  return [
+    toSingleLine(refused),
+    ...(options.length === 0 ? [] : [toSingleLine(`if that is meant to be: ${options.join(' ')}`)]),
+  ]
+}
+
+/** A pattern with a slip in it brings nothing, without being wrong. */
+export function describeUnmatched(
+  collect: readonly string[] | undefined,
+  { files, truncated }: Pick<RunResult, 'files' | 'truncated'>,
+): string[] {
+  if (collect === undefined || Object.keys(files).length > 0 || truncated.includes('files')) return []
+  return [`nothing matched --collect ${toSingleLine(collect.join(', '))}.`]
+}

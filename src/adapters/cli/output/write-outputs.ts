@@ -1,0 +1,70 @@
+/** What a run left besides text: its collected files and the pictures it displayed, as files in `--output-dir`. */
+import type { RunResult } from '../../../core/result.ts'
+import type { OutputFolder } from './output-folder.ts'
+import { toSingleLine } from './terminal-text.ts'
+
+/** Pictures, by MIME type: the ending of the file, and whether the text is base64. */
+const pictures: Readonly<Record<string, { readonly ending: string; readonly isBase64: boolean }>> = {
+  'image/png': { ending: 'png', isBase64: true },
+  'image/jpeg': { ending: 'jpg', isBase64: true },
+  'image/gif': { ending: 'gif', isBase64: true },
+  'image/webp': { ending: 'webp', isBase64: true },
+  'image/svg+xml': { ending: 'svg', isBase64: false },
+  'application/pdf': { ending: 'pdf', isBase64: true },
+}
+
+export const pictureTypes: ReadonlySet<string> = new Set(Object.keys(pictures))
+
+export interface WrittenOutputs {
+  /** What to tell the user, one line each. */
+  readonly lines: readonly string[]
+  readonly isComplete: boolean
+}
+
+/** What a program of the system answers that cannot make the file it was asked for (sysexits.h). */
+const cannotCreateExitCode = 73
+
+/** A person can take in so many names; a guest can make ten thousand. */
+const namedMax = 50
+
+/** What is written of a result; a command has no displays. */
+type Outputs = Pick<RunResult, 'displays' | 'files'>
+
+export async function writeOutputs(result: Outputs, folder: OutputFolder): Promise<WrittenOutputs> {
+  const written: string[] = []
+  const failed: string[] = []
+  for (const [path, content] of [...Object.entries(result.files), ...namePictures(result)]) {
+    const shown = toSingleLine(`${folder.path}/${path}`)
+    const problem = await folder.write(path, content)
+    if (problem === undefined) written.push(`wrote ${shown}`)
+    else failed.push(`could not write ${shown}: ${problem}.`)
+  }
+  return { lines: [...shorten(written), ...shorten(failed)], isComplete: failed.length === 0 }
+}
+
+/** The guest's own exit code, unless that would call a success what was not written. */
+export function exitCodeWith(written: WrittenOutputs | undefined, exitCode: number): number {
+  return exitCode === 0 && written?.isComplete === false ? cannotCreateExitCode : exitCode
+}
+
+/** `display-1.png`, `display-2.svg`, in the order of display; a name that a collected file has is passed over. */
+export function namePictures({ displays, files }: Outputs): [path: string, content: Uint8Array][] {
+  const named: [string, Uint8Array][] = []
+  let number = 0
+  for (const bundle of displays) {
+    for (const [type, text] of Object.entries(bundle)) {
+      const picture = Object.hasOwn(pictures, type) ? pictures[type] : undefined
+      if (picture === undefined) continue
+      let name: string
+      do name = `display-${++number}.${picture.ending}`
+      while (Object.hasOwn(files, name))
+      named.push([name, Buffer.from(text, picture.isBase64 ? 'base64' : 'utf8')])
+    }
+  }
+  return named
+}
+
+function shorten(lines: readonly string[]): string[] {
+  if (lines.length <= namedMax) return [...lines]
+  return [...lines.slice(0, namedMax), `and ${lines.length - namedMax} more.`]
+}

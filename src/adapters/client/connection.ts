@@ -1,0 +1,116 @@
+/** Requests to one server, and what went wrong with them as a LazaretError. */
+import { LazaretError } from '../../core/errors/errors.ts'
+import { pause } from './platform.ts'
+import { readProblem } from './read-problem.ts'
+
+export interface ConnectOptions {
+  /** As `lazaret serve` prints it. */
+  readonly url: string
+  readonly token: string
+  /** In place of the platform's, for proxies, certificates or tests. */
+  readonly fetch?: typeof fetch
+  /** How often a request that only looks is repeated when it got no answer, or was told to come again. Default 2. */
+  readonly retriesMax?: number
+}
+
+export interface Asked {
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
+  readonly path: string
+  /** JSON. */
+  readonly json?: string
+  /** Bytes, or a stream of them. */
+  readonly body?: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>
+  readonly accept?: string
+  /** By which this request can be found again. */
+  readonly id?: string
+  readonly signal?: AbortSignal
+}
+
+const retriesUsual = 2
+/** Where the server does not say when. */
+const retryMs = 200
+/** Longer ones are the caller's to wait for. */
+const retryMsMax = 5000
+
+export class Connection {
+  readonly #base: string
+  readonly #token: string
+  readonly #fetch: typeof fetch
+  readonly #retriesMax: number
+
+  constructor({ url, token, fetch: own, retriesMax = retriesUsual }: ConnectOptions) {
+    const { protocol, origin, pathname } = new URL(url)
+    if (protocol !== 'http:' && protocol !== 'https:')
+      throw new LazaretError('INVALID_REQUEST', { detail: 'url: must begin with http:// or https://.' })
+    if (!/^[\x21-\x7e]+$/.test(token))
+      throw new LazaretError('INVALID_REQUEST', {
+        detail: 'token: must be printable characters without spaces.',
+      })
+    this.#base = origin + pathname.replace(/\/+$/, '')
+    this.#token = token
+    this.#fetch = own ?? ((...request) => fetch(...request))
+    this.#retriesMax = retriesMax
+  }
+
+  /** For what is no `fetch`. */
+  get place(): { readonly url: string; readonly token: string } {
+    return { url: this.#base, token: this.#token }
+  }
+
+  /** A reply of success. Throws the refusal or the fault otherwise. */
+  async send(asked: Asked): Promise<Response> {
+    const isLook = asked.method === 'GET' || asked.method === 'HEAD'
+    for (let left = isLook ? this.#retriesMax : 0; ; left--) {
+      try {
+        return await this.#sendOnce(asked)
+      } catch (error) {
+        const { retryable, retryAfterMs = retryMs } = error as LazaretError
+        if (left <= 0 || !retryable || retryAfterMs > retryMsMax || asked.signal?.aborted === true)
+          throw error
+        await pause(retryAfterMs)
+      }
+    }
+  }
+
+  async sendJson<T>(asked: Asked): Promise<T> {
+    return readJson<T>(await this.send(asked))
+  }
+
+  async #sendOnce({ method, path, json, body, accept, id, signal }: Asked): Promise<Response> {
+    const content = json ?? body
+    const response = await this.#fetch(`${this.#base}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.#token}`,
+        accept: accept ?? 'application/json',
+        ...(json !== undefined && { 'content-type': 'application/json' }),
+        ...(json === undefined && body !== undefined && { 'content-type': 'application/octet-stream' }),
+        ...(id !== undefined && { 'x-request-id': id }),
+      },
+      ...(content !== undefined && { body: content }),
+      // What a stream has sent cannot be sent again; Node wants to hear that.
+      ...(content instanceof ReadableStream && { duplex: 'half' }),
+      ...(signal !== undefined && { signal }),
+      redirect: 'error',
+      cache: 'no-store',
+      credentials: 'omit',
+    }).catch((cause: unknown) => {
+      throw connectionLost(cause)
+    })
+    if (response.ok) return response
+    throw await readProblem(response)
+  }
+}
+
+export async function readJson<T>(response: Response): Promise<T> {
+  try {
+    return (await response.json()) as T
+  } catch (cause) {
+    throw connectionLost(cause)
+  }
+}
+
+/** Whatever ended the connection, unless it has a name of ours already. */
+export function connectionLost(cause: unknown): LazaretError {
+  return cause instanceof LazaretError ? cause : new LazaretError('CONNECTION_LOST', { cause })
+}

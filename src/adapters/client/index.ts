@@ -1,0 +1,12 @@
+/** `lazaret/client`: a Lazaret behind `lazaret serve`, from Node, Bun, Deno or a browser. Imports nothing of Node. */
+export { connectLazaret } from './remote-lazaret.ts'
+export type { RemoteCodeParams, RemoteLazaret } from './remote-lazaret.ts'
+export type { RemoteSandbox } from './remote-sandbox.ts'
+export type { RemoteFiles } from './remote-files.ts'
+export type { ProcessState, RemoteProcess } from './remote-processes.ts'
+export type { RemoteContext, RemoteContextOptions } from './remote-contexts.ts'
+export type { RemoteTerminal, TerminalOptions } from './remote-terminal.ts'
+export type { RemoteSession } from './remote-exec.ts'
+export type { ConnectOptions } from './connection.ts'
+export { LazaretError } from '../../core/errors/errors.ts'
+export { Unserializable } from '../../core/values/encode-leaf.ts'

@@ -1,0 +1,11 @@
+/** What the client has of its platform besides `fetch`: time, and names that nobody guesses. */
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+/** A page that was not loaded over TLS has `getRandomValues` alone. */
+export function freshId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

@@ -1,0 +1,52 @@
+/** What the server refuses with becomes the error that a Lazaret in this process would throw. */
+import { errorTable, LazaretError } from '../../core/errors/errors.ts'
+import type { ErrorCode } from '../../core/errors/errors.ts'
+import type { Finding } from '../../core/validation.ts'
+
+interface Problem {
+  readonly code: string
+  readonly detail: string
+  readonly hint: string
+  readonly retryAfterMs?: number
+  readonly findings?: readonly Finding[]
+}
+
+/** Of a reply that is no success. */
+export async function readProblem(response: Response): Promise<LazaretError> {
+  const text = await response.text().catch(() => '')
+  const after = Number(response.headers.get('retry-after'))
+  const retryAfterMs = Number.isFinite(after) && after > 0 ? after * 1000 : undefined
+  return toError(parse(text), { retryAfterMs, status: response.status })
+}
+
+/** `document` is what a server says, or something on the way. */
+export function toError(
+  document: unknown,
+  { retryAfterMs, status }: { readonly retryAfterMs?: number | undefined; readonly status?: number } = {},
+): LazaretError {
+  const problem = (typeof document === 'object' && document !== null ? document : {}) as Partial<Problem>
+  const { code, detail, hint, findings } = problem
+  if (code === undefined || !isCode(code))
+    return new LazaretError('CONNECTION_LOST', {
+      detail: `The answer is none of a server of Lazaret's${status === undefined ? '' : `, status ${status}`}.`,
+    })
+  const after = problem.retryAfterMs ?? retryAfterMs
+  return new LazaretError(code, {
+    ...(detail !== undefined && { message: detail }),
+    ...(hint !== undefined && { hint }),
+    ...(after !== undefined && { retryAfterMs: after }),
+    ...(findings !== undefined && { findings }),
+  })
+}
+
+function isCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorTable, code)
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}

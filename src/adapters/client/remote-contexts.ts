@@ -1,0 +1,161 @@
+/** Code contexts of a sandbox on the server: each method a request, and the output of code as it comes. */
+import type { FunctionCall } from '../../core/request.ts'
+import type { MimeBundle, ResultDocument } from '../../core/result.ts'
+import type { ContextLanguage } from '../../core/work.ts'
+import type { DisplayFacts } from '../../runtimes/displays/displayed.ts'
+import type {
+  CodeContextOptions,
+  CodeResult,
+  ForkOptions,
+  RunCodeOptions,
+} from '../../sandbox/contexts/context-types.ts'
+import { isMissing, type SandboxConnection } from './sandbox-connection.ts'
+import { answerCall, toResult } from './remote-run.ts'
+import type { CallEvent } from './remote-run.ts'
+import { performRemotely } from './remote-command.ts'
+
+/** As `CodeContext`. */
+export interface RemoteContext {
+  readonly id: string
+  readonly language: ContextLanguage
+  readonly cwd: string
+  /** As it is now. */
+  look(): Promise<{ readonly status: 'running' | 'idle' | 'gone' }>
+  runCode(code: string, options?: Omit<RunCodeOptions, 'context' | 'language'>): Promise<CodeResult>
+  interrupt(): Promise<boolean>
+  fork(options?: ForkOptions): Promise<RemoteContext>
+  restart(): Promise<void>
+}
+
+/** Functions of the host do not go over HTTP. */
+export type RemoteContextOptions = Omit<CodeContextOptions, 'functions'>
+
+interface ShownContext extends Pick<RemoteContext, 'id' | 'language' | 'cwd'> {
+  readonly status: 'running' | 'idle' | 'gone'
+}
+
+export async function createRemoteContext(
+  sandbox: SandboxConnection,
+  options: RemoteContextOptions = {},
+): Promise<RemoteContext> {
+  const json = JSON.stringify(options)
+  return toContext(sandbox, await sandbox.sendJson<ShownContext>({ method: 'POST', path: '/contexts', json }))
+}
+
+export async function listRemoteContexts(sandbox: SandboxConnection): Promise<RemoteContext[]> {
+  const asked = { method: 'GET', path: '/contexts' } as const
+  const { contexts } = await sandbox.sendJson<{ readonly contexts: readonly ShownContext[] }>(asked)
+  return contexts.map((one) => toContext(sandbox, one))
+}
+
+export async function findRemoteContext(
+  sandbox: SandboxConnection,
+  id: string,
+): Promise<RemoteContext | undefined> {
+  const shown = await sandbox.find<ShownContext>({ method: 'GET', path: pathOf(id) })
+  return shown && toContext(sandbox, shown)
+}
+
+/** Answers whether there was one. */
+export async function deleteRemoteContext(sandbox: SandboxConnection, id: string): Promise<boolean> {
+  try {
+    await sandbox.send({ method: 'DELETE', path: pathOf(id) })
+    return true
+  } catch (error) {
+    if (isMissing(error)) return false
+    throw error
+  }
+}
+
+export async function runCodeRemotely(
+  sandbox: SandboxConnection,
+  code: string,
+  { context, language, ...options }: RunCodeOptions = {},
+): Promise<CodeResult> {
+  if (context === undefined) return send(sandbox, { path: '/code', code, language, options })
+  const id = typeof context === 'string' ? context : context.id
+  return send(sandbox, { path: `${pathOf(id)}/run`, code, options })
+}
+
+function pathOf(id: string): string {
+  return `/contexts/${encodeURIComponent(id)}`
+}
+
+function toContext(sandbox: SandboxConnection, { id, language, cwd }: ShownContext): RemoteContext {
+  const path = pathOf(id)
+  return {
+    id,
+    language,
+    cwd,
+    look: async () => {
+      const { status } = await sandbox.sendJson<ShownContext>({ method: 'GET', path })
+      return { status }
+    },
+    runCode: (code, options = {}) => send(sandbox, { path: `${path}/run`, code, options }),
+    interrupt: async () => {
+      const asked = { method: 'POST', path: `${path}/interrupt` } as const
+      return (await sandbox.sendJson<{ readonly interrupted: boolean }>(asked)).interrupted
+    },
+    fork: async (options = {}) => {
+      const json = JSON.stringify(options)
+      return toContext(
+        sandbox,
+        await sandbox.sendJson<ShownContext>({ method: 'POST', path: `${path}/fork`, json }),
+      )
+    },
+    restart: async () => void (await sandbox.send({ method: 'POST', path: `${path}/restart` })),
+  }
+}
+
+interface SentCode {
+  readonly path: string
+  readonly code: string
+  readonly language?: ContextLanguage | undefined
+  readonly options: Omit<RunCodeOptions, 'context' | 'language'>
+}
+
+type CodeDocument = ResultDocument & Pick<CodeResult, 'context' | 'isStateKept' | 'note'>
+
+/** Always as events: code may take minutes, and say nothing. */
+async function send(
+  sandbox: SandboxConnection,
+  { path, code, language, options }: SentCode,
+): Promise<CodeResult> {
+  const { connection } = sandbox
+  const { timeout, signal, onStdout, onStderr, onResult, onClear, onError, onInput } = options
+  const asks = onInput !== undefined
+  const functions = asks ? { 'input()': askerOf(onInput) } : {}
+  const { context, isStateKept, note, ...document } = await performRemotely<CodeDocument>(connection, {
+    path: sandbox.pathOf(path),
+    json: JSON.stringify({
+      ...{ code, language, timeout },
+      ...(asks && { asks }),
+      ...(signal?.aborted === true && { signal: 'aborted' }),
+    }),
+    wantsEvents: true,
+    signal,
+    onOutput: ({ stream, text }) => (stream === 'stdout' ? onStdout : onStderr)?.(text),
+    onEvent: (event, data, open) => {
+      if (event === 'display') show(data as DisplayEvent, onResult)
+      if (event === 'clear') onClear?.((data as { waits: boolean }).waits)
+      if (event === 'call') void answerCall(connection, { functions }, { open, called: data as CallEvent })
+    },
+  })
+  if ('error' in document.outcome) onError?.(document.outcome.error)
+  const own = { context, isStateKept, ...(note !== undefined && { note }) }
+  return Object.assign(toResult(document), own)
+}
+
+interface DisplayEvent extends DisplayFacts {
+  readonly bundle: MimeBundle
+}
+
+function show({ bundle, ...facts }: DisplayEvent, onResult: RunCodeOptions['onResult']): void {
+  onResult?.(bundle, facts)
+}
+
+function askerOf(onInput: NonNullable<RunCodeOptions['onInput']>) {
+  return function (this: FunctionCall, ...[prompt]: unknown[]): unknown {
+    return onInput(String(prompt))
+  }
+}

@@ -1,0 +1,67 @@
+/** A Lazaret on another machine, or in another process of this one. */
+import type { LazaretStats } from '../../engine/api.ts'
+import type { RunRequest } from '../../core/request.ts'
+import type { RunResult } from '../../core/result.ts'
+import type { ProbeReport } from '../../jail/machine/probe-report.ts'
+import type { SandboxOptions } from '../../sandbox/types.ts'
+import type { CodeExecutionParams, CodeExecutionResult } from '../code-execution/types.ts'
+import { Connection } from './connection.ts'
+import type { ConnectOptions } from './connection.ts'
+import { createSandbox, findSandbox, listSandboxes } from './remote-sandbox.ts'
+import type { RemoteSandbox } from './remote-sandbox.ts'
+import { runRemotely } from './remote-run.ts'
+
+/** What a Lazaret in this process offers, by `fetch`. What is there at once here is a promise. */
+export interface RemoteLazaret {
+  /**
+   * As `run()` of a Lazaret in this process: the same requests, outcomes and errors. `client` is left out: it is the name of
+   * the token.
+   *
+   * @throws {LazaretError} What `run()` throws, UNAUTHENTICATED, and CONNECTION_LOST when the server cannot be reached or its
+   *   answer breaks off; then the run has been cancelled.
+   */
+  run(request: RunRequest): Promise<RunResult>
+  /** As `sandbox()` of a Lazaret in this process; it belongs to the token. */
+  sandbox(options?: SandboxOptions): Promise<RemoteSandbox>
+  /** The token's own, oldest first. */
+  listSandboxes(): Promise<readonly RemoteSandbox[]>
+  /** Undefined for what is not the token's, or has ended. */
+  getSandbox(id: string): Promise<RemoteSandbox | undefined>
+  /** As `execute()` of the service in `lazaret/code-execution`, without functions of this process. */
+  executeCode(params: RemoteCodeParams): Promise<CodeExecutionResult>
+  /** What runs and what waits on the server. Needs the scope `admin`. */
+  stats(): Promise<LazaretStats>
+  /** What the server's machine offers. Needs the scope `admin`. */
+  probe(): Promise<ProbeReport>
+}
+
+/** What goes over HTTP of them. */
+export type RemoteCodeParams = Omit<CodeExecutionParams, 'bridge' | 'maxBridgeCalls' | 'signal' | 'client'>
+
+/**
+ * Connects to `lazaret serve`. Nothing is sent before it is asked for something.
+ *
+ * @throws {LazaretError} INVALID_REQUEST for an address or a token that cannot be one.
+ * @example
+ * ```ts
+ * const lazaret = connectLazaret({ url: 'http://127.0.0.1:7341', token })
+ * const { value } = await lazaret.run({ language: 'python', code: 'sum(range(10))' })
+ * ```
+ */
+export function connectLazaret(options: ConnectOptions): RemoteLazaret {
+  const connection = new Connection(options)
+  return {
+    run: (request) => runRemotely(connection, request),
+    sandbox: (asked) => createSandbox(connection, asked),
+    listSandboxes: () => listSandboxes(connection),
+    getSandbox: (id) => findSandbox(connection, id),
+    executeCode: (params) =>
+      connection.sendJson<CodeExecutionResult>({
+        method: 'POST',
+        path: '/v1/code-execution',
+        json: JSON.stringify(params),
+      }),
+    stats: () => connection.sendJson<LazaretStats>({ method: 'GET', path: '/v1/stats' }),
+    probe: () => connection.sendJson<ProbeReport>({ method: 'GET', path: '/v1/probe' }),
+  }
+}

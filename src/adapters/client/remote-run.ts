@@ -1,0 +1,79 @@
+/** One run on the server: its calls of functions here, and its result. */
+import { fromBase64 } from '../../core/values/base64.ts'
+import type { FunctionCall, RunRequest } from '../../core/request.ts'
+import type { FileDocument, ResultDocument, RunResult } from '../../core/result.ts'
+import { decodeValue } from '../../core/values/values.ts'
+import { createResult } from '../../result/run-result.ts'
+import type { Connection } from './connection.ts'
+import { type OpenWork, performRemotely } from './remote-command.ts'
+import { writeRun, writeTagged } from './write-request.ts'
+
+/** Some platforms give up on a reply whose headers take minutes; events begin when the run does. */
+const quietMsMax = 120_000
+
+export async function runRemotely(connection: Connection, request: RunRequest): Promise<RunResult> {
+  const { signal, onOutput, functions, limits } = request
+  const document = await performRemotely<ResultDocument>(connection, {
+    path: '/v1/run',
+    json: writeRun(request),
+    wantsEvents: onOutput !== undefined || functions !== undefined || (limits?.wallMs ?? 0) > quietMsMax,
+    signal,
+    onOutput,
+    onEvent: (event, data, open) => {
+      if (event === 'call') void answerCall(connection, request, { open, called: data as CallEvent })
+    },
+  })
+  return toResult(document)
+}
+
+export interface CallEvent {
+  readonly call: string
+  readonly name: string
+  readonly args: unknown
+}
+
+interface OpenCall {
+  readonly open: OpenWork
+  readonly called: CallEvent
+}
+
+/** `request` has the functions that may be called. */
+export async function answerCall(
+  connection: Connection,
+  request: Pick<RunRequest, 'functions'>,
+  { open: { id, over }, called }: OpenCall,
+): Promise<void> {
+  const json = await callFunction(request, called, over)
+  // Where the run is over nobody waits for it any more.
+  await connection
+    .send({ method: 'POST', path: `/v1/run/${id}/calls/${called.call}`, json, signal: over })
+    .catch(() => undefined)
+}
+
+async function callFunction(
+  { functions = {} }: Pick<RunRequest, 'functions'>,
+  { name, args }: CallEvent,
+  signal: AbortSignal,
+): Promise<string> {
+  try {
+    const called = Object.hasOwn(functions, name) ? functions[name] : undefined
+    const context: FunctionCall = { signal }
+    const value = await called?.apply(context, decodeValue(args) as unknown[])
+    return `{"value":${writeTagged(value, 'value')}}`
+  } catch (thrown) {
+    const { name: kind, message } = thrown instanceof Error ? thrown : new Error(String(thrown))
+    return JSON.stringify({ error: { name: kind, message } })
+  }
+}
+
+export function toResult({ ok: _ok, value, files, ...rest }: ResultDocument): RunResult {
+  return createResult({
+    ...rest,
+    ...(value !== undefined && { value: decodeValue(value), valueTagged: value }),
+    files: readFiles(files),
+  })
+}
+
+function readFiles(files: Readonly<Record<string, FileDocument>>): Record<string, Uint8Array> {
+  return Object.fromEntries(Object.entries(files).map(([path, { base64 }]) => [path, fromBase64(base64)]))
+}

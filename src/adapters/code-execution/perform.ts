@@ -1,0 +1,47 @@
+/** One program of the service in an engine's isolates: its wait for a worker has an end, and all its ends are results. */
+import { systemClock } from '../../core/clock.ts'
+import type { OpenEngine } from '../../engine/lazaret.ts'
+import { readParams } from './read-params.ts'
+import type { ReadParams } from './read-params.ts'
+import type { CodeExecutionParams, CodeExecutionResult } from './types.ts'
+import { explainThrown, shuttingDown, writeRefusal, writeResult } from './write-result.ts'
+
+/** How long a program may wait for a worker in addition to its own time. */
+const queueMs = 5000
+
+/** In the isolates of an engine that others use too. Never rejects. */
+export async function executeIn(
+  engine: OpenEngine,
+  params: CodeExecutionParams,
+): Promise<CodeExecutionResult> {
+  const asked = readParams(params)
+  return typeof asked === 'string' ? writeRefusal(asked) : performIn(engine, asked)
+}
+
+/** Never rejects. */
+export async function performIn(engine: OpenEngine, asked: ReadParams): Promise<CodeExecutionResult> {
+  const late = new AbortController()
+  const { signal } = asked.handles
+  const stopWaiting = systemClock.after(asked.timeoutSeconds * 1000 + queueMs, () => late.abort())
+  const handles = {
+    ...asked.handles,
+    signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
+  }
+  try {
+    const turn = { mode: 'service', onBegun: stopWaiting } as const
+    const settled = await engine.runIsolate(asked.spec, handles, turn)
+    if (settled.result.outcome.kind === 'cancelled' && signal?.aborted !== true)
+      return late.signal.aborted
+        ? writeResult({ ...settled, result: { ...settled.result, outcome: lateOutcome(asked) } }, asked)
+        : writeRefusal(shuttingDown, asked)
+    return writeResult(settled, asked)
+  } catch (error) {
+    return writeRefusal(explainThrown(error, engine.isolates.waiting), asked)
+  } finally {
+    stopWaiting()
+  }
+}
+
+/** It waited for a worker longer than allowed. */
+const lateOutcome = ({ timeoutSeconds }: ReadParams) =>
+  ({ kind: 'timed-out', limit: 'wall', limitMs: timeoutSeconds * 1000 }) as const

@@ -1,0 +1,106 @@
+/** Bodies of HTTP: read whole and bounded, and written no faster than the client takes them. */
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock } from '../../core/clock.ts'
+
+/** Bytes of bodies that are being read or answered: what clients can make us hold. */
+export interface BodyBounds {
+  readonly bodyBytesMax: number
+  /** Of all together. */
+  readonly allBodiesBytesMax: number
+}
+
+/** A client that takes nothing for so long is gone, or means harm. */
+export const stallMs = 30_000
+
+/** HTTP's own word for why a body is not read. */
+export class BodyRefused extends Error {
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** What all requests hold at this moment. */
+export class BodyBudget {
+  readonly #bounds: BodyBounds
+  #bytes = 0
+
+  constructor(bounds: BodyBounds) {
+    this.#bounds = bounds
+  }
+
+  async read(request: IncomingMessage): Promise<HeldBody> {
+    const { bodyBytesMax, allBodiesBytesMax } = this.#bounds
+    const chunks: Buffer[] = []
+    let bytes = 0
+    const release = (): void => {
+      this.#bytes -= bytes
+      bytes = 0
+    }
+    try {
+      for await (const chunk of request as AsyncIterable<Buffer>) {
+        bytes += chunk.length
+        this.#bytes += chunk.length
+        if (bytes > bodyBytesMax) throw new BodyRefused(413, `A body has at most ${bodyBytesMax} bytes.`)
+        if (this.#bytes > allBodiesBytesMax)
+          throw new BodyRefused(503, 'Too many large requests at one time.')
+        chunks.push(chunk)
+      }
+    } catch (error) {
+      release()
+      throw error
+    }
+    return { bytes: Buffer.concat(chunks), [Symbol.dispose]: release }
+  }
+}
+
+export interface HeldBody extends Disposable {
+  readonly bytes: Buffer
+}
+
+/** Resolves when all was written or the client has gone. */
+export async function writeResponse(response: Response, target: ServerResponse, clock: Clock): Promise<void> {
+  target.writeHead(response.status, Object.fromEntries(response.headers))
+  try {
+    if (response.body !== null) await pass(response.body, target, clock)
+  } catch {
+    // The client sees a body that breaks off, which is what happened.
+    target.destroy()
+  }
+  target.end()
+}
+
+async function pass(body: ReadableStream<Uint8Array>, target: ServerResponse, clock: Clock): Promise<void> {
+  const reader = body.getReader()
+  const stop = (): void => void reader.cancel().catch(() => undefined)
+  target.once('close', stop)
+  try {
+    let piece = await reader.read()
+    while (!piece.done && !target.destroyed) {
+      if (!target.write(piece.value)) await whenDrained(target, clock)
+      piece = await reader.read()
+    }
+  } finally {
+    target.off('close', stop)
+  }
+}
+
+/** Resolves when the client has taken what was written, or is gone: one that takes nothing is cut off. */
+export async function whenDrained(target: ServerResponse, clock: Clock): Promise<void> {
+  if (!target.writableNeedDrain || target.destroyed) return
+  const gone = new AbortController()
+  const close = (): void => gone.abort()
+  target.once('close', close)
+  const cancel = clock.after(stallMs, () => target.destroy())
+  try {
+    await once(target, 'drain', { signal: gone.signal })
+  } catch {
+    // Gone.
+  } finally {
+    cancel()
+    target.off('close', close)
+  }
+}

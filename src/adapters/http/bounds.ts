@@ -1,0 +1,37 @@
+/** Every bound of the HTTP door once: its name, what it is by default, and what an operator may set with `--bound`. */
+import type { BodyBounds } from './body.ts'
+
+export interface HttpBounds extends BodyBounds {
+  /** Of one request's headers, all together. */
+  readonly headerBytesMax: number
+  /** In which they have to arrive. */
+  readonly headersMs: number
+  /** In which a body that is read whole has to arrive. */
+  readonly bodyMs: number
+  /** Between two requests of one connection. */
+  readonly idleMs: number
+  readonly connectionsMax: number
+  /** Of one address. */
+  readonly connectionsPerAddressMax: number
+  /** Runs, commands and uploads of one token at one time, unless its entry says `running`. */
+  readonly runningPerTokenMax: number
+  readonly sandboxesPerTokenMax: number
+}
+
+/** What a timer of the host can hold, and one buffer nearly. */
+export const boundMost = 2 ** 31 - 1
+
+const MiB = 1024 * 1024
+
+export const usualBounds: HttpBounds = {
+  bodyBytesMax: 32 * MiB,
+  allBodiesBytesMax: 256 * MiB,
+  headerBytesMax: 16 * 1024,
+  headersMs: 10_000,
+  bodyMs: 30_000,
+  idleMs: 60_000,
+  connectionsMax: 1024,
+  connectionsPerAddressMax: 512,
+  runningPerTokenMax: 64,
+  sandboxesPerTokenMax: 16,
+}

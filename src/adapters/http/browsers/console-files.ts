@@ -1,0 +1,89 @@
+/**
+ * The console: a few files of our own build, given to every browser that finds the server by its name. They hold no
+ * secret and read none: what a page may do it may do with a token alone.
+ *
+ * Stops: scripts, styles and connections that are not this server's, frames, and text that becomes HTML or code.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { gzipSync } from 'node:zlib'
+import { LazaretError } from '../../../core/errors/errors.ts'
+
+const folder = new URL('../../../../dist/console/', import.meta.url)
+
+/** Paths, and nothing else that a folder holds. */
+const files: Readonly<Record<string, { readonly name: string; readonly type: string }>> = {
+  '/': { name: 'index.html', type: 'text/html; charset=utf-8' },
+  '/docs': { name: 'index.html', type: 'text/html; charset=utf-8' },
+  '/console.js': { name: 'console.js', type: 'text/javascript; charset=utf-8' },
+  '/terminal.js': { name: 'terminal.js', type: 'text/javascript; charset=utf-8' },
+  '/console.css': { name: 'console.css', type: 'text/css; charset=utf-8' },
+  '/icon.svg': { name: 'icon.svg', type: 'image/svg+xml' },
+}
+
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' blob:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+const headers = {
+  'content-security-policy': policy,
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+  vary: 'accept-encoding',
+}
+
+export function isConsolePath(path: string): boolean {
+  return Object.hasOwn(files, path)
+}
+
+/** Whether somebody follows a link: what a page elsewhere embeds or fetches is something else. */
+export function isNavigation({
+  method,
+  headers: { 'sec-fetch-mode': mode, 'sec-fetch-dest': dest },
+}: IncomingMessage): boolean {
+  return method === 'GET' && mode === 'navigate' && dest === 'document'
+}
+
+/** As they were when they were first asked for. */
+const loaded = new Map<string, { readonly plain: Buffer; readonly zipped: Buffer }>()
+
+/** Throws METHOD_NOT_ALLOWED, or NOT_FOUND in a checkout that was not built. */
+export function serveConsole(path: string, request: IncomingMessage, response: ServerResponse): void {
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    throw new LazaretError('METHOD_NOT_ALLOWED', { detail: 'It has GET, HEAD.' })
+  const { name, type } = files[path] ?? { name: '', type: '' }
+  const { plain, zipped } = load(name)
+  const takesZipped = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
+  const body = takesZipped ? zipped : plain
+  response.writeHead(200, {
+    ...headers,
+    'content-type': type,
+    'content-length': String(body.length),
+    ...(takesZipped && { 'content-encoding': 'gzip' }),
+  })
+  response.end(request.method === 'HEAD' ? undefined : body)
+}
+
+function load(name: string): { readonly plain: Buffer; readonly zipped: Buffer } {
+  const known = loaded.get(name)
+  if (known !== undefined) return known
+  const place = new URL(name, folder)
+  if (!existsSync(place)) throw new LazaretError('NOT_FOUND', { hint: 'Build it: npm run build.' })
+  const plain = readFileSync(place)
+  const read = { plain, zipped: gzipSync(plain) }
+  loaded.set(name, read)
+  return read
+}

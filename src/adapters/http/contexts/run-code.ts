@@ -1,0 +1,96 @@
+/** One piece of code in a context: its reply, or its events while it runs. */
+import type { CodeContext, CodeResult, RunCodeOptions } from '../../../sandbox/contexts/context-types.ts'
+import type { Exchange } from '../exchange.ts'
+import type { OpenRun } from '../open-runs.ts'
+import type { Api } from '../routes/routes.ts'
+import { invalid } from '../routes/run-routes.ts'
+import { sandboxOf } from '../routes/sandbox-routes.ts'
+
+/** How the code's `input()` is called in `call` events; the answer is a text. */
+const inputName = 'input()'
+/** A refusal comes sooner than that, and has a status of its own while the reply has not begun. */
+const beginMs = 250
+
+type RunCode = (code: string, options: RunCodeOptions) => Promise<CodeResult>
+
+export async function runInContext(exchange: Exchange, api: Api, context: CodeContext): Promise<void> {
+  await runCode(exchange, api, (code, options) => context.runCode(code, options))
+}
+
+export async function runInDefault(exchange: Exchange, api: Api): Promise<void> {
+  const sandbox = sandboxOf(exchange, api)
+  await runCode(exchange, api, (code, options) => sandbox.runCode(code, options))
+}
+
+async function runCode(exchange: Exchange, { quotas, runs }: Api, run: RunCode): Promise<void> {
+  const { token, wantsEvents, parts, events } = exchange
+  using turn = quotas.begin(token)
+  void turn
+  using open = runs.open(token, parts.id)
+  const { code, signal, asks = false, context, ...rest } = await exchange.readJson()
+  if (context !== undefined) throw invalid('context: it is part of the path')
+  if (signal !== undefined && signal !== 'aborted') throw invalid('signal: must be "aborted", or left out')
+  if (typeof asks !== 'boolean') throw invalid('asks: must be true or false')
+  if (asks && !wantsEvents) throw invalid('asks: questions are events; ask for text/event-stream')
+  const unwanted = Object.keys(rest).find((name) => name.startsWith('on'))
+  if (unwanted !== undefined) throw invalid(`${unwanted.slice(0, 100)}: ask for text/event-stream instead`)
+  const options: RunCodeOptions = {
+    ...rest,
+    signal: signal === 'aborted' ? AbortSignal.abort() : AbortSignal.any([exchange.signal, open.signal]),
+  }
+  if (!wantsEvents) {
+    await exchange.reply(200, toDocument(await run(code as string, options)))
+    return
+  }
+  const cancel = parts.clock.after(beginMs, () => void begin(exchange))
+  try {
+    const listening = {
+      ...options,
+      ...listenersOf(exchange),
+      ...(asks && { onInput: asker(exchange, open) }),
+    }
+    const result = await run(code as string, listening)
+    await begin(exchange)
+    await events.send('result', toDocument(result))
+    events.end()
+  } finally {
+    cancel()
+  }
+}
+
+/** Of two that come at one time the second finds the reply begun. */
+async function begin({ events, parts: { id } }: Exchange): Promise<void> {
+  if (!events.hasBegun) await events.send('started', { id })
+}
+
+/** Output waits for a client that reads slowly, and so does the code. */
+function listenersOf(
+  exchange: Exchange,
+): Pick<RunCodeOptions, 'onStdout' | 'onStderr' | 'onResult' | 'onClear'> {
+  const { events } = exchange
+  const passOn = async (name: string, data: object): Promise<void> => {
+    await begin(exchange)
+    await events.send(name, data)
+  }
+  return {
+    onStdout: (text) => passOn('output', { stream: 'stdout', text }),
+    onStderr: (text) => passOn('output', { stream: 'stderr', text }),
+    onResult: (bundle, facts) => void passOn('display', { bundle, ...facts }),
+    onClear: (waits) => void passOn('clear', { waits }),
+  }
+}
+
+/** Asks whoever sent the code, who answers as calls of functions are answered. */
+function asker(exchange: Exchange, open: OpenRun): (prompt: string) => Promise<string> {
+  const { [inputName]: ask } = open.functions([inputName], async (call) => {
+    await begin(exchange)
+    await exchange.events.send('call', call)
+  })
+  const signal = AbortSignal.any([exchange.signal, open.signal])
+  return async (prompt) => String(await ask?.call({ signal }, prompt))
+}
+
+function toDocument(result: CodeResult): object {
+  const { context, isStateKept, note } = result
+  return { ...result.toJSON(), context, isStateKept, ...(note !== undefined && { note }) }
+}

@@ -1,0 +1,58 @@
+/** Server-sent events, no faster than the client takes them: whoever reads slowly makes its own guest wait. */
+import type { ServerResponse } from 'node:http'
+import type { Clock } from '../../core/clock.ts'
+import { whenDrained } from './body.ts'
+
+/** So that nothing on the way takes a silent program for a dead connection. */
+const heartbeatMs = 15_000
+
+export class EventStream implements Disposable {
+  readonly #response: ServerResponse
+  readonly #clock: Clock
+  readonly #headers: Readonly<Record<string, string>>
+  #stop: () => void = () => undefined
+  #hasBegun = false
+
+  constructor(response: ServerResponse, clock: Clock, headers: Readonly<Record<string, string>>) {
+    this.#response = response
+    this.#clock = clock
+    this.#headers = headers
+  }
+
+  /** Whether the reply is one of events; one of bytes is never continued as events. */
+  get hasBegun(): boolean {
+    return this.#hasBegun
+  }
+
+  /** Resolves when there is room for more. */
+  async send(name: string, data: unknown): Promise<void> {
+    const response = this.#response
+    if (response.destroyed) return
+    if (!this.#hasBegun) {
+      this.#hasBegun = true
+      response.writeHead(200, {
+        ...this.#headers,
+        'content-type': 'text/event-stream',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+      })
+      this.#stop = this.#clock.every(heartbeatMs, () => this.#beat())
+    }
+    // JSON has no line ends, so an event is one line of data.
+    if (!response.write(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`))
+      await whenDrained(response, this.#clock)
+  }
+
+  end(): void {
+    this.#stop()
+    this.#response.end()
+  }
+
+  [Symbol.dispose](): void {
+    this.#stop()
+  }
+
+  #beat(): void {
+    if (!this.#response.writableNeedDrain && !this.#response.writableEnded) this.#response.write(':\n\n')
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * Who is let in. Nothing of a request is read or run before its host, its origin and its token have been looked at.
+ *
+ * Stops: pages in a browser that reach for the server by its address, by a name that they point at it (DNS rebinding) or
+ * with a form. Does not stop: whoever has a token.
+ */
+import type { IncomingMessage } from 'node:http'
+import { LazaretError } from '../../core/errors/errors.ts'
+import type { ApiToken, ApiTokens, TokenScope } from './api-tokens.ts'
+import { isFromAllowed } from './browsers/cors.ts'
+
+/** Throws ACCESS_DENIED for a request that names another host: of a page that points its own name at this machine. */
+export function requireOwnName({ headersDistinct }: IncomingMessage, names: readonly string[]): string {
+  const hosts = headersDistinct['host'] ?? []
+  const [, name = ''] = /^(\[[0-9a-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i.exec(hosts[0] ?? '') ?? []
+  if (hosts.length !== 1 || !names.includes(name.toLowerCase()))
+    throw denied('The header `Host` names no host that this server is known by.')
+  return hosts[0] ?? ''
+}
+
+/** Throws ACCESS_DENIED for a request that names another host, or comes from a page of another that is not among these. */
+export function requireOwnHost(
+  request: IncomingMessage,
+  names: readonly string[],
+  origins: readonly string[],
+): void {
+  const host = requireOwnName(request, names)
+  if (isFromAllowed(request, origins)) return
+  const { origin, 'sec-fetch-site': site } = request.headers
+  if (origin !== undefined && hostOf(origin) !== host)
+    throw denied('The header `Origin` names another origin.')
+  if (site !== undefined && site !== 'same-origin' && site !== 'none')
+    throw denied('A page of another origin may not call this server.')
+}
+
+/** Throws INVALID_REQUEST: addresses are logged by everything on the way. */
+export function requireNoTokenInAddress(query: URLSearchParams): void {
+  for (const name of query.keys())
+    if (/token|secret|authorization|api[-_]?key|password/i.test(name))
+      throw new LazaretError('INVALID_REQUEST', {
+        detail: 'A token belongs in the header `Authorization`, never in an address.',
+      })
+}
+
+/** Throws UNAUTHENTICATED, or ACCESS_DENIED for a token without the scope. */
+export function requireToken(
+  tokens: ApiTokens,
+  header: string | undefined,
+  scope: TokenScope | 'any',
+): ApiToken {
+  const token = tokens.find(header)
+  if (token === undefined) throw new LazaretError('UNAUTHENTICATED')
+  if (scope !== 'any' && !token.scopes.includes(scope))
+    throw new LazaretError('ACCESS_DENIED', {
+      detail: `The token lacks the scope ${JSON.stringify(scope)}.`,
+      hint: 'Ask the operator for a token with this scope.',
+    })
+  return token
+}
+
+/** Whether the peer is a program of this machine: at a loopback address, or at a Unix socket, which has none. */
+export function isLocal({ socket: { remoteAddress } }: IncomingMessage): boolean {
+  return remoteAddress === undefined || /^(::ffff:)?127\.|^::1$/.test(remoteAddress)
+}
+
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined
+}
+
+function denied(detail: string): LazaretError {
+  return new LazaretError('ACCESS_DENIED', {
+    detail,
+    hint: 'Use the address that `lazaret serve` prints; name further ones with `--public-host`.',
+  })
+}

@@ -1,0 +1,30 @@
+/** What a request may ask for only where its token's entry says so by name; the engine's `access` has to allow it as well. */
+import { LazaretError } from '../../core/errors/errors.ts'
+import type { ApiToken, TokenGrant } from './api-tokens.ts'
+
+const needs: readonly {
+  readonly field: string
+  readonly grant: TokenGrant
+  readonly is: (value: unknown) => boolean
+}[] = [
+  { field: 'network', grant: 'network', is: (value) => value !== undefined && value !== 'none' },
+  { field: 'protectedPorts', grant: 'network', is: (value) => value !== undefined },
+  { field: 'preload', grant: 'preload', is: (value) => value !== undefined },
+  { field: 'readable', grant: 'readable', is: (value) => value !== undefined },
+  { field: 'workspace', grant: 'workspace', is: (value) => value !== undefined },
+  {
+    field: 'allowDegradedSecrets',
+    grant: 'degraded-secrets',
+    is: (value) => value !== undefined && value !== false,
+  },
+]
+
+/** Throws ACCESS_DENIED. */
+export function requireGrants({ allow }: ApiToken, asked: Readonly<Record<string, unknown>>): void {
+  for (const { field, grant, is } of needs)
+    if (is(asked[field]) && !allow.includes(grant))
+      throw new LazaretError('ACCESS_DENIED', {
+        detail: `${field}: this token may not ask for it.`,
+        hint: `Leave it out. If you are the operator, make a token with \`--allow ${grant}\`.`,
+      })
+}

@@ -1,0 +1,119 @@
+/**
+ * Runs that go on, found by their token and their id: to be cancelled, and to be told what a function of the caller's
+ * has answered. To other tokens they do not exist.
+ */
+import { LazaretError } from '../../core/errors/errors.ts'
+import type { FunctionCall, HostFunction } from '../../core/request.ts'
+import { encodeValue } from '../../core/values/values.ts'
+import type { ApiToken } from './api-tokens.ts'
+
+/** Sends a call of a function to whoever asked for the run. */
+export type SendCall = (call: {
+  readonly call: string
+  readonly name: string
+  readonly args: unknown
+}) => Promise<void>
+
+/** What an answer says. */
+export type CallAnswer = { readonly value: unknown } | { readonly error: Error }
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: Error) => void
+}
+
+export class OpenRun implements Disposable {
+  readonly #cancelled = new AbortController()
+  readonly #waiting = new Map<string, Waiting>()
+  readonly #close: () => void
+  #calls = 0
+
+  constructor(close: () => void) {
+    this.#close = close
+  }
+
+  get signal(): AbortSignal {
+    return this.#cancelled.signal
+  }
+
+  cancel(): void {
+    this.#cancelled.abort()
+  }
+
+  /** Functions that the guest may call by these names; each call is sent, and ends with its answer or with the run. */
+  functions(names: readonly string[], send: SendCall): Record<string, HostFunction> {
+    const ask = (name: string, args: readonly unknown[], signal: AbortSignal) =>
+      this.#ask({ name, args, signal }, send)
+    return Object.fromEntries(
+      names.map((name) => [
+        name,
+        function (this: FunctionCall, ...args: unknown[]): Promise<unknown> {
+          return ask(name, args, this.signal)
+        },
+      ]),
+    )
+  }
+
+  /** Answers whether anybody waited for it. */
+  answer(call: string, answer: CallAnswer): boolean {
+    const waiting = this.#waiting.get(call)
+    this.#waiting.delete(call)
+    if ('error' in answer) waiting?.reject(answer.error)
+    else waiting?.resolve(answer.value)
+    return waiting !== undefined
+  }
+
+  [Symbol.dispose](): void {
+    this.#close()
+  }
+
+  async #ask(
+    { name, args, signal }: { name: string; args: readonly unknown[]; signal: AbortSignal },
+    send: SendCall,
+  ): Promise<unknown> {
+    const call = String(++this.#calls)
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    // It may be rejected while `send` still waits for a slow reader.
+    promise.catch(() => undefined)
+    this.#waiting.set(call, { resolve, reject })
+    const stop = (): void => void this.answer(call, { error: new Error('The call has ended.') })
+    signal.addEventListener('abort', stop, { once: true })
+    try {
+      const sent = send({ call, name, args: encodeValue(args).value })
+      sent.catch(reject)
+      return await promise
+    } finally {
+      signal.removeEventListener('abort', stop)
+      this.#waiting.delete(call)
+    }
+  }
+}
+
+export class OpenRuns {
+  readonly #runs = new Map<string, { readonly run: OpenRun; readonly token: ApiToken }>()
+
+  /** Until it is disposed it is found. Throws INVALID_REQUEST where the token has another one of this id. */
+  open(token: ApiToken, id: string): OpenRun {
+    const key = keyOf(token, id)
+    if (this.#runs.has(key))
+      throw new LazaretError('INVALID_REQUEST', { detail: 'X-Request-Id: a run of this id goes on already.' })
+    const run = new OpenRun(() => this.#runs.delete(key))
+    this.#runs.set(key, { run, token })
+    return run
+  }
+
+  /** Throws NOT_FOUND. */
+  find(token: ApiToken, id: string): OpenRun {
+    const found = this.#runs.get(keyOf(token, id))
+    if (found === undefined) throw new LazaretError('NOT_FOUND')
+    return found.run
+  }
+
+  cancelOf(token: ApiToken): void {
+    for (const one of this.#runs.values()) if (one.token.hash.equals(token.hash)) one.run.cancel()
+  }
+}
+
+function keyOf({ hash }: ApiToken, id: string): string {
+  return `${hash.toString('hex')} ${id}`
+}

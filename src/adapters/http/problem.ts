@@ -1,0 +1,48 @@
+/** An error as RFC 9457 has it. Status, text and hint are those of the one table of errors. */
+import { errorTable, LazaretError } from '../../core/errors/errors.ts'
+import { BodyRefused } from './body.ts'
+
+export interface Problem {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: object
+}
+
+export function toProblem(error: LazaretError, requestId: string): Problem {
+  const { code, kind, message, hint, retryable, retryAfterMs, findings } = error.toJSON()
+  const { httpStatus: status, message: title } = errorTable[code]
+  // Also where nobody knows when: a client that asks again at once makes it worse.
+  const waits = status === 429 || status === 503
+  return {
+    status,
+    headers: {
+      'content-type': 'application/problem+json',
+      ...(waits && { 'retry-after': String(Math.max(1, Math.ceil((retryAfterMs ?? 1000) / 1000))) }),
+      ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+    },
+    body: {
+      type: `urn:lazaret:error:${code.toLowerCase().replaceAll('_', '-')}`,
+      title,
+      status,
+      detail: message,
+      code,
+      kind,
+      hint,
+      retryable,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...(findings !== undefined && { findings }),
+      requestId,
+    },
+  }
+}
+
+/** What is no error of ours is a defect: the operator is told of it, and the client that there is one. */
+export function toLazaretError(thrown: unknown, warn: (message: string) => void): LazaretError {
+  if (thrown instanceof LazaretError) return thrown
+  if (thrown instanceof BodyRefused)
+    return new LazaretError(thrown.status === 413 ? 'INPUT_TOO_LARGE' : 'QUEUE_FULL', {
+      detail: thrown.message,
+    })
+  warn(`a request failed: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}`)
+  return new LazaretError('INTERNAL', { hint: 'The log of the server has more.' })
+}

@@ -1,0 +1,29 @@
+/**
+ * JSON of a client, measured before it is parsed: its length says little of what it takes. Parsing eight megabytes of `{}`,
+ * checking them and writing them for a guest would keep the event loop for seconds, and everybody else waiting.
+ */
+import { loopTurns } from '../../runtimes/channel/loop-turns.ts'
+import { measureMessage } from '../../runtimes/channel/message-cost.ts'
+import { BodyRefused } from './body.ts'
+
+/** Each of them alone takes some ten milliseconds of the event loop at a time. docs/operate/mcp.md has them too. */
+export const messageMost = { containers: 30_000, keys: 10_000, members: 200_000 } as const
+
+/** `undefined` for what is no JSON: the handler has the protocol's words for it. Throws BodyRefused. */
+export async function readJson(bytes: Buffer): Promise<unknown> {
+  const { containers, keys, members } = await loopTurns.perform(measureMessage(bytes))
+  if (containers > messageMost.containers || keys > messageMost.keys || members > messageMost.members)
+    throw new BodyRefused(413, tooMuch)
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+const figure = new Intl.NumberFormat('en-US')
+const tooMuch = [
+  `A body has at most ${figure.format(messageMost.containers)} lists and objects,`,
+  `${figure.format(messageMost.keys)} different keys and ${figure.format(messageMost.members)} members.`,
+  'Send large data as a text, and parse it in the program.',
+].join(' ')

@@ -1,0 +1,31 @@
+/** Every route of the API, in the order of its description. */
+import { contextRoutes } from '../contexts/context-routes.ts'
+import { figuresRoutes } from './figures-routes.ts'
+import { fileRoutes } from './file-routes.ts'
+import { describeApi } from '../openapi.ts'
+import { processRoutes } from './process-routes.ts'
+import type { Route } from './routes.ts'
+import { runRoutes } from './run-routes.ts'
+import { sandboxRoutes } from './sandbox-routes.ts'
+import { snippetRoutes } from './snippet-routes.ts'
+import { terminalRoutes } from '../terminal/terminal-routes.ts'
+
+export const routes: readonly Route[] = [
+  ...runRoutes,
+  ...snippetRoutes,
+  ...sandboxRoutes,
+  ...fileRoutes,
+  ...processRoutes,
+  ...terminalRoutes,
+  ...contextRoutes,
+  ...figuresRoutes,
+  {
+    method: 'GET',
+    path: '/openapi.json',
+    scope: 'any',
+    summary: 'This description',
+    status: 200,
+    reply: 'OpenApi',
+    serve: async (exchange, { version }) => exchange.reply(200, describeApi(routes, version)),
+  },
+]

@@ -1,0 +1,243 @@
+/** Processes of a sandbox over HTTP: started, watched, waited for, written to, and ended. */
+import { LazaretError } from '../../../core/errors/errors.ts'
+import { untilAborted } from '../../../core/until-aborted.ts'
+import type { EndableWait, SandboxProcess } from '../../../sandbox/processes/processes.ts'
+import type { Exchange } from '../exchange.ts'
+import { readBytes } from '../read-bytes.ts'
+import type { Api, Route } from './routes.ts'
+import { invalid, toOutputEvent } from './run-routes.ts'
+import { readCommand, sandboxOf } from './sandbox-routes.ts'
+
+const scope = 'sandbox'
+const all = '/v1/sandboxes/{id}/processes'
+const one = `${all}/{process}`
+
+export const processRoutes: readonly Route[] = [
+  {
+    method: 'POST',
+    path: all,
+    scope,
+    summary: 'Start a process that goes on',
+    body: 'ProcessRequest',
+    status: 201,
+    reply: 'Process',
+    serve: start,
+  },
+  {
+    method: 'GET',
+    path: all,
+    scope,
+    summary: 'List the processes',
+    status: 200,
+    reply: 'Processes',
+    serve: list,
+  },
+  {
+    method: 'DELETE',
+    path: all,
+    scope,
+    summary: 'Kill all processes',
+    status: 200,
+    reply: 'Killed',
+    serve: killAll,
+  },
+  {
+    method: 'GET',
+    path: one,
+    scope,
+    summary: 'Look at a process',
+    status: 200,
+    reply: 'Process',
+    serve: look,
+  },
+  {
+    method: 'DELETE',
+    path: one,
+    scope,
+    summary: 'Kill a process and what it has started',
+    status: 200,
+    reply: 'Killed',
+    serve: kill,
+  },
+  {
+    method: 'GET',
+    path: `${one}/logs`,
+    scope,
+    summary: 'What a process has printed; as events, what it prints too',
+    status: 200,
+    reply: 'Logs',
+    hasEvents: true,
+    serve: logs,
+  },
+  {
+    method: 'POST',
+    path: `${one}/signal`,
+    scope,
+    summary: 'Send a signal to a process',
+    body: 'SignalRequest',
+    status: 204,
+    serve: signal,
+  },
+  {
+    method: 'POST',
+    path: `${one}/stdin`,
+    scope,
+    summary: 'Write to the standard input or the terminal of a process',
+    body: 'StdinRequest',
+    status: 204,
+    serve: write,
+  },
+  {
+    method: 'POST',
+    path: `${one}/resize`,
+    scope,
+    summary: 'Resize the terminal of a process',
+    body: 'TerminalSize',
+    status: 204,
+    serve: resize,
+  },
+  {
+    method: 'POST',
+    path: `${one}/wait`,
+    scope,
+    summary: 'Wait for the end of a process, or for a port or a line of its log',
+    body: 'WaitRequest',
+    status: 200,
+    reply: 'Waited',
+    serve: wait,
+  },
+]
+
+/** Throws NOT_FOUND. */
+function processOf(exchange: Exchange, api: Api): SandboxProcess {
+  const found = sandboxOf(exchange, api).getProcess(exchange.param('process'))
+  if (found === undefined) throw new LazaretError('NOT_FOUND')
+  return found
+}
+
+async function start(exchange: Exchange, api: Api): Promise<void> {
+  const sandbox = sandboxOf(exchange, api)
+  using turn = api.quotas.begin(exchange.token)
+  void turn
+  const { command, options, isAborted } = readCommand(await exchange.readJson())
+  if (isAborted) throw invalid('signal: a process goes on beside its request; end it with DELETE')
+  const started = await sandbox.startProcess(command as string, options)
+  await exchange.reply(201, describe(started))
+}
+
+async function list(exchange: Exchange, api: Api): Promise<void> {
+  await exchange.reply(200, { processes: sandboxOf(exchange, api).listProcesses().map(describe) })
+}
+
+async function look(exchange: Exchange, api: Api): Promise<void> {
+  await exchange.reply(200, describe(processOf(exchange, api)))
+}
+
+function describe({ id, pid, command, status, exitCode }: SandboxProcess): object {
+  return { id, pid, command, status, ...(exitCode !== undefined && { exitCode }) }
+}
+
+async function killAll(exchange: Exchange, api: Api): Promise<void> {
+  await exchange.reply(200, { killed: await sandboxOf(exchange, api).killAllProcesses() })
+}
+
+async function kill(exchange: Exchange, api: Api): Promise<void> {
+  const { id } = processOf(exchange, api)
+  await exchange.reply(200, { killed: await sandboxOf(exchange, api).killProcess(id) })
+}
+
+/** As events they go on until the process ends. */
+async function logs(exchange: Exchange, api: Api): Promise<void> {
+  const { events, wantsEvents, signal: gone, parts } = exchange
+  const found = processOf(exchange, api)
+  if (!wantsEvents) {
+    await exchange.reply(200, found.getLogs())
+    return
+  }
+  await events.send('started', { id: parts.id })
+  // Whoever follows must not keep the server from its end.
+  for await (const chunk of found.streamLogs({ signal: AbortSignal.any([gone, parts.draining]) }))
+    await events.send('output', toOutputEvent(chunk))
+  if (!parts.draining.aborted) await events.send('result', describe(found))
+  events.end()
+}
+
+async function signal(exchange: Exchange, api: Api): Promise<void> {
+  const found = processOf(exchange, api)
+  const { signal: name } = await exchange.readJson()
+  found.kill(name as NodeJS.Signals | undefined)
+  await exchange.reply(204)
+}
+
+async function write(exchange: Exchange, api: Api): Promise<void> {
+  const found = processOf(exchange, api)
+  using turn = api.quotas.begin(exchange.token)
+  void turn
+  const { data } = await exchange.readJson()
+  await untilAborted(writeBounded(found, readBytes(data, 'data')), exchange.signal)
+  await exchange.reply(204)
+}
+
+/** What a process does not read is held here, whether or not its writer still waits. */
+const unreadBytesMax = 1024 * 1024
+const unreadBytes = new WeakMap<SandboxProcess, number>()
+
+/** Throws QUEUE_FULL. */
+export async function writeBounded(target: SandboxProcess, data: string | Uint8Array): Promise<void> {
+  const before = unreadBytes.get(target) ?? 0
+  if (before > unreadBytesMax)
+    throw new LazaretError('QUEUE_FULL', { detail: 'The process has not read what was written before.' })
+  const bytes = Buffer.byteLength(data)
+  unreadBytes.set(target, before + bytes)
+  try {
+    await target.write(data)
+  } finally {
+    unreadBytes.set(target, (unreadBytes.get(target) ?? 0) - bytes)
+  }
+}
+
+async function resize(exchange: Exchange, api: Api): Promise<void> {
+  const found = processOf(exchange, api)
+  found.resize((await exchange.readJson()) as unknown as Parameters<SandboxProcess['resize']>[0])
+  await exchange.reply(204)
+}
+
+/** For its end, or for a port or a line of its log. Throws PROCESS_ENDED, WAIT_TIMED_OUT. */
+async function wait(exchange: Exchange, api: Api): Promise<void> {
+  const found = processOf(exchange, api)
+  using turn = api.quotas.begin(exchange.token)
+  void turn
+  const { port, log, timeout, ...others } = await exchange.readJson()
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined)
+    throw invalid(`unknown key ${JSON.stringify(unknown.slice(0, 100))}; known are port, log, timeout`)
+  const options: EndableWait = {
+    signal: exchange.signal,
+    ...(timeout !== undefined && { timeout: timeout as number }),
+  }
+  if (port !== undefined && log !== undefined) throw invalid('port and log: only one of them')
+  if (port !== undefined) {
+    await found.waitForPort(port as number, options)
+    await exchange.reply(200, {})
+  } else if (log === undefined) await exchange.reply(200, await found.waitForExit(options))
+  else await exchange.reply(200, await found.waitForLog(readPattern(log), options))
+}
+
+/** A text, or a regular expression as its source and flags. */
+function readPattern(log: unknown): string | RegExp {
+  if (typeof log === 'string') return log
+  const { source, flags = '' } = (typeof log === 'object' && log !== null ? log : {}) as Record<
+    string,
+    unknown
+  >
+  if (typeof source !== 'string' || typeof flags !== 'string' || source.length > patternLengthMax)
+    throw invalid('log: must be a string or { source, flags }')
+  try {
+    return new RegExp(source, flags)
+  } catch {
+    throw invalid('log: is no regular expression')
+  }
+}
+
+/** To compile one takes as long as it is; what it does to a text is bounded by its thread. */
+const patternLengthMax = 4096

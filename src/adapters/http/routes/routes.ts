@@ -1,0 +1,95 @@
+/** Where a request goes: its method and path, found in a table. Nothing of a path is normalized. */
+import { LazaretError } from '../../../core/errors/errors.ts'
+import type { OpenEngine } from '../../../engine/lazaret.ts'
+import type { TokenScope } from '../api-tokens.ts'
+import type { Exchange } from '../exchange.ts'
+import type { HeldSandboxes } from '../held-sandboxes.ts'
+import type { OpenRuns } from '../open-runs.ts'
+import type { SchemaName } from '../schemas.ts'
+import type { Quotas } from '../quotas.ts'
+
+/** What all requests share. */
+export interface Api {
+  readonly engine: OpenEngine
+  readonly version: string
+  readonly quotas: Quotas
+  readonly runs: OpenRuns
+  readonly sandboxes: HeldSandboxes
+}
+
+export interface Route {
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
+  /** `{name}` is one part of the path; `{name...}` at its end is all that is left. */
+  readonly path: string
+  /** `any`: every token has it. */
+  readonly scope: TokenScope | 'any'
+  readonly summary: string
+  /** What the query may say. */
+  readonly query?: readonly string[]
+  readonly body?: SchemaName | 'bytes'
+  /** Of success. */
+  readonly status: number
+  readonly reply?: SchemaName | 'bytes' | readonly (SchemaName | 'bytes')[]
+  /** Whether the reply can be events. */
+  readonly hasEvents?: boolean
+  /** Belongs to work that goes on, so it is served also while the server ends. */
+  readonly isOfOpenWork?: boolean
+  readonly serve: (exchange: Exchange, api: Api) => Promise<void>
+}
+
+export interface FoundRoute {
+  readonly route: Route
+  readonly params: Readonly<Record<string, string>>
+}
+
+const partsMax = 256
+
+/** Throws NOT_FOUND, METHOD_NOT_ALLOWED with the methods in its detail, or INVALID_REQUEST. */
+export function findRoute(routes: readonly Route[], method: string, path: string): FoundRoute {
+  const parts = splitPath(path)
+  const found = routes.flatMap((route) => {
+    const params = match(route.path.slice(1).split('/'), parts)
+    return params === undefined ? [] : [{ route, params }]
+  })
+  const fitting = found.find(({ route }) => route.method === method)
+  if (fitting !== undefined) return fitting
+  if (found.length === 0) throw new LazaretError('NOT_FOUND')
+  throw new LazaretError('METHOD_NOT_ALLOWED', {
+    detail: `It has ${[...new Set(found.map(({ route }) => route.method))].join(', ')}.`,
+  })
+}
+
+/** Decoded. What others on the way might read in another way is refused. */
+function splitPath(path: string): string[] {
+  if (!path.startsWith('/')) throw new LazaretError('NOT_FOUND')
+  const parts = path.slice(1).split('/').map(decode)
+  if (parts.length > partsMax || parts.some((part) => part === '.' || part === '..'))
+    throw new LazaretError('INVALID_REQUEST', {
+      detail: 'The path has a part that is `.` or `..`, or too many.',
+    })
+  return parts
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw new LazaretError('INVALID_REQUEST', { detail: 'The path is not properly encoded.' })
+  }
+}
+
+function match(pattern: readonly string[], parts: readonly string[]): Record<string, string> | undefined {
+  const params: Record<string, string> = {}
+  for (const [index, wanted] of pattern.entries()) {
+    const [, name, isRest] = /^\{(\w+)(\.\.\.)?\}$/.exec(wanted) ?? []
+    if (name !== undefined && isRest !== undefined) {
+      if (parts.length <= index) return undefined
+      params[name] = parts.slice(index).join('/')
+      return params
+    }
+    const part = parts[index]
+    if (part === undefined || part === '' || (name === undefined && part !== wanted)) return undefined
+    if (name !== undefined) params[name] = part
+  }
+  return parts.length === pattern.length ? params : undefined
+}

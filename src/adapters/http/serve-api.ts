@@ -1,0 +1,280 @@
+/** The HTTP door: one engine behind one server. What it is asked goes to the engine as it is; here nothing is decided. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { Duplex } from 'node:stream'
+import { type Clock, systemClock } from '../../core/clock.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
+import type { OpenEngine } from '../../engine/lazaret.ts'
+import { routes } from './routes/all-routes.ts'
+import type { ApiTokens } from './api-tokens.ts'
+import { BodyBudget } from './body.ts'
+import { answerAllowed, isFromAllowed } from './browsers/cors.ts'
+import { isConsolePath, isNavigation, serveConsole } from './browsers/console-files.ts'
+import type { HttpBounds } from './bounds.ts'
+import { usualBounds } from './bounds.ts'
+import { ApiExchange } from './exchange.ts'
+import { isLocal, requireNoTokenInAddress, requireOwnHost, requireOwnName, requireToken } from './gate.ts'
+import { HeldSandboxes } from './held-sandboxes.ts'
+import { OpenRuns } from './open-runs.ts'
+import { toLazaretError, toProblem } from './problem.ts'
+import { Quotas } from './quotas.ts'
+import { type Api, findRoute } from './routes/routes.ts'
+import { addressOf, boundAddresses, listen, type Place, refuseGarbage } from './server-place.ts'
+import { type Metrics, serveState } from './routes/state-routes.ts'
+import { Terminals } from './terminal/terminals.ts'
+
+export interface ApiDoor {
+  readonly engine: OpenEngine
+  readonly version: string
+  readonly tokens: ApiTokens
+  readonly listen: Place
+  /** In PEM. */
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined
+  /** The names in `Host` that are this server's. */
+  readonly hostNames: readonly string[]
+  /** Of pages elsewhere that may call it, too. */
+  readonly origins?: readonly string[] | undefined
+  /** Hears of what no client can be told. */
+  readonly warn: (message: string) => void
+  readonly metrics?: Metrics | undefined
+  readonly bounds?: Partial<HttpBounds>
+  readonly clock?: Clock
+}
+
+/** Ends with its disposal, and all that goes on with it. */
+export interface ApiService extends AsyncDisposable {
+  readonly url: string
+  /** Takes no new work, and resolves when what goes on has ended or `graceMs` have passed. */
+  drain(graceMs: number): Promise<void>
+}
+
+/** How often Node looks for requests that are late. */
+const lateMs = 1000
+/** In which the results of what was cancelled at the end can still be read. */
+const farewellMs = 1000
+/** Uploads of files may take long; whoever sends nothing meanwhile is cut off much earlier. */
+const requestMs = 600_000
+
+/** Throws the error of an address that cannot be had. */
+export async function serveApi(door: ApiDoor): Promise<ApiService> {
+  const { clock = systemClock } = door
+  const bounds = { ...usualBounds, ...door.bounds }
+  const requests = new Requests(door, bounds)
+  const answer = (request: IncomingMessage, response: ServerResponse): void =>
+    void requests.serve(request, response)
+  const options = {
+    maxHeaderSize: bounds.headerBytesMax,
+    headersTimeout: bounds.headersMs,
+    requestTimeout: requestMs,
+    keepAliveTimeout: bounds.idleMs,
+    connectionsCheckingInterval: lateMs,
+    // Older ones of Node do not ask. There a request for HTTP/2 is refused instead of being answered in HTTP/1.1.
+    shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
+  }
+  const { tls } = door
+  const server =
+    tls === undefined
+      ? createServer(options, answer)
+      : createTlsServer(
+          { ...options, ...tls, handshakeTimeout: bounds.headersMs, minVersion: 'TLSv1.2' },
+          answer,
+        )
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
+    requests.terminals.open({ request, socket, head }),
+  )
+  // A client that waits for leave to send its body gets it only past the gate.
+  server.on('checkContinue', answer)
+  server.on('clientError', refuseGarbage)
+  server.maxConnections = bounds.connectionsMax
+  boundAddresses(server, bounds.connectionsPerAddressMax)
+  await listen(server, door.listen)
+  return {
+    url: addressOf(server),
+    drain: (graceMs) => requests.drain(graceMs),
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      // Whoever reads slowly does not read on.
+      const cancel = clock.after(farewellMs, () => server.closeAllConnections())
+      await requests.end()
+      cancel()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+class Requests {
+  readonly terminals: Terminals
+  readonly #door: ApiDoor
+  readonly #bounds: HttpBounds
+  readonly #clock: Clock
+  readonly #bodies: BodyBudget
+  readonly #api: Api
+  readonly #open = new Set<{ readonly ended: Promise<void>; readonly stop: () => void }>()
+  readonly #draining = new AbortController()
+
+  constructor(door: ApiDoor, bounds: HttpBounds) {
+    const { engine, version, tokens, warn, clock = systemClock } = door
+    const runs = new OpenRuns()
+    this.#door = door
+    this.#bounds = bounds
+    this.#clock = clock
+    this.#bodies = new BodyBudget(bounds)
+    const most = bounds.sandboxesPerTokenMax
+    const sandboxes = new HeldSandboxes({
+      ...{ clock, most, warn },
+      lazaret: engine.lazaret,
+      isValid: (token) => tokens.has(token),
+    })
+    tokens.onRevoked = (revoked) => {
+      for (const token of revoked) {
+        runs.cancelOf(token)
+        sandboxes.endOf(token)
+      }
+    }
+    this.#api = { engine, version, runs, sandboxes, quotas: new Quotas(clock, bounds.runningPerTokenMax) }
+    const { hostNames, origins = [] } = door
+    const leaving = this.#draining.signal
+    this.terminals = new Terminals({ api: this.#api, tokens, hostNames, origins, clock, warn, leaving })
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const id = requestIdOf(request) ?? this.#clock.id()
+    const closed = new AbortController()
+    const { promise: ended, resolve } = Promise.withResolvers<void>()
+    const open = { ended, stop: () => closed.abort() }
+    this.#open.add(open)
+    request.on('error', () => undefined)
+    response.on('error', () => undefined)
+    response.setMaxListeners(0)
+    response.once('close', open.stop)
+    // A pipelined request whose turn to be answered has not come hears nothing of its connection on Node 22.
+    const { socket } = request
+    const leave = (): void => {
+      response.destroy()
+      open.stop()
+    }
+    socket.setMaxListeners(0)
+    socket.once('close', leave)
+    try {
+      await this.#serve({ id, request, response, signal: closed.signal })
+    } catch (error) {
+      // Nobody is there to be told, and what broke off broke off with its client.
+      if (closed.signal.aborted && response.destroyed) return
+      refuse({ id, request, response }, this.#toLazaretError(error, closed.signal))
+    } finally {
+      socket.off('close', leave)
+      this.#open.delete(open)
+      resolve()
+    }
+  }
+
+  async drain(graceMs: number): Promise<void> {
+    this.#draining.abort()
+    await this.#settledWithin(graceMs)
+  }
+
+  /** Cancels what goes on, and resolves when all of it has ended, or does not end. */
+  async end(): Promise<void> {
+    this.#draining.abort()
+    for (const { stop } of this.#open) stop()
+    this.terminals.end()
+    await this.#settledWithin(farewellMs)
+  }
+
+  async #settledWithin(ms: number): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<unknown>()
+    const cancel = this.#clock.after(ms, () => resolve(undefined))
+    const all = [this.terminals.ended(), ...[...this.#open].map(({ ended }) => ended)]
+    await Promise.race([Promise.all(all), late])
+    cancel()
+  }
+
+  async #serve({ id, request, response, signal }: Arrival): Promise<void> {
+    const { tokens, hostNames, origins = [], engine, metrics } = this.#door
+    const [path, search] = splitOnce(request.url ?? '', '?')
+    if (isConsolePath(path) && isNavigation(request)) requireOwnName(request, hostNames)
+    else requireOwnHost(request, hostNames, origins)
+    if (isFromAllowed(request, origins) && answerAllowed(request, response)) return undefined
+    const query = new URLSearchParams(search)
+    requireNoTokenInAddress(query)
+    if (isConsolePath(path)) return serveConsole(path, request, response)
+    if (path === '/healthz' || path === '/readyz' || path === '/metrics') {
+      if (!isLocal(request)) requireToken(tokens, request.headers.authorization, 'admin')
+      const state = { isDraining: this.#draining.signal.aborted, lazaret: engine.lazaret, metrics }
+      return serveState(path, { request, response }, state)
+    }
+    const { route, params } = this.#route(request, path)
+    const token = requireToken(tokens, request.headers.authorization, route.scope)
+    if (this.#draining.signal.aborted && route.isOfOpenWork !== true) throw draining()
+    if (request.headers.expect !== undefined) response.writeContinue()
+    const { bodyMs } = this.#bounds
+    const parts = { id, request, response, token, params, query, signal, bodyMs, bodies: this.#bodies }
+    const exchange = new ApiExchange({ ...parts, clock: this.#clock, draining: this.#draining.signal })
+    try {
+      await route.serve(exchange, this.#api)
+    } catch (error) {
+      if (!exchange.events.hasBegun || response.destroyed) throw error
+      await exchange.events.send('error', toProblem(this.#toLazaretError(error, signal), id).body)
+      exchange.events.end()
+    } finally {
+      exchange[Symbol.dispose]()
+    }
+  }
+
+  /** What the server's end has stopped is no defect. */
+  #toLazaretError(error: unknown, signal: AbortSignal): LazaretError {
+    return signal.aborted && error === signal.reason ? draining() : toLazaretError(error, this.#door.warn)
+  }
+
+  /** Whoever has no token learns no routes. */
+  #route(request: IncomingMessage, path: string): ReturnType<typeof findRoute> {
+    if (this.#door.tokens.find(request.headers.authorization) === undefined)
+      throw new LazaretError('UNAUTHENTICATED')
+    return findRoute(routes, request.method ?? '', path)
+  }
+}
+
+interface Arrival {
+  readonly id: string
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly signal: AbortSignal
+}
+
+/** Whatever of the body is still to come is not waited for. */
+function refuse({ id, request, response }: Omit<Arrival, 'signal'>, error: LazaretError): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy()
+    return
+  }
+  const { status, headers, body } = toProblem(error, id)
+  const isRead = request.complete
+  response
+    .writeHead(status, {
+      ...headers,
+      'x-request-id': id,
+      'cache-control': 'no-store',
+      ...(error.code === 'METHOD_NOT_ALLOWED' && { allow: error.message.replace(/^.* It has |\.$/g, '') }),
+      ...(!isRead && { connection: 'close' }),
+    })
+    .end(`${JSON.stringify(body)}\n`)
+}
+
+/** A client may name its request, to find it again. */
+function requestIdOf({ headers }: IncomingMessage): string | undefined {
+  const id = headers['x-request-id']
+  return typeof id === 'string' && /^[\w.-]{8,64}$/.test(id) ? id : undefined
+}
+
+function splitOnce(text: string, separator: string): readonly [string, string] {
+  const at = text.indexOf(separator)
+  return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+function draining(): LazaretError {
+  return new LazaretError('DISPOSED', {
+    message: 'The server is shutting down.',
+    hint: 'Ask again when it has started anew, or ask another one.',
+  })
+}

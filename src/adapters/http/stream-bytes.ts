@@ -1,0 +1,49 @@
+/** Bytes of a guest's as a reply, as they come. */
+import type { ServerResponse } from 'node:http'
+import type { Clock } from '../../core/clock.ts'
+import { whenDrained } from './body.ts'
+
+export interface BytesTarget {
+  readonly id: string
+  readonly response: ServerResponse
+  readonly clock: Clock
+}
+
+export interface BytesHead {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** No faster than the client reads. What fails before the first byte is a problem; later, the connection breaks off. */
+export async function streamBytes(
+  { response, clock, id }: BytesTarget,
+  content: AsyncIterable<Uint8Array>,
+  { status = 200, headers = {} }: BytesHead = {},
+): Promise<void> {
+  const pieces = content[Symbol.asyncIterator]()
+  let piece = await pieces.next()
+  response.writeHead(status, {
+    'x-request-id': id,
+    'cache-control': 'no-store',
+    // A guest wrote it: no browser may take it for a page.
+    'content-type': 'application/octet-stream',
+    'content-disposition': 'attachment',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'; sandbox",
+    ...headers,
+  })
+  const promised = Number(headers['content-length'] ?? Number.NaN)
+  let sent = 0
+  try {
+    for (; piece.done !== true && !response.destroyed; piece = await pieces.next()) {
+      sent += piece.value.length
+      if (sent > promised) break
+      if (!response.write(piece.value)) await whenDrained(response, clock)
+    }
+  } finally {
+    await pieces.return?.()
+  }
+  // A file can change after it was measured: the client must not take what came for the whole.
+  if (!Number.isNaN(promised) && sent !== promised) response.destroy()
+  else response.end()
+}

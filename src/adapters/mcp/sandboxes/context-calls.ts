@@ -1,0 +1,58 @@
+/** What a client does with the code contexts of its sandbox by their names: makes them, forks them, ends them. */
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import { LazaretError } from '../../../core/errors/errors.ts'
+import type { CodeContext } from '../../../sandbox/contexts/context-types.ts'
+import type { Sandbox } from '../../../sandbox/sandbox.ts'
+import { sandboxOf } from './sandbox-call.ts'
+import type { Called } from './sandbox-call.ts'
+import type * as schemas from './sandbox-schemas.ts'
+
+/** In one sandbox: each holds an interpreter and the memory that is promised to it. */
+const contextsMax = 16
+
+/** Made when it is first named; two calls that name it at the same time get the same. */
+export async function contextOf(
+  sandbox: Sandbox,
+  id: string,
+  language: CodeContext['language'] | undefined,
+): Promise<string> {
+  const known = sandbox.getCodeContext(id)
+  if (known === undefined) {
+    requireRoom(sandbox)
+    await sandbox.createCodeContext({ id, ...(language !== undefined && { language }) })
+  } else if (language !== undefined && known.language !== language)
+    throw new LazaretError('INVALID_REQUEST', {
+      detail: `context_id: ${JSON.stringify(id)} speaks ${known.language}.`,
+    })
+  return id
+}
+
+/** Of the contexts that the client knows by name, and those that the sandbox keeps for each language. */
+export function requireRoom(sandbox: Sandbox): void {
+  if (sandbox.listCodeContexts().length < contextsMax) return
+  throw new LazaretError('QUEUE_FULL', {
+    detail: `A sandbox has at most ${contextsMax} code contexts: close one with close_context.`,
+  })
+}
+
+export async function forkContext(call: Called<typeof schemas.forkContext>): Promise<CallToolResult> {
+  const { context_id: id, new_context_id: forkId } = call.args
+  const sandbox = sandboxOf(call)
+  const context = sandbox.getCodeContext(id)
+  if (context === undefined) throw new LazaretError('CONTEXT_GONE', { detail: `Context ${id}.` })
+  requireRoom(sandbox)
+  await context.fork({ id: forkId })
+  return {
+    content: [{ type: 'text', text: `context_id: ${forkId}` }],
+    structuredContent: { context_id: forkId },
+  }
+}
+
+export async function closeContext(call: Called<typeof schemas.closeContext>): Promise<CallToolResult> {
+  const isClosed = await sandboxOf(call).deleteCodeContext(call.args.context_id)
+  return {
+    content: [{ type: 'text', text: isClosed ? 'closed' : 'There is no context of this name.' }],
+    structuredContent: { isClosed },
+    ...(!isClosed && { isError: true }),
+  }
+}

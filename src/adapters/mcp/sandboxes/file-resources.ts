@@ -1,0 +1,81 @@
+/**
+ * Files of sandboxes as resources: their addresses, which hold the sandbox's handle and are worth nothing to another client,
+ * and what reading one gives.
+ */
+import type { CallToolResult, ReadResourceResult } from '@modelcontextprotocol/server'
+import { LazaretError } from '../../../core/errors/errors.ts'
+import { findImage } from '../../../result/images.ts'
+import type { ClientSandboxes } from './client-sandboxes.ts'
+
+/** The path is absolute, so three slashes never follow each other. */
+export const fileTemplate = 'lazaret://{sandbox_id}/{+path}'
+
+/** In base64 it fits a message of the protocol. */
+const resourceBytesMax = 8 * 1024 * 1024
+/** Links in the list of a folder: each is some 200 bytes. */
+const linksMax = 50
+/** The first revision of the protocol that knows them. Revisions are dates, which sort as texts. */
+const linkRevision = '2025-06-18'
+const pictureTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const
+
+export interface LinkedFile {
+  readonly sandbox: string
+  /** Absolute. */
+  readonly path: string
+  readonly bytes: number
+}
+
+/** Links for a result; none for a client that would not know what they are. */
+export function linksTo(
+  files: readonly LinkedFile[],
+  revision: string | undefined,
+): CallToolResult['content'] {
+  if (revision === undefined || revision < linkRevision) return []
+  return files.slice(0, linksMax).map(({ sandbox, path, bytes }) => ({
+    type: 'resource_link',
+    uri: addressOf(sandbox, path),
+    name: path.slice(path.lastIndexOf('/') + 1),
+    size: bytes,
+  }))
+}
+
+function addressOf(sandbox: string, path: string): string {
+  const parts = path.split('/').filter((part) => part !== '')
+  return `lazaret://${sandbox}/${parts.map(encodeURIComponent).join('/')}`
+}
+
+/** Throws SANDBOX_GONE, and INVALID_REQUEST for an address that is none. */
+export async function readFileResource(
+  sandboxes: ClientSandboxes,
+  client: string,
+  address: URL,
+): Promise<ReadResourceResult> {
+  const sandbox = sandboxes.get(client, address.host)
+  const bytes = await sandbox.readFile(decodePath(address.pathname), {
+    encoding: 'bytes',
+    bytesMax: resourceBytesMax,
+  })
+  return { contents: [contentOf(address.href, Buffer.from(bytes))] }
+}
+
+function decodePath(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    throw new LazaretError('INVALID_REQUEST', { detail: 'uri: has no path.' })
+  }
+}
+
+export function contentOf(uri: string, bytes: Buffer): ReadResourceResult['contents'][number] {
+  const blob = bytes.toString('base64')
+  const image = pictureOf(blob)
+  if (image !== undefined) return { uri, mimeType: image.mimeType, blob }
+  const text = bytes.toString('utf8')
+  if (Buffer.from(text).equals(bytes)) return { uri, mimeType: 'text/plain', text }
+  return { uri, mimeType: 'application/octet-stream', blob }
+}
+
+/** The guest chose the bytes; they must begin as the type says. */
+export function pictureOf(base64: string) {
+  return pictureTypes.map((type) => findImage({ [type]: base64 })).find((found) => found !== undefined)
+}

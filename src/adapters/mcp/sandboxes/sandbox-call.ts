@@ -1,0 +1,25 @@
+/** One call of a tool of sandboxes: who calls, with what, and until when. */
+import type { z } from 'zod'
+import type { Sandbox } from '../../../sandbox/sandbox.ts'
+import type { ClientSandboxes } from './client-sandboxes.ts'
+
+export interface SandboxCall<Args> {
+  readonly sandboxes: ClientSandboxes
+  readonly client: string
+  readonly args: Args
+  /** Aborted when the client wants no answer any more. */
+  readonly signal: AbortSignal
+  /** Of the protocol, as far as it is known. */
+  readonly revision?: string | undefined
+}
+
+export type Called<Schema extends { readonly input: z.ZodType }> = SandboxCall<z.infer<Schema['input']>>
+
+/** Throws SANDBOX_GONE. */
+export function sandboxOf({
+  sandboxes,
+  client,
+  args,
+}: SandboxCall<{ readonly sandbox_id: string }>): Sandbox {
+  return sandboxes.get(client, args.sandbox_id)
+}

@@ -1,0 +1,108 @@
+/** What the tools of sandboxes do, each for one call of a client. */
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import { describeCode, describeCommand } from './describe-sandbox-work.ts'
+import { contextOf } from './context-calls.ts'
+import { linksTo, pictureOf } from './file-resources.ts'
+import { sandboxOf } from './sandbox-call.ts'
+import type { Called } from './sandbox-call.ts'
+import type * as schemas from './sandbox-schemas.ts'
+
+/** What a model reads of a file, and what a message of the protocol holds. */
+const readBytesMax = 1024 * 1024
+const entriesMax = 1000
+
+export async function createSandbox({
+  sandboxes,
+  client,
+  signal,
+}: Called<typeof schemas.createSandbox>): Promise<CallToolResult> {
+  const handle = await sandboxes.create(client, signal)
+  const { idleMs } = sandboxes
+  return {
+    content: [{ type: 'text', text: `sandbox_id: ${handle}` }],
+    structuredContent: { sandbox_id: handle, idleTimeoutMs: idleMs },
+  }
+}
+
+export async function runCode(call: Called<typeof schemas.runCode>): Promise<CallToolResult> {
+  const { args, signal } = call
+  const { code, language, context_id: name, timeout_ms: timeout } = args
+  const sandbox = sandboxOf(call)
+  const context = name === undefined ? undefined : await contextOf(sandbox, name, language)
+  const result = await sandbox.runCode(code, {
+    ...(context === undefined ? { ...(language !== undefined && { language }) } : { context }),
+    ...(timeout !== undefined && { timeout }),
+    signal,
+  })
+  return describeCode(result)
+}
+
+export async function executeCommand(call: Called<typeof schemas.executeCommand>): Promise<CallToolResult> {
+  const { args, signal } = call
+  const { command, cwd, timeout_ms: timeout } = args
+  const result = await sandboxOf(call).exec(command, {
+    ...(cwd !== undefined && { cwd }),
+    ...(timeout !== undefined && { timeout }),
+    signal,
+  })
+  return describeCommand(result)
+}
+
+/** A picture comes as one, besides what was asked for. */
+export async function readFile(call: Called<typeof schemas.readFile>): Promise<CallToolResult> {
+  const { path, encoding = 'utf8' } = call.args
+  const bytes = await sandboxOf(call).readFile(path, { encoding: 'bytes', bytesMax: readBytesMax })
+  const base64 = Buffer.from(bytes).toString('base64')
+  const image = pictureOf(base64)
+  if (image !== undefined && encoding === 'utf8')
+    return {
+      content: [
+        { type: 'text', text: `${path}: a picture, ${image.mimeType}, ${bytes.length} bytes` },
+        { type: 'image', ...image },
+      ],
+      structuredContent: {},
+    }
+  const content = encoding === 'base64' ? base64 : Buffer.from(bytes).toString('utf8')
+  return { content: [{ type: 'text', text: content }], structuredContent: { content } }
+}
+
+export async function writeFile(call: Called<typeof schemas.writeFile>): Promise<CallToolResult> {
+  const { sandbox_id: sandbox, path, content, encoding = 'utf8' } = call.args
+  const bytes = Buffer.from(content, encoding)
+  await sandboxOf(call).writeFile(path, bytes, { createParents: true })
+  return {
+    content: [
+      { type: 'text', text: `${bytes.length} bytes written to ${path}` },
+      ...linksTo([{ sandbox, path, bytes: bytes.length }], call.revision),
+    ],
+    structuredContent: { bytes: bytes.length },
+  }
+}
+
+export async function listFiles(call: Called<typeof schemas.listFiles>): Promise<CallToolResult> {
+  const { sandbox_id: sandbox, path = '/workspace', recursive = false } = call.args
+  const { entries, isComplete } = await sandboxOf(call).listFiles(path, { recursive, entriesMax })
+  const listed = entries.map(({ path: name, type, bytes }) => ({ path: name, type, bytes }))
+  const files = listed
+    .filter(({ type }) => type === 'file')
+    .map(({ path: name, bytes }) => ({ sandbox, path: `${path}/${name}`, bytes }))
+  const lines = listed.map(({ path: name, type, bytes }) =>
+    type === 'file' ? `${name} (${bytes} bytes)` : `${name} (${type})`,
+  )
+  return {
+    content: [
+      { type: 'text', text: [...lines, ...(isComplete ? [] : ['…'])].join('\n') },
+      ...linksTo(files, call.revision),
+    ],
+    structuredContent: { entries: listed, isComplete },
+  }
+}
+
+export async function closeSandbox({
+  sandboxes,
+  client,
+  args,
+}: Called<typeof schemas.closeSandbox>): Promise<CallToolResult> {
+  await sandboxes.close(client, args.sandbox_id)
+  return { content: [{ type: 'text', text: 'closed' }], structuredContent: { isClosed: true } }
+}

@@ -1,0 +1,155 @@
+/** A network that is a policy: what a guest may reach, by name, and what it has reached. */
+
+export const networkModes = ['none', 'host'] as const
+/** A network that a request names by one word. */
+export type NetworkMode = (typeof networkModes)[number]
+
+export const networkKinds = [...networkModes, 'policy', 'local-policy'] as const
+/**
+ * What kind of network a request asks for. A `local-policy` names the host's own loopback, or addresses that are private or
+ * for special use; a `policy` does not.
+ */
+export type NetworkKind = (typeof networkKinds)[number]
+
+/** What a guest may reach. Everything else does not exist for it. Only TCP, and only through the host. */
+export interface NetworkPolicy {
+  /**
+   * `api.example.com`, `*.example.org:443` (every name below it, at any depth), `203.0.113.0/24:5432`,
+   * `[2001:db8::]/32:443`, `localhost:8080` (the host's own loopback). Without a port: 80 and 443. Private, link-local and
+   * the machine's own addresses only by a range that names them.
+   */
+  readonly allow: readonly string[]
+  /** In the same form; without a port: all. Wins over `allow`. */
+  readonly deny?: readonly string[] | undefined
+  /** Connections at one time. Default 64. */
+  readonly connectionsMax?: number | undefined
+  /** Bytes of all connections, both directions together. Default 1 GiB. */
+  readonly bytesMax?: number | undefined
+  /** How long finding and reaching an address may take. Default 10 000. */
+  readonly connectMs?: number | undefined
+}
+
+export type Network = NetworkMode | NetworkPolicy
+
+export const networkDefaults = {
+  connectionsMax: 64,
+  bytesMax: 1024 ** 3,
+  connectMs: 10_000,
+} as const
+
+/** Why the guest did not reach something. */
+export type RefusalReason =
+  /** No rule allows it. */
+  | 'not-allowed'
+  /** A rule of `deny` names it. */
+  | 'denied'
+  /** The host knows no address of this name. */
+  | 'not-found'
+  /** Its addresses are private, for special use, or those of the machine, and no rule names their range. */
+  | 'special-address'
+  /** `connectionsMax` were open. */
+  | 'connections'
+  /** `bytesMax` was used up. */
+  | 'bytes'
+  /** `connectMs` had passed. */
+  | 'too-slow'
+  /** The address did not answer, or refused. */
+  | 'unreachable'
+
+/** A host that the guest has reached, under the name that it used. */
+export interface ReachedHost {
+  readonly host: string
+  readonly port: number
+  readonly connections: number
+  readonly sentBytes: number
+  readonly receivedBytes: number
+}
+
+export interface NetworkRefusal {
+  /** A name, or an address. The guest's own text, with only letters, digits, `.`, `-`, `_` and `:` left. */
+  readonly host: string
+  /** Absent for a question about a name. */
+  readonly port?: number
+  readonly reason: RefusalReason
+  readonly count: number
+}
+
+/** What a guest did in a network that is a policy, as the host saw it. */
+export interface NetworkReport {
+  readonly hosts: readonly ReachedHost[]
+  readonly refused: readonly NetworkRefusal[]
+  /** Further hosts and refusals that are not listed one by one. */
+  readonly unlisted: number
+  /** Rules that would have let it through where none did, for a person to judge. */
+  readonly wouldAllow: readonly string[]
+}
+
+/** The sums of a report. */
+export interface NetworkTotals {
+  readonly connections: number
+  readonly sentBytes: number
+  readonly receivedBytes: number
+  readonly refusals: number
+}
+
+export function sumNetwork({ hosts, refused }: NetworkReport): NetworkTotals {
+  const sum = (key: 'connections' | 'sentBytes' | 'receivedBytes') =>
+    hosts.reduce((total, host) => total + host[key], 0)
+  return {
+    connections: sum('connections'),
+    sentBytes: sum('sentBytes'),
+    receivedBytes: sum('receivedBytes'),
+    refusals: refused.reduce((total, { count }) => total + count, 0),
+  }
+}
+
+/** What the cell has of its own: a policy's guest is in a network namespace like any other. */
+export function networkModeOf(network: Network = 'none'): NetworkMode {
+  return typeof network === 'string' ? network : 'none'
+}
+
+/** In one word, for figures and records. */
+export function nameNetwork(network: Network = 'none'): NetworkMode | 'policy' {
+  return typeof network === 'string' ? network : 'policy'
+}
+
+/** What came between two reports of one network. */
+export function reportSince(
+  before: NetworkReport | undefined,
+  after: NetworkReport | undefined,
+): NetworkReport | undefined {
+  if (before === undefined || after === undefined) return after
+  const hosts = after.hosts.map((one) => {
+    const old = before.hosts.find(({ host, port }) => host === one.host && port === one.port)
+    const less = (key: 'connections' | 'sentBytes' | 'receivedBytes') => one[key] - (old?.[key] ?? 0)
+    const [connections, sentBytes, receivedBytes] = [
+      less('connections'),
+      less('sentBytes'),
+      less('receivedBytes'),
+    ]
+    return { ...one, connections, sentBytes, receivedBytes }
+  })
+  const refused = after.refused.map((one) => {
+    const isSame = (other: NetworkRefusal) =>
+      other.host === one.host && other.port === one.port && other.reason === one.reason
+    return { ...one, count: one.count - (before.refused.find(isSame)?.count ?? 0) }
+  })
+  return {
+    hosts: hosts.filter((one) => one.connections + one.sentBytes + one.receivedBytes > 0),
+    refused: refused.filter(({ count }) => count > 0),
+    unlisted: after.unlisted - before.unlisted,
+    wouldAllow: after.wouldAllow.filter((rule) => !before.wouldAllow.includes(rule)),
+  }
+}
+
+const describedMax = 8
+
+/** As a sentence; undefined if nothing was refused. */
+export function describeRefusals({ refused }: NetworkReport): string | undefined {
+  if (refused.length === 0) return undefined
+  const some = refused.slice(0, describedMax).map(({ host, port, reason }) => {
+    return `${port === undefined ? host : `${host}:${port}`} (${reason})`
+  })
+  const more = refused.length > describedMax ? ` and ${refused.length - describedMax} more` : ''
+  return `The network policy refused ${some.join(', ')}${more}.`
+}

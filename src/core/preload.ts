@@ -1,0 +1,30 @@
+/** What workers have loaded ahead of a run: modules of Python, packages of JavaScript. */
+import type { Language } from './request.ts'
+
+/** The operator's, by language; a list is of Python's alone. */
+export type Preload =
+  | readonly string[]
+  | {
+      /** Modules of Python, such as `numpy`. */
+      readonly python?: readonly string[]
+      /** Packages for JavaScript and TypeScript, such as `lodash`. */
+      readonly node?: readonly string[]
+    }
+
+/** Those for programs in this language. */
+export function preloadFor(preload: Preload, language: Language): readonly string[] {
+  const { python = [], node = [] } = isList(preload) ? { python: preload } : preload
+  switch (language) {
+    case 'python':
+      return python
+    case 'javascript':
+    case 'typescript':
+      return node
+    case 'shell':
+      return []
+  }
+}
+
+function isList(preload: Preload): preload is readonly string[] {
+  return Array.isArray(preload)
+}

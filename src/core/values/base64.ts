@@ -1,0 +1,23 @@
+/** Bytes as text and back, where there is a Buffer and where there is none, as in a browser. */
+
+const hasBuffer = typeof Buffer !== 'undefined'
+/** As many arguments as every engine passes at one time. */
+const bytesAtOnce = 8192
+
+/** Never throws: what does not belong to base64 is skipped, and the first `=` ends it. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  if (hasBuffer) return Buffer.from(text, 'base64')
+  const [digits = ''] = text.replaceAll('-', '+').replaceAll('_', '/').split('=')
+  const plain = digits.replace(/[^A-Za-z0-9+/]/g, '')
+  // A single digit at the end is less than a byte.
+  const whole = plain.length % 4 === 1 ? plain.slice(0, -1) : plain
+  return Uint8Array.from(atob(whole), (character) => character.charCodeAt(0))
+}
+
+export function toBase64(bytes: Uint8Array): string {
+  if (hasBuffer) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+  let text = ''
+  for (let at = 0; at < bytes.length; at += bytesAtOnce)
+    text += String.fromCharCode(...bytes.subarray(at, at + bytesAtOnce))
+  return btoa(text)
+}

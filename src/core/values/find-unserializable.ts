@@ -1,0 +1,22 @@
+/** Looks for what could not cross in a value's encoding. Runs inside too, so it uses captured built-ins only. */
+import { stringIndexOf, stringSlice } from '../primordials.ts'
+
+// Quotes inside JSON strings are escaped, so neither can be part of one.
+const tag = '{"$type":"Unserializable"'
+/** Before the fields of a plain object that happens to look like a tag. */
+const escape = '{"$type":"Object","value":'
+const textStart = ',"text":'
+
+const parse = JSON.parse as (json: string) => string
+
+/** How the first part that could not cross looks to a person; `undefined` when all of it could. */
+export function findUnserializable(json: string): string | undefined {
+  for (let at = stringIndexOf(json, tag, 0); at >= 0; at = stringIndexOf(json, tag, at + 1)) {
+    if (at >= escape.length && stringSlice(json, at - escape.length, at) === escape) continue
+    const start = at + tag.length + textStart.length
+    let end = start + 1
+    while (end < json.length && json[end] !== '"') end += json[end] === '\\' ? 2 : 1
+    return parse(stringSlice(json, start, end + 1))
+  }
+  return undefined
+}

@@ -1,0 +1,22 @@
+/** What kind of built-in an object is, where the platform has no word for it: in a browser, among values of one's own. */
+
+const isOf =
+  (...names: readonly string[]) =>
+  (value: unknown): boolean =>
+    typeof value === 'object' &&
+    names.includes(Object.prototype.toString.call(value).slice('[object '.length, -1))
+
+export const kindsByTag = {
+  isAnyArrayBuffer: isOf('ArrayBuffer', 'SharedArrayBuffer'),
+  isBigIntObject: isOf('BigInt'),
+  isBooleanObject: isOf('Boolean'),
+  isDataView: isOf('DataView'),
+  isDate: isOf('Date'),
+  isMap: isOf('Map'),
+  isNativeError: isOf('Error'),
+  isNumberObject: isOf('Number'),
+  isRegExp: isOf('RegExp'),
+  isSet: isOf('Set'),
+  isStringObject: isOf('String'),
+  isTypedArray: (value: unknown): boolean => ArrayBuffer.isView(value) && !kindsByTag.isDataView(value),
+}

@@ -1,0 +1,39 @@
+/** Creates the policy from the operator's options. */
+import { systemClock } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { policyOf } from '../../policy/admit.ts'
+import type { Policy } from '../../policy/admit.ts'
+import { createBreakers } from '../../policy/breaking.ts'
+import { RateLimiter } from '../../policy/rate-limiter.ts'
+import { Room } from '../../policy/room.ts'
+import { availableMemory, resolveRoom, withinRoom } from '../../policy/room-size.ts'
+import type { ParsedOptions } from './options.ts'
+
+interface OpenRoom {
+  readonly room: Room
+  readonly clock: Clock
+  readonly options: ParsedOptions
+}
+
+/** The room for all work. The returned options have its size, and no ceiling above it. */
+export function openRoom(parsed: ParsedOptions): OpenRoom {
+  const { clock = systemClock } = parsed
+  const size = resolveRoom(parsed.queue, availableMemory)
+  const options = { ...parsed, queue: size, ceilings: withinRoom(parsed.ceilings, size) }
+  return { room: new Room({ ...size, clock }), clock, options }
+}
+
+export function createPolicy(
+  options: ParsedOptions,
+  { clock, room }: { readonly clock: Clock; readonly room: Room },
+): Policy {
+  const { access, admit, breaker, pools, preload, rate } = options
+  return policyOf({
+    admit,
+    access: { ...access, modules: preload },
+    hasSnippets: pools.snippet?.max !== 0,
+    breakers: breaker === false ? undefined : createBreakers(breaker, clock),
+    rate: rate === false ? undefined : new RateLimiter({ ...rate, clock }),
+    room,
+  })
+}

@@ -1,0 +1,164 @@
+/** Turns unknown input into a RunRequest, or a refusal that names the field. */
+import { z } from 'zod'
+
+import { LazaretError } from '../../core/errors/errors.ts'
+import { languages, realms, runtimeNames } from '../../core/request.ts'
+import type { RunHandles, RunRequest, RunSpec } from '../../core/request.ts'
+import { explainBadPattern } from '../../runtimes/collect/pattern.ts'
+import { listFolders } from './check-sizes.ts'
+import { checkRealm } from './check-realm.ts'
+import { checkFunctions, functionsSchema } from './function-names.ts'
+import { environmentNameSchema } from '../../environments/read-spec.ts'
+import { isAbortSignal, plainBytes, readInput } from '../../policy/hostile-input.ts'
+import { networkSchema } from '../../policy/network/network-schema.ts'
+import { checkPreload, limitsSchema, preloadSchema, sayIssues, wording } from '../../policy/schemas.ts'
+
+/** The kernel takes no longer argument or variable (MAX_ARG_STRLEN, execve(2)). */
+const argumentBytesMax = 128 * 1024 - 1
+const nameBytesMax = 255
+const filesMax = 10_000
+const pathDepthMax = 64
+const variablesMax = 1000
+const globsMax = 64
+
+const text = z.string().refine((value) => !value.includes('\0'), { error: 'must not contain NUL' })
+const argument = text.refine((value) => Buffer.byteLength(value) <= argumentBytesMax, {
+  error: 'is longer than 128 KiB',
+})
+/** `NAME=value` is one string to the kernel. */
+const variable = text.refine((value) => Buffer.byteLength(value) < argumentBytesMax - nameBytesMax, {
+  error: 'is longer than 127 KiB',
+})
+/** Zod drops the key `__proto__` silently, but nothing that was asked for may disappear. */
+const named = z.custom<Record<string, unknown>>(
+  (value) => !isObject(value) || !Object.hasOwn(value, '__proto__'),
+  {
+    error: '`__proto__` cannot be a name here',
+  },
+)
+const readBytes = z.unknown().transform((value, context) => {
+  const plain = plainBytes(value)
+  if (plain !== undefined) return plain
+  context.addIssue({ code: 'custom', message: 'must be bytes' })
+  return z.NEVER
+})
+const bytes = z.union([z.string(), readBytes], {
+  error: 'must be a string or bytes (a Uint8Array)',
+})
+
+const workspacePath = text.refine(isWorkspacePath, {
+  error: 'must be a relative path without `.`, `..`, empty or over-long parts',
+})
+
+const glob = text.refine((value) => explainBadPattern(value) === undefined, {
+  error: (issue) => explainBadPattern(issue.input as string),
+})
+
+/** Files of the workspace by relative path. */
+export const filesSchema = named
+  .pipe(z.record(workspacePath, bytes))
+  .refine((files) => Object.keys(files).length <= filesMax, { error: `more than ${filesMax} files` })
+  .refine((files) => findFileInFile(files) === undefined, {
+    error: (issue) => `${findFileInFile(issue.input as object)} is a file and a folder`,
+  })
+
+/** The client that the run is for. */
+export const clientSchema = text.max(256)
+
+/** The fields of a request, each by itself. */
+export const runFields = z.strictObject({
+  code: text,
+  language: z.enum(languages),
+  runtime: z.enum(runtimeNames).optional(),
+  realm: z.enum(realms).optional(),
+  input: z.unknown().optional(),
+  args: z.array(argument).max(1000).optional(),
+  files: filesSchema.optional(),
+  collect: z.array(glob).max(globsMax).optional(),
+  stdin: bytes.optional(),
+  env: named
+    .pipe(
+      z.record(
+        z
+          .string()
+          .max(nameBytesMax)
+          .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not a variable name'),
+        variable,
+      ),
+    )
+    .refine((env) => Object.keys(env).length <= variablesMax, {
+      error: `more than ${variablesMax} variables`,
+    })
+    .optional(),
+  functions: named.pipe(functionsSchema).optional(),
+  limits: limitsSchema.optional(),
+  network: networkSchema.optional(),
+  preload: preloadSchema.optional(),
+  environment: environmentNameSchema.optional(),
+  client: clientSchema.optional(),
+  signal: z.custom<AbortSignal>(isAbortSignal, { error: 'must be an AbortSignal' }).optional(),
+  onOutput: z
+    .custom<RunRequest['onOutput']>((value) => typeof value === 'function', { error: 'must be a function' })
+    .optional(),
+  keepOutput: z.boolean().optional(),
+})
+
+const cellless: readonly string[] = ['snippet', 'isolate']
+
+const schema = runFields
+  .refine(({ keepOutput, onOutput }) => keepOutput !== false || onOutput !== undefined, {
+    error: 'must not be false without `onOutput`: the output would be lost',
+    path: ['keepOutput'],
+  })
+  .refine(({ environment, runtime }) => environment === undefined || !cellless.includes(runtime ?? ''), {
+    error: 'is not for snippets and isolates, which import no packages',
+    path: ['environment'],
+  })
+  .superRefine(checkFunctions)
+  .superRefine(checkRealm)
+  .superRefine(checkPreload)
+
+/** The two halves of a request. */
+export interface ParsedRequest {
+  readonly spec: RunSpec
+  readonly handles: RunHandles
+}
+
+/** Throws INVALID_REQUEST. */
+export function parseRequest(input: RunRequest): ParsedRequest {
+  const parsed = readInput(() => schema.safeParse(input, { error: wording }))
+  if (!parsed.success) throw new LazaretError('INVALID_REQUEST', { detail: sayIssues(parsed.error) })
+  const { functions, signal, onOutput, keepOutput, ...fields } = parsed.data as RunRequest
+  // Not in the schema: another input may be a proxy, which zod would ask whether it is a promise.
+  const plainInput = plainBytes(fields.input)
+  return {
+    spec: {
+      ...fields,
+      ...(plainInput === undefined ? {} : { input: plainInput }),
+      ...(functions === undefined ? {} : { functionNames: Object.keys(functions) }),
+    },
+    handles: {
+      ...(functions === undefined ? {} : { functions }),
+      ...(signal === undefined ? {} : { signal }),
+      ...(onOutput === undefined ? {} : { onOutput }),
+      ...(keepOutput === undefined ? {} : { keepOutput }),
+    },
+  }
+}
+
+function isWorkspacePath(path: string): boolean {
+  const parts = path.split('/')
+  const isName = (part: string) =>
+    part !== '' && part !== '.' && part !== '..' && Buffer.byteLength(part) <= nameBytesMax
+  return parts.length <= pathDepthMax && parts.every(isName)
+}
+
+/** The name of a file that is also a folder of another one. */
+function findFileInFile(files: object): string | undefined {
+  const folders = new Set(Object.keys(files).flatMap(listFolders))
+  return Object.keys(files).find((path) => folders.has(path))
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,104 @@
+/** A sandbox in which installers run: what they say is handed on, and how they fail becomes one error. */
+import { LazaretError } from '../core/errors/errors.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
+import type { Variables } from '../sandbox/types.ts'
+import type { CreateOptions, EnvironmentProgress } from './environment.ts'
+
+const lastLinesMax = 12
+const lastCharsMax = 2000
+/** Builds of large packages take minutes; one that hangs ends. */
+const stepMsMax = 30 * 60_000
+
+export interface InstallStep {
+  readonly step: EnvironmentProgress['step']
+  readonly command: string
+  readonly variables?: Variables
+}
+
+export class Installer {
+  readonly sandbox: Sandbox
+  readonly #options: CreateOptions
+
+  constructor(sandbox: Sandbox, options: CreateOptions) {
+    this.sandbox = sandbox
+    this.#options = options
+  }
+
+  /** Throws ENVIRONMENT_FAILED, with the last lines, if the command fails. */
+  async run({ step, command, variables = {} }: InstallStep): Promise<void> {
+    const { signal, onProgress } = this.#options
+    signal?.throwIfAborted()
+    onProgress?.({ step })
+    const lines = new LastLines((line) => onProgress?.({ step, line }))
+    const { success, outcome } = await this.sandbox.exec(command, {
+      variables,
+      timeout: stepMsMax,
+      ...(signal === undefined ? {} : { signal }),
+      onOutput: ({ text }) => lines.take(text),
+    })
+    signal?.throwIfAborted()
+    if (!success) throw failure(step, outcome.kind, lines.end())
+  }
+
+  /** What a command prints: guest text, so bounded. Throws ENVIRONMENT_FAILED if it fails or prints more. */
+  async ask(command: string, bytesMax: number): Promise<string> {
+    const { success, stdout, stderr } = await this.sandbox.exec(command)
+    if (success && stdout.length <= bytesMax) return stdout
+    throw failure('summary', 'failed', success ? 'There is too much of it.' : stderr.slice(-lastCharsMax))
+  }
+
+  /** A text file that an installer has written: the guest's, so bounded. */
+  read(path: string, bytesMax: number): Promise<string> {
+    return this.sandbox.readFile(path, { bytesMax })
+  }
+}
+
+class LastLines {
+  readonly #onLine: (line: string) => void
+  #rest = ''
+  readonly #last: string[] = []
+
+  constructor(onLine: (line: string) => void) {
+    this.#onLine = onLine
+  }
+
+  take(text: string): void {
+    const lines = (this.#rest + text).split(/\r?\n|\r/)
+    this.#rest = (lines.pop() ?? '').slice(-lastCharsMax)
+    for (const line of lines) this.#add(line)
+  }
+
+  end(): string {
+    this.#add(this.#rest)
+    return this.#last.join('\n').slice(-lastCharsMax)
+  }
+
+  /** Guest text, which goes to terminals and logs: without what steers them. */
+  #add(text: string): void {
+    const line = text.slice(0, lastCharsMax).replaceAll(/[^\P{C}\t]/gu, '\uFFFD')
+    if (line.trim() === '') return
+    this.#last.push(line)
+    if (this.#last.length > lastLinesMax) this.#last.shift()
+    this.#onLine(line)
+  }
+}
+
+function failure(step: string, outcome: string, last: string): LazaretError {
+  return new LazaretError('ENVIRONMENT_FAILED', {
+    detail: `${step}: ${outcome === 'failed' || outcome === 'completed' ? 'the installer failed' : outcome}.\n${last}`,
+    hint: hintFor(last),
+  })
+}
+
+function hintFor(last: string): string {
+  if (/No module named pip\b/.test(last))
+    return 'Install pip for the Python that guests run on, such as python3-pip.'
+  if (/THESE PACKAGES DO NOT MATCH THE HASHES|EINTEGRITY/.test(last))
+    return 'A package is not what the lock says. Find out why before you make a new lock.'
+  if (/only-binary|No matching distribution|E404|ETARGET/.test(last)) return 'Check name and version.'
+  if (/resolve|EAI_AGAIN|ENOTFOUND|ECONNREFUSED|connection broken|network/i.test(last))
+    return 'Only the package sources can be reached: check them, name more with `environments.packageHosts`, or use `offline`.'
+  if (/error: command '?(?:gcc|cc|x86_64\S*)|not found: make|gyp ERR/.test(last))
+    return 'A package has to be compiled: install a compiler, or use a wheel.'
+  return 'The last lines of the installer say why.'
+}

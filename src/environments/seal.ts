@@ -1,0 +1,48 @@
+/** Looks at every file that came out of a build, and sums them up in one hash. */
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { chmod, lstat, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+
+import { LazaretError } from '../core/errors/errors.ts'
+
+export interface Seal {
+  readonly hash: string
+  readonly files: number
+  readonly bytes: number
+}
+
+const folderMode = 0o755
+const programMode = 0o755
+const plainMode = 0o644
+const ownersExecute = 0o100
+
+/**
+ * Lets everybody read it, whatever this process's umask is. The hash is that of each file's path and content, and of
+ * whether it is a program, in the order of the paths. Throws ENVIRONMENT_FAILED for anything but folders and files.
+ */
+export async function sealFolder(folder: string): Promise<Seal> {
+  const paths = (await readdir(folder, { recursive: true })).toSorted()
+  const sum = createHash('sha256')
+  let files = 0
+  let bytes = 0
+  for (const path of paths) {
+    const facts = await lstat(join(folder, path))
+    const whole = join(folder, path)
+    if (facts.isDirectory()) {
+      await chmod(whole, folderMode)
+      continue
+    }
+    if (!facts.isFile() || facts.nlink !== 1)
+      throw new LazaretError('ENVIRONMENT_FAILED', { detail: 'Something in it is not a plain file.' })
+    const isProgram = (facts.mode & ownersExecute) !== 0
+    await chmod(whole, isProgram ? programMode : plainMode)
+    const own = createHash('sha256')
+    await pipeline(createReadStream(whole), own)
+    sum.update(JSON.stringify([path, isProgram, own.digest('hex')]))
+    files++
+    bytes += facts.size
+  }
+  return { hash: sum.digest('hex'), files, bytes }
+}

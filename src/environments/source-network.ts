@@ -1,0 +1,41 @@
+/** The network of a build: the hosts of the package sources, and nothing else. */
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+
+import type { NetworkPolicy } from '../core/network.ts'
+import { ownAddresses, privateRangeOf } from '../jail/edge/address-ranges.ts'
+
+const usualPort: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' }
+/** Packages of one environment, as they are downloaded. */
+const bytesMax = 16 * 1024 ** 3
+
+/** `addresses` are URLs of indexes and registries; `more` are rules of the operator's. */
+export async function sourceNetwork(
+  addresses: readonly string[],
+  more: readonly string[],
+): Promise<NetworkPolicy> {
+  const rules = await Promise.all(addresses.map(rulesOf))
+  return { allow: [...new Set([...rules.flat(), ...more])], bytesMax }
+}
+
+/**
+ * The operator's configuration has named the host, so its address may be a private one. Two hosts at one such address and
+ * port cannot be told apart then.
+ */
+async function rulesOf(address: string): Promise<string[]> {
+  if (!URL.canParse(address)) return []
+  const { hostname, port, protocol } = new URL(address)
+  const number = port === '' ? usualPort[protocol] : port
+  if (number === undefined || hostname === '') return []
+  const name = hostname.replace(/^\[|\]$/g, '')
+  if (isIP(name) !== 0) return [rangeOf(name, number)]
+  const found = await lookup(name, { all: true }).catch(() => [])
+  const special = found
+    .map((one) => one.address)
+    .filter((one) => privateRangeOf(one) !== undefined || ownAddresses().includes(one))
+  return [`${name}:${number}`, ...special.map((one) => rangeOf(one, number))]
+}
+
+function rangeOf(address: string, port: string): string {
+  return isIP(address) === 6 ? `[${address}]/128:${port}` : `${address}/32:${port}`
+}

@@ -1,0 +1,185 @@
+/**
+ * Environments on the host's disk: a folder for each, named by the hash of what is in it, and a small file for each
+ * name. Nothing changes in a folder once it has its hash, and every change of a name is one rename.
+ */
+import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { LazaretError } from '../core/errors/errors.ts'
+import { isLeftBehind, nameOfThisHost } from '../jail/machine/host-identity.ts'
+import type { Environment } from './environment.ts'
+import { readNamed, readSealed } from './records.ts'
+import type { NamedEnvironment, SealedEnvironment } from './records.ts'
+
+const groupAndOthersWrite = 0o022
+
+export class EnvironmentStore {
+  readonly #find: () => string
+  #found: string | undefined
+  /** By hash: what is in an environment never changes. */
+  readonly #sealed = new Map<string, SealedEnvironment>()
+
+  constructor(folder: () => string) {
+    this.#find = folder
+  }
+
+  get #folder(): string {
+    return (this.#found ??= this.#find())
+  }
+
+  /** What the name means, or undefined. Throws ENVIRONMENT_FAILED where its files are damaged. */
+  find(name: string): Environment | undefined {
+    this.#requireOwn()
+    const named = readNamed(this.#pathOfName(name))
+    if (named === undefined) return undefined
+    const sealed = this.#sealed.get(named.hash) ?? readSealed(this.#manifestOf(named.hash), named.hash)
+    this.#sealed.set(named.hash, sealed)
+    return { name, ...named, ...sealed }
+  }
+
+  async list(): Promise<readonly Environment[]> {
+    const files = await listNames(join(this.#folder, 'names'))
+    const names = files.filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -'.json'.length))
+    return names.toSorted().flatMap((name) => this.find(name) ?? [])
+  }
+
+  folderOf(hash: string): string {
+    return join(this.#folder, 'objects', hash)
+  }
+
+  /** An empty folder for a build, removed with everything in it at the end. */
+  async stage(): Promise<AsyncDisposable & { readonly path: string }> {
+    this.#makeOwn()
+    const path = join(this.#folder, 'building', nameOfThisHost())
+    await mkdir(path, { recursive: true })
+    await chmod(path, 0o755)
+    return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
+  }
+
+  /** Moves what was built to its place and lets the name mean it. */
+  async keep(
+    name: string,
+    staged: string,
+    { sealed, named }: { readonly sealed: SealedEnvironment; readonly named: NamedEnvironment },
+  ): Promise<Environment> {
+    await writeFile(join(staged, 'environment.json'), `${JSON.stringify(sealed, null, 2)}\n`, { mode: 0o644 })
+    await mkdir(join(this.#folder, 'objects'), { recursive: true, mode: 0o755 })
+    // Whoever built the same a moment ago has left the same there.
+    const { hash } = named
+    await rename(staged, this.folderOf(hash)).catch((error: unknown) => {
+      if (!existsSync(this.#manifestOf(hash))) throw error
+    })
+    await this.#writeName(name, named)
+    return { name, ...named, ...sealed }
+  }
+
+  async forget(name: string): Promise<void> {
+    await rm(this.#pathOfName(name), { force: true })
+  }
+
+  /** Marks an environment as used by this process until the answer is called. Undefined when it is gone. */
+  use(hash: string): (() => Promise<void>) | undefined {
+    const marker = join(this.#usersOf(hash), nameOfThisHost())
+    try {
+      mkdirSync(marker, { recursive: true })
+    } catch (error) {
+      // Somebody else's environments, which only they can remove.
+      if (!isRefused(error)) throw error
+    }
+    // After the mark: whoever removes it looks for marks once it has taken the folder away.
+    if (!existsSync(this.#manifestOf(hash))) return undefined
+    return () => rm(marker, { recursive: true, force: true })
+  }
+
+  /** Removes a folder that nobody uses. False when somebody does. */
+  async removeUnused(hash: string): Promise<boolean> {
+    const folder = this.folderOf(hash)
+    if (await this.#isUsed(hash)) return false
+    await using aside = await this.stage()
+    const gone = join(aside.path, hash)
+    if (!(await rename(folder, gone).then(isDone, isMissing))) return true
+    if (await this.#isUsed(hash)) {
+      await rename(gone, folder)
+      return false
+    }
+    await rm(this.#usersOf(hash), { recursive: true, force: true })
+    this.#sealed.delete(hash)
+    return true
+  }
+
+  /** Hashes of folders, whether a name means them or not. */
+  async hashes(): Promise<readonly string[]> {
+    return await listNames(join(this.#folder, 'objects'))
+  }
+
+  /** Removes what builds of dead processes have left. */
+  async sweep(): Promise<void> {
+    const building = join(this.#folder, 'building')
+    for (const name of (await listNames(building)).filter(isLeftBehind))
+      await rm(join(building, name), { recursive: true, force: true })
+  }
+
+  async #isUsed(hash: string): Promise<boolean> {
+    const users = this.#usersOf(hash)
+    const names = await listNames(users)
+    for (const name of names.filter(isLeftBehind))
+      await rm(join(users, name), { recursive: true, force: true })
+    return names.some((name) => !isLeftBehind(name))
+  }
+
+  async #writeName(name: string, named: NamedEnvironment): Promise<void> {
+    const path = this.#pathOfName(name)
+    await mkdir(join(this.#folder, 'names'), { recursive: true, mode: 0o755 })
+    const temporary = `${path}.${nameOfThisHost()}`
+    await writeFile(temporary, `${JSON.stringify(named)}\n`, { mode: 0o644, flag: 'wx' })
+    await rename(temporary, path)
+  }
+
+  /** Guests import what lies there, so nobody but root and this user may have put it there. */
+  #requireOwn(): void {
+    const facts = statSync(this.#folder, { throwIfNoEntry: false })
+    if (facts === undefined) return
+    const isOurs = facts.uid === process.geteuid?.() || facts.uid === 0
+    if (isOurs && (facts.mode & groupAndOthersWrite) === 0) return
+    throw new LazaretError('INVALID_REQUEST', {
+      detail: `environments.folder: others can write to ${this.#folder}, or own it.`,
+      hint: 'Name a folder that belongs to you, or to root, and that nobody else can write to.',
+    })
+  }
+
+  #makeOwn(): void {
+    mkdirSync(this.#folder, { recursive: true, mode: 0o755 })
+    this.#requireOwn()
+  }
+
+  #pathOfName(name: string): string {
+    return join(this.#folder, 'names', `${name}.json`)
+  }
+
+  #manifestOf(hash: string): string {
+    return join(this.folderOf(hash), 'environment.json')
+  }
+
+  #usersOf(hash: string): string {
+    return join(this.#folder, 'users', hash)
+  }
+}
+
+async function listNames(folder: string): Promise<string[]> {
+  return await readdir(folder).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  })
+}
+
+const isDone = (): boolean => true
+
+function isMissing(error: unknown): boolean {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+  throw error
+}
+
+function isRefused(error: unknown): boolean {
+  return ['EACCES', 'EPERM', 'EROFS'].includes(String((error as NodeJS.ErrnoException).code))
+}

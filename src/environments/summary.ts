@@ -1,0 +1,24 @@
+/** What installers say they have installed: a line of JSON for each package, from a place where strangers' code has run. */
+import type { z } from 'zod'
+
+import { LazaretError } from '../core/errors/errors.ts'
+
+/** Throws ENVIRONMENT_FAILED for a line that is something else. */
+export function readSummary<Row>(text: string, schema: z.ZodType<Row>): Row[] {
+  const lines = text.split('\n').filter((line) => line !== '')
+  return lines.map((line) => {
+    const parsed = schema.safeParse(parseJson(line))
+    if (parsed.success) return parsed.data
+    throw new LazaretError('ENVIRONMENT_FAILED', {
+      detail: `An installer named no package: ${JSON.stringify(line.slice(0, 100))}.`,
+    })
+  })
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,296 @@
+/**
+ * A cell that has been built, and the host's end of its sockets. The launcher's stub is our child or our nursery's, and
+ * the cell's pid 1 is a child of the stub. To end a cell the host tells the stub to kill pid 1: as its parent, the stub
+ * can never hit an unrelated process.
+ */
+import type { Duplex } from 'node:stream'
+
+import { systemClock } from '../../core/clock.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
+import { CellGuests } from './cell-guests.ts'
+import type { GuestObserver } from './cell-guests.ts'
+import { decodeFault, decodeGone, parseFacts } from './cell-reports.ts'
+import type { GoneReport, StepFailure } from './cell-reports.ts'
+import { FrameDecoder, PayloadWriter, encodeFrame, frameType } from '../launch/frames.ts'
+import type { Frame } from '../launch/frames.ts'
+import type { BeginSpec, ProcessListener, SpawnSpec, TerminalSize } from './guest-process.ts'
+import type { Launcher } from '../launch/launcher.ts'
+import { putPayloads } from '../launch/put-frames.ts'
+import { encodeBegin, encodeSpawn } from '../launch/spawn-frame.ts'
+
+/** Created only on failure: an error records its stack, which takes too long for every cell that ends normally. */
+const wordless = () => new LazaretError('CELL_FAILED', { detail: 'The launcher ended without a word.' })
+
+/** How long the stub may take to obey before it is killed itself; its death kills pid 1 too. */
+const killGraceMs = 1000
+export class Cell {
+  /** The cell's private channel, if it was requested. */
+  readonly channel: Duplex | null
+  /** Resolves with facts observed from inside when the cell is built; rejects if it could not be built. */
+  readonly ready: Promise<Readonly<Record<string, string>>>
+  /** Resolves when nothing of the cell is alive and all its output has arrived. Never rejects. */
+  readonly gone: Promise<GoneReport>
+
+  /** For a cell with a nursery in it (plan-family.ts): receives the nursery's reports about its launchers. */
+  onNursery: ((frame: Frame) => void) | undefined
+
+  readonly #launcher: Launcher
+  readonly #control: Duplex
+  readonly #report: Duplex
+  readonly #guests = new CellGuests((type, id, payload) => this.#send(type, id, payload))
+  #nextId = 1
+  #isPlanned = false
+  #isReady = false
+  #isEnding = false
+  #failure: StepFailure | undefined
+  #pid1: number | undefined
+  #isReported = false
+  #cancelKill: (() => void) | undefined
+  #alone: PromiseWithResolvers<void> | undefined
+
+  constructor(launcher: Launcher) {
+    this.#launcher = launcher
+    this.#report = launcher.report
+    this.#control = launcher.control
+    this.channel = launcher.channel
+    for (const stream of [this.#report, this.#control, this.channel]) stream?.on('error', () => undefined)
+    const reportEnd = Promise.withResolvers<GoneReport>()
+    const ready = Promise.withResolvers<Readonly<Record<string, string>>>()
+    this.ready = ready.promise
+    this.ready.catch(() => undefined)
+    this.#listen(ready, reportEnd.resolve)
+    this.gone = this.#awaitEnd(reportEnd)
+    // Only after both sockets have been read to the end: the reason may be on the slower one.
+    void this.gone.then(() => this.#isReady || ready.reject(wordless()))
+    void this.gone.then(() => this.#guests.lose())
+  }
+
+  /** Host pid of the cell's pid 1, for tests and diagnosis. */
+  get pid1(): number | undefined {
+    return this.#pid1
+  }
+
+  /** Sends the plan. Everything sent after it waits until the cell is built. */
+  sendPlan(plan: Buffer): void {
+    this.#isPlanned = true
+    this.#send(frameType.plan, 0, plan)
+  }
+
+  /** Has the cell's nursery kill a launcher. */
+  killLauncher(id: number): void {
+    this.#send(frameType.kill, id)
+  }
+
+  /** Puts a file at an absolute guest path. A refusal ends the cell. */
+  put(path: string, content: Uint8Array, mode = 0o644): void {
+    for (const payload of putPayloads(path, content, mode)) this.#send(frameType.put, 0, payload)
+  }
+
+  /**
+   * Starts a process, and returns its number in this cell. `onFailure` is called if a step of this spawn or of the cell
+   * fails.
+   */
+  spawn(spec: SpawnSpec, listener: ProcessListener, onFailure: (failure: StepFailure) => void): number {
+    const id = this.#nextId++
+    if (this.#failure !== undefined) onFailure(this.#failure)
+    this.#guests.add(id, { listener, onFailure }, spec.channel)
+    this.#send(frameType.spawn, id, encodeSpawn(spec))
+    if (spec.stdin instanceof Uint8Array) this.#giveStdin(id, spec.stdin)
+    return id
+  }
+
+  /**
+   * Begins the run for which a process was started: these limits apply from now on, and its time runs. `observer` is
+   * told that it was spawned, as if it had been started now. False if it has already ended.
+   */
+  begin(id: number, spec: BeginSpec, observer: GuestObserver): boolean {
+    if (!this.#guests.reassign(id, observer)) return false
+    this.#send(frameType.begin, id, encodeBegin(spec))
+    this.#giveStdin(id, spec.stdin)
+    return true
+  }
+
+  /** From now on another observer receives the events of this process. False if it has already ended. */
+  reassign(id: number, observer: GuestObserver): boolean {
+    return this.#guests.reassign(id, observer)
+  }
+
+  /**
+   * The host's end of a process's own channel; request it when spawning. Null if there is none, or the process has
+   * ended.
+   */
+  channelOf(id: number): Duplex | null {
+    return this.#guests.channelOf(id)
+  }
+
+  /**
+   * For a process whose stdin comes later: adds to it. Resolves when there is room for more, or when nobody will read
+   * it.
+   */
+  writeStdin(id: number, bytes: Uint8Array): Promise<void> {
+    return this.#guests.write(id, bytes)
+  }
+
+  endStdin(id: number): void {
+    this.#guests.endStdin(id)
+  }
+
+  signal(id: number, number: number): void {
+    this.#send(frameType.signal, id, new PayloadWriter().u32(number).finish())
+  }
+
+  /** Kills a process that was spawned with `adopts`, and everything that it has started. */
+  killTree(id: number): void {
+    this.#send(frameType.killTree, id)
+  }
+
+  /** Stops reading this process's output, so that it blocks when it goes on writing; or resumes. */
+  holdOutput(id: number, isHeld: boolean): void {
+    this.#guests.holdOutput(id, isHeld)
+  }
+
+  /** The same of what it writes to its own channel, too. */
+  holdGuest(id: number, isHeld: boolean): void {
+    this.#guests.holdAll(id, isHeld)
+  }
+
+  resize(id: number, { columns, rows }: TerminalSize): void {
+    this.#send(frameType.resize, id, new PayloadWriter().u32(columns).u32(rows).finish())
+  }
+
+  /** Reports the end of a process as if it had exited with this code, and kills everything in the cell. */
+  finish(id: number, exitCode: number): void {
+    this.#send(frameType.finish, id, new PayloadWriter().u32(exitCode).finish())
+  }
+
+  /** Whether the cell keeps this process alive. */
+  hold(isHeld: boolean): void {
+    this.#launcher.hold(isHeld)
+  }
+
+  /**
+   * Kills every guest but not the cell, which then reports their ends and their remaining output. Resolves when none of
+   * them is alive any more, or when the cell has ended with them. Never rejects.
+   */
+  killGuests(): Promise<unknown> {
+    this.#send(frameType.killAll, 0)
+    this.#alone ??= Promise.withResolvers<void>()
+    return Promise.race([this.#alone.promise, this.gone])
+  }
+
+  /** Stops reading from the cell, so that its guests block when they go on writing. */
+  pause(): void {
+    if (!this.#isEnding) this.#control.pause()
+  }
+
+  /** Reads on. */
+  resume(): void {
+    this.#control.resume()
+  }
+
+  /** Kills everything in the cell. Returns at once; `gone` says when it is done. */
+  end(): void {
+    if (this.#isEnding) return
+    this.#isEnding = true
+    this.resume() // or its end would stay unread
+    // A launcher that waits for its plan is not a stub yet and reads only the control socket; closing that ends it.
+    if (!this.#isPlanned) this.#control.end()
+    // The end of our writing, never a byte: writing to a stub that has just ended would discard its last report unread.
+    this.#report.end()
+    if (this.#isReported) return
+    this.#cancelKill = systemClock.after(killGraceMs, () => this.#launcher.kill())
+    void this.gone.then(this.#cancelKill)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.end()
+    await this.gone
+  }
+
+  /** What is sent in one turn goes out at its end, in one call: each wakes whoever reads. */
+  #send(type: number, id: number, payload?: Uint8Array): void {
+    const control = this.#control
+    if (control.destroyed || !control.writable) return
+    if (control.writableCorked === 0) {
+      control.cork()
+      process.nextTick(() => control.uncork())
+    }
+    control.write(encodeFrame(type, id, payload))
+  }
+
+  #giveStdin(id: number, bytes: Uint8Array): void {
+    void this.#guests.write(id, bytes)
+    this.#guests.endStdin(id)
+  }
+
+  #listen(
+    ready: PromiseWithResolvers<Readonly<Record<string, string>>>,
+    gone: (report: GoneReport) => void,
+  ): void {
+    const failed = ready.reject
+    const onFrame = (frame: Frame): void => {
+      if (frame.type === frameType.ready) {
+        this.#isReady = true
+        ready.resolve(parseFacts(frame.payload.toString()))
+      } else if (frame.type === frameType.gone) this.#reportGone(gone, frame.payload)
+      else if (frame.type === frameType.born) this.#pid1 = frame.payload.readUInt32LE(0)
+      else if (frame.type === frameType.alone) this.#becomeAlone()
+      else if (frame.type === frameType.fault) this.#fail(frame, failed)
+      else if (frame.type >= frameType.started) this.onNursery?.(frame)
+      else this.#guests.handle(frame)
+    }
+    for (const stream of [this.#control, this.#report]) {
+      const decoder = new FrameDecoder()
+      stream.on('data', (chunk: Buffer) => {
+        try {
+          decoder.push(chunk).forEach(onFrame)
+        } catch (cause) {
+          failed(
+            new LazaretError('CELL_FAILED', {
+              detail: 'The launcher sent something that is not a frame.',
+              cause,
+            }),
+          )
+          this.end()
+        }
+      })
+    }
+    const unstarted = (cause: Error) =>
+      failed(new LazaretError('JAIL_UNAVAILABLE', { detail: 'The launcher did not start.', cause }))
+    void this.#launcher.ended.then((cause) => cause && unstarted(cause))
+  }
+
+  /** No process is alive any more; the stub's clean-up takes time, and nobody else would do it. */
+  #reportGone(gone: (report: GoneReport) => void, payload: Buffer): void {
+    gone(decodeGone(payload))
+    this.#isReported = true
+    this.#cancelKill?.()
+  }
+
+  #fail({ id, payload }: Frame, failed: (error: unknown) => void): void {
+    const failure = decodeFault(payload)
+    if (id !== 0 && this.#guests.fail(id, failure)) return
+    this.#failure = failure
+    failed(failure)
+    this.#guests.failAll(failure)
+  }
+
+  #becomeAlone(): void {
+    this.#alone?.resolve()
+    this.#alone = undefined
+  }
+
+  async #awaitEnd(reported: PromiseWithResolvers<GoneReport>): Promise<GoneReport> {
+    // A launcher that ended at once may have closed them before anybody listened.
+    const streams = [this.#report, this.#control].filter((stream) => !stream.closed)
+    await Promise.all(streams.map((stream) => new Promise((closed) => stream.once('close', closed))))
+    // The process that closed them is ending. If its end is never reported, as when a nursery was stopped, the wait
+    // ends after a while.
+    const cancelKill = systemClock.after(killGraceMs, () => this.#launcher.kill())
+    await this.#launcher.ended
+    cancelKill()
+    this.channel?.destroy()
+    reported.resolve({ cpuMs: 0, residentPeakBytes: 0 }) // when the stub died without a report
+    return reported.promise
+  }
+}

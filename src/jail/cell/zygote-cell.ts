@@ -1,0 +1,244 @@
+/**
+ * A cell in which guests are forked, on the host's side. It is opened once for a program and its imports, and then
+ * provides spaces whose guest is a fork of that program. To the rest of the host such a space is a cell like any other.
+ */
+import type { Clock } from '../../core/clock.ts'
+import { endOnce } from '../../core/endings.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
+import type { Limits } from '../../core/limits.ts'
+import { cleanUp, release } from './build-cell.ts'
+import type { BuiltCell } from './build-cell.ts'
+import { isStepFailure } from './cell-reports.ts'
+import { describeDoor } from '../plan/door-records.ts'
+import type { Door } from '../edge/door.ts'
+import type { Edge } from '../edge/edge.ts'
+import { openFamily } from './family-cell.ts'
+import type { FamilyCell } from './family-cell.ts'
+import { explainFailure } from '../launch/launch.ts'
+import type { LeasedGround, Machine } from '../machine/machine.ts'
+import { ownView } from '../plan/place.ts'
+import { planSpace } from '../plan/plan-family.ts'
+import type { CellPlan } from '../plan/plan.ts'
+import type { Bind, CellShape } from '../plan/shape.ts'
+
+export interface ZygoteOptions {
+  readonly machine: Machine
+  readonly clock: Clock
+  readonly program: ZygoteProgram
+  /** Holds the zygote itself; its guests have limits of their own. */
+  readonly limits: Limits
+  /** How many guests at one time. */
+  readonly guestsMax: number
+  /** If it is aborted before the zygote is ready, there is none: importing may take for ever. */
+  readonly signal?: AbortSignal
+}
+
+/** An interpreter that speaks native/zygote on its descriptor 3. */
+export interface ZygoteProgram {
+  readonly argv: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly binds: readonly Bind[]
+}
+
+/** What importing may take; a large library with compiled parts takes seconds on a busy machine. */
+const openMs = 60_000
+/** Two of our processes for each space, besides pid 1 and the zygote, and those that a fork needs for a moment. */
+const processesPerGuest = 3
+
+/**
+ * Throws RUNTIME_UNAVAILABLE when the program cannot be a zygote or what it shall import cannot be imported, and
+ * JAIL_UNAVAILABLE or CELL_FAILED as building any cell does. Null where cells have no namespaces.
+ */
+export async function openZygote(options: ZygoteOptions): Promise<Zygote | null> {
+  const { machine, clock, program, limits, guestsMax } = options
+  if (machine.wall !== 'namespaces') return null
+  const shape: CellShape = {
+    binds: program.binds,
+    network: 'none',
+    place: ownView,
+    diskBytes: limits.diskBytes,
+    guests: guestsMax,
+  }
+  const held = { ...limits, processesMax: limits.processesMax + guestsMax * processesPerGuest }
+  const wanted = {
+    machine,
+    clock,
+    shape,
+    owner: 'zygote',
+    limits: held,
+    guestsMax,
+    program,
+    hasDoors: machine.offersPolicies,
+  } as const
+  return openFamily(wanted, async (family) => {
+    const zygote = new Zygote(family, { ...options, shape })
+    const facts = await imported(family, options)
+    family.cell.hold(false)
+    zygote.dataBytes = Number(facts['zygote_data_bytes'] ?? 0)
+    return zygote
+  })
+}
+
+/** Resolves when everything is imported, with what the interpreter says of itself. */
+async function imported(
+  { cell, plan }: FamilyCell,
+  { clock, signal }: ZygoteOptions,
+): Promise<Readonly<Record<string, string>>> {
+  const giveUp = () => cell.end()
+  const patience = clock.after(openMs, giveUp)
+  if (signal?.aborted === true) giveUp()
+  signal?.addEventListener('abort', giveUp)
+  try {
+    return await cell.ready
+  } catch (failure) {
+    throw explain(failure, plan)
+  } finally {
+    patience()
+    signal?.removeEventListener('abort', giveUp)
+  }
+}
+
+/** Without an errno it is the interpreter that could not do as told. */
+function explain(failure: unknown, plan: CellPlan): unknown {
+  if (!isStepFailure(failure)) return failure
+  const { errno, step } = failure
+  if (errno !== 0) return explainFailure(failure, plan)
+  return new LazaretError('RUNTIME_UNAVAILABLE', { detail: `The interpreter cannot be prepared: ${step}` })
+}
+
+interface ZygoteParts extends ZygoteOptions {
+  readonly shape: CellShape
+}
+
+export class Zygote implements AsyncDisposable {
+  /** Resolves when no more guests can be born: the interpreter has ended, or its cell. Those that live go on. */
+  readonly gone: Promise<void>
+  /** Data that each of its guests has from the start: RLIMIT_DATA is to be this and what it may use besides. */
+  dataBytes = 0
+  readonly #family: FamilyCell
+  readonly #parts: ZygoteParts
+  readonly #freeGuests: number[]
+  /**
+   * Those that are alive or being born. What cannot be removed of one that has ended keeps its ids, and nobody waiting.
+   */
+  readonly #guests = new Set<object>()
+  readonly #gone = Promise.withResolvers<void>()
+  /** Nobody is left, and nobody will be born. */
+  readonly #empty = Promise.withResolvers<void>()
+  #isAlive = true
+  #isEnding = false
+  readonly #clean = endOnce(() => this.#family.clean())
+
+  constructor(family: FamilyCell, parts: ZygoteParts) {
+    this.#family = family
+    this.#parts = parts
+    this.gone = this.#gone.promise
+    this.#freeGuests = Array.from({ length: parts.guestsMax }, (_, index) => index)
+    const { cell } = family
+    // It is there for its guests, so it is waited for as long as they are.
+    family.onHold = (isHeld) => cell.hold(isHeld || this.#isEnding)
+    family.onBarren = () => this.#end()
+    void cell.gone.then(() => this.#end())
+  }
+
+  get alive(): boolean {
+    return this.#isAlive
+  }
+
+  /** Guests that may still be born now. */
+  get room(): number {
+    return this.#isAlive ? this.#freeGuests.length : 0
+  }
+
+  /** Whether no guest of it is alive or being born. */
+  get isEmpty(): boolean {
+    return this.#guests.size === 0
+  }
+
+  /** Host pid of the cell's pid 1, for tests and diagnosis. */
+  get pid1(): number | undefined {
+    return this.#family.cell.pid1
+  }
+
+  /** The abstract name at which its cell listens, for tests. */
+  get name(): string {
+    return this.#family.name
+  }
+
+  /**
+   * A space whose guest will be a fork: spawn it with `isFork`. Throws CELL_FAILED when there is no room or no zygote.
+   */
+  async build(limits: Limits, edge?: Edge): Promise<BuiltCell> {
+    const { clock, shape } = this.#parts
+    const guest = this.#isAlive ? this.#freeGuests.shift() : undefined
+    if (guest === undefined)
+      throw new LazaretError('CELL_FAILED', {
+        detail: this.#isAlive ? 'All guests of the zygote are taken.' : 'The zygote is gone.',
+      })
+    const leave = this.#enter()
+    let ground: LeasedGround | undefined
+    let door: Door | undefined
+    try {
+      door = this.#family.openDoor(edge)
+      ground = { ...this.#leaseSpace(guest, limits), edge: describeDoor(edge, door) }
+      const leased = ground
+      const plan = planSpace({ ...shape, diskBytes: limits.diskBytes }, this.#family.groundOf(leased, guest))
+      const cell = await this.#family.build(await this.#family.launch(true), plan)
+      return {
+        cell,
+        ground,
+        plan,
+        door,
+        clean: endOnce(() => cleanUp(cell, leased, { clock, work: null, door }).finally(leave)),
+      }
+    } catch (error) {
+      await door?.close()
+      if (ground === undefined) this.#freeGuests.push(guest)
+      else await release(ground, { clock, work: null }).catch(() => undefined)
+      leave()
+      throw error
+    }
+  }
+
+  /** No more guests are born; when those that live are gone it ends. Resolves then. */
+  async retire(): Promise<void> {
+    this.#end()
+    if (!this.isEmpty) await this.#empty.promise
+    await this[Symbol.asyncDispose]()
+  }
+
+  /** Ends it, with every guest of it that lives. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#end()
+    this.#family.cell.hold(true)
+    this.#isEnding = true
+    await this.#clean()
+  }
+
+  #leaseSpace(guest: number, limits: Limits): LeasedGround {
+    const ground = this.#family.lease(limits)
+    let isGiven = false
+    const giveBack = (): void => {
+      ground.release()
+      // Not before: the next guest with these ids is not to meet what is left of this one.
+      if (!isGiven) this.#freeGuests.push(guest)
+      isGiven = true
+    }
+    return { ...ground, release: giveBack }
+  }
+
+  /** A guest is being forked. Call the returned function, once or more, when it has ended. */
+  #enter(): () => void {
+    const guest = {}
+    this.#guests.add(guest)
+    return () => {
+      this.#guests.delete(guest)
+      if (!this.#isAlive && this.isEmpty) this.#empty.resolve()
+    }
+  }
+
+  #end(): void {
+    this.#isAlive = false
+    this.#gone.resolve()
+  }
+}

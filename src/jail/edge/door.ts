@@ -1,0 +1,226 @@
+/**
+ * One cell's way out, on the host's side: it answers the resolver's questions and decides where each connection leads. The
+ * address that was checked is the one that the relay is told, so that no later answer for the same name counts.
+ */
+import type { Clock } from '../../core/clock.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
+import type { NetworkReport, RefusalReason } from '../../core/network.ts'
+import { ownAddresses } from './address-ranges.ts'
+import { dnsCodes, dnsTypes, readQuestion, writeAnswer } from './dns-message.ts'
+import type { DnsQuestion } from './dns-message.ts'
+import type { Lookup } from './lookups.ts'
+import type { ConnectionEnd, DoorListener, Purse, RelayProcess } from './relay-process.ts'
+import type { NetworkRules } from './rules.ts'
+import type { StandInAddresses } from './stand-in-addresses.ts'
+import type { Tally } from './tally.ts'
+
+/** What the doors of one run or sandbox have in common. */
+export interface DoorParts extends Purse {
+  readonly rules: NetworkRules
+  readonly tally: Tally
+  readonly stand: StandInAddresses
+  readonly clock: Clock
+  readonly lookup: Lookup
+}
+
+/** What the plan of a cell or space has to say of it. */
+export interface DoorGround {
+  readonly id: number
+  readonly token: Uint8Array
+}
+
+/** A connection, by the name that the guest used or its address. */
+interface Target {
+  readonly host: string
+  readonly port: number
+}
+
+interface Opening {
+  readonly target: Target
+  /** Addresses that were checked, and not yet tried. */
+  left: string[]
+  cancel: () => void
+  isConnected: boolean
+}
+
+/** Long enough for programs that look names up for each request, and short enough for those that keep them. */
+const answerLifeSeconds = 60
+/** Addresses of a name that are tried one after the other. */
+const triesMax = 4
+
+export class Door implements DoorListener {
+  readonly ground: DoorGround
+  readonly #edge: DoorParts
+  readonly #relay: RelayProcess
+  readonly #connections = new Map<number, Opening>()
+  readonly #end = Promise.withResolvers<void>()
+  #isClosing = false
+
+  constructor(edge: DoorParts, relay: RelayProcess) {
+    this.#edge = edge
+    this.#relay = relay
+    this.ground = relay.admit(edge, this)
+  }
+
+  get report(): NetworkReport {
+    return this.#edge.tally.report
+  }
+
+  /** Resolves when nothing of it is left: no listener, no connection. */
+  close(): Promise<void> {
+    if (!this.#isClosing) {
+      this.#isClosing = true
+      if (this.#relay.isLost) this.#end.resolve()
+      else this.#relay.drop(this.ground.id)
+    }
+    return this.#end.promise
+  }
+
+  onQuestion(number: number, datagram: Buffer): void {
+    const question = readQuestion(datagram)
+    if (question === undefined) return this.#relay.answer(this.ground.id, number, Buffer.alloc(0))
+    if (question === 'malformed')
+      return this.#relay.answer(
+        this.ground.id,
+        number,
+        writeAnswer(datagram, undefined, { code: dnsCodes.malformed }),
+      )
+    const copy = Buffer.from(datagram)
+    void this.#answer(question).then((answer) =>
+      this.#relay.answer(this.ground.id, number, writeAnswer(copy, question, answer)),
+    )
+    return undefined
+  }
+
+  async #answer({ name, shown, type, isInternet }: DnsQuestion) {
+    const { rules, tally, stand } = this.#edge
+    if (!isInternet) return { code: dnsCodes.notImplemented }
+    if (name === 'localhost')
+      return type === dnsTypes.a ? { code: dnsCodes.ok, address: '127.0.0.1' } : { code: dnsCodes.ok }
+    const verdict = name === undefined ? 'not-allowed' : rules.judgeName(name)
+    if (name === undefined || verdict !== undefined) {
+      // Programs ask for both families at once; it is one refusal.
+      if (type !== dnsTypes.aaaa) tally.refuse(shown, verdict ?? 'not-allowed')
+      return { code: dnsCodes.noName }
+    }
+    // Such a name exists; it only has nothing else, and above all no hints that lead around (HTTPS, SVCB).
+    if (type !== dnsTypes.a) return { code: dnsCodes.ok }
+    const { addresses, reason } = await this.#resolve(name)
+    if (addresses.length === 0) {
+      tally.refuse(name, reason)
+      return { code: dnsCodes.noName }
+    }
+    const address = stand.of(name)
+    return address === undefined
+      ? { code: dnsCodes.failed }
+      : { code: dnsCodes.ok, address, lifeSeconds: answerLifeSeconds }
+  }
+
+  /** The addresses of a name that one port at least may be connected to; for one port if it is given. */
+  async #resolve(name: string, port?: number): Promise<{ addresses: string[]; reason: RefusalReason }> {
+    const { rules, lookup } = this.#edge
+    const found = await lookup(name)
+    const own = ownAddresses()
+    const ports = port === undefined ? rules.ports : [port]
+    const verdicts = found.map((address) => ports.map((one) => rules.judgeAddress(address, one, own)))
+    const addresses = found.filter((_, index) => verdicts[index]?.includes(undefined))
+    return { addresses, reason: verdicts[0]?.[0] ?? 'not-found' }
+  }
+
+  onArrived(connection: number, { address, port }: { address: string; port: number }): void {
+    const name = this.#edge.stand.nameOf(address)
+    const isLocal = address === '::1' || address.startsWith('127.')
+    const target = { host: isLocal ? 'localhost' : (name ?? address), port }
+    const opening: Opening = { target, left: [], cancel: () => undefined, isConnected: false }
+    this.#connections.set(connection, opening)
+    opening.cancel = this.#edge.clock.after(this.#edge.rules.connectMs, () =>
+      this.#refuse(connection, 'too-slow'),
+    )
+    void this.#lead(connection, opening, { address, name, isLocal })
+  }
+
+  /** Where it leads. */
+  async #lead(
+    connection: number,
+    opening: Opening,
+    { address, name, isLocal }: { address: string; name: string | undefined; isLocal: boolean },
+  ): Promise<void> {
+    const { rules } = this.#edge
+    const { port } = opening.target
+    if (isLocal) {
+      const verdict = rules.judgeLocalhost(port)
+      if (verdict !== undefined) return this.#refuse(connection, verdict)
+      opening.left = ['127.0.0.1', '::1']
+      return this.#tryNext(connection, opening, 'unreachable')
+    }
+    const verdict =
+      name === undefined ? rules.judgeRawAddress(address, port) : rules.judgeNamedPort(name, port)
+    if (verdict !== undefined) return this.#refuse(connection, verdict)
+    const { addresses, reason } =
+      name === undefined ? this.#checkRaw(address, port) : await this.#resolve(name, port)
+    opening.left = addresses.slice(0, triesMax)
+    return this.#tryNext(connection, opening, reason)
+  }
+
+  #checkRaw(address: string, port: number): { addresses: string[]; reason: RefusalReason } {
+    const verdict = this.#edge.rules.judgeAddress(address, port, ownAddresses())
+    return { addresses: verdict === undefined ? [address] : [], reason: verdict ?? 'unreachable' }
+  }
+
+  /** Without one it is refused, for this reason. */
+  #tryNext(connection: number, opening: Opening, reason: RefusalReason): void {
+    // It may have been closed while the name was looked up.
+    if (this.#connections.get(connection) !== opening) return
+    const address = opening.left.shift()
+    if (address === undefined) return this.#refuse(connection, reason)
+    this.#relay.connect(connection, { address, port: opening.target.port })
+  }
+
+  onFailed(connection: number): void {
+    const opening = this.#connections.get(connection)
+    if (opening !== undefined) this.#tryNext(connection, opening, 'unreachable')
+    else this.#relay.refuse(connection)
+  }
+
+  onConnected(connection: number): void {
+    const opening = this.#connections.get(connection)
+    if (opening === undefined) return
+    opening.cancel()
+    opening.isConnected = true
+    this.#edge.tally.reach(opening.target.host, opening.target.port)
+  }
+
+  onClosed(connection: number, { because, sentBytes, receivedBytes }: ConnectionEnd): void {
+    const opening = this.#connections.get(connection)
+    if (opening === undefined) return
+    opening.cancel()
+    this.#connections.delete(connection)
+    const { target, isConnected } = opening
+    if (isConnected) this.#edge.tally.count(target, sentBytes, receivedBytes)
+    if (because === 'bytes') this.#edge.tally.refuse(target.host, 'bytes', { port: target.port })
+  }
+
+  onDropped(overMax: number): void {
+    if (overMax > 0) this.#edge.tally.refuse('any', 'connections', { count: overMax })
+    for (const { cancel } of this.#connections.values()) cancel()
+    this.#connections.clear()
+    this.#end.resolve()
+  }
+
+  #refuse(connection: number, reason: RefusalReason): void {
+    const opening = this.#connections.get(connection)
+    if (opening === undefined || opening.isConnected) return
+    opening.cancel()
+    this.#connections.delete(connection)
+    this.#edge.tally.refuse(opening.target.host, reason, { port: opening.target.port })
+    this.#relay.refuse(connection)
+  }
+}
+
+/** Without a network namespace there is nothing that holds a policy. */
+export function policyUnenforceable(): LazaretError {
+  return new LazaretError('LIMIT_UNENFORCEABLE', {
+    detail: 'A policy for the network needs a network namespace, and cells have none here.',
+    hint: "Run `lazaret doctor` for the fix, or ask for `network: 'none'`.",
+  })
+}

@@ -1,0 +1,87 @@
+/**
+ * Names as the host resolves them: what /etc/hosts lists, else by the name servers of /etc/resolv.conf. Not by libc, whose
+ * lookups block one of the few threads that Node has for files: a guest whose names are answered slowly would stop
+ * the host's files. How many are under way has a bound, in all and for each policy.
+ */
+import { Resolver } from 'node:dns/promises'
+
+import type { Clock } from '../../core/clock.ts'
+import { HostsFile } from './hosts-file.ts'
+
+/** The addresses of a name; those of IPv4 first. Empty, or a rejection, if it has none. */
+export type Lookup = (name: string) => Promise<readonly string[]>
+
+const atOnceMax = 256
+const waitingMax = 1024
+/** Of one policy, so that its slow names are not everybody's. */
+const atOnceMaxOfOne = 16
+/** Then the configuration of the machine is read again. */
+const resolverLifeMs = 10_000
+const serverMs = 2000
+const triesMax = 2
+
+export class Lookups implements Disposable {
+  readonly #clock: Clock
+  readonly #lookup: Lookup
+  readonly #hosts = new HostsFile()
+  readonly #all = new Places(atOnceMax)
+  #resolver: Resolver | undefined
+  #madeAt = 0
+
+  constructor(clock: Clock, lookup?: Lookup) {
+    this.#clock = clock
+    this.#lookup = lookup ?? ((name) => this.#ask(name))
+  }
+
+  /** The lookups of one policy. They answer with nothing where a name is not found, or too much waits. */
+  openOne(): Lookup {
+    const own = new Places(atOnceMaxOfOne)
+    return (name) => own.take(() => this.#all.take(() => this.#lookup(name))).catch(() => [])
+  }
+
+  [Symbol.dispose](): void {
+    this.#resolver?.cancel()
+  }
+
+  async #ask(name: string): Promise<readonly string[]> {
+    const listed = this.#hosts.find(name)
+    if (listed.length > 0) return listed
+    const resolver = this.#current()
+    const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
+    return [four, six].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+  }
+
+  #current(): Resolver {
+    const isOld = this.#clock.now() - this.#madeAt > resolverLifeMs
+    if (this.#resolver !== undefined && !isOld) return this.#resolver
+    this.#madeAt = this.#clock.now()
+    this.#resolver = new Resolver({ timeout: serverMs, tries: triesMax })
+    return this.#resolver
+  }
+}
+
+/** Bounds how much is done at one time; the rest waits in turn. */
+class Places {
+  readonly #most: number
+  readonly #waiting: (() => void)[] = []
+  #taken = 0
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /** Rejects if too many wait, or as `work` does. */
+  async take<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#taken < this.#most) this.#taken++
+    else if (this.#waiting.length >= waitingMax) throw new Error('Too many names are looked up.')
+    // Whoever ends hands its place on.
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    try {
+      return await work()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#taken--
+      else next()
+    }
+  }
+}

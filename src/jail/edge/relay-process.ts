@@ -1,0 +1,240 @@
+/**
+ * The relay (native/relay), a child of this process: it carries the bytes of guests whose network is a policy, for all cells
+ * of this host. What it has to know for each connection it asks here.
+ */
+import { systemClock } from '../../core/clock.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
+import { PayloadWriter } from '../launch/frames.ts'
+import type { Frame } from '../launch/frames.ts'
+import { spawnRelay } from '../launch/launcher.ts'
+import { makeSecret } from '../launch/launches.ts'
+import { ServingProcess } from '../launch/serving-process.ts'
+import { readAddress, writeAddress } from './address-ranges.ts'
+import { closedBecause, doorsMax, relayFrame } from './relay-frames.ts'
+
+/** Closing a door takes a fraction of a millisecond. */
+const dropMs = 3000
+const tokenBytes = 16
+
+/** How a connection ended. */
+export interface ConnectionEnd {
+  readonly errno: number
+  readonly because: keyof typeof closedBecause
+  readonly sentBytes: number
+  readonly receivedBytes: number
+}
+
+/** What happens at one door. Connections and questions have numbers. */
+export interface DoorListener {
+  onQuestion(question: number, datagram: Buffer): void
+  onArrived(connection: number, to: { readonly address: string; readonly port: number }): void
+  /** The address was not reached; name another one, or refuse. */
+  onFailed(connection: number): void
+  onConnected(connection: number): void
+  onClosed(connection: number, end: ConnectionEnd): void
+  /** Nothing of it is left. `overMax` connections found no place in the limit. */
+  onDropped(overMax: number): void
+}
+
+/** What the doors of one run or sandbox draw on together. */
+export interface Purse {
+  readonly connectionsMax: number
+  /** Now. */
+  readonly bytesLeft: number
+}
+
+export class RelayProcess {
+  /** Its abstract name, without the NUL before it. */
+  readonly name = `lazaret-relay-${systemClock.id()}`
+  /** What a launcher has to know. */
+  readonly secret = makeSecret(systemClock)
+  /** Resolves when it listens; rejects when it never will. */
+  readonly standing: Promise<void>
+  readonly #process: ServingProcess
+  readonly #stands = Promise.withResolvers<void>()
+  readonly #doors = new Map<number, { readonly listener: DoorListener; readonly purse: Purse }>()
+  readonly #doorOf = new Map<number, number>()
+  readonly #patience = new Map<number, () => void>()
+  #nextDoor = 0
+  readonly #purses = new Map<Purse, { readonly id: number; doors: number }>()
+  #nextPurse = 1
+
+  /** Throws when no process can be started. */
+  constructor() {
+    this.#process = new ServingProcess(spawnRelay(), {
+      onFrame: (frame) => this.#handle(frame),
+      onLost: () => this.#lose(),
+    })
+    this.standing = this.#stands.promise
+    this.#say(relayFrame.open, 0, new PayloadWriter().bytes(Buffer.from(this.name)).bytes(this.secret))
+    // Cells keep this process alive, and not what serves them once it stands.
+    this.standing.then(
+      () => this.#process.hold(false),
+      () => undefined,
+    )
+  }
+
+  /** Resolves when its process has been reaped. */
+  get gone(): Promise<void> {
+    return this.#process.gone
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid
+  }
+
+  get isLost(): boolean {
+    return this.#process.isLost
+  }
+
+  /** A door that launchers may furnish with sockets. Throws CELL_FAILED when there are too many, or no relay any more. */
+  admit(purse: Purse, listener: DoorListener): { readonly id: number; readonly token: Buffer } {
+    const id = this.#freeDoor()
+    const token = makeSecret(systemClock).subarray(0, tokenBytes)
+    const { connectionsMax, bytesLeft } = purse
+    this.#doors.set(id, { listener, purse })
+    const payload = new PayloadWriter().bytes(token).u32(this.#draw(purse)).u32(connectionsMax).u64(bytesLeft)
+    this.#say(relayFrame.admit, id, payload)
+    return { id, token }
+  }
+
+  /** Ends the door and its connections; `onDropped` follows. */
+  drop(id: number): void {
+    this.#say(relayFrame.drop, id)
+    // A stopped relay keeps nobody waiting: it is killed, which closes all doors.
+    const patience = systemClock.after(dropMs, () => {
+      if (this.#doors.has(id)) this.#process.kill()
+    })
+    this.#patience.set(id, patience)
+  }
+
+  connect(connection: number, to: { readonly address: string; readonly port: number }): void {
+    this.#say(
+      relayFrame.connect,
+      connection,
+      new PayloadWriter().u32(to.port).bytes(writeAddress(to.address)),
+    )
+  }
+
+  refuse(connection: number): void {
+    this.#say(relayFrame.refuse, connection)
+  }
+
+  answer(door: number, question: number, bytes: Uint8Array): void {
+    this.#say(relayFrame.answer, door, new PayloadWriter().u32(question).bytes(bytes))
+  }
+
+  /** Ends it, and every connection with it. Resolves when it is gone. */
+  end(): Promise<void> {
+    return this.#process.end()
+  }
+
+  #freeDoor(): number {
+    if (this.isLost || this.#doors.size >= doorsMax)
+      throw new LazaretError('CELL_FAILED', {
+        detail: this.isLost
+          ? 'The relay of the network is gone.'
+          : `${doorsMax} cells have a policy for their network.`,
+      })
+    const taken = new Set([...this.#doors.keys()].map(placeOf))
+    const id = nextFree(this.#nextDoor, taken)
+    this.#nextDoor = id + 1
+    return id
+  }
+
+  /** The number of its purse, which is in use until its last door has been dropped. */
+  #draw(purse: Purse): number {
+    const known = this.#purses.get(purse)
+    if (known !== undefined) known.doors++
+    const taken = new Set([...this.#purses.values()].map(({ id }) => placeOf(id)))
+    const one = known ?? { id: nextFree(this.#nextPurse, taken), doors: 1 }
+    this.#purses.set(purse, one)
+    this.#nextPurse = Math.max(this.#nextPurse, one.id + 1)
+    return one.id
+  }
+
+  #giveBack(purse: Purse): void {
+    const one = this.#purses.get(purse)
+    if (one !== undefined && --one.doors === 0) this.#purses.delete(purse)
+  }
+
+  #say(type: number, id: number, payload?: PayloadWriter): void {
+    this.#process.say(type, id, payload?.finish())
+  }
+
+  #handle({ type, id, payload }: Frame): void {
+    switch (type) {
+      case relayFrame.ready:
+        return this.#stands.resolve()
+      case relayFrame.question:
+        return this.#doors
+          .get(id)
+          ?.listener.onQuestion(payload.readUInt32LE(0), payload.subarray(8, 8 + payload.readUInt32LE(4)))
+      case relayFrame.arrived:
+        return this.#arrive(id, payload)
+      case relayFrame.failed:
+        return this.#listenerOf(id)?.onFailed(id)
+      case relayFrame.connected:
+        return this.#listenerOf(id)?.onConnected(id)
+      case relayFrame.closed:
+        return this.#close(id, payload)
+      case relayFrame.dropped: {
+        const door = this.#doors.get(id)
+        this.#doors.delete(id)
+        this.#patience.get(id)?.()
+        this.#patience.delete(id)
+        if (door !== undefined) this.#giveBack(door.purse)
+        return door?.listener.onDropped(payload.readUInt32LE(0))
+      }
+      default:
+        throw new Error(`The relay said ${type}.`)
+    }
+  }
+
+  #arrive(connection: number, payload: Buffer): void {
+    const door = payload.readUInt32LE(0)
+    const address = readAddress(payload.subarray(12, 12 + payload.readUInt32LE(8)))
+    this.#doorOf.set(connection, door)
+    this.#doors.get(door)?.listener.onArrived(connection, { address, port: payload.readUInt32LE(4) })
+  }
+
+  #close(connection: number, payload: Buffer): void {
+    const listener = this.#listenerOf(connection)
+    this.#doorOf.delete(connection)
+    const reasons = Object.keys(closedBecause) as (keyof typeof closedBecause)[]
+    listener?.onClosed(connection, {
+      errno: payload.readUInt32LE(0),
+      because: reasons[payload.readUInt32LE(4)] ?? 'failed',
+      sentBytes: Number(payload.readBigUInt64LE(8)),
+      receivedBytes: Number(payload.readBigUInt64LE(16)),
+    })
+  }
+
+  #listenerOf(connection: number): DoorListener | undefined {
+    const door = this.#doorOf.get(connection)
+    return door === undefined ? undefined : this.#doors.get(door)?.listener
+  }
+
+  /** Its sockets are closed, so nothing that guests reach leads anywhere any more. */
+  #lose(): void {
+    this.#stands.reject(
+      new LazaretError('CELL_FAILED', { detail: 'The relay of the network could not be started.' }),
+    )
+    const doors = [...this.#doors.values()]
+    this.#doors.clear()
+    this.#doorOf.clear()
+    this.#purses.clear()
+    for (const cancel of this.#patience.values()) cancel()
+    this.#patience.clear()
+    for (const { listener } of doors) listener.onDropped(0)
+  }
+}
+
+/** A number names a place in the relay's table, and which of those that had it is meant. */
+const placeOf = (id: number): number => id % doorsMax
+
+function nextFree(from: number, taken: ReadonlySet<number>): number {
+  let id = from >= 2 ** 31 ? 1 : from
+  while (taken.has(placeOf(id))) id++
+  return id
+}

@@ -1,0 +1,30 @@
+/**
+ * The addresses that names have inside: each name that was asked for gets one of its own of 198.18.0.0/15, which is set
+ * aside for tests of networks (RFC 2544) and routed to the cell's loopback. The address says which name a connection
+ * means; where it goes the host finds out for each.
+ */
+export const standInRange = { address: '198.18.0.0', prefix: 15, family: 'ipv4' } as const
+
+const namesMax = 4096
+const first = (198 << 24) | (18 << 16) | 1
+
+export class StandInAddresses {
+  readonly #addresses = new Map<string, string>()
+  readonly #names = new Map<string, string>()
+
+  /** Undefined if there are too many names. */
+  of(name: string): string | undefined {
+    const known = this.#addresses.get(name)
+    if (known !== undefined) return known
+    if (this.#addresses.size >= namesMax) return undefined
+    const number = (first + this.#addresses.size) >>> 0
+    const address = [24, 16, 8, 0].map((shift) => (number >>> shift) & 0xff).join('.')
+    this.#addresses.set(name, address)
+    this.#names.set(address, name)
+    return address
+  }
+
+  nameOf(address: string): string | undefined {
+    return this.#names.get(address)
+  }
+}

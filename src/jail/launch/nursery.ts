@@ -1,0 +1,51 @@
+/**
+ * Decides whether this host has a nursery. Starting a program blocks a large Node for milliseconds, so a host that
+ * builds more than one cell starts a nursery once, which forks the launchers. If that fails, launchers are started like
+ * the first one.
+ */
+import { NurseryProcess } from './nursery-process.ts'
+import type { Launch } from './launches.ts'
+
+/** After this many nurseries that ended before they were ready, this machine has none. */
+const stillbornMax = 3
+
+export class Nursery implements AsyncDisposable {
+  #process: NurseryProcess | undefined
+  #isWanted = false
+  #isDisposed = false
+  #stillborn = 0
+
+  /** The current one, for tests and diagnosis. */
+  get process(): NurseryProcess | undefined {
+    return this.#process?.isStanding === true ? this.#process : undefined
+  }
+
+  /** Resolves with null if a launcher has to be started without it. Never rejects. */
+  async launch(hasChannel: boolean): Promise<Launch | null> {
+    return (await this.process?.launch(hasChannel)) ?? null
+  }
+
+  /**
+   * A cell was built without a nursery. From the second one on a nursery is worth its cost, and this is a good moment:
+   * the host is only waiting for its guest.
+   */
+  noteSpawned(): void {
+    const isWanted = this.#isWanted
+    this.#isWanted = true
+    if (!isWanted || this.#isDisposed || this.#process?.isLost === false || this.#stillborn >= stillbornMax)
+      return
+    try {
+      const process = new NurseryProcess()
+      this.#process = process
+      void process.standing.then(() => (this.#stillborn += process.isLost ? 1 : 0))
+    } catch {
+      // Out of descriptors, processes or memory. Starting a launcher reports that, and the next one tries again.
+    }
+  }
+
+  /** Call when every cell is gone. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isDisposed = true
+    await this.#process?.end()
+  }
+}

@@ -1,0 +1,252 @@
+/**
+ * What this machine offers to cells. A Lazaret finds it out once, by trying, when it is created; then each cell gets
+ * one ground.
+ */
+import { readFileSync } from 'node:fs'
+
+import { endInOrder } from '../../core/endings.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
+import type { Limits } from '../../core/limits.ts'
+import type { ProtectionLevel } from '../../core/protection.ts'
+import type { CellCgroup, CgroupParent } from '../cgroup/cgroup.ts'
+import { openCgroups } from '../cgroup/open.ts'
+import { lookAtHost } from '../view/host-view.ts'
+import type { LimitFigures, LimitGround } from '../limits/limit-rows.ts'
+import { limitMechanisms, planCgroup } from '../limits/plan-limits.ts'
+import { readTcpMem } from '../limits/socket-memory.ts'
+import type { Lookup } from '../edge/lookups.ts'
+import { Relays } from '../edge/relays.ts'
+import { hostView, ownView } from '../plan/place.ts'
+import type { Place } from '../plan/place.ts'
+import type { ViewRefused, WallRefused } from '../launch/launch.ts'
+import { Leases } from './leases.ts'
+import { Nursery } from '../launch/nursery.ts'
+import { SharedFolders } from '../view/shared-folders.ts'
+import { walls } from '../plan/shape.ts'
+import type { CellGround, CellIdentity, HostView, Wall } from '../plan/shape.ts'
+import { UidAllocator, idsPerCell } from './uid-range.ts'
+import type { UidRange } from './uid-range.ts'
+import { WorkFolders } from '../view/work-folders.ts'
+
+/** The ground of one cell, which is returned when the cell is gone. */
+export interface LeasedGround extends CellGround {
+  /** What the enforcement of its guests' limits depends on. */
+  readonly limitGround: LimitGround
+  readonly cgroup: CellCgroup | null
+  release(): void
+}
+
+export interface MachineOptions {
+  readonly uidRange: UidRange
+  /** Pretends that something is missing, for tests and for `doctor`. */
+  readonly without?: readonly ('cgroup' | 'own-uid')[]
+  /** Whether a request may have a policy for its network: then interpreters are forked that can be given one. */
+  readonly offersPolicies?: boolean
+  /** How names are looked up, if not as the host does. */
+  readonly lookup?: Lookup | undefined
+}
+
+/** Far more than one request can show. */
+const refusedLowersMax = 1000
+
+export class Machine {
+  /** As cells show it now. */
+  hostView: HostView
+  readonly architecture: 'x64' | 'arm64'
+  readonly identity: 'own' | 'shared'
+  /** Why there are no cgroups; empty if there are. */
+  readonly cgroupReason: string
+  /** What the figures of limits depend on here. */
+  readonly limitFigures: LimitFigures
+  /** Starts the launchers of this machine's cells. */
+  readonly nursery = new Nursery()
+  /** What carries the bytes of cells whose network is a policy. */
+  readonly relays: Relays
+  /** Folders that were searched before guests got their inodes. */
+  readonly sharedFolders = new SharedFolders()
+  readonly offersPolicies: boolean
+  readonly #cgroups: CgroupParent | undefined
+  readonly #ids: UidAllocator
+  readonly #leases = new Leases()
+  readonly #work = new WorkFolders()
+  #wall: Wall = 'namespaces'
+  #refusal: LazaretError | undefined
+  #swept: Promise<void> | undefined
+  #cells = 0
+
+  constructor({ uidRange, without = [], offersPolicies = false, lookup }: MachineOptions) {
+    this.relays = new Relays(lookup)
+    this.offersPolicies = offersPolicies
+    if (process.platform !== 'linux') {
+      throw new LazaretError('JAIL_UNAVAILABLE', {
+        detail: `Cells need Linux; this is ${process.platform}.`,
+        hint: 'Run on Linux, or in a Linux virtual machine.',
+      })
+    }
+    if (process.arch !== 'x64' && process.arch !== 'arm64') {
+      throw new LazaretError('JAIL_UNAVAILABLE', {
+        detail: `There is no system call table for ${process.arch}.`,
+      })
+    }
+    this.architecture = process.arch
+    this.hostView = lookAtHost()
+    this.identity = process.geteuid?.() === 0 && !without.includes('own-uid') ? 'own' : 'shared'
+    const answer = without.includes('cgroup') ? { reason: 'left out on request' } : openCgroups()
+    this.#cgroups = answer.parent
+    this.cgroupReason = answer.reason ?? ''
+    this.#ids = new UidAllocator(uidRange)
+    this.limitFigures = {
+      openFilesHard: readHardLimit('Max open files') ?? 1_048_576,
+      processesHard: readHardLimit('Max processes') ?? Number.MAX_SAFE_INTEGER,
+      tcpMem: readTcpMem(),
+    }
+  }
+
+  /** The level that a cell built here reaches; the launcher builds all of its layers or nothing. */
+  get level(): ProtectionLevel {
+    if (this.#wall === 'none') return 'none'
+    if (this.#wall === 'landlock') return 'restricted'
+    return this.identity === 'own' && this.#cgroups !== undefined ? 'strong' : 'standard'
+  }
+
+  /** The kind of wall that cells have here. */
+  get wall(): Wall {
+    return this.#wall
+  }
+
+  /** Why cells here have no better wall; undefined while nothing has refused the best one. */
+  get refusal(): LazaretError | undefined {
+    return this.#refusal
+  }
+
+  /** From now on cells are built with the next weaker wall. False if another cell has found that out before. */
+  async giveUp(refusal: WallRefused): Promise<boolean> {
+    const { wall } = refusal
+    const isNews = this.#wall === wall
+    if (isNews) {
+      this.#wall = walls[walls.indexOf(wall) + 1] ?? 'none'
+      this.#refusal = refusal
+    }
+    await (this.#swept ??= this.#work.sweep(this.#ids))
+    return isNews
+  }
+
+  /** From now on no cell makes its own view of this folder. False if that was already so. */
+  giveUpView({ lower }: ViewRefused): boolean {
+    const { refusedLowers } = this.hostView
+    if (refusedLowers.includes(lower) || refusedLowers.length >= refusedLowersMax) return false
+    this.hostView = { ...this.hostView, refusedLowers: [...refusedLowers, lower] }
+    return true
+  }
+
+  /** Where the guests of one more run will find things. */
+  choosePlace(): Place {
+    return this.#wall === 'namespaces' ? ownView : hostView(this.#work.next())
+  }
+
+  get cgroupVersion(): 1 | 2 | null {
+    return this.#cgroups?.version ?? null
+  }
+
+  /** Where the cgroups of cells are created: one folder for each hierarchy. */
+  get cgroupFolders(): readonly string[] {
+    return this.#cgroups?.folders ?? []
+  }
+
+  /** A cell is about to be built: starts the slow preparations for its ground. */
+  prepare(): void {
+    if (this.identity === 'own') this.#ids.prepare()
+  }
+
+  /** `guests` is how many of its guests get their own id, if there are ids. */
+  async lease(limits: Limits, guests = 1): Promise<LeasedGround> {
+    const pairs = Math.ceil((1 + guests) / idsPerCell)
+    const firstId = this.identity === 'own' ? await this.#ids.takeRun(pairs) : null
+    const giveBack = () => firstId !== null && this.#ids.giveBackRun(firstId, pairs)
+    let cgroup: CellCgroup | null = null
+    try {
+      cgroup = this.#makeCgroup(limits, this.#limitGround(false))
+    } catch (cause) {
+      giveBack()
+      throw cause
+    }
+    const identity: CellIdentity = firstId === null ? sharedIdentity() : { kind: 'own', firstId }
+    return {
+      ...this.#describe(identity, cgroup, this.#limitGround(false)),
+      release: this.#leases.add(() => {
+        // Ids last: nobody else gets them while anything with them may be alive.
+        cgroup?.remove()
+        giveBack()
+      }),
+    }
+  }
+
+  /** For a space in a cell: a cgroup of its own, which the cell's pid 1 may join, and ids that are the cell's. */
+  leaseInside({ identity }: LeasedGround, limits: Limits): LeasedGround {
+    const limitGround = this.#limitGround(true)
+    const cgroup = this.#makeCgroup(limits, limitGround)
+    if (identity.kind === 'own') cgroup?.admit(identity.firstId)
+    const ground = this.#describe(identity, cgroup, limitGround)
+    return { ...ground, release: this.#leases.add(() => cgroup?.remove()) }
+  }
+
+  #limitGround(isInSpace: boolean): LimitGround {
+    const { level, cgroupVersion, identity } = this
+    return { level, cgroupVersion, identity, isInSpace }
+  }
+
+  #makeCgroup(limits: Limits, limitGround: LimitGround): CellCgroup | null {
+    const figures = planCgroup(limits, limitGround, this.limitFigures)
+    if (this.#cgroups === undefined || figures === null) return null
+    try {
+      return this.#cgroups.create(`cell-${++this.#cells}`, figures)
+    } catch (cause) {
+      throw new LazaretError('CELL_FAILED', {
+        detail: `The cell's cgroup could not be made: ${(cause as Error).message}.`,
+        cause,
+      })
+    }
+  }
+
+  #describe(
+    identity: CellIdentity,
+    cgroup: CellCgroup | null,
+    limitGround: LimitGround,
+  ): Omit<LeasedGround, 'release'> {
+    return {
+      wall: this.#wall,
+      identity,
+      cgroupJoins: cgroup?.joins ?? [],
+      limitGround,
+      memoryHeldByCgroup: limitMechanisms(limitGround).memoryBytes === 'cgroup',
+      architecture: this.architecture,
+      hostView: this.hostView,
+      cgroup,
+    }
+  }
+
+  /** Call when every cell is gone. Throws END_FAILED with what could not be removed; a second call tries again. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await endInOrder('What cells were made of could not be removed', [
+      () => this.nursery[Symbol.asyncDispose](),
+      () => this.relays[Symbol.asyncDispose](),
+      ...this.#leases.unreturned,
+      () => this.#work[Symbol.dispose](),
+      () => this.#cgroups?.remove(),
+      // No other host may get the ids of a cell of which something may be left.
+      () => this.#leases.unreturned.length === 0 && this.#ids[Symbol.asyncDispose](),
+    ])
+  }
+}
+
+function sharedIdentity(): CellGround['identity'] {
+  return { kind: 'shared', uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 }
+}
+
+/** Soft and hard limit stand in columns; see proc(5). Null for `unlimited`. */
+function readHardLimit(name: string): number | null {
+  const line = new RegExp(`^${name}\\s+\\S+\\s+(\\S+)`, 'm')
+  const [, hard] = line.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+  const value = Number(hard)
+  return Number.isFinite(value) ? value : null
+}

@@ -1,0 +1,275 @@
+/**
+ * Mounts: the whole view of files, as records. The view is built on our own tmpfs; every mount point lies on it, never
+ * below a folder that guest code can write, and the workspace comes last, as a leaf.
+ * Stops: seeing or changing any file of the host that is not listed. Does not stop: reading what is listed; the host
+ * paths of binds can be read in /proc/self/mountinfo.
+ * Sources: mount(2), mount_setattr(2), open_tree(2), pivot_root(2), tmpfs(5), proc(5).
+ */
+import { LazaretError } from '../../core/errors/errors.ts'
+import { planEtcFiles, planSystemLinks } from '../view/etc-files.ts'
+import { countLocks } from '../machine/locks.ts'
+import type { PlanRecord } from './plan-records.ts'
+import type { Place } from './place.ts'
+import { guestId } from './shape.ts'
+import type { CellIdentity, CellShape, HostView } from './shape.ts'
+import { listSources, planSources } from '../view/sources.ts'
+import type { SourceGround, SourcePlan } from '../view/sources.ts'
+import { Remembered } from '../machine/remembered.ts'
+import { planSandboxDisk, sandboxFolders } from './sandbox-disk.ts'
+import { diskRoom, sharedMemoryRoom, tmpfsSize } from '../limits/disk.ts'
+
+const readOnly = 1
+const noSuid = 2
+const noDevices = 4
+const noExecute = 8
+const inert = noSuid | noDevices | noExecute
+
+/** Where the new root is built. Everything below it that is needed has been opened before. */
+const constructionSite = '/tmp'
+/** The guests' root: the only folder in the root. */
+export const guestRoot = '/cell'
+
+/** Opens the folder of the host that is the workspace. */
+export function planWorkspaceSource(path: string, slot: number, identity: CellIdentity): PlanRecord {
+  const id = identity.kind === 'own' ? identity.firstId + 1 : 0
+  return { do: 'open-workspace', slot, path, uid: id, gid: id }
+}
+
+/** Cells come in few shapes and by the thousand: a plan that was made once is used again. */
+const shapesMax = 32
+const madeBefore = new WeakMap<HostView, Map<string, MountPlan>>()
+
+/** Everything that is shown, opened and mounted, which is the same for all cells of a shape. */
+export interface MountPlan extends Pick<SourcePlan, 'holds' | 'nextSlot'> {
+  /** From creating the new root to making it read-only. */
+  readonly mounts: readonly PlanRecord[]
+}
+
+/** A workspace of the host has the slot after those of the sources. */
+export function planMounts(shape: CellShape, ground: SourceGround): MountPlan {
+  const known = madeBefore.get(ground.view) ?? new Map<string, MountPlan>()
+  madeBefore.set(ground.view, known)
+  const key = JSON.stringify([shape, ground.firstSlot, ground.kind])
+  const plan = known.get(key) ?? makePlan(shape, ground)
+  if (known.size >= shapesMax) known.clear()
+  known.set(key, plan)
+  return plan
+}
+
+function makePlan(shape: CellShape, ground: SourceGround): MountPlan {
+  const sources = planSources(shape, ground)
+  return { ...sources, mounts: makeMounts(shape, ground, sources) }
+}
+
+function makeMounts(shape: CellShape, ground: SourceGround, planned: SourcePlan): PlanRecord[] {
+  const { view, facts, memoryHeldByCgroup } = ground
+  const site = new ConstructionSite()
+  const sources = listSources(shape, view)
+  requireApart(sources.map(({ guest }) => guest))
+  const resolvConf = shape.network === 'host' ? view.resolvConf : ''
+  return [
+    {
+      do: 'root',
+      at: constructionSite,
+      options: 'size=4m,nr_inodes=1k,mode=0755',
+      inside: guestRoot.slice(1),
+    },
+    ...view.links.map(({ path, target }): PlanRecord => ({ do: 'symlink', target, path: path.slice(1) })),
+    ...Object.entries(planEtcFiles(resolvConf, shape)).flatMap(([path, text]) => site.file(path, text)),
+    ...Object.entries(shape.files ?? {}).flatMap(([path, text]) => site.file(path, text)),
+    ...planTexts(shape, view).flatMap(([path, text]) => site.file(path, text)),
+    ...Object.entries(planSystemLinks(shape)).flatMap(([path, to]) => site.link(path, to)),
+    ...sources.flatMap(({ host, guest }) => (facts.isFile(host) ? site.file(guest, '') : site.folder(guest))),
+    ...site.folder('/proc'),
+    ...planned.shows,
+    ...planDevices(site, shape),
+    { ...processes, path: 'proc' },
+    ...(shape.isSandbox === true
+      ? [
+          ...sandboxFolders.flatMap((path) => site.folder(path)),
+          ...planSandboxDisk(shape, view, planned.nextSlot),
+        ]
+      : writableMounts(shape.place, shape.diskBytes).flatMap((mount) => planWritable(site, mount))),
+    { do: 'pivot' },
+    { do: 'set-attributes', path: '/', attributes: readOnly | noSuid | noDevices },
+    { do: 'root-guard', path: guestRoot },
+    ...(memoryHeldByCgroup ? [] : [limitWatches]),
+    // No guest of a sandbox is in this view: each space covers /proc with its own, and masks that.
+    ...(shape.isSandbox === true ? [countLocks] : planMasks()),
+  ]
+}
+
+function planTexts({ isSandbox }: CellShape, { texts }: HostView): [string, string][] {
+  return isSandbox === true ? Object.entries(texts) : []
+}
+
+/** A mount point inside another bind would be created in a folder of the host. */
+function requireApart(points: readonly string[]): void {
+  const all = new Set(points)
+  for (const point of points) {
+    for (let end = point.lastIndexOf('/'); end > 0; end = point.lastIndexOf('/', end - 1)) {
+      const outer = point.slice(0, end)
+      if (!all.has(outer)) continue
+      throw new LazaretError('INVALID_REQUEST', {
+        detail: `${point} cannot be shown to guests: it lies inside ${outer}, which is shown as a whole.`,
+        hint: 'Show the outer folder alone, or both under other names (`readable`).',
+      })
+    }
+  }
+}
+
+const spaceMounts = new Remembered<readonly PlanRecord[]>()
+
+const terminals = {
+  do: 'mount',
+  type: 'devpts',
+  flags: noSuid | noExecute,
+  options: 'newinstance,ptmxmode=0666,mode=0620,max=64',
+} as const
+
+const processes = { do: 'mount', type: 'proc', flags: inert, options: '' } as const
+
+/**
+ * A space's own mounts, over the private mounts of its cell. The mount points already exist on that cell's tmpfs.
+ * Everything else in the view is read-only.
+ */
+export function planSpaceMounts({ place, diskBytes }: CellShape, owner: number): readonly PlanRecord[] {
+  return spaceMounts.get([place, diskBytes, owner], () => {
+    const sized = sizedMounts(place, diskBytes, owner)
+    return planOwnMounts(sized.map((mount) => ({ do: 'mount', type: 'tmpfs', ...mount })))
+  })
+}
+
+/** A sandbox space's own mounts, except the writable ones. */
+export function planOwnMounts(writable: readonly PlanRecord[]): PlanRecord[] {
+  return [{ ...terminals, path: '/dev/pts' }, { ...processes, path: '/proc' }, ...writable, ...planMasks()]
+}
+
+/** Of a sandbox each space has terminals and shared memory of its own, and nobody is in the view that they lie in. */
+function planDevices(site: ConstructionSite, shape: CellShape): PlanRecord[] {
+  const links = {
+    ptmx: 'pts/ptmx',
+    fd: '/proc/self/fd',
+    stdin: '/proc/self/fd/0',
+    stdout: '/proc/self/fd/1',
+    stderr: '/proc/self/fd/2',
+  }
+  return [
+    ...site.folder('/dev/pts'),
+    ...(shape.isSandbox === true ? [] : [{ ...terminals, path: 'dev/pts' }]),
+    ...Object.entries(links).map(([name, target]): PlanRecord => ({
+      do: 'symlink',
+      target,
+      path: `dev/${name}`,
+    })),
+    ...site.folder('/dev/shm'),
+    ...(shape.isSandbox === true ? [] : [planTmpfs(sharedMemoryMount(shape.diskBytes))]),
+  ]
+}
+
+/** A tmpfs that guests write to. */
+export interface WritableMount {
+  readonly path: string
+  readonly flags: number
+  readonly options: string
+}
+
+/** Every mount whose size follows from the disk limit. */
+export function sizedMounts(place: Place, diskBytes: number, owner = guestId): WritableMount[] {
+  return [sharedMemoryMount(diskBytes), ...writableMounts(place, diskBytes, owner)]
+}
+
+export function sharedMemoryMount(diskBytes: number): WritableMount {
+  const size = tmpfsSize(sharedMemoryRoom(diskBytes))
+  return { path: '/dev/shm', flags: inert, options: `mode=1777,${size}` }
+}
+
+function writableMounts(place: Place, diskBytes: number, owner = guestId): WritableMount[] {
+  const size = tmpfsSize(diskRoom(diskBytes))
+  const flags = noSuid | noDevices
+  return [
+    { path: place.temporary, flags, options: `mode=1777,${size}` },
+    { path: place.workspace, flags, options: `mode=0755,uid=${owner},gid=${owner},${size}` },
+  ]
+}
+
+function planTmpfs({ path, flags, options }: WritableMount): PlanRecord {
+  return { do: 'mount', type: 'tmpfs', path: path.slice(1), flags, options }
+}
+
+function planWritable(site: ConstructionSite, mount: WritableMount): PlanRecord[] {
+  return [...site.folder(mount.path), planTmpfs(mount)]
+}
+
+/**
+ * Instances of inotify of all guests in the cell's user namespace. Each keeps 16,384 events of 512 bytes, which nobody
+ * counts without a cgroup. 128, the kernel's default, were 1 GiB.
+ */
+const limitWatches: PlanRecord = {
+  do: 'setting',
+  path: '/proc/sys/user/max_inotify_instances',
+  value: '16',
+}
+
+/** Entries of a fresh /proc that are about the machine and not about the cell's processes. Absent ones are skipped. */
+function planMasks(): PlanRecord[] {
+  const unchangeable = [
+    '/proc/sys',
+    '/proc/sysrq-trigger',
+    '/proc/irq',
+    '/proc/bus',
+    '/proc/fs',
+    '/proc/acpi',
+    '/proc/scsi',
+    // A writer here makes the kernel watch the whole machine's pressure, in memory that is charged to no cgroup.
+    '/proc/pressure',
+  ]
+  const hidden = [
+    'kcore',
+    'keys',
+    'key-users',
+    'timer_list',
+    'kmsg',
+    'kallsyms',
+    'sched_debug',
+    'latency_stats',
+    'config.gz',
+    'vmallocinfo',
+    'cmdline',
+    'modules',
+    // Reading these blocks every lock or every allocation of the machine for that time.
+    'locks',
+    'zoneinfo',
+    'buddyinfo',
+  ]
+  return [
+    countLocks,
+    ...unchangeable.map((path): PlanRecord => ({ do: 'read-only', path, attributes: readOnly | inert })),
+    ...hidden.map((name): PlanRecord => ({ do: 'mask', path: `/proc/${name}` })),
+  ]
+}
+
+/** Remembers which folders of the new root exist, so that parents are created only once. */
+class ConstructionSite {
+  readonly #made = new Set<string>(['/'])
+
+  folder(path: string): PlanRecord[] {
+    if (this.#made.has(path)) return []
+    this.#made.add(path)
+    const parent = path.slice(0, path.lastIndexOf('/')) || '/'
+    return [...this.folder(parent), { do: 'directory', path: path.slice(1), mode: 0o755 }]
+  }
+
+  link(path: string, target: string): PlanRecord[] {
+    const parent = path.slice(0, path.lastIndexOf('/')) || '/'
+    return [...this.folder(parent), { do: 'symlink', target, path: path.slice(1) }]
+  }
+
+  file(path: string, text: string): PlanRecord[] {
+    const parent = path.slice(0, path.lastIndexOf('/')) || '/'
+    return [
+      ...this.folder(parent),
+      { do: 'file', path: path.slice(1), mode: 0o444, content: Buffer.from(text) },
+    ]
+  }
+}

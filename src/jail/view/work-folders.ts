@@ -1,0 +1,129 @@
+/**
+ * The folders of runs on the host's disk (level `restricted`): one for this host process, with one inside for each run.
+ * The launcher makes and removes the inner ones, even when this process is gone. The next host process removes what
+ * both left.
+ */
+import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+
+import { LazaretError } from '../../core/errors/errors.ts'
+import { isLeftBehind, nameOfThisHost } from '../machine/host-identity.ts'
+import { Cell } from '../cell/cell.ts'
+import { spawnLauncher } from '../launch/launcher.ts'
+import { encodePlan } from '../plan/plan-records.ts'
+import type { PlanRecord } from '../plan/plan-records.ts'
+import type { UidAllocator } from '../machine/uid-range.ts'
+
+export class WorkFolders {
+  #own: string | undefined
+  #runs = 0
+
+  /** A path for one more run. Throws JAIL_UNAVAILABLE if no folder can be created. */
+  next(): string {
+    this.#own ??= makeOwnFolder()
+    return `${this.#own}/run-${++this.#runs}`
+  }
+
+  /** Removes what dead hosts left behind. Never throws: what cannot be removed is left to the next start. */
+  async sweep(ids: UidAllocator): Promise<void> {
+    const temporary = tmpdir()
+    for (const name of listFolder(temporary).filter(isLeftBehind)) {
+      const folder = `${temporary}/${name}`
+      const uid = ownerOf(folder)
+      if (uid === undefined || uid !== process.geteuid?.()) continue // somebody who only uses our names
+      for (const run of listFolder(folder)) await sweepRun(`${folder}/${run}`, ids)
+      removeEmpty(folder)
+    }
+  }
+
+  /** Throws if a run has left something in it; a second call tries again. */
+  [Symbol.dispose](): void {
+    const own = this.#own
+    if (own === undefined) return
+    removeEmpty(own)
+    if (existsSync(own)) throw new Error(`${own} is not empty.`)
+    this.#own = undefined
+  }
+}
+
+function makeOwnFolder(): string {
+  try {
+    const path = `${realpathSync(tmpdir())}/${nameOfThisHost()}`
+    // Guests with ids of their own have to pass through it, but need not list it.
+    mkdirSync(path, { mode: 0o711 })
+    return path
+  } catch (cause) {
+    throw new LazaretError('JAIL_UNAVAILABLE', {
+      detail: `Without namespaces each run needs a folder on the host's disk. ${(cause as Error).message}.`,
+      hint: 'Set TMPDIR to a folder that this user may write to and every user may enter.',
+      cause,
+    })
+  }
+}
+
+/**
+ * Where guests have ids of their own, the folder stays until this host alone has them: it is what shows which guests
+ * are still to be ended. A live host that has the ids took them when nobody lived with them, or ends these guests now.
+ */
+async function sweepRun(path: string, ids: UidAllocator): Promise<void> {
+  const uid = ownerOf(path)
+  if (uid === undefined) return
+  if (uid === process.geteuid?.()) return removeRun(path, { endsGuests: false })
+  const giveBack = await ids.reserve(uid)
+  if (giveBack === undefined) return
+  try {
+    await removeRun(path, { endsGuests: true })
+  } finally {
+    await giveBack()
+  }
+}
+
+/**
+ * Removes what a launcher could not remove itself because it failed or was killed. Never throws. `endsGuests` when ids
+ * that are not the service's own belong to this run alone: whatever is still alive with them is ended first.
+ */
+export async function removeRun(
+  path: string,
+  { endsGuests }: { readonly endsGuests: boolean },
+): Promise<void> {
+  removeEmpty(path)
+  const uid = ownerOf(path)
+  if (uid === undefined) return
+  // By a launcher, because guests' trees may be deeper than the longest path, and guests may still be alive.
+  const guest = uid + 1
+  const records: PlanRecord[] = [
+    ...(uid === process.geteuid?.() ? [] : [{ do: 'guest-ids', uid: guest, gid: guest } as const]),
+    { do: 'remove', path, endsGuests },
+  ]
+  try {
+    const launcher = new Cell(spawnLauncher(false))
+    launcher.ready.catch(() => undefined)
+    launcher.sendPlan(encodePlan(records))
+    await launcher.gone
+  } catch {
+    return // No launcher can be started: there is nothing to tidy up with.
+  }
+  // A launcher with ids of its own may not remove the folder from our parent folder.
+  removeEmpty(path)
+}
+
+function listFolder(path: string): string[] {
+  try {
+    return readdirSync(path)
+  } catch {
+    return []
+  }
+}
+
+function ownerOf(path: string): number | undefined {
+  const facts = lstatSync(path, { throwIfNoEntry: false })
+  return facts?.isDirectory() === true ? facts.uid : undefined
+}
+
+function removeEmpty(path: string): void {
+  try {
+    rmdirSync(path)
+  } catch {
+    // Not empty yet, or gone already.
+  }
+}

@@ -1,0 +1,17 @@
+/** The refusal of a pool that has no worker to give. */
+import { LazaretError } from '../core/errors/errors.ts'
+
+/** `count`: how many workers it would have. */
+export function allDisabled(count: number): LazaretError {
+  const [detail, hint] =
+    count === 0
+      ? [
+          'The operator has switched it off: the `max` of its pool is 0.',
+          'Choose another runtime, or raise it.',
+        ]
+      : [
+          `All ${count} workers were disabled, because each of them crashed too often.`,
+          'Look at the events of the pool for the reason, and initialize it again.',
+        ]
+  return new LazaretError('RUNTIME_UNAVAILABLE', { detail, hint })
+}

@@ -1,0 +1,32 @@
+/**
+ * Which displays of a run are pictures. A guest chose the bytes, and a model API refuses a whole conversation because
+ * of one invalid picture, so each must begin as its format does. Pure.
+ */
+import { fromBase64, toBase64 } from '../core/values/base64.ts'
+import type { MimeBundle, ResultImage } from '../core/result.ts'
+
+/** The formats that models read, and how their files begin: a character for each byte. */
+const beginnings: Readonly<Record<ResultImage['mimeType'], RegExp>> = {
+  // eslint-disable-next-line no-control-regex
+  'image/png': /^\x89PNG\r\n\x1a\n/,
+  'image/jpeg': /^\xff\xd8\xff/,
+  'image/gif': /^GIF8[79]a/,
+  'image/webp': /^RIFF.{4}WEBP/s,
+}
+/** More than the longest of them looks at. */
+const beginningBytes = 16
+
+/** In base64, with room for line ends, so that data that is not a picture need not be decoded completely. */
+const headLength = 1024
+
+/** The first picture of a bundle that matches its type. */
+export function findImage(bundle: MimeBundle): ResultImage | undefined {
+  for (const mimeType of Object.keys(beginnings) as ResultImage['mimeType'][]) {
+    const text = Object.hasOwn(bundle, mimeType) ? bundle[mimeType] : undefined
+    if (text === undefined) continue
+    const head = fromBase64(text.slice(0, headLength)).subarray(0, beginningBytes)
+    if (!beginnings[mimeType].test(String.fromCharCode(...head))) continue
+    return { mimeType, data: toBase64(fromBase64(text)) }
+  }
+  return undefined
+}

@@ -1,0 +1,97 @@
+/** A result as text for a language model: compact, cut with care, and each fact once. Pure. */
+import { LazaretError } from '../core/errors/errors.ts'
+import { adviseOn, sayOutcome } from '../core/outcome.ts'
+import type { GuestError } from '../core/outcome.ts'
+import type { MimeBundle, RunData, ToTextOptions } from '../core/result.ts'
+import { clipEnd, clipText } from './clip-text.ts'
+import { findImage } from './images.ts'
+import { isPrinted } from './is-printed.ts'
+
+const charsDefault = 30_000
+const charsLeast = 1000
+/** More than the labels, the gap marks and the last line take together. */
+const wordsMax = 300
+const endShare = 0.1
+/** How the rest is divided if every part is too long. What one part does not need goes to the others. */
+const shares = { stdout: 0.47, stderr: 0.2, value: 0.2, display: 0.13 } as const
+type Part = keyof typeof shares
+
+/** Throws INVALID_REQUEST. */
+export function toText(result: RunData, { charsMax = charsDefault }: ToTextOptions = {}): string {
+  if (!Number.isSafeInteger(charsMax) || charsMax < charsLeast)
+    throw new LazaretError('INVALID_REQUEST', {
+      detail: `charsMax must be a whole number of at least ${charsLeast}.`,
+    })
+  const end = clipEnd(describeEnd(result) ?? '', Math.floor(charsMax * endShare))
+  const parts: Record<Part, string> = {
+    stdout: result.stdout.trimEnd(),
+    stderr: result.stderr.trimEnd(),
+    value: (result.valueText ?? '').trimEnd(),
+    display: describeDisplays(result.displays).trimEnd(),
+  }
+  const room = divide(parts, charsMax - wordsMax - end.length)
+  const lines = (Object.keys(shares) as Part[]).flatMap((name) => {
+    if (parts[name].trim() === '') return []
+    const { text } = clipText(parts[name], room[name])
+    return [`${name}:${text.includes('\n') ? '\n' : ' '}${text}`]
+  })
+  if (end !== '') lines.push(end)
+  if (lines.length === 0 && result.displays.length === 0)
+    lines.push('The program ended well and printed nothing.')
+  if (result.truncated.length > 0)
+    lines.push(`Incomplete: ${result.truncated.join(', ')}. Print less to see all of it.`)
+  return lines.join('\n\n')
+}
+
+/** How long each part may be. Parts that are shorter than their share leave the rest to those that are longer. */
+function divide(parts: Record<Part, string>, charsMax: number): Record<Part, number> {
+  const room: Record<Part, number> = { stdout: 0, stderr: 0, value: 0, display: 0 }
+  let open = Object.keys(shares) as Part[]
+  let left = charsMax
+  for (;;) {
+    const sum = open.reduce((total, name) => total + shares[name], 0)
+    const shareOf = (name: Part) => Math.floor((left * shares[name]) / sum)
+    const short = open.filter((name) => parts[name].length <= shareOf(name))
+    if (short.length === 0) {
+      for (const name of open) room[name] = shareOf(name)
+      return room
+    }
+    for (const name of short) {
+      room[name] = parts[name].length
+      left -= room[name]
+    }
+    open = open.filter((name) => !short.includes(name))
+    if (open.length === 0) return room
+  }
+}
+
+const readableTypes = ['text/markdown', 'text/plain', 'application/json', 'text/html'] as const
+
+/** Displays other than pictures. For a format that no model reads, its types are named. */
+function describeDisplays(displays: readonly MimeBundle[]): string {
+  return displays
+    .filter((bundle) => findImage(bundle) === undefined)
+    .map((bundle) => {
+      const type = readableTypes.find((name) => Object.hasOwn(bundle, name))
+      return type === undefined ? `[${Object.keys(bundle).join(', ')}]` : (bundle[type] ?? '')
+    })
+    .join('\n')
+}
+
+/** Undefined if the program succeeded. */
+function describeEnd({ outcome, stderr }: RunData): string | undefined {
+  if (outcome.kind === 'completed' && outcome.exitCode === 0) return undefined
+  if (outcome.kind === 'failed' || outcome.kind === 'syntax-error')
+    return `${outcome.kind}: ${describeError(outcome.error, stderr)}`
+  const advice = adviseOn(outcome)
+  return `The program ${sayOutcome(outcome)}.${advice === undefined ? '' : ` ${advice}`}`
+}
+
+function describeError({ name, message, line, stack = '' }: GuestError, stderr: string): string {
+  const said = message === '' ? name : `${name}: ${message}`
+  const where = line === undefined ? '' : ` (line ${line})`
+  // Most runtimes print the error. Once is enough.
+  if (isPrinted(said, stderr)) return `see stderr${where}`
+  const trace = stack.trim()
+  return trace === '' || isPrinted(said, trace) || line !== undefined ? said + where : `${said}\n${trace}`
+}

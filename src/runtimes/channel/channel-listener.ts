@@ -1,0 +1,30 @@
+/** What one piece of work wants to hear of its guest's channel. */
+import type { LogEntry, MimeBundle } from '../../core/result.ts'
+import type { FunctionCalls } from '../functions/function-calls.ts'
+import type { DisplayFacts } from '../displays/displayed.ts'
+import type { HostBudget } from './host-budget.ts'
+import type { Message } from './read-message.ts'
+
+export interface ChannelListener {
+  /** Milliseconds since the guest started. */
+  readonly elapsed: () => number
+  /** The guest has sent more than all its logs and results together may take. */
+  readonly onFlood: () => void
+  /** The guest says that its program is over: the last that it has to say. */
+  readonly onEnd: (exitCode: number) => void
+  readonly budget: HostBudget
+  /** What the guest wrote is not our protocol: nothing more is read of it. */
+  readonly onMalformed?: () => void
+  /** Where calls of host functions go, when the request has any. */
+  readonly calls?: FunctionCalls | null
+  /** For a harness that is no process of its own: its console is where it prints. */
+  readonly onLog?: (entry: LogEntry) => void
+  /** Told of each display as it comes. */
+  readonly onDisplay?: (bundle: MimeBundle, facts: DisplayFacts) => void
+  /** What was shown so far is gone, or is when the next display comes. */
+  readonly onClear?: (waits: boolean) => void
+  /** Whether the guest goes on when it has said that it is done: more work may follow, see `next()`. */
+  readonly isLasting?: boolean
+  /** For a harness that is no process of its own: what it says beside what any harness says. */
+  readonly onOther?: (fields: Message['fields']) => void
+}

@@ -1,0 +1,90 @@
+/**
+ * What host and guest harness say to each other on the private descriptor (3 inside the cell, a stream socket).
+ *
+ * Each message is `u32 length` (little-endian, of the JSON alone), then that many bytes of UTF-8 JSON.
+ * To a guest that waits, the host first sends a `ParkRequest`; the harness answers `{"type":"parked"}` when it has loaded
+ * what runs need. Then the host sends one `GuestRequest`, and the harness any number of `GuestMessage`s. If the request has
+ * functions, the host answers each `call` with one `HostMessage` of the same id, in the order in which the calls finish.
+ * The guest's own code can find this descriptor and write to it too: a message is a claim about the guest's
+ * own value, logs and errors, never evidence of how the run ended.
+ */
+import type { LogEntry, MimeBundle } from '../../core/result.ts'
+import type { GuestError } from '../../core/outcome.ts'
+
+export const channelDescriptor = 3
+
+/** Load ahead of the run: the request follows when there is one. */
+export interface ParkRequest {
+  readonly park: GuestRequest['language']
+  /** Absent for the runtime's own. */
+  readonly realm?: 'bare'
+  /** Modules and packages that the program will find loaded. */
+  readonly preload: readonly string[]
+}
+
+/** The request as the harness receives it. */
+export interface GuestRequest {
+  readonly language: 'javascript' | 'typescript' | 'python'
+  readonly code: string
+  /** Absent for the runtime's own. */
+  readonly realm?: 'bare'
+  /** The input in the tagged encoding of docs/guide/values.md; absent when the request has none. */
+  readonly input?: unknown
+  readonly args: readonly string[]
+  /** Variables that the process was not started with. */
+  readonly env?: Readonly<Record<string, string>>
+  /** The encoded value may not be longer than this many bytes of JSON; a longer one is replaced and marked. */
+  readonly resultBytes: number
+  /** Absent when there are none. */
+  readonly functions?: GuestFunctions
+}
+
+export interface GuestFunctions {
+  readonly names: readonly string[]
+  /** More calls than this are refused, by the harness and by the host. */
+  readonly callsMax: number
+}
+
+/**
+ * How many calls a harness sends before the first of them is answered, and after how many bytes of them it waits; the
+ * rest stays with the guest, in order. A host that gets more stops reading, so a harness that kept to this never blocks.
+ */
+export const callsAtOnceMax = 1024
+export const callBytesAtOnce = 4 * 1024 * 1024
+
+export type HostMessage =
+  | { readonly type: 'return'; readonly id: number; readonly value: unknown }
+  | {
+      readonly type: 'throw'
+      readonly id: number
+      readonly error: { readonly name: string; readonly message: string }
+    }
+
+export type GuestMessage =
+  /** One console call, sent before the same text goes to stdout or stderr. `text` is at most 64 KiB. */
+  | { readonly type: 'log'; readonly level: LogEntry['level']; readonly text: string }
+  /** The completion value (tagged) and how the language's REPL prints it (at most 64 KiB). Sent at most once. */
+  | { readonly type: 'value'; readonly value: unknown; readonly text: string; readonly truncated: boolean }
+  /** The code did not compile (`syntax`), or an error reached the top of the program (`run`). */
+  | { readonly type: 'error'; readonly phase: 'syntax' | 'run'; readonly error: GuestError }
+  /**
+   * Something shown with display(), a figure, or a rich representation. `truncated` on the first that no longer fits
+   * into `resultBytes` for all of them together; what did not fit is left out. With `update` it takes the place of what
+   * was shown by its `id`.
+   */
+  | {
+      readonly type: 'display'
+      readonly bundle: MimeBundle
+      readonly truncated?: true
+      readonly id?: string
+      readonly update?: true
+    }
+  /** What was shown so far is gone: at once, or with `wait` when the next display comes. */
+  | { readonly type: 'clear'; readonly wait: boolean }
+  /**
+   * The program is over, with this exit code, and all its output is written: the last message. Ending as a process takes
+   * milliseconds more, which nobody needs to wait for. A guest that says so itself has ended itself.
+   */
+  | { readonly type: 'end'; readonly exitCode: number }
+  /** A call of a host function. `args` is one array in the tagged encoding, of at most `resultBytes`. */
+  | { readonly type: 'call'; readonly id: number; readonly name: string; readonly args: readonly unknown[] }

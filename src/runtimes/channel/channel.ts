@@ -1,0 +1,298 @@
+/**
+ * The host's end of the private channel. A guest can forge everything that arrives. So frames are bounded, texts are cut,
+ * unknown messages are dropped, and nothing here decides how the run ended.
+ */
+import type { Duplex } from 'node:stream'
+
+import type { Clock } from '../../core/clock.ts'
+import type { Limits } from '../../core/limits.ts'
+import type { Truncatable } from '../../core/result.ts'
+import type { Steps } from '../../core/steps.ts'
+import type { GuestClaims } from '../../result/exit.ts'
+import type { ChannelListener } from './channel-listener.ts'
+import type { GuestRequest } from './channel-protocol.ts'
+import { Claims, textCharactersMax } from './claims.ts'
+import type { FunctionCalls } from '../functions/function-calls.ts'
+import { IncomingMessage, lengthBytes } from './incoming-message.ts'
+import { loopTurns } from './loop-turns.ts'
+import { frameMessage } from './message-frame.ts'
+import { MessageRoom } from './message-room.ts'
+import { withPatience } from '../work/patience.ts'
+import { readMessage } from './read-message.ts'
+import type { Message } from './read-message.ts'
+
+/** JSON writes a control character as six. */
+const escapeFactor = 6
+/** What surrounds a value in its message: its text, escaped, and the names of the fields. */
+const envelopeBytes = textCharactersMax * escapeFactor + 1024
+/** How a harness begins a call; what another guest begins otherwise is a value like any. */
+const callStart = /^\{"type":"call","id":(\d{1,15}),/
+const callStartBytes = 64
+
+/** How long the channel may take to close once the main process is gone. */
+const endMs = 10
+/**
+ * So many turns of the loop without a byte, and nothing is left in the socket. In one alone reading may only have begun
+ * again.
+ */
+const quietTurns = 2
+/** A turn reads 64 KiB or more, if there is as much: these empty every socket. */
+const drainedTurnsMax = 64
+
+export class Channel {
+  /** Resolves when the guest's end is closed. */
+  readonly ended: Promise<void>
+  readonly #stream: Duplex
+  #claims: Claims
+  #listener: ChannelListener
+  #room: MessageRoom
+  readonly #incoming: IncomingMessage
+  /** Calls that the guest is entitled to are not counted: they have limits of their own. */
+  #receivedBytes = 0
+  #receivedBytesMax: number
+  /** What has been read while there were too many calls to answer; `null` while there are not. */
+  #held: Buffer | null = null
+  /** A message is being read, in parts: nothing that follows it is, until then. */
+  #isReading = false
+  #isBroken = false
+  /** One piece of work is over, and the next one has not begun. */
+  #isBetween = false
+  readonly #handlers: Readonly<Record<string, (chunk: Buffer) => void>>
+
+  constructor(stream: Duplex, limits: Limits, listener: ChannelListener) {
+    this.#stream = stream
+    this.#room = new MessageRoom(limits.resultBytes)
+    this.#listener = listener
+    this.#claims = new Claims(limits, listener.elapsed)
+    this.#hearCalls()
+    const messageBytes = limits.resultBytes + envelopeBytes
+    this.#incoming = new IncomingMessage(messageBytes, {
+      onMessage: (message) => this.#read(message),
+      onMalformed: () => this.#breakOff(),
+    })
+    this.#receivedBytesMax = receivedBytesMax(limits, listener)
+    const ended = Promise.withResolvers<void>()
+    this.ended = ended.promise
+    this.#handlers = {
+      close: () => ended.resolve(),
+      data: (chunk: Buffer) => this.#receive(chunk),
+      end: () => stream.destroy(),
+    }
+    for (const [event, handler] of Object.entries(this.#handlers)) stream.on(event, handler)
+    stream.resume() // it was paused when somebody read from it before
+  }
+
+  /**
+   * The next piece of work of the same guest, which stays what it is: what it says from now on is of that, with limits of
+   * its own; `limits.resultBytes` stays as it was. What follows the end of one waits here for the next.
+   */
+  next(limits: Limits, listener: ChannelListener): void {
+    this.#room = new MessageRoom(limits.resultBytes)
+    this.#listener = listener
+    this.#claims = new Claims(limits, listener.elapsed)
+    this.#hearCalls()
+    this.#receivedBytes = this.#held?.length ?? 0
+    this.#receivedBytesMax = receivedBytesMax(limits, listener)
+    this.#isBetween = false
+    // It said too much while nobody listened.
+    if (this.#isBroken) listener.onFlood()
+    this.#resume()
+  }
+
+  /** The stream is somebody else's from now on, who has another run on it. */
+  release(): void {
+    this.close()
+    this.#calls?.end()
+    for (const [event, handler] of Object.entries(this.#handlers)) this.#stream.off(event, handler)
+  }
+
+  get claims(): GuestClaims {
+    return this.#claims.all
+  }
+
+  get truncated(): Set<Truncatable> {
+    return this.#claims.truncated
+  }
+
+  /** Whether there is something to read that waits for its time, and not for the guest or for a function. */
+  get isBusy(): boolean {
+    return !this.#isBroken && (this.#isReading || (this.#held !== null && this.#calls?.isFull !== true))
+  }
+
+  /**
+   * Resolves when the guest's end is closed, or seems to be held open by a descendant. What it had said before it ended is
+   * read to the end, which the budget bounds; what a descendant goes on saying is not waited for.
+   */
+  async hearOut(clock: Clock): Promise<void> {
+    await withPatience(this.ended, endMs, clock)
+    for (let quiet = 0, drained = 0; quiet < quietTurns && drained < drainedTurnsMax;) {
+      if (this.#stream.closed && !this.isBusy) return
+      const [wasBusy, heardBytes] = [this.isBusy, this.#receivedBytes]
+      // Between two timers the loop reads.
+      await new Promise<void>((resolve) => clock.after(1, resolve))
+      const isQuiet = !wasBusy && !this.isBusy && this.#receivedBytes === heardBytes
+      quiet = isQuiet ? quiet + 1 : 0
+      if (!isQuiet && !wasBusy) drained++
+    }
+  }
+
+  /** Nothing more is read. */
+  close(): void {
+    if (this.#isReading) this.truncated.add('value')
+    this.#isReading = false
+    this.#break()
+  }
+
+  /** The run is over, or about to be: nothing more is called, and what else there is can be read to its end. */
+  endCalls(): void {
+    this.#calls?.end()
+  }
+
+  #receive(chunk: Buffer): void {
+    this.#receivedBytes += chunk.length
+    // What follows the end of one piece of work is the next one's.
+    const counted = this.#isBetween ? (this.#held?.length ?? 0) + chunk.length : this.#receivedBytes
+    if (counted > this.#receivedBytesMax) {
+      this.#break()
+      if (!this.#isBetween) this.#listener.onFlood()
+    }
+    if (this.#held === null) this.#takeAll(chunk)
+    else this.#held = Buffer.concat([this.#held, chunk])
+  }
+
+  #takeAll(bytes: Buffer): void {
+    let rest = bytes
+    while (rest.length > 0 && !this.#isBroken && !this.#mustWait)
+      rest = rest.subarray(this.#incoming.take(rest))
+    if (this.#isBroken || !this.#mustWait) return
+    this.#held = rest
+    this.#stream.pause()
+    if (loopTurns.isOver) loopTurns.wait(() => this.#resume())
+  }
+
+  get #calls(): FunctionCalls | null {
+    return this.#listener.calls ?? null
+  }
+
+  #hearCalls(): void {
+    const calls = this.#calls
+    if (calls !== null) calls.onRoom = () => this.#resume()
+  }
+
+  /** A message of ours is still being read, this turn of the loop has been long enough, or there are too many calls. */
+  get #mustWait(): boolean {
+    return this.#isReading || this.#isBetween || loopTurns.isOver || (this.#calls?.isFull ?? false)
+  }
+
+  #resume(): void {
+    const held = this.#held
+    if (held === null || this.#isReading || this.#isBetween) return
+    this.#held = null
+    this.#takeAll(held)
+    if (this.#held === null) this.#stream.resume()
+  }
+
+  #read(message: Buffer): void {
+    this.#isReading = true
+    this.#listener.budget.perform(this.#understand(message), (finish) => {
+      this.#isReading = false
+      finish()
+      this.#resume()
+    })
+  }
+
+  /** Not our protocol any more: the guest wrote to the descriptor itself. What came before stays. */
+  #break(): void {
+    this.#isBroken = true
+    this.#incoming.forget()
+  }
+
+  #breakOff(): void {
+    this.#break()
+    this.#listener.onMalformed?.()
+  }
+
+  /** Answers what is to be done when the message is understood, on nobody's time. */
+  *#understand(json: Buffer): Steps<() => void> {
+    const message = yield* readMessage(json, this.#room)
+    if (message === undefined) this.#breakOff()
+    if (message === 'too costly') this.#refuse(json)
+    if (message === undefined || message === 'too costly' || message === null) return nothing
+    const { fields, bytes, cost } = message
+    switch (fields['type']) {
+      case 'log':
+        this.#takeLog(fields)
+        break
+      case 'value':
+        yield* this.#claims.takeValue(message)
+        break
+      case 'display':
+        this.#takeDisplay(fields)
+        break
+      case 'clear':
+        this.#clearDisplays(fields)
+        break
+      case 'error':
+        this.#claims.takeError(fields)
+        break
+      case 'end':
+        return () => this.#takeEnd(fields)
+      case 'stopped':
+      case 'denied':
+      case 'used':
+        return () => this.#listener.onOther?.(fields)
+      case 'call': {
+        if (this.#calls === null) break
+        const { isEntitled, invoke } = yield* this.#calls.take(message)
+        if (!isEntitled) return invoke
+        this.#receivedBytes -= bytes + lengthBytes
+        this.#room.giveBack(cost)
+        return invoke
+      }
+    }
+    return nothing
+  }
+
+  #takeLog(fields: Message['fields']): void {
+    const entry = this.#claims.takeLog(fields)
+    if (entry !== undefined) this.#listener.onLog?.(entry)
+  }
+
+  #takeDisplay(fields: Message['fields']): void {
+    const kept = this.#claims.takeDisplay(fields)
+    this.#receivedBytes -= this.#claims.displayed.takeFreedBytes()
+    if (kept !== undefined) this.#listener.onDisplay?.(kept.bundle, kept.facts)
+  }
+
+  #clearDisplays({ wait }: Message['fields']): void {
+    const waits = wait === true
+    this.#claims.displayed.clear(waits)
+    this.#receivedBytes -= this.#claims.displayed.takeFreedBytes()
+    this.#listener.onClear?.(waits)
+  }
+
+  #refuse(json: Buffer): void {
+    const id =
+      this.#calls === null ? undefined : callStart.exec(json.toString('latin1', 0, callStartBytes))?.[1]
+    if (id === undefined) this.truncated.add('value')
+    else this.#calls?.refuse(Number(id), `The arguments hold more than ${this.#room.tooMuch}.`)
+  }
+
+  #takeEnd({ exitCode }: Message['fields']): void {
+    if (typeof exitCode !== 'number' || !Number.isInteger(exitCode) || exitCode < 0 || exitCode > 255) return
+    if (this.#listener.isLasting === true) this.#isBetween = true
+    else this.#break()
+    this.#listener.onEnd(exitCode)
+  }
+}
+
+/** Logs are counted as text, the value, the displays and a call that is on its way as JSON. */
+function receivedBytesMax({ outputBytes, resultBytes }: Limits, { calls = null }: ChannelListener): number {
+  return outputBytes * escapeFactor + (calls === null ? 2 : 3) * (resultBytes + envelopeBytes)
+}
+
+const nothing = (): void => undefined
+
+export function encodeGuestRequest(request: GuestRequest): Buffer {
+  return frameMessage(JSON.stringify(request))
+}

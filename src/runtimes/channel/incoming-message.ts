@@ -1,0 +1,63 @@
+/** The message that is being received on a channel: its length, then its bytes, in whatever pieces they come. */
+import { Blocks } from '../../result/blocks.ts'
+
+/** What stands before each message: how long it is. */
+export const lengthBytes = 4
+
+export interface IncomingListener {
+  readonly onMessage: (message: Buffer) => void
+  /** It says that it is empty, or longer than any may be. */
+  readonly onMalformed: () => void
+}
+
+export class IncomingMessage {
+  readonly #bytesMax: number
+  readonly #listener: IncomingListener
+  readonly #head = Buffer.alloc(lengthBytes)
+  #headBytes = 0
+  #body = new Blocks()
+  #isBodyEmpty = true
+  #bodyBytesLeft = 0
+
+  constructor(bytesMax: number, listener: IncomingListener) {
+    this.#bytesMax = bytesMax
+    this.#listener = listener
+  }
+
+  /** Takes what belongs to this message; answers how many bytes that was. What follows belongs to the next one. */
+  take(bytes: Buffer): number {
+    if (this.#headBytes < lengthBytes) {
+      const taken = bytes.copy(this.#head, this.#headBytes)
+      this.#headBytes += taken
+      if (this.#headBytes === lengthBytes) this.#begin(this.#head.readUInt32LE(0))
+      return taken
+    }
+    const part = bytes.subarray(0, this.#bodyBytesLeft)
+    this.#bodyBytesLeft -= part.length
+    // Most messages are small and come whole: they need no block of their own.
+    if (this.#bodyBytesLeft === 0 && this.#isBodyEmpty) this.#complete(part)
+    else {
+      this.#body.add(part)
+      this.#isBodyEmpty = false
+      if (this.#bodyBytesLeft === 0) this.#complete(this.#body.join())
+    }
+    return part.length
+  }
+
+  /** Gives back the memory of what has arrived. Nothing is taken any more. */
+  forget(): void {
+    this.#body = new Blocks()
+  }
+
+  #begin(length: number): void {
+    if (length === 0 || length > this.#bytesMax) this.#listener.onMalformed()
+    this.#bodyBytesLeft = length
+  }
+
+  #complete(message: Buffer): void {
+    this.#headBytes = 0
+    if (!this.#isBodyEmpty) this.#body = new Blocks()
+    this.#isBodyEmpty = true
+    this.#listener.onMessage(message)
+  }
+}

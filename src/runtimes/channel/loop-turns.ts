@@ -1,0 +1,82 @@
+/**
+ * Each turn of the event loop spends at most some milliseconds on messages of guests, for all guests together; the rest
+ * waits for the next turn. So the host stays responsive, however many guests there are and whatever they send.
+ */
+import { systemClock } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+
+const turnMs = 8
+/** The loop is known to turn again when a timer of this comes. */
+const pauseMs = 1
+
+export class LoopTurns {
+  readonly #clock: Clock
+  #leftMs = turnMs
+  readonly #waiting: (() => void)[] = []
+  #isRenewing = false
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get isOver(): boolean {
+    return this.#leftMs <= 0
+  }
+
+  spend(ms: number): void {
+    this.#leftMs -= ms
+    // A timer for each message would cost more than most messages.
+    if (this.#leftMs < turnMs / 2) this.#renewLater()
+  }
+
+  /** Calls back in a turn that has time left, in the order of the calls. */
+  wait(callback: () => void): void {
+    this.#waiting.push(callback)
+    this.#renewLater()
+  }
+
+  /** Takes the steps, in as many turns as they need: for work that no run is charged with. */
+  async perform<T>(steps: Iterator<unknown, T>): Promise<T> {
+    for (;;) {
+      const startedMs = this.#clock.now()
+      const { done, value } = steps.next()
+      this.spend(this.#clock.now() - startedMs)
+      if (done === true) return value
+      if (this.isOver) await new Promise<void>((resolve) => this.wait(resolve))
+    }
+  }
+
+  #renewLater(): void {
+    if (this.#isRenewing) return
+    this.#isRenewing = true
+    this.#clock.after(pauseMs, () => this.#renew())
+  }
+
+  #renew(): void {
+    this.#isRenewing = false
+    this.#leftMs = turnMs
+    while (!this.isOver) {
+      const next = this.#waiting.shift()
+      if (next === undefined) return
+      next()
+    }
+    if (this.#waiting.length > 0) this.#renewLater()
+  }
+}
+
+/**
+ * For work that goes from promise to promise, for instance through the entries of an archive: while the next one is
+ * there already, nothing else of the loop gets its turn in between. Awaited at each step; lets the loop turn when it is
+ * time.
+ */
+export function takeRests(clock: Clock = systemClock): () => Promise<void> {
+  let restedMs = clock.now()
+  return async () => {
+    if (clock.now() - restedMs < turnMs) return
+    await new Promise<void>((resolve) => clock.after(pauseMs, resolve))
+    restedMs = clock.now()
+  }
+}
+
+/** The loop is one, so its turns are shared by all that this process runs. */
+export const loopTurns = new LoopTurns(systemClock)

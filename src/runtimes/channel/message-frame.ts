@@ -1,0 +1,33 @@
+import type { Steps } from '../../core/steps.ts'
+import { sliceText } from '../../core/values/text-slices.ts'
+
+const lengthBytes = 4
+/** Characters of a message that is made at once, and sent by one write: a second one wakes the guest a second time. */
+const shortLength = 64 * 1024
+
+/** A message to the harness: its length in four bytes, then its JSON. */
+export function frameMessage(json: string): Buffer {
+  const bytes = Buffer.byteLength(json)
+  const frame = Buffer.allocUnsafe(lengthBytes + bytes)
+  frame.writeUInt32LE(bytes)
+  frame.write(json, lengthBytes, 'utf8')
+  return frame
+}
+
+/** The same of a JSON in several texts. Where they are long, in pieces that are made one a step: joining takes long, too. */
+export function* frameLongMessage(texts: readonly string[]): Steps<readonly Buffer[]> {
+  if (texts.reduce((sum, text) => sum + text.length, 0) <= shortLength) return [frameMessage(texts.join(''))]
+  const length = Buffer.alloc(lengthBytes)
+  const pieces = [length]
+  let bytes = 0
+  for (const text of texts)
+    for (let at = 0; at < text.length; yield) {
+      const slice = sliceText(text, at)
+      const piece = Buffer.from(slice.text)
+      bytes += piece.length
+      pieces.push(piece)
+      at = slice.end
+    }
+  length.writeUInt32LE(bytes)
+  return pieces
+}

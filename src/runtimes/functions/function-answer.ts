@@ -1,0 +1,37 @@
+/** What the guest is told when an answer cannot be sent: which function gave it, which part is to blame, and what that is. */
+import { findUnserializable } from '../../core/values/find-unserializable.ts'
+
+const pathLengthMax = 200
+
+const parse = JSON.parse as (json: string) => unknown
+
+/** Of an answer as JSON; `undefined` when all of it could be encoded. */
+export function describeUnsendable(name: string, json: string): string | undefined {
+  const text = findUnserializable(json)
+  if (text === undefined) return undefined
+  const path = findPath(parse(json), text)
+  const place = path === undefined || path === '' || path.length > pathLengthMax ? '' : `\`${path}\` is `
+  return `What '${name}' returned cannot be sent: ${place}${text}`
+}
+
+/**
+ * The way through plain objects and arrays to the value of this text: what lies in a Map or a Set has no simple path.
+ * As deep as values go, which the encoder bounds.
+ */
+function findPath(node: unknown, text: string): string | undefined {
+  if (typeof node !== 'object' || node === null) return undefined
+  const type = Object.hasOwn(node, '$type') ? Reflect.get(node, '$type') : undefined
+  if (type === 'Unserializable') return Reflect.get(node, 'text') === text ? '' : undefined
+  const fields: unknown = type === 'Object' ? Reflect.get(node, 'value') : node
+  if (type !== undefined && type !== 'Object') return undefined
+  for (const [key, child] of Object.entries(fields as object)) {
+    const rest = findPath(child, text)
+    if (rest !== undefined) return writeStep(key, Array.isArray(fields)) + rest
+  }
+  return undefined
+}
+
+function writeStep(key: string, isIndex: boolean): string {
+  if (isIndex) return `[${key}]`
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
+}

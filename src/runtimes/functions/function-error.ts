@@ -1,0 +1,36 @@
+/** What the guest is told of an error: name and message, bounded, never a stack of the host's. */
+import { messageOf } from '../../core/primordials.ts'
+import { isError, readProperty, textOr } from '../../core/values/read-value.ts'
+
+const nameLengthMax = 256
+const messageLengthMax = 16 * 1024
+
+/** An error of ours about a call, for the guest alone. */
+export class FunctionError {
+  readonly #isOurs = true
+  readonly name: string
+  readonly message: string
+  constructor(name: string, message: string) {
+    this.name = name
+    this.message = message
+  }
+  /** Unlike `instanceof`, asks nothing of the value, which may be a proxy that throws. */
+  static is(value: object): value is FunctionError {
+    return #isOurs in value && value.#isOurs
+  }
+}
+
+/** The answer to a call whose function threw, as JSON. */
+export function writeThrow(id: number, thrown: unknown): string {
+  const error = {
+    name: nameOf(thrown).slice(0, nameLengthMax),
+    message: messageOf(thrown).slice(0, messageLengthMax),
+  }
+  return JSON.stringify({ type: 'throw', id, error })
+}
+
+function nameOf(thrown: unknown): string {
+  if (typeof thrown !== 'object' || thrown === null) return 'Error'
+  if (FunctionError.is(thrown)) return thrown.name
+  return isError(thrown) ? textOr(readProperty(thrown, 'name'), 'Error') : 'Error'
+}

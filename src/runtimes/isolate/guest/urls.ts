@@ -1,0 +1,27 @@
+/** URLs and queries of programs, read by Node's own parser. Only texts pass between it and the isolate. */
+import { urlParts } from '../inside/protocol.ts'
+import type { UrlPart, UrlQuestion } from '../inside/protocol.ts'
+
+/** The answer as JSON; `undefined` for what is no URL. */
+export function answerUrl(questionJson: string): string | undefined {
+  const question = JSON.parse(questionJson) as UrlQuestion
+  switch (question.ask) {
+    case 'parse':
+      return describe(URL.parse(question.href, question.base))
+    case 'change': {
+      const { href, part, value } = question
+      const url = URL.parse(href)
+      if (url !== null && part !== 'origin') url[part] = value
+      return describe(url)
+    }
+    case 'pairs':
+      return JSON.stringify([...new URLSearchParams(question.query)])
+    case 'query':
+      return JSON.stringify(String(new URLSearchParams(question.pairs)))
+  }
+}
+
+function describe(url: URL | null): string | undefined {
+  if (url === null) return undefined
+  return JSON.stringify(Object.fromEntries(urlParts.map((part: UrlPart) => [part, url[part]])))
+}

@@ -1,0 +1,59 @@
+/**
+ * Where console text goes. Writing to the descriptor is the fast way. But in Node the console is a user of
+ * `process.stdout` and `process.stderr`: its text comes after what these still hold, and programs that replace their
+ * `write` get it. To make such a stream takes a millisecond, so one that the guest never asked for is left unmade. In
+ * Bun the console and the streams know nothing of each other, and so it is here.
+ */
+import { defineProperty, getOwnPropertyDescriptor, stringIncludes, utf8 } from '../../../core/primordials.ts'
+import { writeAll } from './output.ts'
+
+type Write = (text: string) => void
+type StreamName = 'stdout' | 'stderr'
+
+const descriptors = { stdout: 1, stderr: 2 }
+const isBun = process.versions['bun'] !== undefined
+const { apply } = Reflect
+const NativeRangeError = RangeError
+const ignore = (): void => {}
+
+export function createWrite(name: StreamName): Write {
+  const descriptor = descriptors[name]
+  const getStream = isBun ? undefined : watchStream(name)
+  return (text) => {
+    const stream = getStream?.()
+    if (stream === undefined) writeAll(descriptor, utf8(text))
+    else writeTo(stream, text)
+  }
+}
+
+/** Gives the stream once the guest has it and has done something with it that matters. */
+function watchStream(name: StreamName): (() => NodeJS.WriteStream | undefined) | undefined {
+  const property = getOwnPropertyDescriptor(process, name)
+  const make = property?.get as (() => NodeJS.WriteStream) | undefined
+  if (make === undefined) return undefined
+  let stream: NodeJS.WriteStream | undefined
+  let write: unknown
+  defineProperty(process, name, {
+    __proto__: null,
+    ...property,
+    get() {
+      if (stream === undefined) {
+        stream = apply(make, process, [])
+        ;({ write } = stream)
+      }
+      return stream
+    },
+  } as PropertyDescriptor)
+  return () =>
+    stream !== undefined && (stream.write !== write || stream.writableLength > 0) ? stream : undefined
+}
+
+/** As Node's console does it: what goes wrong with the stream is not the business of who prints. */
+function writeTo(stream: NodeJS.WriteStream, text: string): void {
+  try {
+    stream.write(text, ignore)
+  } catch (thrown) {
+    // Except a stack that is used up, which is how a `write` that prints ends.
+    if (thrown instanceof NativeRangeError && stringIncludes(thrown.message, 'call stack')) throw thrown
+  }
+}

@@ -1,0 +1,26 @@
+/** Names that may follow what is being typed: the last name of a text, maybe behind other names and dots. */
+const matchesMax = 100
+const nameCharactersMax = 200
+const oneName = '[\\p{ID_Start}$_][\\p{ID_Continue}$]*'
+const identifier = new RegExp(`^${oneName}$`, 'u')
+/** Not behind a call, an index or a literal: what these come to is not known. */
+const trailingPath = new RegExp(
+  `(?:(?<![\\w$.)\\]'"\`])(?<path>${oneName}(?:\\.${oneName})*)\\.)?(?<prefix>${oneName}|)$`,
+  'u',
+)
+
+export function completeFrom(text: string, listNames: (path: string) => readonly string[]): string[] {
+  const { path = '', prefix = '' } = trailingPath.exec(text)?.groups ?? {}
+  // Behind something that is no plain name: what it comes to is not known.
+  if (
+    path === '' &&
+    text
+      .slice(0, text.length - prefix.length)
+      .trimEnd()
+      .endsWith('.')
+  )
+    return []
+  const isMeant = (name: string) =>
+    name.startsWith(prefix) && name.length <= nameCharactersMax && identifier.test(name)
+  return [...new Set(listNames(path))].filter(isMeant).toSorted().slice(0, matchesMax)
+}

@@ -1,0 +1,223 @@
+/** A code context in JavaScript or TypeScript: entries, one after another, in the same global scope. */
+import { encodeValueToJson } from '../../../core/values/encode-value.ts'
+import type { AnswerListener } from '../answers.ts'
+import { send, sendEnd, sendError, sendValue } from '../channel.ts'
+import { installConsole } from '../console/console.ts'
+import { define } from '../modules/define.ts'
+import { CompileError, reportError, reportSyntaxError } from '../errors.ts'
+import { listen } from '../failures.ts'
+import { createFunctions } from '../functions.ts'
+import { installGlobals } from '../realm/globals.ts'
+import { inspectValue } from '../console/inspect.ts'
+import { entryUrl, findPosition, type MapPosition, positionAt, setCodeName } from '../modules/positions.ts'
+import { installStackTraces } from '../modules/stack.ts'
+import { Displays } from './displays.ts'
+import type { DisplayOptions } from './displays.ts'
+import { Evaluator, type Evaluated } from './evaluator.ts'
+import { createImporter } from './importer.ts'
+import type { ContextRequest, CompleteRequest, EntryRequest } from './protocol.ts'
+import { completeFrom } from './complete.ts'
+import { importsName, rewriteEntry } from './rewrite.ts'
+
+const soon = setImmediate
+const createFunction = Function
+const interruptedExitCode = 130
+/** Entries whose places in stacks are shown as they were written. */
+const mapsMax = 1000
+/** What the platform says of an object literal that stands alone: people mean the object. */
+const objectStart = /^\s*\{/
+
+export class Context {
+  readonly #request: ContextRequest
+  readonly #running: Int32Array
+  readonly #evaluator = new Evaluator()
+  readonly #maps = new Map<number, MapPosition>()
+  #displays: Displays
+  #answers: AnswerListener | undefined
+  #abandonCalls: () => void = () => undefined
+  #entry = 0
+  #code = ''
+
+  constructor(request: ContextRequest, running: Int32Array) {
+    this.#request = request
+    this.#running = running
+    this.#displays = new Displays(request.resultBytes)
+  }
+
+  /** Throws when its folder is not there. */
+  open(): void {
+    const { context: language, folder, functions, resultBytes } = this.#request
+    process.chdir(folder)
+    installStackTraces((position, entry = 0) => this.#maps.get(entry)?.(position) ?? position)
+    installGlobals({ language, code: '', args: [], resultBytes }, undefined)
+    Reflect.deleteProperty(globalThis, 'input')
+    installConsole()
+    define(globalThis, importsName, createImporter())
+    define(globalThis, 'display', (value: unknown, options?: DisplayOptions) =>
+      this.#displays.show(value, options),
+    )
+    define(globalThis, 'clearOutput', (options?: { readonly wait?: boolean }) =>
+      this.#displays.clear(options),
+    )
+    if (functions !== undefined) this.#install(functions.names)
+    // An error that nobody catches ends no context: it is told, and the state stays.
+    listen('uncaughtException', (thrown) => this.#tellUncaught(thrown))
+    listen('unhandledRejection', (reason) => this.#tellUncaught(reason))
+    // What ends the programs that it has started does not end it.
+    listen('SIGINT', () => undefined)
+  }
+
+  /** A message of the host's, read by the other thread. */
+  take(json: string): void {
+    const message = JSON.parse(json) as
+      | EntryRequest
+      | CompleteRequest
+      | { readonly interrupted: number }
+      | { readonly type: string }
+    if ('code' in message) this.#run(message)
+    else if ('complete' in message) this.#complete(message)
+    else if ('interrupted' in message) this.#finishInterrupted(message.interrupted)
+    else this.#answers?.onAnswer(json)
+  }
+
+  #install(names: readonly string[]): void {
+    // How often they may be called in one entry is the host's to count.
+    const functions = { names, callsMax: Number.MAX_SAFE_INTEGER }
+    this.#abandonCalls = createFunctions(functions, this.#request.resultBytes, (listener) => {
+      this.#answers = listener
+      return () => undefined
+    })
+  }
+
+  #complete({ entry, complete }: CompleteRequest): void {
+    Atomics.store(this.#running, 0, entry)
+    const matches = completeFrom(complete, (path) => this.#evaluator.listNames(path))
+    sendValue(JSON.stringify(matches), '', false)
+    this.#end(entry, 0)
+  }
+
+  #run({ entry, code, variables }: EntryRequest): void {
+    this.#abandonCalls()
+    for (const [name, value] of Object.entries(variables)) {
+      if (value === null) Reflect.deleteProperty(process.env, name)
+      else process.env[name] = value
+    }
+    this.#entry = entry
+    this.#code = code
+    this.#displays = new Displays(this.#request.resultBytes)
+    setCodeName(`<code ${entry}>`)
+    Atomics.store(this.#running, 0, entry)
+    void this.#compile(code).then(
+      (text) => this.#evaluate(entry, text),
+      (thrown: unknown) => {
+        if (thrown instanceof CompileError) reportSyntaxError(code, thrown)
+        else reportError(code, thrown)
+        this.#end(entry, 1)
+      },
+    )
+  }
+
+  async #compile(code: string): Promise<string> {
+    const written = this.#request.context === 'typescript' ? await compileTypeScript(code) : asWritten(code)
+    const { text, toBefore } = rewriteEntry(
+      written.text.startsWith('#!') ? `//${written.text.slice(2)}` : written.text,
+    )
+    this.#maps.set(this.#entry, (position) => written.toWritten(toBefore(position)))
+    if (this.#maps.size > mapsMax)
+      for (const first of [...this.#maps.keys()].slice(0, 1)) this.#maps.delete(first)
+    const body = objectStart.test(text) && isExpression(text) ? `(${text}\n)` : text
+    return `${body}\n//# sourceURL=${entryUrl(this.#entry)}`
+  }
+
+  #evaluate(entry: number, text: string): void {
+    this.#evaluator.evaluate(text, (evaluated) => {
+      if (entry === this.#entry && Atomics.load(this.#running, 0) === entry)
+        void this.#finish(entry, evaluated)
+    })
+  }
+
+  async #finish(entry: number, evaluated: Evaluated): Promise<void> {
+    switch (evaluated.kind) {
+      case 'interrupted':
+        return this.#finishInterrupted(entry)
+      case 'thrown':
+        this.#tellThrown(evaluated)
+        return this.#end(entry, 1)
+      case 'value':
+        try {
+          await this.#tellValue(evaluated.value)
+          return this.#end(entry, 0)
+        } catch (thrown) {
+          reportError(this.#code, thrown)
+          return this.#end(entry, 1)
+        }
+    }
+  }
+
+  #tellThrown({ thrown, at }: Evaluated & { readonly kind: 'thrown' }): void {
+    if (!(thrown instanceof SyntaxError) || hasRun(thrown)) return reportError(this.#code, thrown)
+    const place = this.#maps.get(this.#entry)?.(at) ?? at
+    const end = positionAt(this.#code, this.#code.length)
+    const isBehind = place.line > end.line || (place.line === end.line && place.column > end.column)
+    reportSyntaxError(this.#code, new CompileError(thrown.name, thrown.message, isBehind ? end : place))
+  }
+
+  async #tellValue(value: unknown): Promise<void> {
+    if (value === undefined) return
+    await this.#displays.showRich(value)
+    const { json, truncated } = encodeValueToJson(value, { maxBytes: this.#request.resultBytes })
+    sendValue(json, inspectValue(value), truncated)
+  }
+
+  #tellUncaught(thrown: unknown): void {
+    reportError(this.#code, thrown)
+  }
+
+  /** Nothing of an entry that is over already. */
+  #finishInterrupted(entry: number): void {
+    if (Atomics.load(this.#running, 0) !== entry) return
+    this.#evaluator.forget()
+    sendError('run', { name: 'Interrupted', message: 'The code was interrupted.' })
+    this.#end(entry, interruptedExitCode)
+  }
+
+  /** In the next turn of the loop: by then it has been told of rejections that nobody caught. */
+  #end(entry: number, exitCode: number): void {
+    soon(() => {
+      if (Atomics.compareExchange(this.#running, 0, entry, 0) === entry) sendEnd(exitCode)
+    })
+  }
+}
+
+/** The host hears why a context could not begin. */
+export function refuse(thrown: unknown): void {
+  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  sendError('run', { name: 'Error', message })
+  send('{"type":"end","exitCode":1}')
+}
+
+async function compileTypeScript(
+  code: string,
+): Promise<{ readonly text: string; readonly toWritten: MapPosition }> {
+  const typescript = await import('../modules/typescript.ts')
+  return typescript.compileTypeScript(code, { keepsImports: true })
+}
+
+/** An error that the compiler gives has no place of the guest's in its stack. */
+function hasRun({ stack }: SyntaxError): boolean {
+  return typeof stack === 'string' && findPosition(stack, 0) !== undefined
+}
+
+const asWritten = (code: string): { readonly text: string; readonly toWritten: MapPosition } => ({
+  text: code,
+  toWritten: (position) => position,
+})
+
+function isExpression(text: string): boolean {
+  try {
+    createFunction(`return async () => (${text}\n)`)
+    return true
+  } catch {
+    return false
+  }
+}

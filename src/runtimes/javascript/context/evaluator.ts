@@ -1,0 +1,120 @@
+/**
+ * Evaluates entries by V8's own REPL mode: `let`, `const` and `class` may be declared again, `await` may stand at the top,
+ * and what an entry comes to is its value. Values get here through a function that the inspector calls with them.
+ */
+import { Session } from 'node:inspector'
+import type { Runtime } from 'node:inspector'
+
+import { define } from '../modules/define.ts'
+
+export type Evaluated =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'thrown'; readonly thrown: unknown; readonly at: ThrownAt }
+  /** It was ended by an interruption. */
+  | { readonly kind: 'interrupted' }
+
+/** Both from 1. */
+export interface ThrownAt {
+  readonly line: number
+  readonly column: number
+}
+
+const group = 'entry'
+/** How long looking at a value for its names may take. */
+const lookMs = 100
+
+export class Evaluator {
+  #session = new Session()
+  #sinkId = ''
+  #taken: unknown
+
+  constructor() {
+    this.#connect()
+  }
+
+  /** What was interrupted is not waited for any more. */
+  forget(): void {
+    this.#session.disconnect()
+    this.#session = new Session()
+    this.#connect()
+  }
+
+  #connect(): void {
+    this.#session.connect()
+    define(globalThis, '$lazaretSink', (value: unknown) => {
+      this.#taken = value
+    })
+    const take = (_error: Error | null, { result }: Runtime.EvaluateReturnType): void => {
+      this.#sinkId = result.objectId ?? ''
+    }
+    this.#session.post('Runtime.evaluate', { expression: '$lazaretSink' }, take)
+    Reflect.deleteProperty(globalThis, '$lazaretSink')
+  }
+
+  /** `onDone` is called once, at the latest when a promise of it has settled; never when it is interrupted while it waits. */
+  evaluate(expression: string, onDone: (evaluated: Evaluated) => void): void {
+    const params = { expression, replMode: true, awaitPromise: true, objectGroup: group, silent: true }
+    const answer = (error: Error | null, response: Runtime.EvaluateReturnType): void => {
+      if (error !== null) return onDone({ kind: 'interrupted' })
+      const { result, exceptionDetails } = response
+      if (exceptionDetails === undefined) return onDone({ kind: 'value', value: this.#take(result) })
+      const thrown = this.#take(exceptionDetails.exception ?? result)
+      onDone({ kind: 'thrown', thrown, at: placeOf(exceptionDetails) })
+    }
+    this.#session.post('Runtime.evaluate', params, answer)
+    this.#session.post('Runtime.releaseObjectGroup', { objectGroup: group })
+  }
+
+  /** The names behind `path`, or at the top without one. Getters and everything else that has an effect are not evaluated. */
+  listNames(path: string): string[] {
+    if (path === '') return [...this.#lexicalNames(), ...Object.getOwnPropertyNames(globalThis)]
+    const names: string[] = []
+    const expression = `Object(${path})`
+    const params = { expression, throwOnSideEffect: true, silent: true, timeout: lookMs, objectGroup: group }
+    this.#session.post(
+      'Runtime.evaluate',
+      params,
+      (_error: Error | null, answer: Runtime.EvaluateReturnType) => {
+        const { result, exceptionDetails } = answer
+        const { objectId } = result
+        if (exceptionDetails !== undefined || objectId === undefined) return
+        this.#session.post(
+          'Runtime.getProperties',
+          { objectId },
+          (_failure: Error | null, { result: properties }: Runtime.GetPropertiesReturnType) =>
+            names.push(...properties.map(({ name }) => name)),
+        )
+      },
+    )
+    this.#session.post('Runtime.releaseObjectGroup', { objectGroup: group })
+    return names
+  }
+
+  #lexicalNames(): string[] {
+    let found: string[] = []
+    this.#session.post(
+      'Runtime.globalLexicalScopeNames',
+      (_error: Error | null, { names }: Runtime.GlobalLexicalScopeNamesReturnType) => (found = names),
+    )
+    return found
+  }
+
+  #take(remote: Runtime.RemoteObject): unknown {
+    const { objectId, unserializableValue, value } = remote
+    if (objectId === undefined && unserializableValue === undefined) return value as unknown
+    const argument = objectId === undefined ? { unserializableValue } : { objectId }
+    this.#session.post('Runtime.callFunctionOn', {
+      objectId: this.#sinkId,
+      functionDeclaration: 'function(value){this(value)}',
+      arguments: [argument],
+    })
+    const taken = this.#taken
+    this.#taken = undefined
+    return taken
+  }
+}
+
+/** Where the engine stopped, which for code that did not compile is the mistake. */
+function placeOf({ lineNumber, columnNumber }: Runtime.ExceptionDetails): ThrownAt {
+  return { line: lineNumber + 1, column: columnNumber + 1 }
+}

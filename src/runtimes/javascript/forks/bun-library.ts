@@ -1,0 +1,81 @@
+/** The library in native/zygote, as Bun calls it: by `bun:ffi`. */
+import { readVariables } from './take-identity.ts'
+import type { ForkLibrary } from './zygote.ts'
+
+export interface BunLibrary extends ForkLibrary {
+  /** Of the stream that seeds new realms: how many bytes it gives before it asks the kernel; negative when it is not found. */
+  readonly seedBytesLeft: () => number
+  /** It asks the kernel before it gives one more. */
+  readonly useUpSeeds: () => void
+}
+
+/** A copy of a text of C's, as an object. */
+interface CString {
+  readonly toString: () => string
+}
+
+interface Symbols {
+  readonly engine_prepare: () => CString
+  readonly engine_serve: (socketDescriptor: number) => number
+  readonly engine_has_new_variables: () => boolean
+  readonly engine_process_id: () => number
+  readonly engine_variable: (index: number) => CString | null
+  readonly engine_revive_after: (delayMs: number) => number
+  readonly engine_seed_bytes_left: () => number
+  readonly engine_use_up_seeds: () => void
+  readonly engine_open_stage: () => number
+  readonly engine_close_stage: (otherEnd: number) => boolean
+}
+
+/** What we use of `bun:ffi`; the types of Bun are no dependency of ours. */
+interface ForeignFunctions {
+  readonly dlopen: (
+    library: string,
+    symbols: Record<keyof Symbols, { readonly args: readonly string[]; readonly returns: string }>,
+  ) => { readonly symbols: Symbols }
+}
+
+export function openBunLibrary(path: string): BunLibrary {
+  const getBuiltin = process.getBuiltinModule as (name: string) => unknown
+  const { dlopen } = getBuiltin('bun:ffi') as ForeignFunctions
+  const { symbols } = dlopen(path, {
+    engine_prepare: { args: [], returns: 'cstring' },
+    engine_serve: { args: ['i32'], returns: 'i32' },
+    engine_has_new_variables: { args: [], returns: 'bool' },
+    engine_process_id: { args: [], returns: 'i32' },
+    engine_variable: { args: ['i32'], returns: 'cstring' },
+    engine_revive_after: { args: ['i32'], returns: 'i32' },
+    engine_seed_bytes_left: { args: [], returns: 'i32' },
+    engine_use_up_seeds: { args: [], returns: 'void' },
+    engine_open_stage: { args: [], returns: 'i32' },
+    engine_close_stage: { args: ['i32'], returns: 'bool' },
+  })
+  return {
+    prepare: () => symbols.engine_prepare().toString(),
+    serve: (socketDescriptor) => symbols.engine_serve(socketDescriptor),
+    environment() {
+      if (!symbols.engine_has_new_variables()) return undefined
+      const entries: string[] = []
+      for (let index = 0; ; index++) {
+        const entry = symbols.engine_variable(index)
+        if (entry === null) return readVariables(entries)
+        entries.push(entry.toString())
+      }
+    },
+    reviveAfter(delayMs) {
+      const errno = symbols.engine_revive_after(delayMs)
+      if (errno !== 0) throw new Error(`The threads of this process cannot be made again: errno ${errno}.`)
+    },
+    processId: symbols.engine_process_id,
+    seedBytesLeft: symbols.engine_seed_bytes_left,
+    useUpSeeds: symbols.engine_use_up_seeds,
+    openStage() {
+      const otherEnd = symbols.engine_open_stage()
+      if (otherEnd < 0) throw new Error('There is no place to rehearse.')
+      return otherEnd
+    },
+    closeStage(otherEnd) {
+      if (!symbols.engine_close_stage(otherEnd)) throw new Error('The rehearsal cannot be ended.')
+    },
+  }
+}

@@ -1,0 +1,23 @@
+/**
+ * What forks of an engine rest on, in one program: optimizing compilers and helpers of the collector, which are threads, the
+ * thread pool, timers, WebAssembly, and the end of a process. Its value is `true`; in a bare realm a part of it is all
+ * that there is.
+ */
+export const zygoteProof = String.raw`
+const sum = (count) => { let total = 0; for (let i = 0; i < count; i++) total = (total + i * 7) % 1000003; return total }
+let total = 0
+for (let round = 0; round < 200; round++) total = sum(20000)
+const kept = []
+for (let i = 0; i < 100000; i++) kept.push({ i, text: 'x' + i })
+const good = [total === 925803, kept[99999].text === 'x99999']
+if (typeof require === 'function') {
+  await new Promise((resolve) => setTimeout(resolve, 1))
+  const { readFile } = require('node:fs/promises')
+  good.push((await readFile('/proc/self/stat', 'utf8')).startsWith(process.pid + ' '))
+  const adder = Buffer.from('AGFzbQEAAAABBwFgAn9/AX8DAgEABwcBA2FkZAAACgkBBwAgACABags=', 'base64')
+  const { instance } = await WebAssembly.instantiate(adder)
+  good.push(instance.exports.add(40, 2) === 42)
+  process.on('exit', () => {})
+}
+good.every(Boolean)
+`

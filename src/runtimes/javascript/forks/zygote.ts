@@ -1,0 +1,132 @@
+/**
+ * A zygote of JavaScript: the harness, loaded and rehearsed, which never runs guest code. Each guest is a fork of it. The
+ * library (native/zygote) waits for requests on descriptor 3 and returns in each fork, confined as any guest is; the fork
+ * then goes on as any harness does. What the zygote's state would make alike in two guests is made new here.
+ *
+ * Started as `guest-<engine>-zygote.js <library> <language> <realm> <package>…`.
+ */
+import type { GuestRequest, ParkRequest } from '../../channel/channel-protocol.ts'
+import { frame } from '../channel.ts'
+import { writeAll } from '../console/output.ts'
+import { loadAhead, rehearse, serve } from '../serve.ts'
+import type { Serving } from '../serve.ts'
+
+/** The library in native/zygote, as every engine calls it. */
+export interface ForkLibrary {
+  /** Empty when this process can be forked from now on, else why it cannot. */
+  readonly prepare: () => string
+  /** Returns 0 in each fork, behind its wall; else nobody can ask any more. */
+  readonly serve: (socketDescriptor: number) => number
+  /** In a fork: what its guest is to find. Undefined where that is what the zygote was started with. */
+  readonly environment: () => Record<string, string> | undefined
+  /** In its own pid namespace. */
+  readonly processId: () => number
+  /** In a fork: its threads are there again after this. 0 is for a rehearsal. */
+  readonly reviveAfter: (delayMs: number) => void
+  /** A run that follows is a rehearsal: its channel and its output are the other end of the descriptor that this gives. */
+  readonly openStage: () => number
+  readonly closeStage: (otherEnd: number) => void
+}
+
+export interface ForkableEngine {
+  readonly name: string
+  readonly version: string
+  /** Forks rest on what an engine does inside: those of another version are not made until somebody has tried it. */
+  readonly versionsTried: readonly string[]
+  readonly library: ForkLibrary
+  /** Before the first fork, when all is loaded. What is wrong, if anything is. */
+  readonly settle: () => string | undefined
+  /** In a fork, and in rehearsals. */
+  readonly becomeAnother: () => void
+  /** What a fork has to load that cannot come from its zygote. */
+  readonly load: (request: ParkRequest) => Promise<void>
+}
+
+const socketDescriptor = 3
+const wordBytesMax = 200
+/** After so many, what a run goes through is compiled and linked. */
+const rehearsals = 8
+/** A run that has not ended by then gets its threads. Each takes about 40 µs to make, and a short run uses none. */
+const reviveAfterMs = 4
+
+/** Without a timer: from the callback of one, Bun looks for unhandled rejections only after `beforeExit`. */
+export async function runZygote(engine: ForkableEngine): Promise<void> {
+  const [, , , park, realm, ...preload] = process.argv
+  const { name, version, versionsTried, library } = engine
+  if (!versionsTried.includes(version)) return say(`${name} ${version} has not been tried as a zygote`)
+  try {
+    await loadAhead({ park, realm, preload } as ParkRequest)
+  } catch (thrown) {
+    return say(String(thrown))
+  }
+  const language = park as GuestRequest['language']
+  const codes = [...plays, ...preload.map(playWith)]
+  for (let time = 0; time < rehearsals; time++) await rehearseOn(engine, language, codes)
+  for (let time = 0; time < rehearsals; time++) engine.becomeAnother()
+  const problem = engine.settle() ?? library.prepare()
+  if (problem !== '') return say(problem)
+  tell(`!zygote_data_bytes=${countDataBytes()}\n`)
+  if (library.serve(socketDescriptor) !== 0) endAtOnce()
+  engine.becomeAnother()
+  return serve(servingAfter(engine, reviveAfterMs))
+}
+
+const servingAfter = ({ library, load }: ForkableEngine, delayMs: number): Serving => ({
+  load,
+  onRequest: () => library.reviveAfter(delayMs),
+})
+
+/** The programs of most runs, as the engine and this harness see them. */
+const plays = [
+  'const a = [1, "a"]\nconsole.log("a", a.length)\na',
+  'await 1',
+  'console.log(1.5)',
+  `import path, { join } from 'node:path'
+import * as all from 'node:path'
+const parts = [{ name: 'a', count: 1 }, { name: 'b' }]
+function first({ name, count = 0 }, ...rest) { for (const one of rest) if (one) return one; return \`\${name}\${count}\` }
+class Kept { #one = 1; get one() { return this.#one } static async make() { return new Kept() } }
+const kept = await Kept.make()
+;[join('a', 'b'), path.sep, all.sep, parts.map((part) => first(part)), kept.one, /a+/.test('a') ? 1 : null]`,
+]
+
+/** What most programs do with a package first. */
+const playWith = (name: string): string =>
+  `import * as all from ${JSON.stringify(name)}\nObject.keys(all).length`
+
+async function rehearseOn(
+  engine: ForkableEngine,
+  language: GuestRequest['language'],
+  codes: readonly string[],
+): Promise<void> {
+  const { library } = engine
+  for (const code of codes) {
+    const request: GuestRequest = { language, code, args: [], resultBytes: 1000, input: { a: [1] } }
+    const stage = library.openStage()
+    for (const message of [{ park: language, preload: [] }, request])
+      writeAll(stage, frame(JSON.stringify(message)))
+    await rehearse(servingAfter(engine, 0))
+    library.closeStage(stage)
+  }
+}
+
+/** Tells the host why there is no zygote. */
+function say(problem: string): void {
+  tell(problem)
+  process.exit(1)
+}
+
+function tell(word: string): void {
+  writeAll(socketDescriptor, new TextEncoder().encode(word).subarray(0, wordBytesMax))
+}
+
+/** Without what an engine does at its end, for which its threads would have to be there. */
+function endAtOnce(): never {
+  return process.kill(process.pid, 'SIGKILL') as never
+}
+
+/** What counts against RLIMIT_DATA, from proc(5): the sixth number of statm, in pages. */
+function countDataBytes(): number {
+  const { readFileSync } = process.getBuiltinModule('node:fs')
+  return Number(readFileSync('/proc/self/statm', 'utf8').split(' ')[5]) * 4096
+}

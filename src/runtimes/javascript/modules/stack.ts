@@ -1,0 +1,118 @@
+/**
+ * Stack traces in the guest's own lines: engines call `Error.prepareStackTrace` when a stack is first read, so guest
+ * code that prints `error.stack` sees the same places as the host does. Our own frames and the engine's are left out.
+ */
+import { harnessPath } from '../harness-path.ts'
+import {
+  stringIncludes,
+  stringIndexOf,
+  stringSlice,
+  stringStartsWith,
+  uncurryThis,
+} from '../../../core/primordials.ts'
+import { compiledFile } from './compiled-files.ts'
+import { codeName, findPosition, type MapPosition, programName } from './positions.ts'
+
+type CallSite = NodeJS.CallSite
+
+// dist/runtimes/javascript/modules/stack.js → dist
+const harnessFolder = harnessPath.slice(0, harnessPath.lastIndexOf('/runtimes/javascript/'))
+// The default of both engines.
+const framesMax = 10
+// Room for our own frames below the guest's, which are captured first and then left out.
+const harnessFramesMax = 6
+
+const anonymous = '<anonymous> ('
+const nameAndMessage = uncurryThis(Error.prototype.toString)
+
+let toWritten: MapPosition = (position) => position
+
+/** From now on stacks show places through `map`. */
+export function installStackTraces(map: MapPosition): void {
+  toWritten = map
+  Error.stackTraceLimit = framesMax + harnessFramesMax
+  Error.prepareStackTrace = (error, frames) => {
+    let text = headerOf(error)
+    for (let index = 0, shown = 0; index < frames.length && shown < framesMax; index++) {
+      const frame = frameText(frames[index])
+      if (frame === undefined) continue
+      text += `\n    at ${frame}`
+      shown++
+    }
+    return text
+  }
+}
+
+/** `text` with every `<code>:line:column` in it as the guest wrote it. */
+export function mapPositions(text: string): string {
+  let mapped = ''
+  let from = 0
+  for (let found = findPosition(text, 0); found !== undefined; found = findPosition(text, from)) {
+    const { entry } = found
+    const { line, column } = toWritten(found.position, entry)
+    const name = entry === undefined ? programName : `<code ${entry}>`
+    mapped += `${stringSlice(text, from, found.start)}${name}:${line}:${column}`
+    from = found.end
+  }
+  return mapped + stringSlice(text, from)
+}
+
+/** What the engines begin a stack with, which is not the text of an error that has a `toString` of its own. */
+function headerOf(error: Error): string {
+  try {
+    return nameAndMessage(error)
+  } catch {
+    return 'Error'
+  }
+}
+
+/** `undefined` for frames that are not the guest's business. */
+function frameText(frame: unknown): string | undefined {
+  const text = `${frame as string}`
+  const isOurs =
+    stringIncludes(text, harnessFolder) ||
+    stringStartsWith(text, 'runInThisContext (') ||
+    text === 'eval (native)'
+  const isEngine =
+    stringIncludes(text, 'node:internal/') ||
+    stringIncludes(text, '(node:inspector:') ||
+    stringIncludes(text, '(node:vm:') ||
+    stringIncludes(text, '(node:diagnostics_channel:')
+  // Bun shows an engine's function without a name as nothing but this.
+  if (isOurs || isEngine || text === 'native') return undefined
+  return mapFile(mapPositions(withoutAnonymous(text)), frame as CallSite)
+}
+
+/** Bun's way to name code without a name; Node gives the place alone. */
+function withoutAnonymous(text: string): string {
+  const isNamed = stringStartsWith(text, anonymous) && stringSlice(text, -1) === ')'
+  return isNamed ? stringSlice(text, anonymous.length, -1) : text
+}
+
+/** A place in a compiled file as it was written, and a module's address as the path that everything else shows. */
+function mapFile(text: string, frame: CallSite): string {
+  const name: unknown = frame.getScriptNameOrSourceURL()
+  if (typeof name !== 'string') return text
+  const file = compiledFile(name)
+  const path = file?.path ?? (stringStartsWith(name, 'file:///') ? stringSlice(name, 'file://'.length) : name)
+  const line = frame.getLineNumber()
+  const column = frame.getColumnNumber()
+  if (path === name && file === undefined) return text
+  const place = `${name}:${line}:${column}`
+  const start = stringIndexOf(text, place)
+  if (start === -1 || line === null || column === null) return text
+  const written = file?.toWritten({ line, column }) ?? { line, column }
+  const end = stringSlice(text, start + place.length)
+  return `${stringSlice(text, 0, start)}${path}:${written.line}:${written.column}${end}`
+}
+
+/** Where a stack first mentions the code that runs, after its header. */
+export function topPosition(stack: string, header: string): { line: number; column: number } | undefined {
+  const from = stringStartsWith(stack, header) ? header.length : stringIndexOf(stack, '\n    at ')
+  for (let at = from < 0 ? 0 : from; ;) {
+    const found = findPosition(stack, at)
+    if (found === undefined) return undefined
+    if (found.entry === undefined || `<code ${found.entry}>` === codeName) return found.position
+    at = found.end
+  }
+}

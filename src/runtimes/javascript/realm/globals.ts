@@ -1,0 +1,47 @@
+/** What the guest's program finds besides the language and the runtime. */
+import type { GuestRequest } from '../../channel/channel-protocol.ts'
+import { define } from '../modules/define.ts'
+import { programName } from '../modules/positions.ts'
+
+const getBuiltinModule = process.getBuiltinModule.bind(process)
+const { defineProperty } = Object
+
+/** Defines `require`, `module` and their like, `input` and `process.argv`. The program may declare these names itself. */
+export function installGlobals(request: GuestRequest, input: unknown): void {
+  const folder = process.cwd()
+  const filename = `${folder}/${programName}`
+  const module = { id: '.', filename, exports: {}, loaded: false, children: [], paths: [] }
+  // Most programs never require anything, and the loader costs start time.
+  const getRequire = once(() => {
+    const require = getBuiltinModule('node:module').createRequire(filename)
+    // So that `require.main === module` says that this is the program.
+    define(require, 'main', module)
+    return require
+  })
+  defineLazy(globalThis, 'require', getRequire)
+  defineLazy(module, 'require', getRequire)
+  define(globalThis, 'module', module)
+  define(globalThis, 'exports', module.exports)
+  define(globalThis, '__filename', filename)
+  define(globalThis, '__dirname', folder)
+  define(globalThis, 'input', input)
+  process.argv = [process.execPath, programName, ...request.args]
+  for (const name of hostSettings) delete process.env[name]
+}
+
+/** Bun has read them at its start; they are the host's, not variables of the guest's. */
+const hostSettings = [
+  'BUN_RUNTIME_TRANSPILER_CACHE_PATH',
+  'BUN_JSC_jitMemoryReservationSize',
+  'MIMALLOC_ARENA_RESERVE',
+]
+
+function once<Result>(make: () => Result): () => Result {
+  let made: { readonly result: Result } | undefined
+  return () => (made ??= { result: make() }).result
+}
+
+function defineLazy(owner: object, name: string, get: () => unknown): void {
+  const set = (value: unknown): void => define(owner, name, value)
+  defineProperty(owner, name, { get, set, enumerable: false, configurable: true })
+}

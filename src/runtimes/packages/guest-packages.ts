@@ -1,0 +1,80 @@
+/** Packages that the operator gives to all guests: where guests find the folders, and how their languages do. */
+import { LazaretError } from '../../core/errors/errors.ts'
+import { pathIn } from '../../jail/plan/place.ts'
+import type { Place } from '../../jail/plan/place.ts'
+import type { Bind } from '../../jail/plan/shape.ts'
+
+/** Folders of the host. */
+export interface PackageFolders {
+  /** Each becomes an import path, in this order, before the interpreter's own packages. */
+  readonly python?: readonly string[]
+  /** A `node_modules`. */
+  readonly node?: string
+}
+
+const pythonFolder = '/opt/lazaret/packages'
+/** Both engines look for packages in every folder above the program's. */
+const nodeFolder = '/node_modules'
+
+const pythonBinds = ({ python = [] }: PackageFolders): Bind[] =>
+  python.map((host, index) => ({ host, guest: `${pythonFolder}/${index}` }))
+
+/** The host's folders that guests are shown besides their toolchains. */
+export interface ShownFolders {
+  readonly readable: readonly Bind[]
+  readonly packages: PackageFolders
+}
+
+/** Packages of one environment, which never change. */
+export interface GuestEnvironment {
+  readonly hash: string
+  readonly packages: PackageFolders
+}
+
+/**
+ * All of them as binds, and where the packages lie: those of the environment come before the operator's. Throws
+ * INVALID_REQUEST where `readable` has taken the place of one.
+ */
+export function showFolders(
+  { readable, packages: usual }: ShownFolders,
+  environment?: GuestEnvironment,
+): ShownFolders {
+  const { python = [], node } = environment?.packages ?? {}
+  const packages = {
+    ...usual,
+    python: [...python, ...(usual.python ?? [])],
+    ...(node === undefined ? {} : { node }),
+  }
+  return { packages, readable: [...readable, ...pythonBinds(packages), ...nodeBinds(packages, readable)] }
+}
+
+function nodeBinds({ node }: PackageFolders, readable: readonly Bind[]): Bind[] {
+  if (node === undefined) return []
+  if (readable.some(({ guest }) => guest === nodeFolder))
+    throw new LazaretError('INVALID_REQUEST', {
+      detail: `Options: packages.node: \`readable\` shows another folder as ${nodeFolder}.`,
+    })
+  return [{ host: node, guest: nodeFolder }]
+}
+
+/** The import paths of Python, as guests find them. */
+export function pythonPaths(packages: PackageFolders, place: Place): string[] {
+  return pythonBinds(packages).map((bind) => pathIn(place, bind))
+}
+
+/** By what programs find them that guests start themselves. */
+export function packageVariables(packages: PackageFolders, place: Place): Record<string, string> {
+  const paths = pythonPaths(packages, place)
+  return {
+    ...(paths.length === 0 ? {} : { PYTHONPATH: paths.join(':') }),
+    // On the host's own files nothing can be shown above the workspace.
+    ...(packages.node === undefined || place.work === null ? {} : { NODE_PATH: packages.node }),
+  }
+}
+
+/** Where the packages have their commands, for PATH. */
+export function packageCommands(packages: PackageFolders, place: Place): string[] {
+  const { node } = packages
+  const commands = node === undefined ? [] : [`${pathIn(place, { host: node, guest: nodeFolder })}/.bin`]
+  return [...pythonPaths(packages, place).map((path) => `${path}/bin`), ...commands]
+}

@@ -1,0 +1,87 @@
+/**
+ * Whether anybody but root and the user of this process could have put there what a path leads to.
+ *
+ * Every folder on the way counts, and every link with all that it leads through. The owner of each must be root or this
+ * user, and nobody else may write to it. A folder with the sticky bit, such as /tmp, may be writable: what is in it can
+ * be replaced by its owner alone, and that owner is looked at next. So after a good answer only root and this user can
+ * change what the path leads to, and it can be opened without a race.
+ */
+import type { Stats } from 'node:fs'
+import { lstatSync, readlinkSync } from 'node:fs'
+import { dirname, isAbsolute, join } from 'node:path'
+
+import { isPrivateGroup } from '../work/private-group.ts'
+
+/** Why another user could have put it there. */
+export interface Intruder {
+  /** `owner`: another user owns it. `mode`: we own it, but others can write to it or replace it. */
+  readonly by: 'owner' | 'mode'
+  /** The file, folder or link that others can change. */
+  readonly path: string
+  /** The text for a message, with the path. */
+  readonly reason: string
+}
+
+/** As many as the kernel follows. */
+const linksMax = 40
+const groupMayWrite = 0o020
+const othersMayWrite = 0o002
+const sticky = 0o1000
+
+/** Who may change the entry, besides root and this user. */
+export interface Trust {
+  readonly owners: readonly number[]
+  /** May write to what is there. */
+  readonly groups: readonly number[]
+  readonly everybody: boolean
+  /** Whether a folder need not be checked, because whoever can change it can change more anyway. */
+  readonly isExempt: (folder: string) => boolean
+}
+
+const nobodyElse: Trust = { owners: [], groups: [], everybody: false, isExempt: () => false }
+
+/** Undefined when the path is root's and this user's alone. Throws what the system says where nothing is there. */
+export function findIntruder(path: string): Intruder | undefined {
+  const end = followPath(path, nobodyElse)
+  return typeof end === 'string' ? undefined : end
+}
+
+/** The real path, when nobody that is not trusted can make another one of it, else who can. */
+export function followPath(path: string, trust: Trust): string | Intruder {
+  if (!isAbsolute(path)) throw new TypeError(`${path} is not absolute`)
+  const waiting = partsOf(path)
+  let links = 0
+  let current = '/'
+  for (let next: string | undefined = '/'; next !== undefined; next = waiting.shift()) {
+    const there = next === '..' ? dirname(current) : join(current, next)
+    const stats = lstatSync(there)
+    const intruder = trust.isExempt(there) ? undefined : examine(there, stats, trust)
+    if (intruder !== undefined) return intruder
+    if (!stats.isSymbolicLink()) {
+      current = there
+      continue
+    }
+    if (++links > linksMax) return { by: 'mode', path, reason: `${path} leads through too many links` }
+    const target = readlinkSync(there)
+    if (isAbsolute(target)) current = '/'
+    waiting.unshift(...partsOf(target))
+  }
+  return current
+}
+
+function partsOf(path: string): string[] {
+  return path.split('/').filter((part) => part !== '' && part !== '.')
+}
+
+function examine(path: string, stats: Stats, trust: Trust): Intruder | undefined {
+  if (stats.uid !== 0 && stats.uid !== process.geteuid?.() && !trust.owners.includes(stats.uid))
+    return { by: 'owner', path, reason: `${path} belongs to another user (uid ${stats.uid})` }
+  // The mode of a link means nothing; nor does that of a folder whose entries nobody else can replace.
+  if (stats.isSymbolicLink() || (stats.isDirectory() && (stats.mode & sticky) !== 0)) return undefined
+  if ((stats.mode & othersMayWrite) !== 0 && !trust.everybody)
+    return { by: 'mode', path, reason: `${path} can be written by everybody` }
+  const isTrusted = trust.groups.includes(stats.gid) || isPrivateGroup(stats.gid)
+  if ((stats.mode & groupMayWrite) !== 0 && !isTrusted)
+    return { by: 'mode', path, reason: `${path} can be written by its group (gid ${stats.gid})` }
+  return undefined
+}

@@ -1,0 +1,67 @@
+/** Where the files that run inside the cell lie on the host: our own build and the packages its harness imports. */
+import { existsSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { LazaretError } from '../../core/errors/errors.ts'
+import type { Bind } from '../../jail/plan/shape.ts'
+import { findInPackage } from './own-packages.ts'
+
+/** Guest path of our build. */
+const guestFolder = '/opt/lazaret/dist'
+
+/** What has been found stays where it is as long as we run; what is missing may yet be installed. */
+const found = new Map<string, string>()
+
+function findOnce(key: string, find: () => string): string {
+  const known = found.get(key)
+  if (known !== undefined) return known
+  const path = find()
+  found.set(key, path)
+  return path
+}
+
+/** Our build, read-only. Harnesses always run from it, also in a checkout: interpreters should start on plain files. */
+export function guestBind(): Bind {
+  return { host: findOnce('our build', findBuild), guest: guestFolder }
+}
+
+function findBuild(): string {
+  const host = fileURLToPath(new URL('../../../dist', import.meta.url))
+  if (!existsSync(join(host, 'runtimes/python/guest.py'))) {
+    throw new LazaretError('RUNTIME_UNAVAILABLE', {
+      detail: 'The harnesses that run inside the cell have not been built.',
+      hint: 'In a checkout, run `npm run build`.',
+    })
+  }
+  return realpathSync(host)
+}
+
+/** It says that the files of our build are ES modules. */
+export function manifestBind(): Bind {
+  const find = () => realpathSync(fileURLToPath(new URL('../../../package.json', import.meta.url)))
+  return { host: findOnce('our manifest', find), guest: '/opt/lazaret/package.json' }
+}
+
+/** A package that a harness imports, read-only, at /opt/lazaret/node_modules/<name>. */
+export function packageBind(name: string, from?: string): Bind {
+  const host = findOnce(`${name} ${from ?? ''}`, () => findPackage(name, from))
+  return { host, guest: `/opt/lazaret/node_modules/${name}` }
+}
+
+/** The real path of the folder that holds the package's package.json, wherever the package manager put it. */
+function findPackage(name: string, from: string | undefined): string {
+  const { path, passedOver } = findInPackage(name, '', from)
+  if (path !== undefined) return path
+  const what = `The package ${name}, which compiles JavaScript and TypeScript,`
+  if (passedOver !== undefined) {
+    throw new LazaretError('RUNTIME_UNAVAILABLE', {
+      detail: `${what} is not used: ${passedOver.reason}.`,
+      hint: 'Close it to others, or install lazaret again as the user that owns it.',
+    })
+  }
+  throw new LazaretError('RUNTIME_UNAVAILABLE', {
+    detail: `${what} is not installed.`,
+    hint: 'Install lazaret again, without `--omit=optional`: the native part of oxc-transform is optional to npm.',
+  })
+}

@@ -1,0 +1,206 @@
+/**
+ * Finds the interpreters that guests run on. It searches once; a missing interpreter only makes its runtime unavailable.
+ * Interpreters are asked for their version outside of any cell. So one that nobody configured counts only if root or this
+ * user has put it there.
+ */
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs'
+import { dirname, isAbsolute, join } from 'node:path'
+
+import { LazaretError } from '../../core/errors/errors.ts'
+import type { FoundBy, Interpreter } from '../../core/receipt.ts'
+import type { CellRuntimeName, ToolchainName } from '../../core/request.ts'
+import { findInPackage } from './own-packages.ts'
+import { findIntruder } from './own-path.ts'
+import { askPython, askPythonNow } from './python-question.ts'
+import type { PythonToolchain } from './python-question.ts'
+
+export type ToolchainPaths = { readonly [Name in ToolchainName]?: string }
+
+const nodeMajorMin = 24
+
+export interface ChosenPython extends PythonToolchain {
+  readonly because: FoundBy
+}
+
+interface View {
+  /** Whether guests have a view of files of their own. */
+  readonly isOwnView: boolean
+}
+
+export class Toolchains {
+  readonly #configured: ToolchainPaths
+  readonly #found = new Map<string, string | null>()
+  readonly #pythons = new Map<boolean, ChosenPython | null>()
+  /** What interpreters have said of themselves, by path; null for one that gave no answer. */
+  readonly #answers = new Map<string, PythonToolchain | null>()
+  readonly #because = new Map<string, FoundBy>()
+  /** Why something on PATH is not used, by the name of the program. */
+  readonly #passedOver = new Map<string, string>()
+
+  constructor(configured: ToolchainPaths = {}) {
+    this.#configured = configured
+  }
+
+  /** Configured, else the packaged one, else `bun` on PATH. */
+  bun(): string | null {
+    const packaged = process.arch === 'arm64' ? '@oven/bun-linux-aarch64' : '@oven/bun-linux-x64'
+    return this.find('bun', () => this.fromPackage('bun', packaged) ?? this.fromPath('bun'))
+  }
+
+  /** Configured, else the host's own when it is new enough, else the packaged one. */
+  node(): string | null {
+    const own =
+      Number(process.versions.node.split('.')[0]) >= nodeMajorMin && process.versions['bun'] === undefined
+        ? process.execPath
+        : null
+    const packaged = `node-linux-${process.arch}`
+    return this.find('node', () => this.#note('node', 'own', own) ?? this.fromPackage('node', packaged))
+  }
+
+  shell(): string | null {
+    const shell = ['/usr/bin/bash', '/bin/sh'].find((path) => existsSync(path)) ?? null
+    return this.find('shell', () => this.#note('shell', 'system', shell))
+  }
+
+  /**
+   * Configured, else the interpreter behind `python3`. One that was configured and is not there has no stand-in.
+   * `forEverybody` asks for one that every user of the machine can come to: guests without a view of files of their own
+   * have to, and root's own toolchains often lie in its home.
+   */
+  python({ forEverybody = false } = {}): ChosenPython | null {
+    const known = this.#pythons.get(forEverybody)
+    if (known !== undefined) return known
+    const found = this.#choosePython(forEverybody, (path) => {
+      const answer = this.#answers.get(path)
+      return answer === undefined ? askPythonNow(path) : answer
+    })
+    this.#pythons.set(forEverybody, found)
+    return found
+  }
+
+  /** Whether `python()` answers without asking an interpreter, which blocks for tens of milliseconds. */
+  get knowsPython(): boolean {
+    return this.#pythons.size > 0
+  }
+
+  /** Asks ahead, without blocking. */
+  async lookForPython(): Promise<void> {
+    if (this.knowsPython) return
+    for (const [, path] of this.#pythonCandidates()) {
+      if (path === null || this.#answers.has(path) || !isExecutable(path)) continue
+      const answer = await askPython(path)
+      this.#answers.set(path, answer)
+      if (answer !== null) return
+    }
+  }
+
+  #pythonCandidates(): readonly (readonly [FoundBy, string | null])[] {
+    const { python } = this.#configured
+    if (python !== undefined) return [['configured', python]]
+    return [
+      ['path', this.fromPath('python3')],
+      ['system', '/usr/bin/python3'],
+    ]
+  }
+
+  #choosePython(forEverybody: boolean, ask: (path: string) => PythonToolchain | null): ChosenPython | null {
+    for (const [because, path] of this.#pythonCandidates()) {
+      const answer = path === null || !isExecutable(path) ? null : ask(path)
+      if (answer === null || (forEverybody && !answer.folders.every(isOpenToAll))) continue
+      return { ...answer, because }
+    }
+    return null
+  }
+
+  /** The same for guests with a view of files of their own, or without one, to which root's own folders are closed. */
+  pythonOf({ isOwnView }: View): ChosenPython | null {
+    return this.python({ forEverybody: !isOwnView && process.geteuid?.() === 0 })
+  }
+
+  /** Which interpreter a runtime has, and why; undefined where it has none, or nobody has looked for it yet. */
+  describe(name: CellRuntimeName, view: View): Interpreter | undefined {
+    const path = this.#found.get(name) ?? undefined
+    if (name !== 'python')
+      return path === undefined ? undefined : { path, because: this.#because.get(name) ?? 'path' }
+    const python = this.pythonOf(view)
+    if (python === null) return undefined
+    const { because, version } = python
+    return { path: python.path, version, because }
+  }
+
+  /** The refusal of a runtime that cannot be had: what is wrong with the path that was configured, else `otherwise`. */
+  refuse(name: ToolchainName, otherwise: { readonly detail: string; readonly hint: string }): LazaretError {
+    const detail = this.explain(name)
+    if (detail === undefined) return new LazaretError('RUNTIME_UNAVAILABLE', otherwise)
+    const hint =
+      this.#configured[name] === undefined
+        ? `Name it in \`toolchains.${name}\` if it is to be used all the same, or close it to others.`
+        : `Name another one in \`toolchains.${name}\`, or leave that out to have one looked for.`
+    return new LazaretError('RUNTIME_UNAVAILABLE', { detail: `${detail}.`, hint })
+  }
+
+  /** Why the interpreter that was configured is none, or the one on PATH is not used; undefined when there was neither. */
+  explain(name: CellRuntimeName): string | undefined {
+    const path = this.#configuredFor(name)
+    if (path === undefined) return this.#passedOver.get(name === 'python' ? 'python3' : name)
+    const reason = !existsSync(path)
+      ? 'there is no such file'
+      : isExecutable(path)
+        ? 'it does not answer as a Python 3 does'
+        : 'it is not a file that this user may execute'
+    return `\`toolchains.${name}\`, ${path}, is not a usable interpreter: ${reason}`
+  }
+
+  /** The program of that name in a package. Its real path: from the look at who can change it on, it is spelt no other way. */
+  fromPackage(name: string, packaged: string): string | null {
+    const { path, passedOver } = findInPackage(packaged, `bin/${name}`)
+    if (path === undefined && passedOver !== undefined)
+      this.#passedOver.set(name, `The package ${packaged} is passed over: ${passedOver.reason}`)
+    return this.#note(name, 'packaged', path ?? null)
+  }
+
+  /** On PATH, where root or this user has put it there. */
+  fromPath(name: string): string | null {
+    const folders = (process.env['PATH'] ?? '').split(':').filter(isAbsolute)
+    for (const path of folders.map((folder) => join(folder, name)).filter(isExecutable)) {
+      const intruder = findIntruder(path)
+      if (intruder === undefined) return path
+      this.#passedOver.set(name, `${path} on PATH is passed over: ${intruder.reason}`)
+    }
+    return null
+  }
+
+  /** The interpreter of a runtime, once found: configured, else what `look` finds. */
+  find(name: CellRuntimeName, look: () => string | null): string | null {
+    const known = this.#found.get(name)
+    if (known !== undefined) return known
+    const path = this.#note(name, 'configured', this.#configuredFor(name) ?? null) ?? look()
+    const found = path !== null && isExecutable(path) ? realpathSync(path) : null
+    this.#found.set(name, found)
+    return found
+  }
+
+  #note(name: string, because: FoundBy, path: string | null): string | null {
+    if (path !== null) this.#because.set(name, because)
+    return path
+  }
+
+  #configuredFor(name: CellRuntimeName): string | undefined {
+    return name === 'shell' ? undefined : this.#configured[name]
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
+/** Whether users other than its owner can come to a path, as far as modes tell. */
+function isOpenToAll(path: string): boolean {
+  const others = 0o001
+  return path === '/' || ((statSync(path).mode & others) !== 0 && isOpenToAll(dirname(path)))
+}

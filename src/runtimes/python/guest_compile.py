@@ -1,0 +1,81 @@
+"""Compiles a program as its statements and the expression at its end, whose value is the program's."""
+
+from _ast import Expr, Expression, PyCF_ALLOW_TOP_LEVEL_AWAIT, PyCF_ONLY_AST
+
+CODE_NAME = load("run").CODE_NAME
+# Every compiler_flag of `__future__` that can stand among a code object's flags.
+FUTURE_FLAGS = 0x1FE0000
+# How lines begin that hold no expression, or the end of one: to try them would take time for nothing.
+NO_EXPRESSIONS = (
+    *("if ", "for ", "while ", "with ", "try:", "def ", "class ", "async ", "@", "else", "elif ", "except", "finally"),
+    *("import ", "from ", ")", "]", "}", '"""', "'''"),
+)
+
+
+def normalize(code):
+    """What Python does with a file before it compiles it, and does not do with a string."""
+    source = code[1:] if code.startswith("\ufeff") else code
+    return source.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def compile_program(source, name=CODE_NAME, flags=0):
+    """Compile the code as (statements, final expression or None)."""
+    return compile_divided(source, name, flags) or compile_whole(source, name, flags)
+
+
+def compile_divided(source, name, flags):
+    """The same without a tree of the whole program, which takes longer than the rest; None where it cannot be done.
+
+    What stands before the last line that is not indented, and what begins there, are compiled apart. If each by itself is
+    a program, then together they are the one that was sent: a line within brackets or a string leaves neither whole.
+    """
+    at = find_last_line(source)
+    if at == 0 or source.startswith(NO_EXPRESSIONS, at):
+        return None
+    # Lines keep their numbers.
+    tail = "\n" * source.count("\n", 0, at) + source[at:]
+    try:
+        tree = compile_part(tail, "exec", flags | PyCF_ONLY_AST, name)
+        [last] = tree.body
+        if not isinstance(last, Expr):
+            return None
+        statements = compile_part(source[:at], "exec", flags, name)
+    except (SyntaxError, ValueError):
+        return None
+    if is_silenced(source, last):
+        return None
+    return statements, compile_part(Expression(last.value), "eval", statements.co_flags & FUTURE_FLAGS, name)
+
+
+def find_last_line(source):
+    """Where the last line begins that holds more than a comment and is not indented."""
+    at = len(source)
+    while at > 0:
+        at = source.rfind("\n", 0, at - 1) + 1
+        if source[at : at + 1] not in ("", "\n", " ", "\t", "\f", "#"):
+            break
+    return at
+
+
+def compile_whole(source, name, flags):
+    tree = compile_part(source, "exec", flags | PyCF_ONLY_AST, name)
+    last = tree.body[-1] if tree.body else None
+    if not isinstance(last, Expr) or is_silenced(source, last):
+        return compile_part(tree, "exec", flags, name), None
+    del tree.body[-1]
+    statements = compile_part(tree, "exec", flags, name)
+    # `from __future__ import …` among the statements holds for the expression too.
+    future_flags = statements.co_flags & FUTURE_FLAGS
+    return statements, compile_part(Expression(last.value), "eval", future_flags, name)
+
+
+def compile_part(tree, mode, flags, name=CODE_NAME):
+    return compile(tree, name, mode, flags | PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+
+
+def is_silenced(source, last):
+    """Whether a semicolon follows the final expression. Only brackets, comments and space can stand there too."""
+    lines = source.split("\n")[last.end_lineno - 1 :]
+    # The compiler counts columns in UTF-8 bytes.
+    lines[0] = str(lines[0].encode("utf-8", "backslashreplace")[last.end_col_offset :], "utf-8")
+    return any(line.partition("#")[0].rstrip(" \t\f\\").endswith(";") for line in lines)

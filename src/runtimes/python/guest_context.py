@@ -1,0 +1,293 @@
+"""A code context: one interpreter that runs many entries, one after another, in the same namespace.
+
+The host sends each entry as a message and hears `end` when it is over. SIGINT raises KeyboardInterrupt in the entry that
+runs, and does nothing between two of them.
+"""
+
+import builtins
+import os
+import signal
+import sys
+from itertools import count
+
+run_part, watch_part, functions, compiler = load("run"), load("watch"), load("functions"), load("compile")
+fork_part = load("fork")
+complete_part = load("complete")
+load("ask")
+HostFunctionError = load("host_error").HostFunctionError
+# The name under which the host answers `input()`: none that a function of the caller's can have.
+INPUT = "input()"
+# So many lines of earlier entries are kept for tracebacks.
+SOURCE_CHARACTERS_MAX = 8 * 1024 * 1024
+INTERRUPTED_EXIT_CODE = run_part.INTERRUPTED_EXIT_CODE
+
+
+class Inbox(functions.Caller):
+    """One reader of the channel for everybody: answers to calls, and the entries themselves."""
+
+    def __init__(self, channel, argument_bytes):
+        super().__init__(channel, 0, argument_bytes)
+        self.entries = []
+
+    def take(self, answer):
+        if "code" in answer or "fork" in answer or "complete" in answer:
+            self.entries.append(answer)
+        elif "id" in answer:
+            super().take(answer)
+
+    def next_entry(self):
+        """Wait for it; None when the host is gone."""
+        while not self.entries and not self.answers.is_closed:
+            self.answers.read_while(lambda: not self.entries and not self.answers.is_closed)
+        return self.entries.pop(0) if self.entries else None
+
+    def begin_entry(self, calls_max):
+        """Calls of the entries before it are answered no more."""
+        with self.lock:
+            stale = list(self.calls.values())
+            self.calls.clear()
+            self.sent.clear()
+            self.sent_bytes = 0
+            self.unsent.clear()
+        for call in stale:
+            call.error = HostFunctionError("the entry that made this call has ended")
+            functions.finish(call)
+        self.calls_max = next(self.ids) + calls_max
+
+    def ask(self, prompt):
+        """The caller's answer to `input()`. It blocks, whether or not an event loop runs."""
+        call_id = next(self.ids)
+        encoded = self.encode(INPUT, (prompt,))
+        name = functions.quote(INPUT)
+        return self.wait(functions.Call(call_id, f'{{"type":"call","id":{call_id},"name":{name},"args":{encoded}}}'))
+
+
+class Context:
+    """What `watch` knows of a run, for the entry that runs now, and all that lasts from one to the next."""
+
+    def __init__(self, channel, request):
+        self.channel = channel
+        self.result_bytes = request["resultBytes"]
+        self.inbox = Inbox(channel, self.result_bytes)
+        self.numbers = count(1)
+        self.sources = {}
+        self.code_name, self.source = run_part.CODE_NAME, ""
+        # For processes that `multiprocessing` starts anew: they have the names, and run nothing again.
+        self.input, self.function_names = None, ()
+        self.reporter = None
+        self.is_running = False
+        self.future_flags = 0
+        self.loop = None
+        # Event loops of the context that this one is a fork of.
+        self.abandoned = []
+        self.asks = False
+
+    def show(self, *args):
+        self.reporter.show(*args)
+
+    def clear(self, wait):
+        self.reporter.clear(wait)
+
+    def begin(self, entry):
+        self.code_name = f"<code {next(self.numbers)}>"
+        self.source = compiler.normalize(entry["code"])
+        self.sources[self.code_name] = self.source
+        while len(self.sources) > 1 and sum(map(len, self.sources.values())) > SOURCE_CHARACTERS_MAX:
+            del self.sources[next(iter(self.sources))]
+        self.reporter = run_part.Reporter(self.channel, self.source, {"resultBytes": self.result_bytes})
+        self.asks = entry.get("asks", False)
+        for name, value in entry.get("variables", {}).items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        self.inbox.begin_entry(entry.get("callsMax", 0))
+        # Files that commands have written since are seen by `import`.
+        for finder in list(sys.meta_path):
+            if hasattr(finder, "invalidate_caches"):
+                finder.invalidate_caches()
+        if "linecache" in sys.modules:
+            load("imports").tell("linecache", sys.modules["linecache"])
+
+
+def serve(channel, request):
+    context = Context(channel, request)
+    try:
+        os.chdir(request["folder"])
+    except OSError as error:
+        send_refusal(channel, f"Failed to change directory to {request['folder']}: {error.strerror}")
+        send_end(channel, 1)
+        return
+    names = prepare(context, request)
+    signal.signal(signal.SIGINT, lambda _signal, _frame: interrupt(context))
+    send_end(channel, 0)
+    while True:
+        entry = context.inbox.next_entry()
+        if entry is None:
+            run_part.exit_process(0)
+        if "fork" in entry:
+            fork_part.split(context, send_end)
+            continue
+        if "complete" in entry:
+            complete_part.answer(context, names, entry["complete"])
+            send_end(channel, 0)
+            continue
+        exit_code = run_entry(context, names, entry)
+        if run_part.getpid() != channel.process:
+            # A fork that the entry made and did not end.
+            run_part.exit_process(exit_code)
+        send_end(channel, exit_code)
+
+
+def prepare(context, request):
+    names = run_part.prepare_interpreter({"args": []}, "", context, os.getcwd())
+    del names["input_data"]
+    # Else plotly looks for a browser, and shows nothing.
+    os.environ.setdefault("PLOTLY_RENDERER", "plotly_mimetype")
+    builtins.input = load("ask").create_input(context)
+    if "functions" in request:
+        functions.provide(request["functions"]["names"], context.inbox, names)
+    return names
+
+
+def interrupt(context):
+    if context.is_running:
+        raise KeyboardInterrupt
+
+
+def run_entry(context, names, entry):
+    """Run it, and tell the host all but its end. Answer its exit code."""
+    exit_code = 1
+    try:
+        try:
+            context.begin(entry)
+            context.is_running = True
+            exit_code = run_source(context, names)
+            context.is_running = False
+        finally:
+            context.is_running = False
+            run_part.regain_interpreter()
+            flush_streams()
+    except KeyboardInterrupt as error:
+        # It came between two steps of ours.
+        report_error(context, "run", error)
+        exit_code = INTERRUPTED_EXIT_CODE
+    return exit_code
+
+
+def run_source(context, names):
+    phase = "syntax"
+    try:
+        program = watch_part.compile_watched(lambda source: compile_entry(context, source), context.source)
+        phase = "run"
+        run_program(context, program, names)
+        show_figures()
+        return 0
+    except SystemExit as ending:
+        return read_exit_code(ending.code)
+    except BaseException as error:
+        context.is_running = False
+        report_error(context, phase, error)
+        return INTERRUPTED_EXIT_CODE if type(error) is KeyboardInterrupt else 1
+
+
+def compile_entry(context, source):
+    program = compiler.compile_program(source, context.code_name, context.future_flags)
+    context.future_flags |= program[0].co_flags & compiler.FUTURE_FLAGS
+    return program
+
+
+def run_program(context, program, names):
+    statements, expression = program
+    report = create_report(context)
+    if (statements.co_flags | (expression.co_flags if expression else 0)) & run_part.COROUTINE_FLAG:
+        run_awaiting(context, run_part.run_awaiting(program, names, report))
+        return
+    exec(statements, names)
+    if expression:
+        report(eval(expression, names))
+
+
+def create_report(context):
+    def report(value):
+        if value is not None:
+            builtins._ = value
+        context.reporter.report_value(value)
+
+    return report
+
+
+def run_awaiting(context, program):
+    """In the context's own event loop, in which what earlier entries have begun goes on meanwhile."""
+    import asyncio
+
+    if context.loop is None or context.loop.is_closed():
+        context.loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(context.loop)
+    task = context.loop.create_task(program)
+    try:
+        context.loop.run_until_complete(task)
+    except KeyboardInterrupt as error:
+        # It ended the loop, wherever it was; the entry's own task has yet to end.
+        task.cancel()
+        context.loop.run_until_complete(asyncio.wait([task], timeout=0.25))
+        if task.done() and not task.cancelled():
+            task.exception()
+        # Where it only waited there are no lines of its own to show.
+        raise error if has_lines(context, error) else KeyboardInterrupt from None
+
+
+def has_lines(context, error):
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename not in context.sources:
+        trace = trace.tb_next
+    return trace is not None
+
+
+def show_figures():
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None and hasattr(pyplot, "get_fignums"):
+        load("figures").show_new_figures(pyplot)
+
+
+def read_exit_code(code):
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 0xFF
+    try:
+        print(code, file=sys.stderr)
+    except Exception:
+        pass
+    return 1
+
+
+def report_error(context, phase, error):
+    context.reporter.reserve = None
+    run_part.regain_interpreter()
+    try:
+        load("errors").report(context.channel, phase, error)
+    except SystemExit:
+        pass
+    except BaseException:
+        send_refusal(context.channel, "", run_part.type_name_of(type(error)), phase)
+
+
+def send_refusal(channel, text, name="Error", phase="run"):
+    quote = load("channel").quote
+    error = f'{{"name":{quote(name)},"message":{quote(text)}}}'
+    channel.send(f'{{"type":"error","phase":"{phase}","error":{error}}}')
+
+
+def send_end(channel, exit_code):
+    channel.send(f'{{"type":"end","exitCode":{exit_code}}}')
+
+
+def flush_streams():
+    for stream in (sys.stdout, sys.stderr, *run_part.initial_streams):
+        try:
+            if stream is not None and not stream.closed:
+                stream.flush()
+        except Exception:
+            # The guest's own stream, or one that it has closed.
+            pass

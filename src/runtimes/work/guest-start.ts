@@ -1,0 +1,107 @@
+/** What a guest is started with, and what changes for one that was started ahead of its run. */
+import type { Limits } from '../../core/limits.ts'
+import type { RunHandles, RunSpec } from '../../core/request.ts'
+import type { BeginSpec, SpawnSpec } from '../../jail/cell/guest-process.ts'
+import type { LimitPlan } from '../../jail/limits/plan-limits.ts'
+import { planLimits } from '../../jail/limits/plan-limits.ts'
+import type { Rlimit } from '../../jail/limits/rlimits.ts'
+import type { LeasedGround, Machine } from '../../jail/machine/machine.ts'
+import { sizedMounts } from '../../jail/plan/mounts.ts'
+import type { Place } from '../../jail/plan/place.ts'
+import type { Zygote } from '../../jail/cell/zygote-cell.ts'
+import type { Program } from '../runtime.ts'
+
+/** Where guests are started. */
+export interface GuestGround {
+  readonly machine: Pick<Machine, 'limitFigures'>
+  readonly ground: Pick<LeasedGround, 'limitGround'>
+  readonly place: Place
+  /** The guest is a fork of it. */
+  readonly zygote?: Pick<Zygote, 'dataBytes'> | undefined
+}
+
+/** One run as it is asked for: what can be written down, what stays with the caller, and the limits in force. */
+export interface Job {
+  readonly spec: RunSpec
+  /** The signal is aborted by whoever may end the run. */
+  readonly handles: RunHandles & { readonly signal: AbortSignal }
+  /** For a parked worker not above those that it was started with, where rlimits hold them. */
+  readonly limits: Limits
+}
+
+/** A job as a worker gets it. Prepared for a parked worker's place, the program differs in files and request alone. */
+export interface Task extends Job {
+  readonly program: Program
+}
+
+/** What the frames and the receipt of a task are made of: by what its limits are held. */
+export interface HeldTask extends Pick<Task, 'program' | 'spec'> {
+  readonly held: LimitPlan
+}
+
+export function holdLimits(program: Program, limits: Limits, { machine, ground, zygote }: GuestGround) {
+  return planLimits(limits, ground.limitGround, {
+    ...machine.limitFigures,
+    runtimeDataBytes: program.baseDataBytes + (zygote?.dataBytes ?? 0),
+  })
+}
+
+/** A guest whose run begins at once. */
+export function startSpec({ program, spec, held }: HeldTask, on: GuestGround): SpawnSpec {
+  return {
+    ...commonSpec(program, held, on),
+    ...(spec.stdin === undefined ? {} : { stdin: stdinBytes(spec) }),
+  }
+}
+
+/** What a guest has that waits for its run: the limits that can only be lowered, and no deadline. */
+export function holdParked(program: Program, limits: Limits, on: GuestGround): LimitPlan {
+  return { ...holdLimits(program, { ...limits, cpuMs: null }, on), wallMs: 0 }
+}
+
+export function parkSpec(program: Program, held: LimitPlan, on: GuestGround): SpawnSpec {
+  return { ...commonSpec(program, held, on), stdin: 'later' }
+}
+
+/** Its run; `parked` is what it was started with. */
+export function beginSpec(
+  { spec, held }: HeldTask,
+  parked: LimitPlan,
+  { place }: Pick<GuestGround, 'place'>,
+): BeginSpec {
+  const { disk, by } = held
+  const isResized = disk.bytesMax !== parked.disk.bytesMax
+  return {
+    ...heldByPid1(held),
+    rlimits: rlimitsThatDiffer(parked.rlimits, held.rlimits),
+    stdin: stdinBytes(spec),
+    work: by.diskBytes === 'watchdog' ? disk : null,
+    resized: by.diskBytes === 'tmpfs' && isResized ? sizedMounts(place, disk.bytesMax) : [],
+  }
+}
+
+function rlimitsThatDiffer(before: readonly Rlimit[], now: readonly Rlimit[]): Rlimit[] {
+  const known = new Set(before.map((one) => JSON.stringify(one)))
+  return now.filter((one) => !known.has(JSON.stringify(one)))
+}
+
+function commonSpec(program: Program, held: LimitPlan, on: GuestGround) {
+  return {
+    file: program.file,
+    argv: program.argv,
+    env: program.env,
+    folder: on.place.workspace,
+    rlimits: held.rlimits,
+    ...(program.guestRequest !== undefined && { channel: 'cell' as const }),
+    isFork: on.zygote !== undefined,
+    ...heldByPid1(held),
+  }
+}
+
+function heldByPid1({ outputBytes, wallMs, watched }: LimitPlan) {
+  return { outputBytes, wallMs, watched }
+}
+
+function stdinBytes({ stdin = '' }: RunSpec): Uint8Array {
+  return typeof stdin === 'string' ? Buffer.from(stdin) : stdin
+}

@@ -1,0 +1,218 @@
+/**
+ * A cell that was finished ahead of its run. If the runtime has a harness, a guest in it waits for the request: it has run
+ * our harness and nothing else. The cell serves one run and ends with it.
+ */
+import { isDeepStrictEqual } from 'node:util'
+
+import { LazaretError } from '../../core/errors/errors.ts'
+import type { Limits } from '../../core/limits.ts'
+import { networkModeOf } from '../../core/network.ts'
+import type { Network } from '../../core/network.ts'
+import type { StartKind } from '../../core/receipt.ts'
+import { buildCell } from '../../jail/cell/build-cell.ts'
+import type { BuiltCell } from '../../jail/cell/build-cell.ts'
+import type { StepFailure } from '../../jail/cell/cell-reports.ts'
+import { openEdge } from '../../jail/edge/open-edge.ts'
+import { explainFailure } from '../../jail/launch/launch.ts'
+import type { CgroupFigures } from '../../jail/limits/limit-rows.ts'
+import type { LimitPlan } from '../../jail/limits/plan-limits.ts'
+import type { Place } from '../../jail/plan/place.ts'
+import type { Zygote } from '../../jail/cell/zygote-cell.ts'
+import { encodeGuestRequest } from '../channel/channel.ts'
+import type { ParkRequest } from '../channel/channel-protocol.ts'
+import { followRun } from './follow-run.ts'
+import type { RunContext, RunEnd } from './follow-run.ts'
+import { beginSpec, holdLimits, holdParked, parkSpec, startSpec } from './guest-start.ts'
+import type { GuestGround, HeldTask, Job } from './guest-start.ts'
+import type { Run } from './run.ts'
+import { writeGuestRequest } from './guest-request.ts'
+import { workspaceFiles } from '../runtime.ts'
+import type { Program } from '../runtime.ts'
+import { standWaiting } from './waiting-cell.ts'
+import { WaitingGuest } from './waiting-guest.ts'
+import type { ReadyWorker } from './worker.ts'
+
+export interface ParkContext extends RunContext {
+  /** The guest is to be a fork of it. */
+  readonly zygote?: Zygote
+  readonly place: Place
+  /** What it is started with. */
+  readonly limits: Limits
+  readonly network: Network
+  /** When it is aborted before the worker waits there is none: what is loaded ahead may never come to its end. */
+  readonly signal?: AbortSignal
+  /** What the harness loads ahead; null for a cell without a guest. */
+  readonly park: ParkRequest | null
+  /** For a cell without a guest: the program of its job. Throws INPUT_TOO_LARGE. */
+  readonly prepare: (job: Job, place: Place) => Program
+}
+
+/** Pid 1, the guest, and the helper of pid 1 that sets the guest's rlimits. */
+const tasksAtBegin = 3
+
+export class ParkedWorker implements ReadyWorker {
+  readonly start: StartKind
+  readonly #program: Program
+  /** Resolves when it can no longer serve a run. */
+  readonly lost: Promise<unknown>
+  readonly #built: BuiltCell
+  readonly #context: ParkContext
+  readonly #guest: WaitingGuest | null
+  #isTaken = false
+
+  private constructor(
+    built: BuiltCell,
+    program: Program,
+    { context, guest }: { readonly context: ParkContext; readonly guest: WaitingGuest | null },
+  ) {
+    this.#program = program
+    this.start = context.zygote === undefined ? 'parked' : 'forked'
+    this.#built = built
+    this.#context = context
+    this.#guest = guest
+    this.lost = guest === null ? built.cell.gone : Promise.race([built.cell.gone, guest.ended])
+  }
+
+  /** Resolves when it waits. Throws when it cannot be had, with nothing left behind. */
+  static async park(program: Program, context: ParkContext): Promise<ParkedWorker> {
+    const { machine, clock, limits, place, network, readable, park, zygote } = context
+    const shape = {
+      binds: [...program.binds, ...readable],
+      network: networkModeOf(network),
+      place,
+      diskBytes: limits.diskBytes,
+    }
+    const edge = openEdge(network, context)
+    const built =
+      zygote === undefined
+        ? await buildCell({ shape, limits, hasChannel: park !== null, edge }, machine, clock)
+        : await zygote.build(limits, edge)
+    const on = { machine, ground: built.ground, place, zygote }
+    const startGuest = () =>
+      park && new WaitingGuest(built, parkSpec(program, holdParked(program, limits, on), on), { park, clock })
+    const guest = await standWaiting(built, startGuest, context)
+    return new ParkedWorker(built, program, { context, guest })
+  }
+
+  /** The program for its run: for a guest that waits, what differs from the one that it was parked with. */
+  #prepare(job: Job): Program {
+    const { spec, limits } = job
+    const { prepare, place } = this.#context
+    const { language } = spec
+    if (this.#guest === null || language === 'shell') return prepare(job, place)
+    const { env } = spec
+    const guestRequest = {
+      ...writeGuestRequest(language, spec, limits),
+      ...(env === undefined ? {} : { env }),
+    }
+    return { ...this.#program, files: workspaceFiles(spec, place), guestRequest }
+  }
+
+  /** The cell's pid 1, for diagnosis: a host pid, or for a fork a pid in the zygote's own namespace. */
+  get pid1(): number | undefined {
+    return this.#built.cell.pid1
+  }
+
+  async run(job: Job): Promise<RunEnd | null> {
+    if (this.#isTaken) throw new Error('A worker serves one run.')
+    // May refuse the job: then the worker is not taken.
+    const program = this.#prepare(job)
+    this.#isTaken = true
+    const built = this.#built
+    const { machine, clock, place } = this.#context
+    const held = holdLimits(program, job.limits, this.#on)
+    built.cell.hold(true)
+    try {
+      this.#limitCgroup(held)
+    } catch {
+      // It uses more than the run may. What that means a worker of its own will show.
+      await built.clean().catch(() => undefined)
+      return null
+    }
+    const cpuMsBefore = built.ground.cgroup?.cpuMs() ?? 0
+    const parts = { job, context: { machine, clock }, place, held, cpuMsBefore }
+    let begun: Run | undefined
+    try {
+      return await followRun(built, parts, (run) => {
+        begun = run
+        for (const { path, bytes, mode } of program.files) built.cell.put(path, bytes, mode)
+        this.#start(run, { ...job, program, held })
+      })
+    } catch (error) {
+      if (begun?.hasBegun === false && this.#isLoss(error)) return null
+      throw error
+    }
+  }
+
+  /** Ends it unused. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isTaken) return
+    this.#isTaken = true
+    this.#built.cell.hold(true)
+    await this.#built.clean()
+  }
+
+  /** An empty cell may have started the program, and have been lost before it could say so. */
+  #isLoss(error: unknown): boolean {
+    if (!(error instanceof LazaretError)) return false
+    return error.code === 'WORKER_LOST' || (error.code === 'CELL_FAILED' && this.#guest !== null)
+  }
+
+  get #on(): GuestGround {
+    const { machine, place, zygote } = this.#context
+    return { machine, ground: this.#built.ground, place, zygote }
+  }
+
+  /** What it was started with. */
+  get #parked(): LimitPlan {
+    return holdParked(this.#program, this.#context.limits, this.#on)
+  }
+
+  /** Throws when the worker uses more already. */
+  #limitCgroup({ cgroup }: LimitPlan): void {
+    if (cgroup === null || isDeepStrictEqual(cgroup, this.#parked.cgroup)) return
+    this.#built.ground.cgroup?.limit(this.#withHelper(cgroup))
+  }
+
+  /** At BEGIN pid 1 forks a helper that sets the guest's rlimits. It ends before the guest's code comes. */
+  #withHelper(cgroup: CgroupFigures): CgroupFigures {
+    const tasksMax = Math.max(cgroup.tasksMax, tasksAtBegin)
+    return this.#guest === null ? cgroup : { ...cgroup, tasksMax }
+  }
+
+  /** Throws when the kernel refuses it. */
+  #withoutHelper({ cgroup }: LimitPlan): void {
+    if (cgroup === null || this.#withHelper(cgroup).tasksMax === cgroup.tasksMax) return
+    this.#built.ground.cgroup?.limit(cgroup)
+  }
+
+  #start(run: Run, task: HeldTask): void {
+    const { cell, plan } = this.#built
+    const on = this.#on
+    const onFailure = (failure: StepFailure) => run.fail(explainFailure(failure, plan))
+    if (this.#guest === null) {
+      cell.spawn(startSpec(task, on), run, onFailure)
+      return
+    }
+    const begin = beginSpec(task, this.#parked, on)
+    if (!this.#guest.begin(begin, { listener: run, onFailure })) {
+      run.fail(new LazaretError('WORKER_LOST', { detail: 'The worker had ended.' }))
+      return
+    }
+    run.onMain((exitCode) => this.#guest?.finish(exitCode))
+    const { guestRequest } = task.program
+    if (guestRequest === undefined) return
+    // The request lets the guest's code in: it follows when the cell has said that the run's limits hold. So a worker
+    // that is lost before has run nothing of it, for certain.
+    const letIn = () => {
+      if (!run.hasBegun) return
+      try {
+        this.#withoutHelper(task.held)
+        cell.channel?.write(encodeGuestRequest(guestRequest))
+      } catch (cause) {
+        run.fail(new LazaretError('CELL_FAILED', { detail: 'The limit on processes cannot be set.', cause }))
+      }
+    }
+    void run.started.then(letIn, () => undefined)
+  }
+}

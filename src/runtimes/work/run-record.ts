@@ -1,0 +1,70 @@
+/** What is known of a run: what it printed and said, what the kernel says of it, and what was counted. */
+import type { Truncatable } from '../../core/result.ts'
+import type { CellUsage, ProcessReport } from '../../jail/cell/guest-process.ts'
+import { namesOfStanding } from '../../jail/layers/layers.ts'
+import type { CellPlan } from '../../jail/plan/plan.ts'
+import type { Capture } from '../../result/capture.ts'
+import type { Exit, KillReason } from '../../result/exit.ts'
+import type { Channel } from '../channel/channel.ts'
+import { countedEvidence } from './evidence.ts'
+import type { Counted } from './evidence.ts'
+import { readStatus, requirePromises } from './observed.ts'
+
+/** Who said what. */
+export interface RecordSources {
+  readonly plan: CellPlan
+  readonly counted: Counted
+  readonly capture: Capture
+  readonly channel: Channel | null
+}
+
+export class RunRecord {
+  readonly #sources: RecordSources
+  readonly #truncated = new Set<Truncatable>()
+  #usage: CellUsage = { cpuMs: 0, memoryPeakBytes: 0 } // for a run whose end cannot be waited for
+  #observed: Record<string, string> = {}
+  #landlockAbi = ''
+
+  constructor(sources: RecordSources) {
+    this.#sources = sources
+  }
+
+  /** The cell as it stands, seen from inside. */
+  takeFacts(facts: Readonly<Record<string, string>>): void {
+    const { landlock_abi: abi = '0', ...rest } = facts
+    this.#landlockAbi = abi
+    this.#observed = { ...rest, ...this.#observed }
+  }
+
+  /** The guest as it was when foreign code got in. Throws CELL_FAILED when a layer of its wall is missing. */
+  takeStatus(status: string): void {
+    Object.assign(this.#observed, readStatus(status))
+    requirePromises(this.#sources.plan.promises, this.#observed)
+  }
+
+  takeUsage(usage: CellUsage): void {
+    this.#usage = usage
+  }
+
+  takeCut(stream: Truncatable): void {
+    this.#truncated.add(stream)
+  }
+
+  /** `elapsedMs` is for a run that nobody reported of. */
+  conclude(report: ProcessReport | null, killReason: KillReason | null, elapsedMs: number): Exit {
+    const { counted, capture, channel, plan } = this.#sources
+    return {
+      ...countedEvidence(counted, report, this.#usage),
+      killReason,
+      wallMs: report?.elapsedMs ?? elapsedMs,
+      outputBytes: capture.bytes,
+      stdout: capture.text('stdout'),
+      stderr: capture.text('stderr'),
+      truncated: [...new Set([...this.#truncated, ...(channel?.truncated ?? [])])],
+      claims: channel?.claims ?? { logs: [], displays: [] },
+      observed: this.#observed,
+      heldBy: counted.held.by,
+      layers: namesOfStanding(plan.layers, { landlock_abi: this.#landlockAbi }),
+    }
+  }
+}

@@ -1,0 +1,47 @@
+/** A cell that is built ahead of what it is for, and the guest that waits in it, if one does. */
+import type { Clock } from '../../core/clock.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
+import type { BuiltCell } from '../../jail/cell/build-cell.ts'
+import { isStepFailure } from '../../jail/cell/cell-reports.ts'
+import { explainFailure } from '../../jail/launch/launch.ts'
+import { buildMs, tooLong } from './follow-run.ts'
+import { whenAborted } from './patience.ts'
+import type { WaitingGuest } from './waiting-guest.ts'
+
+interface Patience {
+  readonly clock: Clock
+  /** When it is aborted before the guest waits there is none: what is loaded ahead may never come to its end. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Resolves when the cell stands and its guest waits. Throws when that is not to be had, with nothing left behind. */
+export async function standWaiting<Guest extends WaitingGuest | null>(
+  built: BuiltCell,
+  startGuest: () => Guest,
+  { clock, signal }: Patience,
+): Promise<Guest> {
+  const late = Promise.withResolvers<never>()
+  const patience = clock.after(buildMs, () => late.reject(tooLong()))
+  const stop = signal && whenAborted(signal, () => late.reject(new LazaretError('DISPOSED')))
+  late.promise.catch(() => undefined)
+  try {
+    // A worker that waits keeps its host from nothing, its end included.
+    built.cell.hold(false)
+    const guest = startGuest()
+    await Promise.race([Promise.all([readiness(built), guest?.waiting]), late.promise])
+    return guest
+  } catch (error) {
+    built.cell.hold(true)
+    await built.clean().catch(() => undefined)
+    throw error
+  } finally {
+    patience()
+    stop?.()
+  }
+}
+
+function readiness({ cell, plan }: BuiltCell): Promise<unknown> {
+  return cell.ready.catch((error: unknown) => {
+    throw isStepFailure(error) ? explainFailure(error, plan) : error
+  })
+}

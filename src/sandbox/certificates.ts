@@ -1,0 +1,66 @@
+/**
+ * Certificates that the operator's own programs trust, for sandboxes with a network: behind a proxy that has a
+ * certificate of its own no install would work otherwise. Guests get the certificates of such a file and nothing else of
+ * it, since a PEM file may hold a key, too. The only variables of the host that have an effect inside.
+ */
+import { readFileSync, statSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
+
+/** By which programs are told of a file of certificates. */
+const names = [
+  'NODE_EXTRA_CA_CERTS',
+  'SSL_CERT_FILE',
+  'REQUESTS_CA_BUNDLE',
+  'CURL_CA_BUNDLE',
+  'PIP_CERT',
+  'GIT_SSL_CAINFO',
+  'CARGO_HTTP_CAINFO',
+  'AWS_CA_BUNDLE',
+  'DENO_CERT',
+  'npm_config_cafile',
+] as const
+
+/** A few times what all public authorities take, and a part of the tmpfs that it lies on. */
+const bytesMax = 1024 * 1024
+const folder = '/opt/lazaret/certificates'
+
+export interface Certificates {
+  /** As guests find the files. */
+  readonly variables: Readonly<Record<string, string>>
+  /** Their text, by path. */
+  readonly files: Readonly<Record<string, string>>
+}
+
+/** A file that is missing, too large or without a certificate is not shown, and its variable not passed on. */
+export function findCertificates(environment: Readonly<Record<string, string | undefined>>): Certificates {
+  const variables: Record<string, string> = {}
+  const files: Record<string, string> = {}
+  const shown = new Map<string, string>()
+  for (const name of names) {
+    const host = environment[name]
+    if (host === undefined || !isAbsolute(host)) continue
+    const text = readCertificates(host)
+    if (text === '') continue
+    const path = shown.get(text) ?? `${folder}/${shown.size}.pem`
+    if (!shown.has(text) && sizeOf(files) + text.length > bytesMax) continue
+    shown.set(text, path)
+    files[path] = text
+    variables[name] = path
+  }
+  return { variables, files }
+}
+
+const sizeOf = (files: Readonly<Record<string, string>>): number =>
+  Object.values(files).reduce((sum, text) => sum + text.length, 0)
+
+const certificate = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g
+
+function readCertificates(path: string): string {
+  try {
+    const facts = statSync(path)
+    if (!facts.isFile() || facts.size > bytesMax) return ''
+    return (readFileSync(path, 'latin1').match(certificate) ?? []).map((block) => `${block}\n`).join('')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,70 @@
+/** How a command ended, and what is known of the walls that stood around it. */
+import { constants } from 'node:os'
+
+import { perLimit } from '../../core/limits.ts'
+import type { Outcome } from '../../core/outcome.ts'
+import type { StartKind, Usage } from '../../core/receipt.ts'
+import type { ProcessReport } from '../../jail/cell/guest-process.ts'
+import type { Exit } from '../../result/exit.ts'
+import type { TouchedLimit } from './touched.ts'
+
+/** What its receipt is written from. */
+export interface CommandEvidence extends Pick<Exit, 'layers' | 'observed' | 'heldBy'> {
+  readonly start: StartKind
+}
+
+export interface CommandEnd {
+  readonly outcome: Outcome
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+  readonly truncated: readonly ('stdout' | 'stderr')[]
+  readonly touched: readonly TouchedLimit[]
+  readonly usage: Usage
+  /** What its shell said last, of the guest's own: bytes, one a character. */
+  readonly state: string
+  /** Whether it died of a signal that was not ours. */
+  readonly wasKilled: boolean
+  readonly evidence: CommandEvidence
+}
+
+const timedOutCode = 124
+const cancelledCode = 130
+
+/** Before it began: nothing stood around it. */
+export const cancelled: CommandEnd = {
+  outcome: { kind: 'cancelled' },
+  exitCode: cancelledCode,
+  stdout: '',
+  stderr: '',
+  truncated: [],
+  touched: [],
+  usage: { wallMs: 0, cpuMs: 0, memoryPeakBytes: 0, queuedMs: 0, outputBytes: 0 },
+  state: '',
+  wasKilled: false,
+  evidence: { start: 'cold', layers: [], observed: {}, heldBy: perLimit(() => 'none') },
+}
+
+/** Of a command whose space was ended with it. */
+export const wordlessEnd: ProcessReport = {
+  end: { by: 'signal', signal: 'SIGKILL' },
+  cpuMs: 0,
+  residentPeakBytes: 0,
+  watchdogPeakBytes: 0,
+  outputDroppedBytes: 0,
+  diskFull: false,
+  elapsedMs: 0,
+  forksRefusedToPid1: 0,
+}
+
+/** A shell says so of a program that it had started. */
+export function exitedAsKilled({ end }: ProcessReport): boolean {
+  return end.by === 'exit' && end.exitCode === 128 + constants.signals.SIGKILL
+}
+
+export function exitCodeOf(outcome: Outcome, { end }: ProcessReport): number {
+  if (outcome.kind === 'timed-out') return timedOutCode
+  if (outcome.kind === 'cancelled') return cancelledCode
+  if (end.by === 'exit') return end.exitCode
+  return 128 + (constants.signals[end.signal as NodeJS.Signals] ?? 0)
+}

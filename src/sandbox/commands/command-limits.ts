@@ -1,0 +1,50 @@
+/** By what the limits of a sandbox's commands are held, and what starting one takes besides what it is. Pure. */
+import type { Limits } from '../../core/limits.ts'
+import type { SpawnSpec } from '../../jail/cell/guest-process.ts'
+import type { LimitFigures, LimitGround } from '../../jail/limits/limit-rows.ts'
+import { planLimits } from '../../jail/limits/plan-limits.ts'
+import type { LimitPlan } from '../../jail/limits/plan-limits.ts'
+import { filesMaxOf, openFilesSoft, readFileMax } from '../../jail/limits/open-files.ts'
+import { pendingSignalsMax } from '../../jail/limits/rlimits.ts'
+import type { SpaceKind } from '../../jail/plan/plan-sandbox.ts'
+
+export interface CommandGround {
+  readonly limitGround: LimitGround
+  readonly limitFigures: LimitFigures
+  readonly kind: SpaceKind
+  /** Default: that of a shell. */
+  readonly runtimeDataBytes?: number | undefined
+}
+
+export type CommonSpec = Pick<
+  SpawnSpec,
+  'rlimits' | 'adopts' | 'dropsExcess' | 'wallMs' | 'watched' | 'outputBytes'
+>
+
+/** Set at boot, and hardly ever afterwards. */
+const fileMax = readFileMax()
+
+const pendingSignalShares: Readonly<Record<SpaceKind, number>> = { user: 1, context: 2, secure: 3 }
+
+const shellDataBytes = 3 * 1024 * 1024
+
+export function holdCommands(limits: Limits, ground: CommandGround): LimitPlan {
+  const { limitGround, limitFigures, kind, runtimeDataBytes = shellDataBytes } = ground
+  const held = planLimits(limits, limitGround, {
+    ...limitFigures,
+    runtimeDataBytes,
+    openFilesSoft,
+    filesMax: filesMaxOf(fileMax),
+    // Where a cgroup holds each, the kernel counts the processes of all spaces in one, by uid: the user space's, those of
+    // secure ones, and those of code contexts.
+    spacesOfOneId: 3,
+    // As many again as those before them can take.
+    pendingSignalsMax: pendingSignalShares[kind] * pendingSignalsMax,
+  })
+  // A sandbox goes on as long as its owner likes: neither its time nor its processor time comes to an end.
+  return { ...held, wallMs: 0, watched: { ...held.watched, cpuMs: null } }
+}
+
+export function commonSpec({ rlimits, watched, wallMs, outputBytes }: LimitPlan): CommonSpec {
+  return { rlimits, watched, wallMs, outputBytes, adopts: true, dropsExcess: true }
+}

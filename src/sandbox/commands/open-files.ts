@@ -1,0 +1,44 @@
+/** The files of a sandbox: how operations on them begin, and those that it has from the start. */
+import type { Governed } from '../governed.ts'
+import { SandboxFiles } from '../files/sandbox-files.ts'
+import { startFileTask } from '../files/start-file-task.ts'
+import type { Spaces, SpacesParts } from '../spaces.ts'
+import type { Unfinished } from './unfinished.ts'
+
+export interface FilesParts {
+  readonly spaces: Spaces
+  readonly governed: Governed
+  readonly unfinished: Unfinished
+}
+
+export function openFiles({ spaces, governed, unfinished }: FilesParts): SandboxFiles {
+  return new SandboxFiles({
+    begin: (operation, path) => {
+      unfinished.requireAlive()
+      return governed.beginFiles(operation, path)
+    },
+    start: (task, args) => {
+      unfinished.requireAlive()
+      const process = startFileTask(spaces, task, args)
+      void unfinished.during(() => process.exit).catch(() => undefined)
+      return process
+    },
+  })
+}
+
+export interface PlacedFiles extends SpacesParts {
+  /** By path in the workspace. */
+  readonly files: Readonly<Record<string, Uint8Array>>
+}
+
+/** In a folder that was there before, what has the name of a file is written over, as commands would. */
+export async function placeFiles(
+  { files, shape }: PlacedFiles,
+  { workspace, user }: Spaces,
+  sandboxFiles: SandboxFiles,
+): Promise<void> {
+  for (const [path, bytes] of Object.entries(files)) {
+    if (shape.workspace === undefined) user.cell.put(`${workspace}/${path}`, bytes)
+    else await sandboxFiles.writeFile(`${workspace}/${path}`, bytes, { createParents: true })
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * Which limits a command came up against, also where it went on: a build whose children could not be started may well
+ * exit with 0. The kernel counts refused forks and kills for want of memory, in all of the space; of descriptors and of
+ * files that are gone again there is only what programs print.
+ */
+import type { Limits } from '../../core/limits.ts'
+import type { Space } from '../../jail/cell/sandbox-cell.ts'
+
+export interface TouchedLimit {
+  readonly limit: 'memoryBytes' | 'processesMax' | 'openFilesMax' | 'diskBytes'
+  /** What it allows. */
+  readonly allowed: number
+  /**
+   * `kernel`: its counters say so, of the command or of what ran beside it in the same space. `output`: the command
+   * printed the error that programs have then, which is a claim.
+   */
+  readonly by: 'kernel' | 'output'
+}
+
+/** What the cgroup of a space has counted so far. */
+export interface SpaceCounts {
+  readonly forksRefused: number
+  readonly oomKills: number
+}
+
+/** Nothing is counted without a cgroup. */
+export function countIn({ ground: { cgroup } }: Pick<Space, 'ground'>): SpaceCounts {
+  return { forksRefused: cgroup?.forksRefused() ?? 0, oomKills: cgroup?.oomKills() ?? 0 }
+}
+
+export interface Touches {
+  readonly before: SpaceCounts
+  readonly after: SpaceCounts
+  /** No block or inode was left when the command ended. */
+  readonly diskFull: boolean
+  readonly texts: readonly string[]
+}
+
+/** The end of what is printed has the errors. */
+const tailLength = 64 * 1024
+
+/** As the C library, bash, Node and Python say it. */
+const words: readonly (readonly [TouchedLimit['limit'], RegExp])[] = [
+  [
+    'processesMax',
+    /\bspawn\S* .*EAGAIN|fork: (retry: )?Resource temporarily|can't start new thread|[Cc]annot fork/,
+  ],
+  ['openFilesMax', /EMFILE|[Tt]oo many open files/],
+  ['diskBytes', /ENOSPC|[Nn]o space left on device|EFBIG|File too large|File size limit exceeded/],
+]
+
+export function touchedLimits(limits: Limits, { before, after, diskFull, texts }: Touches): TouchedLimit[] {
+  const counted: TouchedLimit['limit'][] = [
+    ...(after.oomKills > before.oomKills ? (['memoryBytes'] as const) : []),
+    ...(after.forksRefused > before.forksRefused ? (['processesMax'] as const) : []),
+    ...(diskFull ? (['diskBytes'] as const) : []),
+  ]
+  const tails = texts.map((text) => text.slice(-tailLength))
+  const said = words
+    .filter(([limit, word]) => !counted.includes(limit) && tails.some((text) => word.test(text)))
+    .map(([limit]) => limit)
+  const list = (names: readonly TouchedLimit['limit'][], by: TouchedLimit['by']): TouchedLimit[] =>
+    names.map((limit) => ({ limit, allowed: limits[limit], by }))
+  return [...list(counted, 'kernel'), ...list(said, 'output')]
+}

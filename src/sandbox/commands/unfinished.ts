@@ -1,0 +1,49 @@
+/** What callers of a sandbox wait for: begun only while it is there, and over at the latest when nothing of it is left. */
+import { LazaretError } from '../../core/errors/errors.ts'
+import type { Activity } from '../activity.ts'
+
+export class Unfinished {
+  readonly #id: string
+  readonly #activity: Activity
+  readonly #waits = new Set<PromiseWithResolvers<never>>()
+  #isAlive = true
+
+  constructor(id: string, activity: Activity) {
+    this.#id = id
+    this.#activity = activity
+  }
+
+  /** Whether work may begin. */
+  get isAlive(): boolean {
+    return this.#isAlive
+  }
+
+  /** Throws SANDBOX_GONE. */
+  requireAlive(): void {
+    if (!this.#isAlive) throw new LazaretError('SANDBOX_GONE', { detail: `Sandbox ${this.#id}.` })
+  }
+
+  /** What fails once the end has begun fails with SANDBOX_GONE. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    this.requireAlive()
+    const wait = Promise.withResolvers<never>()
+    this.#waits.add(wait)
+    try {
+      return await Promise.race([this.#activity.during(work), wait.promise])
+    } catch (error) {
+      throw this.#isAlive ? error : new LazaretError('SANDBOX_GONE', { cause: error })
+    } finally {
+      this.#waits.delete(wait)
+    }
+  }
+
+  /** Nothing begins any more. */
+  close(): void {
+    this.#isAlive = false
+  }
+
+  /** Nothing of the sandbox is left. A command may have ended and wait for a caller who never takes its output. */
+  end(): void {
+    for (const { reject } of this.#waits) reject(new LazaretError('SANDBOX_GONE'))
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * The variables that commands of the user space begin with, unless others are given. Besides what every program looks for,
+ * they lead programs to what they cannot find out in a cell: where they may install, and how much memory there is.
+ */
+import { headersFolder } from '../../runtimes/node/headers.ts'
+import { guestId } from '../../jail/plan/shape.ts'
+import type { Spaces } from '../spaces.ts'
+
+/** Without a network an install cannot succeed later either: it says so at once, and not after minutes of trying. */
+const withoutRetries = { npm_config_fetch_retries: '0', PIP_RETRIES: '0' }
+
+/** LeakSanitizer traces its own process, which no filter lets it; then it fails programs that leak nothing. */
+const withoutTracing = { ASAN_OPTIONS: 'detect_leaks=0', LSAN_OPTIONS: 'detect_leaks=0' }
+
+const MiB = 1024 * 1024
+
+export function userVariables(spaces: Spaces): Readonly<Record<string, string>> {
+  const { home, parts, programVariables, isOwnView } = spaces
+  const { limits, network, shape, certificates = {} } = parts
+  const own = `${home}/.local`
+  const showsHeaders = shape.binds.some(({ guest }) => guest.startsWith(`${headersFolder}/include`))
+  return {
+    ...programVariables,
+    PATH: `${own}/bin:${programVariables['PATH']}`,
+    HOME: home,
+    USER: 'guest',
+    LANG: 'C.UTF-8',
+    TZ: 'UTC',
+    TERM: 'dumb',
+    npm_config_prefix: own,
+    ...(showsHeaders && isOwnView ? { npm_config_nodedir: headersFolder } : {}),
+    ...(isOwnView ? { XDG_RUNTIME_DIR: `/run/user/${guestId}` } : {}),
+    JAVA_TOOL_OPTIONS: `-XX:MaxRAM=${Math.floor(limits.memoryBytes / MiB)}m`,
+    ...withoutTracing,
+    ...(network === 'none' ? withoutRetries : isOwnView ? certificates : {}),
+  }
+}

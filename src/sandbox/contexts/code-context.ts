@@ -1,0 +1,289 @@
+/** A code context: its interpreter, which is started anew where it has ended, and the code that waits for its turn. */
+import { LazaretError } from '../../core/errors/errors.ts'
+import type { Limits } from '../../core/limits.ts'
+import type { HostFunction } from '../../core/request.ts'
+import type { ContextLanguage } from '../../core/work.ts'
+import type { Spaces } from '../spaces.ts'
+import { ContextEntry } from './context-entry.ts'
+import type { EntryEnd, EntryWishes } from './context-entry.ts'
+import type { ContextProcess } from './context-process.ts'
+import type { ContextProgram } from './context-program.ts'
+import { forkRefused, nodeCannotFork, refusedByGuest } from './fork-obstacles.ts'
+import type { WaitingContext } from './waiting-context.ts'
+
+export interface ContextParts {
+  readonly spaces: Spaces
+  readonly id: string
+  readonly language: ContextLanguage
+  readonly program: ContextProgram
+  readonly folder: string
+  readonly limits: Limits
+  readonly functions: Readonly<Record<string, HostFunction>>
+  /** As they are when its interpreter is started. */
+  readonly variables: () => Readonly<Record<string, string>>
+  readonly waiting: WaitingContext
+}
+
+export interface EntryAsked extends EntryWishes {
+  readonly code: string
+  /** Whether somebody answers `input()`. */
+  readonly asks: boolean
+}
+
+/** What has ended, with the walls that stood around it. */
+export interface EntryDone extends EntryEnd {
+  readonly evidence: ContextProcess['evidence']
+  readonly start: 'cold' | 'parked'
+}
+
+interface Begun {
+  readonly entry: ContextEntry
+  readonly process: ContextProcess
+}
+
+/** Code that waits for its turn in one context. */
+const waitingMax = 64
+/** A harness that says nothing when it is started. */
+const bootMs = 30_000
+/** One that is asked whether it can be forked. */
+const forkMs = 5000
+/** Somebody waits with a key pressed. */
+const completeMs = 300
+const matchesMax = 100
+const matchCharactersMax = 200
+
+export class LiveContext {
+  readonly parts: ContextParts
+  #process: ContextProcess | undefined
+  #entry: ContextEntry | undefined
+  /** Code that waits for an interpreter, and is not begun if it is called off. */
+  #beginning: { isCalledOff: boolean } | undefined
+  #last: Promise<unknown> = Promise.resolve()
+  #waiting = 0
+  #variables: Record<string, string | null> = {}
+  #isGone = false
+  /** Whose state it is to have. */
+  #origin: LiveContext | undefined
+  /** Gives back what was promised to it. */
+  #giveBack: () => void = () => undefined
+
+  constructor(parts: ContextParts) {
+    this.parts = parts
+  }
+
+  /**
+   * A second one with the same state, by the name `id`: made when it is opened, after the code that waits here by then.
+   */
+  forkAs(id: string): LiveContext {
+    const fork = new LiveContext({ ...this.parts, id })
+    fork.#origin = this
+    return fork
+  }
+
+  get status(): 'running' | 'idle' | 'gone' {
+    if (this.#isGone) return 'gone'
+    return this.#waiting > 0 ? 'running' : 'idle'
+  }
+
+  /** Resolves when it can take code. Throws what starting an interpreter throws, and INVALID_REQUEST for its folder. */
+  async open(): Promise<void> {
+    await this.#inTurn(async () => {
+      const origin = this.#origin
+      this.#origin = undefined
+      if (origin === undefined) await this.#stand()
+      else await this.#takeStateOf(origin)
+    })
+  }
+
+  async #takeStateOf(origin: LiveContext): Promise<void> {
+    await origin.#inTurn(async () => {
+      this.#process = await origin.#fork()
+      this.#variables = { ...origin.#variables }
+    })
+    this.#requireThere()
+  }
+
+  /** Throws FORK_REFUSED with the reason. */
+  async #fork(): Promise<ContextProcess> {
+    const process = this.#process
+    if (this.parts.language !== 'python') throw forkRefused(nodeCannotFork)
+    if (process === undefined || process.isLost) throw forkRefused('Its interpreter has ended.')
+    const { outcome, isStateKept } = await this.#enter(process, forkWishes, { fork: true }).ended
+    if (outcome.kind !== 'completed' || !isStateKept) throw refusedByGuest(undefined)
+    if (outcome.exitCode !== 0) throw refusedByGuest(outcome.exitCode)
+    return process.fork()
+  }
+
+  /** What was promised to it, given back when it is gone; what was promised before is given back now. */
+  keep(giveBack: () => void): void {
+    if (this.#isGone) {
+      giveBack()
+      return
+    }
+    this.#giveBack()
+    this.#giveBack = giveBack
+  }
+
+  /** From its next code on. */
+  setVariables(variables: Readonly<Record<string, string | undefined>>): void {
+    for (const [name, value] of Object.entries(variables)) this.#variables[name] = value ?? null
+  }
+
+  /** After all that was asked before. Undefined where it was called off before it began. */
+  async run(asked: EntryAsked): Promise<EntryDone | undefined> {
+    return this.#inTurn(async () => {
+      if (asked.signal?.aborted === true) return undefined
+      const wasThere = this.#process?.isLost === false
+      const begun = await this.#begin(asked)
+      if (begun === undefined) return undefined
+      const { entry, process } = begun
+      try {
+        const end = await entry.ended
+        return { ...end, evidence: process.evidence, start: wasThere ? 'parked' : 'cold' }
+      } finally {
+        this.#entry = undefined
+        if (process.isLost) await this.#endProcess()
+      }
+    })
+  }
+
+  /** None while code runs or waits, and none of an interpreter that is not there. */
+  async complete(text: string): Promise<readonly string[]> {
+    if (this.status !== 'idle') return []
+    return this.#inTurn(async () => {
+      const process = this.#process
+      if (process === undefined || process.isLost) return []
+      const { claims } = await this.#enter(process, completeWishes, { complete: text }).ended
+      if (process.isLost) await this.#endProcess()
+      return readMatches(claims.value?.live)
+    })
+  }
+
+  async interrupt(): Promise<boolean> {
+    if (this.#callOff()) return true
+    const entry = this.#entry
+    entry?.interrupt('cancelled')
+    await entry?.ended.catch(() => undefined)
+    return entry !== undefined
+  }
+
+  /** Its code that runs is ended, and what waits finds the new one. */
+  async restart(): Promise<void> {
+    // An interpreter that is being started is let stand: whoever waits for it hears of no failure.
+    this.#callOff()
+    if (this.#entry !== undefined) this.#process?.kill()
+    await this.#inTurn(async () => {
+      await this.#endProcess()
+      await this.#stand()
+    })
+  }
+
+  /** Resolves when nothing of it is left. */
+  async end(): Promise<void> {
+    this.#isGone = true
+    this.#process?.kill()
+    await this.#last
+    try {
+      await this.#endProcess()
+    } finally {
+      this.#giveBack()
+    }
+  }
+
+  async #inTurn<T>(act: () => Promise<T>): Promise<T> {
+    this.#requireThere()
+    if (this.#waiting >= waitingMax)
+      throw new LazaretError('QUEUE_FULL', { detail: `${waitingMax} wait for context ${this.parts.id}.` })
+    this.#waiting += 1
+    const turn = this.#last.then(() => {
+      this.#requireThere()
+      return act()
+    })
+    this.#last = turn.catch(() => undefined)
+    return turn.finally(() => (this.#waiting -= 1))
+  }
+
+  /** Answers whether there was code that had not begun yet, and is not going to. */
+  #callOff(): boolean {
+    if (this.#beginning === undefined) return false
+    this.#beginning.isCalledOff = true
+    return true
+  }
+
+  /** Undefined where the code was called off meanwhile. At each moment it is either `#beginning` or `#entry`. */
+  async #begin(asked: EntryAsked): Promise<Begun | undefined> {
+    const beginning = { isCalledOff: false }
+    this.#beginning = beginning
+    try {
+      const process = await this.#stand()
+      this.#requireThere()
+      if (beginning.isCalledOff || asked.signal?.aborted === true) return undefined
+      const variables = this.#variables
+      this.#variables = {}
+      const { code, asks, ...wishes } = asked
+      const { functionCallsMax: callsMax } = this.parts.limits
+      const entry = this.#enter(process, wishes, { code, asks, variables, callsMax })
+      this.#entry = entry
+      return { entry, process }
+    } finally {
+      this.#beginning = undefined
+    }
+  }
+
+  /** Throws CONTEXT_GONE where the context was ended meanwhile: `end()` ends the process too. */
+  async #stand(): Promise<ContextProcess> {
+    if (this.#process?.isLost === false) return this.#process
+    await this.#endProcess()
+    const { spaces, program, limits, variables, language, folder, functions, waiting } = this.parts
+    const kind = { spaces, program, limits, env: variables() }
+    // What is set from here on is not among those.
+    this.#variables = {}
+    const process = await waiting.take(kind)
+    this.#process = process
+    this.#requireThere()
+    const names = Object.keys(functions)
+    const { outcome, claims, isStateKept } = await this.#enter(process, bootWishes, {
+      context: language,
+      folder,
+      resultBytes: limits.resultBytes,
+      ...(names.length === 0 ? {} : { functions: { names } }),
+    }).ended
+    this.#requireThere()
+    if (isStateKept && outcome.kind === 'completed' && outcome.exitCode === 0) {
+      waiting.prepare(kind)
+      return process
+    }
+    await this.#endProcess()
+    const detail = claims.error?.error.message
+    if (detail !== undefined && detail !== '')
+      throw new LazaretError('INVALID_REQUEST', { detail: `${detail}.` })
+    throw new LazaretError('CELL_FAILED', { detail: 'The interpreter of the code context did not start.' })
+  }
+
+  #enter(process: ContextProcess, wishes: EntryWishes, message: object): ContextEntry {
+    const { limits, spaces } = this.parts
+    return new ContextEntry({ ...wishes, process, limits, clock: spaces.parts.clock }, message)
+  }
+
+  async #endProcess(): Promise<void> {
+    const process = this.#process
+    this.#process = undefined
+    await process?.end()
+  }
+
+  #requireThere(): void {
+    if (this.#isGone)
+      throw new LazaretError('CONTEXT_GONE', { detail: `Context ${this.parts.id} was deleted.` })
+  }
+}
+
+const bootWishes: EntryWishes = { timeoutMs: bootMs, functions: {} }
+const completeWishes: EntryWishes = { timeoutMs: completeMs, functions: {} }
+const forkWishes: EntryWishes = { timeoutMs: forkMs, functions: {} }
+
+/** What the harness claims. */
+function readMatches(claimed: unknown): string[] {
+  if (!Array.isArray(claimed)) return []
+  const isMatch = (one: unknown): one is string => typeof one === 'string' && one.length <= matchCharactersMax
+  return claimed.slice(0, matchesMax).filter(isMatch)
+}

@@ -1,0 +1,237 @@
+/** One piece of code in a context, from when it is given to its interpreter to its end. */
+import type { Clock } from '../../core/clock.ts'
+import type { Limits } from '../../core/limits.ts'
+import type { Outcome } from '../../core/outcome.ts'
+import type { Usage } from '../../core/receipt.ts'
+import type { HostFunction, RunHandles } from '../../core/request.ts'
+import type { MimeBundle, Truncatable } from '../../core/result.ts'
+import { Capture } from '../../result/capture.ts'
+import type { Stream } from '../../result/capture.ts'
+import { nothingKnown } from '../../result/exit.ts'
+import type { Exit, GuestClaims, KillReason } from '../../result/exit.ts'
+import { settle } from '../../result/settle.ts'
+import type { Channel } from '../../runtimes/channel/channel.ts'
+import { FunctionCalls } from '../../runtimes/functions/function-calls.ts'
+import { HostBudget } from '../../runtimes/channel/host-budget.ts'
+import { whenAborted } from '../../runtimes/work/patience.ts'
+import type { DisplayFacts } from '../../runtimes/displays/displayed.ts'
+import type { ContextProcess, ProcessLoss } from './context-process.ts'
+
+export interface EntryWishes {
+  /** Null for no limit. */
+  readonly timeoutMs: number | null
+  readonly signal?: AbortSignal | undefined
+  readonly onOutput?: RunHandles['onOutput']
+  readonly onDisplay?: ((bundle: MimeBundle, facts: DisplayFacts) => void) | undefined
+  readonly onClear?: ((waits: boolean) => void) | undefined
+  /** By the names that the harness calls them by. */
+  readonly functions: Readonly<Record<string, HostFunction>>
+}
+
+export interface EntryParts extends EntryWishes {
+  readonly process: ContextProcess
+  readonly clock: Clock
+  readonly limits: Limits
+}
+
+export interface EntryEnd {
+  readonly outcome: Outcome
+  readonly claims: GuestClaims
+  readonly stdout: string
+  readonly stderr: string
+  readonly truncated: readonly Truncatable[]
+  readonly usage: Usage
+  readonly isStateKept: boolean
+  readonly note?: string
+}
+
+/**
+ * How long code may take to end when it is interrupted. What computes outside of its language hears of it too late, and is
+ * ended with its interpreter: all in all within a second.
+ */
+const graceMs = 750
+/** The first interruption may have come where exceptions are ignored, as in a finalizer. */
+const againMs = 375
+/**
+ * How often the output budget may be dropped on top of it before the code is ended: the host reads all of it, so that
+ * what is dropped costs time. Code that prints a little too much is let finish.
+ */
+const droppedFactor = 16
+/** Whoever wants no output may still run code that prints some. */
+const droppedBytesLeast = 16 * 1024 * 1024
+
+export class ContextEntry {
+  /** Rejects with what a callback of the caller's threw. */
+  readonly ended: Promise<EntryEnd>
+  readonly #parts: EntryParts
+  readonly #end = Promise.withResolvers<EntryEnd>()
+  readonly #capture: Capture
+  readonly #budget: HostBudget
+  readonly #calls: FunctionCalls
+  readonly #cancels: (() => void)[] = []
+  readonly #cut = new Set<Truncatable>()
+  readonly #startedAt: number
+  readonly #cpuMsBefore: number
+  #channel: Channel | null = null
+  #reason: KillReason | null = null
+  #failure: { readonly error: unknown } | undefined
+  #droppedBytes = 0
+  #wasInterrupted = false
+  #wasKilled = false
+  #isOver = false
+
+  constructor(parts: EntryParts, message: object) {
+    const { process, clock, limits, functions } = parts
+    this.#parts = parts
+    this.ended = this.#end.promise
+    this.#startedAt = clock.now()
+    this.#cpuMsBefore = process.used.cpuMs
+    this.#capture = new Capture(parts.onOutput, {
+      onFull: () => this.#isOver || process.hold(true),
+      onEmpty: () => this.#isOver || process.hold(false),
+      onFailure: (error: unknown) => this.#fail(error),
+    })
+    this.#budget = new HostBudget(clock, limits.hostMs)
+    this.#budget.onSpent = () => this.#kill('host')
+    const stream = process.stream
+    const budget = this.#budget
+    this.#calls = new FunctionCalls({ functions, limits, clock, budget, stream })
+    // Only now is anything of it heard, so all of it is in place.
+    this.#begin(message)
+  }
+
+  /** Stops it as a person would with Ctrl-C, and with its interpreter if that does not help. */
+  interrupt(reason: 'wall' | 'cancelled' | 'output'): void {
+    if (this.#isOver || this.#reason !== null) return
+    const { process, clock } = this.#parts
+    this.#reason = reason
+    this.#wasInterrupted = true
+    process.interrupt()
+    this.#cancels.push(
+      clock.after(againMs, () => process.interrupt()),
+      // A host that was busy may only now read that the code has ended in time.
+      clock.after(graceMs, () => this.#cancels.push(clock.after(0, () => this.#kill(reason)))),
+    )
+  }
+
+  #begin(message: object): void {
+    const { process, clock, limits, timeoutMs, signal } = this.#parts
+    this.#channel = process.begin(message, limits, {
+      budget: this.#budget,
+      elapsed: () => this.#elapsed(),
+      onFlood: () => this.#kill('output'),
+      onMalformed: () => this.#kill(null),
+      // What is killed is lost, whatever it has said before.
+      onEnd: (exitCode) => this.#wasKilled || this.#finish({ end: { by: 'exit', exitCode } }, true),
+      onDisplay: (bundle, facts) => this.#tell(() => this.#parts.onDisplay?.(bundle, facts)),
+      onClear: (waits) => this.#tell(() => this.#parts.onClear?.(waits)),
+      onOutput: (from, bytes) => this.#take(from, bytes),
+      onLost: (loss) => this.#lose(loss),
+      calls: this.#calls,
+      isLasting: true,
+    })
+    if (timeoutMs !== null) this.#cancels.push(clock.after(timeoutMs, () => this.interrupt('wall')))
+    if (signal !== undefined) this.#cancels.push(whenAborted(signal, () => this.interrupt('cancelled')))
+  }
+
+  #take(stream: Stream, bytes: Buffer): void {
+    const { outputBytes } = this.#parts.limits
+    const room = outputBytes - this.#capture.bytes
+    if (room > 0) this.#capture.add(stream, bytes.subarray(0, room), this.#elapsed())
+    if (bytes.length <= room) return
+    this.#cut.add(stream)
+    this.#droppedBytes += bytes.length - Math.max(0, room)
+    if (this.#droppedBytes > Math.max(droppedFactor * outputBytes, droppedBytesLeast))
+      this.interrupt('output')
+  }
+
+  #tell(callback: () => void): void {
+    try {
+      callback()
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  /** The caller's own mistake, which is the caller's to see. */
+  #fail(error: unknown): void {
+    this.#failure ??= { error }
+    this.interrupt('cancelled')
+  }
+
+  #kill(reason: KillReason | null): void {
+    if (this.#isOver) return
+    this.#reason ??= reason
+    this.#wasKilled = true
+    this.#parts.process.kill()
+  }
+
+  #lose({ report, oomKills, exceeded }: ProcessLoss): void {
+    const ofWatchdog = exceeded === 'stdout' || exceeded === 'stderr' ? null : exceeded
+    this.#finish(
+      {
+        end: report?.end ?? null,
+        killReason: this.#reason ?? ofWatchdog,
+        oomKills,
+        diskFull: report?.diskFull ?? false,
+        memoryPeakBytes: report?.watchdogPeakBytes ?? 0,
+      },
+      false,
+    )
+  }
+
+  #finish(evidence: Partial<Exit>, isStateKept: boolean): void {
+    if (this.#isOver) return
+    const { cpuMs, memoryPeakBytes } = this.#readUsed()
+    this.#isOver = true
+    for (const cancel of this.#cancels.splice(0)) cancel()
+    this.#calls.end()
+    this.#budget.end()
+    const { process, limits, timeoutMs } = this.#parts
+    process.rest()
+    const usage: Usage = {
+      wallMs: this.#elapsed(),
+      cpuMs: Math.max(0, cpuMs - this.#cpuMsBefore),
+      memoryPeakBytes,
+      queuedMs: 0,
+      outputBytes: this.#capture.bytes,
+    }
+    const claims = this.#channel?.claims ?? nothingKnown.claims
+    const exit: Exit = { ...nothingKnown, ...usage, claims, killReason: this.#reason, ...evidence }
+    const outcome = settle({ ...limits, cpuMs: null, wallMs: timeoutMs ?? limits.wallMs }, exit)
+    const truncated = [...new Set([...this.#cut, ...(this.#channel?.truncated ?? [])])]
+    const note = this.#describe(isStateKept)
+    const known = { outcome, claims, truncated, usage, isStateKept, ...(note === undefined ? {} : { note }) }
+    this.#deliver(known).then(this.#end.resolve, this.#end.reject)
+  }
+
+  #readUsed(): ContextProcess['used'] {
+    try {
+      return this.#parts.process.used
+    } catch {
+      return { cpuMs: 0, memoryPeakBytes: 0 } // its cgroup went with it
+    }
+  }
+
+  async #deliver(known: Omit<EntryEnd, 'stdout' | 'stderr'>): Promise<EntryEnd> {
+    await this.#capture.delivered(this.#parts.signal)
+    if (this.#failure !== undefined) throw this.#failure.error
+    return { ...known, stdout: this.#capture.text('stdout'), stderr: this.#capture.text('stderr') }
+  }
+
+  #describe(isStateKept: boolean): string | undefined {
+    if (isStateKept)
+      return this.#reason === null
+        ? undefined
+        : 'The code was interrupted. Variables, imports and functions are still there.'
+    const fresh = 'The next code finds a fresh context, without variables, imports and functions.'
+    if (!this.#wasKilled) return `The interpreter has ended. ${fresh}`
+    return this.#wasInterrupted
+      ? `The code did not stop when it was interrupted, so its interpreter was ended. ${fresh}`
+      : `The interpreter was ended. ${fresh}`
+  }
+
+  #elapsed(): number {
+    return Math.round((this.#parts.clock.now() - this.#startedAt) * 1000) / 1000
+  }
+}

@@ -1,0 +1,18 @@
+/** What is started for a code context, and what a sandbox has to show for it. */
+import type { LazaretError } from '../../core/errors/errors.ts'
+import type { ContextLanguage } from '../../core/work.ts'
+import type { Bind } from '../../jail/plan/shape.ts'
+
+export interface ContextProgram {
+  readonly file: string
+  readonly argv: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly binds: readonly Bind[]
+  /** Has the interpreter load what it will need, before it is told what it is. */
+  readonly park?: object
+  /** Data that the interpreter reserves before it runs anything. */
+  readonly dataBytes: number
+}
+
+/** Of each language its program, or why there is none. */
+export type ContextPrograms = Readonly<Record<ContextLanguage, ContextProgram | LazaretError>>

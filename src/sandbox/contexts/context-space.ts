@@ -1,0 +1,38 @@
+/** The space of a code context and of its forks, which ends with the last of them. */
+import type { Space } from '../../jail/cell/sandbox-cell.ts'
+
+export class ContextSpace {
+  readonly space: Space
+  readonly #members = new Set<object>()
+  readonly #holders = new Set<object>()
+
+  constructor(space: Space) {
+    this.space = space
+  }
+
+  enter(member: object): void {
+    this.#members.add(member)
+  }
+
+  /** Whether others are in it. */
+  isShared(member: object): boolean {
+    return this.#members.size > (this.#members.has(member) ? 1 : 0)
+  }
+
+  /** Whether it keeps the host process alive for this member. */
+  hold(member: object, isHeld: boolean): void {
+    if (isHeld) this.#holders.add(member)
+    else this.#holders.delete(member)
+    this.space.cell.hold(this.#holders.size > 0)
+  }
+
+  /** Resolves when nothing of the member is left: `over` says so of its processes while others go on. */
+  async leave(member: object, over: Promise<unknown>): Promise<void> {
+    if (this.isShared(member)) await over
+    this.#members.delete(member)
+    this.hold(member, false)
+    if (this.#members.size > 0) return
+    this.space.cell.hold(true)
+    await this.space.clean()
+  }
+}

@@ -1,0 +1,209 @@
+/** The code contexts of a sandbox: made, found, given code, ended. */
+import { endTogether } from '../../core/endings.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
+import type { HostFunction, OutputChunk } from '../../core/request.ts'
+import type { ContextLanguage } from '../../core/work.ts'
+import { checkName } from '../checks.ts'
+import type { Governed } from '../governed.ts'
+import type { Spaces } from '../spaces.ts'
+import { LiveContext } from './code-context.ts'
+import type { EntryDone } from './code-context.ts'
+import { createCodeResult, unbegun, writeCodeData } from './code-result.ts'
+import {
+  checkCode,
+  checkContextOptions,
+  checkForkOptions,
+  checkLanguage,
+  checkMemory,
+  checkRunCodeOptions,
+} from './context-checks.ts'
+import type { CheckedRunCode } from './context-checks.ts'
+import type { ContextPrograms } from './context-program.ts'
+import type { CodeContextOptions, CodeResult, ForkOptions, RunCodeOptions } from './context-types.ts'
+import { WaitingContext } from './waiting-context.ts'
+
+export type ReadFunctions = (
+  functions: unknown,
+  language: ContextLanguage,
+) => Readonly<Record<string, HostFunction>>
+
+export interface ContextsParts {
+  readonly spaces: Spaces
+  readonly governed: Governed
+  readonly programs: ContextPrograms
+  /** Throws INVALID_REQUEST for what is no set of functions, and for names that the language cannot use. */
+  readonly readFunctions: ReadFunctions
+  /** Those that commands have now. */
+  readonly variables: () => Readonly<Record<string, string>>
+}
+
+/** Each holds an interpreter. */
+const contextsMax = 64
+/** How the harness of Python calls it. */
+const inputFunction = 'input()'
+
+export class Contexts {
+  readonly #parts: ContextsParts
+  readonly #all = new Map<string, LiveContext>()
+  readonly #defaults = new Map<ContextLanguage, Promise<LiveContext>>()
+
+  readonly #waiting: WaitingContext
+
+  constructor(parts: ContextsParts) {
+    this.#parts = parts
+    this.#waiting = new WaitingContext(parts.spaces.parts.clock)
+  }
+
+  list(): LiveContext[] {
+    return [...this.#all.values()]
+  }
+
+  find(id: string): LiveContext | undefined {
+    return this.#all.get(id)
+  }
+
+  async create(given?: CodeContextOptions): Promise<LiveContext> {
+    const { spaces, programs, variables, readFunctions } = this.#parts
+    const { id: name, language, folder = spaces.workspace, asked, functions } = checkContextOptions(given)
+    const { limits: most } = spaces.parts
+    const limits = { ...most, memoryBytes: checkMemory(asked.memoryBytes, most.memoryBytes) }
+    const id = this.#newId(name)
+    const program = programs[language]
+    if (program instanceof LazaretError) throw program
+    const own = readFunctions(functions, language)
+    const waiting = this.#waiting
+    const parts = { spaces, id, language, program, folder, limits, functions: own, variables, waiting }
+    return this.#open(new LiveContext(parts))
+  }
+
+  /** A second one with the state of the first. Throws FORK_REFUSED where that cannot be. */
+  async fork(origin: LiveContext, given?: ForkOptions): Promise<LiveContext> {
+    return this.#open(origin.forkAs(this.#newId(checkForkOptions(given))))
+  }
+
+  #newId(name: string | undefined): string {
+    const id = name ?? this.#parts.spaces.parts.clock.id()
+    if (this.#all.has(id))
+      throw new LazaretError('INVALID_REQUEST', { detail: `id: a context "${id}" exists already.` })
+    if (this.#all.size >= contextsMax)
+      throw new LazaretError('QUEUE_FULL', { detail: `The sandbox has ${contextsMax} code contexts.` })
+    return id
+  }
+
+  async #open(context: LiveContext): Promise<LiveContext> {
+    const { id } = context.parts
+    this.#all.set(id, context)
+    try {
+      await this.#govern(context, () => context.open())
+      return context
+    } catch (error) {
+      // It may have been deleted meanwhile, and another one made of that name.
+      if (this.#all.get(id) === context) this.#all.delete(id)
+      await context.end().catch(() => undefined)
+      throw error
+    }
+  }
+
+  async run(given: unknown, options?: RunCodeOptions): Promise<CodeResult> {
+    const code = checkCode(given, this.#parts.spaces.parts.limits.codeBytes)
+    const checked = checkRunCodeOptions(options)
+    const context = await this.#choose(checked)
+    const { id, language } = context.parts
+    const data = await this.#parts.governed.code({ context: id, language, code }, async (work) => {
+      const done = (await context.run(toEntry(context, code, checked))) ?? { ...unbegun, isStateKept: true }
+      tellOfEnd(done, checked)
+      const { wall, limits } = this.#parts.spaces.parts
+      const { timeoutMs } = checked
+      const facts = { id: work, context: id, language, level: wall.machine.level, timeoutMs }
+      return writeCodeData({ ...facts, limits: { ...limits, ...context.parts.limits } }, done)
+    })
+    return createCodeResult(data)
+  }
+
+  /** Its interpreter is started anew, which is work like the first start. */
+  restart(context: LiveContext): Promise<void> {
+    return this.#govern(context, () => context.restart())
+  }
+
+  /** Answers whether there was one. */
+  async delete(id: string): Promise<boolean> {
+    const context = this.#all.get(id)
+    if (context === undefined) return false
+    this.#all.delete(id)
+    await context.end()
+    return true
+  }
+
+  setVariables(variables: Readonly<Record<string, string | undefined>>): void {
+    for (const context of this.#all.values()) context.setVariables(variables)
+  }
+
+  async end(): Promise<void> {
+    await endTogether('Code contexts could not be ended', [
+      ...[...this.#all.values()].map((context) => () => context.end()),
+      () => this.#waiting.end(),
+    ])
+  }
+
+  /** Its memory is promised to it until it is gone. */
+  #govern(context: LiveContext, act: () => Promise<void>): Promise<void> {
+    const { language, limits, variables } = context.parts
+    return this.#parts.governed.context(
+      { language, limits, variables: Object.keys(variables()) },
+      async (begun) => {
+        context.keep(begun.keep())
+        await act()
+      },
+    )
+  }
+
+  async #choose({ context, language }: CheckedRunCode): Promise<LiveContext> {
+    if (context === undefined) return this.#default(checkLanguage(language))
+    const id = checkName(typeof context === 'object' ? context.id : context, 'context') ?? ''
+    const found = this.#all.get(id)
+    if (found === undefined) throw new LazaretError('CONTEXT_GONE', { detail: `Context ${id}.` })
+    return found
+  }
+
+  /** Made when somebody needs it; two who need it at the same time get the same. */
+  async #default(language: ContextLanguage): Promise<LiveContext> {
+    const known = this.#defaults.get(language)
+    if (known !== undefined) {
+      const context = await known.catch(() => undefined)
+      if (context !== undefined && context.status !== 'gone') return context
+      const later = this.#defaults.get(language)
+      if (later !== undefined && later !== known) return later
+    }
+    const created = this.create({ language })
+    this.#defaults.set(language, created)
+    return created
+  }
+}
+
+function toEntry({ parts }: LiveContext, code: string, checked: CheckedRunCode) {
+  const { timeoutMs, signal, onInput, onResult, onClear } = checked
+  const ask = (prompt: unknown) => onInput?.(String(prompt))
+  return {
+    code,
+    asks: onInput !== undefined,
+    timeoutMs,
+    signal,
+    onDisplay: onResult,
+    onClear,
+    onOutput: outputOf(checked),
+    functions: { ...parts.functions, ...(onInput === undefined ? {} : { [inputFunction]: ask }) },
+  }
+}
+
+function outputOf({ onStdout, onStderr }: CheckedRunCode) {
+  if (onStdout === undefined && onStderr === undefined) return undefined
+  return ({ stream, text }: OutputChunk) => (stream === 'stdout' ? onStdout : onStderr)?.(text)
+}
+
+/** What is known only at the end. */
+function tellOfEnd({ claims, outcome }: EntryDone, { onResult, onError }: CheckedRunCode): void {
+  const { value, displays } = claims
+  // A value that is more than text has been shown already.
+  if (value !== undefined && displays.length === 0) onResult?.({ 'text/plain': value.text }, {})
+  if ('error' in outcome) onError?.(outcome.error)
+}

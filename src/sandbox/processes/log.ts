@@ -1,0 +1,152 @@
+/** What a process has printed: its end is kept, and whoever follows it gets it piece by piece. */
+import type { OutputChunk } from '../../core/request.ts'
+import type { Steps } from '../../core/steps.ts'
+import { loopTurns } from '../../runtimes/channel/loop-turns.ts'
+
+export interface LogText {
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Of each stream; what is older goes. */
+const keptBytes = 1024 * 1024
+/** What a piece costs us besides its bytes: a process may print them one by one. */
+const pieceBytes = 64
+/** What is looked at again when a line has no end yet. */
+const lineLengthMax = 64 * 1024
+
+/** A fraction of a millisecond. */
+const piecesPerStep = 512
+
+interface Piece {
+  /** Of both streams together, in the order in which they came. */
+  readonly number: number
+  readonly chunk: OutputChunk
+}
+
+export class Log {
+  readonly #kept = { stdout: new Pieces(), stderr: new Pieces() }
+  #count = 0
+  #isOver = false
+  #onNews = Promise.withResolvers<void>()
+
+  add(chunk: OutputChunk): void {
+    this.#kept[chunk.stream].add({ number: this.#count++, chunk })
+    this.#tell()
+  }
+
+  end(): void {
+    this.#isOver = true
+    this.#tell()
+  }
+
+  text(): LogText {
+    return { stdout: this.#kept.stdout.text(), stderr: this.#kept.stderr.text() }
+  }
+
+  /** Whoever is slow loses what has gone meanwhile, and nobody waits for it. */
+  async *follow(signal?: AbortSignal): AsyncGenerator<OutputChunk> {
+    const onAbort = () => this.#tell()
+    const isAborted = () => signal?.aborted === true
+    signal?.addEventListener('abort', onAbort, { once: true })
+    try {
+      for (let from = 0; !isAborted();) {
+        const piece = this.#next(from)
+        if (piece !== undefined) {
+          from = piece.number + 1
+          yield piece.chunk
+        } else if (this.#isOver) return
+        else await this.#onNews.promise
+      }
+    } finally {
+      signal?.removeEventListener('abort', onAbort)
+    }
+  }
+
+  /**
+   * What was printed since the last look, of one stream after the other, each from the start of a line. Whoever looks
+   * once a pause does work in proportion to what was printed, however small the pieces were.
+   */
+  async *looks(pause: () => Promise<void>, signal: AbortSignal): AsyncGenerator<string> {
+    const begun = { stdout: '', stderr: '' }
+    const onAbort = () => this.#tell()
+    signal.addEventListener('abort', onAbort, { once: true })
+    for (let from = 0; !signal.aborted;) {
+      const news = this.#onNews.promise
+      const isLast = this.#isOver
+      const before = this.#count
+      const texts = await loopTurns.perform(this.#gather(from, before, begun))
+      from = before
+      for (const stream of ['stdout', 'stderr'] as const) {
+        if (texts[stream] === begun[stream]) continue
+        yield texts[stream]
+        begun[stream] = texts[stream].slice(texts[stream].lastIndexOf('\n') + 1).slice(-lineLengthMax)
+      }
+      if (isLast) return
+      await news
+      await pause()
+    }
+  }
+
+  /** What was printed from one number to before another, in steps: many may wait for lines of the same flood. */
+  *#gather(from: number, before: number, begun: LogText): Steps<LogText> {
+    const texts = { ...begun }
+    let count = 0
+    for (let piece = this.#next(from); piece !== undefined; piece = this.#next(piece.number + 1)) {
+      if (piece.number >= before) break
+      texts[piece.chunk.stream] += piece.chunk.text
+      if (++count % piecesPerStep === 0) yield
+    }
+    return texts
+  }
+
+  #next(from: number): Piece | undefined {
+    const stdout = this.#kept.stdout.next(from)
+    const stderr = this.#kept.stderr.next(from)
+    if (stdout === undefined || stderr === undefined) return stdout ?? stderr
+    return stdout.number < stderr.number ? stdout : stderr
+  }
+
+  #tell(): void {
+    const news = this.#onNews
+    this.#onNews = Promise.withResolvers()
+    news.resolve()
+  }
+}
+
+/** Of one stream, the oldest first. */
+class Pieces {
+  #all: Piece[] = []
+  /** Where the oldest that is kept lies. Taking one piece out of a list of thousands moves all the others. */
+  #first = 0
+  #bytes = 0
+
+  add(piece: Piece): void {
+    this.#all.push(piece)
+    this.#bytes += costOf(piece)
+    while (this.#bytes > keptBytes && this.#first < this.#all.length - 1)
+      this.#bytes -= costOf(this.#all[this.#first++])
+    if (this.#first <= this.#all.length / 2) return
+    this.#all = this.#all.slice(this.#first)
+    this.#first = 0
+  }
+
+  text(): string {
+    return Buffer.concat(this.#all.slice(this.#first).map(({ chunk }) => chunk.bytes)).toString()
+  }
+
+  /** The first whose number is not below. */
+  next(number: number): Piece | undefined {
+    let low = this.#first
+    for (let high = this.#all.length; low < high;) {
+      const middle = (low + high) >>> 1
+      if ((this.#all[middle]?.number ?? 0) < number) low = middle + 1
+      else high = middle
+    }
+    return this.#all[low]
+  }
+}
+
+function costOf(piece: Piece | undefined): number {
+  return piece === undefined ? 0 : piece.chunk.bytes.length + pieceBytes
+}

@@ -1,0 +1,26 @@
+/** Whether something listens in a sandbox, by the kernel's own list of its network: nobody is connected to. */
+import { Command } from '../commands/command.ts'
+import type { Spaces } from '../spaces.ts'
+
+/** State LISTEN in the fourth column, the port in hexadecimal behind the address of the second; proc(5), `/proc/net/tcp`. */
+const listening = (port: number) =>
+  new RegExp(`^\\s*\\d+: [0-9A-F]+:${port.toString(16).toUpperCase().padStart(4, '0')} \\S+ 0A `, 'm')
+
+export async function isListening(spaces: Spaces, port: number): Promise<boolean> {
+  const { parts, user } = spaces
+  const command = new Command({
+    space: user,
+    clock: parts.clock,
+    limits: parts.limits,
+    spec: {
+      ...spaces.commonSpec(user),
+      file: '/usr/bin/cat',
+      argv: ['cat', '/proc/net/tcp', '/proc/net/tcp6'],
+      env: {},
+      folder: '/',
+    },
+  })
+  command.begin({ timeoutMs: 5000 })
+  const { stdout } = await command.ended
+  return listening(port).test(stdout)
+}

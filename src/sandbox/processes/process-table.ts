@@ -1,0 +1,141 @@
+/** The background processes of a sandbox: those that run, and the last of those that have ended. */
+import { LazaretError } from '../../core/errors/errors.ts'
+import type { OutputChunk } from '../../core/request.ts'
+import { endOfProgram } from '../../core/work-end.ts'
+import type { WorkEnd } from '../../core/work-end.ts'
+import type { TerminalSize } from '../../jail/cell/guest-process.ts'
+import type { Activity } from '../activity.ts'
+import { checkCommand, checkExecOptions, checkKeys, checkName, execKeys } from '../checks.ts'
+import type { Command } from '../commands/command.ts'
+import type { CommandEnd } from '../commands/command-end.ts'
+import type { Governed } from '../governed.ts'
+import { Log } from './log.ts'
+import { isListening } from './ports.ts'
+import { BackgroundProcess } from './processes.ts'
+import type { Session, SessionCommand } from '../sessions/session.ts'
+import type { Sessions } from '../sessions/session-table.ts'
+import type { Spaces } from '../spaces.ts'
+import { startTerminal } from './terminal.ts'
+import type { ProcessOptions } from '../types.ts'
+
+export interface ProcessesParts {
+  readonly spaces: Spaces
+  readonly sessions: Sessions
+  readonly activity: Activity
+  readonly governed: Governed
+}
+
+/** What a process is started with, checked. */
+interface Launch {
+  readonly id: string
+  readonly wishes: SessionCommand
+  readonly session: Session
+  readonly tty: TerminalSize | undefined
+}
+
+/** Without one the sandbox has ended. */
+const endOf = (end: CommandEnd | undefined): WorkEnd =>
+  end === undefined ? { outcome: 'killed' } : { ...endOfProgram(end.outcome), usage: end.usage }
+
+const runningMax = 48
+const historyMax = 256
+
+export class Processes {
+  readonly #parts: ProcessesParts
+  readonly #all = new Map<string, BackgroundProcess>()
+
+  constructor(parts: ProcessesParts) {
+    this.#parts = parts
+  }
+
+  /** Resolves when it runs. */
+  async start(command: string, given?: ProcessOptions): Promise<BackgroundProcess> {
+    const { spaces, sessions, governed } = this.#parts
+    const { clock } = spaces.parts
+    const { id: name, ...options } = checkKeys(given, ['id', ...execKeys])
+    const line = checkCommand(command)
+    const checked = checkExecOptions(options)
+    const { env, variables, sessionId, tty, cwd, stdin, timeout, signal, onOutput } = checked
+    const id = checkName(name, 'id') ?? clock.id()
+    this.#requireRoom(id)
+    if (Object.keys(env).length > 0)
+      throw new LazaretError('INVALID_REQUEST', {
+        detail: 'env: credentials are for exec(); a process that goes on would keep them.',
+        hint: 'Use `variables` for what is no secret.',
+      })
+    const begun = await governed.beginProcess(line, variables)
+    try {
+      // Others may have begun while the policy thought about it.
+      this.#requireRoom(id)
+      const timeoutMs = timeout ?? undefined
+      const wishes = { command: line, folder: cwd, stdin, variables, timeoutMs, signal, onOutput }
+      const [process, handle] = this.#launch({ id, wishes, session: sessions.get(sessionId), tty })
+      void handle.ended.then((end) => begun.end(endOf(end))).catch(() => undefined)
+      this.#keep(handle)
+      return await process.started.then(() => handle)
+    } catch (error) {
+      await begun.fail(error)
+      throw error
+    }
+  }
+
+  #launch({ id, wishes, session, tty }: Launch): readonly [Command, BackgroundProcess] {
+    const { spaces, activity } = this.#parts
+    const { clock } = spaces.parts
+    const { command, stdin, onOutput } = wishes
+    const log = new Log()
+    const tell = (chunk: OutputChunk) => {
+      log.add(chunk)
+      return onOutput?.(chunk)
+    }
+    const told = { ...wishes, onOutput: tell }
+    const process =
+      tty === undefined
+        ? session.startBeside(told, { goesOn: true })
+        : startTerminal(spaces, session, { ...told, size: tty, goesOn: true })
+    const handle = new BackgroundProcess({
+      ...{ id, command, process, log },
+      takesInput: stdin === undefined || tty !== undefined,
+      isListening: (port) => isListening(spaces, port),
+      enter: () => activity.enter(),
+      after: (ms, callback) => clock.after(ms, callback),
+    })
+    return [process, handle]
+  }
+
+  list(): BackgroundProcess[] {
+    return [...this.#all.values()]
+  }
+
+  get(id: string): BackgroundProcess | undefined {
+    return this.#all.get(id)
+  }
+
+  async kill(id: string): Promise<boolean> {
+    const process = this.#all.get(id)
+    if (process?.status !== 'running') return false
+    process.kill('SIGKILL')
+    await process.ended
+    return true
+  }
+
+  async killAll(): Promise<number> {
+    const killed = await Promise.all([...this.#all.keys()].map((id) => this.kill(id)))
+    return killed.filter(Boolean).length
+  }
+
+  #requireRoom(id: string): void {
+    if (this.#all.get(id)?.status === 'running')
+      throw new LazaretError('INVALID_REQUEST', { detail: `There is a process ${id}.` })
+    const running = this.list().filter(({ status }) => status === 'running')
+    if (running.length >= runningMax)
+      throw new LazaretError('QUEUE_FULL', { detail: `${runningMax} processes run in the sandbox.` })
+  }
+
+  /** The oldest that have ended are forgotten. */
+  #keep(process: BackgroundProcess): void {
+    this.#all.set(process.id, process)
+    for (const [id, { status }] of this.#all)
+      if (this.#all.size > historyMax && status !== 'running') this.#all.delete(id)
+  }
+}

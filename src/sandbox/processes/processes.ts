@@ -1,0 +1,243 @@
+/** The processes that were started to go on beside other commands: a server, a watcher, a terminal. */
+import { LazaretError } from '../../core/errors/errors.ts'
+import type { OutputChunk } from '../../core/request.ts'
+import { untilAborted } from '../../core/until-aborted.ts'
+import type { TerminalSize } from '../../jail/cell/guest-process.ts'
+import {
+  checkAbort,
+  checkBytes,
+  checkKeys,
+  checkMilliseconds,
+  checkPattern,
+  checkSignal,
+  checkSize,
+  refuse,
+} from '../checks.ts'
+import type { Command } from '../commands/command.ts'
+import type { CommandEnd } from '../commands/command-end.ts'
+import { createLineSearch } from './line-search.ts'
+import type { Log, LogText } from './log.ts'
+
+/** Those of our own doors, whose client may go while it waits. */
+export interface EndableWait extends WaitOptions {
+  /** Ends the wait, and not the process. */
+  readonly signal?: AbortSignal
+}
+
+/** `completed` with exit code 0, `failed` with another, `killed` by a signal. */
+export type ProcessStatus = 'running' | 'completed' | 'failed' | 'killed'
+
+export interface WaitOptions {
+  /** Milliseconds; default 30 000. */
+  readonly timeout?: number
+}
+
+/** Of the process itself, not of what happens to it while it is waited for. */
+export interface SandboxProcess {
+  readonly id: string
+  /** Its number among the processes of the sandbox. */
+  readonly pid: number
+  readonly command: string
+  readonly status: ProcessStatus
+  /** When it has ended. */
+  readonly exitCode: number | undefined
+  /** To it and everything that it has started. Default SIGTERM; SIGKILL leaves nothing of it. */
+  kill(signal?: NodeJS.Signals): void
+  /** What it has printed, from the end: at most 1 MiB of each stream. */
+  getLogs(): LogText
+  /** What it has printed and what it prints, until it ends. */
+  streamLogs(options?: { readonly signal?: AbortSignal }): AsyncIterable<OutputChunk>
+  /** Resolves with its exit code. */
+  waitForExit(options?: WaitOptions): Promise<{ readonly exitCode: number }>
+  /** Resolves when something listens on this TCP port of the sandbox's loopback. */
+  waitForPort(port: number, options?: WaitOptions): Promise<void>
+  /**
+   * Resolves with the first line that matches, of what it has printed or prints; of one that has no end yet, the last
+   * 64 KiB. A regular expression is matched in a thread of its own, which the timeout ends.
+   */
+  waitForLog(pattern: string | RegExp, options?: WaitOptions): Promise<{ readonly line: string }>
+  /**
+   * Types into its terminal, or writes to its standard input, which stays open unless it was given whole as `stdin`.
+   * Resolves when there is room for more, and also when the process has ended and nothing is written: look at `status`.
+   */
+  write(text: string | Uint8Array): Promise<void>
+  resize(size: TerminalSize): void
+}
+
+export interface ProcessParts {
+  readonly id: string
+  readonly command: string
+  readonly process: Command
+  readonly log: Log
+  /** Whether `write` reaches it. */
+  readonly takesInput: boolean
+  /** Resolves whether anything listens there. */
+  readonly isListening: (port: number) => Promise<boolean>
+  /** Somebody waits for something, until what it returns is called. */
+  readonly enter: () => () => void
+  readonly after: (ms: number, callback: () => void) => () => void
+}
+
+const waitMs = 30_000
+const portPauseMs = 25
+/** So that a process that prints byte by byte is not searched byte by byte. */
+const logPauseMs = 5
+
+export class BackgroundProcess implements SandboxProcess {
+  readonly id: string
+  readonly command: string
+  readonly #parts: ProcessParts
+  readonly #ended: Promise<CommandEnd | undefined>
+  #end: CommandEnd | undefined
+  #isOver = false
+
+  constructor(parts: ProcessParts) {
+    this.#parts = parts
+    this.id = parts.id
+    this.command = parts.command
+    this.#ended = parts.process.ended.then(
+      (end) => this.#finish(end),
+      () => this.#finish(undefined),
+    )
+  }
+
+  /** Resolves when it has ended, and what it printed has been taken. */
+  get ended(): Promise<CommandEnd | undefined> {
+    return this.#ended
+  }
+
+  get pid(): number {
+    return this.#parts.process.pid
+  }
+
+  get status(): ProcessStatus {
+    if (!this.#isOver) return 'running'
+    if (this.#end === undefined || this.#end.outcome.kind !== 'completed') return 'killed'
+    return this.#end.exitCode === 0 ? 'completed' : 'failed'
+  }
+
+  get exitCode(): number | undefined {
+    return this.#isOver ? (this.#end?.exitCode ?? 137) : undefined
+  }
+
+  /** What tools show of it. */
+  toJSON(): Pick<SandboxProcess, 'id' | 'pid' | 'command' | 'status' | 'exitCode'> {
+    const { id, pid, command, status, exitCode } = this
+    return { id, pid, command, status, exitCode }
+  }
+
+  kill(signal: NodeJS.Signals = 'SIGTERM'): void {
+    if (checkSignal(signal) === 'SIGKILL') this.#parts.process.kill()
+    else this.#parts.process.signal(signal)
+  }
+
+  getLogs(): LogText {
+    return this.#parts.log.text()
+  }
+
+  async *streamLogs(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<OutputChunk> {
+    const { signal } = checkKeys(options, ['signal'])
+    checkAbort(signal)
+    const leave = this.#parts.enter()
+    try {
+      yield* this.#parts.log.follow(signal)
+    } finally {
+      leave()
+    }
+  }
+
+  async waitForExit(options: EndableWait = {}): Promise<{ readonly exitCode: number }> {
+    await this.#within(options, 'end', this.ended)
+    return { exitCode: this.exitCode ?? 137 }
+  }
+
+  async waitForPort(port: number, options: EndableWait = {}): Promise<void> {
+    if (!Number.isInteger(port) || port < 1 || port > 65_535) throw refuse('port: must be from 1 to 65535')
+    const wanted = { is: true }
+    const look = async () => {
+      while (wanted.is && !(await this.#isListening(port))) {
+        if (this.#isOver) throw this.#tooEarly(`anything listened on port ${port}`)
+        await new Promise<void>((resolve) => this.#parts.after(portPauseMs, resolve))
+      }
+    }
+    try {
+      await this.#within(options, `listen on port ${port}`, look())
+    } finally {
+      wanted.is = false
+    }
+  }
+
+  async waitForLog(pattern: string | RegExp, options: EndableWait = {}): Promise<{ readonly line: string }> {
+    await using search = createLineSearch(checkPattern(pattern))
+    const abort = new AbortController()
+    const pause = () => new Promise<void>((resolve) => this.#parts.after(logPauseMs, resolve))
+    const look = async () => {
+      for await (const text of this.#parts.log.looks(pause, abort.signal)) {
+        const line = await search.find(text)
+        if (line !== undefined) return { line }
+      }
+      throw this.#tooEarly('it printed such a line')
+    }
+    try {
+      return await this.#within(options, 'print such a line', look())
+    } finally {
+      abort.abort()
+    }
+  }
+
+  async write(text: string | Uint8Array): Promise<void> {
+    if (!this.#parts.takesInput)
+      throw refuse('write: its standard input was given whole when it started, as `stdin`')
+    await this.#parts.process.write(checkBytes(text))
+  }
+
+  resize(size: TerminalSize): void {
+    this.#parts.process.resize(checkSize(size))
+  }
+
+  #finish(end: CommandEnd | undefined): CommandEnd | undefined {
+    this.#end = end
+    this.#isOver = true
+    this.#parts.log.end()
+    return end
+  }
+
+  /** Once the process has ended, perhaps with its sandbox, nobody is left to look. */
+  async #isListening(port: number): Promise<boolean> {
+    try {
+      return await this.#parts.isListening(port)
+    } catch (error) {
+      if (this.#isOver) return false
+      throw error
+    }
+  }
+
+  #tooEarly(what: string): LazaretError {
+    return new LazaretError('PROCESS_ENDED', {
+      detail: `Process ${this.id} ended with exit code ${this.exitCode} before ${what}.`,
+    })
+  }
+
+  async #within<T>(options: EndableWait, what: string, work: Promise<T>): Promise<T> {
+    work.catch(() => undefined)
+    const { timeout = waitMs, signal } = checkKeys(options, ['timeout', 'signal'])
+    checkAbort(signal)
+    checkMilliseconds(timeout, 'timeout')
+    const late = Promise.withResolvers<never>()
+    const cancel = this.#parts.after(timeout, () =>
+      late.reject(
+        new LazaretError('WAIT_TIMED_OUT', {
+          detail: `Process ${this.id} did not ${what} within ${timeout} ms.`,
+        }),
+      ),
+    )
+    const leave = this.#parts.enter()
+    try {
+      const first = Promise.race([work, late.promise])
+      return await (signal === undefined ? first : untilAborted(first, signal))
+    } finally {
+      cancel()
+      leave()
+    }
+  }
+}

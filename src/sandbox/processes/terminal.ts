@@ -1,0 +1,42 @@
+/** A command in a terminal of its own: what it reads and prints there is all there is, so its script comes as an argument. */
+import type { TerminalSize } from '../../jail/cell/guest-process.ts'
+import { refuse } from '../checks.ts'
+import { Command } from '../commands/command.ts'
+import type { Session, SessionCommand } from '../sessions/session.ts'
+import { startFolder } from '../sessions/shell-text.ts'
+import type { Spaces } from '../spaces.ts'
+
+/** The kernel's bound on one argument, less what goes around it. */
+const scriptBytesMax = 120 * 1024
+
+export interface TerminalCommand extends SessionCommand {
+  readonly size: TerminalSize
+  /** Whether it goes on beside other commands, with a log that keeps the end of what it prints. */
+  readonly goesOn?: boolean
+}
+
+export function startTerminal(spaces: Spaces, session: Session, command: TerminalCommand): Command {
+  const { parts, user } = spaces
+  const { size, stdin, goesOn = false, ...wishes } = command
+  const script = session.terminalScript(command)
+  if (Buffer.byteLength(script) > scriptBytesMax)
+    throw refuse(`command: with what its session holds it is longer than ${scriptBytesMax} bytes`)
+  const process = new Command({
+    space: user,
+    clock: parts.clock,
+    limits: parts.limits,
+    isEndless: goesOn,
+    spec: {
+      ...spaces.commonSpec(user),
+      file: parts.shell,
+      argv: ['bash', '-c', script, 'bash'],
+      env: {},
+      folder: startFolder,
+      stdin: 'later',
+      terminal: size,
+    },
+  })
+  process.begin(wishes)
+  if (stdin !== undefined) void process.write(Buffer.from(stdin as string))
+  return process
+}

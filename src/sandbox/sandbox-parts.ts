@@ -1,0 +1,22 @@
+/** What a sandbox is made of: the wishes of its caller, checked, and what the engine gives. */
+import type { Clamp } from '../core/limits.ts'
+import type { Notary } from '../observe/notary.ts'
+import type { Governor } from '../policy/governor.ts'
+import type { ContextsParts } from './contexts/contexts.ts'
+import type { SpacesParts } from './spaces.ts'
+import type { Variables } from './types.ts'
+
+export interface SandboxParts extends SpacesParts {
+  readonly id: string
+  readonly client: string | undefined
+  readonly governor: Governor
+  readonly notary: Notary | undefined
+  readonly clamps: readonly Clamp[]
+  readonly env: Variables
+  readonly files: Readonly<Record<string, Uint8Array>>
+  readonly idleTimeoutMs: number | undefined
+  readonly allowDegradedSecrets: boolean
+  readonly contexts: Pick<ContextsParts, 'programs' | 'readFunctions'>
+  /** Called once, when nothing of it is left that could be removed. */
+  readonly onGone: () => void
+}

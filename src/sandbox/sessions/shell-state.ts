@@ -1,0 +1,118 @@
+/**
+ * What a session keeps from one command to the next: texts of the guest's, which nothing but its next bash reads. They are
+ * bytes, one a character: a folder's name need not be UTF-8.
+ */
+export interface ShellState {
+  /** Working folder. */
+  readonly folder: string
+  /** The one before, or nothing. */
+  readonly oldFolder: string
+  /** Arguments of `set`, of what is not as in a fresh shell. */
+  readonly options: string
+  readonly expandsAliases: boolean
+  /** What `shopt` has, as commands; and so the others. */
+  readonly shoptions: string
+  readonly variables: string
+  /** What would end a shell that waits for its command: TMOUT, which is also the time of a `read`. */
+  readonly lateVariables: string
+  readonly aliases: string
+  readonly functions: string
+}
+
+/** Of all of it; the launcher passes no more on (native/cell/spawns.h). Of what is longer the last parts stay as they were. */
+export const stateBytesMax = 1024 * 1024
+
+export function bytesOf(text: string): string {
+  return Buffer.from(text).toString('latin1')
+}
+
+export function textOf(bytes: string): string {
+  return Buffer.from(bytes, 'latin1').toString()
+}
+
+export function freshState(folder: string, variables: string, lateVariables: string): ShellState {
+  return {
+    folder: bytesOf(folder),
+    oldFolder: '',
+    options: '',
+    expandsAliases: true,
+    shoptions: '',
+    variables: bytesOf(variables),
+    lateVariables: bytesOf(lateVariables),
+    aliases: '',
+    functions: '',
+  }
+}
+
+/** What is left behind when a command ends; undefined when the shell was killed, or exchanged for a program. */
+export function parseState(said: string, before: ShellState): ShellState | undefined {
+  const [folder, oldFolder, options, shoptions, variables, aliases, functions] = said.split('\0').slice(0, -1)
+  if (folder?.startsWith('/') !== true) return undefined
+  return {
+    ...before,
+    ...(shoptions === undefined ? {} : parseShoptions(shoptions)),
+    ...(variables === undefined ? {} : parseVariables(variables)),
+    folder: folder.replace(/\n$/, ''),
+    oldFolder: oldFolder ?? before.oldFolder,
+    options: options === undefined ? before.options : parseOptions(options),
+    aliases: aliases ?? before.aliases,
+    functions: functions ?? before.functions,
+  }
+}
+
+/** In what is said, see `say` in shell-text.ts. */
+const variablesPart = 4
+/** Bash quotes whatever has a line end, so that each is one line. */
+const declaration = /^declare -(\S+) ([A-Za-z_][A-Za-z0-9_]*)(?:=.*)?\n?/gm
+
+/** Of what a command says that was lent variables of these names: those are the session's own again, or gone. */
+export function takeBackLoan(said: string, names: readonly string[]): string {
+  const end = said.indexOf('\0')
+  if (names.length === 0 || end === -1) return said
+  const parts = said.slice(end + 1).split('\0')
+  const lent = new Set(names)
+  const own = [...said.slice(0, end).matchAll(declaration)].filter(([, flags = '']) => flags.includes('x'))
+  const rest = parts[variablesPart]?.replace(declaration, (all, _flags, name: string) =>
+    lent.has(name) ? '' : all,
+  )
+  if (rest !== undefined) parts[variablesPart] = own.map(([all]) => all).join('') + rest
+  return parts.join('\0')
+}
+
+/** The name that scripts of ours use; a read-only one would be in their way. */
+const ownVariable = /^declare -\S+ lazaret(=.*)?$/m
+const lateVariable = /^declare -\S+ TMOUT(=.*)?$/m
+
+function parseVariables(said: string): Pick<ShellState, 'variables' | 'lateVariables'> {
+  const [late] = lateVariable.exec(said) ?? []
+  return {
+    variables: said.replace(ownVariable, '').replace(lateVariable, ''),
+    lateVariables: late === undefined ? '' : `\\builtin ${late}`,
+  }
+}
+
+const usualOptions = ['braceexpand', 'hashall', 'interactive-comments']
+/** With these a shell does not run what it is told. */
+const endingOptions = ['noexec', 'onecmd']
+
+function parseOptions(said: string): string {
+  return [...said.matchAll(/^set ([+-])o ([a-z-]+)$/gm)]
+    .filter(([, sign, name = '']) => (sign === '-') !== usualOptions.includes(name))
+    .filter(([, , name = '']) => !endingOptions.includes(name))
+    .map(([, sign, name]) => `${sign}o ${name}`)
+    .join(' ')
+}
+
+function parseShoptions(said: string): Pick<ShellState, 'expandsAliases' | 'shoptions'> {
+  const names = (sign: string) =>
+    [...said.matchAll(/^shopt -([su]) ([a-z0-9_]+)$/gm)]
+      .filter(([, letter]) => letter === sign)
+      .map(([, , name]) => name)
+  const on = names('s')
+  // Their definitions must not be read with them.
+  const others = (all: typeof on) => all.filter((name) => name !== 'expand_aliases').join(' ')
+  return {
+    expandsAliases: on.includes('expand_aliases'),
+    shoptions: `\\builtin shopt -s ${others(on)};\\builtin shopt -u ${others(names('u'))}`,
+  }
+}

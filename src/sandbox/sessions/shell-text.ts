@@ -1,0 +1,214 @@
+/**
+ * What the shell of a session is told. Each command has a bash of its own. Before it, that bash takes over the state that
+ * the one before left; when it ends, it says its own on descriptor 3. Nothing that a command prints is looked at, so
+ * there are no markers to forge.
+ * Source: bash(1), `read -N`, `declare -p`, `trap`.
+ */
+import { bytesOf } from './shell-state.ts'
+import type { ShellState } from './shell-state.ts'
+
+/*
+ * A session may have functions and aliases with the names of builtins, `cd` above all; `\\builtin` gets past both. What it
+ * exports may be read-only, so that no name is used here but one, which no state keeps.
+ */
+
+/** Digits of a length. */
+const lengthDigits = 8
+
+/**
+ * Where commands find programs: the interpreters of runs, then the machine's. Nothing of the host's own PATH. `first` is
+ * the folder of the Python of runs, where the machine's own is another.
+ */
+export function programPath(first: string | undefined): string {
+  const folders = [
+    '/opt/lazaret/bin',
+    first,
+    '/usr/local/bin',
+    '/usr/bin',
+    '/bin',
+    '/usr/local/sbin',
+    '/usr/sbin',
+  ]
+  return folders.filter((folder) => folder !== undefined).join(':')
+}
+
+/** Reads one script: its length, the script. Both are ASCII, where a character is a byte in every locale. */
+export const bootstrap =
+  `\\builtin read -rN ${lengthDigits} lazaret;` +
+  '\\builtin read -rN "$lazaret" lazaret;\\builtin eval "$lazaret"'
+
+/** Of every shell until its script enters another: guests may have closed /workspace to everybody, themselves included. */
+export const startFolder = '/'
+
+/** How a script goes to the shell's standard input. */
+export function frameScript(script: string): Buffer {
+  return Buffer.from(`${String(script.length).padStart(lengthDigits, '0')}${script}`)
+}
+
+/** In the order of `parseState`; functions, which may be long, at the end. */
+const say = [
+  'pwd',
+  'printf "\\0%s\\0" "${OLDPWD-}"',
+  'set +o',
+  'printf "\\0"',
+  'shopt -p',
+  'printf "\\0"',
+  'declare -px',
+  'printf "\\0"',
+  'alias -p',
+  'printf "\\0"',
+  'declare -f',
+  'printf "\\0"',
+]
+  .map((command) => `\\builtin ${command}`)
+  .join(';')
+
+/** A trap of the command's would print among what is said. */
+const endTraps = '\\builtin trap - DEBUG ERR'
+const sayState = `{ ${say}; } 2>/dev/null >&3`
+const sayStateOnce = `{ ${endTraps};[[ -v lazaret ]]; } >/dev/null 2>&1 || ${sayState}`
+
+/** As one word, whatever it holds; a NUL cannot be in one. */
+export function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/**
+ * Bytes as one word of ASCII without line ends: bash counts lines, and those around a command must not be among the
+ * command's own.
+ */
+function quoteInLine(bytes: string): string {
+  const octal = (character: string) => `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`
+  return `$'${bytes.replace(/[\\']/g, '\\$&').replace(/[^ -~]/g, octal)}'`
+}
+
+/** Read before the command: one line. */
+const evaluate = (bytes: string) => `\\builtin eval ${quoteInLine(bytes)}`
+
+export type Variables = Readonly<Record<string, string | undefined>>
+
+/** Commands that export these, or take them away where they have no value. */
+export function exportAll(variables: Variables): string {
+  return Object.entries(variables)
+    .map(([name, value]) =>
+      value === undefined ? `\\builtin unset -v ${name}` : `\\builtin declare -x ${name}=${quote(value)}`,
+    )
+    .join('\n')
+}
+
+/** The first script: everything of a state but its folder and its options. */
+export function restoreScript(state: ShellState): string {
+  return `${restore(state)};${bootstrap}`
+}
+
+/** Functions last: until then none has the name of a command of the others. Aliases are not yet looked at. */
+function restore({ shoptions, variables, aliases, functions }: ShellState): string {
+  const texts = [shoptions, variables, aliases, functions].filter((text) => text !== '')
+  return `{ \\builtin :;${texts.map((text) => `${evaluate(text)};`).join('')} } 2>/dev/null`
+}
+
+export interface CommandText {
+  readonly command: string
+  /** In bytes, as the state's. */
+  readonly folder: string
+  readonly state: ShellState
+  /** Exported before it, and kept. */
+  readonly variables: Variables
+  /** Exported for it alone. */
+  readonly lent: Variables
+  /** Whether standard input goes on behind the script. */
+  readonly hasStdin: boolean
+}
+
+/** What is on descriptor 3 when the folder of a command is not there. */
+export const folderIsGone = 'gone'
+
+/** The second script: the command. */
+export function commandScript(text: CommandText): string {
+  const { command, folder, state, variables, lent, hasStdin } = text
+  return [
+    enter(folder, `\\builtin printf ${folderIsGone} >&3;`),
+    rememberFolder(state),
+    '\\builtin unset -v lazaret',
+    evaluate(state.lateVariables),
+    evaluate(bytesOf(exportAll(variables))),
+    ...lend(lent),
+    `\\builtin trap ${quoteInLine(sayStateOnce)} EXIT`,
+    ...setOptions(state),
+    // A redirection of `builtin exec` would not last.
+    `${evaluate(bytesOf(command))} 3>&-${hasStdin ? '' : ' </dev/null'}`,
+    // Here too where the command has a trap of its own for its end; then nothing more is said.
+    `{ lazaret=$?;${endTraps}; } >/dev/null 2>&1`,
+    sayState,
+    '{ \\builtin set +v;\\builtin exit "$lazaret"; } 2>/dev/null',
+  ].join(';')
+}
+
+/** What the session has under these names is said first: it gets that back (`takeBackLoan`). */
+function lend(variables: Variables): string[] {
+  const names = Object.keys(variables)
+  if (names.length === 0) return []
+  const sayOwn = `{ \\builtin declare -p ${names.join(' ')};\\builtin printf "\\0"; } 2>/dev/null >&3`
+  return [sayOwn, evaluate(bytesOf(exportAll(variables)))]
+}
+
+/** Both scripts as one, for a shell whose standard input is a terminal. It leaves no state. */
+export function terminalScript({
+  command,
+  folder,
+  state,
+  variables,
+}: Omit<CommandText, 'hasStdin' | 'lent'>): string {
+  return [
+    restore(state),
+    enter(folder),
+    rememberFolder(state),
+    evaluate(bytesOf(exportAll(variables))),
+    ...setOptions(state),
+    evaluate(bytesOf(command)),
+  ].join(';')
+}
+
+/** Bash sets these by itself. */
+const variablesOfBash = ['OLDPWD', 'PWD', 'SHLVL', 'lazaret']
+
+export interface SecureText {
+  readonly command: string
+  readonly folder: string
+  /** In its environment already. */
+  readonly variables: Readonly<Record<string, string>>
+  readonly hasStdin: boolean
+}
+
+/** A command of a secure space, which leaves no state. What bash adds to its variables is taken away again. */
+export function secureScript({ command, folder, variables, hasStdin }: SecureText): string {
+  const named = variablesOfBash.flatMap((name) => {
+    const value = variables[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return [
+    enter(folder),
+    'unset lazaret OLDPWD; export -n PWD SHLVL',
+    evaluate(bytesOf(exportAll(Object.fromEntries(named)))),
+    ...(hasStdin ? [] : ['exec </dev/null']),
+    evaluate(bytesOf(command)),
+  ].join(';')
+}
+
+function enter(folder: string, before = ''): string {
+  const complaint = quoteInLine(`Failed to change directory to ${folder}`)
+  const give = `{ ${before}\\builtin printf '%s\\n' ${complaint} >&2;\\builtin exit 1; }`
+  return `\\builtin cd -- ${quoteInLine(folder)} 2>/dev/null || ${give}`
+}
+
+/** Entering the folder made it the one that was left. */
+function rememberFolder({ oldFolder }: ShellState): string {
+  const value = oldFolder === '' ? '' : `=${quoteInLine(oldFolder)}`
+  return `{ \\builtin unset -v OLDPWD;\\builtin declare -x OLDPWD${value}; } 2>/dev/null`
+}
+
+/** Behind them nothing of ours is read by the parser: aliases hold, and the modes of the command. */
+function setOptions({ expandsAliases, options }: ShellState): string[] {
+  const aliases = `\\builtin shopt -${expandsAliases ? 's' : 'u'} expand_aliases`
+  return options === '' ? [aliases] : [aliases, `{ \\builtin set ${options}; } 2>/dev/null`]
+}

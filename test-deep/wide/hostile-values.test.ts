@@ -1,0 +1,8 @@
+/** The hostile values of JavaScript that are not made of its engine, in Node: the harness is Bun’s, which has them each time. */
+import { hostileRunsOf } from '../../test/properties/hostile/describe-runs.ts'
+import { javascriptValues } from '../../test/properties/hostile/javascript-values.ts'
+import { node, useLazaret } from '../../test/support/use-lazaret.ts'
+
+const { shapes, getters } = javascriptValues
+const describeRuns = hostileRunsOf(await useLazaret())
+describeRuns('node', { ...node, code: '[1, new Set([2])]' }, [1, new Set([2])], { shapes, getters })

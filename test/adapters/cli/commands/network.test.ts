@@ -1,0 +1,74 @@
+/** `--allow` and `--deny`: what a program reaches then, and what the user is told. */
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+
+import { EchoServer } from '../../../support/hosts/echo-server.ts'
+import { levelHere } from '../../../support/machine/level-here.ts'
+import { runCli } from '../spawn-cli.ts'
+import { createTemporaryFolder } from '../temporary-folder.ts'
+
+const isRestricted = (await levelHere()) === 'restricted'
+const needsNamespaces = isRestricted && 'without namespaces a policy is refused'
+const program = (where: number) => `
+exec 2>/dev/null
+exec 3<>/dev/tcp/localhost/${where} && printf hello >&3 && head -c 12 <&3 && echo
+getent hosts evil.example || echo not found`
+
+describe('the option --allow', { skip: needsNamespaces }, () => {
+  it('lets a program and a command reach what it names, and says what was missing', async () => {
+    await using server = await EchoServer.open('127.0.0.1')
+    const { port } = server
+    const allow = ['--allow', `localhost:${port}`]
+    const run = await runCli(['run', ...allow, '-l', 'shell', '-e', program(port)])
+    const exec = await runCli(['exec', ...allow, '--', program(port)])
+    for (const { stdout, stderr } of [run, exec]) {
+      assert.equal(stdout, 'heard: hello\nnot found\n')
+      assert.equal(
+        stderr,
+        'lazaret: The network policy refused evil.example (not-allowed).\n' +
+          'lazaret: if that is meant to be: --allow evil.example\n',
+      )
+    }
+    assert.equal(server.arrivals, 2)
+  })
+
+  it('is no way around --deny, nor around a configuration that names the networks', async () => {
+    await using server = await EchoServer.open('127.0.0.1')
+    const { port } = server
+    const asked = ['run', '--allow', `localhost:${port}`, '-l', 'shell', '-e', program(port)]
+    const denied = await runCli([...asked, '--deny', `localhost:${port}`])
+    assert.equal(denied.stdout, 'not found\n')
+    assert.match(denied.stderr, new RegExp(`localhost:${port} \\(denied\\)`))
+    await using folder = await createTemporaryFolder()
+    const config = join(folder.path, 'lazaret.config.json')
+    await writeFile(config, JSON.stringify({ access: { networks: ['none', 'policy'] } }))
+    const refused = await runCli([...asked, '--config', config])
+    assert.match(refused.stderr, /access\.networks/)
+    assert.equal(server.arrivals, 0)
+  })
+})
+
+describe('an option for the network that cannot be meant', () => {
+  const code = ['-l', 'shell', '-e', 'true']
+  it('is explained', async () => {
+    const both = await runCli(['run', '--network', 'host', '--allow', 'good.example', ...code])
+    assert.match(both.stderr, /--network and --allow exclude each other/)
+    const alone = await runCli(['run', '--deny', 'bad.example', ...code])
+    assert.match(alone.stderr, /--deny takes away from --allow/)
+    const rule = await runCli(['run', '--allow', 'https://good.example/', ...code])
+    assert.match(rule.stderr, /is a URL, and a rule names a host/)
+    assert.ok([both, alone, rule].every(({ exitCode }) => exitCode !== 0))
+  })
+
+  it(
+    'is refused where nothing could hold it',
+    { skip: !isRestricted && 'cells have namespaces here' },
+    async () => {
+      const minimum = ['--minimum', 'restricted']
+      const refused = await runCli(['run', ...minimum, '--allow', 'good.example', ...code])
+      assert.match(refused.stderr, /A policy for the network needs a network namespace/)
+    },
+  )
+})

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseConfig } from '../../../../src/adapters/cli/configuration/config-file.ts'
+
+test('paths are relative to the file', () => {
+  const text = '{"toolchains":{"bun":"tools/bun"},"readable":[{"host":"../share","guest":"/data"}]}'
+  assert.deepEqual(parseConfig(text, '/usr/lib/lazaret.config.json'), {
+    toolchains: { bun: '/usr/lib/tools/bun' },
+    readable: [{ host: '/usr/share', guest: '/data' }],
+  })
+})
+
+test('no processor limit can be said as null', () => {
+  assert.deepEqual(parseConfig('{"defaults":{"cpuMs":null}}', '/c.json'), { defaults: { cpuMs: null } })
+})
+
+test('an unknown key, a wrong value and text that is not JSON are mistakes that name the file', () => {
+  const mistakes = {
+    '{"celings":{}}': /celings/,
+    '{"ceilings":{"wallMS":1}}': /ceilings.*wallMS/,
+    '{"ceilings":{"wallMs":null}}': /ceilings\.wallMs/,
+    '{"defaults":{"memoryBytes":-1}}': /defaults\.memoryBytes/,
+    '{"minimumProtection":"perfect"}': /minimumProtection/,
+    '{"allowUnenforced":["speed"]}': /allowUnenforced/,
+    '{"readable":[{"host":"none","guest":"/data"}]}': /readable\[0\]\.host: does not exist/,
+    '{"pools":{"perl":{}}}': /pools.*perl/,
+    '[]': /object/,
+    '{': /not JSON/,
+  }
+  for (const [text, pattern] of Object.entries(mistakes)) {
+    assert.throws(
+      () => parseConfig(text, '/home/c.json'),
+      (error: Error) =>
+        error.name === 'UsageError' && error.message.includes('/home/c.json') && pattern.test(error.message),
+      text,
+    )
+  }
+})

@@ -1,0 +1,40 @@
+/** What clients make the server hold, until their requests are over. */
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { eventually } from '../../support/eventually.ts'
+import { adaToken, send, serveHere } from './serve-here.ts'
+
+const sleeping = (more = ''): string =>
+  JSON.stringify({ language: 'shell', code: `exec sleep 86004 # ${more}` })
+
+test('a body counts until its request is over', async () => {
+  await using here = await serveHere({ bounds: { allBodiesBytesMax: 1000 } })
+  const id = 'holds-its-body'
+  const first = send(here.url, '/v1/run', {
+    body: sleeping('x'.repeat(700)),
+    headers: { 'x-request-id': id },
+  })
+  const { lazaret } = here.engine
+  await eventually(() => (lazaret.stats().running === 1 ? undefined : 'it does not run'), 10_000)
+  const other = { body: { language: 'shell', code: `# ${'y'.repeat(500)}` } }
+  const refused = await send(here.url, '/v1/run', other)
+  assert.deepEqual([refused.status, refused.json['code']], [503, 'QUEUE_FULL'])
+  await send(here.url, `/v1/run/${id}`, { method: 'DELETE' })
+  assert.equal((await first).status, 200)
+  assert.equal((await send(here.url, '/v1/run', other)).status, 200)
+})
+
+test('requests that wait behind another of their connection end with it', async () => {
+  await using here = await serveHere()
+  const { lazaret } = here.engine
+  const body = sleeping()
+  const request =
+    `POST /v1/run HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${adaToken}\r\n` +
+    `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+  const socket = connect(Number(new URL(here.url).port), '127.0.0.1')
+  socket.write(request.repeat(2))
+  await eventually(() => (lazaret.stats().running === 2 ? undefined : 'they do not run'), 10_000)
+  socket.destroy()
+  await eventually(() => (lazaret.stats().running === 0 ? undefined : 'one still runs'), 10_000)
+})

@@ -1,0 +1,63 @@
+/** The console's files: who gets them, and what they tell a browser to refuse. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { adaToken, send, serveHere } from './serve-here.ts'
+
+const paths = ['/', '/docs', '/console.js', '/terminal.js', '/console.css', '/icon.svg']
+
+test('the console needs no token, and each of its files says what a browser must not do with it', async () => {
+  await using here = await serveHere()
+  for (const path of paths) {
+    const { status, headers, text } = await send(here.url, path, { token: null })
+    assert.equal(status, 200, path)
+    assert.ok(text.length > 100 && !text.includes(adaToken), path)
+    const policy = String(headers['content-security-policy'])
+    for (const part of [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "frame-ancestors 'none'",
+      "require-trusted-types-for 'script'",
+      "trusted-types 'none'",
+    ])
+      assert.ok(policy.split('; ').includes(part), `${path}: ${part}`)
+    assert.doesNotMatch(policy, /unsafe|\*|data:|https?:/)
+    assert.equal(headers['x-content-type-options'], 'nosniff')
+    assert.equal(headers['cross-origin-resource-policy'], 'same-origin')
+    assert.equal(headers['referrer-policy'], 'no-referrer')
+    assert.equal(headers['cache-control'], 'no-store')
+  }
+  const { text: page } = await send(here.url, '/', { token: null })
+  assert.doesNotMatch(page, /<script(?![^>]* src=)|<style|\son\w+=|\sstyle=|https?:/)
+})
+
+test('its first load is small, and has nothing of the terminal', async () => {
+  await using here = await serveHere()
+  let bytes = 0
+  for (const path of ['/', '/console.js', '/console.css', '/icon.svg']) {
+    const { headers } = await send(here.url, path, { token: null, headers: { 'accept-encoding': 'gzip' } })
+    assert.equal(headers['content-encoding'], 'gzip')
+    bytes += Number(headers['content-length'])
+  }
+  assert.ok(bytes < 60 * 1024, `${bytes} bytes`)
+})
+
+test('a link leads to the console from anywhere, but no page embeds or fetches it, and no other name has it', async () => {
+  await using here = await serveHere()
+  const statusOf = async (headers: Record<string, string>, path = '/'): Promise<number> =>
+    (await send(here.url, path, { token: null, headers })).status
+  const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+  assert.equal(await statusOf(link), 200)
+  assert.equal(await statusOf(link, '/openapi.json'), 403)
+  assert.equal(await statusOf({ ...link, 'sec-fetch-dest': 'iframe' }), 403)
+  assert.equal(
+    await statusOf({ ...link, 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'script' }, '/console.js'),
+    403,
+  )
+  assert.equal(await statusOf({ origin: 'https://evil.example' }, '/console.js'), 403)
+  for (const path of paths) assert.equal(await statusOf({ ...link, host: 'evil.example' }, path), 403, path)
+  assert.equal((await send(here.url, '/', { method: 'POST', token: null })).status, 405)
+  assert.equal((await send(here.url, `/?token=${adaToken}`, { token: null })).status, 400)
+  for (const path of ['/index.html', '/console.js.map', '/console/', '/..%2fpackage.json', '/terminal.js/'])
+    assert.equal((await send(here.url, path, { token: null })).status, 401, path)
+})

@@ -1,0 +1,58 @@
+/** Pages of other origins: those that the operator named read answers, and still need a token; no others do. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { send, type Sent, serveHere } from './serve-here.ts'
+
+const app = 'https://app.example'
+const hello: Sent = { body: { language: 'shell', code: 'echo hello' } }
+const fromPage = (origin: string): Sent => ({
+  ...hello,
+  headers: { origin, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' },
+})
+const question = (origin: string): Sent => ({
+  method: 'OPTIONS',
+  token: null,
+  headers: {
+    origin,
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'authorization',
+  },
+})
+
+test('a page of an origin that was named may ask, call with a token, and read the answer', async () => {
+  await using here = await serveHere({ origins: [app] })
+  const asked = await send(here.url, '/v1/run', question(app))
+  assert.equal(asked.status, 204)
+  assert.equal(asked.headers['access-control-allow-origin'], app)
+  assert.match(asked.headers['access-control-allow-headers'] ?? '', /\bauthorization\b/)
+  const ran = await send(here.url, '/v1/run', fromPage(app))
+  assert.deepEqual(
+    [ran.status, ran.headers['access-control-allow-origin'], ran.headers['vary']],
+    [200, app, 'origin'],
+  )
+  assert.equal(ran.headers['access-control-allow-credentials'], undefined)
+  const without = await send(here.url, '/v1/run', { ...fromPage(app), token: null })
+  assert.deepEqual([without.status, without.headers['access-control-allow-origin']], [401, app])
+})
+
+test('other origins are refused as before, whatever they resemble, and learn nothing', async () => {
+  await using here = await serveHere({ origins: [app] })
+  for (const origin of [
+    'https://app.example.evil.example',
+    'http://app.example',
+    'https://app.example:8443',
+    'https://app.example/',
+    'HTTPS://APP.EXAMPLE',
+    'null',
+    '*',
+    '',
+  ])
+    for (const sent of [fromPage(origin), question(origin)]) {
+      const { status, headers } = await send(here.url, '/v1/run', sent)
+      assert.equal(status, 403, origin)
+      assert.equal(headers['access-control-allow-origin'], undefined, origin)
+    }
+  // A name that a page points at this machine is another host's, whoever sends it.
+  const rebound = { ...fromPage(app), headers: { ...fromPage(app).headers, host: 'app.example' } }
+  assert.equal((await send(here.url, '/v1/run', rebound)).status, 403)
+})

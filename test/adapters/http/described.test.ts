@@ -1,0 +1,82 @@
+/** The description of the API, as a stranger's tools read it; and what the suites see is what it says. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { errorTable } from '../../../src/core/errors/errors.ts'
+import { routes } from '../../../src/adapters/http/routes/all-routes.ts'
+import { whyNoSandboxes } from '../../support/sandboxes-here.ts'
+import { requireSchema } from './described.ts'
+import { adaToken, eventsOf, open, send, serveHere } from './serve-here.ts'
+
+const skip = await whyNoSandboxes()
+
+test('every route is described, with the schemas of the requests that the engine parses', async () => {
+  await using here = await serveHere({ scopes: ['sandbox'] })
+  const { json } = await send(here.url, '/openapi.json')
+  const { paths, components } = json as unknown as {
+    paths: Record<string, Record<string, object>>
+    components: {
+      schemas: Record<string, { properties?: Record<string, object>; additionalProperties?: boolean }>
+    }
+  }
+  const described = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+  assert.deepEqual(
+    described.toSorted(),
+    routes.map(({ method, path }) => `${method} ${path.replace('...}', '}')}`).toSorted(),
+  )
+  const { RunRequest, Problem } = components.schemas
+  assert.deepEqual(RunRequest?.properties?.['language'], {
+    type: 'string',
+    enum: ['javascript', 'typescript', 'python', 'shell'],
+  })
+  assert.equal(RunRequest?.additionalProperties, false)
+  assert.deepEqual(Problem?.properties?.['code'], { type: 'string', enum: Object.keys(errorTable) })
+  const refs = [...JSON.stringify(json).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(
+    ([, name = '']) => name,
+  )
+  assert.deepEqual([...new Set(refs)].toSorted(), Object.keys(components.schemas).toSorted())
+})
+
+test('a result that lacks something, or has more than is described, is noticed', () => {
+  assert.throws(() => requireSchema('#/components/schemas/Session', '{"id":"a"}'))
+  assert.throws(() => requireSchema('#/components/schemas/Session', '{"id":"a","cwd":"/","more":1}'))
+  requireSchema('#/components/schemas/Session', '{"id":"a","cwd":"/"}')
+})
+
+test('results that come as events are those of the description', { skip }, async () => {
+  await using here = await serveHere()
+  await send(here.url, '/v1/sandboxes', { body: { id: 'box' } })
+  for (const [path, body, schema] of [
+    ['/v1/run', { language: 'python', code: '{1: display("x")}' }, 'RunResult'],
+    ['/v1/run', { language: 'javascript', code: 'throw new Error("no")' }, 'RunResult'],
+    ['/v1/run', { language: 'shell', code: 'sleep 9', limits: { wallMs: 50 } }, 'RunResult'],
+    ['/v1/sandboxes/box/exec', { command: 'echo hi' }, 'ExecResult'],
+  ] as const) {
+    const response = await open(here.url, path, { body, headers: { accept: 'text/event-stream' } })
+    for await (const { event, data } of eventsOf(response))
+      if (event === 'result') requireSchema(`#/components/schemas/${schema}`, JSON.stringify(data))
+  }
+})
+
+test('a snippet is the tool unchanged, in the name of its token', async () => {
+  const clients: unknown[] = []
+  await using here = await serveHere({ engine: { admit: (work) => void clients.push(work.client) } })
+  const snippet = (body: object) => send(here.url, '/v1/snippet', { body })
+  assert.deepEqual((await snippet({ source: 'emit(read_input() + 1)', input: '4' })).json, { output: '41' })
+  assert.deepEqual(clients, ['ada'])
+  assert.deepEqual((await snippet({ source: 'for (;;);', limits: { wall_ms: 20 } })).json, {
+    error: { code: 'TIMEOUT', message: 'execution exceeded 20 ms' },
+  })
+  assert.equal(((await snippet({})).json['error'] as { code: string }).code, 'INVALID_INPUT')
+})
+
+test('figures and the look at the machine are the operator’s', async () => {
+  await using here = await serveHere()
+  const { json } = await send(here.url, '/v1/stats')
+  assert.deepEqual([json['running'], json['waiting']], [0, 0])
+  assert.equal(typeof (await send(here.url, '/v1/probe')).json['level'], 'string')
+  await using others = await serveHere({ scopes: ['run', 'sandbox'] })
+  for (const path of ['/v1/stats', '/v1/probe'])
+    assert.equal((await send(others.url, path, { token: adaToken })).status, 403)
+})

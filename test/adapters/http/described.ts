@@ -1,0 +1,85 @@
+/** Every reply of the tests is compared with what `/openapi.json` says of its route. */
+import assert from 'node:assert/strict'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describeApi } from '../../../src/adapters/http/openapi.ts'
+import { findRoute } from '../../../src/adapters/http/routes/routes.ts'
+import { routes } from '../../../src/adapters/http/routes/all-routes.ts'
+
+interface Described {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, object>> }
+}
+
+interface Operation {
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { schema?: { $ref?: string } }>> }>
+  >
+}
+
+const api = describeApi(routes, '0') as Described
+// Keywords of OpenAPI stand beside those of JSON Schema.
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+ajv.addSchema({ $id: 'api', components: api.components })
+
+/** Undefined for a path that has no route, which is a problem like any other. */
+function operationOf(method: string, path: string): Operation | undefined {
+  try {
+    const { route } = findRoute(routes, method, path.split('?')[0] ?? '')
+    return api.paths[route.path.replace('...}', '}')]?.[method.toLowerCase()]
+  } catch {
+    return undefined
+  }
+}
+
+export interface SeenReply {
+  readonly method: string
+  readonly path: string
+  readonly status: number
+  readonly type: string | undefined
+  readonly text: string
+}
+
+/** What health and figures say is no part of it, nor is what no request was read for. */
+const undescribed = [
+  '/healthz',
+  '/readyz',
+  '/metrics',
+  '/',
+  '/docs',
+  '/console.js',
+  '/terminal.js',
+  '/console.css',
+  '/icon.svg',
+]
+
+export function requireDescribed({ method, path, status, type, text }: SeenReply): void {
+  // What a browser asks before a page of another origin may.
+  if (undescribed.includes(path) || (method === 'OPTIONS' && status === 204)) return
+  const operation = operationOf(method, path)
+  if (status >= 400) {
+    if (status === 416 || method === 'HEAD') return
+    assert.equal(type, 'application/problem+json', `${method} ${path}: ${text}`)
+    requireSchema('#/components/schemas/Problem', text)
+    return
+  }
+  const reply = operation?.responses[status === 206 ? 200 : status]
+  assert.ok(reply !== undefined, `${method} ${path}: ${status} is not described`)
+  if (method === 'HEAD') return
+  if (text === '' && reply.content === undefined) return
+  const content = reply.content?.[type ?? '']
+  assert.ok(
+    content !== undefined || type === 'application/x-tar',
+    `${method} ${path}: ${type} is not described`,
+  )
+  const ref = content?.schema?.$ref
+  if (ref !== undefined) requireSchema(ref, text)
+}
+
+export function requireSchema(ref: string, text: string): void {
+  const validate = ajv.getSchema(`api${ref}`)
+  assert.ok(validate !== undefined, ref)
+  assert.ok(
+    validate(JSON.parse(text)),
+    `${ref}: ${JSON.stringify(validate.errors)} in ${text.slice(0, 2000)}`,
+  )
+}

@@ -1,0 +1,208 @@
+/** Who gets past the door, and what a request may be: hosts, origins, tokens, addresses, sizes, and garbage. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { adaToken, bobToken, send, serveHere } from './serve-here.ts'
+
+const hello = { language: 'shell', code: 'echo hello' }
+
+/** What the server says to bytes that no client of HTTP would send. */
+async function sendRaw(url: string, bytes: string): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  socket.end(bytes)
+  return text(socket).catch(() => '')
+}
+
+test('pages of browsers, strange hosts, missing tokens and tokens in addresses are turned away before anything runs', async () => {
+  const works: unknown[] = []
+  await using here = await serveHere({ engine: { admit: (work) => void works.push(work) } })
+  const statusOf = async (headers: Record<string, string>, path = '/v1/run'): Promise<number> =>
+    (await send(here.url, path, { body: hello, headers })).status
+  const { host } = new URL(here.url)
+  assert.equal(await statusOf({ host: 'evil.example' }), 403)
+  assert.equal(await statusOf({ host: '127.0.0.1.evil.example' }), 403)
+  assert.equal(await statusOf({ host: '127.0.0.1@evil.example' }), 403)
+  assert.equal(await statusOf({ origin: 'https://evil.example' }), 403)
+  assert.equal(await statusOf({ origin: 'null' }), 403)
+  assert.equal(await statusOf({ origin: 'http://127.0.0.1:1' }), 403)
+  assert.equal(await statusOf({ 'sec-fetch-site': 'cross-site' }), 403)
+  assert.equal(await statusOf({ 'content-type': 'text/plain' }), 400)
+  assert.equal(await statusOf({}, `/v1/run?token=${adaToken}`), 400)
+  for (const token of [null, '', 'ada-0123456789abcdeX', 'x'.repeat(10_000)]) {
+    const { status, headers, text: body } = await send(here.url, '/v1/run', { body: hello, token })
+    assert.equal(status, 401)
+    assert.equal(headers['www-authenticate'], 'Bearer')
+    assert.ok(token === null || token === '' || !body.includes(token))
+  }
+  assert.equal(
+    (await send(here.url, '/v1/run', { body: hello, token: null, headers: { cookie: `token=${adaToken}` } }))
+      .status,
+    401,
+  )
+  assert.deepEqual(works, [])
+  assert.equal(await statusOf({ origin: `http://${host}` }), 200)
+})
+
+test('no answer lets a page of another origin read it, or a browser keep it', async () => {
+  await using here = await serveHere()
+  for (const [path, sent] of [
+    ['/v1/run', { body: hello }],
+    ['/v1/run', { method: 'OPTIONS' }],
+    ['/nowhere', {}],
+    ['/healthz', {}],
+  ] as const) {
+    const { headers } = await send(here.url, path, sent)
+    assert.ok(!Object.keys(headers).some((name) => /^access-control|^set-cookie/.test(name)), path)
+    assert.equal(headers['cache-control'], 'no-store', path)
+  }
+})
+
+test('whoever has no token learns no routes, and paths are taken as they are', async () => {
+  await using here = await serveHere()
+  for (const path of ['/v1/run', '/v1/nowhere', '/index.html', '//v1/run', 'http://evil.example/v1/run'])
+    assert.equal((await send(here.url, path, { token: null })).status, 401, path)
+  for (const [path, status] of [
+    ['/v1/nowhere', 404],
+    ['/v1//run', 404],
+    ['/V1/run', 404],
+    ['/v1/run/', 404],
+    ['/v1/x/../run', 400],
+    ['/v1/x/%2e%2e/run', 400],
+    ['/v1/%zz', 400],
+    [`/${'a/'.repeat(300)}`, 400],
+  ] as const)
+    assert.equal((await send(here.url, path, { body: hello })).status, status, path)
+  const { status, headers, json } = await send(here.url, '/v1/run', { method: 'PATCH' })
+  assert.deepEqual([status, headers['allow'], json['code']], [405, 'POST', 'METHOD_NOT_ALLOWED'])
+})
+
+test('a token does what its scopes say, and has as much at one time and in a minute as its entry says', async () => {
+  await using reader = await serveHere({ scopes: ['admin'] })
+  assert.equal((await send(reader.url, '/v1/run', { body: hello })).status, 403)
+  await using here = await serveHere({ ada: { perMinute: 2, running: 1 } })
+  const results = await Promise.all([1, 2].map(() => send(here.url, '/v1/run', { body: hello })))
+  assert.deepEqual(new Set(results.map(({ status }) => status)), new Set([200, 429]))
+  assert.equal((await send(here.url, '/v1/run', { body: hello })).status, 200)
+  const limited = await send(here.url, '/v1/run', { body: hello })
+  assert.deepEqual([limited.status, limited.json['code']], [429, 'RATE_LIMITED'])
+  assert.ok(Number(limited.headers['retry-after']) > 30)
+  assert.equal((await send(here.url, '/v1/run', { body: hello, token: bobToken })).status, 200)
+})
+
+test('bodies, headers and connections are bounded, each by its name', async () => {
+  await using here = await serveHere({
+    bounds: { bodyBytesMax: 1000, headerBytesMax: 4096, connectionsPerAddressMax: 2 },
+  })
+  const large = await send(here.url, '/v1/run', {
+    body: { language: 'shell', code: `echo ${'x'.repeat(2000)}` },
+  })
+  assert.deepEqual([large.status, large.json['code']], [413, 'INPUT_TOO_LARGE'])
+  const long = await sendRaw(
+    here.url,
+    `GET /healthz HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(5000)}\r\n\r\n`,
+  )
+  assert.match(long, /^HTTP\/1\.1 431 /)
+  const { port } = new URL(here.url)
+  const sockets = [1, 2, 3].map(() => connect(Number(port), '127.0.0.1'))
+  for (const socket of sockets) socket.on('error', () => undefined)
+  const [, , last] = sockets
+  assert.ok(last !== undefined)
+  last.resume()
+  await once(last, 'close')
+  for (const socket of sockets) socket.destroy()
+})
+
+test('bodies together, connections together and the work of one token are bounded, each by its name', async () => {
+  await using bodies = await serveHere({ bounds: { allBodiesBytesMax: 1000 } })
+  const held = connect(Number(new URL(bodies.url).port), '127.0.0.1')
+  const head = `POST /v1/run HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${adaToken}\r\n`
+  held.write(`${head}content-length: 2000\r\n\r\n${'x'.repeat(900)}`)
+  const refusal = async (): Promise<unknown> =>
+    (await send(bodies.url, '/v1/run', { body: { language: 'shell', code: `# ${'x'.repeat(500)}` } })).json[
+      'code'
+    ]
+  let code = await refusal()
+  while (code === undefined) code = await refusal()
+  assert.equal(code, 'QUEUE_FULL')
+  held.destroy()
+  await using few = await serveHere({ bounds: { connectionsMax: 1 } })
+  const first = connect(Number(new URL(few.url).port), '127.0.0.1')
+  await once(first, 'connect')
+  const second = connect(Number(new URL(few.url).port), '127.0.0.1')
+  second.on('error', () => undefined).resume()
+  await once(second, 'close')
+  first.destroy()
+  await using busy = await serveHere({ bounds: { runningPerTokenMax: 1 } })
+  const ends = await Promise.all([1, 2].map(() => send(busy.url, '/v1/run', { body: hello })))
+  assert.deepEqual(new Set(ends.map(({ status }) => status)), new Set([200, 429]))
+})
+
+test('an endless body is cut off where it is too long, whatever it says of its length', async () => {
+  await using here = await serveHere({ bounds: { bodyBytesMax: 100_000 } })
+  const socket = connect(Number(new URL(here.url).port), '127.0.0.1')
+  socket.on('error', () => undefined)
+  socket.write(
+    `POST /v1/run HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${adaToken}\r\ntransfer-encoding: chunked\r\n\r\n`,
+  )
+  const chunk = `${(10_000).toString(16)}\r\n${'x'.repeat(10_000)}\r\n`
+  const isOver = new Promise((resolve) => socket.once('close', resolve))
+  let answer = ''
+  socket.on('data', (piece) => (answer += String(piece)))
+  let sent = 0
+  while (!socket.destroyed && sent < 10_000_000) {
+    if (!socket.write(chunk)) await Promise.race([once(socket, 'drain'), isOver]).catch(() => undefined)
+    sent += chunk.length
+  }
+  await isOver
+  assert.ok(sent < 10_000_000, `${sent} bytes were taken`)
+  assert.match(answer, /^HTTP\/1\.1 413 |^$/)
+})
+
+test('requests that two readers could understand differently are refused, and what is no HTTP is too', async () => {
+  await using here = await serveHere()
+  const head = `POST /v1/run HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${adaToken}\r\n`
+  const smuggled = `GET /v1/stats HTTP/1.1\r\nhost: localhost\r\n\r\n`
+  for (const bytes of [
+    `${head}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`,
+    `${head}content-length: 5\r\ncontent-length: 50\r\n\r\nhello${smuggled}`,
+    `${head}transfer-encoding: xchunked\r\n\r\n0\r\n\r\n${smuggled}`,
+    `${head}content-length: -1\r\n\r\n${smuggled}`,
+    `${head}content-length : 5\r\n\r\nhello${smuggled}`,
+    `POST /v1/run HTTP/1.1\r\nhost: localhost\r\nhost: evil.example\r\n\r\n`,
+    'GET /v1/stats HTTP/1.1\r\n\r\n',
+    'nonsense\r\n\r\n',
+    '\x16\x03\x01\x02\x00\x01\x00',
+  ]) {
+    const answer = await sendRaw(here.url, bytes)
+    assert.match(answer, /^HTTP\/1\.1 (400|403) /, JSON.stringify(bytes))
+    assert.equal(answer.split('HTTP/1.1 ').length, 2, `answered twice: ${answer}`)
+  }
+})
+
+test('a client that waits for leave to send its body gets none without a token', async () => {
+  await using here = await serveHere()
+  const head = 'POST /v1/run HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 100\r\n'
+  assert.match(await sendRaw(here.url, `${head}\r\n`), /^HTTP\/1\.1 401 /)
+  assert.match(
+    await sendRaw(here.url, `${head}authorization: Bearer ${adaToken}\r\n\r\n`),
+    /^HTTP\/1\.1 100 /,
+  )
+})
+
+test('health, readiness and figures need no token on this machine, and take no other method', async () => {
+  await using here = await serveHere()
+  for (const path of ['/healthz', '/readyz'])
+    assert.deepEqual(
+      [
+        (await send(here.url, path, { token: null })).status,
+        (await send(here.url, path, { method: 'POST' })).status,
+      ],
+      [200, 405],
+    )
+  assert.equal((await send(here.url, '/healthz', { headers: { host: 'evil.example' } })).status, 403)
+  assert.equal((await send(here.url, '/metrics', { token: null })).status, 404)
+})

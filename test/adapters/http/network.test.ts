@@ -1,0 +1,43 @@
+/** A network policy over HTTP: who may ask for one, and what the reply says of it. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { connectLazaret } from '../../../src/adapters/client/index.ts'
+import { levelHere } from '../../support/machine/level-here.ts'
+import { adaToken, send, serveHere } from './serve-here.ts'
+
+const isRestricted = (await levelHere()) === 'restricted'
+const needsNamespaces = isRestricted && 'without namespaces a policy is refused'
+
+const network = { allow: ['good.example'] }
+const code = 'getent hosts evil.example || echo not found'
+
+test('a policy needs the token’s grant, and the operator’s kind', async () => {
+  const engine = { access: { networks: ['none', 'policy'] } } as const
+  await using narrow = await serveHere({ engine })
+  await using wide = await serveHere({ engine, allow: ['network'] })
+  const body = { language: 'shell', code, network }
+  assert.equal((await send(narrow.url, '/v1/run', { body })).status, 403)
+  const local = { ...body, network: { allow: ['localhost:1'] } }
+  assert.equal((await send(wide.url, '/v1/run', { body: local })).status, 403)
+  const bad = { ...body, network: { allow: ['https://good.example'] } }
+  assert.equal((await send(wide.url, '/v1/run', { body: bad })).status, 400)
+})
+
+test(
+  'runs and commands have it, and their receipts say what was refused',
+  { skip: needsNamespaces },
+  async () => {
+    const engine = { access: { networks: ['none', 'policy'] } } as const
+    await using here = await serveHere({ engine, allow: ['network'] })
+    const { status, json } = await send(here.url, '/v1/run', { body: { language: 'shell', code, network } })
+    assert.deepEqual([status, json['stdout']], [200, 'not found\n'])
+    const remote = connectLazaret({ url: here.url, token: adaToken })
+    const run = await remote.run({ language: 'shell', code, network })
+    const refused = [{ host: 'evil.example', reason: 'not-allowed', count: 1 }]
+    assert.deepEqual(run.receipt.network?.refused, refused)
+    await using sandbox = await remote.sandbox({ network })
+    const { isolation, receipt } = await sandbox.exec(code)
+    assert.deepEqual([isolation.network, receipt.network?.wouldAllow], ['policy', ['evil.example']])
+  },
+)

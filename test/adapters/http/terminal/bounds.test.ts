@@ -1,0 +1,89 @@
+/** What one end of a terminal can make the server hold: frames, what a guest does not read, what a client does not. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { connectLazaret } from '../../../../src/adapters/client/index.ts'
+import { whyNoSandboxes } from '../../../support/sandboxes-here.ts'
+import { adaToken, send, serveHere } from '../serve-here.ts'
+import { closeOf, readUntil, socketTo } from './open-terminal.ts'
+
+const skip = await whyNoSandboxes()
+const MiB = 1024 * 1024
+
+test('frames are bounded, and what is no resize is no text frame', { skip }, async () => {
+  await using here = await serveHere()
+  await connectLazaret({ url: here.url, token: adaToken }).sandbox({ id: 'box' })
+  for (const [frame, code] of [
+    [Buffer.alloc(100_000), 1009],
+    ['{"type":"resize","columns":0,"rows":1}', 1003],
+    ['{"type":"resize","columns":80,"rows":24,"more":1}', 1003],
+    ['[', 1003],
+    ['{"type":"exit"}', 1003],
+  ] as const) {
+    const socket = socketTo(here.url)
+    socket.on('error', () => undefined)
+    await once(socket, 'open')
+    socket.send(frame)
+    assert.equal((await closeOf(socket)).code, code, String(frame).slice(0, 50))
+  }
+})
+
+test(
+  'typing at a program that reads nothing ends the terminal before it fills the server',
+  { skip },
+  async () => {
+    await using here = await serveHere()
+    await connectLazaret({ url: here.url, token: adaToken }).sandbox({ id: 'box' })
+    const socket = socketTo(here.url)
+    await once(socket, 'open')
+    socket.send(Buffer.from('stty raw -echo; echo begun-$((1+1)); exec sleep 86007\n'))
+    await readUntil(socket, 'begun-2')
+    const closed = closeOf(socket)
+    const piece = Buffer.alloc(32 * 1024, 'x')
+    for (let sent = 0; sent < 64 * MiB && socket.readyState === socket.OPEN; sent += piece.length) {
+      const { promise, resolve } = Promise.withResolvers<unknown>()
+      socket.send(piece, resolve)
+      await promise
+    }
+    const { code, reason } = await closed
+    assert.equal(code, 1008)
+    assert.match(reason, /has not read/)
+  },
+)
+
+test('a client that reads nothing makes its own guest wait, and nobody else', { skip }, async () => {
+  await using here = await serveHere()
+  const sandbox = await connectLazaret({ url: here.url, token: adaToken }).sandbox({ id: 'box' })
+  const { port } = new URL(here.url)
+  const client = connect({ port: Number(port), host: '127.0.0.1' })
+  client.write(
+    [
+      'GET /v1/sandboxes/box/terminal HTTP/1.1',
+      'host: 127.0.0.1',
+      `authorization: Bearer ${adaToken}`,
+      'connection: upgrade',
+      'upgrade: websocket',
+      'sec-websocket-version: 13',
+      'sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==',
+      '\r\n',
+    ].join('\r\n'),
+  )
+  const [head] = (await once(client, 'data')) as [Buffer]
+  assert.match(head.toString('latin1'), /^HTTP\/1\.1 101 /)
+  client.pause()
+  // One masked frame, with a mask of zeros: a program that counts what the terminal has taken of it.
+  const line = Buffer.from(`i=0; while :; do printf %1000s x; i=$((i+1)); echo $i > /workspace/count; done\n`)
+  client.write(Buffer.concat([Buffer.from([0x82, 0x80 | line.length, 0, 0, 0, 0]), line]))
+  const count = async (): Promise<number> =>
+    Number((await sandbox.exec('cat count 2>/dev/null || echo 0')).stdout)
+  // It stands still when what waits has reached its bound.
+  let before = -1
+  for (let now = await count(); now === 0 || now !== before; now = await count()) {
+    before = now
+    await sandbox.exec('sleep 0.3')
+  }
+  assert.ok(before > 100 && before < 16 * 1024, `${before} KiB were taken`)
+  assert.equal((await send(here.url, '/healthz')).status, 200)
+  client.destroy()
+})

@@ -1,0 +1,285 @@
+/** Sandboxes over the protocol: a scripted agent that keeps variables, files and processes between its calls. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { ClientSandboxes } from '../../../src/adapters/mcp/sandboxes/client-sandboxes.ts'
+import { requireRoom } from '../../../src/adapters/mcp/sandboxes/context-calls.ts'
+import { serveOverHttp } from '../../../src/adapters/mcp/serve-http.ts'
+import { parseTokens } from '../../../src/adapters/http/bearer-tokens.ts'
+import { systemClock } from '../../../src/core/clock.ts'
+import { defaultLimits } from '../../../src/core/limits.ts'
+import type { Sandbox } from '../../../src/index.ts'
+import { whyNoSandboxes } from '../../support/sandboxes-here.ts'
+import { useLazaret } from '../../support/use-lazaret.ts'
+import { type ClientKind, clientKinds, connect, type Connection, type ToolResult } from './connect.ts'
+
+const { lazaret } = await useLazaret()
+const skip = await whyNoSandboxes()
+const sandboxTools = [
+  ...['create_sandbox', 'run_code', 'execute_command', 'read_file'],
+  ...['write_file', 'list_files', 'fork_context', 'close_context', 'close_sandbox'],
+]
+/** One pixel. */
+const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+const data = ({ structuredContent = {} }: ToolResult): Record<string, unknown> => structuredContent
+
+/** Asked again until it is so: each asking is an event of the machine's. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  for (let asked = 0; !(await isSo()); asked++) {
+    assert.ok(asked < 3000, 'it never came to be')
+    await pause(10)
+  }
+}
+
+async function create(connection: Connection): Promise<string> {
+  const made = await connection.call('create_sandbox')
+  assert.equal(made.isError, undefined, JSON.stringify(made.content))
+  return String(data(made)['sandbox_id'])
+}
+
+/** What an agent does: write, run, plot, look at the picture, start a server, come back, close. */
+async function plays(connection: Connection): Promise<void> {
+  const { tools } = await connection.listTools()
+  const names = tools.map(({ name }) => name)
+  for (const name of sandboxTools) assert.ok(names.includes(name), name)
+  const id = { sandbox_id: await create(connection) }
+  const call = (name: string, args: Record<string, unknown>) => connection.call(name, { ...id, ...args })
+
+  const written = await call('write_file', { path: '/workspace/data/sales.csv', content: '3\n4\n5\n' })
+  assert.deepEqual(data(written), { bytes: 6 })
+  const counted = await call('execute_command', { command: 'wc -l < data/sales.csv; cd data' })
+  assert.deepEqual([data(counted)['stdout'], data(counted)['exitCode']], ['3\n', 0])
+  assert.equal(data(await call('execute_command', { command: 'pwd' }))['stdout'], '/workspace/data\n')
+
+  const set = await call('run_code', { code: 'rows = [int(r) for r in open("/workspace/data/sales.csv")]' })
+  assert.deepEqual([data(set)['outcome'], data(set)['isStateKept']], ['completed', true])
+  assert.equal(data(await call('run_code', { code: 'sum(rows)' }))['value'], 12)
+  const own = { code: 'rows', context_id: 'another' }
+  assert.equal(data(await call('run_code', own))['outcome'], 'failed')
+  const js = { code: 'let n = 6; n * 7', language: 'javascript', context_id: 'js' }
+  assert.equal(data(await call('run_code', js))['value'], 42)
+  const mixed = await call('run_code', { ...js, language: 'python' })
+  assert.match(JSON.stringify(data(mixed)['error']), /speaks javascript/)
+
+  const shown = await call('run_code', { code: `display({"image/png": "${png}"}, raw=True)` })
+  assert.deepEqual(shown.content.at(-1), { type: 'image', data: png, mimeType: 'image/png' })
+  await call('write_file', { path: '/workspace/plot.png', content: png, encoding: 'base64' })
+  const picture = await call('read_file', { path: '/workspace/plot.png' })
+  assert.deepEqual(picture.content.at(-1), { type: 'image', data: png, mimeType: 'image/png' })
+  assert.equal(
+    data(await call('read_file', { path: '/workspace/plot.png', encoding: 'base64' }))['content'],
+    png,
+  )
+  assert.equal(data(await call('read_file', { path: '/workspace/data/sales.csv' }))['content'], '3\n4\n5\n')
+  const listed = await call('list_files', { recursive: true })
+  const paths = (data(listed)['entries'] as { path: string }[]).map(({ path }) => path)
+  assert.deepEqual(paths.toSorted(), ['data', 'data/sales.csv', 'plot.png'])
+
+  await playsWithContexts(call)
+  await readsResources(connection, listed)
+
+  const late = await call('run_code', { code: 'while True: pass', timeout_ms: 300 })
+  assert.deepEqual([late.isError, data(late)['outcome']], [true, 'timed-out'])
+  await call('execute_command', {
+    command: 'python3 -m http.server 8123 --directory /workspace >/dev/null 2>&1 &',
+  })
+  await until(async () => {
+    const get = `python3 -c 'import urllib.request; print(urllib.request.urlopen("http://127.0.0.1:8123/data/sales.csv").read().decode())'`
+    return data(await call('execute_command', { command: get }))['stdout'] === '3\n4\n5\n\n'
+  })
+  const missing = await call('read_file', { path: '/workspace/none' })
+  assert.match(JSON.stringify([missing.isError, data(missing)['error']]), /true.*FILE_NOT_FOUND/)
+
+  assert.deepEqual(data(await call('close_sandbox', {})), { isClosed: true })
+  assert.match(JSON.stringify(data(await call('run_code', { code: '1' }))['error']), /SANDBOX_GONE/)
+  assert.match(JSON.stringify(data(await call('close_sandbox', {}))['error']), /SANDBOX_GONE/)
+}
+
+type Call = (name: string, args: Record<string, unknown>) => Promise<ToolResult>
+
+async function playsWithContexts(call: Call): Promise<void> {
+  const run = async (context_id: string, code: string) => data(await call('run_code', { code, context_id }))
+  await run('line', 'moves = ["e4"]')
+  const fork = { context_id: 'line', new_context_id: 'attempt' }
+  const forked = await call('fork_context', fork)
+  if (forked.isError === true) assert.match(JSON.stringify(data(forked)['error']), /scopes of Landlock/)
+  else {
+    assert.deepEqual(data(forked), { context_id: 'attempt' })
+    assert.deepEqual((await run('attempt', 'moves.append("e5"); moves'))['value'], ['e4', 'e5'])
+    assert.match(JSON.stringify(data(await call('fork_context', fork))['error']), /INVALID_REQUEST/)
+    assert.deepEqual(data(await call('close_context', { context_id: 'attempt' })), { isClosed: true })
+  }
+  assert.deepEqual((await run('line', 'moves'))['value'], ['e4'])
+  assert.deepEqual(data(await call('close_context', { context_id: 'attempt' })), { isClosed: false })
+  const none = await call('fork_context', { ...fork, context_id: 'none' })
+  assert.match(JSON.stringify(data(none)['error']), /CONTEXT_GONE/)
+  assert.deepEqual(data(await call('close_context', { context_id: 'line' })), { isClosed: true })
+  assert.equal((await run('line', 'moves'))['outcome'], 'failed')
+}
+
+/** Links are for clients that know them, and lead to what was listed. */
+async function readsResources(connection: Connection, listed: ToolResult): Promise<void> {
+  const uris = listed.content.flatMap(({ type, uri }) => (type === 'resource_link' ? [uri ?? ''] : []))
+  assert.equal(uris.length, 2)
+  const read = Object.fromEntries(
+    await Promise.all(uris.map(async (uri) => [uri.split('/').at(-1), (await connection.read(uri))[0]])),
+  ) as Record<string, Record<string, unknown>>
+  assert.equal(read['sales.csv']?.['text'], '3\n4\n5\n')
+  assert.deepEqual([read['plot.png']?.['mimeType'], read['plot.png']?.['blob']], ['image/png', png])
+  const [one = ''] = uris
+  await assert.rejects(connection.read(one.replace(/[^/]*$/, 'none')), /FILE_NOT_FOUND/)
+  await assert.rejects(connection.read(one.replace(/^lazaret:..[^/]*/, 'lazaret://other')), /SANDBOX_GONE/)
+}
+
+for (const kind of clientKinds) {
+  test(
+    `a ${kind} agent over stdio keeps variables, files and processes between calls`,
+    { skip },
+    async () => {
+      await using connection = await connect(kind, { args: ['--sandboxes', '2'] })
+      await plays(connection)
+    },
+  )
+  test(`a ${kind} agent over HTTP keeps variables, files and processes between calls`, { skip }, async () => {
+    await using served = await serve()
+    await using connection = await connect(kind, { url: served.url, token: tokenOf('ada') })
+    await plays(connection)
+  })
+}
+
+const tokenOf = (name: string) => `${name}-0123456789abcdef`
+
+async function serve({ perClientMax = 2, idleMs = 60_000 } = {}) {
+  const sandboxes = new ClientSandboxes({ lazaret, clock: systemClock, perClientMax, idleMs })
+  const host = { lazaret, sandboxes, limits: defaultLimits, version: '0', warn: () => undefined }
+  const tokens = parseTokens(['ada', 'bob'].map((name) => `${name}:${tokenOf(name)}`).join('\n'))
+  const service = await serveOverHttp({ host, port: 0, tokens })
+  return {
+    url: service.url,
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]()
+      await sandboxes[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const modern: ClientKind = 'modern'
+
+test(
+  'a client cannot touch the sandbox of another, and does not learn that it is there',
+  { skip },
+  async () => {
+    await using served = await serve()
+    await using ada = await connect(modern, { url: served.url, token: tokenOf('ada') })
+    await using bob = await connect(modern, { url: served.url, token: tokenOf('bob') })
+    const sandbox_id = await create(ada)
+    const touches = {
+      run_code: { code: '1' },
+      execute_command: { command: 'true' },
+      read_file: { path: '/workspace/a' },
+      write_file: { path: '/workspace/a', content: '' },
+      list_files: {},
+      fork_context: { context_id: 'a', new_context_id: 'b' },
+      close_context: { context_id: 'a' },
+      close_sandbox: {},
+    }
+    const errorOf = async (name: string, args: Record<string, unknown>) =>
+      JSON.stringify(data(await bob.call(name, args))['error'])
+    for (const [name, args] of Object.entries(touches)) {
+      const refused = await errorOf(name, { ...args, sandbox_id })
+      assert.match(refused, /SANDBOX_GONE/, name)
+      assert.equal(refused, await errorOf(name, { ...args, sandbox_id: 'none' }))
+    }
+    assert.equal(
+      data(await ada.call('execute_command', { sandbox_id, command: 'echo mine' }))['stdout'],
+      'mine\n',
+    )
+  },
+)
+
+test('a sandbox has so many contexts and no more, until one is closed', { skip }, async () => {
+  await using sandbox = await lazaret.sandbox()
+  const limits = { memoryBytes: 64 * 1024 * 1024 }
+  for (let made = 0; made < 16; made++) {
+    requireRoom(sandbox)
+    await sandbox.createCodeContext({ id: `c${made}`, limits })
+  }
+  assert.throws(() => requireRoom(sandbox), { code: 'QUEUE_FULL', message: /close one with close_context/ })
+  await sandbox.deleteCodeContext('c3')
+  requireRoom(sandbox)
+})
+
+test('a client has so many sandboxes and no more; others have theirs', { skip }, async () => {
+  await using served = await serve({ perClientMax: 1 })
+  await using ada = await connect(modern, { url: served.url, token: tokenOf('ada') })
+  await using bob = await connect(modern, { url: served.url, token: tokenOf('bob') })
+  const both = await Promise.all([ada.call('create_sandbox'), ada.call('create_sandbox')])
+  const [made, refused] = both.toSorted((one) => (one.isError === true ? 1 : -1))
+  assert.equal(made?.isError, undefined)
+  assert.match(JSON.stringify(refused && data(refused)['error']), /QUEUE_FULL.*at most 1/)
+  await create(bob)
+  const { sandbox_id } = data(made as ToolResult)
+  await ada.call('close_sandbox', { sandbox_id })
+  await create(ada)
+})
+
+test('a sandbox that nobody uses ends, and its handle with it', { skip }, async () => {
+  await using served = await serve({ perClientMax: 1, idleMs: 50 })
+  await using ada = await connect(modern, { url: served.url, token: tokenOf('ada') })
+  const sandbox_id = await create(ada)
+  await until(async () => lazaret.listSandboxes().length === 0)
+  const gone = await ada.call('execute_command', { sandbox_id, command: 'true' })
+  assert.match(JSON.stringify(data(gone)['error']), /SANDBOX_GONE/)
+  await create(ada)
+})
+
+test('cancelling a call interrupts its code, and the variables stay', { skip }, async () => {
+  await using served = await serve()
+  await using ada = await connect(modern, { url: served.url, token: tokenOf('ada') })
+  const sandbox_id = await create(ada)
+  await ada.call('run_code', { sandbox_id, code: 'x = 1' })
+  const abort = new AbortController()
+  const code = 'open("/workspace/begun", "w").close()\nwhile True: pass'
+  const cancelled = ada
+    .call('run_code', { sandbox_id, code }, { signal: abort.signal })
+    .catch(() => undefined)
+  await until(async () => {
+    const { entries } = data(await ada.call('list_files', { sandbox_id })) as { entries: unknown[] }
+    return entries.length === 1
+  })
+  abort.abort()
+  await cancelled
+  assert.equal(data(await ada.call('run_code', { sandbox_id, code: 'x' }))['value'], 1)
+})
+
+test('without the option there are no such tools', async () => {
+  const host = { lazaret, limits: defaultLimits, version: '0', warn: () => undefined }
+  await using service = await serveOverHttp({ host, port: 0 })
+  await using connection = await connect(modern, { url: service.url })
+  const { tools } = await connection.listTools()
+  assert.deepEqual(
+    tools.map(({ name }) => name),
+    ['execute_code'],
+  )
+})
+
+test('a sandbox whose client has cancelled the call is not kept', { skip }, async () => {
+  const made: Sandbox[] = []
+  const sandbox: typeof lazaret.sandbox = async (options) => {
+    made.push(await lazaret.sandbox(options))
+    return made.at(-1) as Sandbox
+  }
+  await using sandboxes = new ClientSandboxes({ lazaret: { sandbox }, clock: systemClock, perClientMax: 1 })
+  const cancelled = new AbortController()
+  const creating = sandboxes.create('ada', cancelled.signal)
+  cancelled.abort()
+  await assert.rejects(creating, { code: 'SANDBOX_GONE' })
+  // Nor does it count among those that the client may have.
+  await sandboxes.create('ada', new AbortController().signal)
+  assert.deepEqual(
+    made.map(({ isGone }) => isGone),
+    [true, false],
+  )
+})

@@ -1,0 +1,17 @@
+/** Bun turns its compiler off without a word where it cannot have the memory it reserves: this must not happen to a guest. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { bun, useLazaret } from '../../support/use-lazaret.ts'
+
+const { run } = await useLazaret()
+
+// Foreign functions are machine code that Bun makes: with the compiler off, it refuses them.
+const needsCompiler = `const { dlopen } = require('bun:ffi')
+dlopen('libc.so.6', { getpid: { args: [], returns: 'i32' } }).symbols.getpid() === process.pid`
+
+test('hot code is compiled in Bun, whatever holds the memory limit', async () => {
+  for (const memoryBytes of [64 * 1024 * 1024, 512 * 1024 * 1024]) {
+    const { value, outcome } = await run({ ...bun, code: needsCompiler, limits: { memoryBytes } })
+    assert.equal(value, true, JSON.stringify(outcome))
+  }
+})

@@ -1,0 +1,83 @@
+/** What is refused of environments, and with which words. */
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+import { createLazaret } from '../support/create-lazaret.ts'
+import { useEnvironments } from './use-environments.ts'
+
+const { lazaret, folder, links } = await useEnvironments()
+const { environments } = lazaret
+
+test('a name that is no name is refused', async () => {
+  for (const name of ['', '../x', 'a/b', 'A', '.hidden', 'x'.repeat(65), 7, null, undefined]) {
+    const refused = { code: 'INVALID_REQUEST' }
+    await assert.rejects(environments.get(name as string), refused, String(name))
+    await assert.rejects(environments.create(name as string, { python: ['six'] }), refused, String(name))
+  }
+})
+
+test('what is asked for is checked before anything is built', async () => {
+  const wrong: Record<string, object> = {
+    'names no package': {},
+    'must be the name of a package': { npm: ['--registry=http://127.0.0.1'] },
+    'must not be a path': { python: ['six @ file:///etc'] },
+    'must begin with the name': { python: ['-r/etc/passwd'] },
+    'is not a folder': { python: ['six'], findLinks: [join(folder, 'missing')] },
+    'is not a file': { npmTarballs: [folder] },
+    unknown: { python: ['six'], more: 1 },
+  }
+  for (const [detail, spec] of Object.entries(wrong))
+    await assert.rejects(environments.create('x', spec), (error: Error) => {
+      assert.match(error.message, new RegExp(detail, 'i'), JSON.stringify(spec))
+      return true
+    })
+})
+
+test('an unknown environment is refused wherever it can be named', async () => {
+  const missing = { code: 'ENVIRONMENT_NOT_FOUND' }
+  const run = { language: 'shell', code: ':', environment: 'nowhere' } as const
+  await assert.rejects(lazaret.run(run), missing)
+  await assert.rejects(lazaret.warmUp({ language: 'shell', environment: 'nowhere' }), missing)
+  await assert.rejects(lazaret.sandbox({ environment: 'nowhere' }), missing)
+  await assert.rejects(environments.remove('nowhere'), missing)
+})
+
+test('snippets and isolates import no packages', async () => {
+  for (const runtime of ['snippet', 'isolate'] as const)
+    await assert.rejects(lazaret.run({ language: 'javascript', runtime, code: '1', environment: 'x' }), {
+      code: 'INVALID_REQUEST',
+      message: /environment/,
+    })
+})
+
+test('a network is the operator’s to give', async () => {
+  const { receipt } = await lazaret.run({ language: 'shell', code: ':' })
+  const code = receipt.protection === 'restricted' ? 'LIMIT_UNENFORCEABLE' : 'ACCESS_DENIED'
+  await assert.rejects(environments.create('x', { python: ['six'], findLinks: [links] }), { code })
+})
+
+test('nothing is built where guests have no view of files of their own', async () => {
+  const { receipt } = await lazaret.run({ language: 'shell', code: ':' })
+  const built = environments.create('x', { offline: true, findLinks: [links], python: ['no-such-package'] })
+  const code = receipt.protection === 'restricted' ? 'LIMIT_UNENFORCEABLE' : 'ENVIRONMENT_FAILED'
+  await assert.rejects(built, { code })
+})
+
+test('a folder that others can write to is not used', async () => {
+  const open = join(folder, 'open')
+  mkdirSync(join(open, 'names'), { recursive: true })
+  writeFileSync(join(open, 'names/x.json'), '{}')
+  chmodSync(open, 0o777)
+  await using other = createLazaret({ environments: { folder: open }, onEvent: () => undefined })
+  await assert.rejects(other.environments.get('x'), { code: 'INVALID_REQUEST', message: /others can write/ })
+})
+
+test('a damaged record is said to be one', async () => {
+  const own = join(folder, 'damaged')
+  mkdirSync(join(own, 'names'), { recursive: true })
+  writeFileSync(join(own, 'names/x.json'), '{ "hash": "../../etc" }')
+  await using other = createLazaret({ environments: { folder: own }, onEvent: () => undefined })
+  await assert.rejects(other.environments.get('x'), { code: 'ENVIRONMENT_FAILED', message: /damaged/ })
+})

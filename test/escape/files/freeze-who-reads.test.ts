@@ -1,0 +1,53 @@
+/**
+ * A socket that is sent over a channel is closed by whoever reads the message. If it lingers, and somebody leaves what it
+ * has sent unread, closing it takes as long as the guest likes: the host's event loop would stand still, or pid 1.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { ChannelCell } from '../../support/channel-cell.ts'
+import { eventually } from '../../support/eventually.ts'
+
+const lingerMs = 5000
+const patienceMs = 2500
+
+const sendLingering = `
+import struct
+listener = socket.socket()
+listener.bind(('127.0.0.1', 0))
+listener.listen()
+lingers = socket.create_connection(listener.getsockname())
+unread, _ = listener.accept()
+lingers.setblocking(False)
+try:
+    while True: lingers.send(bytes(65536))
+except BlockingIOError: pass
+lingers.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, ${lingerMs / 1000}))
+# What is read before the message gives time to close the guest's own descriptor first.
+channel.sendall(bytes(120000))
+socket.send_fds(channel, [b'x'], [lingers.fileno()])
+os.close(lingers.detach())
+print('sent', flush=True)
+take(1)
+print('heard', flush=True)
+take(1)`
+
+const whose = { cell: 'a cell', own: 'a process' } as const
+
+for (const kind of ['cell', 'own'] as const) {
+  test(`a socket that lingers, sent over the channel of ${whose[kind]}, keeps nobody waiting`, async () => {
+    await using cell = await ChannelCell.open({}, true)
+    const guest = cell.spawn(sendLingering, { channel: kind })
+    await guest.spawned
+    const startedMs = performance.now()
+    await eventually(() => (guest.output === 'sent\n' ? undefined : guest.output), 2 * lingerMs)
+    guest.channel.resume()
+    // Whatever has been sent is read before this arrives.
+    setImmediate(() => guest.channel.write('.'))
+    await eventually(() => (guest.output.endsWith('heard\n') ? undefined : guest.output), 2 * lingerMs)
+    const tookMs = performance.now() - startedMs
+    assert.ok(tookMs < patienceMs, `the next word took ${Math.round(tookMs)} ms`)
+    guest.channel.end('.')
+    await guest.exited
+  })
+}

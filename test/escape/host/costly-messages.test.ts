@@ -1,0 +1,32 @@
+/** Messages that are short for what they would cost the host to read: keys that no other object has. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { forgeManyKeys } from '../../support/hostile/forged-messages.ts'
+import { keepMemoryFlat } from '../../support/machine/resident-memory.ts'
+import { python, useLazaret } from '../../support/use-lazaret.ts'
+
+const guests = await useLazaret()
+
+/** Reading them takes the host a fraction of a second, and a busy machine's host has no more to do. */
+const limits = { wallMs: 90_000, hostMs: 60_000 }
+
+test('a value of a million different keys is not read, and it is said', async () => {
+  const code = forgeManyKeys('value', '"text":"","truncated":false,"value":')
+  const { outcome, value, truncated } = await keepMemoryFlat(() => guests.run({ ...python, code, limits }))
+  assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
+  assert.equal(value, undefined)
+  assert.deepEqual(truncated, ['value'])
+})
+
+test('a call with a million different keys is refused, and the function is not called', async () => {
+  let calls = 0
+  const functions = { count: () => ++calls }
+  const code = forgeManyKeys('call', '"id":1,"name":"count","args":')
+  const answer = "\nlength = struct.unpack('<I', os.read(3, 4))[0]\nprint(os.read(3, length).decode())"
+  const run = guests.run({ ...python, code: code + answer, functions, limits })
+  const { outcome, stdout } = await keepMemoryFlat(() => run)
+  assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
+  assert.match(stdout, /"type":"throw","id":1,.*RangeError/)
+  assert.equal(calls, 0)
+})

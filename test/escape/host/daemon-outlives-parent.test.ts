@@ -1,0 +1,45 @@
+/** Daemons: a process with its own session that ignores every polite signal and stays when its parent is gone. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { bun, node, python, shell, useLazaret } from '../../support/use-lazaret.ts'
+
+const guests = await useLazaret()
+
+const daemon = `trap '' TERM INT HUP QUIT; while :; do sleep 1; done`
+const javascript = `
+  const { spawn } = await import('node:child_process')
+  spawn('setsid', ['sh', '-c', ${JSON.stringify(daemon)}], { detached: true, stdio: 'inherit' }).unref()
+  console.log('left')`
+
+const attacks = {
+  shell: {
+    ...shell,
+    code: `(setsid sh -c "${daemon}" &)\n(setsid sh -c "${daemon}" >/dev/null 2>&1 </dev/null &)\necho left`,
+  },
+  python: {
+    ...python,
+    code: `
+import os, signal, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() > 0: os._exit(0)
+    for number in range(1, 65):
+        try: signal.signal(number, signal.SIG_IGN)
+        except (OSError, ValueError): pass
+    while True: time.sleep(1)
+print('left')`,
+  },
+  bun: { ...bun, code: javascript },
+  node: { ...node, code: javascript },
+}
+
+for (const [name, request] of Object.entries(attacks)) {
+  test(`a daemon left by ${name} does not delay the answer, and is gone after it`, async () => {
+    const { outcome, stdout, usage } = await guests.run({ ...request, limits: { wallMs: 30_000 } })
+    assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
+    assert.equal(stdout, 'left\n')
+    assert.ok(usage.wallMs < 15_000, `it took ${usage.wallMs} ms`)
+    await guests.leaks.check()
+  })
+}

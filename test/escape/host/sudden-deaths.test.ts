@@ -1,0 +1,22 @@
+/** SIGKILL of the host, of a stub, of a pid 1, whatever is going on at that moment. Many more of them, and without namespaces: test-deep. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { strikeAtRandom, victims } from '../../support/sizes/sudden-deaths.ts'
+
+const seed = Number(process.env['LAZARET_SEED'] ?? Date.now() % 1_000_000)
+const walls = {
+  'with namespaces': { rounds: 6 },
+}
+
+for (const [wall, plan] of Object.entries(walls)) {
+  test(`${wall} nothing is left of what ${plan.rounds} sudden deaths at random moments struck`, async (context) => {
+    context.diagnostic(`seed ${seed}`)
+    const strikes = await strikeAtRandom({ seed, ...plan })
+    for (const victim of victims) context.diagnostic(`${victim}: ${JSON.stringify(strikes[victim])}`)
+    assert.equal(
+      victims.reduce((sum, victim) => sum + strikes[victim].count, 0),
+      plan.rounds,
+    )
+  })
+}

@@ -1,0 +1,19 @@
+/** As much output as a request may ask for is a result: a text that the engine cannot hold would be a fault of ours, for all. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { limitRanges } from '../../../src/core/limits.ts'
+import { useLazaret } from '../../support/use-lazaret.ts'
+
+const { lazaret } = await useLazaret()
+const GiB = 1024 ** 3
+
+test('a program that prints more than any limit allows ends with its limit, and is its own doing', async () => {
+  const asked = { language: 'shell', code: 'exec cat /dev/zero' } as const
+  const { outcome, stdout } = await lazaret.run({
+    ...asked,
+    limits: { outputBytes: limitRanges.outputBytes.most, wallMs: 120_000 },
+  })
+  assert.deepEqual([outcome.kind, stdout.length], ['limit-exceeded', limitRanges.outputBytes.most])
+  await assert.rejects(lazaret.run({ ...asked, limits: { outputBytes: GiB } }), { code: 'INVALID_REQUEST' })
+})

@@ -1,0 +1,263 @@
+/** Calls of host functions that no harness would send: the guest writes to the channel itself, or never reads it. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { HostFunction, RunRequest, RunResult } from '../../../src/index.ts'
+import { callFloods, pythonCalls } from '../../support/hostile/forged-messages.ts'
+import { keepMemoryFlat } from '../../support/machine/resident-memory.ts'
+import { runPatiently } from '../../support/patient-run.ts'
+import { bun, node, python, useLazaret } from '../../support/use-lazaret.ts'
+
+const guests = await useLazaret()
+
+const KiB = 1024
+const limits = { wallMs: 20_000, resultBytes: 64 * KiB, outputBytes: 64 * KiB, inputBytes: 64 * KiB }
+
+const echo: HostFunction = (value) => value
+const never: HostFunction = () => new Promise(() => undefined)
+
+const run = async (code: string, functions: Record<string, HostFunction>, rest = {}): Promise<RunResult> =>
+  await guests.run({ ...python, code: `${pythonCalls}\n${code}`, functions, limits, ...rest })
+
+const completed = { kind: 'completed', exitCode: 0 }
+
+test('names that the request does not have are not found, whatever prototypes know', async () => {
+  const { value, stderr } = await run(
+    `[ask(call(name))['error'] for name in ('unknown', '__proto__', 'constructor', 'toString', 'hasOwnProperty', '', 'x' * 1000, 5, None, ['echo'])]`,
+    { echo },
+  )
+  assert.ok(Array.isArray(value) && value.length === 10, stderr)
+  for (const error of value) {
+    assert.deepEqual(error, { name: 'ReferenceError', message: 'The host has no function of this name.' })
+  }
+})
+
+test('the same id twice is two calls, answered twice', async () => {
+  let calls = 0
+  const { value, stderr } = await run(
+    `send(frame(call('count', id=7)) + frame(call('count', id=7)))\n[receive(), receive()]`,
+    { count: () => ++calls },
+  )
+  assert.deepEqual(
+    value,
+    [1, 2].map((number) => ({ type: 'return', id: 7, value: number })),
+    stderr,
+  )
+})
+
+test('ids, arguments and messages that are none are dropped or refused, and the channel goes on', async () => {
+  const { value, stderr } = await run(
+    `for id in (-1, 0.5, '1', None, 2**60, [], True): send(frame(call('echo', id=id)))
+send(frame({'type': 'call'}))
+seen = [ask({'type': 'call', 'id': 1, 'name': 'echo', 'args': args})['error']['name'] for args in ({}, 'text', None, 5)]
+[*seen, ask(call('echo', 'alive'))['value']]`,
+    { echo },
+  )
+  assert.deepEqual(value, ['TypeError', 'TypeError', 'TypeError', 'TypeError', 'alive'], stderr)
+})
+
+test('forged arguments reach no prototype of the host, and no function gets more than it was sent', async () => {
+  const seen: unknown[][] = []
+  const { value, stderr } = await run(
+    `answer = ask(b'{"type":"call","id":1,"name":"note","args":[{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}},{"$type":"Map","value":5},{"$type":"Ref","path":["__proto__"]}],"__proto__":{"id":9}}')\nanswer['id']`,
+    {
+      note: (...args) => {
+        seen.push(args)
+      },
+    },
+  )
+  assert.equal(value, 1, stderr)
+  assert.equal(({} as Record<string, unknown>)['polluted'], undefined)
+  assert.equal(seen[0]?.length, 3)
+  assert.equal(Object.getPrototypeOf(seen[0]?.[0]), Object.prototype)
+})
+
+test('arguments over the limit, or nested without end, are refused before any function sees them', async () => {
+  let calls = 0
+  const { value, stderr } = await keepMemoryFlat(() =>
+    run(
+      `start = b'{"type":"call","id":1,"name":"note","args":['
+[ask(start + b'"' + b'x' * 70000 + b'"]}')['error']['name'], ask(start + b'[' * 30000 + b']' * 30000 + b']}')['error']['name']]`,
+      { note: () => ++calls },
+    ),
+  )
+  assert.deepEqual(value, ['RangeError', 'RangeError'], stderr)
+  assert.equal(calls, 0)
+})
+
+test('arguments of more lists than are worth their memory are refused by name of the call', async () => {
+  let calls = 0
+  const { value, truncated, stderr } = await keepMemoryFlat(() =>
+    run(
+      `ask(b'{"type":"call","id":5,"name":"note","args":[' + b'[],' * 1100000 + b'1]}')`,
+      { note: () => ++calls },
+      { limits: { ...limits, resultBytes: 16 * KiB * KiB } },
+    ),
+  )
+  assert.equal((value as { error: { name: string } }).error.name, 'RangeError', stderr)
+  assert.deepEqual([calls, truncated], [0, []])
+})
+
+test('calls are no flood: they may send more than the run may print or return', async () => {
+  const { outcome, stderr } = await run(`for _ in range(100): ask(call('echo', 'x' * 60000))`, {
+    echo: () => null,
+  })
+  assert.deepEqual(outcome, completed, stderr)
+})
+
+test('a call has one answer, also when its function returns after its time', async () => {
+  const { value, stderr } = await run(
+    `[ask(call('late', id=1)), ask(call('late', id=2))]`,
+    {
+      late() {
+        return new Promise((resolve) => this.signal.addEventListener('abort', resolve))
+      },
+    },
+    { limits: { ...limits, functionMs: 10 } },
+  )
+  assert.ok(Array.isArray(value), stderr)
+  assert.deepEqual(
+    value.map(({ type, id }: { type: string; id: number }) => [type, id]),
+    [
+      ['throw', 1],
+      ['throw', 2],
+    ],
+  )
+})
+
+test('calls after the last that is allowed are refused by the host too', async () => {
+  let calls = 0
+  const { value, stderr } = await run(
+    `[ask(call('count')) for _ in range(4)]`,
+    { count: () => ++calls },
+    { limits: { ...limits, functionCallsMax: 2 } },
+  )
+  assert.ok(Array.isArray(value), stderr)
+  assert.deepEqual(
+    value.map((answer: { value?: number; error?: { name: string } }) => answer.value ?? answer.error?.name),
+    [1, 2, 'FunctionLimitError', 'FunctionLimitError'],
+  )
+  assert.equal(calls, 2)
+})
+
+test('a guest that sends calls without reading the answers is no longer read, and the host stays small', async () => {
+  const { outcome } = await keepMemoryFlat(() =>
+    run(
+      `data = frame(call('large', 'x' * 1000)) * 50\nwhile True: send(data)`,
+      { large: () => 'y'.repeat(60 * KiB) },
+      { limits: { ...limits, wallMs: 1500, functionCallsMax: 1_000_000 } },
+    ),
+  )
+  assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: 1500 })
+})
+
+test('a guest that opens more calls than are taken at once waits, and no more of them run', async () => {
+  let open = 0
+  const request = {
+    ...python,
+    code: `${pythonCalls}\ndata = frame(call('never')) * 100\nwhile True: send(data)`,
+    functions: {
+      never() {
+        open++
+        return new Promise(() => undefined)
+      },
+    },
+    limits: { ...limits, functionCallsMax: 1_000_000 },
+  }
+  const attack = (one: RunRequest) => {
+    open = 0
+    return guests.run(one)
+  }
+  const { result, wallMs } = await keepMemoryFlat(() => runPatiently(attack, request, () => open >= 1025))
+  assert.deepEqual(result.outcome, { kind: 'timed-out', limit: 'wall', limitMs: wallMs })
+  assert.equal(open, 1025)
+})
+
+test('large arguments that nobody answers are not read on and on', async () => {
+  let bytes = 0
+  const request: RunRequest = {
+    ...python,
+    code: `${pythonCalls}\ndata = frame(call('never', 'x' * 1000000))\nwhile True: send(data)`,
+    functions: {
+      never(text) {
+        bytes += String(text).length
+        return new Promise(() => undefined)
+      },
+    },
+    limits: { ...limits, resultBytes: 1024 * KiB },
+  }
+  const attack = (one: RunRequest) => {
+    bytes = 0
+    return guests.run(one)
+  }
+  const { result, wallMs } = await runPatiently(attack, request, () => bytes >= 4_000_000)
+  assert.deepEqual(result.outcome, { kind: 'timed-out', limit: 'wall', limitMs: wallMs })
+  assert.ok(bytes >= 4_000_000 && bytes <= 8_000_000, String(bytes))
+})
+
+for (const [name, code] of Object.entries(callFloods)) {
+  test(`a flood of ${name} ends the run, and the host stays small`, async () => {
+    const { outcome } = await keepMemoryFlat(() =>
+      run(code, { count: () => 1 }, { limits: { ...limits, functionCallsMax: 1 } }),
+    )
+    assert.deepEqual(outcome, { kind: 'limit-exceeded', limit: 'output', allowed: limits.outputBytes })
+  })
+}
+
+test('calls of a request without functions are no calls', async () => {
+  const { value, stderr } = await guests.run({
+    ...python,
+    code: `${pythonCalls}\nsend(frame(call('echo')))\n'sent'`,
+    limits,
+  })
+  assert.equal(value, 'sent', stderr)
+})
+
+test('a call that is sent while the program ends does nothing', async () => {
+  const { outcome } = await run(`send(frame(call('never')) * 50)\nos._exit(0)`, { never })
+  assert.deepEqual(outcome, completed)
+})
+
+const pending = {
+  bun: { ...bun, code: `for (let index = 0; index < 100; index++) void wait(index)` },
+  node: { ...node, code: `for (let index = 0; index < 100; index++) void wait(index)` },
+  python: {
+    ...python,
+    code: `import asyncio\nawait asyncio.gather(*(wait(index) for index in range(100)))`,
+  },
+}
+
+for (const [name, request] of Object.entries(pending)) {
+  test(`${name}: cancelling a run with 100 calls under way aborts their signals, and late answers go nowhere`, async () => {
+    const controller = new AbortController()
+    const all = Promise.withResolvers<void>()
+    const late: (() => void)[] = []
+    const unhandled: unknown[] = []
+    const note = (reason: unknown): void => void unhandled.push(reason)
+    process.on('unhandledRejection', note)
+    let aborted = 0
+    const running = guests.run({
+      ...request,
+      limits,
+      signal: controller.signal,
+      functions: {
+        wait(index) {
+          this.signal.addEventListener('abort', () => aborted++)
+          return new Promise((resolve, reject) => {
+            late.push(() => (Number(index) % 2 === 0 ? resolve(index) : reject(new Error('too late'))))
+            if (late.length === 100) all.resolve()
+          })
+        },
+      },
+    })
+    // A run that ends before that has something to say.
+    await Promise.race([all.promise, running])
+    controller.abort()
+    assert.deepEqual((await running).outcome, { kind: 'cancelled' })
+    assert.equal(aborted, 100)
+    for (const answer of late) answer()
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('unhandledRejection', note)
+    assert.deepEqual(unhandled, [])
+  })
+}

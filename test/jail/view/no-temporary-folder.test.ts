@@ -1,0 +1,48 @@
+/** Where runs need a folder on the host, and there is none to be had. */
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, test } from 'node:test'
+
+import { createLazaret } from '../../support/create-lazaret.ts'
+import { WorkFolders } from '../../../src/jail/view/work-folders.ts'
+
+const before = process.env['TMPDIR']
+let folder: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lazaret-test-'))
+  process.env['TMPDIR'] = folder
+})
+
+afterEach(() => {
+  if (before === undefined) delete process.env['TMPDIR']
+  else process.env['TMPDIR'] = before
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test('every run gets a path of its own below one folder, which goes when it is empty', () => {
+  using folders = new WorkFolders()
+  const [one, other] = [folders.next(), folders.next()]
+  assert.notEqual(one, other)
+  assert.equal(dirname(one), dirname(other))
+  assert.ok(existsSync(dirname(one)) && !existsSync(one))
+  folders[Symbol.dispose]()
+  assert.deepEqual(readdirSync(folder), [])
+})
+
+test('without a temporary folder, the error says why, and what to set', () => {
+  process.env['TMPDIR'] = join(folder, 'nowhere')
+  using folders = new WorkFolders()
+  assert.throws(() => folders.next(), { code: 'JAIL_UNAVAILABLE', message: /ENOENT/, hint: /TMPDIR/ })
+})
+
+test('a Lazaret that needs no such folder does not ask for one', async () => {
+  process.env['TMPDIR'] = join(folder, 'nowhere')
+  await using lazaret = createLazaret()
+  const { level } = await lazaret.probe().catch(() => ({ level: 'none' }))
+  const run = lazaret.run({ language: 'shell', code: 'echo here' })
+  if (level === 'strong' || level === 'standard') assert.equal((await run).stdout, 'here\n')
+  else await assert.rejects(run, { code: 'JAIL_UNAVAILABLE', hint: /TMPDIR/ })
+})

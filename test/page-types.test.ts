@@ -1,0 +1,48 @@
+/** The programs of the pages, in a strict project that has only the package's declarations. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { checkoutRoot, listFiles, readText } from './support/sources/checkout.ts'
+import { findBlocks } from './support/pages/page-programs.ts'
+
+/** Those of docs/guide/agents.md need other packages: test/agents installs them. */
+const isOfOthers = (code: string) => /^import .* from '(?!lazaret|node:)/m.test(code)
+
+const programs = ['README.md', ...listFiles('docs', ['.md'])]
+  .flatMap((page) => findBlocks(page, readText(page)))
+  .filter(({ language, code }) => language === 'ts' && code.includes('import ') && !isOfOthers(code))
+
+/** As README.md says, and stricter. */
+const compilerOptions = {
+  target: 'es2022',
+  lib: ['es2024', 'esnext.disposable'],
+  module: 'nodenext',
+  types: ['node'],
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noEmit: true,
+}
+
+test('a strict compiler finds nothing wrong with the programs of the pages', () => {
+  const project = mkdtempSync(join(tmpdir(), 'lazaret-pages-'))
+  try {
+    mkdirSync(join(project, 'node_modules/@types'), { recursive: true })
+    symlinkSync(checkoutRoot, join(project, 'node_modules/lazaret'))
+    for (const name of ['@types/node', 'undici-types'])
+      symlinkSync(join(checkoutRoot, 'node_modules', name), join(project, 'node_modules', name))
+    writeFileSync(join(project, 'package.json'), '{"type":"module"}')
+    for (const { place, code } of programs)
+      writeFileSync(join(project, `${place.replaceAll(/\W+/g, '-')}.ts`), code)
+    const config = { compilerOptions, include: ['*.ts'] }
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(config))
+    const tsc = join(checkoutRoot, 'node_modules/typescript/bin/tsc')
+    const checked = spawnSync(process.execPath, [tsc, '-p', project], { encoding: 'utf8', cwd: project })
+    assert.equal(checked.stdout + checked.stderr, '')
+    assert.ok(programs.length > 30, `${programs.length} programs`)
+  } finally {
+    rmSync(project, { recursive: true, force: true })
+  }
+})

@@ -1,0 +1,62 @@
+/** A pool whose workers are lost while they start: when that happens is decided here, as no kernel can. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { systemClock } from '../../src/core/clock.ts'
+import { LazaretError } from '../../src/core/errors/errors.ts'
+import { LastingPool } from '../../src/pool/lasting-pool.ts'
+import type { LastingWorker } from '../../src/runtimes/work/worker.ts'
+
+const lost = new LazaretError('WORKER_LOST', { detail: 'It was lost while it started.' })
+const missing = new LazaretError('RUNTIME_UNAVAILABLE', { detail: 'There is none.' })
+
+/** One worker at a time. Each of `failures` is how one start ends; all later ones succeed. */
+function openPool({ failures, hasSecondStart }: { failures: Error[]; hasSecondStart: boolean }) {
+  const waiting = [...failures]
+  let starts = 0
+  const start = (): LastingWorker<string, string> => {
+    starts += 1
+    const failure = waiting.shift()
+    return {
+      ready: async () => {
+        if (failure !== undefined) throw failure
+      },
+      run: async (job) => `${job} done`,
+      fits: () => 'best',
+      end: async () => undefined,
+    }
+  }
+  const parts = { clock: systemClock, noun: 'job', workersMax: 1, waitingMax: 10, hasSecondStart, start }
+  return { pool: new LastingPool<string, string>(parts), starts: () => starts }
+}
+
+const isLost = { code: 'WORKER_LOST' }
+
+test('a job goes on waiting when the worker that starts for it is lost', async () => {
+  const { pool, starts } = openPool({ failures: [lost], hasSecondStart: true })
+  await using _ = pool
+  assert.equal((await pool.run('a')).end, 'a done')
+  assert.equal(starts(), 2)
+})
+
+test('a job is refused when a second worker is lost, and the next one has two of its own', async () => {
+  const { pool, starts } = openPool({ failures: [lost, lost, lost], hasSecondStart: true })
+  await using _ = pool
+  await assert.rejects(pool.run('a'), isLost)
+  assert.equal((await pool.run('b')).end, 'b done')
+  assert.equal(starts(), 4)
+})
+
+test('a worker that can never start is not started again', async () => {
+  const { pool, starts } = openPool({ failures: [missing, missing], hasSecondStart: true })
+  await using _ = pool
+  await assert.rejects(pool.run('a'), { code: 'RUNTIME_UNAVAILABLE' })
+  assert.equal(starts(), 1)
+})
+
+test('a job is refused at once where the pool gives no second start', async () => {
+  const { pool, starts } = openPool({ failures: [lost], hasSecondStart: false })
+  await using _ = pool
+  await assert.rejects(pool.run('a'), isLost)
+  assert.equal(starts(), 1)
+})

@@ -1,0 +1,105 @@
+/** What a language model reads of a result: short, complete where it fits, each fact once, and what to do next. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import fc from 'fast-check'
+import { LazaretError } from '../../src/core/errors/errors.ts'
+import type { RunData, RunResult } from '../../src/core/result.ts'
+import { createResult } from '../../src/result/run-result.ts'
+
+function result(parts: Partial<RunData>): RunResult {
+  return createResult({
+    id: 'a',
+    outcome: { kind: 'completed', exitCode: 0 },
+    displays: [],
+    files: {},
+    logs: [],
+    stdout: '',
+    stderr: '',
+    truncated: [],
+    usage: { wallMs: 1, cpuMs: 1, memoryPeakBytes: 1, queuedMs: 0, outputBytes: 0 },
+    receipt: {} as RunData['receipt'],
+    ...parts,
+  })
+}
+
+const texts: readonly (readonly [string, Partial<RunData>, string])[] = [
+  ['nothing', {}, 'The program ended well and printed nothing.'],
+  ['a value', { valueText: '42' }, 'value: 42'],
+  ['output and a value', { stdout: 'a\nb\n', valueText: '42' }, 'stdout:\na\nb\n\nvalue: 42'],
+  ['an exit code', { outcome: { kind: 'completed', exitCode: 3 } }, 'The program ended with exit code 3.'],
+  [
+    'an error that stderr has already',
+    {
+      stderr: 'Traceback …\nValueError: bad\n',
+      outcome: { kind: 'failed', exitCode: 1, error: { name: 'ValueError', message: 'bad', line: 2 } },
+    },
+    'stderr:\nTraceback …\nValueError: bad\n\nfailed: see stderr (line 2)',
+  ],
+  [
+    'an error that is nowhere else',
+    { outcome: { kind: 'failed', exitCode: 1, error: { name: 'TypeError', message: 'no', line: 3 } } },
+    'failed: TypeError: no (line 3)',
+  ],
+  [
+    'a limit',
+    { stdout: 'x\n', outcome: { kind: 'out-of-memory', limitBytes: 64 * 1024 * 1024 } },
+    'stdout: x\n\nThe program used more than 64 MiB of memory. Work on smaller pieces, or ask for more memory.',
+  ],
+  [
+    'output that the host has cut',
+    { stdout: 'x', truncated: ['stdout'] },
+    'stdout: x\n\nIncomplete: stdout. Print less to see all of it.',
+  ],
+  [
+    'a display in a format that no model reads',
+    { displays: [{ 'application/vnd.plotly.v1+json': '{}' }] },
+    'display: [application/vnd.plotly.v1+json]',
+  ],
+]
+
+for (const [what, parts, text] of texts)
+  test(`${what} as text`, () => {
+    assert.equal(result(parts).toText(), text)
+  })
+
+test('the text is never longer than asked for, and whole where it fits', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 3000 }),
+    fc.array(fc.string(), { maxLength: 300 }).map((lines) => lines.join('\n')),
+    fc.constantFrom('', 'x'.repeat(60_000), '😀\n'.repeat(3000)),
+  )
+  const parts = fc.record({ stdout: text, stderr: text, valueText: text, message: text })
+  fc.assert(
+    fc.property(parts, fc.integer({ min: 1000, max: 50_000 }), ({ message, ...streams }, charsMax) => {
+      const error = { name: 'Error', message }
+      const failed = result({ ...streams, outcome: { kind: 'failed', exitCode: 1, error } })
+      const said = failed.toText({ charsMax })
+      assert.ok(said.length <= charsMax, `${said.length} > ${charsMax}`)
+      const { stdout, stderr, valueText } = streams
+      if (stdout.length + stderr.length + valueText.length + message.length < charsMax / 2)
+        for (const stream of [stdout, stderr, valueText]) assert.ok(said.includes(stream.trimEnd()))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('a length that cannot be is refused', () => {
+  for (const charsMax of [0, 999, 1.5, NaN, Infinity, '9' as unknown as number])
+    assert.throws(
+      () => result({}).toText({ charsMax }),
+      (error) => error instanceof LazaretError && error.code === 'INVALID_REQUEST',
+    )
+})
+
+test('ok is exit code 0 and nothing else; spreading a result gives its data', () => {
+  assert.equal(result({}).ok, true)
+  assert.equal(result({ outcome: { kind: 'completed', exitCode: 1 } }).ok, false)
+  assert.equal(result({ outcome: { kind: 'cancelled' } }).ok, false)
+  const data = { ...result({ stdout: 'x' }) }
+  assert.equal(data.stdout, 'x')
+  assert.deepEqual(
+    Object.keys(data).filter((name) => ['ok', 'images', 'toText', 'toJSON'].includes(name)),
+    [],
+  )
+})

@@ -1,0 +1,45 @@
+/** A process that goes on may print without end: its log keeps the last of it, and the host no more than that. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+import { createLazaret } from '../../support/create-lazaret.ts'
+
+const MiB = 1024 * 1024
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+const lazaret = createLazaret({ onEvent: () => undefined })
+after(() => lazaret[Symbol.asyncDispose]())
+
+for (const [kind, tty, printedMiB] of [
+  ['in pipes', undefined, 300],
+  ['in a terminal', { columns: 80, rows: 24 }, 4],
+] as const)
+  test(`what a process prints ${kind} goes on beyond the budget of a command, and does not pile up`, async () => {
+    await using sandbox = await lazaret.sandbox({ limits: { outputBytes: MiB } })
+    const enough = Promise.withResolvers<void>()
+    let bytes = 0
+    const printer = await sandbox.startProcess('yes 0123456789012345678901234567890123456789', {
+      ...(tty === undefined ? {} : { tty }),
+      onOutput: (chunk) => {
+        bytes += chunk.bytes.length
+        if (bytes > printedMiB * MiB) enough.resolve()
+      },
+    })
+    await enough.promise
+    await sandbox.killProcess(printer.id)
+    const held = await heldBytes(32 * MiB)
+    assert.ok(held < 32 * MiB, `${held} bytes`)
+    assert.equal(printer.getLogs().stdout.length <= MiB, true)
+  })
+
+/** Buffers that nobody holds are given back late, some only when an earlier collection has been swept. */
+async function heldBytes(enough: number): Promise<number> {
+  for (let collections = 0; collections < 50 && process.memoryUsage().arrayBuffers >= enough; collections++) {
+    collectGarbage()
+    await setImmediate()
+  }
+  return process.memoryUsage().arrayBuffers
+}

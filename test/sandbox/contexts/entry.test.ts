@@ -1,0 +1,86 @@
+/** One piece of code, by what its interpreter says and when. The interpreter is the test, and so is the clock. */
+import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
+import { test } from 'node:test'
+
+import { systemClock } from '../../../src/core/clock.ts'
+import type { Clock } from '../../../src/core/clock.ts'
+import { defaultLimits } from '../../../src/core/limits.ts'
+import { ContextEntry } from '../../../src/sandbox/contexts/context-entry.ts'
+import type { ContextProcess, EntryListener } from '../../../src/sandbox/contexts/context-process.ts'
+
+const killed = { report: null, oomKills: 0, exceeded: null } as const
+
+function begin(used: () => unknown = () => ({ cpuMs: 0, memoryPeakBytes: 0 })) {
+  const timers = new Set<{ readonly ms: number; readonly callback: () => void }>()
+  const clock: Clock = {
+    ...systemClock,
+    after(ms, callback) {
+      const timer = { ms, callback }
+      timers.add(timer)
+      return () => void timers.delete(timer)
+    },
+  }
+  const asked: string[] = []
+  let listener: EntryListener | undefined
+  const process = {
+    stream: new PassThrough(),
+    get used() {
+      return used()
+    },
+    begin(_message: object, _limits: unknown, entry: EntryListener) {
+      listener = entry
+      return { claims: { logs: [], displays: [] }, truncated: new Set() }
+    },
+    rest: () => undefined,
+    hold: () => undefined,
+    kill: () => asked.push('kill'),
+    interrupt: () => asked.push('interrupt'),
+  } as unknown as ContextProcess
+  const limits = { ...defaultLimits, outputBytes: 100 }
+  const entry = new ContextEntry({ process, clock, limits, timeoutMs: 5000, functions: {} }, {})
+  return {
+    entry,
+    asked,
+    listener: listener as unknown as EntryListener,
+    /** Those that are due after so many milliseconds, and no others. */
+    pass(ms: number): void {
+      for (const timer of [...timers]) if (timer.ms <= ms && timers.delete(timer)) timer.callback()
+    },
+  }
+}
+
+test('an end that was waiting to be read when the grace is over keeps the state', async () => {
+  const { entry, asked, listener, pass } = begin()
+  entry.interrupt('wall')
+  pass(1000)
+  assert.deepEqual(asked, ['interrupt', 'interrupt'])
+  listener.onEnd(1)
+  pass(1000)
+  const { isStateKept, outcome } = await entry.ended
+  assert.deepEqual([isStateKept, outcome.kind, asked.includes('kill')], [true, 'timed-out', false])
+})
+
+test('an end that is read after the kill keeps no state', async () => {
+  const { entry, asked, listener, pass } = begin()
+  entry.interrupt('cancelled')
+  pass(1000)
+  pass(1000)
+  assert.equal(asked.at(-1), 'kill')
+  listener.onEnd(0)
+  listener.onLost(killed)
+  const { isStateKept, outcome, note } = await entry.ended
+  assert.deepEqual([isStateKept, outcome.kind], [false, 'cancelled'])
+  assert.match(note ?? '', /did not stop when it was interrupted/)
+})
+
+test('code is over though nobody can say any more what it has used', async () => {
+  let reads = 0
+  const { entry, listener } = begin(() => {
+    if (reads++ > 0) throw new Error('ENOENT')
+    return { cpuMs: 5, memoryPeakBytes: 5 }
+  })
+  listener.onLost(killed)
+  const { outcome, usage } = await entry.ended
+  assert.deepEqual([outcome.kind, usage.cpuMs, usage.memoryPeakBytes], ['killed', 0, 0])
+})

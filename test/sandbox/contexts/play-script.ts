@@ -1,0 +1,85 @@
+/** A script of many entries, played in a fresh context: each is held against what is expected of it. */
+import assert from 'node:assert/strict'
+
+import type { CodeResult, RunCodeOptions, Sandbox } from '../../../src/index.ts'
+
+export interface Expected {
+  readonly value?: unknown
+  readonly stdout?: string
+  readonly stderr?: RegExp
+  /** Of `Outcome`. Default `completed`. */
+  readonly outcome?: CodeResult['outcome']['kind']
+  readonly error?: RegExp
+  /** The types of what was shown. */
+  readonly shown?: readonly (readonly string[])[]
+  readonly note?: RegExp
+  readonly options?: Omit<RunCodeOptions, 'context' | 'language'>
+  /** Once it has printed something. */
+  readonly isInterrupted?: boolean
+}
+
+/** An entry and what it comes to; nothing means that it succeeds and gives no value. `restart` starts the context anew. */
+export type Script = readonly (readonly [code: string, expected?: Expected] | 'restart')[]
+
+/** What must be the same each time that a script is played: all but times, memory and pictures. */
+export type Played = Partial<
+  Pick<CodeResult, 'outcome' | 'valueTagged' | 'valueText' | 'stdout' | 'stderr' | 'note'>
+>
+
+export async function playScript(
+  sandbox: Sandbox,
+  language: 'python' | 'javascript' | 'typescript',
+  script: Script,
+): Promise<Played[]> {
+  const context = await sandbox.createCodeContext({ language })
+  const played: Played[] = []
+  for (const entry of script) {
+    if (entry === 'restart') {
+      await context.restart()
+      continue
+    }
+    const [code, expected = {}] = entry
+    const onStdout = expected.isInterrupted === true ? () => void context.interrupt() : undefined
+    const result = await context.runCode(code, { ...expected.options, ...(onStdout && { onStdout }) })
+    hold(code, result, expected)
+    const { outcome, valueTagged, valueText, stdout, note } = result
+    // Where exactly an interruption came is chance.
+    const stderr = expected.isInterrupted === true ? '' : result.stderr
+    played.push({
+      outcome,
+      valueTagged,
+      ...(valueText !== undefined && { valueText }),
+      stdout,
+      stderr,
+      ...(note === undefined ? {} : { note }),
+    })
+  }
+  await sandbox.deleteCodeContext(context.id)
+  return played
+}
+
+function hold(code: string, result: CodeResult, expected: Expected): void {
+  const { outcome, stdout, stderr, note, displays } = result
+  const said = `${code}\n${JSON.stringify(outcome)}\n${stderr}`
+  assert.equal(
+    outcome.kind,
+    expected.outcome ?? (expected.error === undefined ? 'completed' : 'failed'),
+    said,
+  )
+  assert.deepEqual(result.value, expected.value, said)
+  if (expected.error !== undefined)
+    assert.match(
+      'error' in outcome ? `${outcome.error.name}: ${outcome.error.message}` : '',
+      expected.error,
+      said,
+    )
+  assert.equal(stdout, expected.stdout ?? '', said)
+  assert.match(stderr, expected.stderr ?? ((expected.outcome ?? expected.error) ? /^/ : /^$/), said)
+  assert.deepEqual(
+    displays.map((shown) => Object.keys(shown)),
+    expected.shown ?? [],
+    said,
+  )
+  if (expected.note === undefined) assert.equal(note, undefined, said)
+  else assert.match(note ?? '', expected.note, said)
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { Log } from '../../../src/sandbox/processes/log.ts'
+import { keepLoopFree } from '../../support/machine/loop-delay.ts'
+
+const piece = (text: string) => ({ stream: 'stdout', bytes: Buffer.from(text), text, atMs: 0 }) as const
+
+test('a full log takes piece after piece of one byte without holding the loop', async () => {
+  const log = new Log()
+  const addMany = () => {
+    for (let count = 0; count < 5_000; count++) log.add(piece('a'))
+  }
+  addMany()
+  await keepLoopFree('5,000 pieces of one byte', async () => addMany())
+})
+
+test('a hundred may look through a full log at the same time without holding the loop', async () => {
+  const log = new Log()
+  for (let count = 0; count < 20_000; count++) log.add(piece('a'))
+  log.end()
+  const look = async () => {
+    const texts = []
+    for await (const text of log.looks(async () => undefined, new AbortController().signal)) texts.push(text)
+    return texts.join('').length
+  }
+  const lengths = await keepLoopFree('a hundred looks', () => Promise.all(Array.from({ length: 100 }, look)))
+  assert.deepEqual(new Set(lengths), new Set([log.text().stdout.length]))
+})
+
+test('a log keeps the newest pieces, and whoever follows begins with the oldest of them', async () => {
+  const log = new Log()
+  for (let count = 0; count < 100_000; count++) log.add(piece(`${count}\n`))
+  log.end()
+  const lines = log.text().stdout.trimEnd().split('\n')
+  assert.equal(lines.at(-1), '99999')
+  assert.ok(lines.length > 10_000 && lines.length < 20_000, `It kept ${lines.length} lines.`)
+  const followed = []
+  for await (const { text } of log.follow()) followed.push(text.trimEnd())
+  assert.deepEqual(followed, lines)
+})

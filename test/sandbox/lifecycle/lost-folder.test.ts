@@ -1,0 +1,28 @@
+/** A folder may be deleted while a session is in it. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+
+import { createLazaret } from '../../support/create-lazaret.ts'
+
+const lazaret = createLazaret({ onEvent: () => undefined })
+after(() => lazaret[Symbol.asyncDispose]())
+
+test('a session whose folder is gone says so once, and goes on where it began', async () => {
+  await using sandbox = await lazaret.sandbox()
+  const { stdout: workspace } = await sandbox.exec('pwd')
+  await sandbox.exec('export KEPT=1; mkdir built; cd built; rmdir ../built')
+  const lost = await sandbox.exec('echo ran')
+  assert.deepEqual([lost.exitCode, lost.stdout], [1, ''])
+  assert.match(lost.stderr, /^Failed to change directory to \S+\/built\n$/)
+  const next = await sandbox.exec('pwd; echo $KEPT')
+  assert.equal(next.stdout, `${workspace}1\n`)
+})
+
+test('a command that names a folder which is not there does not run', async () => {
+  await using sandbox = await lazaret.sandbox()
+  const lost = await sandbox.exec('echo ran', { cwd: '/nowhere' })
+  assert.deepEqual(
+    [lost.exitCode, lost.stdout, lost.stderr],
+    [1, '', 'Failed to change directory to /nowhere\n'],
+  )
+})

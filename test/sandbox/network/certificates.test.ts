@@ -1,0 +1,61 @@
+/** The operator's certificates in a sandbox that has the host's network: the certificates of a file, and nothing else of it. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+
+import { findCertificates } from '../../../src/sandbox/certificates.ts'
+import { useLazaret } from '../../support/use-lazaret.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'lazaret-certificates-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+const file = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text)
+  return join(folder, name)
+}
+
+const certificate = '-----BEGIN CERTIFICATE-----\nTGF6YXJldA==\n-----END CERTIFICATE-----\n'
+const key = '-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n'
+const both = file('both.pem', `a comment\n${key}${certificate}${key}`)
+
+test('of a file with a key only the certificates are shown, once for all variables', () => {
+  const { variables, files } = findCertificates({ SSL_CERT_FILE: both, PIP_CERT: both, HOME: both })
+  const path = variables['SSL_CERT_FILE'] ?? ''
+  assert.deepEqual(variables, { SSL_CERT_FILE: path, PIP_CERT: path })
+  assert.deepEqual(files, { [path]: certificate })
+})
+
+test('what is missing, relative, a folder, too large or no certificate passes no variable on', () => {
+  for (const path of [
+    join(folder, 'absent'),
+    'both.pem',
+    folder,
+    '/dev/zero',
+    file('large.pem', certificate.repeat(20_000)),
+    file('key.pem', key),
+  ])
+    assert.deepEqual(findCertificates({ CURL_CA_BUNDLE: path }), { variables: {}, files: {} }, path)
+})
+
+const { lazaret, level } = await useLazaret({ access: { networks: ['none', 'host'] } })
+const skip = level === 'restricted' && 'without mounts of its own a sandbox has no such files'
+
+test('commands find them in the network of the host, and not without a network', { skip }, async () => {
+  const before = process.env['CURL_CA_BUNDLE']
+  process.env['CURL_CA_BUNDLE'] = both
+  try {
+    const shown = { network: 'host', protectedPorts: [] } as const
+    for (const [options, expected] of [
+      [shown, certificate],
+      [{}, ''],
+    ] as const) {
+      await using sandbox = await lazaret.sandbox(options)
+      const command = '[ -z "$CURL_CA_BUNDLE" ] || cat "$CURL_CA_BUNDLE"'
+      assert.equal((await sandbox.exec(command)).stdout, expected)
+    }
+  } finally {
+    if (before === undefined) delete process.env['CURL_CA_BUNDLE']
+    else process.env['CURL_CA_BUNDLE'] = before
+  }
+})

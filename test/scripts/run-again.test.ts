@@ -1,0 +1,100 @@
+/** What a pass comes to when some of its files run a second time. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { PassResults } from '../../scripts/testing/results.ts'
+import { fewFailed, lostFiles, missing, withSecondRun } from '../../scripts/testing/run-again.ts'
+
+const files = ['test/a.test.ts', 'test/b.test.ts', 'test/c.test.ts', 'test/d.test.ts', 'test/e.test.ts']
+
+function results(parts: Partial<PassResults>): PassResults {
+  const empty = {
+    passed: 0,
+    failed: 0,
+    skipped: [],
+    failures: [],
+    reasons: {},
+    unsteady: [],
+    files: [],
+    processorMs: 0,
+  }
+  return { ...empty, ...parts }
+}
+
+function file(name: string, passed: number, failed = 0) {
+  return { file: name, passed, failed, skipped: 0, durationMs: 1 }
+}
+
+const first = results({
+  passed: 9,
+  failed: 1,
+  failures: ['test/a.test.ts: is slow'],
+  files: [file('test/a.test.ts', 3, 1), file('test/b.test.ts', 6)],
+})
+
+test('a file that passes alone no longer counts as failed, and is named', () => {
+  const second = results({ passed: 4, files: [file('test/a.test.ts', 4)] })
+  const whole = withSecondRun(first, second, ['test/a.test.ts'])
+  assert.deepEqual(
+    { passed: whole.passed, failed: whole.failed, failures: whole.failures, unsteady: whole.unsteady },
+    { passed: 10, failed: 0, failures: [], unsteady: ['test/a.test.ts: is slow'] },
+  )
+})
+
+test('a file that fails again fails, with what failed this time', () => {
+  const second = results({
+    passed: 3,
+    failed: 1,
+    failures: ['test/a.test.ts: is wrong'],
+    files: [file('test/a.test.ts', 3, 1)],
+  })
+  const whole = withSecondRun(first, second, ['test/a.test.ts'])
+  assert.deepEqual(
+    { passed: whole.passed, failed: whole.failed, failures: whole.failures },
+    { passed: 9, failed: 1, failures: ['test/a.test.ts: is wrong'] },
+  )
+})
+
+test('a test that is skipped the second time has failed', () => {
+  const skipped = [{ name: 'test/a.test.ts: is slow', reason: 'not here' }]
+  const second = results({ passed: 3, skipped, files: [file('test/a.test.ts', 3)] })
+  const whole = withSecondRun(first, second, ['test/a.test.ts'])
+  assert.deepEqual([whole.failed, whole.failures, whole.unsteady], [1, ['test/a.test.ts: is slow'], []])
+})
+
+test('a few files that failed run again; many, or what is no file’s failure, do not', () => {
+  assert.deepEqual(fewFailed(files, first), ['test/a.test.ts'])
+  const many = results({ failures: files.slice(0, 4).map((name) => `${name}: fails`) })
+  assert.deepEqual(fewFailed(files, many), [])
+  assert.deepEqual(fewFailed(['test/a.test.ts'], first), [])
+  const late = results({ failures: [...first.failures, 'did not end within 1800 s'] })
+  assert.deepEqual(fewFailed(files, late), [])
+})
+
+test('a hook that files share fails with one of them, and runs again with it', () => {
+  const hook = 'test/support/use-lazaret.ts: after'
+  const withHook = results({ ...first, failed: 2, failures: [...first.failures, hook] })
+  assert.deepEqual(fewFailed(files, withHook), ['test/a.test.ts'])
+  assert.deepEqual(fewFailed(files, results({ failures: [hook] })), [])
+  const second = results({ passed: 4, files: [file('test/a.test.ts', 4)] })
+  assert.deepEqual(withSecondRun(withHook, second, ['test/a.test.ts']).failed, 0)
+  const again = results({ passed: 4, failed: 1, failures: [hook], files: [file('test/a.test.ts', 4)] })
+  assert.deepEqual(withSecondRun(withHook, again, ['test/a.test.ts']).failures, [hook])
+})
+
+test('a lost report leaves nothing of its own', () => {
+  const lost = results({
+    passed: 6,
+    failed: 2,
+    failures: ['/tmp/pure-1.group.mjs: pure-1.group.mjs', missing('test/a.test.ts')],
+    files: files.slice(1).map((name) => file(name, 1)),
+  })
+  assert.deepEqual(lostFiles(files, lost), ['test/a.test.ts'])
+  assert.deepEqual(lostFiles(files, first), [])
+  const second = results({ passed: 4, files: [file('test/a.test.ts', 4)] })
+  const whole = withSecondRun(lost, second, ['test/a.test.ts'])
+  assert.deepEqual(
+    { passed: whole.passed, failed: whole.failed, failures: whole.failures, unsteady: whole.unsteady },
+    { passed: 10, failed: 0, failures: [], unsteady: [] },
+  )
+})

@@ -1,0 +1,32 @@
+/** Proves with a small, bounded program that a limit holds, before an attack relies on it. */
+import type { TestLazaret } from '../use-lazaret.ts'
+import { python } from '../use-lazaret.ts'
+
+const code = `
+import os, time
+forked = 0
+try:
+    for _ in range(24):
+        if os.fork() == 0:
+            time.sleep(5)
+            os._exit(0)
+        forked += 1
+except OSError:
+    pass
+if forked > 7: time.sleep(2) # who counts from time to time has looked by then
+print(forked)
+`
+
+/** Why a fork bomb must not be run here, or false when the limit on processes was seen to hold. */
+export async function processesLimitIsMissing({ run }: Pick<TestLazaret, 'run'>): Promise<string | false> {
+  const { stdout, outcome, receipt } = await run({
+    ...python,
+    code,
+    limits: { processesMax: 8, wallMs: 10_000 },
+  })
+  // Who counts from time to time refuses nothing, and ends what is above the limit.
+  if (outcome.kind === 'limit-exceeded' && outcome.limit === 'processes') return false
+  const forked = Number(stdout)
+  if (forked >= 1 && forked <= 7) return false
+  return `no layer holds the number of processes here (${receipt.limits.processesMax.by}: ${forked} forks beside a limit of 8)`
+}

@@ -1,0 +1,109 @@
+/**
+ * A program on the host without the product, as a plain user would start it: in a folder of its own, with the variables
+ * that guests find. What happens to it there is what should happen to it inside.
+ */
+import { execFile, execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+import type { Identity } from '../machine/find-python.ts'
+
+export interface OutsideProgram {
+  /** The interpreter, by its whole path. */
+  readonly file: string
+  /** Before the program's own path. */
+  readonly flags?: readonly string[]
+  /** How the program's file is called; the ending tells some interpreters what it is. */
+  readonly name: string
+  readonly code: string
+  readonly args?: readonly string[]
+  /** What lies in its current folder. */
+  readonly files?: Readonly<Record<string, string | Uint8Array>>
+  readonly stdin?: string
+  /** Files to bring back from beside the program, where nothing that it leaves in its own folder is in their way. */
+  readonly collect?: readonly string[]
+  readonly wallMs: number
+}
+
+export interface OutsideEnd {
+  readonly stdout: string
+  readonly stderr: string
+  /** Null when a signal ended it. */
+  readonly exitCode: number | null
+  readonly files: Readonly<Record<string, string>>
+}
+
+/** Everyone may have this id; nothing on a usual distribution does. */
+const plainUserId = 65_533
+/** Somebody else could not enter the folder that tests have for themselves. */
+const everybodysFolder = '/tmp'
+const outputBytesMax = 64 * 1024 * 1024
+
+/** As somebody else where root started the tests: root may do what no guest may. */
+export const plainIdentity: Identity = process.getuid?.() === 0 ? { uid: plainUserId, gid: plainUserId } : {}
+
+/** Whether the plain user can start it: not so below a folder of root's own. */
+export function canStart(file: string): boolean {
+  try {
+    execFileSync(file, ['--version'], { cwd: '/', stdio: 'ignore', ...plainIdentity })
+    return true
+  } catch (error) {
+    // Not every shell knows that word, but it has started to say so.
+    return typeof Reflect.get(Object(error), 'status') === 'number'
+  }
+}
+
+export async function runOutside(program: OutsideProgram): Promise<OutsideEnd> {
+  const folder = await mkdtemp(join(everybodysFolder, 'lazaret-outside-'))
+  try {
+    const workspace = join(folder, 'workspace')
+    await mkdir(workspace)
+    await writeFile(join(folder, program.name), program.code)
+    await placeFiles(workspace, program.files ?? {})
+    for (const path of [folder, workspace]) await chmod(path, 0o777)
+    const end = await execute(program, { workspace, path: join(folder, program.name) })
+    return { ...end, files: await readFiles(folder, program.collect ?? []) }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function placeFiles(
+  workspace: string,
+  files: Readonly<Record<string, string | Uint8Array>>,
+): Promise<void> {
+  for (const [path, content] of Object.entries(files)) {
+    const target = join(workspace, path)
+    await mkdir(dirname(target), { recursive: true })
+    await writeFile(target, content)
+    // The program is somebody else's, and so may be what it changes.
+    for (let part = target; part !== workspace; part = dirname(part)) await chmod(part, 0o777)
+  }
+}
+
+async function readFiles(folder: string, names: readonly string[]): Promise<Record<string, string>> {
+  const files: Record<string, string> = {}
+  for (const name of names) {
+    const path = join(folder, name)
+    if (existsSync(path)) files[name] = await readFile(path, 'utf8')
+  }
+  return files
+}
+
+function execute(
+  { file, flags = [], args = [], stdin = '', wallMs }: OutsideProgram,
+  { workspace, path }: { readonly workspace: string; readonly path: string },
+): Promise<Omit<OutsideEnd, 'files'>> {
+  const PATH = [dirname(file), '/usr/local/bin', '/usr/bin', '/bin'].join(':')
+  const env = { PATH, HOME: workspace, USER: 'guest', LANG: 'C.UTF-8', TZ: 'UTC' }
+  const options = { cwd: workspace, env, timeout: wallMs, maxBuffer: outputBytesMax, ...plainIdentity }
+  return new Promise((resolve) => {
+    const child = execFile(file, [...flags, path, ...args], options, (error, stdout, stderr) => {
+      const exitCode = error === null ? 0 : typeof error.code === 'number' ? error.code : null
+      resolve({ stdout, stderr, exitCode })
+    })
+    // A program that reads nothing may have ended before it is told that there is nothing.
+    child.stdin?.on('error', () => undefined).end(stdin)
+  })
+}

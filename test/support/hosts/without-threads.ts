@@ -1,0 +1,37 @@
+/**
+ * A process in which no thread can be started for a while, because there is no room for its stack: it runs snippets
+ * then, and again when there is room, and prints how each ended. The argument says whether a thread is there already.
+ */
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+
+import { LazaretError } from '../../../src/core/errors/errors.ts'
+import { runSnippet, warmUpSnippets } from '../../../src/adapters/snippet-tool/index.ts'
+import type { SnippetRequest } from '../../../src/adapters/snippet-tool/index.ts'
+
+/** Less than the stack of a thread that runs snippets, and more than what the rest of this needs. */
+const roomBytes = 8 * 1024 * 1024
+const ends: string[] = []
+
+if (process.argv[2] === 'warm') await warmUpSnippets()
+const used = Number(/^VmSize:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024
+limitAddresses(`${used + roomBytes}`)
+await note({ source: 'for (;;);', limits: { wall_ms: 100 } })
+await note({ source: 'emit(1)' })
+limitAddresses('unlimited')
+for (let round = 0; round < 3; round++) await note({ source: 'emit(2)' })
+console.log(JSON.stringify(ends))
+
+/** The soft one alone, which everybody may lift again. */
+function limitAddresses(bytes: string): void {
+  execFileSync('prlimit', ['--pid', `${process.pid}`, `--as=${bytes}:`])
+}
+
+async function note(request: SnippetRequest): Promise<void> {
+  try {
+    const { output, error } = await runSnippet(request)
+    ends.push(error?.code ?? output ?? '')
+  } catch (error) {
+    ends.push(error instanceof LazaretError ? error.code : String(error))
+  }
+}

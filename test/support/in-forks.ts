@@ -1,0 +1,29 @@
+/** Attacks once more, from guests that are forks of a zygote: see the pass in scripts/testing/plan/passes.ts. */
+import type { Lazaret, RunRequest } from '../../src/index.ts'
+import { canFindOne, runParked } from './run-parked.ts'
+
+/** Whether the tests of this process are to run what they can in forks. */
+export const areInForks = process.env['LAZARET_TESTS_IN_FORKS'] !== undefined
+
+/** The same Lazaret; but what can be a fork is one, also where it would have been started for its run. */
+export function inForks(lazaret: Lazaret): Lazaret {
+  const inOne = runParked(lazaret)
+  const run = (request: RunRequest) => (canBeFork(request) ? inOne(request) : lazaret.run(request))
+  return new Proxy(lazaret, {
+    get(target, name) {
+      if (name === 'run') return run
+      const value: unknown = Reflect.get(target, name, target)
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
+    },
+  })
+}
+
+function canBeFork(request: RunRequest): boolean {
+  const { language, runtime = language === 'python' ? 'python' : 'bun', network = 'none' } = request
+  return (
+    ['python', 'bun', 'node'].includes(runtime) &&
+    language !== 'shell' &&
+    network === 'none' &&
+    canFindOne(request)
+  )
+}

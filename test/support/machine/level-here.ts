@@ -1,0 +1,8 @@
+/** The level that cells reach on this machine, for tests that have no Lazaret of their own. */
+import type { ProtectionLevel } from '../../../src/index.ts'
+import { createLazaret } from '../create-lazaret.ts'
+
+export async function levelHere(): Promise<ProtectionLevel> {
+  await using lazaret = createLazaret()
+  return (await lazaret.probe()).level
+}

@@ -1,0 +1,125 @@
+/** What the host's /proc says: the only witness that tests trust about what runs and who started it. */
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
+
+export interface HostProcess {
+  readonly pid: number
+  readonly parent: number
+  readonly name: string
+  /** As in ps: R, S, Z, … */
+  readonly state: string
+  /** Clock ticks since boot; with the pid it names a process for ever. */
+  readonly startTicks: number
+  /** Its number in each pid namespace that it is in, the host's first. */
+  readonly pids: readonly number[]
+}
+
+export function listProcesses(): HostProcess[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => findProcess(Number(name)) ?? [])
+}
+
+/** Undefined when there is no such process, or none any more. */
+export function findProcess(pid: number): HostProcess | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    const pids = /^NSpid:\s*(.*)$/m.exec(status)?.[1]?.split(/\s+/).map(Number) ?? [pid]
+    return {
+      pid,
+      parent: Number(fields[1]),
+      name: stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')')),
+      state: fields[0] ?? '?',
+      startTicks: Number(fields[19]),
+      pids,
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** A dead one that its parent has not reaped yet is not alive: an orphan's new parent takes its own time. */
+export function isAlive({ pid, startTicks }: HostProcess): boolean {
+  const now = findProcess(pid)
+  return now?.startTicks === startTicks && !isDead(now)
+}
+
+export function isDead({ state }: HostProcess): boolean {
+  return state === 'Z' || state === 'X'
+}
+
+/** Children, their children, and so on. What lost its parents inside a cell belongs to the cell's pid 1. */
+export function listDescendants(ancestor: number): HostProcess[] {
+  return descendantsAmong(listProcesses(), ancestor)
+}
+
+export function descendantsAmong(all: readonly HostProcess[], ancestor: number): HostProcess[] {
+  const found: HostProcess[] = []
+  for (let parents = new Set([ancestor]); parents.size > 0;) {
+    const children = all.filter(({ parent }) => parents.has(parent))
+    found.push(...children)
+    parents = new Set(children.map(({ pid }) => pid))
+  }
+  return found
+}
+
+export interface HostCell {
+  readonly stub: HostProcess
+  /** Where cells have no pid namespace of their own: the warden. */
+  readonly pid1: HostProcess
+  readonly guests: readonly HostProcess[]
+}
+
+/** The cells that stand below a host process (default: this one), oldest first. */
+export function listCells(host = process.pid): HostCell[] {
+  const descendants = listDescendants(host)
+  // A host starts its first launchers itself, and has a nursery for the others.
+  const nurseries = descendants.filter(({ parent, name }) => parent === host && name === 'nursery')
+  const parents = new Set([host, ...nurseries.map(({ pid }) => pid)])
+  const stubs = descendants.filter(({ pid, parent }) => parents.has(parent) && !parents.has(pid))
+  return stubs
+    .flatMap((stub) => {
+      const pid1 = descendants.find((one) => one.parent === stub.pid && standsInCell(one, stub))
+      return pid1 === undefined ? [] : [{ stub, pid1, guests: listDescendants(pid1.pid) }]
+    })
+    .toSorted((a, b) => a.pid1.startTicks - b.pid1.startTicks)
+}
+
+/** Pid 1 of a namespace deeper than its stub's, or a warden, which has its name from the moment when its cell stands. */
+function standsInCell({ name, pids }: HostProcess, stub: HostProcess): boolean {
+  if (pids.length > stub.pids.length) return pids.at(-1) === 1
+  return name === 'cell'
+}
+
+/** `pid:[…]`, or undefined where the kernel does not let us look. */
+export function readPidNamespace(pid: number | 'self'): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/pid`)
+  } catch {
+    return undefined
+  }
+}
+
+export function readCgroups(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cgroup`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** Now, on the clock of `startTicks`. */
+export function nowTicks(): number {
+  const ticksPerSecond = 100 // USER_HZ, fixed by the kernel's ABI on the architectures that have cells
+  return Math.floor(Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * ticksPerSecond)
+}
+
+/** Empty when it ended meanwhile, or belongs to somebody else. */
+export function readWorkingFolder(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`)
+  } catch {
+    return ''
+  }
+}

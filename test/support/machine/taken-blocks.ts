@@ -1,0 +1,24 @@
+/** Which blocks of host ids are claimed: the locks on the file of claims. See proc_locks(5). */
+import { readFileSync, statSync } from 'node:fs'
+
+import { claimFolders } from '../../../src/jail/machine/id-claims.ts'
+
+/** First ids of the range's blocks that a host process holds, whichever; the kernel frees them with it. */
+export function takenBlocks({ first, count }: { readonly first: number; readonly count: number }): number[] {
+  const inodes = new Set(claimFolders.map((folder) => inodeOf(`${folder}/ids`)))
+  const lines = readFileSync('/proc/locks', 'utf8').split('\n')
+  const rows = lines.map((line) => line.split(/\s+/))
+  const starts = rows.flatMap(([, kind, , , , file = '', start]) =>
+    kind === 'OFDLCK' && inodes.has(file.split(':')[2] ?? 'none') ? [Number(start)] : [],
+  )
+  return starts.filter((id) => id >= first && id < first + count)
+}
+
+/** Empty where there is none, or none that this user may see: then it claims nothing either. */
+function inodeOf(path: string): string {
+  try {
+    return String(statSync(path).ino)
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,16 @@
+/** Writes the tables that follow from the code into their pages. The prose around them stays. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { checkoutRoot } from '../sources/checkout.ts'
+import { pageTables } from './page-tables.ts'
+
+for (const { page, heading, rows } of pageTables()) {
+  const path = join(checkoutRoot, page)
+  const table = new RegExp(`(^#+ ${heading}\\n(?:(?!#|\\|).*\\n)*?\\|.*\\n\\|-.*\\n)(?:\\|.*\\n)*`, 'm')
+  const text = readFileSync(path, 'utf8')
+  writeFileSync(
+    path,
+    text.replace(table, (_whole, head: string) => head + rows.map((one) => `${one}\n`).join('')),
+  )
+}

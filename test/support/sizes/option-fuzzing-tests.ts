@@ -1,0 +1,23 @@
+/** The same test in several sizes: options of system calls from inside runs, while the host watches what it shares. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+
+import { fuzzOptions } from '../../../scripts/option-fuzzing/fuzz.ts'
+import { whyNoGuest } from '../../../scripts/option-fuzzing/guest.ts'
+
+const seed = Date.now() % 1_000_000
+
+export function testOptionFuzzing(seconds: number): void {
+  describe('the corpus, and new programs,', { skip: whyNoGuest() }, () => {
+    test(`for ${seconds} s, move nothing that the host shares with its guests`, async (context) => {
+      const { signal } = new AbortController()
+      const lines: string[] = []
+      const report = await fuzzOptions({ seconds, seed, signal, say: (line) => void lines.push(line) })
+      context.diagnostic(`npm run fuzz:options -- --seconds ${seconds} --seed ${seed}`)
+      context.diagnostic(`level ${report.level}: ${report.tally.runs} runs, ${report.tally.calls} calls`)
+      assert.deepEqual(report.findings, [], lines.join('\n'))
+      assert.ok(report.tally.calls > 10_000, `${report.tally.calls} calls`)
+      assert.ok(report.neighbourRuns > 10, `${report.neighbourRuns} runs of neighbours`)
+    })
+  })
+}

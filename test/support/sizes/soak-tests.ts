@@ -1,0 +1,37 @@
+/** The same soak in several sizes: many runs of every kind at once, each with its own right end, and nothing left of them. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { killHosts } from '../../../scripts/soaking/kill-hosts.ts'
+import { havePools } from '../../../scripts/soaking/pools.ts'
+import { soak } from '../../../scripts/soaking/soak.ts'
+
+interface SoakSize {
+  readonly runs: number
+  readonly warmUpRuns: number
+  /** Hosts that are killed amid such runs. */
+  readonly deaths: number
+}
+
+const inFlight = 50
+const seed = Date.now() % 1_000_000
+
+export function testSoak({ runs, warmUpRuns, deaths }: SoakSize): void {
+  // Without pools nothing can be switched off, and one form is all there is.
+  for (const cold of havePools() ? [true, false] : [false]) {
+    const how = cold ? 'each in a cell of its own' : 'as they come'
+    test(`${runs} runs of all kinds, ${inFlight} at a time, ${how}, end as they should and leave nothing`, async (context) => {
+      context.diagnostic(`npm run soak -- --runs ${runs} --in-flight ${inFlight} --seed ${seed}`)
+      const report = await soak({ runs, warmUpRuns, inFlight, seed, cold })
+      context.diagnostic(`resident memory grew by ${Math.round(report.residentGrowthBytes / 1024)} KiB`)
+      assert.deepEqual({ problems: report.problems, wrong: report.wrong }, { problems: [], wrong: 0 })
+      assert.equal(report.runs, runs)
+    })
+  }
+
+  test('nothing is left of hosts that are killed amid such runs', async () => {
+    const plan = { inFlight: 25, seed, cold: false, restricted: false, onDeath: () => undefined }
+    const report = await killHosts({ times: deaths, ...plan })
+    assert.deepEqual(report.problems, [])
+    assert.equal(report.deaths.length, deaths)
+  })
+}

@@ -1,0 +1,283 @@
+/**
+ * SIGKILL at random moments, to the host, to a launcher's stub or to a cell's pid 1, while several runs are under way
+ * that fork, write and flood. After each, nothing of what was struck may be left within a second.
+ */
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { AdoptedHost, compileAdopt, listChildren } from '../hosts/adopted-host.ts'
+import {
+  deadMs,
+  describeProcess,
+  groupsOf,
+  listCellMounts,
+  listRunFiles,
+  listTree,
+  listUnswept,
+  untilAlone,
+} from '../hosts/dead-hosts.ts'
+import { eventually } from '../eventually.ts'
+import { listCgroups } from '../machine/leaks.ts'
+import { isAlive, readCgroups } from '../machine/processes.ts'
+import type { HostProcess } from '../machine/processes.ts'
+import { seededRandom } from '../seeded-random.ts'
+import { takenBlocks } from '../machine/taken-blocks.ts'
+import { compileWithout } from '../hosts/without-layer.ts'
+import type { Lacking } from '../hosts/without-layer.ts'
+
+/** Without namespaces the warden stands where pid 1 does. */
+export type Victim = 'host' | 'stub' | 'pid 1'
+export const victims: readonly Victim[] = ['host', 'stub', 'pid 1']
+
+export interface Strikes {
+  readonly count: number
+  /** From the signal to the end of the last process that had to die with the victim. */
+  readonly slowestMs: number
+  /** How many of the cells that were struck were at which age. */
+  readonly moments: Readonly<Record<string, number>>
+}
+
+interface SuddenDeathsPlan {
+  readonly seed: number
+  readonly rounds: number
+  /** Who the hosts run as, where that is not who the test runs as. */
+  readonly userId?: number
+  /** What the machine lacks for the hosts. */
+  readonly lacking?: readonly Lacking[]
+}
+
+const mortalHost = join(import.meta.dirname, 'mortal-host.ts')
+/** Two blocks of ids: one for the host that lives on, one for all those that die. A block that is not free again shows. */
+const uidRange = { first: 2_100_000_000, count: 512 }
+
+/** Ages of a cell in milliseconds, counted from the start of its launcher; the host gives every guest 150 ms. */
+const ages = { 'being built': [0, 15], running: [15, 150], ending: [150, 190] } as const
+
+export async function strikeAtRandom(plan: SuddenDeathsPlan): Promise<Record<Victim, Strikes>> {
+  await using arena = await Arena.open(plan)
+  for (let round = 0; round < plan.rounds; round++) await arena.strike()
+  await arena.close()
+  return arena.strikes
+}
+
+class Arena implements AsyncDisposable {
+  readonly strikes: Record<Victim, { count: number; slowestMs: number; moments: Record<string, number> }>
+  readonly #plan: SuddenDeathsPlan
+  readonly #folder = mkdtempSync(join(tmpdir(), 'lazaret-deaths-'))
+  readonly #adopt = compileAdopt(this.#folder)
+  /** TMPDIR of all hosts, whoever they run as. */
+  readonly #temporary = join(this.#folder, 'temporary')
+  readonly #prefix: readonly string[]
+  readonly #random: () => number
+  readonly #mounts = listCellMounts()
+  /** Killed hosts, whose cgroups the next start must take away. */
+  readonly #dead: number[] = []
+  #hosts = 0
+  #rounds = 0
+  #survivor!: AdoptedHost
+  #survivorPid = 0
+  #losses = 0
+
+  private constructor(plan: SuddenDeathsPlan) {
+    this.#plan = plan
+    this.#random = seededRandom(plan.seed)
+    chmodSync(this.#folder, 0o755)
+    mkdirSync(this.#temporary)
+    chmodSync(this.#temporary, 0o1777)
+    const { lacking = [] } = plan
+    this.#prefix = lacking.length === 0 ? [] : [compileWithout(this.#folder), ...lacking, '--']
+    const none = () => ({ count: 0, slowestMs: 0, moments: {} })
+    this.strikes = { host: none(), stub: none(), 'pid 1': none() }
+  }
+
+  static async open(plan: SuddenDeathsPlan): Promise<Arena> {
+    const arena = new Arena(plan)
+    arena.#survivor = arena.#start()
+    await arena.#survivor.ready
+    arena.#survivorPid = await arena.#survivor.pid
+    return arena
+  }
+
+  async strike(): Promise<void> {
+    // In turn, so that a few rounds strike each of them.
+    const victim = victims[this.#rounds++ % victims.length] ?? 'host'
+    await (victim === 'host' ? this.#strikeHost() : this.#strikeLauncher(victim))
+    assert.deepEqual(listCellMounts(), this.#mounts, 'a mount was left')
+  }
+
+  /** The survivor ends in good order, and so does everything that the dead had left. */
+  async close(): Promise<void> {
+    const survivor = this.#survivor
+    await this.#sweepByAnother()
+    survivor.stop()
+    await survivor.alone
+    assert.equal(survivor.status, 0, 'the host that was not struck ended by itself')
+    this.#checkNews(survivor)
+    assert.deepEqual(
+      listCgroups(groupsOf(this.#survivorPid)),
+      [],
+      'groups of a host that ended in good order',
+    )
+    assert.deepEqual(takenBlocks(uidRange), [])
+    assert.deepEqual(readdirSync(this.#temporary), [], 'a temporary file was left')
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#survivor[Symbol.asyncDispose]()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  #start(): AdoptedHost {
+    const { seed, userId } = this.#plan
+    const number = ++this.#hosts
+    return new AdoptedHost({
+      adopt: this.#adopt,
+      program: [mortalHost, seed + number, uidRange.first, uidRange.count].map(String),
+      folder: this.#temporary,
+      prefix: this.#prefix,
+      ...(userId === undefined ? {} : { userId }),
+    })
+  }
+
+  /** Of a host: sometimes before its first cell, mostly among its runs. */
+  async #strikeHost(): Promise<void> {
+    const early = this.#random() < 0.2
+    const waitMs = this.#random() * (early ? 600 : 300)
+    const living = listCgroups(groupsOf(this.#survivorPid)).filter(isParent)
+    await using host = this.#start()
+    const pid = await host.pid
+    if (!early) {
+      await host.ready
+      this.#checkSwept()
+    }
+    await pause(waitMs)
+    host.kill()
+    const aloneMs = await untilAlone(host)
+    this.#record('host', early ? 'starting' : 'at work', aloneMs)
+    this.#checkNews(host, 0)
+    this.#dead.push(pid)
+    await eventually(() => listRunFiles(pid, this.#temporary).join(', ') || undefined, deadMs)
+    assert.ok(takenBlocks(uidRange).length <= 1, `ids are still taken: ${takenBlocks(uidRange).join(', ')}`)
+    assert.deepEqual(
+      listCgroups(groupsOf(this.#survivorPid)).filter(isParent),
+      living,
+      'groups of a living host',
+    )
+  }
+
+  async #strikeLauncher(victim: 'stub' | 'pid 1'): Promise<void> {
+    const names = Object.keys(ages) as (keyof typeof ages)[]
+    for (;;) {
+      const moment = names[Math.floor(this.#random() * names.length)] ?? 'running'
+      const [youngest, oldest] = ages[moment]
+      const stub = await this.#awaitBirth()
+      await pause(youngest + this.#random() * (oldest - youngest))
+      const cell = [stub, ...listTree(stub.pid)]
+      const chosen = victim === 'stub' ? stub : cell.find((one) => this.#isFirst(one, stub))
+      const tokens = cell.flatMap(({ pid }) => readToken(pid) ?? [])
+      const groups = new Set(
+        cell.flatMap(({ pid }) => /\/(lazaret-\S+\/cell-\d+)$/m.exec(readCgroups(pid))?.[1] ?? []),
+      )
+      if (chosen === undefined || !isAlive(chosen)) continue // that cell was too young, or too old
+      if (!kill(chosen.pid)) continue // it ended by itself just now
+      this.#losses++
+      const struckAt = performance.now()
+      const left = (): string[] => [
+        ...cell.filter(isAlive).map(describeProcess),
+        ...listHolders(tokens).map((pid) => `process ${pid} with the token of the run`),
+      ]
+      await eventually(() => left().join(', ') || undefined, deadMs)
+      this.#record(victim, moment, performance.now() - struckAt)
+      const isOfCell = (path: string) => [...groups].some((group) => path.endsWith(group))
+      await eventually(() => listCgroups(/cell-/).filter(isOfCell).join(', ') || undefined, deadMs)
+      return
+    }
+  }
+
+  /** Pid 1 of a pid namespace or, where there is none, the warden: the stub's own child, of the launcher's name. */
+  #isFirst({ pids, parent, name }: HostProcess, stub: HostProcess): boolean {
+    if (this.#prefix.length === 0) return pids.length > stub.pids.length && pids.at(-1) === 1
+    return parent === stub.pid && name === stub.name
+  }
+
+  /** The next launcher that the surviving host starts, itself or by its nursery. */
+  async #awaitBirth(): Promise<HostProcess> {
+    const known = new Set(listLaunchers(this.#survivorPid).map(({ pid }) => pid))
+    for (;;) {
+      const born = listLaunchers(this.#survivorPid).find(({ pid }) => !known.has(pid))
+      if (born !== undefined) return born
+      assert.ok(this.#survivor.status === undefined, 'the host that was not struck has ended')
+      await pause(1)
+    }
+  }
+
+  #record(victim: Victim, moment: string, ms: number): void {
+    const strikes = this.strikes[victim]
+    strikes.count++
+    strikes.slowestMs = Math.max(strikes.slowestMs, Math.round(ms * 10) / 10)
+    strikes.moments[moment] = (strikes.moments[moment] ?? 0) + 1
+  }
+
+  /** Runs are lost where their launcher was struck, and nowhere else; nothing else goes wrong either. */
+  #checkNews(host: AdoptedHost, losses = this.#losses): void {
+    const expected = ['completed', 'timed-out', 'limit-exceeded', 'failed', 'killed', 'out-of-memory']
+    const lost = host.news.filter(({ end }) => end === 'WORKER_LOST' || end === 'CELL_FAILED')
+    const odd = host.news.filter((news) => !expected.includes(news.end) && !lost.includes(news))
+    assert.deepEqual(odd, [])
+    assert.ok(lost.length <= losses, `${losses} launchers were struck, and lost are ${JSON.stringify(lost)}`)
+  }
+
+  /** A Lazaret has been created since they died. */
+  #checkSwept(): void {
+    assert.deepEqual(
+      listUnswept(this.#dead, this.#temporary),
+      [],
+      'the next Lazaret left what a dead host had',
+    )
+  }
+
+  async #sweepByAnother(): Promise<void> {
+    await using another = this.#start()
+    await another.ready
+    this.#checkSwept()
+    another.stop()
+    await another.alone
+    assert.equal(another.status, 0)
+    this.#checkNews(another, 0)
+  }
+}
+
+function isParent(path: string): boolean {
+  return !/\/cell-\d+$/.test(path)
+}
+
+function listLaunchers(host: number): HostProcess[] {
+  return listChildren(host).flatMap((child) => (child.name === 'nursery' ? listChildren(child.pid) : [child]))
+}
+
+function readToken(pid: number): string | undefined {
+  try {
+    return /LAZARET_TOKEN=([\w-]+)/.exec(readFileSync(`/proc/${pid}/environ`, 'latin1'))?.[1]
+  } catch {
+    return undefined // gone, or not for us to see: pid 1 and what has not become a guest yet
+  }
+}
+
+function listHolders(tokens: readonly string[]): string[] {
+  if (tokens.length === 0) return []
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.filter((pid) => tokens.includes(readToken(Number(pid)) ?? ''))
+}
+
+/** Whether there was a process to kill. */
+function kill(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+    throw error
+  }
+}
