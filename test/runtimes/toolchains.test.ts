@@ -56,7 +56,10 @@ test('what is wrong with a configured interpreter is said, and nothing of one th
   const plain = join(folder.path, 'plain')
   writeFileSync(plain, 'text')
   for (const [path, reason] of [
-    ['/nope', /`toolchains\.python`, \/nope, is not a usable interpreter: there is no such file/],
+    [
+      join(folder.path, 'nope'),
+      /`toolchains\.python`, .*\/nope, is not a usable interpreter: there is no such file/,
+    ],
     [plain, /not a file that this user may execute/],
     [folder.path, /not a file that this user may execute/],
     ['/bin/false', /does not answer as a Python 3 does/],
