@@ -8,7 +8,7 @@ import { join } from 'node:path'
 
 import { oldestNode } from './testing/oldest-node.ts'
 
-const support = join(import.meta.dirname, '../test/support')
+const support = join(import.meta.dirname, '../test/support/sources')
 const program = join(support, 'node-names.ts')
 const names = execFileSync(oldestNode(), ['--experimental-strip-types', '--no-warnings', program], {
   encoding: 'utf8',

@@ -18,7 +18,7 @@ import { summarize } from '../measure/statistics.ts'
 import { goalAtMost } from '../table.ts'
 import type { Table } from '../table.ts'
 
-const command = join(import.meta.dirname, '../dist/adapters/cli/main.js')
+const command = join(import.meta.dirname, '../../dist/adapters/cli/main.js')
 const request = { source: 'emit(read_input().toUpperCase())', input: 'hello' }
 const expected = 'HELLO'
 /** The same, as a whole program for Node. */

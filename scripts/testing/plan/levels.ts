@@ -26,18 +26,14 @@ const sameForEveryOwner = [
   ...['hostile-input', 'memory'].map((name) => `test/adapters/code-execution/${name}.test.ts`),
   'test/contracts/parked-runtimes.test.ts',
   'test/engine/runs/busy-host.test.ts',
-  ...[
-    'block-the-engine',
-    'cancel-at-exit',
-    'find-the-harness',
-    'forge-on-every-descriptor',
-    'huge-argv',
-    'import-anything',
-    'known-findings-of-actors',
-    'last-words',
-    'output-flood',
-    'pooled-worker',
-  ].map((name) => `test/escape/${name}.test.ts`),
+  ...['block-the-engine', 'import-anything', 'known-findings-of-actors'].map(
+    (name) => `test/escape/engines/${name}.test.ts`,
+  ),
+  ...['cancel-at-exit', 'find-the-harness', 'forge-on-every-descriptor', 'last-words'].map(
+    (name) => `test/escape/outcome/${name}.test.ts`,
+  ),
+  ...['huge-argv', 'output-flood'].map((name) => `test/escape/limits/${name}.test.ts`),
+  'test/escape/siblings/pooled-worker.test.ts',
 ]
 
 /**
@@ -73,9 +69,10 @@ const notWithoutNamespaces = [
   'test/escape/host/search-the-log.test.ts',
   'test/escape/host/kill-the-host-of-sandboxes.test.ts',
   'test/escape/host/sudden-deaths.test.ts',
-  ...['live-ids', 'malformed-frames', 'refused-views', 'step-failures', 'zygote', 'engine-forks'].map(
-    (name) => `test/jail/${name}.test.ts`,
-  ),
+  'test/jail/machine/live-ids.test.ts',
+  ...['malformed-frames', 'step-failures'].map((name) => `test/jail/launch/${name}.test.ts`),
+  'test/jail/view/refused-views.test.ts',
+  ...['zygote', 'engine-forks'].map((name) => `test/jail/cell/${name}.test.ts`),
   'test-deep/',
 ]
 
@@ -121,23 +118,20 @@ const wideOnOldest = [
   ...['growth', 'hostile-input', 'libraries', 'memory', 'reference'].map(
     (name) => `test/adapters/code-execution/${name}.test.ts`,
   ),
-  ...['exec', 'interruption', 'outputs', 'records', 'snippet', 'usage'].map(
-    (name) => `test/adapters/cli/${name}.test.ts`,
-  ),
+  ...['exec', 'interruption', 'snippet'].map((name) => `test/adapters/cli/commands/${name}.test.ts`),
+  ...['outputs', 'records'].map((name) => `test/adapters/cli/output/${name}.test.ts`),
+  ...['usage'].map((name) => `test/adapters/cli/${name}.test.ts`),
   'test/adapters/snippet-tool/output-cap.test.ts',
   'test/adapters/snippet-tool/run-snippet.test.ts',
   'test/engine/runs/busy-host.test.ts',
   'test/engine/runs/queue.test.ts',
   'test/jail/seccomp/runtimes.test.ts',
   'test/policy/validation/input-validator.test.ts',
-  ...[
-    'degraded',
-    'exec-edge-cases',
-    'failed-end',
-    'files/hostile-guests',
-    'files/model',
-    'files/tar-attacks',
-  ].map((name) => `test/sandbox/${name}.test.ts`),
+  ...['degraded', 'failed-end'].map((name) => `test/sandbox/lifecycle/${name}.test.ts`),
+  'test/sandbox/commands/exec-edge-cases.test.ts',
+  ...['files/hostile-guests', 'files/model', 'files/tar-attacks'].map(
+    (name) => `test/sandbox/${name}.test.ts`,
+  ),
 ]
 
 /** What these tests themselves need of the Node that runs them, which what they test does without. */
@@ -145,21 +139,21 @@ const notOnOldest = [
   // Its other process watches what is loaded, by a hook that is younger.
   'test/observe/signed-receipts',
   // It compares with the prompt of that Node, which is to be the guests' own.
-  'test/adapters/cli/printed-values',
+  'test/adapters/cli/output/printed-values',
   // Their clock stands still, or they look at what keeps no process alive, and older runners let one end that waits for
   // nothing else.
   'test/adapters/snippet-tool/memory',
   'test/pool/threads.test.ts',
-  'test/sandbox/endless-output',
+  'test/sandbox/commands/endless-output',
   'test/sandbox/processes',
   // An older Node opens many sources at one time, and here it has no descriptors for that.
-  'test/engine/out-of-descriptors',
+  'test/engine/refusals/out-of-descriptors',
   // They dispose of what they made with a stack of the language's, or in programs that use its syntax.
-  'test/jail/live-ids',
-  'test/jail/refused-views',
+  'test/jail/machine/live-ids',
+  'test/jail/view/refused-views',
   'test/sandbox/files/host-opens-nothing',
-  'test/jail/zygote',
-  'test/engine/missing-layers',
+  'test/jail/cell/zygote',
+  'test/engine/refusals/missing-layers',
   'test/engine/refusals',
 ]
 
@@ -168,7 +162,7 @@ const notOnOldest = [
  * of who started it, where each of the two alone has been tried.
  */
 const notBothAtOnce = [
-  'test/adapters/cli/isolate',
+  'test/adapters/cli/commands/isolate',
   'test/adapters/code-execution/inside',
   'test/engine/',
   'test/sandbox/',

@@ -14,23 +14,16 @@ export const sameForEveryUser = [
   ...['bridge', 'classes', 'crashes', 'growth', 'libraries', 'pool', 'reference', 'timeouts'].map(
     (name) => `test/adapters/code-execution/${name}.test.ts`,
   ),
-  ...[
-    'config-file',
-    'env',
-    'configuration',
-    'exec',
-    'interruption',
-    'option-doors',
-    'output-folder',
-    'outputs',
-    'printed-values',
-    'records',
-    'run',
-    'serve',
-    'snippet',
-    'token-owner',
-    'usage',
-  ].map((name) => `test/adapters/cli/${name}.test.ts`),
+  ...['config-file', 'configuration', 'option-doors', 'token-owner'].map(
+    (name) => `test/adapters/cli/configuration/${name}.test.ts`,
+  ),
+  ...['env', 'exec', 'interruption', 'run', 'serve', 'snippet'].map(
+    (name) => `test/adapters/cli/commands/${name}.test.ts`,
+  ),
+  ...['output-folder', 'outputs', 'printed-values', 'records'].map(
+    (name) => `test/adapters/cli/output/${name}.test.ts`,
+  ),
+  ...['usage'].map((name) => `test/adapters/cli/${name}.test.ts`),
   'test/conformance/',
   'test/core/',
   // The host's own records and decisions.
@@ -43,31 +36,21 @@ export const sameForEveryUser = [
   'test-deep/large-values.test.ts',
   'test-deep/wide/',
   // The host refuses, queues, admits and reads in the same way, whatever stands around a guest.
-  ...[
-    'bare-realm',
-    'hostile-requests',
-    'many-runs',
-    'one-story',
-    'options',
-    'queue',
-    'parse-request',
-    'refusals-at-doors',
-    'require-node',
-  ].map((name) => `test/engine/${name}.test.ts`),
+  ...['bare-realm', 'hostile-requests', 'options', 'parse-request', 'require-node'].map(
+    (name) => `test/engine/options/${name}.test.ts`,
+  ),
+  ...['many-runs', 'queue'].map((name) => `test/engine/runs/${name}.test.ts`),
+  ...['one-story', 'refusals-at-doors'].map((name) => `test/engine/refusals/${name}.test.ts`),
   'test/contracts/values.test.ts',
   // Node's harness is Bun's; parked-runtimes tries both at each level.
   'test/contracts/node-runtime.test.ts',
   // The same walls, with HTTP in between.
   'test/contracts/remote-runtimes.test.ts',
-  ...[
-    'block-the-loop',
-    'conceal-last-line',
-    'costly-messages',
-    'forged-calls',
-    'forged-frames',
-    'hidden-globals',
-    'overflow-in-host-calls',
-  ].map((name) => `test/escape/${name}.test.ts`),
+  ...['block-the-loop', 'costly-messages'].map((name) => `test/escape/host/${name}.test.ts`),
+  ...['conceal-last-line', 'forged-calls', 'forged-frames', 'overflow-in-host-calls'].map(
+    (name) => `test/escape/outcome/${name}.test.ts`,
+  ),
+  'test/escape/engines/hidden-globals.test.ts',
   // A snippet has the same wall whoever runs it.
   'test/engine/runs/snippets.test.ts',
   'test/escape/engines/snippet-reach.test.ts',

@@ -9,7 +9,7 @@ import { bun, node, python, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
-const root = join(import.meta.dirname, '../..')
+const root = join(import.meta.dirname, '../../..')
 const watched = [
   join(root, `native/bin/cell-linux-${process.arch}`),
   join(root, 'package.json'),

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-const command = fileURLToPath(new URL('../../dist/adapters/cli/main.js', import.meta.url))
+const command = fileURLToPath(new URL('../../../dist/adapters/cli/main.js', import.meta.url))
 const script = '/usr/bin/script'
 const skip = !existsSync(script) && 'script, of util-linux, is not installed'
 

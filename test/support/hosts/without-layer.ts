@@ -35,7 +35,7 @@ export interface CommandEnd {
 /** Compiles the program into a folder, and says where it is. It runs for as long as the file is there. */
 export function compileWithout(folder: string): string {
   const program = join(folder, 'without')
-  const source = join(import.meta.dirname, 'without')
+  const source = join(import.meta.dirname, '../without')
   const files = readdirSync(source).filter((name) => name.endsWith('.c'))
   const paths = files.map((name) => join(source, name))
   execFileSync('cc', ['-O1', '-Wall', '-Wextra', '-Werror', '-o', program, ...paths], { stdio: 'inherit' })

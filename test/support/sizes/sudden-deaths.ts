@@ -49,7 +49,7 @@ interface SuddenDeathsPlan {
   readonly lacking?: readonly Lacking[]
 }
 
-const mortalHost = join(import.meta.dirname, 'mortal-host.ts')
+const mortalHost = join(import.meta.dirname, '../hosts/mortal-host.ts')
 /** Two blocks of ids: one for the host that lives on, one for all those that die. A block that is not free again shows. */
 const uidRange = { first: 2_100_000_000, count: 512 }
 

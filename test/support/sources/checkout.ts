@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-export const checkoutRoot = join(import.meta.dirname, '../..')
+export const checkoutRoot = join(import.meta.dirname, '../../..')
 
 /** As in .gitignore. */
 const ignored = ['.git', 'node_modules', 'dist', 'native/bin']
