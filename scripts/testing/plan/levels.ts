@@ -60,7 +60,7 @@ const notWithoutNamespaces = [
   'test/escape/host/configuration-of-others.test.ts',
   'test/escape/host/packages-of-others.test.ts',
   'test/escape/host/steer-the-probe.test.ts',
-  'test/escape/sandbox-',
+  'test/escape/sandbox/',
   // Without namespaces nobody is a fork.
   'test/escape/siblings/attack-the-zygote.test.ts',
   'test/escape/siblings/learn-from-siblings.test.ts',
