@@ -31,7 +31,7 @@ test('a test that holds a table reads its page', () => {
     'test' in holder ? [[name.split(' › ')[0] ?? '', holder.test] as const] : [],
   )
   for (const [page, file] of [...held, ...Object.entries(pageHolders)]) {
-    const support = ['page-tables.ts', 'page-figures.ts'].map((one) => `test/support/${one}`)
+    const support = ['page-tables.ts', 'page-figures.ts'].map((one) => `test/support/pages/${one}`)
     const texts = [file, ...(file === 'test/page-tables.test.ts' ? support : [])].map(readText)
     // A test that is told the page by its table names it in the table.
     const reads = file === 'test/page-table-names.test.ts' || texts.some((text) => text.includes(page))

@@ -1,7 +1,7 @@
 """The inside half of the `python` runtime: started in the cell, runs one program, reports on descriptor 3.
 
 This file only loads its siblings, the `guest_*.py` files beside it; `guest_run.py` tells the story. The protocol is
-in `channel-protocol.ts`, the value encoding in docs/values.md. Nothing here is a wall: guest code can reach all of
+in `channel-protocol.ts`, the value encoding in docs/guide/values.md. Nothing here is a wall: guest code can reach all of
 it through frames and `gc`, and may change what it claims about itself, no more. The kernel is the wall.
 """
 

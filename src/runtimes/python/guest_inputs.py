@@ -1,4 +1,4 @@
-"""JSON with tags → values: how `input_data` comes in. The format is in docs/values.md, the writer `guest_values.py`."""
+"""JSON with tags → values: how `input_data` comes in. The format is in docs/guide/values.md, the writer `guest_values.py`."""
 
 singles, origins = load("singles"), load("origins")
 SINGLES, Malformed, expect = singles.SINGLES, singles.Malformed, singles.expect

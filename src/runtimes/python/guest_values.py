@@ -1,4 +1,4 @@
-"""Values → JSON with tags, as docs/values.md describes them.
+"""Values → JSON with tags, as docs/guide/values.md describes them.
 
 Reads every object through the methods of the built-in class that it derives from, never through its own: an override,
 a `__class__` that lies or a property that raises cannot mislead it. Works without recursion, within a budget.

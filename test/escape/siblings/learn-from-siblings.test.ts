@@ -83,8 +83,7 @@ function tryForks(engine: typeof bun | typeof node): void {
     })
     things`
 
-  test('shares no pipe, socket or eventfd with another that lives beside it', async () => {
-    const forks = 4
+  async function besideEachOther(forks: number): Promise<RunResult[]> {
     await lazaret.warmUp({ ...engine, count: forks })
     const gate = Promise.withResolvers<boolean>()
     let arrived = 0
@@ -92,11 +91,15 @@ function tryForks(engine: typeof bun | typeof node): void {
       if (++arrived === forks) gate.resolve(true)
       return gate.promise
     }
-    const ends = await Promise.all(
-      Array.from({ length: forks }, () =>
-        run({ ...engine, code: `await wait()\n${listDescriptors}`, functions: { wait } }),
-      ),
-    )
+    const request = { ...engine, code: `await wait()\n${listDescriptors}`, functions: { wait } }
+    return Promise.all(Array.from({ length: forks }, () => run(request)))
+  }
+
+  test('shares no pipe, socket or eventfd with another that lives beside it', async () => {
+    // On a busy machine an engine that was parked before the zygote stood may take one of the runs.
+    let ends = await besideEachOther(4)
+    for (let turn = 0; ends.some(({ receipt }) => receipt.start !== 'forked') && turn < 5; turn++)
+      ends = await besideEachOther(4)
     for (const { receipt, stderr } of ends) assert.equal(receipt.start, 'forked', stderr)
     // Some have both ends of a pipe.
     const things = ends.map(({ value }) => [...new Set(value as string[])])
