@@ -65,7 +65,7 @@ const cases: readonly Case[] = [
     name: 'user namespaces, in a pod',
     lacking: ['user-namespaces', 'podman:no'],
     env: { KUBERNETES_SERVICE_HOST: '192.0.2.1' },
-    fix: /docs\/deployment\.md.*`seccompProfile`.*`hostUsers`/,
+    fix: /docs\/operate\/deployment\.md.*`seccompProfile`.*`hostUsers`/,
     only: 'an ordinary user',
   },
   {
