@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -59,6 +60,30 @@ static void hold(pid_t root) {
   for (int tries = 0; tries < 50 && state_of(root) != 'T' && !has_ended(state_of(root)); tries++) nanosleep(&pause, NULL);
 }
 
+static bool is_blocked_by_main_thread(pid_t pid, int number) {
+  char path[64];
+  char status[4096];
+  snprintf(path, sizeof path, "/proc/%d/task/%d/status", pid, pid);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return true;
+  ssize_t count = read(fd, status, sizeof status - 1);
+  close(fd);
+  if (count <= 0) return true;
+  status[count] = 0;
+  const char *line = strstr(status, "\nSigBlk:"); /* the kernel escapes a newline in a name */
+  return !line || ((strtoull(line + strlen("\nSigBlk:"), NULL, 16) >> (number - 1)) & 1);
+}
+
+/*
+ * To the main thread, where the kernel delivers Ctrl-C first: Python acts there alone. The signal of a process that is
+ * stopped is taken by whichever thread runs first afterwards, and a main thread that waits would not wake. Where the main
+ * thread blocks the signal, or has ended, another one waits for it.
+ */
+static void signal_process(pid_t pid, int number) {
+  bool is_for_main = !has_ended(state_of(pid)) && !is_blocked_by_main_thread(pid, number);
+  if (!is_for_main || syscall(SYS_tgkill, pid, pid, number) < 0) (void)kill(pid, number);
+}
+
 /* What it has started first, because a shell waits for that; stopped, it starts nothing meanwhile. */
 void signal_tree(pid_t root, int number) {
   static long pids[PROCESSES_MAX];
@@ -66,7 +91,7 @@ void signal_tree(pid_t root, int number) {
   if (holds) hold(root);
   size_t count = list_descendants_of(root, pids, PROCESSES_MAX);
   for (size_t i = count; i-- > 0;) (void)kill((pid_t)pids[i], number);
-  (void)kill(root, number);
+  signal_process(root, number);
   if (holds) (void)kill(root, SIGCONT);
 }
 

@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 
 import { systemClock } from '../../../src/core/clock.ts'
 import type { Clock } from '../../../src/core/clock.ts'
-import type { CodeResult, LazaretOptions, Sandbox, SandboxOptions } from '../../../src/index.ts'
+import type { CodeContext, CodeResult, LazaretOptions, Sandbox, SandboxOptions } from '../../../src/index.ts'
 import { createLazaret } from '../../support/create-lazaret.ts'
 import { LeakCheck } from '../../support/machine/leaks.ts'
 
@@ -47,4 +47,21 @@ export async function valueOf(asked: Promise<CodeResult>): Promise<unknown> {
   const { outcome, value, stderr } = await asked
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
   return value
+}
+
+export interface Interrupted {
+  readonly result: CodeResult
+  /** From the interruption to the answer. */
+  readonly ms: number
+}
+
+/** Its code is interrupted when it prints. */
+export async function interruptAtOutput(context: CodeContext, code: string): Promise<Interrupted> {
+  let at = 0
+  const onStdout = () => {
+    at = performance.now()
+    void context.interrupt()
+  }
+  const result = await context.runCode(code, { onStdout, timeout: null })
+  return { result, ms: performance.now() - at }
 }

@@ -1,0 +1,37 @@
+/** Code that hears of no interruption, because it computes outside of its language. By the real clock. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { systemClock } from '../../../src/core/clock.ts'
+import { describeContexts, interruptAtOutput, valueOf } from './use-contexts.ts'
+
+const deaf = {
+  python: { set: 'x = 1', code: 'print("ready")\nsum(range(10**10))' },
+  javascript: {
+    set: 'let x = 1',
+    code: 'console.log("ready"); require("node:crypto").pbkdf2Sync("a", "b", 1e9, 64, "sha512")',
+  },
+} as const
+
+await describeContexts(
+  (sandbox) => {
+    for (const language of ['python', 'javascript'] as const)
+      test(`${language}: what computes in C is ended within a second, and the answer says that the state is lost`, async () => {
+        const { set, code } = deaf[language]
+        const context = await sandbox.createCodeContext({ language })
+        const times: number[] = []
+        // A busy machine may delay one of them.
+        while (times.length < 3 && !times.some((ms) => ms < 1000)) {
+          await valueOf(context.runCode(set))
+          const { result, ms } = await interruptAtOutput(context, code)
+          times.push(ms)
+          assert.deepEqual([result.outcome, result.isStateKept], [{ kind: 'cancelled' }, false])
+          assert.match(result.note ?? '', /did not stop when it was interrupted.*fresh context/)
+          assert.equal((await context.runCode('x')).outcome.kind, 'failed')
+        }
+        assert.ok(Math.min(...times) < 1000, times.join(', '))
+        await sandbox.deleteCodeContext(context.id)
+      })
+  },
+  { lazaret: { clock: systemClock } },
+)
