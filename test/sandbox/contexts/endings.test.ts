@@ -7,8 +7,18 @@ import { runInNewContext } from 'node:vm'
 
 import { LiveContext } from '../../../src/sandbox/contexts/code-context.ts'
 import type { ContextParts } from '../../../src/sandbox/contexts/code-context.ts'
+import type { Sandbox } from '../../../src/index.ts'
 import { createLazaret } from '../../support/create-lazaret.ts'
 import { describeContexts, valueOf } from './use-contexts.ts'
+
+/**
+ * Until what was just asked of a context waits for an interpreter. Only what needs no turn of the event loop happens meanwhile, so
+ * no interpreter can have answered, however slow this process is.
+ */
+async function untilWaiting(sandbox: Sandbox, id: string): Promise<void> {
+  for (let steps = 0; steps < 100; steps++) await undefined
+  assert.equal(sandbox.getCodeContext(id)?.status, 'running')
+}
 
 await describeContexts((sandbox) => {
   test('what code has printed to is let go of when the code is over, though its interpreter lives on', async () => {
@@ -39,7 +49,7 @@ await describeContexts((sandbox) => {
     const context = await sandbox.createCodeContext()
     await context.runCode(end)
     const waiting = assert.rejects(context.runCode(...endless), { code: 'CONTEXT_GONE' })
-    await turn()
+    await untilWaiting(sandbox, context.id)
     assert.equal(await sandbox.deleteCodeContext(context.id), true)
     await waiting
   })
@@ -48,7 +58,7 @@ await describeContexts((sandbox) => {
     const context = await sandbox.createCodeContext()
     await context.runCode(end)
     const waiting = context.runCode(...endless)
-    await turn()
+    await untilWaiting(sandbox, context.id)
     assert.equal(await context.interrupt(), true)
     assert.deepEqual((await waiting).outcome, { kind: 'cancelled' })
     assert.equal(await valueOf(context.runCode('1 + 1')), 2)
@@ -59,7 +69,7 @@ await describeContexts((sandbox) => {
     const context = await sandbox.createCodeContext()
     await context.runCode(end)
     const waiting = context.runCode(...endless)
-    await turn()
+    await untilWaiting(sandbox, context.id)
     await context.restart()
     assert.deepEqual((await waiting).outcome, { kind: 'cancelled' })
     assert.equal(await valueOf(context.runCode('1 + 1')), 2)
@@ -70,7 +80,7 @@ await describeContexts((sandbox) => {
     const context = await sandbox.createCodeContext()
     await context.runCode(end)
     const asked = context.runCode('import os; os.environ.get("SET_LATE")')
-    await turn()
+    await untilWaiting(sandbox, context.id)
     await sandbox.setEnvVars({ SET_LATE: 'yes' })
     assert.equal(await valueOf(asked), 'yes')
     await sandbox.deleteCodeContext(context.id)
@@ -122,7 +132,7 @@ await describeContexts((sandbox) => {
 
   test('a context that is deleted while it begins leaves its name to another', async () => {
     const first = assert.rejects(sandbox.createCodeContext({ id: 'same' }), { code: 'CONTEXT_GONE' })
-    await turn()
+    await untilWaiting(sandbox, 'same')
     const deleted = sandbox.deleteCodeContext('same')
     const second = await sandbox.createCodeContext({ id: 'same' })
     await first
