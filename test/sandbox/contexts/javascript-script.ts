@@ -1,9 +1,6 @@
 /** Entries in JavaScript: state, imports, redeclarations, errors, awaiting, displays, output, interruption, restart. */
+import { interrupted } from './play-script.ts'
 import type { Script } from './play-script.ts'
-
-const kept = /interrupted.*still there/
-/** Interrupted once it is under way, which it says. */
-const interrupted = { outcome: 'cancelled', note: kept, stdout: 'ready\n', isInterrupted: true } as const
 
 export const javascriptScript: Script = [
   ['let x = 1'],
@@ -90,37 +87,4 @@ export const javascriptScript: Script = [
   ['typeof x', { value: 'undefined' }],
   ['require("node:fs").existsSync("/workspace/own.mjs")', { value: true }],
   ['let x = "fresh"; x', { value: 'fresh' }],
-]
-
-export const typescriptScript: Script = [
-  ['interface Person { name: string }\nconst ada: Person = { name: "ada" }\nada.name', { value: 'ada' }],
-  ['let n: number = 1; n satisfies number', { value: 1 }],
-  ['let n: string = "again"; n as string', { value: 'again' }],
-  ['enum Color { Red, Blue }\nColor.Blue', { value: 1 }],
-  ['Color[0]', { value: 'Red' }],
-  ['namespace Space { export const v = 3 }\nSpace.v', { value: 3 }],
-  [
-    'class Box<T> {\n  constructor(private readonly inside: T) {}\n  open(): T { throw new Error(`${this.inside}`) }\n}',
-  ],
-  [
-    '\n\nnew Box(3).open()',
-    { error: /Error: 3/, stderr: /at Box\.open \(<code 7>:3:\d+\)\n {4}at <code 8>:3:\d+/ },
-  ],
-  ['import { readFileSync } from "node:fs"'],
-  ['typeof readFileSync', { value: 'function' }],
-  [
-    'import type { Stats } from "node:fs"; export const w = await Promise.resolve(<number>5); w',
-    { value: 5 },
-  ],
-  ['w', { value: 5 }],
-  ['const bad: = 1', { outcome: 'syntax-error' }],
-  ['type Only = string', {}],
-  ['declare const nothing: string; 1', { value: 1 }],
-  [
-    'abstract class Shape { abstract area(): number }\nclass Square extends Shape { area() { return 4 } }\nnew Square().area()',
-    { value: 4 },
-  ],
-  ['const read = <T,>(value: T): T => value; read<number>(6)', { value: 6 }],
-  ['console.log("ready"); for (;;);', interrupted],
-  ['read(n)', { value: 'again' }],
 ]

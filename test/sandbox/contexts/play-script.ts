@@ -21,6 +21,14 @@ export interface Expected {
 /** An entry and what it comes to; nothing means that it succeeds and gives no value. `restart` starts the context anew. */
 export type Script = readonly (readonly [code: string, expected?: Expected] | 'restart')[]
 
+/** Interrupted once it is under way, which it says. */
+export const interrupted: Expected = {
+  outcome: 'cancelled',
+  note: /interrupted.*still there/,
+  stdout: 'ready\n',
+  isInterrupted: true,
+}
+
 /** What must be the same each time that a script is played: all but times, memory and pictures. */
 export type Played = Partial<
   Pick<CodeResult, 'outcome' | 'valueTagged' | 'valueText' | 'stdout' | 'stderr' | 'note'>

@@ -1,9 +1,6 @@
 /** Entries in Python: state, imports, functions, errors, awaiting, displays, output, interruption, restart. */
+import { interrupted } from './play-script.ts'
 import type { Script } from './play-script.ts'
-
-const kept = /interrupted.*still there/
-/** Interrupted once it is under way, which it says. */
-const interrupted = { outcome: 'cancelled', note: kept, stdout: 'ready\n', isInterrupted: true } as const
 
 export const pythonScript: Script = [
   ['x = 1'],
