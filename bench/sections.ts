@@ -14,6 +14,7 @@ export const sectionNames = [
   'streaming',
   'functions',
   'sandboxes',
+  'contexts',
   'snippets',
   'isolates',
   'fairness',
@@ -44,6 +45,8 @@ export async function runSection(name: SectionName, options: BenchOptions): Prom
       return await (await import('./sections/functions.ts')).benchFunctions(options)
     case 'sandboxes':
       return await (await import('./sections/sandboxes.ts')).benchSandboxes(options)
+    case 'contexts':
+      return await (await import('./sections/contexts.ts')).benchContexts(options)
     case 'snippets':
       return await (await import('./sections/snippets.ts')).benchSnippets(options)
     case 'isolates':
