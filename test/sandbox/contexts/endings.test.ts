@@ -16,7 +16,7 @@ import { describeContexts, valueOf } from './use-contexts.ts'
  * no interpreter can have answered, however slow this process is.
  */
 async function untilWaiting(sandbox: Sandbox, id: string): Promise<void> {
-  for (let steps = 0; steps < 100; steps++) await undefined
+  for (let steps = 0; steps < 100; steps++) await Promise.resolve()
   assert.equal(sandbox.getCodeContext(id)?.status, 'running')
 }
 
