@@ -4,9 +4,10 @@
  * needs nothing but the language, and opens with the licences of all that it holds.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { licencesOf } from './bundling/licences.ts'
 import { findBun } from './find-bun.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -50,7 +51,10 @@ try {
     const entry = join(work, `${name}.entry.js`)
     if ('text' in source) writeFileSync(entry, source.text)
     const { text, packages } = bundle('file' in source ? join(modules, source.file) : entry)
-    writeFileSync(join(target, `${name}.js`), `/*!\n${licencesOf(packages)}\n*/\n${text}`)
+    writeFileSync(
+      join(target, `${name}.js`),
+      `/*!\n${licencesOf(packages).replaceAll('*/', '* /')}\n*/\n${text}`,
+    )
   }
 } finally {
   rmSync(work, { recursive: true, force: true })
@@ -76,29 +80,4 @@ function bundle(entry: string): { readonly text: string; readonly packages: read
 function packagesOf(files: readonly string[]): string[] {
   const names = files.flatMap((file) => /^.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? [])
   return [...new Set(names)].sort()
-}
-
-/** Minifying drops the comments that hold them. */
-function licencesOf(packages: readonly string[]): string {
-  return packages.map(licenceOf).join('\n\n----\n\n').replaceAll('*/', '* /')
-}
-
-function licenceOf(name: string): string {
-  const folder = join(modules, name)
-  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
-  const files = readdirSync(folder).filter((file) => /^(?:licen[cs]e|notice)/i.test(file))
-  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8').trim())
-  // A few packages name the licence and its holder and have no text of it.
-  const { license, author } = manifest
-  if (files.length === 0 && license === undefined) throw new Error(`${name} does not say its licence`)
-  const holder = typeof author === 'object' ? author.name : author
-  return [`${name} ${manifest.version}`, ...(files.length > 0 ? texts : [`${license}, by ${holder}`])].join(
-    '\n\n',
-  )
-}
-
-interface Manifest {
-  readonly version: string
-  readonly license?: string
-  readonly author?: string | { readonly name: string }
 }

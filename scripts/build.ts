@@ -17,8 +17,8 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { bundleConsole } from './build-console.ts'
-import { bundleCommand } from './bundle-command.ts'
 import { isBuildCurrent, noteBuild } from './build-stamp.ts'
+import { bundleCommand } from './bundling/bundle-command.ts'
 import { findBun } from './find-bun.ts'
 import { rollUpTypes } from './public-types.ts'
 
