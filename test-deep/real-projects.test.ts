@@ -93,8 +93,11 @@ function whyNot({ modules = [], programs = [] }: Project): string | false {
   return looked.status === 0 ? false : `not installed: ${looked.stderr.trim().split('\n').at(-1)}`
 }
 
-/** Without any script of theirs. Answers why not, where the registry or npm cannot be reached. */
-async function fetchPackages({ name, packages = [] }: Project): Promise<string | undefined> {
+/** Without any script of theirs, into a folder; or why not, where the registry or npm cannot be reached. */
+async function fetchPackages({
+  name,
+  packages = [],
+}: Project): Promise<{ folder: string } | { reason: string }> {
   const own = mkdtempSync(join(folder, 'npm-'))
   writeFileSync(join(own, 'package.json'), JSON.stringify({ name: 'tried', private: true }))
   const [first = name] = packages
@@ -102,20 +105,12 @@ async function fetchPackages({ name, packages = [] }: Project): Promise<string |
   try {
     await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', ...packages], options)
   } catch (error) {
-    return `npm could not fetch it: ${(error as Error).message.split('\n').at(1) ?? ''}`
+    return { reason: `npm could not fetch it: ${(error as Error).message.split('\n').at(1) ?? ''}` }
   }
   return readdirSync(join(own, 'node_modules', first)).includes('test')
-    ? undefined
-    : `${first} brings no tests`
+    ? { folder: own }
+    : { reason: `${first} brings no tests` }
 }
-
-const newest = (): string =>
-  join(
-    folder,
-    readdirSync(folder)
-      .filter((name) => name.startsWith('npm-'))
-      .at(-1) ?? '',
-  )
 
 const countsIn = (text: string, counts: RegExp): string[] =>
   [...text.matchAll(counts)].map(([whole]) => whole)
@@ -124,9 +119,11 @@ describe('The suite of', { skip: await whyNoSandboxes() }, () => {
   for (const project of projects)
     test(project.name, { skip: whyNot(project), timeout: 2 * patienceMs + 120_000 }, async (context) => {
       const isFetched = project.packages !== undefined
-      const reason = isFetched ? await fetchPackages(project) : undefined
-      if (reason !== undefined) return context.skip(reason)
-      const source = isFetched ? newest() : mkdtempSync(join(folder, 'empty-'))
+      const fetched = isFetched
+        ? await fetchPackages(project)
+        : { folder: mkdtempSync(join(folder, 'empty-')) }
+      if ('reason' in fetched) return context.skip(fetched.reason)
+      const source = fetched.folder
       await using lazaret = createLazaret({ onEvent: () => undefined })
       await using sandbox = await lazaret.sandbox()
       if (isFetched) await sandbox.uploadFolder(source)

@@ -18,14 +18,14 @@ import { sendPlan, useLauncher } from '../test/jail/launch/raw-launcher.ts'
 
 const root = join(import.meta.dirname, '..')
 const suites = [
-  'jail/cell',
-  'jail/own-channel',
-  'jail/step-failures',
-  'jail/malformed-frames',
-  'escape/path-tricks',
-  'escape/collected-files',
-  'escape/output-flood',
-  'escape/attack-pid-1',
+  'jail/cell/cell',
+  'jail/cell/own-channel',
+  'jail/launch/step-failures',
+  'jail/launch/malformed-frames',
+  'escape/files/path-tricks',
+  'escape/files/collected-files',
+  'escape/limits/output-flood',
+  'escape/kernel/attack-pid-1',
 ]
 const suiteMs = 100_000
 

@@ -75,6 +75,7 @@ int cell_main(void);
 #define geteuid() fake_getuid()
 #define getpid() fake_getpid()
 #define getppid() fake_getppid()
+#define getpriority(which, who) ((void)(which), (void)(who), fake_succeed())
 #define getrlimit(resource, limit) fake_getrlimit(limit)
 #define getrusage(who, usage) ((void)(usage), fake_nothing())
 #define getsockopt(fd, level, option, value, length) ((void)(fd), (void)(level), fake_getsockopt(value, length))
