@@ -15,7 +15,7 @@ export function lookAtHost(): HostView {
     links: present.filter(isLink).map((path) => ({ path, target: readlinkSync(path) })),
     etc: listEtc(),
     database: packageDatabase.filter((path) => existsSync(path)),
-    texts: { ...readProcessors(), ...readEtcTexts() },
+    texts: { ...readTexts(processorFiles), ...readTexts(hugePageFiles), ...readEtcTexts() },
     corepack: ['/usr/local/bin/corepack', '/usr/bin/corepack'].find((path) => existsSync(path)),
     refusedLowers: [],
     resolvConf: existsSync('/etc/resolv.conf')
@@ -28,9 +28,14 @@ export function lookAtHost(): HostView {
 const packageDatabase = ['/var/lib/dpkg']
 
 /** As /proc/cpuinfo has it, in the files in which `lscpu` and older libraries look for it first. */
-function readProcessors(): Readonly<Record<string, string>> {
-  const folder = '/sys/devices/system/cpu'
-  const names = ['possible', 'present', 'online'].map((name) => `${folder}/${name}`)
-  const there = names.filter((path) => existsSync(path))
+const processorFiles = ['possible', 'present', 'online'].map((name) => `/sys/devices/system/cpu/${name}`)
+
+/** Without them glibc's malloc asks for no huge pages. */
+const hugePageFiles = ['enabled', 'hpage_pmd_size'].map(
+  (name) => `/sys/kernel/mm/transparent_hugepage/${name}`,
+)
+
+function readTexts(paths: readonly string[]): Readonly<Record<string, string>> {
+  const there = paths.filter((path) => existsSync(path))
   return Object.fromEntries(there.map((path) => [path, readFileSync(path, 'utf8')]))
 }

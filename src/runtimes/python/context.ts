@@ -6,6 +6,12 @@ import { ownView } from '../../jail/plan/place.ts'
 import type { Toolchains } from '../packages/toolchains.ts'
 import { pythonDataBytes, requirePython } from './host.ts'
 
+/**
+ * glibc's malloc asks for huge pages for what is large: a fork copies one entry for 2 MiB then, not 512. On other libraries
+ * it means nothing.
+ */
+const hugePages = 'glibc.malloc.hugetlb=1'
+
 /** Throws RUNTIME_UNAVAILABLE where there is none. */
 export function planPythonContext(toolchains: Toolchains, packages: PackageFolders) {
   const python = requirePython(toolchains, true)
@@ -17,6 +23,7 @@ export function planPythonContext(toolchains: Toolchains, packages: PackageFolde
       ...pythonPaths(packages, ownView),
     ],
     env: {},
+    defaults: { GLIBC_TUNABLES: hugePages },
     binds: [build, ...python.folders.map((folder) => ({ host: folder, guest: folder }))],
     park: { park: 'python', preload: [], parts: ['context'] },
     dataBytes: pythonDataBytes,

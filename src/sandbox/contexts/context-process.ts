@@ -94,7 +94,7 @@ export class ContextProcess implements ProcessListener {
       ...spaces.commonSpec(space, { limits, runtimeDataBytes: program.dataBytes }),
       file: program.file,
       argv: program.argv,
-      env: { ...env, ...program.env },
+      env: { ...program.defaults, ...env, ...program.env },
       folder: spaces.workspace,
       channel: 'own' as const,
       // Each piece of code has its own budget, which the host counts.

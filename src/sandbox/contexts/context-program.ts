@@ -7,6 +7,8 @@ export interface ContextProgram {
   readonly file: string
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
+  /** Variables that the caller's own take the place of. */
+  readonly defaults?: Readonly<Record<string, string>>
   readonly binds: readonly Bind[]
   /** Has the interpreter load what it will need, before it is told what it is. */
   readonly park?: object

@@ -1,5 +1,6 @@
 /** Code contexts of a sandbox: what all of them promise, whatever they speak. */
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { test } from 'node:test'
 
 import type { HostFunction } from '../../../src/index.ts'
@@ -231,6 +232,30 @@ await describeContexts((sandbox) => {
     )
     assert.deepEqual([seen.outcome.kind, seen.truncated[0]], ['timed-out', 'stdout'])
     assert.equal(await valueOf(sandbox.runCode('1 + 1')), 2)
+  })
+
+  test('python: what is large lies in huge pages where the kernel gives them on demand, unless the caller says otherwise', async () => {
+    const look = `x = bytearray(64 << 20)
+import os, platform
+with open("/sys/kernel/mm/transparent_hugepage/enabled") as file: mode = file.read()
+[os.environ["GLIBC_TUNABLES"], platform.libc_ver(), mode, " hg" in open("/proc/self/smaps").read()]`
+    if (!existsSync('/sys/kernel/mm/transparent_hugepage/enabled')) return
+    const [set, [library, version = ''], mode, isAdvised] = (await valueOf(sandbox.runCode(look))) as [
+      string,
+      [string, string?],
+      string,
+      boolean,
+    ]
+    assert.equal(set, 'glibc.malloc.hugetlb=1')
+    const [major = 0, minor = 0] = version.split('.').map(Number)
+    const isAsked = library === 'glibc' && major === 2 && minor >= 35 && mode.includes('[madvise]')
+    assert.equal(isAdvised, isAsked)
+    await sandbox.setEnvVars({ GLIBC_TUNABLES: 'glibc.malloc.hugetlb=0' })
+    const context = await sandbox.createCodeContext()
+    const own = (await valueOf(context.runCode(look))) as unknown[]
+    assert.deepEqual([own[0], own[3]], ['glibc.malloc.hugetlb=0', false])
+    await sandbox.setEnvVars({ GLIBC_TUNABLES: undefined })
+    await sandbox.deleteCodeContext(context.id)
   })
 
   test('wrong options are refused before anything is started', async () => {
