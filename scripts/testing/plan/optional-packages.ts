@@ -28,7 +28,10 @@ const packages: readonly OptionalPackage[] = [
     reason: new RegExp(`^${name}\\b.* is not installed|^not installed:.*\\b${name}\\b`),
     isHere: () => answers('sh', ['-c', `command -v ${name}`]),
   })),
-  { reason: /\bmatplotlib\b/, isHere: () => canImport('matplotlib') },
+  ...['matplotlib', 'pandas', 'plotly', 'altair', 'polars'].map((name) => ({
+    reason: new RegExp(`\\b${name}\\b`),
+    isHere: () => canImport(name),
+  })),
   { reason: /^pip for the Python/, isHere: () => canImport('pip') },
   { reason: /\bIPython\b/, isHere: () => canImport('IPython') },
   {
