@@ -10,15 +10,17 @@ import {
   existsSync,
   globSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { bundleConsole } from './build-console.ts'
 import { isBuildCurrent, noteBuild } from './build-stamp.ts'
-import { bundleCommand } from './bundling/bundle-command.ts'
+import { bundleHost } from './bundling/bundle-host.ts'
 import { findBun } from './find-bun.ts'
 import { rollUpTypes } from './public-types.ts'
 
@@ -30,15 +32,19 @@ const stale = `${target}.${process.pid}.old`
 if (process.argv.includes('--unless-current') && isBuildCurrent()) process.exit()
 
 try {
-  compile()
-  await rollUpTypes(fresh, publicTypes())
+  const compiled = compile()
+  await rollUpTypes(fresh, publicFiles('types'))
   copyAsTheyAre()
   const bun = findBun()
   if (bun === undefined) fail('The build bundles with Bun: run `npm install` without `--omit=optional`.')
   bundleHarness(bun)
   bundleIsolates(bun)
   bundleInside(bun)
-  await bundleCommand(fresh)
+  await bundleHost(
+    fresh,
+    publicFiles('default').map((file) => relative('dist', file)),
+  )
+  removeModules(compiled)
   await bundleConsole(fresh)
   run(process.execPath, [join(root, 'scripts/build-libraries.ts'), join(fresh, 'libraries')])
   chmodSync(join(fresh, 'adapters/cli/main.js'), 0o755)
@@ -49,17 +55,28 @@ try {
   for (const folder of [fresh, stale]) rmSync(folder, { recursive: true, force: true })
 }
 
-function compile(): void {
+/** Each module with its text. All of them go into bundles. */
+function compile(): Map<string, string> {
   const compiler = join(root, 'node_modules/typescript/bin/tsc')
   run(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json'), '--outDir', fresh])
+  const modules = globSync('**/*.js', { cwd: fresh }).map((file) => join(fresh, file))
+  return new Map(modules.map((file) => [file, readFileSync(file, 'utf8')]))
+}
+
+/** What is as the compiler wrote it is in a bundle, or only had types. */
+function removeModules(compiled: ReadonlyMap<string, string>): void {
+  for (const [file, text] of compiled)
+    if (existsSync(file) && readFileSync(file, 'utf8') === text) rmSync(file)
+  for (const folder of globSync('**/', { cwd: fresh }).toSorted().toReversed())
+    if (readdirSync(join(fresh, folder)).length === 0) rmdirSync(join(fresh, folder))
 }
 
 /** As the manifest names them. */
-function publicTypes(): string[] {
+function publicFiles(kind: 'types' | 'default'): string[] {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    readonly exports: Readonly<Record<string, string | { readonly types: string }>>
+    readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>
   }
-  return Object.values(manifest.exports).flatMap((entry) => (typeof entry === 'string' ? [] : [entry.types]))
+  return Object.values(manifest.exports).flatMap((entry) => (typeof entry === 'string' ? [] : [entry[kind]]))
 }
 
 /** What guests read that is no TypeScript. */
@@ -81,6 +98,7 @@ function bundleHarness(bun: string): void {
     'build',
     join(folder, 'guest-node.js'),
     join(folder, 'guest-context.js'),
+    join(folder, 'context/reader.js'),
     join(folder, 'forks/guest-node-zygote.js'),
     ...shared,
     '--target=node',
@@ -117,9 +135,6 @@ function bundleHarness(bun: string): void {
     for (const file of globSync('*', { cwd: bundle })) renameSync(join(bundle, file), join(folder, file))
     rmSync(bundle, { recursive: true })
   }
-  // What is left of them is a part of no bundle's.
-  const parts = globSync('forks/{guest-*,become-*,*-library,take-*,zygote}.*', { cwd: folder })
-  for (const part of parts) rmSync(join(folder, part))
 }
 
 /** The Node process around them. */

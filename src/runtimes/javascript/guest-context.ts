@@ -9,7 +9,7 @@ const { MessageChannel, Worker } = process.getBuiltinModule('node:worker_threads
 const exit: (code: number) => never = process.exit.bind(process)
 const running = new Int32Array(new SharedArrayBuffer(4))
 const { port1, port2 } = new MessageChannel()
-const reader = new Worker(`${harnessPath.slice(0, harnessPath.lastIndexOf('/'))}/context/reader.js`, {
+const reader = new Worker(`${harnessPath.slice(0, harnessPath.lastIndexOf('/'))}/reader.js`, {
   workerData: { port: port2, running },
   transferList: [port2],
   execArgv: [],

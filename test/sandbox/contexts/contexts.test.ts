@@ -240,13 +240,13 @@ import os, platform
 with open("/sys/kernel/mm/transparent_hugepage/enabled") as file: mode = file.read()
 [os.environ["GLIBC_TUNABLES"], platform.libc_ver(), mode, " hg" in open("/proc/self/smaps").read()]`
     if (!existsSync('/sys/kernel/mm/transparent_hugepage/enabled')) return
-    const [set, [library, version = ''], mode, isAdvised] = (await valueOf(sandbox.runCode(look))) as [
+    const [tunables, [library, version = ''], mode, isAdvised] = (await valueOf(sandbox.runCode(look))) as [
       string,
       [string, string?],
       string,
       boolean,
     ]
-    assert.equal(set, 'glibc.malloc.hugetlb=1')
+    assert.equal(tunables, 'glibc.malloc.hugetlb=1')
     const [major = 0, minor = 0] = version.split('.').map(Number)
     const isAsked = library === 'glibc' && major === 2 && minor >= 35 && mode.includes('[madvise]')
     assert.equal(isAdvised, isAsked)

@@ -1,0 +1,70 @@
+/**
+ * The library and the command as a few files: finding, reading and linking hundreds of small modules takes longer than most
+ * runs. What only some callers need stays in files of its own, imported when it is needed. Packages that every caller loads
+ * are in the bundle too, in the version that the lock file names; all others are imported from where npm installed them.
+ */
+import { rmSync, writeFileSync } from 'node:fs'
+import { dirname, isAbsolute, join, relative } from 'node:path'
+import { rolldown } from 'rolldown'
+import type { Plugin } from 'rolldown'
+import { licencesOf } from './licences.ts'
+
+/** Loading them file by file took a third of the processor time of a short run. */
+const bundledPackages = ['commander', 'zod']
+
+/** Beside the package's entries: the command, and what threads start with. These keep their places. */
+const programs = [
+  'adapters/cli/main.js',
+  'policy/validation/parser-thread.js',
+  'runtimes/snippet/guest.js',
+  'sandbox/processes/line-search-thread.js',
+]
+
+/** Of a build, in place. `entries` are the package's own, relative to the build. */
+export async function bundleHost(build: string, entries: readonly string[]): Promise<void> {
+  const rootModule = join(build, 'root.js')
+  writeFileSync(rootModule, `export const root = new URL('../', import.meta.url).href\n`)
+  const inputs = [...entries, ...programs]
+  await using bundle = await rolldown({
+    cwd: build,
+    input: Object.fromEntries(inputs.map((file) => [file.replace(/\.js$/, ''), join(build, file)])),
+    platform: 'node',
+    external: isExternal,
+    plugins: [keepPlaces(build, rootModule)],
+    checks: { pluginTimings: false },
+  })
+  await bundle.write({
+    dir: build,
+    minify: { compress: true, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
+    comments: false,
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name].js',
+    // A chunk of its own, so that it is one folder below the build.
+    codeSplitting: { groups: [{ name: 'root', test: rootModule }] },
+  })
+  rmSync(rootModule)
+  writeFileSync(join(build, 'LICENSES.txt'), `${licencesOf(bundledPackages)}\n`)
+}
+
+function isExternal(specifier: string): boolean {
+  if (specifier.startsWith('.') || isAbsolute(specifier)) return false
+  return !bundledPackages.some((name) => specifier === name || specifier.startsWith(`${name}/`))
+}
+
+/** A module finds files by its own place (`import.meta`); in a bundle it is told where that was. */
+function keepPlaces(build: string, rootModule: string): Plugin {
+  return {
+    name: 'keep-places',
+    transform(code, id) {
+      if (id === rootModule || !id.startsWith(build) || !/import\.meta\.(?:url|dirname)/.test(code))
+        return null
+      const place = (to: string) => `new URL(${JSON.stringify(relative(build, to))}, $root)`
+      const kept = code
+        .replaceAll('import.meta.url', `${place(id)}.href`)
+        .replaceAll('import.meta.dirname', `$pathOf(${place(dirname(id))})`)
+      const from = JSON.stringify(rootModule)
+      // Behind it, because the first line may be for the shell.
+      return `${kept}\nimport { root as $root } from ${from}\nimport { fileURLToPath as $pathOf } from 'node:url'\n`
+    },
+  }
+}
