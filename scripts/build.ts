@@ -99,6 +99,7 @@ function bundleHarness(bun: string): void {
     join(folder, 'guest-node.js'),
     join(folder, 'guest-context.js'),
     join(folder, 'context/reader.js'),
+    join(folder, 'modules/workspace-modules.js'),
     join(folder, 'forks/guest-node-zygote.js'),
     ...shared,
     '--target=node',

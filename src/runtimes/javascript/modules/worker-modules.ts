@@ -9,8 +9,8 @@ type WorkerArguments = [file: string | URL, options?: WorkerOptions]
 
 const getBuiltinModule = process.getBuiltinModule.bind(process)
 const { construct } = Reflect
-// Not a part of a bundle: those are named anew with each build.
-const hooks = '/modules/workspace-modules.js'
+/** Beside the harness in a build, where it is bundled too. */
+const hooks = '/workspace-modules.js'
 /** A worker was given it by its parent, and gives it to workers of its own. */
 const preload = harnessPath.endsWith(hooks)
   ? harnessPath
