@@ -79,6 +79,7 @@ export type {
   RunCodeOptions,
 } from './sandbox/contexts/context-types.ts'
 export type { ExecEvent } from './sandbox/commands/exec-stream.ts'
+export type { JupyterOptions, JupyterServer } from './sandbox/jupyter/jupyter-types.ts'
 export type { ProcessStatus, SandboxProcess, WaitOptions } from './sandbox/processes/processes.ts'
 export type {
   ExecOptions,

@@ -101,6 +101,7 @@ export interface Statement {
   /** As the interpreter says it. */
   readonly runtimeVersion?: string
   readonly network?: NetworkMode | 'policy'
+  readonly service?: 'jupyter'
   readonly operation?: FileOperation
   /** How many workers were requested. */
   readonly count?: number

@@ -81,6 +81,8 @@ export interface ContextWork extends AnyWork {
   readonly kind: 'context'
   readonly sandbox: string
   readonly language: ContextLanguage
+  /** A server that takes code instead, of which nothing more is told. */
+  readonly service?: 'jupyter'
   readonly limits: Limits
   /** Names of the variables that it finds. */
   readonly variables?: readonly string[]

@@ -84,7 +84,11 @@ function detailsOf(work: Work, given: Given | undefined): Partial<Statement> {
       return { sandbox, language: 'shell', code: digest(command), credentials: credentials.length }
     }
     case 'context':
-      return { sandbox: work.sandbox, language: work.language }
+      return {
+        sandbox: work.sandbox,
+        language: work.language,
+        ...(work.service && { service: work.service }),
+      }
     case 'code': {
       const { sandbox, context, language, code } = work
       return { sandbox, context, language, code: digest(code) }

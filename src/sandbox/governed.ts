@@ -61,7 +61,7 @@ export class Governed {
 
   /** A code context that is to be there. Throws what the policy throws, and what `act` throws. */
   context<T>(
-    asked: Pick<ContextWork, 'language' | 'limits' | 'variables'>,
+    asked: Pick<ContextWork, 'language' | 'service' | 'limits' | 'variables'>,
     act: (begun: Begun) => Promise<T>,
   ): Promise<T> {
     return this.#parts.governor.perform({ ...this.#facts('context'), ...asked }, act)

@@ -20,6 +20,8 @@ import type { CodeContext, CodeContextOptions, CodeResult, RunCodeOptions } from
 import { FileDoors } from './files/file-doors.ts'
 import type { SandboxFiles } from './files/sandbox-files.ts'
 import { Governed } from './governed.ts'
+import { Jupyter } from './jupyter/jupyter.ts'
+import type { JupyterOptions, JupyterServer } from './jupyter/jupyter-types.ts'
 import { openFiles, placeFiles } from './commands/open-files.ts'
 import { Processes } from './processes/process-table.ts'
 import type { SandboxProcess } from './processes/processes.ts'
@@ -50,6 +52,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
   readonly #activity: Activity
   readonly #governed: Governed
   readonly #contexts: Contexts
+  readonly #jupyter: Jupyter
   /** @internal */
   protected readonly files: SandboxFiles
   readonly #end = endOnce(() => this.#endAll())
@@ -79,6 +82,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
     this.#unfinished = unfinished
     const variables = () => this.#sessions.variables
     this.#contexts = new Contexts({ spaces, governed, variables, ...parts.contexts })
+    this.#jupyter = new Jupyter({ spaces, governed, variables, activity, ...parts.contexts })
     this.files = openFiles({ spaces, governed, unfinished })
     this.#processes = new Processes({ spaces, sessions: this.#sessions, activity, governed })
     // The kernel may end it, and so may whoever administers the machine.
@@ -210,6 +214,16 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
   }
 
   /**
+   * The Jupyter server of the Python that guests have, in a process that commands of the sandbox cannot see, signal or
+   * reach, and a loopback port of this machine that leads to it. What it runs is not recorded piece by piece.
+   *
+   * @throws {LazaretError} INVALID_REQUEST, RUNTIME_UNAVAILABLE, JAIL_UNAVAILABLE, CELL_FAILED.
+   */
+  async startJupyter(options?: JupyterOptions): Promise<JupyterServer> {
+    return this.#unfinished.during(() => this.#jupyter.start(options))
+  }
+
+  /**
    * Ends everything in it. Resolves when nothing of it is left; a second call waits for the first.
    *
    * @throws {LazaretError} END_FAILED when something of it could not be removed; the next call tries again.
@@ -247,6 +261,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
         () => this.#activity.end(),
         () => this.#sessions.end(),
         () => this.#contexts.end(),
+        () => this.#jupyter.end(),
         () => this.#spaces[Symbol.asyncDispose](),
       ])
     } catch (error) {

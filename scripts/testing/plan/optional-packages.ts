@@ -28,7 +28,7 @@ const packages: readonly OptionalPackage[] = [
     reason: new RegExp(`^${name}\\b.* is not installed|^not installed:.*\\b${name}\\b`),
     isHere: () => answers('sh', ['-c', `command -v ${name}`]),
   })),
-  ...['matplotlib', 'pandas', 'plotly', 'altair', 'polars'].map((name) => ({
+  ...['matplotlib', 'pandas', 'plotly', 'altair', 'polars', 'jupyter_server'].map((name) => ({
     reason: new RegExp(`\\b${name}\\b`),
     isHere: () => canImport(name),
   })),

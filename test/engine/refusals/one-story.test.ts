@@ -168,6 +168,7 @@ test('every method of a sandbox, its sessions and its processes asks the policy,
   await tryMethods(sandbox, {
     doors: {
       createCodeContext: () => sandbox.createCodeContext(),
+      startJupyter: () => sandbox.startJupyter(),
       runCode: () => sandbox.runCode('1', context === undefined ? {} : { context }),
       exec: () => sandbox.exec('true'),
       execStream: () => first(sandbox.execStream('true')),

@@ -1,0 +1,255 @@
+/**
+ * The way from this machine to the Jupyter server of a sandbox: an HTTP server on a loopback port. It lets in requests that
+ * name it as their host, come from no other site, and carry the token; only those reach the sandbox, without the token.
+ * Stops: other users of the machine, pages of other sites, names that are bound to 127.0.0.1. Does not stop: what the
+ * sandbox answers, which is guest data.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { Agent, createServer, request as ask } from 'node:http'
+import type {
+  ClientRequest,
+  IncomingHttpHeaders,
+  IncomingMessage,
+  OutgoingHttpHeaders,
+  ServerResponse,
+} from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { pipeline } from 'node:stream'
+
+import { LazaretError } from '../../core/errors/errors.ts'
+
+export interface GateParts {
+  readonly token: string
+  /** A new connection to the server. */
+  readonly connect: () => Promise<Duplex>
+  /** What the server wants to hear instead of the token. */
+  readonly authorization: string
+  /** Called for each connection of a client; what it returns is called when that is over. */
+  readonly enter: () => () => void
+}
+
+/** Each takes a process inside. */
+const connectionsMax = 32
+/** Between two of them, and not for who comes next; and what is known to browsers and us alone. */
+const keptHeaders = [
+  ...['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'proxy-authorization', 'te'],
+  ...['cookie', 'set-cookie', 'clear-site-data', 'authorization'],
+]
+
+export class JupyterGate {
+  readonly #parts: GateParts
+  readonly #server = createServer({ requestTimeout: 0 }, (request, response) =>
+    this.#serve(request, response),
+  )
+  readonly #agent: ChannelAgent
+  readonly #clients = new Set<Duplex>()
+  readonly #hash: Buffer
+
+  constructor(parts: GateParts) {
+    this.#parts = parts
+    this.#hash = hashOf(parts.token)
+    this.#agent = new ChannelAgent(parts.connect)
+    this.#server.maxConnections = connectionsMax
+    this.#server.on('connection', (socket) => {
+      const leave = parts.enter()
+      this.#clients.add(socket)
+      socket.once('close', () => {
+        this.#clients.delete(socket)
+        leave()
+      })
+    })
+    this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, { socket, head }))
+  }
+
+  /** Resolves when it listens. Throws INTERNAL where it cannot. */
+  async open(): Promise<void> {
+    const opened = Promise.withResolvers<void>()
+    this.#server.once('error', opened.reject)
+    this.#server.listen(0, '127.0.0.1', () => opened.resolve())
+    await opened.promise
+  }
+
+  get url(): string {
+    return `http://${this.#host}/`
+  }
+
+  /** Resolves when it and all of its connections are closed. */
+  async close(): Promise<void> {
+    const closed = Promise.withResolvers<void>()
+    this.#server.close(() => closed.resolve())
+    for (const client of this.#clients) client.destroy()
+    this.#agent.destroy()
+    await closed.promise
+  }
+
+  get #port(): number {
+    return (this.#server.address() as AddressInfo | null)?.port ?? 0
+  }
+
+  get #host(): string {
+    return `127.0.0.1:${this.#port}`
+  }
+
+  /** Tokens are for one port: cookies are not. */
+  get #cookie(): string {
+    return `lazaret-jupyter-${this.#port}`
+  }
+
+  #serve(request: IncomingMessage, response: ServerResponse): void {
+    const refused = this.#judge(request)
+    if (refused !== undefined) {
+      response.writeHead(refused.status, { 'content-type': 'text/plain', connection: 'close' })
+      response.end(`${refused.says}\n`)
+      return
+    }
+    const onward = this.#ask(request)
+    const fail = () => {
+      if (response.headersSent) response.destroy()
+      else response.writeHead(502, { connection: 'close' }).end('The Jupyter server did not answer.\n')
+    }
+    onward.once('error', fail)
+    // Also where the server switched protocols, which nobody had asked for.
+    onward.once('close', () => response.headersSent || fail())
+    onward.once('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 502, this.#headersOf(answer.headers, request))
+      pipeline(answer, response, () => undefined)
+    })
+    response.once('close', () => onward.destroy())
+    pipeline(request, onward, () => undefined)
+  }
+
+  #upgrade(
+    request: IncomingMessage,
+    { socket, head }: { readonly socket: Duplex; readonly head: Buffer },
+  ): void {
+    socket.on('error', () => undefined)
+    const refused = this.#judge(request)
+    if (refused !== undefined || request.headers.upgrade?.toLowerCase() !== 'websocket') {
+      socket.end(`HTTP/1.1 ${refused?.status ?? 400} Refused\r\nconnection: close\r\n\r\n`)
+      return
+    }
+    const onward = this.#ask(request, { connection: 'Upgrade', upgrade: 'websocket' })
+    let isSwitched = false
+    const refuse = () => isSwitched || socket.end('HTTP/1.1 502 Bad Gateway\r\nconnection: close\r\n\r\n')
+    onward.once('error', refuse)
+    onward.once('close', refuse)
+    onward.once('response', (answer) => {
+      answer.destroy()
+      refuse()
+    })
+    onward.once('upgrade', (answer, inside, first) => {
+      isSwitched = true
+      const lines = ['sec-websocket-accept', 'sec-websocket-protocol'].flatMap((name) => {
+        const value = answer.headers[name]
+        return typeof value === 'string' ? [`${name}: ${value}`] : []
+      })
+      const opening = [
+        'HTTP/1.1 101 Switching Protocols',
+        'connection: Upgrade',
+        'upgrade: websocket',
+        ...lines,
+      ]
+      socket.write(`${opening.join('\r\n')}\r\n\r\n`)
+      socket.write(first)
+      inside.write(head)
+      pipeline(socket, inside, socket, () => undefined)
+    })
+    socket.once('close', () => onward.destroy())
+    onward.end()
+  }
+
+  /** What is passed on says where it comes from as the client did, and has our right instead of the client's. */
+  #ask(request: IncomingMessage, own: OutgoingHttpHeaders = {}): ClientRequest {
+    const { method, headers } = request
+    const { searchParams, pathname } = new URL(request.url ?? '/', this.url)
+    searchParams.delete('token')
+    const query = searchParams.size === 0 ? '' : `?${searchParams.toString()}`
+    return ask({
+      agent: this.#agent,
+      path: `${pathname}${query}`,
+      ...(method === undefined ? {} : { method }),
+      headers: {
+        ...withoutKept(headers),
+        ...own,
+        authorization: this.#parts.authorization,
+      },
+    })
+  }
+
+  /** Cookies of 127.0.0.1 are those of all of its ports, so guests set none. */
+  #headersOf(answered: IncomingHttpHeaders, request: IncomingMessage): OutgoingHttpHeaders {
+    const headers = withoutKept(answered)
+    if (!this.#isRight(tokenOfQuery(request, this.url))) return headers
+    const cookie = `${this.#cookie}=${this.#parts.token}; HttpOnly; SameSite=Strict; Path=/`
+    return { ...headers, 'set-cookie': cookie }
+  }
+
+  #judge(request: IncomingMessage): { readonly status: number; readonly says: string } | undefined {
+    const { host, origin, authorization = '', cookie = '' } = request.headers
+    const names = [this.#host, `localhost:${this.#port}`]
+    if (host === undefined || !names.includes(host))
+      return { status: 403, says: 'The Host header names another server.' }
+    if (origin !== undefined && origin !== `http://${host}`)
+      return { status: 403, says: 'Pages of other origins are refused.' }
+    if (!URL.canParse(request.url ?? '', this.url) || request.url?.startsWith('/') !== true)
+      return { status: 400, says: 'The request names no path.' }
+    const given = [
+      /^(?:token|bearer) (.+)$/i.exec(authorization)?.[1],
+      tokenOfQuery(request, this.url),
+      cookie
+        .split('; ')
+        .find((pair) => pair.startsWith(`${this.#cookie}=`))
+        ?.slice(this.#cookie.length + 1),
+    ]
+    return given.some((one) => this.#isRight(one))
+      ? undefined
+      : { status: 403, says: 'The token is missing or wrong.' }
+  }
+
+  #isRight(token: string | null | undefined): boolean {
+    return typeof token === 'string' && timingSafeEqual(hashOf(token), this.#hash)
+  }
+}
+
+/** Connections are channels of relays inside. */
+class ChannelAgent extends Agent {
+  readonly #connect: () => Promise<Duplex>
+
+  constructor(connect: () => Promise<Duplex>) {
+    super({ keepAlive: true, maxTotalSockets: connectionsMax, maxFreeSockets: 4 })
+    this.#connect = connect
+  }
+
+  override createConnection(
+    _options: unknown,
+    onCreated?: (error: Error | null, stream: Duplex) => void,
+  ): undefined {
+    this.#connect().then(
+      (stream) => onCreated?.(null, asSocket(stream)),
+      (error: unknown) => onCreated?.(new LazaretError('CELL_FAILED', { cause: error }), undefined as never),
+    )
+    return undefined
+  }
+}
+
+/** What Node's agent calls of a socket; a channel has nothing of the kind to set. */
+function asSocket(stream: Duplex): Duplex {
+  const nothing = () => stream
+  return Object.assign(stream, {
+    setKeepAlive: nothing,
+    setNoDelay: nothing,
+    setTimeout: nothing,
+    ref: nothing,
+    unref: nothing,
+  })
+}
+
+const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest()
+
+const tokenOfQuery = (request: IncomingMessage, base: string): string | null =>
+  new URL(request.url ?? '/', base).searchParams.get('token')
+
+function withoutKept(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !keptHeaders.includes(name)))
+}

@@ -1,0 +1,108 @@
+/** The Jupyter server of a sandbox, if its caller wants one: started, waited for, ended. */
+import { randomBytes } from 'node:crypto'
+
+import { endInOrder, endOnce } from '../../core/endings.ts'
+import { LazaretError } from '../../core/errors/errors.ts'
+import type { Activity } from '../activity.ts'
+import { checkFolder, checkKeys } from '../checks.ts'
+import { checkMemory } from '../contexts/context-checks.ts'
+import type { ContextsParts } from '../contexts/contexts.ts'
+import { JupyterGate } from './jupyter-gate.ts'
+import { JupyterSpace } from './jupyter-space.ts'
+import type { JupyterOptions, JupyterServer } from './jupyter-types.ts'
+
+export interface JupyterGround extends Pick<ContextsParts, 'spaces' | 'governed' | 'programs' | 'variables'> {
+  readonly activity: Activity
+}
+
+/** It imports some hundred modules before it listens. */
+const startMs = 60_000
+/** For a socket that is gone again. */
+const laterMs = 2000
+const tokenBytes = 24
+
+export class Jupyter {
+  readonly #ground: JupyterGround
+  #standing: Promise<JupyterServer> | undefined
+  #space: JupyterSpace | undefined
+
+  constructor(ground: JupyterGround) {
+    this.#ground = ground
+  }
+
+  /** Throws INVALID_REQUEST, RUNTIME_UNAVAILABLE, JAIL_UNAVAILABLE, CELL_FAILED, and what the policy throws. */
+  async start(given?: JupyterOptions): Promise<JupyterServer> {
+    const { spaces, programs, variables, governed } = this.#ground
+    const { cwd, limits: asked } = checkKeys(given, ['cwd', 'limits'])
+    const folder = checkFolder(cwd) ?? spaces.workspace
+    const most = spaces.parts.limits
+    const memoryBytes = checkMemory(checkKeys(asked, ['memoryBytes']).memoryBytes, most.memoryBytes)
+    const { python } = programs
+    if (python instanceof LazaretError) throw python
+    if (this.#standing !== undefined)
+      throw new LazaretError('INVALID_REQUEST', { detail: 'The sandbox has a Jupyter server.' })
+    const limits = { ...most, memoryBytes }
+    const work = {
+      language: 'python',
+      service: 'jupyter',
+      limits,
+      variables: Object.keys(variables()),
+    } as const
+    const standing = governed.context(work, async (begun) => {
+      const parts = { spaces, python: python.file, folder, limits, variables: variables() }
+      return this.#stand(await JupyterSpace.open(parts), begun.keep())
+    })
+    this.#standing = standing
+    return standing.catch((error: unknown) => {
+      this.#standing = undefined
+      throw error
+    })
+  }
+
+  /** Resolves when none is left. */
+  async end(): Promise<void> {
+    // One that is being started is not waited for.
+    await this.#space?.end()
+    const standing = await this.#standing?.catch(() => undefined)
+    await standing?.close()
+  }
+
+  async #stand(space: JupyterSpace, giveBack: () => void): Promise<JupyterServer> {
+    const { activity } = this.#ground
+    const { authorization } = space
+    this.#space = space
+    const token = randomBytes(tokenBytes).toString('hex')
+    let patienceMs = startMs
+    const gate = new JupyterGate({
+      ...{ token, authorization },
+      connect: () => space.connect(patienceMs),
+      enter: () => activity.enter(),
+    })
+    const close = endOnce(async () => {
+      await endInOrder('The Jupyter server could not be ended', [() => gate.close(), () => space.end()])
+      this.#standing = undefined
+      this.#space = undefined
+      giveBack()
+    })
+    try {
+      await gate.open()
+      await Promise.race([
+        this.#answers(gate, token),
+        space.ended.then(() => Promise.reject(space.explainEnd())),
+      ])
+    } catch (error) {
+      await close().catch(() => undefined)
+      throw error
+    }
+    patienceMs = laterMs
+    // Without its server it leads nowhere.
+    void space.ended.then(close).catch(() => undefined)
+    return { url: gate.url, token, close, [Symbol.asyncDispose]: close }
+  }
+
+  /** By the way that clients take. */
+  async #answers({ url }: JupyterGate, token: string): Promise<void> {
+    const { ok, status } = await fetch(`${url}api/status`, { headers: { authorization: `token ${token}` } })
+    if (!ok) throw new LazaretError('CELL_FAILED', { detail: `The Jupyter server answered with ${status}.` })
+  }
+}
