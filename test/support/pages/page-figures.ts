@@ -70,7 +70,12 @@ export const pageFigures: readonly (readonly [page: string, said: RegExp, file: 
     /coolDownMs = (\d+)_000/,
   ],
   ['docs/operate/warm-runs.md', /Every (\d+) s half/, 'src/pool/pools.ts', /shrinkEveryMs = (\d+)_000/],
-  ['docs/operate/warm-runs.md', /replaced\s+after\s+([\d,]+)\s+forks/, 'src/pool/zygotes.ts', /birthsMax = (\d+)/],
+  [
+    'docs/operate/warm-runs.md',
+    /replaced\s+after\s+([\d,]+)\s+forks/,
+    'src/pool/zygotes.ts',
+    /birthsMax = (\d+)/,
+  ],
   ['docs/operate/warm-runs.md', /forks or (\d+) minutes/, 'src/pool/zygotes.ts', /ageMsMax = (\d+) \*/],
   [
     'docs/guide/sandboxes.md',
