@@ -1,7 +1,7 @@
 /** What workers have loaded ahead of a run: modules of Python, packages of JavaScript. */
 import type { Language } from './request.ts'
 
-/** The operator's, by language; a list is of Python's alone. */
+/** The operator's, by language; a plain list is for Python only. */
 export type Preload =
   | readonly string[]
   | {

@@ -70,7 +70,7 @@ interface RunFields {
   /** Limits above the operator's ceilings are lowered, and the receipt says so. */
   readonly limits?: Partial<Limits>
   /**
-   * Default `none`: an empty network namespace with a loopback of its own. A policy (`{ allow: ['api.example.com'] }`) lets
+   * Default `none`: an empty network namespace with its own loopback. A policy (`{ allow: ['api.example.com'] }`) lets
    * the guest reach what it names, through the host, and nothing else.
    */
   readonly network?: Network
@@ -90,8 +90,8 @@ export interface RunHandles {
   /**
    * Called for each piece of output as it happens. The pieces of one stream come in order and none is lost. Pieces of
    * stdout and stderr come in the order in which they were written, unless that was at the same moment (two pipes
-   * cannot tell). If it returns a promise, it is not called again until that settles: a guest that goes on writing
-   * waits, and its time runs. `run()` resolves after the last piece was taken. `run()` throws what it throws.
+   * cannot tell). If it returns a promise, it is not called again until that settles: a guest that still writes waits,
+   * and its time runs. `run()` resolves after the last piece was taken. `run()` throws what it throws.
    */
   readonly onOutput?: ((chunk: OutputChunk) => void) | ((chunk: OutputChunk) => Promise<void>)
   /**

@@ -69,7 +69,7 @@ export interface ResultDocument extends Omit<RunData, 'value' | 'valueTagged' | 
 
 /** The result of a run. */
 export interface RunResult extends RunData {
-  /** Whether the program ended by itself with exit code 0. */
+  /** Whether the program ended on its own with exit code 0. */
   readonly ok: boolean
   /** The displays that are pictures, in order. Other displays are in `toText()`. */
   readonly images: readonly ResultImage[]

@@ -76,7 +76,7 @@ export const contextLanguages = ['python', 'javascript', 'typescript'] as const
 /** What a code context may speak. */
 export type ContextLanguage = (typeof contextLanguages)[number]
 
-/** A code context of a sandbox that is to be created, forked or started anew. */
+/** A code context of a sandbox that is to be created, forked or restarted. */
 export interface ContextWork extends AnyWork {
   readonly kind: 'context'
   readonly sandbox: string

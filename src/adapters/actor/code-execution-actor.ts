@@ -24,7 +24,7 @@ export class CodeExecutionActor {
     if (wrong !== undefined)
       throw new LazaretError('INVALID_REQUEST', {
         detail: `defaultTimeoutMs: ${wrong}.`,
-        hint: 'Give milliseconds, or leave it out for 5000; `ceilings.wallMs` of the options raises what is allowed.',
+        hint: 'Give milliseconds, or leave it out for 5000. `ceilings.wallMs` in the options raises the maximum.',
       })
     this.#rules = rules
     this.#execute = execute
@@ -88,7 +88,7 @@ function describeRefusal(error: unknown): string {
   return `The message could not be read: ${messageOf(error)}`
 }
 
-/** What is a proxy may throw when it is asked. */
+/** A proxy may throw when it is inspected. */
 function isOurs(error: unknown): error is LazaretError {
   try {
     return error instanceof LazaretError

@@ -19,7 +19,7 @@ export class MessageRouter {
   register(address: string, actor: Actor): void {
     if (typeof address !== 'string' || address === '')
       throw new LazaretError('INVALID_REQUEST', {
-        detail: 'The address of an actor is a text of some length.',
+        detail: 'The address of an actor must be a non-empty string.',
       })
     if (typeof readInput(() => (actor as Partial<Actor> | undefined)?.receive) !== 'function')
       throw new LazaretError('INVALID_REQUEST', {

@@ -1,6 +1,6 @@
 /**
  * A value as plain JSON, for protocols without tags. It is made from the tagged encoding, which a guest can forge: the
- * work is bounded, and parts that do not fit become a text that says so.
+ * work is bounded, and parts that do not fit become a text that explains it.
  */
 import { processorMs } from '../../core/clock.ts'
 import { decodeLeaf, malformed } from '../../core/values/decode-leaf.ts'

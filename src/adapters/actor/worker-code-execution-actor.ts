@@ -10,7 +10,7 @@ export class WorkerCodeExecutionActor extends LazaretActor {
   /**
    * `defaultTimeoutMs` is 5000 unless it is given.
    *
-   * @throws {LazaretError} INVALID_REQUEST for a timeout that is none, and for options that are wrong.
+   * @throws {LazaretError} INVALID_REQUEST for an invalid timeout or invalid options.
    */
   constructor(router: object, defaultTimeoutMs?: number, given: CodeExecutionActorOptions = {}) {
     super({ runtime: 'isolate' }, router, { defaultTimeoutMs, given })

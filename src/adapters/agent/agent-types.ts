@@ -1,4 +1,4 @@
-/** What an agent executor takes and gives. */
+/** What an agent executor takes and returns. */
 import type { Clock } from '../../core/clock.ts'
 import type { ErrorCode } from '../../core/errors/errors.ts'
 import type { Validation, ValidationMode } from '../../core/validation.ts'
@@ -85,7 +85,7 @@ export interface AgentMetadata extends SubprocessMetadata {
 }
 
 export interface AgentResult {
-  /** Whether the program ran, and ended by itself with exit code 0. */
+  /** Whether the program ran, and ended on its own with exit code 0. */
   readonly success: boolean
   /** stdout, then stderr; guest text. Empty if it did not run. */
   readonly output: string

@@ -42,7 +42,7 @@ export interface SubprocessExecution {
 }
 
 export interface SubprocessResult {
-  /** Whether it ended by itself, with exit code 0. */
+  /** Whether it ended on its own, with exit code 0. */
   readonly success: boolean
   /** stdout, then stderr, kept up to the limit whatever the outcome; guest text. */
   readonly output: string

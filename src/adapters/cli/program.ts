@@ -1,4 +1,4 @@
-/** The command line as a whole: parses it, performs one command, and answers with the exit code. */
+/** The command line as a whole: parses it, performs one command, and returns the exit code. */
 import { Command } from 'commander'
 import { addAuditCommand } from './commands/audit-command.ts'
 import type { CommandContext } from './commands/command-context.ts'

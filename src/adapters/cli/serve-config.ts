@@ -1,4 +1,4 @@
-/** What the key `serve` of a configuration file says: what belongs to the server, and is no option of an engine. */
+/** The key `serve` of a configuration file: options of the server that are not options of an engine. */
 import { z } from 'zod'
 import { boundMost, type HttpBounds, usualBounds } from '../http/bounds.ts'
 import { isOrigin, originsMax } from '../http/browsers/cors.ts'

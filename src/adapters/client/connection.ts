@@ -1,4 +1,4 @@
-/** Requests to one server, and what went wrong with them as a LazaretError. */
+/** Requests to one server, with their failures as LazaretErrors. */
 import { LazaretError } from '../../core/errors/errors.ts'
 import { pause } from './platform.ts'
 import { readProblem } from './read-problem.ts'
@@ -9,7 +9,7 @@ export interface ConnectOptions {
   readonly token: string
   /** In place of the platform's, for proxies, certificates or tests. */
   readonly fetch?: typeof fetch
-  /** How often a request that only looks is repeated when it got no answer, or was told to come again. Default 2. */
+  /** How often a read-only request is retried when it got no answer, or a `Retry-After`. Default 2. */
   readonly retriesMax?: number
 }
 
@@ -110,7 +110,7 @@ export async function readJson<T>(response: Response): Promise<T> {
   }
 }
 
-/** Whatever ended the connection, unless it has a name of ours already. */
+/** Whatever ended the connection, unless it is a LazaretError already. */
 export function connectionLost(cause: unknown): LazaretError {
   return cause instanceof LazaretError ? cause : new LazaretError('CONNECTION_LOST', { cause })
 }

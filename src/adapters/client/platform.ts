@@ -1,4 +1,4 @@
-/** What the client has of its platform besides `fetch`: time, and names that nobody guesses. */
+/** What the client uses of its platform besides `fetch`: time, and names that cannot be guessed. */
 
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))

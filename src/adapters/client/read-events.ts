@@ -1,4 +1,4 @@
-/** Server-sent events as they come: no more of them is read than is asked for, so a slow reader slows its guest. */
+/** Server-sent events as they come: they are read only on demand, so a slow reader slows its guest. */
 
 import { connectionLost } from './connection.ts'
 

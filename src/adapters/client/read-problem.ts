@@ -1,4 +1,4 @@
-/** What the server refuses with becomes the error that a Lazaret in this process would throw. */
+/** A refusal of the server becomes the error that a local Lazaret would throw. */
 import { errorTable, LazaretError } from '../../core/errors/errors.ts'
 import type { ErrorCode } from '../../core/errors/errors.ts'
 import type { Finding } from '../../core/validation.ts'
@@ -28,7 +28,7 @@ export function toError(
   const { code, detail, hint, findings } = problem
   if (code === undefined || !isCode(code))
     return new LazaretError('CONNECTION_LOST', {
-      detail: `The answer is none of a server of Lazaret's${status === undefined ? '' : `, status ${status}`}.`,
+      detail: `The answer does not come from a Lazaret server${status === undefined ? '' : `, status ${status}`}.`,
     })
   const after = problem.retryAfterMs ?? retryAfterMs
   return new LazaretError(code, {

@@ -1,4 +1,4 @@
-/** What a run and a command have in common: output as it comes, and a cancellation that keeps what was printed. */
+/** What a run and a command have in common: streamed output, and a cancellation that keeps it. */
 import { fromBase64 } from '../../core/values/base64.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { OutputChunk } from '../../core/request.ts'

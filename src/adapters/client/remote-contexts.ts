@@ -1,4 +1,4 @@
-/** Code contexts of a sandbox on the server: each method a request, and the output of code as it comes. */
+/** Code contexts of a sandbox on the server: each method is a request, and output streams. */
 import type { FunctionCall } from '../../core/request.ts'
 import type { MimeBundle, ResultDocument } from '../../core/result.ts'
 import type { ContextLanguage } from '../../core/work.ts'

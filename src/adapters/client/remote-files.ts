@@ -118,7 +118,7 @@ async function readWhole(
   return encoding === 'base64' ? toBase64(bytes) : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
 }
 
-/** No more is read than is asked for. Leaving the loop ends the reply. */
+/** It is read only on demand. Leaving the loop ends the reply. */
 async function* streamOf(sandbox: SandboxConnection, path: string): AsyncGenerator<Uint8Array> {
   const { body } = await sandbox.send({ method: 'GET', path })
   const reader = body?.getReader()

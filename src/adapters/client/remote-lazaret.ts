@@ -25,7 +25,7 @@ export interface RemoteLazaret {
   sandbox(options?: SandboxOptions): Promise<RemoteSandbox>
   /** The token's own, oldest first. */
   listSandboxes(): Promise<readonly RemoteSandbox[]>
-  /** Undefined for what is not the token's, or has ended. */
+  /** Undefined for what does not belong to the token, or has ended. */
   getSandbox(id: string): Promise<RemoteSandbox | undefined>
   /** As `execute()` of the service in `lazaret/code-execution`, without functions of this process. */
   executeCode(params: RemoteCodeParams): Promise<CodeExecutionResult>
@@ -39,7 +39,7 @@ export interface RemoteLazaret {
 export type RemoteCodeParams = Omit<CodeExecutionParams, 'bridge' | 'maxBridgeCalls' | 'signal' | 'client'>
 
 /**
- * Connects to `lazaret serve`. Nothing is sent before it is asked for something.
+ * Connects to `lazaret serve`. Nothing is sent before its first call.
  *
  * @throws {LazaretError} INVALID_REQUEST for an address or a token that cannot be one.
  * @example

@@ -23,7 +23,7 @@ export interface RemoteTerminal {
   readonly ended: Promise<{ readonly exitCode: number }>
   write(text: string | Uint8Array): void
   resize(size: { readonly columns: number; readonly rows: number }): void
-  /** Ends the connection, and a shell of its own with it. */
+  /** Ends the connection, and with it a shell that it started. */
   close(): void
 }
 

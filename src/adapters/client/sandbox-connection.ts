@@ -1,4 +1,7 @@
-/** Requests about one sandbox. What is not found there is a sandbox that is gone, unless the caller asked for less. */
+/**
+ * Requests about one sandbox. NOT_FOUND there means that the sandbox is gone, unless the caller asked for something
+ * inside it.
+ */
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { Asked, Connection } from './connection.ts'
 
@@ -31,7 +34,7 @@ export class SandboxConnection {
     }
   }
 
-  /** Undefined for what is not there. */
+  /** Undefined if it does not exist. */
   async find<T>(asked: Asked): Promise<T | undefined> {
     try {
       return await this.sendJson<T>(asked)

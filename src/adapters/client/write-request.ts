@@ -1,4 +1,4 @@
-/** What a caller asks for, as the server's JSON: bytes in base64, an input with its tags. */
+/** A caller's request as the server's JSON: bytes in base64, an input with its tags. */
 import { toBase64 } from '../../core/values/base64.ts'
 import { encodeValueToJson } from '../../core/values/encode-value.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
@@ -33,7 +33,7 @@ export function writeTagged(value: unknown, what: string): string {
   const { json, truncated } = encodeValueToJson(value, { maxBytes: inputBytesMax })
   if (truncated)
     throw new LazaretError('INPUT_TOO_LARGE', {
-      detail: `${what}: it is larger, or nested deeper, than values are sent.`,
+      detail: `${what}: it is too large or too deeply nested to be sent.`,
     })
   return json
 }

@@ -46,7 +46,7 @@ export interface CodeExecutionResult {
 }
 
 export interface WorkerPoolOptions {
-  /** Workers: processes, each in a cell of its own. Default 2. */
+  /** Workers: processes, each in its own cell. Default 2. */
   readonly poolSize?: number
   /** The longest queue of programs. Default 100. */
   readonly maxQueueSize?: number

@@ -1,4 +1,4 @@
-/** What a model gets of a run: the result as data, the same as a compact text, and its pictures. Pure. */
+/** What a model gets from a run: the result as data, the same as a compact text, and its pictures. Pure. */
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { LazaretError } from '../../core/errors/errors.ts'
 import { type GuestError, type Outcome, sayOutcome } from '../../core/outcome.ts'
@@ -51,7 +51,7 @@ export function describeResult(result: RunResult, validation?: Validation): Call
   }
 }
 
-/** A refusal or a fault of ours: nothing has run, or nobody knows how it ended. */
+/** A refusal or a fault of Lazaret: nothing has run, or nobody knows how it ended. */
 export function describeError(error: LazaretError): CallToolResult {
   const { kind, code, message, hint, retryAfterMs, findings = [] } = error
   const data: Execution = {
@@ -98,7 +98,7 @@ function sayFinding({ rule, message, line }: Finding): string {
   return `line ${line}, ${rule}: ${message}`
 }
 
-/** As plain JSON; left out where it is too long to be handed on. */
+/** As plain JSON; left out if it is too long to be passed on. */
 function plainValue(result: RunResult, clipped: Set<string>): unknown {
   if (result.valueTagged === undefined) return undefined
   const value = toPlainJson(result.valueTagged)
@@ -130,7 +130,7 @@ function describeGuestError(
   }
 }
 
-/** As many as one message may hold, the first ones. */
+/** The first ones, as many as one message may hold. */
 function fitImages(images: readonly ResultImage[], clipped: Set<string>): ResultImage[] {
   const fitting: ResultImage[] = []
   let length = 0

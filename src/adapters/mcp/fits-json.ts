@@ -1,4 +1,4 @@
-/** Whether a value is at most so long as JSON. Pure. */
+/** Whether a value's JSON is at most this long. Pure. */
 
 /** What is far too long is not written: escapes for sixteen megabytes take the event loop a fifth of a second. */
 export function fitsJson(value: unknown, lengthMax: number): boolean {

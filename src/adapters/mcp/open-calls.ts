@@ -1,6 +1,6 @@
 /**
- * Calls of older clients that run now. Before 2026-07-28 a call over HTTP is cancelled by a message of its own, in a
- * request of its own; a session is no more than the name under which the two find each other.
+ * Running calls of older clients. Before 2026-07-28 a call over HTTP is cancelled by a separate message, in a separate
+ * request; a session is no more than the name under which the two find each other.
  */
 import type { RequestId } from '@modelcontextprotocol/server'
 import type { CallEnd } from './tool-server.ts'

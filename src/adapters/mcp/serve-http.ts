@@ -29,7 +29,9 @@ const connectionsMax = 512
 /** A request has to arrive in this time, and its headers in the next: whoever sends slowly holds no connection. */
 const requestMs = 30_000
 const headersMs = 10_000
-/** How often Node looks for those that are late: by itself twice a minute, so that they have up to twice the time. */
+/**
+ * How often Node looks for those that are late: on its own twice a minute, so that they have up to twice the time.
+ */
 const lateMs = 1000
 /** Messages of one body; newer clients send one. */
 const batchLengthMax = 32

@@ -169,7 +169,7 @@ function refusalOf(error: unknown, { warn }: ToolHost): LazaretError {
 /** Names of the protocol's own clients are numbers. Each notification repeats it, however long it is. */
 const progressTokenLengthMax = 256
 
-/** Only for a client that asked to be told. */
+/** Only for a client that requested progress. */
 function createProgress(caller: Caller, { mcpReq }: ServerContext, clock: Clock): Progress | undefined {
   const { _meta: { progressToken: token } = {} } = mcpReq
   if (token === undefined || String(token).length > progressTokenLengthMax) return undefined

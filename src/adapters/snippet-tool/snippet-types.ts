@@ -21,7 +21,7 @@ export interface SnippetLimits {
 
 /**
  * - `INVALID_INPUT`: the request is wrong; the message names the field. Nothing ran.
- * - `EVAL_ERROR`: the program does not compile, or did not catch an error of its own.
+ * - `EVAL_ERROR`: the program does not compile, or did not catch its own error.
  * - `TIMEOUT`: it ran longer than `wall_ms`.
  * - `OUTPUT_LIMIT`: it emitted more than `output_kb`; what fitted is in `output`.
  * - `MEMORY_LIMIT`: it needed more than 32 MiB, and did not catch that.

@@ -1,4 +1,4 @@
-/** What is said of one error, whatever the door. */
+/** The texts and codes of one error, for every entry point. */
 export interface ErrorRow {
   readonly kind: 'refusal' | 'fault'
   readonly message: string

@@ -41,14 +41,14 @@ export const table = {
   UNAUTHENTICATED: {
     kind: 'refusal',
     message: 'The bearer token is missing or unknown.',
-    hint: 'Send `Authorization: Bearer <token>`; the operator makes tokens with `lazaret token create`.',
+    hint: 'Send `Authorization: Bearer <token>`. The operator creates tokens with `lazaret token create`.',
     httpStatus: 401,
     exitCode: 65,
     retryable: false,
   },
   NOT_FOUND: {
     kind: 'refusal',
-    message: 'There is nothing here that belongs to this token.',
+    message: 'Nothing with this path and id belongs to this token.',
     hint: 'Check the path and the id; docs/operate/http.md lists the routes.',
     httpStatus: 404,
     exitCode: 65,
@@ -57,7 +57,7 @@ export const table = {
   METHOD_NOT_ALLOWED: {
     kind: 'refusal',
     message: 'The route does not have this method.',
-    hint: 'The header `Allow` names those that it has.',
+    hint: 'The header `Allow` lists the allowed methods.',
     httpStatus: 405,
     exitCode: 65,
     retryable: false,

@@ -5,14 +5,14 @@ export const sandboxRows = {
   ENVIRONMENT_NOT_FOUND: {
     kind: 'refusal',
     message: 'There is no such environment.',
-    hint: 'Run `lazaret env list` for the names that exist; `lazaret env create` makes one.',
+    hint: 'Run `lazaret env list` for the existing names, or create one with `lazaret env create`.',
     httpStatus: 404,
     exitCode: 64,
     retryable: false,
   },
   ENVIRONMENT_EXISTS: {
     kind: 'refusal',
-    message: 'There is an environment of this name already.',
+    message: 'An environment with this name already exists.',
     hint: 'Choose another name, or replace it: `lazaret env update`, or the option `replace`.',
     httpStatus: 409,
     exitCode: 64,
@@ -28,7 +28,7 @@ export const sandboxRows = {
   },
   ENVIRONMENT_FAILED: {
     kind: 'refusal',
-    message: 'The environment cannot be made, or is damaged.',
+    message: 'The environment cannot be built, or is damaged.',
     hint: 'The message has the last lines of the installer.',
     httpStatus: 422,
     exitCode: 65,
@@ -45,7 +45,7 @@ export const sandboxRows = {
   CONTEXT_GONE: {
     kind: 'refusal',
     message: 'There is no such code context.',
-    hint: 'Create one; it may have been deleted.',
+    hint: 'Create one. The old one may have been deleted.',
     httpStatus: 404,
     exitCode: 64,
     retryable: false,

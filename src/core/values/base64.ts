@@ -1,4 +1,4 @@
-/** Bytes as text and back, where there is a Buffer and where there is none, as in a browser. */
+/** Bytes as text and back, with a Buffer or without one, as in a browser. */
 
 const hasBuffer = typeof Buffer !== 'undefined'
 /** As many arguments as every engine passes at one time. */

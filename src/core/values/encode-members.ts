@@ -115,7 +115,7 @@ export class MapMembers implements Members {
   constructor(value: ReadonlyMap<unknown, unknown>, place: Place, text: JsonText) {
     const links = new Links(text)
     mapForEach(value, (item, key) => links.add(key, item))
-    // A key, a value, and what ends the pair, because each may have members of its own.
+    // A key, a value, and what ends the pair, because each may have its own members.
     this.count = 3 * links.count
     this.#link = links.first
     this.#entries = below(place, 'value')
@@ -217,7 +217,7 @@ export class ErrorMembers implements Members {
 
 const noKeys: readonly string[] = []
 
-/** Fields that have a place of their own, and those that engines add to every error. */
+/** Fields that have their own place, and those that engines add to every error. */
 function isErrorField(key: string): boolean {
   switch (key) {
     case 'name':

@@ -64,7 +64,7 @@ export class JsonText {
   }
 
   #flatten(): void {
-    // Engines make a rope flat when one of its characters is asked for.
+    // Engines flatten a rope when one of its characters is read.
     stringCodeAt(this.#chunk, 0)
     this.#flat += this.#chunk
     this.#chunk = ''

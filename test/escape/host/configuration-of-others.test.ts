@@ -54,7 +54,7 @@ async function expectRefusal(cwd: string, pattern: RegExp): Promise<void> {
     const { exitCode, stdout, stderr } = await runCli(args, { cwd })
     assert.deepEqual([exitCode, stdout], [64, ''], stderr)
     assert.match(stderr, pattern)
-    assert.match(stderr, /found on the way and may only narrow.*\n.*--config /)
+    assert.match(stderr, /so it may only narrow.*\n.*--config /)
   }
   assert.equal(wasExecuted(), false)
 }
@@ -122,7 +122,7 @@ for (const uid of isRoot ? [0, stranger] : [undefined])
       const who = uid === undefined ? {} : { uid, gid: uid }
       const { exitCode, stdout, stderr } = await runCli(args, { cwd: inFolder('clone'), env, ...who })
       assert.deepEqual([exitCode, stdout], [64, ''], stderr)
-      const [, asked = ''] = /found on the way and may only narrow; it asks for (.*)\.$/m.exec(stderr) ?? []
+      const [, asked = ''] = /so it may only narrow; it asks for (.*)\.$/m.exec(stderr) ?? []
       const keys = [...asked.matchAll(/`(\w+)/g)].map(([, key]) => key)
       assert.deepEqual(new Set(keys), new Set(Object.keys(found).filter((key) => key !== 'ceilings')))
     }
@@ -162,7 +162,7 @@ if (isRoot) {
     chownSync(inFolder('theirs', fileName), stranger, stranger)
     const { exitCode, stderr } = await runCli(['doctor', '--config', inFolder('theirs', fileName)])
     assert.equal(exitCode, 64)
-    assert.match(stderr, /is not obeyed: \S+ belongs to another user/)
+    assert.match(stderr, /is ignored: \S+ belongs to another user/)
     assert.equal(wasExecuted(), false)
   })
 }

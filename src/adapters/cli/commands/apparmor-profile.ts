@@ -12,7 +12,7 @@ export function appArmorProfile(path = realpathSync(launcherPath())): string {
   // Quotes allow blanks; what is left are the signs of patterns, of escapes and of variables.
   if (/["\\?*[\]{}^@\n]/.test(path)) {
     throw new UsageError(
-      `The launcher's path has signs that mean something to AppArmor: ${path}.`,
+      `The launcher's path has characters that are special in AppArmor: ${path}.`,
       'Install the package in a folder without them.',
     )
   }

@@ -1,4 +1,4 @@
-/** `lazaret audit verify`: says whether an audit log is as it was written. */
+/** `lazaret audit verify`: checks whether an audit log was changed. */
 import type { Command } from 'commander'
 
 import type { AuditVerification } from '../../../observe/verify-audit.ts'

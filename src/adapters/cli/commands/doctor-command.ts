@@ -1,4 +1,4 @@
-/** `lazaret doctor`: looks at the machine, and answers with whether it meets the minimum. */
+/** `lazaret doctor`: inspects the machine, and reports whether it meets the minimum. */
 import type { Command } from 'commander'
 import { errorTable } from '../../../core/errors/errors.ts'
 import type { ProbeReport } from '../../../jail/machine/probe-report.ts'

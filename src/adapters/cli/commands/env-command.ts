@@ -18,7 +18,7 @@ import { printJson } from '../output/print-json.ts'
 import { toSingleLine } from '../output/terminal-text.ts'
 
 const help = `
-Packages come from the sources that this machine's pip and npm use; with --offline from local files alone. Installers run
+Packages come from the sources that this machine's pip and npm use; with --offline only from local files. Installers run
 in a sandbox that reaches these alone. No install script of npm runs unless it is allowed.
 
 Examples:
@@ -37,7 +37,7 @@ type Perform = (name: string, flags: CreateFlags) => Promise<number>
 export function addEnvCommand(program: Command, context: CommandContext): void {
   const env = program
     .command('env')
-    .description('make and remove environments: packages that runs and sandboxes can import')
+    .description('create and remove environments: packages that runs and sandboxes can import')
     .addHelpText('after', help)
   const on = (usage: string, description: string) =>
     addEngineOptions(env.command(usage)).description(description)
@@ -48,11 +48,11 @@ export function addEnvCommand(program: Command, context: CommandContext): void {
   named(addCreateOptions(on('create <name>', 'install packages and give them a name')), async (name, flags) =>
     build(name, { flags, context, spec: await readEnvironmentSpec(flags) }),
   )
-  const update = on('update <name>', 'install again what an environment was created with, in new versions')
-  named(update.option('--verbose', 'print what the installers print'), (name, flags) =>
+  const update = on('update <name>', 'install the packages of an environment again, in new versions')
+  named(update.option('--verbose', 'print the output of the installers'), (name, flags) =>
     build(name, { flags, context }),
   )
-  named(on('inspect <name>', 'print what is in an environment, and its lock'), (name, flags) =>
+  named(on('inspect <name>', 'print the packages of an environment, and its lock'), (name, flags) =>
     inspect(name, flags, context),
   )
   named(on('remove <name>', 'remove an environment that nobody uses'), async (name, flags) => {
@@ -75,11 +75,11 @@ function addCreateOptions(command: Command): Command {
     .option('--find-links <folder>', 'a folder of wheels and source archives (repeatable)', append)
     .option('--npm-tarball <file>', 'a tarball of an npm package to install (repeatable)', append)
     .option('--npm-cache <folder>', 'a cache of npm to install from')
-    .option('--offline', 'no network: local files alone')
+    .option('--offline', 'no network, only local files')
     .option('--allow-scripts <packages...>', 'npm packages whose install scripts may run, without a network')
     .option('--lock <file>', 'install exactly this: the JSON that `env inspect --json` prints')
     .option('--replace', 'give the name to the new environment if it has one already')
-    .option('--verbose', 'print what the installers print')
+    .option('--verbose', 'print the output of the installers')
 }
 
 /** `spec` is what to install; what the environment was created with, if absent. */

@@ -1,4 +1,4 @@
-/** `lazaret exec`: one command in a sandbox of its own. */
+/** `lazaret exec`: one command in a new sandbox. */
 import type { Command } from 'commander'
 import { explainBadPattern } from '../../../runtimes/collect/pattern.ts'
 import type { CommandContext } from './command-context.ts'

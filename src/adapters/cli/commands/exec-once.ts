@@ -1,4 +1,4 @@
-/** Runs one command in a sandbox that is made for it, and prints what came out. */
+/** Runs one command in a new sandbox, and prints its result. */
 import { LazaretError } from '../../../core/errors/errors.ts'
 import type { Limits } from '../../../core/limits.ts'
 import { createLazaret } from '../../../engine/lazaret.ts'
@@ -86,7 +86,7 @@ async function perform(exec: ExecOnce, limits: Limits, output: GuestOutput): Pro
     limits: asked,
     network,
     ...(environment !== undefined && { environment }),
-    // They keep ports free for a service of ours, and the command line has none.
+    // They keep ports free for a service, and the command line has none.
     protectedPorts: [],
     allowDegradedSecrets: flags.allowDegradedSecrets === true,
   })
@@ -103,7 +103,7 @@ async function perform(exec: ExecOnce, limits: Limits, output: GuestOutput): Pro
   return { result, collected, lowered }
 }
 
-/** Beside the session, which nobody needs: for its next command a shell that killed itself would be an error. */
+/** Outside of the session, which no one needs: for its next command a shell that killed itself would be an error. */
 async function runToItsEnd(sandbox: Sandbox, command: string, options: ExecOptions): Promise<ExecResult> {
   for await (const event of sandbox.execStream(command, options)) {
     if (event.type === 'complete') return event.result

@@ -1,4 +1,4 @@
-/** What can end a command early from outside: the user, the system, or a reader that went away. */
+/** What can end a command early from outside: the user, the system, or a reader that disconnected. */
 import { constants } from 'node:os'
 import { resetOn } from '../output/terminal-text.ts'
 
@@ -8,8 +8,8 @@ export interface Interruption extends Disposable {
   /** Aborts when the command should stop. */
   readonly signal: AbortSignal
   /**
-   * Performs work that ends by itself when the signal aborts, and leaves nothing behind if it may. Outside of such work
-   * a signal ends the process at once: whatever it is that we wait for may never come.
+   * Performs work that ends when the signal aborts, and that leaves nothing behind if it gets the time. Outside of such
+   * work a signal ends the process at once: whatever it is that we wait for may never come.
    */
   readonly duringRun: <T>(work: () => Promise<T>) => Promise<T>
   /** Whether nobody reads our standard output any more, as after `lazaret run … | head -1`. */

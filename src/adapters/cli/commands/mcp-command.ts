@@ -28,8 +28,8 @@ const usualOptions = {
 
 const examples = `
 The server has two tools. execute_code { language, code, input?, timeout_ms? } runs a program in a fresh cell.
-validate_code { language, code } reads a program and names what is risky in it. The configuration sets the limits.
-With --sandboxes there are nine more, for sandboxes that stay between calls: create_sandbox, run_code, execute_command,
+validate_code { language, code } reads a program and lists what is risky in it. The configuration sets the limits.
+With --sandboxes there are nine more, for sandboxes that persist between calls: create_sandbox, run_code, execute_command,
 read_file, write_file, list_files, fork_context, close_context, close_sandbox.
 
 Claude Code      claude mcp add lazaret -- npx -y lazaret mcp
@@ -100,7 +100,7 @@ async function serve(flags: McpFlags, context: CommandContext): Promise<number> 
   const { signal, warn, duringRun } = context
   if (flags.sandboxes !== undefined && flags.validation === 'enforce')
     throw new UsageError(
-      'with --sandboxes nothing reads what runs in them, so --validation enforce could not hold.',
+      'code in sandboxes is not validated, so --validation enforce does not work with --sandboxes.',
       'Leave one of the two out.',
     )
   const tokens = await readTokens(flags, signal)

@@ -1,4 +1,4 @@
-/** `lazaret receipt verify`: says whether the holder of a key has stated what a receipt says. */
+/** `lazaret receipt verify`: checks whether the holder of a key signed a receipt. */
 import type { Command } from 'commander'
 
 import { notGenuine } from './audit-command.ts'

@@ -1,4 +1,4 @@
-/** Runs one request and prints what came out. */
+/** Runs one request and prints its result. */
 import type { RunRequest } from '../../../core/request.ts'
 import { createLazaret } from '../../../engine/lazaret.ts'
 import type { LazaretOptions } from '../../../engine/options/options.ts'

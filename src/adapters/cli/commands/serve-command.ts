@@ -31,7 +31,7 @@ Examples:
   lazaret token create --name ci --tokens /etc/lazaret/tokens.json
   lazaret serve --host 0.0.0.0 --public-host build.example --tokens /etc/lazaret/tokens.json
 
-Without --tokens the server makes one token for this start, prints it, and listens on this machine alone. With
+Without --tokens the server creates one token at each start, prints it, and listens only on this machine. With
 LAZARET_TOKEN that is the token, of every scope. SIGTERM lets what runs end within --drain; a second one ends at once.
 docs/operate/http.md has the routes.`
 
@@ -54,27 +54,27 @@ export function addServeCommand(program: Command, context: CommandContext): void
   const command = program
     .command('serve')
     .description('serve the HTTP API, for callers in any language')
-    .option('--host <address>', 'where to listen; needs tokens unless it is this machine', defaultHost)
-    .option('--port <port>', 'the port; 0 takes any that is free', parsePort, defaultPort)
+    .option(
+      '--host <address>',
+      'the address to listen on; needs tokens unless it is this machine',
+      defaultHost,
+    )
+    .option('--port <port>', 'the port; 0 takes any free one', parsePort, defaultPort)
     .option('--unix <path>', 'listen on a Unix socket instead, which only this user may use')
-    .option('--tokens <file>', 'who may call, as lazaret token makes it')
-    .option('--tls-cert <file>', 'speak TLS with this certificate, in PEM; needs --tls-key')
+    .option('--tokens <file>', 'the file of tokens that lazaret token writes')
+    .option('--tls-cert <file>', 'use TLS with this certificate, in PEM; needs --tls-key')
     .option('--tls-key <file>', 'its private key, which only this user may read')
-    .option('--public-host <name...>', 'further names by which callers know this server')
+    .option('--public-host <name...>', 'further host names that callers use for this server')
     .option('--open', 'open the console in a browser')
-    .option('--cors <origin...>', 'origins whose pages may call the server, with a token like everybody')
+    .option('--cors <origin...>', 'origins whose pages may call the server; they need a token too')
     .option(
       '--drain <duration>',
-      'how long work may go on after SIGTERM (default 30s)',
+      'how long work may continue after SIGTERM (default 30s)',
       parseDuration,
       defaultDrainMs,
     )
-    .option(
-      '--bound <name=value>',
-      'another value for a bound of docs/operate/http.md; repeatable',
-      parseBound,
-    )
-    .option('--json', 'print exactly one JSON document, on one line, when it listens')
+    .option('--bound <name=value>', 'change a bound of docs/operate/http.md (repeatable)', parseBound)
+    .option('--json', 'print one JSON document, on one line, once it listens')
   addConfigurationOptions(command)
     .addHelpText('after', help)
     .action(() => context.perform(command, () => serve(command.opts<ServeFlags>(), context)))
@@ -132,7 +132,7 @@ async function serve(flags: ServeFlags, context: CommandContext): Promise<number
         throw listenError(error, flags)
       })
       if (flags.unix === undefined && tls === undefined && !isLoopback(flags.host))
-        warn('tokens cross the network as they are, unless a proxy in front of this server speaks TLS')
+        warn('tokens cross the network in clear text, unless a proxy in front of this server uses TLS')
       const token = 'token' in source ? source.token : undefined
       announce(service.url, token, flags)
       await using page = flags.open === true ? await openConsole(service.url, token, warn) : undefined
@@ -175,8 +175,8 @@ async function chooseTokens({ tokens: path, host, unix }: ServeFlags): Promise<T
   }
   if (unix === undefined && !isLoopback(host))
     throw new UsageError(
-      `--host ${host} can be reached from other machines, and nobody has said who may call.`,
-      'Make a token, and name its file: lazaret token create --name <name> --tokens <file>; lazaret serve --tokens <file>',
+      `--host ${host} can be reached from other machines, so it needs tokens.`,
+      'Create a token, and name its file: lazaret token create --name <name> --tokens <file>; lazaret serve --tokens <file>',
     )
   const token = makeToken()
   return { tokens: [entry('start', token)], token }
@@ -222,7 +222,7 @@ async function readTls(
     createSecureContext(pair)
   } catch (error) {
     throw new UsageError(
-      `${toSingleLine(tlsCert)} and ${toSingleLine(tlsKey)} are no certificate and its key: ${(error as Error).message}.`,
+      `${toSingleLine(tlsCert)} and ${toSingleLine(tlsKey)} are not a certificate and its key: ${(error as Error).message}.`,
       'Both are PEM files; the certificate comes first in a chain.',
     )
   }

@@ -60,8 +60,8 @@ async function snippet({ signal, duringRun, warn }: CommandContext): Promise<num
 }
 
 /**
- * What the operator has decided, for every door: whether there are snippets at all, and whether work is recorded. Most have
- * no file, and then nothing is loaded.
+ * The operator's decision, for every entry point: whether there are snippets at all, and whether work is recorded. Most
+ * have no file, and then nothing is loaded.
  */
 async function readOptions(): Promise<LazaretOptions> {
   const places = usualPlaces()
@@ -72,7 +72,7 @@ async function readOptions(): Promise<LazaretOptions> {
   return options
 }
 
-/** A Lazaret of the operator's stands beside it, and writes the record before there is an answer. */
+/** A Lazaret with the operator's options runs beside it, and writes the record before the answer. */
 async function performRecorded(
   options: LazaretOptions,
   perform: (govern: (run: RunJob) => RunJob) => Promise<SnippetResult>,
@@ -109,7 +109,7 @@ async function runInThread(request: unknown, signal: AbortSignal): Promise<Snipp
   }
 }
 
-/** What is no fault of the program is told in the same way. */
+/** Failures that are not the program's fault are reported in the same way. */
 async function runOrRefuse(work: () => Promise<SnippetResult>, signal: AbortSignal) {
   try {
     return await work()

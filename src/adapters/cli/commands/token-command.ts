@@ -17,8 +17,8 @@ Examples:
   lazaret token create --name ci --scopes run,sandbox --rate 60/m --running 4
   lazaret token revoke ci
 
-Scopes: run (programs), sandbox (sandboxes and all that is in them), admin (figures and metrics).
-A running server reads the file again when it changes; what belongs to a revoked token ends.`
+Scopes: run (programs), sandbox (sandboxes and their contents), admin (figures and metrics).
+A running server reloads the file when it changes, and ends all work of a revoked token.`
 
 interface FileFlags {
   readonly tokens?: string
@@ -36,24 +36,24 @@ interface CreateFlags extends FileFlags {
 export function addTokenCommand(program: Command, context: CommandContext): void {
   const token = program
     .command('token')
-    .description('make, list and revoke the tokens of lazaret serve')
+    .description('create, list and revoke the tokens of lazaret serve')
     .addHelpText('after', help)
   const create = withFile(token.command('create'))
-    .description('make a token, and print it: it is stored nowhere')
-    .requiredOption('--name <name>', 'who uses it; the client of its work, in policies and in the audit log')
-    .option('--scopes <list>', 'what it is for: run, sandbox, admin', 'run,sandbox')
-    .option('--rate <count/m>', 'pieces of work that it may begin in a minute', parseRate)
+    .description('create a token and print it; only its hash is stored')
+    .requiredOption('--name <name>', 'the user of the token: the client in policies and in the audit log')
+    .option('--scopes <list>', 'what it allows: run, sandbox, admin', 'run,sandbox')
+    .option('--rate <count/m>', 'pieces of work that it may start per minute', parseRate)
     .option('--running <count>', 'pieces of work at one time', parseCount)
     .option(
       '--allow <list>',
-      'what its requests may ask for: network, preload, readable, workspace, degraded-secrets',
+      'what its requests may use: network, preload, readable, workspace, degraded-secrets',
     )
     .action(() => context.perform(create, () => createToken(create.opts<CreateFlags>())))
   const list = withFile(token.command('list'))
     .description('print the names, scopes and bounds of all tokens')
     .action(() => context.perform(list, () => listTokens(list.opts<FileFlags>())))
   const revoke = withFile(token.command('revoke <name>'))
-    .description('make a token worthless; its sandboxes end')
+    .description('revoke a token; its sandboxes end')
     .action((name: string) => context.perform(revoke, () => revokeToken(name, revoke.opts<FileFlags>())))
 }
 
@@ -90,7 +90,7 @@ async function createToken({ name, scopes, allow, rate, running, ...flags }: Cre
   await change(path, (tokens) => {
     if (tokens.some((one) => one.name === name))
       throw new UsageError(
-        `there is a token ${toSingleLine(name)} already.`,
+        `a token ${toSingleLine(name)} already exists.`,
         'Revoke it first, or choose another name.',
       )
     return [...tokens, record]
@@ -120,7 +120,7 @@ async function revokeToken(name: string, flags: FileFlags): Promise<number> {
   await change(path, (tokens) => {
     const left = tokens.filter((one) => one.name !== name)
     if (left.length === tokens.length)
-      throw new UsageError(`there is no token ${toSingleLine(name)}.`, 'lazaret token list prints all names.')
+      throw new UsageError(`no token is named ${toSingleLine(name)}.`, 'lazaret token list prints all names.')
     return left
   })
   if (flags.json === true) printJson({ name, file: path })
@@ -156,7 +156,10 @@ async function read(path: string): Promise<TokenRecord[]> {
 export function tokenFileError(error: unknown, path: string): unknown {
   const reason = error instanceof SyntaxError ? error.message : describeSystemError(error)
   if (reason === undefined) return error
-  return new UsageError(`cannot use ${toSingleLine(path)}: ${reason}.`, 'Make one with: lazaret token create')
+  return new UsageError(
+    `cannot use ${toSingleLine(path)}: ${reason}.`,
+    'Create one with: lazaret token create',
+  )
 }
 
 /** Two that change the file at one time cannot lose what the other wrote: the new file can be made by one of them. */
@@ -177,7 +180,7 @@ async function change(path: string, decide: (tokens: TokenRecord[]) => TokenReco
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST')
       throw new UsageError(
-        `${toSingleLine(fresh)} is there: another command changes the file, or was killed when it did.`,
+        `${toSingleLine(fresh)} exists: another command is changing the file, or was killed while it did.`,
         'Delete it if no such command runs.',
       )
     throw tokenFileError(error, path)

@@ -1,5 +1,5 @@
 /**
- * Which configuration files count, and what they come to.
+ * Which configuration files count, and the resulting configuration.
  *
  * One is obeyed in full: the one that is named, by `--config` or `LAZARET_CONFIG`, else the user's, else the system's. If
  * none is named, each `lazaret.config.json` from the current folder upwards may narrow what that one says. All of them
@@ -82,7 +82,7 @@ function splitDocument({ serve, ...options }: ConfigDocument): Pick<Configuratio
 function parseTrusted(read: ConfigText, path: string, parse = parseConfig): ConfigDocument {
   if ('text' in read) return parse(read.text, path)
   throw new UsageError(
-    `${shown(path)} is not obeyed: ${shown(read.intruder.reason)}.`,
+    `${shown(path)} is ignored: ${shown(read.intruder.reason)}.`,
     "A configuration and the folders that lead to it must be root's or yours, and writable by nobody else (chmod go-w).",
   )
 }
@@ -109,8 +109,9 @@ async function narrowByFound(base: Configuration, folder: string): Promise<Confi
 }
 
 /**
- * Anybody can put a file into /tmp: obeying it would give them power over this command, and so would refusing to go on.
- * A file of ours with a mode that lets others write stops the command, because its limits were meant.
+ * Anybody can put a file into /tmp: obeying it would give them power over this command, and so would stopping because
+ * of it. If others can write to a file of this user or root, the command stops, because that file's limits were
+ * intended.
  */
 function isOwnMistake(path: string, { by, path: place }: Intruder): boolean {
   return by === 'mode' && place === path
@@ -127,7 +128,7 @@ function isSame(one: string, other: string): boolean {
 function refuseWidening(path: string, wishes: readonly string[]): void {
   if (wishes.length === 0) return
   throw new UsageError(
-    `${shown(path)} was found on the way and may only narrow; it asks for ${wishes.join(', ')}.`,
+    `${shown(path)} was found in this folder or one above it, so it may only narrow; it asks for ${wishes.join(', ')}.`,
     `If you have read and trust it, allow it with --config ${shown(path)}; otherwise remove it.`,
   )
 }

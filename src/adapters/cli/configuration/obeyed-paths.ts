@@ -1,7 +1,7 @@
 /**
- * What our own commands read or execute outside of any cell, so that nothing of a guest's may be written there: files
- * that are configuration by their name, those that are named as configuration, what interpreters are and load, and our
- * own program with its packages.
+ * What Lazaret's commands read or execute outside of any cell, so nothing from a guest may be written there: files that
+ * are configuration by their name, those that are named as configuration, what interpreters are and load, and our own
+ * program with its packages.
  */
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * Reads one configuration file, when nobody but root and this user can have written it. It is looked at before it is
- * opened, so that a pipe keeps nobody waiting; after that look nobody else can replace it.
+ * Reads one configuration file, when nobody but root and this user can have written it. It is inspected before it is
+ * opened, so a pipe cannot block the command; after that no one else can replace it.
  */
 import { constants, lstatSync } from 'node:fs'
 import { open } from 'node:fs/promises'

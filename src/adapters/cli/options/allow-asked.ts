@@ -1,5 +1,5 @@
 /**
- * The person at the terminal is the operator, and what a flag asks for is asked by them: it is allowed. A configuration
+ * The person at the terminal is the operator, so a flag is the operator's own request: it is allowed. A configuration
  * that names the networks is obeyed.
  */
 import type { Network } from '../../../core/network.ts'

@@ -1,4 +1,4 @@
-/** The options that every command has, and what they make of the configuration. */
+/** The options that every command has, and how they change the configuration. */
 import { type Command, Option } from 'commander'
 import { defaultMinimum, protectionLevels } from '../../../core/protection.ts'
 import type { LazaretOptions } from '../../../engine/options/options.ts'

@@ -59,10 +59,7 @@ function readRequirements(
     .filter((line) => line !== '')
   const option = lines.find((line) => line.startsWith('-'))
   if (option !== undefined)
-    throw new UsageError(
-      `${path} has the option ${JSON.stringify(option)}.`,
-      'Name packages in it and nothing else.',
-    )
+    throw new UsageError(`${path} has the option ${JSON.stringify(option)}.`, 'Name only packages in it.')
   const isLock = lines.length > 0 && lines.every((line) => line.includes('--hash='))
   return isLock ? { lock: `${lines.join('\n')}\n` } : { python: lines }
 }

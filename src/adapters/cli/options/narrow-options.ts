@@ -1,4 +1,6 @@
-/** What a configuration file may do that was found on the way: narrow, as the table of options says. Pure. */
+/**
+ * What a configuration file found in the current folder or above may do: narrow, as the table of options says. Pure.
+ */
 import { type OptionName, optionRows } from '../../../engine/options/option-table.ts'
 import type { LazaretOptions } from '../../../engine/options/options.ts'
 

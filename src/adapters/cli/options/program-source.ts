@@ -1,4 +1,4 @@
-/** Finds what `lazaret run` is to run: a file, standard input, or the code itself. */
+/** Finds the program for `lazaret run`: a file, standard input, or the code itself. */
 import { defaultLimits } from '../../../core/limits.ts'
 import type { Language, RuntimeName } from '../../../core/request.ts'
 import { readFileBounded, readStandardInput, type ReadBound } from './bounded-read.ts'
@@ -36,7 +36,7 @@ export async function readProgram(
   }
   if (file === '-' && flags.stdin === '-') {
     throw new UsageError(
-      'standard input cannot be both the program and what it reads.',
+      'standard input cannot be both the program and its input.',
       'Put one of them in a file.',
     )
   }

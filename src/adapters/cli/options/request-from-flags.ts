@@ -44,7 +44,7 @@ export async function createRequest(
 export async function readSupplies(flags: CellFlags, context: RequestContext): Promise<GuestSupplies> {
   if (flags.collect !== undefined && flags.outputDir === undefined && flags.json !== true) {
     throw new UsageError(
-      '--collect has no place to put files.',
+      '--collect needs a place for the files.',
       'Add --output-dir <dir> to write them there, or --json to have them in the document.',
     )
   }
@@ -67,10 +67,10 @@ function networkFrom({ network, allow, deny }: CellFlags): Pick<RunRequest, 'net
   if (network !== undefined)
     throw new UsageError(
       '--network and --allow exclude each other.',
-      'With --allow a program reaches what is named, and nothing else.',
+      'With --allow a program reaches only the named hosts.',
     )
   if (allow === undefined)
-    throw new UsageError('--deny takes away from --allow, and there is none.', 'Add --allow <host>.')
+    throw new UsageError('--deny restricts --allow, but --allow is missing.', 'Add --allow <host>.')
   return { network: { allow, ...(deny !== undefined && { deny }) } }
 }
 
@@ -86,7 +86,7 @@ export function parseEnv(pairs: readonly string[], flag = '--env'): Record<strin
       if (equals <= 0) {
         throw new UsageError(
           `${flag} ${pair}: not of the form KEY=VALUE.`,
-          `Variables of this shell are not passed on by name; write ${flag} KEY="$KEY".`,
+          `Variables of this shell cannot be passed by name alone; write ${flag} KEY="$KEY".`,
         )
       }
       return [pair.slice(0, equals), pair.slice(equals + 1)]

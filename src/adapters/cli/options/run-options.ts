@@ -58,7 +58,11 @@ export function addCellOptions(command: Command, collected: string): Command {
       'a host that may be reached, such as api.example.com, *.example.org:443, 203.0.113.0/24:5432 or localhost:8080 (repeatable)',
       append,
     )
-    .option('--deny <host[:port]>', 'a host that may not, whatever --allow says (repeatable)', append)
+    .option(
+      '--deny <host[:port]>',
+      'a host that may not be reached, whatever --allow says (repeatable)',
+      append,
+    )
 }
 
 export function append(value: string, previous: readonly string[] = []): readonly string[] {

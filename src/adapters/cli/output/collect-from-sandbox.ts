@@ -1,6 +1,6 @@
 /**
- * `--collect` of a command: the sandbox lists its files, we choose, it reads them. What the command has left running goes
- * on meanwhile, so a file may be longer by now, or another, or gone: it is left out, and that is said.
+ * `--collect` of a command: the sandbox lists its files, we choose, it reads them. Processes that the command left
+ * behind still run, so a file may have grown, been replaced, or be gone: it is left out, and that is said.
  */
 import { systemClock } from '../../../core/clock.ts'
 import { LazaretError } from '../../../core/errors/errors.ts'
@@ -16,7 +16,7 @@ export interface CollectBound {
   readonly signal: AbortSignal
 }
 
-/** Each file is read by a process of its own: ten thousand of them take their time. */
+/** Each file is read by its own process: ten thousand of them take their time. */
 const collectMs = 60_000
 const entriesMax = 100_000
 const readersMax = 4

@@ -6,8 +6,8 @@ import { toSingleLine } from './terminal-text.ts'
 import { formatDuration, formatSize } from '../options/units.ts'
 
 /**
- * Nothing for a program that ended by itself: its exit code is its own message. Nothing for a cancelled run either:
- * a command can be cancelled before it has a run, so that is announced in program.ts.
+ * Nothing for a program that ended on its own: its exit code is its own message. Nothing for a cancelled run either: a
+ * command can be cancelled before it has a run, so that is announced in program.ts.
  */
 export function describeOutcome(outcome: Outcome, ceilings: Partial<Limits> = {}): string | undefined {
   switch (outcome.kind) {

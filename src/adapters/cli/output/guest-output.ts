@@ -1,4 +1,4 @@
-/** Passes on what the guest prints, as it comes: unchanged into a pipe or file, made safe on a terminal. */
+/** Passes on the guest's output as it arrives: unchanged into a pipe or file, made safe on a terminal. */
 import { once } from 'node:events'
 
 import type { OutputChunk } from '../../../core/request.ts'
@@ -44,7 +44,7 @@ export class GuestOutput {
     this.#isInsideLine.stdout = this.#isInsideLine.stderr = false
   }
 
-  /** Prints a line of ours, after finishing the line that the guest left open. */
+  /** Prints a line of Lazaret, after ending a line that the guest left open. */
   printLine(stream: StreamName, line: string): void {
     const reset = this.#isStyled ? resetOn(process[stream]) : ''
     process[stream].write(`${reset}${this.#isInsideLine[stream] ? '\n' : ''}${line}\n`)

@@ -8,7 +8,7 @@ interface OutputFlags extends EngineFlags {
   readonly outputDir?: string
 }
 
-/** The folder of `--output-dir`, in which nothing is written that a command of ours obeys; null without that flag. */
+/** The folder of `--output-dir`. No file is written there that a Lazaret command obeys; null without that flag. */
 export async function openOutput(
   { outputDir, config }: OutputFlags,
   { toolchains }: LazaretOptions,

@@ -1,8 +1,8 @@
 /**
- * `--output-dir`: files of a guest, written to a folder of the host. Their paths are the guest's words, and other files
- * may lie in the folder already. So every folder on the way is opened by itself, below the one before and never through
- * a link, and a file appears whole under its name or not at all. A regular file of that name is replaced; anything
- * else that stands there stays, and the file is not written. Nor is one that a command of ours would obey.
+ * `--output-dir`: files of a guest, written to a folder of the host. Their paths are guest text, and the folder may
+ * contain other files. So every folder of the path is opened separately, below the one before and never through a link,
+ * and a file appears whole under its name or not at all. A regular file of that name is replaced; anything else that
+ * stands there stays, and the file is not written. Nor is one that a Lazaret command would obey.
  */
 import { constants } from 'node:fs'
 import { lstat, open, readlink, rename, rm } from 'node:fs/promises'
@@ -32,7 +32,7 @@ export class OutputFolder implements AsyncDisposable {
 
   /**
    * Makes the folder if need be. A link that the user names is followed: it is the user's own. `obeyed` are the real
-   * paths of what is not written, see `obeyed-paths.ts`.
+   * paths of files that are not written, see `obeyed-paths.ts`.
    */
   static async open(path: string, obeyed: readonly string[] = []): Promise<OutputFolder> {
     try {
@@ -41,7 +41,7 @@ export class OutputFolder implements AsyncDisposable {
     } catch (error) {
       throw new UsageError(
         `--output-dir ${path}: ${describeSystemError(error) ?? String(error)}.`,
-        'Name a folder that exists or can be made.',
+        'Name a folder that exists or can be created.',
       )
     }
   }
@@ -51,7 +51,7 @@ export class OutputFolder implements AsyncDisposable {
     const parts = path.split('/')
     if (parts.some((part) => /^\.{0,2}$/.test(part) || part.includes('\0')))
       return 'not a path below the folder'
-    // Also as a folder, which would stand in the way of every command below.
+    // Also as a folder, which would block every command below it.
     if (parts.some(isConfigName)) return 'a file of that name is a configuration of lazaret'
     // Before any folder is made.
     if (leadsToPackages(path)) return inPackages

@@ -1,4 +1,4 @@
-/** The report of `lazaret doctor` for people: what was seen of each thing; below it what that means, and the fix. */
+/** The report of `lazaret doctor` for people: each finding, its meaning, and the fix. */
 import type { FoundBy } from '../../../core/receipt.ts'
 import type { ProbeReport, ProbeToolchain } from '../../../jail/machine/probe-report.ts'
 import type { ConfigurationFile } from '../configuration/configuration.ts'

@@ -1,4 +1,4 @@
-/** Environments as text. Names and versions of packages are guests' words. */
+/** Environments as text. Names and versions of packages are guest text. */
 import type { Environment, EnvironmentPackage } from '../../../environments/environment.ts'
 import { toSingleLine } from './terminal-text.ts'
 

@@ -1,4 +1,6 @@
-/** Shows what was thrown and answers with the exit code: our refusals and faults, and mistakes in the command line. */
+/**
+ * Prints a thrown error and returns the exit code: Lazaret's refusals and faults, and mistakes in the command line.
+ */
 import { CommanderError } from 'commander'
 import { errorTable, LazaretError } from '../../../core/errors/errors.ts'
 import { paint } from './colour.ts'
@@ -61,7 +63,7 @@ function usage(message: string, hint: string): ErrorReport {
   return { exitCode, document: { code: 'INVALID_REQUEST', kind, message, hint, retryable } }
 }
 
-/** Something that we did not foresee is a defect of ours, so its stack belongs into the report. */
+/** An unexpected error is a defect in Lazaret, so its stack belongs in the report. */
 function defect(error: unknown): ErrorReport {
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
   const hint = 'This is a defect in Lazaret. Please report it with the text above.'

@@ -1,4 +1,4 @@
-/** What a person would miss otherwise, whether of a run or of a command: one line each, or none. */
+/** Remarks that a person would otherwise miss, about a run or a command: one line each, or none. */
 import { describeRefusals } from '../../../core/network.ts'
 import type { Receipt } from '../../../core/receipt.ts'
 import type { RunResult } from '../../../core/result.ts'
@@ -13,7 +13,7 @@ export function describeClamped(clamped: readonly string[]): string[] {
   return clamped.length === 0 ? [] : [`lowered to the configured ceiling: ${clamped.join(', ')}.`]
 }
 
-/** Of a command that went on all the same. */
+/** Of a command that continued. */
 export function describeTouched(touched: ExecResult['touched']): string[] {
   if (touched.length === 0) return []
   return [`reached its limit: ${touched.map(({ limit, allowed }) => `${limit} (${allowed})`).join(', ')}.`]

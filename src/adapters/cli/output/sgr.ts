@@ -16,7 +16,7 @@ const extendedWithParts = /^(?:38|48|58):(?:5:\d{1,3}|2:(?:\d{0,3}:)?\d{1,3}:\d{
 /** How many parameters follow that belong to it: a palette's index, or red, green and blue. */
 const argumentsOf: Readonly<Record<string, number>> = { '5': 1, '2': 3 }
 
-/** Takes out of every sequence what is not allowed, and the sequence when nothing is left. */
+/** Removes from every sequence what is not allowed, and the whole sequence when nothing is left. */
 export function allowStyles(text: string): string {
   return text.replace(sequence, (whole, parameters: string) => {
     // No parameter at all is the reset.

@@ -52,14 +52,14 @@ export function showControls(text: string): string {
 }
 
 /**
- * What comes before a line of ours on a terminal that a guest's bytes may have reached past the filter, through a pipe
- * that another program shows.
+ * Precedes a line of Lazaret on a terminal that a guest's bytes may have reached past the filter, through a pipe that
+ * another program shows.
  */
 export function resetOn(stream: { readonly isTTY?: boolean }): string {
   return stream.isTTY === true && process.env['TERM'] !== 'dumb' ? reset : ''
 }
 
-/** Guest text for a line of ours: one line, no controls, no change of writing direction, bounded. */
+/** Guest text for a line that Lazaret prints: one line, no controls, no change of writing direction, bounded. */
 export function toSingleLine(text: string, lengthMax = 400): string {
   const line = text
     .slice(0, lengthMax)

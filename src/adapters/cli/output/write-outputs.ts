@@ -1,4 +1,6 @@
-/** What a run left besides text: its collected files and the pictures it displayed, as files in `--output-dir`. */
+/**
+ * What a run produced besides text: its collected files and the pictures it displayed, as files in `--output-dir`.
+ */
 import type { RunResult } from '../../../core/result.ts'
 import type { OutputFolder } from './output-folder.ts'
 import { toSingleLine } from './terminal-text.ts'
@@ -24,7 +26,7 @@ export interface WrittenOutputs {
 /** What a program of the system answers that cannot make the file it was asked for (sysexits.h). */
 const cannotCreateExitCode = 73
 
-/** A person can take in so many names; a guest can make ten thousand. */
+/** A person can read this many names; a guest can make ten thousand. */
 const namedMax = 50
 
 /** What is written of a result; a command has no displays. */

@@ -27,7 +27,7 @@ export class HistoryFile {
     this.path = join(state, 'lazaret', `repl-${language}.history`)
   }
 
-  /** The newest first. Empty where there is none, or none that is a file of this user's. */
+  /** The newest first. Empty if there is no history file, or if it is not this user's. */
   read(): string[] {
     let descriptor: number
     try {

@@ -1,4 +1,4 @@
-/** `lazaret repl`: code typed line by line, in a code context of a sandbox of its own. */
+/** `lazaret repl`: code typed line by line, in a code context of a new sandbox. */
 import { type Command, Option } from 'commander'
 import { networkModes, type NetworkMode } from '../../../core/network.ts'
 import { contextLanguages } from '../../../core/work.ts'
@@ -19,10 +19,10 @@ interface ReplFlags extends EngineFlags, Pick<LimitFlags, 'memory' | 'timeout'> 
 }
 
 const more = `
-Variables, imports and functions stay until the end; nothing of it touches this machine. Ctrl-C interrupts the code that
+Variables, imports and functions stay until the end; the code cannot touch this machine. Ctrl-C interrupts the code that
 runs and keeps its variables, Tab completes names, and .help says more. Pictures are shown by kitty, Ghostty, iTerm2 and
-WezTerm. The history is in $XDG_STATE_HOME/lazaret, or else in ~/.local/state/lazaret, for your eyes alone.
-What is piped in is one piece of code, and its outcome is the exit code.
+WezTerm. The history is in $XDG_STATE_HOME/lazaret, or else in ~/.local/state/lazaret, readable only by you.
+Piped input is one piece of code, and its outcome is the exit code.
 
 Examples:
   lazaret repl -l python --file data
@@ -33,7 +33,9 @@ export function addReplCommand(program: Command, context: CommandContext): void 
     .command('repl')
     .description('type code into a sandbox, line by line')
     .addOption(
-      new Option('-l, --language <language>', 'what is typed').choices(contextLanguages).default('python'),
+      new Option('-l, --language <language>', 'the language of the code')
+        .choices(contextLanguages)
+        .default('python'),
     )
     .option('--file <path[:guest]>', 'a file or folder to place in /workspace (repeatable)', append)
     .addOption(
@@ -41,7 +43,7 @@ export function addReplCommand(program: Command, context: CommandContext): void 
     )
     .option('--memory <size>', 'memory of the interpreter, e.g. 2GiB (default 512MiB)', parseSize)
     .option('--timeout <duration>', 'real time of each piece of code (default none)', parseDuration)
-    .option('--no-history', 'read and keep no history')
+    .option('--no-history', 'neither read nor write the history')
   addConfigurationOptions(command)
     .addHelpText('after', more)
     .action(() => context.perform(command, () => repl(command.opts<ReplFlags>(), context)))

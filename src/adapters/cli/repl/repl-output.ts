@@ -1,4 +1,4 @@
-/** What a REPL prints of the guest's: output as it comes, displays, values, and how code ended. */
+/** What a REPL prints from the guest: output as it arrives, displays, values, and how code ended. */
 import type { MimeBundle } from '../../../core/result.ts'
 import type { CodeResult } from '../../../sandbox/contexts/context-types.ts'
 import { paint } from '../output/colour.ts'

@@ -133,7 +133,7 @@ class Repl {
     try {
       output.tellEnd(await this.#context.runCode(code, { timeout, signal, onInput, ...output.callbacks }))
     } catch (error) {
-      // A refusal of ours, such as code that is too long: the session goes on.
+      // A refusal by Lazaret, such as code that is too long: the session continues.
       output.tell(toSingleLine(error instanceof Error ? error.message : String(error)))
     }
   }

@@ -21,7 +21,7 @@ export function pictureProtocolOf(env: Readonly<Record<string, string | undefine
 export interface ShownBundle {
   /** Guest text. */
   readonly text: string
-  /** A sequence of ours around the picture's own bytes, in base64. */
+  /** A control sequence from Lazaret around the picture's bytes, in base64. */
   readonly picture?: string
 }
 

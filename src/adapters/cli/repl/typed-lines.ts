@@ -1,4 +1,4 @@
-/** Lines that a person types at a terminal, one after another, with what is typed ahead. */
+/** Lines that a person types at a terminal, including lines typed ahead. */
 import { createInterface } from 'node:readline'
 import type { Interface } from 'node:readline'
 

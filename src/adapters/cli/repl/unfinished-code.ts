@@ -1,6 +1,6 @@
 /**
- * Whether a person is still typing: what they have typed so far cannot be all of it. Looks at brackets and quotes and, in
- * Python, at blocks. It reads no language: where it is wrong, Ctrl-C begins anew. Pure.
+ * Whether the typed code is incomplete. Looks at brackets and quotes and, in Python, at blocks. It does not parse the
+ * language: if it is wrong, Ctrl-C starts over. Pure.
  */
 import type { ContextLanguage } from '../../../core/work.ts'
 
@@ -16,7 +16,7 @@ export function isUnfinished(code: string, language: ContextLanguage): boolean {
 
 const opener = /(?::|^\s*@\w[^\n]*)[ \t]*(?:#[^\n]*)?$/m
 
-/** A block goes on until an empty line, as at Python's own prompt. */
+/** A block continues until an empty line, as at Python's own prompt. */
 function isBlockOpen(code: string): boolean {
   return code.endsWith('\\') || (opener.test(code) && !code.endsWith('\n'))
 }

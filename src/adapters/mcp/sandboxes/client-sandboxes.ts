@@ -71,7 +71,7 @@ export class ClientSandboxes implements AsyncDisposable {
     const held = this.#held.get(handle)
     if (held?.client === client && held.sandbox.isAlive) return held.sandbox
     throw new LazaretError('SANDBOX_GONE', {
-      detail: 'There is no sandbox of this id: it was closed, or nobody used it for too long.',
+      detail: 'There is no sandbox with this id: it was closed, or was idle for too long.',
       hint: 'Create one with create_sandbox.',
     })
   }

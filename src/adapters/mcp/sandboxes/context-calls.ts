@@ -22,7 +22,7 @@ export async function contextOf(
     await sandbox.createCodeContext({ id, ...(language !== undefined && { language }) })
   } else if (language !== undefined && known.language !== language)
     throw new LazaretError('INVALID_REQUEST', {
-      detail: `context_id: ${JSON.stringify(id)} speaks ${known.language}.`,
+      detail: `context_id: ${JSON.stringify(id)} runs ${known.language}.`,
     })
   return id
 }

@@ -44,7 +44,7 @@ function addressOf(sandbox: string, path: string): string {
   return `lazaret://${sandbox}/${parts.map(encodeURIComponent).join('/')}`
 }
 
-/** Throws SANDBOX_GONE, and INVALID_REQUEST for an address that is none. */
+/** Throws SANDBOX_GONE, and INVALID_REQUEST for an invalid address. */
 export async function readFileResource(
   sandboxes: ClientSandboxes,
   client: string,

@@ -17,7 +17,7 @@ export interface SandboxTools {
   readonly client: string
   /** What ends a call; disposed when it is over. */
   readonly follow: (context: ServerContext) => Disposable & { readonly signal: AbortSignal }
-  /** What a client is told of an error that may be none of ours. */
+  /** The text for a client about an error that may not come from Lazaret. */
   readonly refusalOf: (error: unknown) => LazaretError
 }
 
@@ -36,7 +36,7 @@ export function registerSandboxTools(server: McpServer, tools: SandboxTools): vo
   for (const tool of sandboxTools) add(server, tools, tool)
   server.registerResource(
     'file',
-    // Whose files there are is told by the tools alone.
+    // Only the tools tell whose files exist.
     new ResourceTemplate(fileTemplate, { list: undefined }),
     { title: 'A file of a sandbox', description: 'At most 8 MiB.' },
     async (address) => {
@@ -132,7 +132,7 @@ const sandboxTools: readonly Tool<z.ZodType>[] = [
   }),
 ]
 
-/** Over HTTP each request of an older client has a server of its own, and names the revision. */
+/** Over HTTP each request of an older client has its own server, and names the revision. */
 function revisionOf({ server }: McpServer, { http }: ServerContext): string | undefined {
   return server.getNegotiatedProtocolVersion() ?? http?.req?.headers.get('mcp-protocol-version') ?? undefined
 }

@@ -56,7 +56,7 @@ describe('an option for the network that cannot be meant', () => {
     const both = await runCli(['run', '--network', 'host', '--allow', 'good.example', ...code])
     assert.match(both.stderr, /--network and --allow exclude each other/)
     const alone = await runCli(['run', '--deny', 'bad.example', ...code])
-    assert.match(alone.stderr, /--deny takes away from --allow/)
+    assert.match(alone.stderr, /--deny restricts --allow/)
     const rule = await runCli(['run', '--allow', 'https://good.example/', ...code])
     assert.match(rule.stderr, /is a URL, and a rule names a host/)
     assert.ok([both, alone, rule].every(({ exitCode }) => exitCode !== 0))

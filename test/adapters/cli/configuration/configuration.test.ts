@@ -107,7 +107,10 @@ test('a file on the way that asks for more stops the command, which says for wha
     const path = put('project/lazaret.config.json', config)
     await assert.rejects(load(), (error: Error & { hint?: string }) => {
       assert.equal(error.name, 'UsageError')
-      assert.equal(error.message, `${path} was found on the way and may only narrow; it asks for ${asked}.`)
+      assert.equal(
+        error.message,
+        `${path} was found in this folder or one above it, so it may only narrow; it asks for ${asked}.`,
+      )
       assert.match(error.hint ?? '', new RegExp(`--config ${path}`))
       return true
     })
