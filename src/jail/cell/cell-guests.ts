@@ -53,7 +53,7 @@ export class CellGuests {
     })
   }
 
-  /** The host's end of a channel of its own. Null when it has none, or has ended. */
+  /** The host's end of its own channel. Null when it has none, or has ended. */
   channelOf(id: number): Duplex | null {
     return this.#guests.get(id)?.channel?.stream ?? null
   }

@@ -19,7 +19,7 @@ import { putPayloads } from '../launch/put-frames.ts'
 import { encodeBegin, encodeSpawn } from '../launch/spawn-frame.ts'
 
 /** Created only on failure: an error records its stack, which takes too long for every cell that ends normally. */
-const wordless = () => new LazaretError('CELL_FAILED', { detail: 'The launcher ended without a word.' })
+const wordless = () => new LazaretError('CELL_FAILED', { detail: 'The launcher ended without a report.' })
 
 /** How long the stub may take to obey before it is killed itself; its death kills pid 1 too. */
 const killGraceMs = 1000
@@ -100,8 +100,8 @@ export class Cell {
   }
 
   /**
-   * Begins the run for which a process was started: these limits apply from now on, and its time runs. `observer` is
-   * told that it was spawned, as if it had been started now. False if it has already ended.
+   * Begins the run for which a process was started: these limits apply from now on, and its time runs. `observer` gets
+   * a `spawned` event, as if it had been started now. False if it has already ended.
    */
   begin(id: number, spec: BeginSpec, observer: GuestObserver): boolean {
     if (!this.#guests.reassign(id, observer)) return false
@@ -144,7 +144,7 @@ export class Cell {
     this.#send(frameType.killTree, id)
   }
 
-  /** Stops reading this process's output, so that it blocks when it goes on writing; or resumes. */
+  /** Stops reading this process's output, so that it blocks when it continues to write; or resumes. */
   holdOutput(id: number, isHeld: boolean): void {
     this.#guests.holdOutput(id, isHeld)
   }
@@ -170,7 +170,7 @@ export class Cell {
 
   /**
    * Kills every guest but not the cell, which then reports their ends and their remaining output. Resolves when none of
-   * them is alive any more, or when the cell has ended with them. Never rejects.
+   * them is alive, or when the cell has ended. Never rejects.
    */
   killGuests(): Promise<unknown> {
     this.#send(frameType.killAll, 0)
@@ -178,7 +178,7 @@ export class Cell {
     return Promise.race([this.#alone.promise, this.gone])
   }
 
-  /** Stops reading from the cell, so that its guests block when they go on writing. */
+  /** Stops reading from the cell, so that its guests block when they continue to write. */
   pause(): void {
     if (!this.#isEnding) this.#control.pause()
   }
@@ -247,7 +247,7 @@ export class Cell {
         } catch (cause) {
           failed(
             new LazaretError('CELL_FAILED', {
-              detail: 'The launcher sent something that is not a frame.',
+              detail: 'The launcher sent an invalid frame.',
               cause,
             }),
           )

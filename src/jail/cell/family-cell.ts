@@ -28,9 +28,9 @@ export interface FamilyOptions {
   readonly shape: CellShape
   /** Whose cell it is. */
   readonly owner: 'zygote' | 'sandbox'
-  /** Of all that runs in it but guests, which have limits of their own. */
+  /** Of all that runs in it but guests, which have their own limits. */
   readonly limits: Limits
-  /** How many guests have ids of their own. */
+  /** How many guests have their own ids. */
   readonly guestsMax?: number
   /** Whether the network of its spaces may be a policy. */
   readonly hasDoors?: boolean

@@ -1,7 +1,7 @@
 /**
- * The host's end of one process's own channel. The cell's pid 1 holds a socket to the guest and relays it:
- * what the guest writes comes as a stream beside its output, and what the host writes goes as standard input does, so a
- * side that does not read makes the other one wait, and nobody else.
+ * The host's end of one process's own channel. The cell's pid 1 holds a socket to the guest and relays it: what the
+ * guest writes comes as a stream beside its output, and what the host writes goes as standard input does, so a side
+ * that does not read blocks only the other side.
  */
 import { Duplex } from 'node:stream'
 

@@ -25,7 +25,7 @@ export interface ZygoteOptions {
   readonly machine: Machine
   readonly clock: Clock
   readonly program: ZygoteProgram
-  /** Holds the zygote itself; its guests have limits of their own. */
+  /** Holds the zygote itself; its guests have their own limits. */
   readonly limits: Limits
   /** How many guests at one time. */
   readonly guestsMax: number
@@ -111,7 +111,7 @@ interface ZygoteParts extends ZygoteOptions {
 }
 
 export class Zygote implements AsyncDisposable {
-  /** Resolves when no more guests can be born: the interpreter has ended, or its cell. Those that live go on. */
+  /** Resolves when no more guests can be born: the interpreter has ended, or its cell. Living ones continue. */
   readonly gone: Promise<void>
   /** Data that each of its guests has from the start: RLIMIT_DATA is to be this and what it may use besides. */
   dataBytes = 0
@@ -173,7 +173,7 @@ export class Zygote implements AsyncDisposable {
     const guest = this.#isAlive ? this.#freeGuests.shift() : undefined
     if (guest === undefined)
       throw new LazaretError('CELL_FAILED', {
-        detail: this.#isAlive ? 'All guests of the zygote are taken.' : 'The zygote is gone.',
+        detail: this.#isAlive ? 'The zygote has no free slot for another guest.' : 'The zygote is gone.',
       })
     const leave = this.#enter()
     let ground: LeasedGround | undefined

@@ -1,7 +1,7 @@
 /** How to get cgroups if there are none, or what to do without them. */
 import type { Surroundings } from '../machine/surroundings.ts'
 
-/** The controllers are named because a user's own service manager does not pass `cpu` on unless it is told to. */
+/** The controllers are named because a user's own service manager does not pass `cpu` on by default. */
 const delegation = 'Delegate=memory pids cpu'
 
 export function adviseOnCgroups({ container, isRoot, hasCgroupVersion2 }: Surroundings): string {

@@ -1,7 +1,7 @@
 /**
- * Cgroup v2: one tree. A group with processes of its own cannot give controllers to its children, so this needs
- * either a parent that already does, or a delegated group in which this process is alone and may step aside.
- * Written from the kernel's documentation; no v2 host was available to test the limits.
+ * Cgroup v2: one tree. A group with its own processes cannot give controllers to its children, so this needs either a
+ * parent that already does, or a delegated group in which this process is alone and may step aside. Written from the
+ * kernel's documentation; no v2 host was available to test the limits.
  */
 import { chownSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'

@@ -15,7 +15,7 @@ import type { Wall } from '../plan/shape.ts'
 import { lookAround } from '../machine/surroundings.ts'
 import type { Surroundings } from '../machine/surroundings.ts'
 
-/** A cell whose launcher is on its way. */
+/** A cell whose launcher is being started. */
 export interface Launching {
   /** Resolves when the launcher waits for its plan; rejects if none can be started. */
   readonly cell: Promise<Cell>

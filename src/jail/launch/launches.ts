@@ -1,7 +1,7 @@
 /**
  * The host's side of launchers that a nursery forks. We connect sockets to the nursery's name, and a greeting says
- * which launcher each socket is for. Reports about a launcher arrive on the nursery's own socket, which nobody with a
- * similar name can forge.
+ * which launcher each socket is for. Reports about a launcher arrive on the nursery's own socket, which a process with
+ * a similar name cannot forge.
  */
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
@@ -129,7 +129,7 @@ export class Launches {
     this.#options.hold([...this.#children.values()].some(({ isHeld }) => isHeld))
   }
 
-  /** Without its parent nobody can hit a launcher safely; a cell that has lost its sockets ends by itself. */
+  /** Without its parent nobody can hit a launcher safely; a cell that has lost its sockets ends on its own. */
   #kill(id: number, close: () => void): void {
     if (this.#isLost) close()
     else this.#options.kill(id)

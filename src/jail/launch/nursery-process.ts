@@ -65,7 +65,7 @@ export class NurseryProcess {
     return launch
   }
 
-  /** Ends it, and not what it has launched. Resolves when it is gone. */
+  /** Ends the nursery, but not the cells that it launched. Resolves when it is gone. */
   end(): Promise<void> {
     return this.#process.end()
   }

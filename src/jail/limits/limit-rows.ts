@@ -15,7 +15,7 @@ export interface LimitGround {
   /** `wasm` is a snippet's thread, which has no cell. */
   readonly level: Protection
   readonly cgroupVersion: 1 | 2 | null
-  /** Whether guests have ids of their own, or are counted together with everything that the service's user runs. */
+  /** Whether guests have their own ids, or are counted together with everything that the service's user runs. */
   readonly identity: 'own' | 'shared'
   /** A fork of a zygote, or a command of a sandbox: other spaces of its cell have the same users. */
   readonly isInSpace?: boolean
@@ -245,9 +245,9 @@ function countPid1(most: number, ground: LimitGround): number {
 }
 
 /**
- * The kernel counts processes by user namespace and uid. Without an id of its own, a guest is in one count with the
- * other spaces of its cell, and without a user namespace with everything that the service runs: a limit for one guest
- * would be used up by its neighbours.
+ * The kernel counts processes by user namespace and uid. Without its own id, a guest is in one count with the other
+ * spaces of its cell, and without a user namespace with everything that the service runs: a limit for one guest would
+ * be used up by its neighbours.
  */
 function isCountedAlone(ground: LimitGround): boolean {
   return ground.identity === 'own' || (hasNamespaces(ground) && ground.isInSpace !== true)

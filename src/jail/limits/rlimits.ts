@@ -11,8 +11,8 @@ export interface Rlimit {
   readonly soft: number
   readonly hard: number
   /**
-   * The figure is room beside what the same user's other processes take. Only the cell can count those, so it adds
-   * them, and stays below the limit that it has inherited.
+   * The figure is added to what the same user's other processes use. Only the cell can count those, so it adds them,
+   * and stays below the limit that it has inherited.
    */
   readonly isBesideOthers?: boolean
 }

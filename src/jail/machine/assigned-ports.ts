@@ -1,6 +1,6 @@
 /**
- * Ports that the kernel assigns by itself, to a socket that binds port 0, or that listens or connects without having
- * bound. Landlock checks none of these, and a program can narrow the choice to one port with IP_LOCAL_PORT_RANGE.
+ * Ports that the kernel assigns, to a socket that binds port 0, or that listens or connects without having bound.
+ * Landlock checks none of these, and a program can narrow the choice to one port with IP_LOCAL_PORT_RANGE.
  * Source: Documentation/networking/ip-sysctl.rst, `ip_local_port_range`; ip(7).
  */
 import { readFileSync } from 'node:fs'

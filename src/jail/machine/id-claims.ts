@@ -84,7 +84,7 @@ function makeFolder(path: string): void {
 function refuse(detail: string, cause: Error | undefined): LazaretError {
   return new LazaretError('JAIL_UNAVAILABLE', {
     detail: `The host ids of cells cannot be claimed. ${detail}`,
-    hint: `Lazaret needs a folder of root's with mode 0700 at ${claimFolders.join(' or ')}: remove what is there, or make /run writable.`,
+    hint: `Lazaret needs a folder that belongs to root, with mode 0700, at ${claimFolders.join(' or ')}: remove what is there, or make /run writable.`,
     cause,
   })
 }

@@ -181,7 +181,7 @@ export class Machine {
     }
   }
 
-  /** For a space in a cell: a cgroup of its own, which the cell's pid 1 may join, and ids that are the cell's. */
+  /** For a space in a cell: its own cgroup, which the cell's pid 1 may join, and ids that are the cell's. */
   leaseInside({ identity }: LeasedGround, limits: Limits): LeasedGround {
     const limitGround = this.#limitGround(true)
     const cgroup = this.#makeCgroup(limits, limitGround)
@@ -202,7 +202,7 @@ export class Machine {
       return this.#cgroups.create(`cell-${++this.#cells}`, figures)
     } catch (cause) {
       throw new LazaretError('CELL_FAILED', {
-        detail: `The cell's cgroup could not be made: ${(cause as Error).message}.`,
+        detail: `The cell's cgroup could not be created: ${(cause as Error).message}.`,
         cause,
       })
     }

@@ -23,7 +23,7 @@ export function encodeDoor(record: DoorRecord, payload: PayloadWriter): Buffer {
   return payload.finish()
 }
 
-/** What a cell or space is planned on that has a door. */
+/** The ground for a cell or space with a door. */
 export interface EdgeGround {
   /** Absent in a space: its cell has reached the relay. */
   readonly relay?: RelayGround

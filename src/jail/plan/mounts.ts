@@ -112,7 +112,7 @@ function requireApart(points: readonly string[]): void {
       if (!all.has(outer)) continue
       throw new LazaretError('INVALID_REQUEST', {
         detail: `${point} cannot be shown to guests: it lies inside ${outer}, which is shown as a whole.`,
-        hint: 'Show the outer folder alone, or both under other names (`readable`).',
+        hint: 'Show only the outer folder, or both under other names (`readable`).',
       })
     }
   }
@@ -202,8 +202,8 @@ function planWritable(site: ConstructionSite, mount: WritableMount): PlanRecord[
 }
 
 /**
- * Instances of inotify of all guests in the cell's user namespace. Each keeps 16,384 events of 512 bytes, which nobody
- * counts without a cgroup. 128, the kernel's default, were 1 GiB.
+ * Instances of inotify of all guests in the cell's user namespace. Each keeps 16,384 events of 512 bytes, which are not
+ * counted without a cgroup. 128, the kernel's default, were 1 GiB.
  */
 const limitWatches: PlanRecord = {
   do: 'setting',

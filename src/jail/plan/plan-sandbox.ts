@@ -29,7 +29,7 @@ export type SpaceKind = 'user' | 'secure' | 'context'
 export function planSandboxSpace(shape: CellShape, ground: SpaceGround, kind: SpaceKind): CellPlan {
   const { identity, cgroupJoins, architecture, memoryHeldByCgroup } = ground
   const firstSlot = cgroupJoins.length
-  // A code context has a space of its own, which ends with it and its forks.
+  // A code context has its own space, which ends with it and its forks.
   const keepsAdopting = kind === 'context' ? 'splits' : true
   const readable = readablePaths(listSources(shape, ground.hostView))
   const shown = [...readable, ...systemParts(ground.hostView)]

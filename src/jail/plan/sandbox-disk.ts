@@ -18,7 +18,7 @@ const flags = noSuid | noDevices
 /** Where a disk is mounted until `pivot` leaves it behind; what appears of it elsewhere stays. */
 const diskSite = '/proc'
 
-/** Mount points, on the cell's own root, which nobody writes to. */
+/** Mount points, on the cell's own root, to which no one writes. */
 export const sandboxFolders = ['/workspace', guestHome, '/tmp', '/run', '/var']
 
 const ownedBy = { uid: guestId, gid: guestId }

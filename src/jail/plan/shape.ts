@@ -18,11 +18,11 @@ export interface CellShape {
   readonly place: Place
   /** Size of /workspace, and again of /tmp. */
   readonly diskBytes: number
-  /** How many ids its guests have, if they are forked in spaces of their own. Default 1. */
+  /** How many ids its guests have, if they are forked in their own spaces. Default 1. */
   readonly guests?: number
   /** Our texts, by the paths below /opt/lazaret at which guests find them. */
   readonly files?: Readonly<Record<string, string>>
-  /** Whether it is a sandbox's, with a place where a space may have a home of its own. */
+  /** Whether it is a sandbox's, with a place where a space may have its own home. */
   readonly isSandbox?: boolean
   /** A folder of the host that is its /workspace, for its guests to write to. */
   readonly workspace?: string

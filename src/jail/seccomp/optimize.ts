@@ -3,8 +3,8 @@
  * loaded, which is once per guest process, so half the instructions are half the time.
  *
  * Jumps only go forward, so a program is a graph without cycles. It is walked from its start with what is known on the
- * way there: a word is not loaded twice, and a comparison whose outcome is known disappears. Parts that go on in the same
- * way become one.
+ * way there: a word is not loaded twice, and a comparison whose outcome is known disappears. Parts that continue in the
+ * same way are merged.
  */
 import { holdsFor, instructionsMax, isEquality, kindOf } from './instruction.ts'
 import type { Instruction } from './instruction.ts'
@@ -81,7 +81,7 @@ function buildGraph(program: readonly Instruction[]): Node {
       case 'compare': {
         const outcome = foresee(instruction, known)
         if (outcome !== undefined) return visit(after + (outcome ? ifTrue : ifFalse), known)
-        // Of many values that all go on at one place, remembering which it was would make that place many.
+        // If many values continue at one place, remembering which one it was would multiply that place.
         const isLearned = isEquality(instruction) && ifTrue === 0 && held !== undefined
         const whenTrue = isLearned ? know(held, [...equal, { ...held, value: operand }]) : known
         return intern(instruction, [visit(after + ifTrue, whenTrue), visit(after + ifFalse, known)])

@@ -6,7 +6,7 @@
 import { and, copyToIndex, ifAnyBit, ifAtLeast, ifEqual, loadConstant, shiftByIndex } from './instruction.ts'
 import type { Instruction } from './instruction.ts'
 
-/** How many instructions behind the whole search to go on at. */
+/** How many instructions after the whole search to continue. */
 export interface Exits {
   readonly found: number
   readonly missed: number

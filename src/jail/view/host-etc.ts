@@ -75,7 +75,7 @@ function listJava(root: string, wanted: RegExp): string[] {
   )
 }
 
-/** Small texts, which every sandbox gets as a file of its own. */
+/** Small texts, which every sandbox gets as its own file. */
 export function readEtcTexts(): Readonly<Record<string, string>> {
   const paths = ['/etc/debian_version', '/etc/locale.alias', ...listJava('/etc', javaTexts)]
   const texts = paths

@@ -40,7 +40,7 @@ async function requireNoSocket(folder: string, clock: Clock): Promise<void> {
   if (finding === undefined) return
   throw new LazaretError('JAIL_UNAVAILABLE', {
     detail: `Guests would have the host's own inodes of ${quote(folder)}, and ${describe(finding)}.`,
-    hint: 'Show a folder that has no sockets and named pipes, and fewer files; or run `lazaret doctor` for why cells have no view of their own of it.',
+    hint: 'Show a folder with fewer files and without sockets and named pipes, or run `lazaret doctor` to see why cells cannot have their own view of it.',
   })
 }
 
@@ -50,7 +50,7 @@ export async function requireQuietWorkspace(folder: string, clock: Clock): Promi
   if (finding === undefined) return
   throw new LazaretError('INVALID_REQUEST', {
     detail: `workspace: ${describe(finding)}.`,
-    hint: 'Guests could talk to a program of the host there. End that program and remove what it left, or give the sandbox another folder.',
+    hint: 'Through it, guests could talk to a program of the host. End that program and remove its sockets and pipes, or give the sandbox another folder.',
   })
 }
 

@@ -51,7 +51,7 @@ function isInside(path: string, folder: string): boolean {
   return path !== folder && path.startsWith(folder === '/' ? '/' : `${folder}/`)
 }
 
-/** Cells of root look for a source with ids of their own, so each folder on the way has to let everybody pass. */
+/** Cells of root look for a source with their own ids, so each folder on the way has to let everybody pass. */
 function isOpen(from: string, to: string): boolean {
   for (let folder = to; isInside(folder, from); folder = dirname(folder)) {
     if ((statSync(folder).mode & othersMayEnter) === 0) return false
@@ -73,7 +73,7 @@ function readMounts(): string[] {
     return readFileSync('/proc/self/mountinfo', 'utf8').trimEnd().split('\n')
   } catch (cause) {
     throw new LazaretError('CELL_FAILED', {
-      detail: 'The list of what is mounted on this machine could not be read.',
+      detail: 'The list of mounts of this machine could not be read.',
       cause,
     })
   }

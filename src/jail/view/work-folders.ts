@@ -49,7 +49,7 @@ export class WorkFolders {
 function makeOwnFolder(): string {
   try {
     const path = `${realpathSync(tmpdir())}/${nameOfThisHost()}`
-    // Guests with ids of their own have to pass through it, but need not list it.
+    // Guests with their own ids have to pass through it, but need not list it.
     mkdirSync(path, { mode: 0o711 })
     return path
   } catch (cause) {
@@ -62,8 +62,8 @@ function makeOwnFolder(): string {
 }
 
 /**
- * Where guests have ids of their own, the folder stays until this host alone has them: it is what shows which guests
- * are still to be ended. A live host that has the ids took them when nobody lived with them, or ends these guests now.
+ * Where guests have their own ids, the folder stays until this host alone has them: it is what shows which guests are
+ * still to be ended. A live host that has the ids took them when nobody lived with them, or ends these guests now.
  */
 async function sweepRun(path: string, ids: UidAllocator): Promise<void> {
   const uid = ownerOf(path)
@@ -103,7 +103,7 @@ export async function removeRun(
   } catch {
     return // No launcher can be started: there is nothing to tidy up with.
   }
-  // A launcher with ids of its own may not remove the folder from our parent folder.
+  // A launcher with its own ids may not remove the folder from our parent folder.
   removeEmpty(path)
 }
 

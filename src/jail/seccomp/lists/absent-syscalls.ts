@@ -48,7 +48,7 @@ const bufferKeepers = refuse('EINVAL', [
 /**
  * Each file made in a folder with a default access list gets a copy of it, up to 64 KiB that no cgroup is charged for
  * and no watchdog sees: 184 MiB in 0.3 s beside a limit of 64. The name of an attribute lies in memory that a filter
- * cannot see, so none can be set, as on a file system without any; tar, cp and rsync go on.
+ * cannot see, so none can be set, as on a file system without any; tar, cp and rsync continue.
  */
 const attributes = refuse('EOPNOTSUPP', [
   ['setxattr', 188, 5, 'Gives a file an access list, which nobody counts.'],
