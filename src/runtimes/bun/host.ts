@@ -17,7 +17,7 @@ const jitBytes = 128 * MiB
 
 /**
  * What Bun's allocator reserves at a time. Left alone it takes 1 GiB wherever a limit on data lets it, and Bun aborts
- * when little more than that was to be had: at memory limits from 320 to 444 MiB where no cgroup holds memory.
+ * when little more than that is available: at memory limits from 320 to 444 MiB where no cgroup holds memory.
  */
 const arenaKib = 128 * 1024
 
@@ -69,7 +69,8 @@ export const bunRuntime: Runtime = {
         '--no-install',
         `--tsconfig-override=${build}/runtimes/javascript/bun-tsconfig.json`,
       ],
-      // No cache of compiled code, which would be files of ours in the guest's home. The harness removes these variables.
+      // No cache of compiled code, which would put Lazaret's files into the guest's home. The harness removes these
+      // variables.
       env: {
         BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0',
         BUN_JSC_jitMemoryReservationSize: `${jitBytes}`,

@@ -23,8 +23,8 @@ export interface ChannelListener {
   readonly onDisplay?: (bundle: MimeBundle, facts: DisplayFacts) => void
   /** What was shown so far is gone, or is when the next display comes. */
   readonly onClear?: (waits: boolean) => void
-  /** Whether the guest goes on when it has said that it is done: more work may follow, see `next()`. */
+  /** Whether the guest continues after it reported that it is done: more work may follow, see `next()`. */
   readonly isLasting?: boolean
-  /** For a harness that is no process of its own: what it says beside what any harness says. */
+  /** For a harness that is no process of its own: its messages in addition to those of any harness. */
   readonly onOther?: (fields: Message['fields']) => void
 }

@@ -1,12 +1,12 @@
 /**
  * What host and guest harness say to each other on the private descriptor (3 inside the cell, a stream socket).
  *
- * Each message is `u32 length` (little-endian, of the JSON alone), then that many bytes of UTF-8 JSON.
- * To a guest that waits, the host first sends a `ParkRequest`; the harness answers `{"type":"parked"}` when it has loaded
- * what runs need. Then the host sends one `GuestRequest`, and the harness any number of `GuestMessage`s. If the request has
- * functions, the host answers each `call` with one `HostMessage` of the same id, in the order in which the calls finish.
- * The guest's own code can find this descriptor and write to it too: a message is a claim about the guest's
- * own value, logs and errors, never evidence of how the run ended.
+ * Each message is `u32 length` (little-endian, of the JSON alone), then the JSON, in UTF-8. To a guest that waits, the
+ * host first sends a `ParkRequest`; the harness answers `{"type":"parked"}` when it has loaded what runs need. Then the
+ * host sends one `GuestRequest`, and the harness any number of `GuestMessage`s. If the request has functions, the host
+ * answers each `call` with one `HostMessage` of the same id, in the order in which the calls finish. The guest's own
+ * code can find this descriptor and write to it too: a message is a claim about the guest's own value, logs and errors,
+ * never evidence of how the run ended.
  */
 import type { LogEntry, MimeBundle } from '../../core/result.ts'
 import type { GuestError } from '../../core/outcome.ts'
@@ -82,8 +82,8 @@ export type GuestMessage =
   /** What was shown so far is gone: at once, or with `wait` when the next display comes. */
   | { readonly type: 'clear'; readonly wait: boolean }
   /**
-   * The program is over, with this exit code, and all its output is written: the last message. Ending as a process takes
-   * milliseconds more, which nobody needs to wait for. A guest that says so itself has ended itself.
+   * The program is over, with this exit code, and all its output is written: the last message. The process takes
+   * milliseconds more to end, for which no one needs to wait. A guest that says so itself has ended itself.
    */
   | { readonly type: 'end'; readonly exitCode: number }
   /** A call of a host function. `args` is one array in the tagged encoding, of at most `resultBytes`. */

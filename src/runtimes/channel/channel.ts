@@ -32,8 +32,8 @@ const callStartBytes = 64
 /** How long the channel may take to close once the main process is gone. */
 const endMs = 10
 /**
- * So many turns of the loop without a byte, and nothing is left in the socket. In one alone reading may only have begun
- * again.
+ * After this many turns of the loop without a byte, nothing is left in the socket. In one alone reading may only have
+ * begun again.
  */
 const quietTurns = 2
 /** A turn reads 64 KiB or more, if there is as much: these empty every socket. */
@@ -47,7 +47,7 @@ export class Channel {
   #listener: ChannelListener
   #room: MessageRoom
   readonly #incoming: IncomingMessage
-  /** Calls that the guest is entitled to are not counted: they have limits of their own. */
+  /** Calls that the guest is entitled to are not counted: they have their own limits. */
   #receivedBytes = 0
   #receivedBytesMax: number
   /** What has been read while there were too many calls to answer; `null` while there are not. */
@@ -83,8 +83,8 @@ export class Channel {
   }
 
   /**
-   * The next piece of work of the same guest, which stays what it is: what it says from now on is of that, with limits of
-   * its own; `limits.resultBytes` stays as it was. What follows the end of one waits here for the next.
+   * The next piece of work of the same guest, which keeps its state: what it says from now on is of that, with its own
+   * limits; `limits.resultBytes` stays as it was. What follows the end of one waits here for the next.
    */
   next(limits: Limits, listener: ChannelListener): void {
     this.#room = new MessageRoom(limits.resultBytes)
@@ -120,8 +120,8 @@ export class Channel {
   }
 
   /**
-   * Resolves when the guest's end is closed, or seems to be held open by a descendant. What it had said before it ended is
-   * read to the end, which the budget bounds; what a descendant goes on saying is not waited for.
+   * Resolves when the guest's end is closed, or seems to be held open by a descendant. What it had said before it ended
+   * is read to the end, which the budget bounds; later messages of a descendant are not waited for.
    */
   async hearOut(clock: Clock): Promise<void> {
     await withPatience(this.ended, endMs, clock)
@@ -179,7 +179,7 @@ export class Channel {
     if (calls !== null) calls.onRoom = () => this.#resume()
   }
 
-  /** A message of ours is still being read, this turn of the loop has been long enough, or there are too many calls. */
+  /** A message is still being read, this turn of the loop has been long enough, or there are too many calls. */
   get #mustWait(): boolean {
     return this.#isReading || this.#isBetween || loopTurns.isOver || (this.#calls?.isFull ?? false)
   }

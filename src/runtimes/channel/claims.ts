@@ -14,7 +14,7 @@ import { isRecord } from './read-message.ts'
 import type { Message } from './read-message.ts'
 
 export const textCharactersMax = 64 * 1024
-/** An entry costs the host some 100 bytes beside its text, so many empty ones are not free. */
+/** An entry costs the host some 100 bytes in addition to its text, so a mass of empty ones is not free. */
 const logsMax = 65_536
 /** Of the id of a display. */
 const idCharactersMax = 200
@@ -115,7 +115,7 @@ function cutToBytes(text: string, most: number): string {
   return new StringDecoder('utf8').write(Buffer.from(text).subarray(0, most))
 }
 
-/** An update without an id, or with one that is none, is a display like any other. */
+/** An update without a valid id is a display like any other. */
 function readFacts({ id, update }: Fields): DisplayFacts {
   if (typeof id !== 'string' || id.length > idCharactersMax) return {}
   return update === true ? { displayId: id, isUpdate: true } : { displayId: id }

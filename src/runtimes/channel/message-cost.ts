@@ -16,7 +16,7 @@ export interface MessageCost {
 }
 
 const [quote, backslash, bracket, brace, colon, dollar, comma] = [0x22, 0x5c, 0x5b, 0x7b, 0x3a, 0x24, 0x2c]
-/** An Error, a Set or a Date takes about so many lists more than the object that stands for it. */
+/** An Error, a Set or a Date takes about this many lists more than the object that encodes it. */
 const tagContainers = 3
 /** Small messages have few keys, and memory for many would be most of what reading them takes. */
 const [seenBitsPerByte, seenBitsMin, seenBitsMax] = [2, 2 ** 17, 2 ** 23]

@@ -30,7 +30,7 @@ const stepsAtOnce = 32
 const messageLevelsMax = levelsMax + 2
 const noCost: MessageCost = { containers: 0, keys: 0, members: 0 }
 
-/** `undefined` for what is no JSON, `null` for JSON that is no message of ours. */
+/** `undefined` for invalid JSON, `null` for JSON that is not a message. */
 export function* readMessage(
   json: Buffer,
   room: MessageRoom,

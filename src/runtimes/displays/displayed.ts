@@ -1,7 +1,7 @@
 /** What one piece of work has shown so far: later displays may take the place of earlier ones, or clear them. */
 import type { MimeBundle } from '../../core/result.ts'
 
-/** What a guest says of a display beside the bundle. */
+/** What a guest sends with a display in addition to the bundle. */
 export interface DisplayFacts {
   /** By which it can be replaced. Guest text. */
   readonly displayId?: string

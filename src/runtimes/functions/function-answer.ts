@@ -1,4 +1,6 @@
-/** What the guest is told when an answer cannot be sent: which function gave it, which part is to blame, and what that is. */
+/**
+ * The guest's error when an answer cannot be sent: which function gave it, which part is to blame, and what that is.
+ */
 import { findUnserializable } from '../../core/values/find-unserializable.ts'
 
 const pathLengthMax = 200

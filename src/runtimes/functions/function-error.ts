@@ -5,7 +5,7 @@ import { isError, readProperty, textOr } from '../../core/values/read-value.ts'
 const nameLengthMax = 256
 const messageLengthMax = 16 * 1024
 
-/** An error of ours about a call, for the guest alone. */
+/** An error of Lazaret about a call, only for the guest. */
 export class FunctionError {
   readonly #isOurs = true
   readonly name: string

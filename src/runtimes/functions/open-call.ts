@@ -26,7 +26,7 @@ export class OpenCall implements FunctionCall {
     return this.#bytes
   }
 
-  /** Made when it is asked for: most functions never do. */
+  /** Created on demand: most functions never do. */
   get signal(): AbortSignal {
     this.#signal ??=
       this.#expiry === undefined ? this.#run : AbortSignal.any([this.#run, this.#expiry.signal])

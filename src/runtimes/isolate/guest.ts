@@ -1,6 +1,7 @@
 /**
- * The Node process of a worker: it makes isolates ahead, gives each program one of its own, and throws it away afterwards.
- * No guest code runs in its own realm. Making and ending wait until the answer is on its way and nobody has asked again.
+ * The Node process of a worker: it makes isolates ahead, gives each program one of its own, and throws it away
+ * afterwards. No guest code runs in its own realm. Creating and ending wait until the answer has been sent and there is
+ * no new request.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

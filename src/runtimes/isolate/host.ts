@@ -72,8 +72,8 @@ function isolatedVmBind(): Bind {
     throw new LazaretError('RUNTIME_UNAVAILABLE', {
       detail:
         passedOver === undefined
-          ? 'The package isolated-vm, which makes V8 isolates, is not installed.'
-          : `The package isolated-vm, which makes V8 isolates, is passed over: ${passedOver.reason}.`,
+          ? 'The package isolated-vm, which creates V8 isolates, is not installed.'
+          : `The package isolated-vm, which creates V8 isolates, is not used: ${passedOver.reason}.`,
       hint: 'Run `npm install --ignore-scripts isolated-vm@7`: the package brings its native part, so its script is not needed.',
     })
   }

@@ -21,7 +21,7 @@ const earlyMs = 2
 export interface IsolateRunParts extends Job {
   readonly clock: Clock
   readonly stream: Duplex
-  /** In the worker's cell since it stood: the kernel ended the worker if there is one. 0 where nobody counts. */
+  /** In the worker's cell since it was built: the kernel ended the worker if there is one. 0 where nobody counts. */
   readonly oomKills: () => number
 }
 
@@ -83,7 +83,7 @@ export class IsolateRun {
     return this.#ready
   }
 
-  /** Whether its worker ended by itself, and not for want of memory. */
+  /** Whether its worker ended unexpectedly, and not because it ran out of memory. */
   get hasCrashed(): boolean {
     return this.#hasCrashed
   }
@@ -96,7 +96,7 @@ export class IsolateRun {
     const isOutOfMemory = oomKills > 0 || engineGaveUp.test(lastWords)
     this.#hasCrashed = !isOutOfMemory
     this.#finish({
-      // The process never exits by itself while it runs a program.
+      // The process never exits on its own while it runs a program.
       end: report?.end.by === 'signal' ? report.end : { by: 'signal', signal: 'SIGKILL' },
       killReason: isOutOfMemory ? 'memory' : null,
       oomKills,
@@ -126,7 +126,7 @@ export class IsolateRun {
     }
     if (type !== 'stopped') return
     if (by === 'memory') this.#finish({ killReason: 'memory' })
-    // By the host's clock, too: nobody is told of a deadline that was not reached.
+    // By the host's clock, too: a deadline that was not reached is not reported.
     const isDue = this.#elapsed() >= this.#parts.limits.wallMs - earlyMs
     if (by === 'wall' && isDue) this.#finish({ killReason: 'wall' })
   }

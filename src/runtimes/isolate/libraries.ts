@@ -16,7 +16,7 @@ export const libraryNames = [
 ] as const
 
 const folder = new URL('../../../dist/libraries/', import.meta.url)
-/** Where a worker finds them: beside its program. */
+/** Where a worker finds them: next to its program. */
 const guestFolder = '../libraries'
 
 /** Those of our build, by name. */
@@ -24,7 +24,7 @@ export function ownLibraries(): Readonly<Record<string, LibraryPlace>> {
   return Object.fromEntries(libraryNames.map((name) => [name, { file: `${guestFolder}/${name}.js` }]))
 }
 
-/** The text of one of them; null for a name that is none of theirs. */
+/** The text of one of them; null for a name that is not one of theirs. */
 export function readOwnLibrary(name: string): string | null {
   if (!(libraryNames as readonly string[]).includes(name)) return null
   const path = fileURLToPath(new URL(`${name}.js`, folder))

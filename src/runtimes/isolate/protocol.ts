@@ -13,7 +13,7 @@ import type { GuestRequest } from '../channel/channel-protocol.ts'
 /** Where the text of a library is: in our build, or in this message. */
 export type LibraryPlace = { readonly file: string } | { readonly source: string }
 
-/** What the worker is told once. */
+/** The message that the worker gets once. */
 export interface IsolatesPark {
   readonly park: 'isolates'
   /** The heap of the isolates that are made before anybody asks for one. */

@@ -43,7 +43,9 @@ export interface IsolateWorkerParts extends Omit<CellParts, 'readable'> {
 const ownBytes = 320 * MiB
 /** What V8 allocates beside the heap that it counts. */
 const heapFactor = 1.25
-/** After so many programs a worker is replaced: what one of them may have left in the process does not stay for long. */
+/**
+ * After this many programs a worker is replaced: what one of them may have left in the process does not stay for long.
+ */
 const runsMax = 2000
 /** After so long without a program a worker has made an isolate, whatever it said last. */
 const refillMs = 5
@@ -212,9 +214,9 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
 }
 
 const crashed = (when: string): LazaretError =>
-  new LazaretError('WORKER_LOST', { detail: `A worker of isolates ended by itself ${when}.` })
+  new LazaretError('WORKER_LOST', { detail: `A worker for isolates ended unexpectedly ${when}.` })
 
-/** Of the cell. Its time is that of its programs, one after another, which the host holds. */
+/** Of the cell. Its time is that of its programs in turn, which the host enforces. */
 function workerLimits(memoryBytes: number): Limits {
   return { ...defaultLimits, memoryBytes: ownBytes + Math.ceil(memoryBytes * heapFactor), diskBytes: MiB }
 }

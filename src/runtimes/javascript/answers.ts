@@ -1,6 +1,6 @@
 /**
- * Listens for the host's answers on the private descriptor. Each engine has a road of its own to a descriptor that
- * wakes its event loop, keeps the loop alive only while it is asked to, and never delays the end of the process.
+ * Listens for the host's answers on the private descriptor. Each engine has its own kind of descriptor that wakes its
+ * event loop, keeps the loop alive only on request, and never delays the end of the process.
  */
 import { bytesLength, getOwnPropertyDescriptor, getPrototypeOf, uncurryThis } from '../../core/primordials.ts'
 import { channelDescriptor } from '../channel/channel-protocol.ts'

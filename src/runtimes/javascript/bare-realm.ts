@@ -1,7 +1,7 @@
 /**
  * A realm with nothing but the language in it, for a program that is to find no names of the platform: a context of
- * `node:vm` with an inside of its own (`bare/`), and this, its way out. It hides names, and no more: what guest code may
- * do, the cell decides. `bare/protocol.ts` says what may pass between the two.
+ * `node:vm` with its own inside (`bare/`), and this, its way out. It hides names, and no more: what guest code may do,
+ * the cell decides. `bare/protocol.ts` says what may pass between the two.
  */
 import { dirname } from 'node:path'
 import type { GuestRequest } from '../channel/channel-protocol.ts'

@@ -63,8 +63,8 @@ const mapDelete = uncurryThis(CallMap.prototype.delete)
 const mapForEach = uncurryThis(CallMap.prototype.forEach)
 
 /**
- * Defines a global for each function. The program may declare these names itself. What it returns gives up the calls that
- * have no answer yet.
+ * Defines a global for each function. The program may declare these names itself. The function that it returns drops
+ * the calls that have no answer yet.
  */
 export function createFunctions(
   { names, callsMax }: GuestFunctions,
@@ -182,7 +182,7 @@ class Caller {
 
   #resolve(call: Call, value: unknown, json: string): void {
     try {
-      // Most values hold no tag, and are what they are.
+      // Most values hold no tag, and stay unchanged.
       call.by.resolve(stringIncludes(json, '"$type"') ? decodeTagged(value).value : value)
     } catch (thrown) {
       // Of built-ins that guest code has changed, or for want of memory.

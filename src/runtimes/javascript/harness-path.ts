@@ -1,9 +1,11 @@
-/** How a worker is told which part of the harness to load first. Unlike `--import`, it works for code in a string too. */
+/**
+ * How a worker learns which part of the harness to load first. Unlike `--import`, it works for code in a string too.
+ */
 export const preloadFlag = '--require'
 
 /**
  * Where this harness lies. Not `import.meta`: a bundler writes the path at build time there. Read before the guest's
- * program gets an argv of its own.
+ * program gets its own argv.
  */
 export const harnessPath: string = takePreload() ?? process.argv[1] ?? ''
 

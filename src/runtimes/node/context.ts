@@ -7,7 +7,7 @@ import { nodeDataBytes } from './host.ts'
 import type { Toolchains } from '../packages/toolchains.ts'
 import { compilerPackages, engineFolder } from '../javascript/host.ts'
 
-/** Throws RUNTIME_UNAVAILABLE where there is none. */
+/** Throws RUNTIME_UNAVAILABLE if there is none. */
 export function planJavaScriptContext(toolchains: Toolchains, packages: PackageFolders) {
   const binary = toolchains.node()
   if (binary === null)

@@ -2,9 +2,9 @@
  * Finds the packages that we depend on. We search where Node searches for a module's packages, in the folder `node_modules`
  * of each folder above; but not in `$HOME/.node_modules` and `NODE_PATH`, which `require` would search too.
  *
- * If a package is missing beside ours, the search reaches folders that need not be ours. So a package counts only if nobody
- * could have put it there who could not change our own program anyway. We follow the path once, check the owner and mode of
- * everything on the way, and use the resulting real path from then on.
+ * If a package is missing next to Lazaret, the search reaches folders of other users. So a package counts only if
+ * nobody could have put it there who could not change our own program anyway. We follow the path once, check the owner
+ * and mode of everything on the way, and use the resulting real path from then on.
  */
 import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -18,7 +18,7 @@ const groupMayWrite = 0o020
 const othersMayWrite = 0o002
 
 export interface FoundPackage {
-  /** The real path of the file that was asked for; undefined where there is none that counts. */
+  /** The real path of the file that was asked for; undefined if none counts. */
   readonly path: string | undefined
   /** Why the first one that was there is not used. */
   readonly passedOver: Intruder | undefined

@@ -22,7 +22,7 @@ export interface Intruder {
   readonly reason: string
 }
 
-/** As many as the kernel follows. */
+/** The kernel's own limit. */
 const linksMax = 40
 const groupMayWrite = 0o020
 const othersMayWrite = 0o002

@@ -57,7 +57,7 @@ function findPackage(name: string, from: string | undefined): string {
   if (passedOver !== undefined) {
     throw new LazaretError('RUNTIME_UNAVAILABLE', {
       detail: `${what} is not used: ${passedOver.reason}.`,
-      hint: 'Close it to others, or install lazaret again as the user that owns it.',
+      hint: 'Remove the write permission of other users, or reinstall lazaret as the user that owns it.',
     })
   }
   throw new LazaretError('RUNTIME_UNAVAILABLE', {

@@ -10,6 +10,6 @@ export function findZygoteLibrary(name: 'zygote' | 'javascript-zygote'): string 
   if (existsSync(path)) return realpathSync(path)
   throw new LazaretError('RUNTIME_UNAVAILABLE', {
     detail: `There is no zygote library for ${process.platform}-${process.arch}.`,
-    hint: 'In a checkout, install a C compiler and run `npm run build:native`. Elsewhere workers are started one by one.',
+    hint: 'In a checkout, install a C compiler and run `npm run build:native`. Without it, workers are started one by one.',
   })
 }

@@ -12,7 +12,7 @@ import { pythonDataBytes, requirePython } from './host.ts'
  */
 const hugePages = 'glibc.malloc.hugetlb=1'
 
-/** Throws RUNTIME_UNAVAILABLE where there is none. */
+/** Throws RUNTIME_UNAVAILABLE if there is none. */
 export function planPythonContext(toolchains: Toolchains, packages: PackageFolders) {
   const python = requirePython(toolchains, true)
   const build = guestBind()

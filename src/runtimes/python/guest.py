@@ -75,5 +75,5 @@ def copy_module(module):
 if __name__ == "__main__":
     create_loader()("run").main()
 elif __name__ != "guest_zygote":
-    # `multiprocessing` starts the program anew in a process of its own, from a file that `guest_spawned.py` wrote.
+    # `multiprocessing` starts the program again in its own process, from a file that `guest_spawned.py` wrote.
     create_loader()("spawned").run_again(*spawned_program)

@@ -39,13 +39,13 @@ class ScannerOptions:
 
 
 def parse_json(text):
-    # A function of ours for each number takes its time, so only a text that may need it gets it.
+    # Calling a Python function for each number is slow, so only a text that may need it gets one.
     has_long_number = LONG_NUMBER in text.encode("utf-8", "replace").translate(DIGITS_ALIKE)
     parse_int = parse_integer if has_long_number else int
     try:
         return make_scanner(ScannerOptions(parse_int))(text, 0)[0]
     except RecursionError:
-        # Python 3.12 bounds recursion in C by itself, below the depth of inputs; that in Python follows our limit.
+        # Python 3.12 itself bounds recursion in C, below the depth of inputs; that in Python follows our limit.
         from json import JSONDecoder
         from json.scanner import py_make_scanner
 
@@ -110,7 +110,7 @@ class Channel:
         data = message.encode("utf-8", "backslashreplace")
         self.waiting.append(len(data).to_bytes(4, "little") + data)
         with self.lock:
-            # True only when a signal handler interrupted our own write below: that write goes on to send this one.
+            # True only when a signal handler interrupted our own write below: that write then sends this one.
             if self.sending:
                 return
             self.sending = True

@@ -17,7 +17,7 @@ load("ask")
 HostFunctionError = load("host_error").HostFunctionError
 # The name under which the host answers `input()`: none that a function of the caller's can have.
 INPUT = "input()"
-# So many lines of earlier entries are kept for tracebacks.
+# This many lines of earlier entries are kept for tracebacks.
 SOURCE_CHARACTERS_MAX = 8 * 1024 * 1024
 INTERRUPTED_EXIT_CODE = run_part.INTERRUPTED_EXIT_CODE
 
@@ -72,7 +72,7 @@ class Context:
         self.numbers = count(1)
         self.sources = {}
         self.code_name, self.source = run_part.CODE_NAME, ""
-        # For processes that `multiprocessing` starts anew: they have the names, and run nothing again.
+        # For processes that `multiprocessing` spawns: they have the names, and run nothing again.
         self.input, self.function_names = None, ()
         self.reporter = None
         self.is_running = False
@@ -169,7 +169,7 @@ def run_entry(context, names, entry):
             run_part.regain_interpreter()
             flush_streams()
     except KeyboardInterrupt as error:
-        # It came between two steps of ours.
+        # It came between two steps of the harness.
         report_error(context, "run", error)
         exit_code = INTERRUPTED_EXIT_CODE
     return exit_code
@@ -218,7 +218,7 @@ def create_report(context):
 
 
 def run_awaiting(context, program):
-    """In the context's own event loop, in which what earlier entries have begun goes on meanwhile."""
+    """In the context's own event loop, in which tasks of earlier entries continue meanwhile."""
     import asyncio
 
     if context.loop is None or context.loop.is_closed():

@@ -161,7 +161,7 @@ def is_not_harness(name):
 
 
 def format_plainly(error, trace):
-    """Nearly the same with nothing but what is at hand: no imports, no causes."""
+    """Nearly the same, without importing anything: no imports, no causes."""
     frames = []
     while trace is not None:
         code, line = trace.tb_frame.f_code, trace.tb_lineno

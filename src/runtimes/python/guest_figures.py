@@ -78,7 +78,7 @@ def draw(figure):
     drawn.add(figure)
     picture = BytesIO()
     with catch_warnings():
-        # They would name a line of ours, and repeat what the program heard when it drew.
+        # They would name a line of the harness, and repeat warnings that the program already got when it drew.
         simplefilter("ignore")
         figure.savefig(picture, format="png", bbox_inches="tight")
     return picture.getvalue()

@@ -193,7 +193,7 @@ def reopen_files():
             os.dup2(own, number, os.get_inheritable(number))
             os.close(own)
         except OSError:
-            # A file that its reader could not open anew stays shared, as after any fork.
+            # A file that its reader could not reopen stays shared, as after any fork.
             continue
 
 
@@ -206,7 +206,7 @@ def forget_loops(context):
 
 
 def reseed():
-    """The module `random` does so by itself."""
+    """The module `random` does so itself."""
     numbers = sys.modules.get("numpy.random")
     if numbers is not None and hasattr(numbers, "seed"):
         numbers.seed()

@@ -48,7 +48,7 @@ def find_class(name):
 
 
 def is_known(base):
-    """Whether it is a class of exceptions that are made of a text, and not one of ours already."""
+    """Whether it is a class of exceptions that are made of a text, and not one of the harness already."""
     if not isinstance(base, type) or not issubclass(base, Exception):
         return False
     if issubclass(base, RESERVED) or issubclass(HostFunctionError, base):

@@ -59,7 +59,7 @@ def write_complex(value):
     return f'{{"$type":"complex","real":{real},"imag":{imaginary}}}'
 
 
-# Each goes through the base class's own methods and hands on a plain object: slices copy, `+ 0` and `+value` give the
+# Each goes through the base class's own methods and passes on a plain object: slices copy, `+ 0` and `+value` give the
 # plain number. A subclass cannot answer in between.
 BUILT_IN = (
     (str, lambda value: quote(str.__str__(value))),

@@ -13,7 +13,7 @@ origins = {}
 
 
 class Origin:
-    """`json` is the whole encoding of a value that cannot change; others have a name and are written anew."""
+    """`json` is the whole encoding of a value that cannot change; others have a name and are created again."""
 
     __slots__ = ("value", "name", "json", "blanks", "order")
 

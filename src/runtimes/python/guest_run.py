@@ -81,7 +81,7 @@ def end_early(channel, guest_names):
                 stream.flush()
     except BaseException:
         # Something that the program has put in the place of what belongs there; or a flush that fails, for which the
-        # interpreter exits with another code. It does by itself what has not been done.
+        # interpreter exits with another code. It does what has not been done yet.
         return
     channel.send('{"type":"end","exitCode":0}')
     exit_process(0)

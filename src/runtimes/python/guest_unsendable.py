@@ -1,4 +1,4 @@
-"""What a program is told of an argument that cannot be sent to the host."""
+"""The error for a program about an argument that cannot be sent to the host."""
 
 import sys
 

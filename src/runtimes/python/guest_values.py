@@ -17,7 +17,7 @@ origins, restore_items, restore_fields = memory.origins, memory.restore_items, m
 BaseGroup = __builtins__.get("BaseExceptionGroup")
 dict_of_error = BaseException.__dict__["__dict__"].__get__
 cause_of_error = BaseException.__dict__["__cause__"].__get__
-# Fields of an error of the input that have a place of their own.
+# Fields of an error of the input that have their own place.
 ERROR_FIELDS = ("name", "stack", "cause", "errors")
 
 

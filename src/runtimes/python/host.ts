@@ -58,7 +58,7 @@ export function requirePython(toolchains: Toolchains, isOwnView: boolean): Pytho
   const hidden = isOwnView ? findHidden(python) : undefined
   if (hidden !== undefined) {
     throw new LazaretError('RUNTIME_UNAVAILABLE', {
-      detail: `This Python lies in ${hidden}, which every guest has for itself.`,
+      detail: `This Python lies in ${hidden}, which is private to each guest.`,
       hint: 'Install it elsewhere, or name another one in `toolchains.python`.',
     })
   }

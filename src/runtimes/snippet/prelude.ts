@@ -1,7 +1,7 @@
 /**
- * What runs in a VM before the program does: it makes the two bindings, and takes out what is not part of the promise.
- * It is text, for the engine inside. Its result is a function for the host: whether an error
- * says that memory ran out. Nothing in it may look up what the program can replace.
+ * What runs in a VM before the program does: it creates the two bindings, and removes everything that snippets do not
+ * promise. It is text, for the engine inside. Its result is a function for the host: whether an error says that memory
+ * ran out. Nothing in it may look up what the program can replace.
  */
 export const preludeName = '<bindings>'
 

@@ -2,7 +2,7 @@
 import type { GuestError } from '../../core/outcome.ts'
 import type { EngineModule } from './engine-module.ts'
 
-/** What a parked VM was made for; a program that needs something else waits for a VM of its own. */
+/** What a parked VM was made for; a program that needs something else waits for its own VM. */
 export interface VmConfig {
   /** What the engine may allocate inside its linear memory. */
   readonly memoryBytes: number
@@ -36,7 +36,7 @@ export type FromThread =
   /** The thread has stopped for ever inside the program, and waits for being terminated. */
   | { readonly type: 'output-full'; readonly usage: ThreadUsage }
 
-/** How a program ended by itself. */
+/** How a program ended on its own. */
 export type ProgramEnd =
   | { readonly kind: 'completed' }
   | { readonly kind: 'failed'; readonly phase: 'syntax' | 'run'; readonly error: GuestError }

@@ -140,7 +140,7 @@ export class SnippetThread {
   }
 }
 
-/** The kernel may have no thread left for us, and then says so at once. */
+/** The kernel may have no thread left, and then refuses at once. */
 function startWorker(
   workerData: { readonly port: MessagePort; readonly isForOne: boolean },
   own: MessagePort,
@@ -175,4 +175,4 @@ const isHeapFull = (thrown: unknown): boolean =>
   (thrown.cause as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY'
 
 const lost = (cause: unknown): LazaretError =>
-  new LazaretError('WORKER_LOST', { detail: 'A thread that runs snippets ended by itself.', cause })
+  new LazaretError('WORKER_LOST', { detail: 'A snippet thread ended unexpectedly.', cause })

@@ -1,6 +1,6 @@
 /**
- * One program's engine: QuickJS in WebAssembly, with a linear memory of its own. It has the language and two bindings:
- * no clock, no randomness, no way to wait, no way to compile strings.
+ * One program's engine: QuickJS in WebAssembly, with its own linear memory. It has the language and two bindings: no
+ * clock, no randomness, no way to wait, no way to compile strings.
  */
 import { EvalFlags, Intrinsics, JSException, MAX_STACK_SIZE, QuickJS } from 'quickjs-wasi'
 import type { JSValueHandle } from 'quickjs-wasi'
@@ -110,7 +110,9 @@ export class Vm {
     }
   }
 
-  /** Undefined when the engine has no memory for it. What is thrown here would show the guest a stack of ours. */
+  /**
+   * Undefined when the engine has no memory for it. An error thrown here would show the guest a stack of the host.
+   */
   #read(): JSValueHandle {
     try {
       // One for all calls: the library keeps what a host function returns until the engine is gone.

@@ -39,11 +39,11 @@ export interface FollowParts {
 }
 
 export const buildMs = 10_000
-/** A run that goes on for so long gives way to younger ones. */
+/** A run older than this gives way to younger ones. */
 const yieldAfterMs = 1000
 
 export function tooLong(): LazaretError {
-  return new LazaretError('CELL_FAILED', { detail: `The cell did not stand after ${buildMs} ms.` })
+  return new LazaretError('CELL_FAILED', { detail: `The cell was not ready after ${buildMs} ms.` })
 }
 
 /**
@@ -82,7 +82,7 @@ export async function followRun(
   }
 }
 
-/** It only makes others faster: where it fails, the run goes on as it was. */
+/** It only makes others faster: if it fails, the run continues unchanged. */
 function yieldProcessors({ ground }: BuiltCell): void {
   try {
     ground.cgroup?.yieldProcessors()

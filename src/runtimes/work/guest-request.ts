@@ -9,7 +9,7 @@ import type { GuestRequest } from '../channel/channel-protocol.ts'
 /** Of a text in JSON: `\u0000` for one UTF-16 unit. */
 const bytesPerUnitMax = 6
 
-/** What the harness is told. The input crosses in the tagged encoding. */
+/** The request for the harness. The input crosses in the tagged encoding. */
 export function writeGuestRequest(
   language: GuestRequest['language'],
   spec: RunSpec,

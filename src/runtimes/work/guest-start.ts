@@ -20,7 +20,7 @@ export interface GuestGround {
   readonly zygote?: Pick<Zygote, 'dataBytes'> | undefined
 }
 
-/** One run as it is asked for: what can be written down, what stays with the caller, and the limits in force. */
+/** One run as requested: what can be written down, what stays with the caller, and the limits in force. */
 export interface Job {
   readonly spec: RunSpec
   /** The signal is aborted by whoever may end the run. */

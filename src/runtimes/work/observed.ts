@@ -17,7 +17,9 @@ export function readStatus(status: string): Record<string, string> {
   return Object.fromEntries(entries.filter(([name = '']) => wanted.includes(name)))
 }
 
-/** Throws CELL_FAILED when a guest runs without a layer that was built for it: a mistake of ours, never a choice. */
+/**
+ * Throws CELL_FAILED when a guest runs without a layer that was built for it: a mistake in Lazaret, never a choice.
+ */
 export function requirePromises(
   promises: Readonly<Record<string, string>>,
   observed: Readonly<Record<string, string>>,

@@ -1,6 +1,6 @@
 /**
- * A cell that was finished ahead of its run. If the runtime has a harness, a guest in it waits for the request: it has run
- * our harness and nothing else. The cell serves one run and ends with it.
+ * A cell that was finished ahead of its run. If the runtime has a harness, a guest in it waits for the request: it has
+ * run the harness and nothing else. The cell serves one run and ends with it.
  */
 import { isDeepStrictEqual } from 'node:util'
 
@@ -39,7 +39,7 @@ export interface ParkContext extends RunContext {
   /** What it is started with. */
   readonly limits: Limits
   readonly network: Network
-  /** When it is aborted before the worker waits there is none: what is loaded ahead may never come to its end. */
+  /** When it is aborted before the worker waits there is none: loading ahead may never finish. */
   readonly signal?: AbortSignal
   /** What the harness loads ahead; null for a cell without a guest. */
   readonly park: ParkRequest | null
@@ -125,7 +125,7 @@ export class ParkedWorker implements ReadyWorker {
     try {
       this.#limitCgroup(held)
     } catch {
-      // It uses more than the run may. What that means a worker of its own will show.
+      // It uses more than the run may. Its own worker will show what that means.
       await built.clean().catch(() => undefined)
       return null
     }

@@ -1,4 +1,4 @@
-/** Waiting for what may not come. */
+/** Waiting for something that may never happen. */
 import type { Clock } from '../../core/clock.ts'
 
 /** After a kill: how long the guests' last words may take, and then the cell's own end. Together below 50 ms. */

@@ -1,6 +1,6 @@
 /**
- * Groups that have one member. Distributions that give each user a group of its own let that group write to all that
- * the user makes, which lets nobody else write.
+ * Groups that have one member. Distributions that give each user its own group give that group write access to the
+ * user's files, which gives nobody else access.
  */
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'

@@ -1,6 +1,6 @@
 /**
- * One process of a cell on the host's side, from its start to its end: what all have in common who listen to one. It
- * starts once, ends once or is lost, and nothing that we set up for it outlives it.
+ * One process of a cell on the host's side, from its start to its end: the part that all its listeners share. It starts
+ * once, ends once or is lost, and nothing that was set up for it outlives it.
  */
 export class ProcessLife<End> {
   readonly #start = Promise.withResolvers<void>()

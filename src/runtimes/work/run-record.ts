@@ -1,4 +1,4 @@
-/** What is known of a run: what it printed and said, what the kernel says of it, and what was counted. */
+/** What is known of a run: its output and messages, the kernel's view of it, and the counts. */
 import type { Truncatable } from '../../core/result.ts'
 import type { CellUsage, ProcessReport } from '../../jail/cell/guest-process.ts'
 import { namesOfStanding } from '../../jail/layers/layers.ts'
@@ -36,7 +36,7 @@ export class RunRecord {
     this.#observed = { ...rest, ...this.#observed }
   }
 
-  /** The guest as it was when foreign code got in. Throws CELL_FAILED when a layer of its wall is missing. */
+  /** The guest as it was before foreign code started. Throws CELL_FAILED when a layer of its wall is missing. */
   takeStatus(status: string): void {
     Object.assign(this.#observed, readStatus(status))
     requirePromises(this.#sources.plan.promises, this.#observed)

@@ -1,6 +1,6 @@
 /**
- * A run while it runs: listens to the cell, holds the time limits, and turns what happened into evidence.
- * It ends when the main process does or when we end it; what else the guest left behind is not waited for.
+ * A run while it runs: listens to the cell, enforces the time limits, and turns events into evidence. It ends with the
+ * main process or when the host ends it; it does not wait for other processes.
  */
 import type { Clock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
@@ -164,7 +164,7 @@ export class Run implements ProcessListener {
     else void this.#channel.hearOut(this.#parts.clock).then(() => this.#finish())
   }
 
-  /** A cell that we ended before it stood did not fail. */
+  /** A cell that the host ended before it was built did not fail. */
   #failToBuild(error: unknown): void {
     if (this.#killReason !== null) return
     this.fail(isStepFailure(error) ? explainFailure(error, this.#parts.plan) : error)
@@ -181,7 +181,7 @@ export class Run implements ProcessListener {
     return this.#capture.delivered(this.#parts.handles.signal)
   }
 
-  /** No guest goes on writing: what is under way is little, and the news of the end is behind it. */
+  /** No guest writes any more: what is under way is little, and the news of the end is behind it. */
   #readAll(): void {
     this.#isEnding = true
     this.#channel?.endCalls()

@@ -1,4 +1,4 @@
-/** A cell that is built ahead of what it is for, and the guest that waits in it, if one does. */
+/** A cell that is built ahead of its use, and the guest that waits in it, if any. */
 import type { Clock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { BuiltCell } from '../../jail/cell/build-cell.ts'
@@ -10,11 +10,11 @@ import type { WaitingGuest } from './waiting-guest.ts'
 
 interface Patience {
   readonly clock: Clock
-  /** When it is aborted before the guest waits there is none: what is loaded ahead may never come to its end. */
+  /** When it is aborted before the guest waits there is none: loading ahead may never finish. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** Resolves when the cell stands and its guest waits. Throws when that is not to be had, with nothing left behind. */
+/** Resolves when the cell stands and its guest waits. Throws if that is impossible, and leaves nothing behind. */
 export async function standWaiting<Guest extends WaitingGuest | null>(
   built: BuiltCell,
   startGuest: () => Guest,

@@ -13,7 +13,7 @@ import { ProcessLife } from './process-life.ts'
 const answerBytesMax = 64 * 1024
 
 export interface WaitingParts {
-  /** What its harness is told to load. */
+  /** What its harness has to load. */
   readonly park: object
   readonly clock: Clock
 }

@@ -1,6 +1,7 @@
 /**
- * One program in its isolate. It runs on this thread, so nothing here goes on meanwhile but what it calls; between its
- * calls of host functions this process waits for their answers. What it says is on its way to the host before it goes on.
+ * One program in its isolate. It runs on this thread, so nothing else runs here meanwhile except what it calls; between
+ * its calls of host functions this process waits for their answers. Its messages are sent to the host before it
+ * continues.
  */
 import type { Isolate } from 'isolated-vm'
 import { inspect } from 'node:util'
@@ -108,7 +109,7 @@ export class OneRun implements Hearer {
     this.#outcome = JSON.parse(json) as IsolateOutcome
   }
 
-  /** Lets the program go on, and looks at how far it has come. */
+  /** Lets the program continue, and looks at how far it has come. */
   #step(enter: () => void): void {
     this.#stopWaiting()
     try {

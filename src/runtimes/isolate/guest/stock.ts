@@ -171,7 +171,7 @@ export class Stock {
     return entry
   }
 
-  /** Read when it is asked for first, and kept. */
+  /** Read when it is first requested, and kept. */
   #sourceOf(name: string): string | undefined {
     const known = this.#sources.get(name)
     if (known !== undefined) return known

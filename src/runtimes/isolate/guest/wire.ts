@@ -1,4 +1,6 @@
-/** The worker's end of the channel: messages of the host as they come, and answers that are written before it goes on. */
+/**
+ * The worker's end of the channel: messages of the host as they come, and answers that are written before it continues.
+ */
 import { Socket } from 'node:net'
 import { channelDescriptor } from '../../channel/channel-protocol.ts'
 import { writeAll } from '../../javascript/console/output.ts'

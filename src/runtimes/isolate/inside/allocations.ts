@@ -1,5 +1,5 @@
 /**
- * Buffers that the engine could not allocate. It says so with an ordinary `RangeError`, which a program can write as well:
+ * Buffers that the engine could not allocate. It throws an ordinary `RangeError`, which a program can create as well:
  * what counts is the place that threw it, a built-in of the engine's that makes buffers.
  */
 import { getOwnPropertyDescriptor, getPrototypeOf, uncurryThis } from '../../../core/primordials.ts'

@@ -1,6 +1,7 @@
 /**
- * Names whose `require` is an attempt to get out, not a mistake: Node's own modules, and packages that are there to reach
- * networks, files, processes or databases. None of them exists in an isolate; the list only decides what the program is told.
+ * Names whose `require` is an attempt to get out, not a mistake: Node's own modules, and packages that are there to
+ * reach networks, files, processes or databases. None of them exists in an isolate; the list only decides about the
+ * error that the program gets.
  */
 import { stringIndexOf, stringSlice, stringStartsWith, uncurryThis } from '../../../core/primordials.ts'
 

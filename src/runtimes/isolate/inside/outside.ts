@@ -1,6 +1,6 @@
 /**
- * The functions of the Node process, with a guard before each: what one throws was made elsewhere and names places outside,
- * so guest code gets an error of its own in its place. An isolate gets them when it opens.
+ * The functions of the Node process, with a guard before each: what one throws was made elsewhere and names places
+ * outside, so guest code gets its own error in its place. An isolate gets them when it opens.
  */
 import { messageOf } from '../../../core/primordials.ts'
 import type { Outside } from './protocol.ts'

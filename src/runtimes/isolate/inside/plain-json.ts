@@ -188,7 +188,7 @@ class Writer {
     this.#text.put(separator === '{' ? '{}' : '}')
   }
 
-  /** After `toJSON`, which is asked once. */
+  /** After `toJSON`, which is called once. */
   #writeReady(value: unknown, place: Place): void {
     if (typeof value === 'object' && value !== null) this.#object(value, place)
     else this.write(value, place)

@@ -10,7 +10,7 @@ export interface Outside {
   readonly log: (level: Level, text: string) => void
   /** Starts a call of a host function; `argumentsJson` is a list. The answer comes by `Inside.answer`. */
   readonly call: (id: number, name: string, argumentsJson: string) => void
-  /** So many random bytes, each a character below U+0100. */
+  /** This many random bytes, each a character below U+0100. */
   readonly random: (bytes: number) => string
   /** The text of a library; `undefined` if there is none of this name. */
   readonly librarySource: (name: string) => string | undefined

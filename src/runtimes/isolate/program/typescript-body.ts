@@ -21,7 +21,7 @@ export async function compileBody(code: string): Promise<{ text: string; toWritt
   }
 }
 
-/** The compiler prints the function's head and end on lines of their own. */
+/** The compiler prints the function's head and end on their own lines. */
 function inFunction({ text, toWritten }: { text: string; toWritten: MapPosition }): {
   text: string
   toWritten: MapPosition

@@ -66,7 +66,7 @@ class LanguageTextEncoder {
   }
 }
 
-/** Of a character that so many bytes follow. */
+/** Of a character that this many bytes follow. */
 const firstByte = [0, 0xc0, 0xe0, 0xf0]
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'

@@ -1,7 +1,7 @@
 /**
- * What the harness and the inside of a bare realm call of each other. Each is of a realm of its own, and an object of the
- * harness's in the hands of guest code would lead it to everything that the realm leaves out. So only text and numbers
- * go in, and what goes out as it is, the harness looks at in no way: it only hands it back.
+ * What the harness and the inside of a bare realm call of each other. Each belongs to its own realm. With an object of
+ * the harness, guest code could reach everything that the realm leaves out. So only text and numbers go in, and what
+ * goes out as it is, the harness looks at in no way: it only hands it back.
  */
 import type { Level } from '../console/console-methods.ts'
 

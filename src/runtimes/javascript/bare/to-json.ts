@@ -3,7 +3,7 @@ import { Unserializable } from '../../../core/values/encode-leaf.ts'
 import { apply, messageOf } from '../../../core/primordials.ts'
 import { readProperty, Unreadable } from '../../../core/values/read-value.ts'
 
-// Dates have a notation of their own, which says more.
+// Dates have their own notation, which says more.
 const dateToJson = Date.prototype.toJSON
 
 export function applyToJson(value: unknown, key: string | number): unknown {

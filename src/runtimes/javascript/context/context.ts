@@ -1,4 +1,4 @@
-/** A code context in JavaScript or TypeScript: entries, one after another, in the same global scope. */
+/** A code context in JavaScript or TypeScript: many entries in turn, in the same global scope. */
 import { encodeValueToJson } from '../../../core/values/encode-value.ts'
 import type { AnswerListener } from '../answers.ts'
 import { send, sendEnd, sendError, sendValue } from '../channel.ts'

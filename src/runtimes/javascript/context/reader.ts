@@ -1,6 +1,6 @@
 /**
  * The thread of a code context that reads the private descriptor. The thread of the guest's code cannot: it may compute
- * without end. So an interruption is read here, and V8 is told to end what that thread executes.
+ * without end. So an interruption is read here, and V8 gets the order to terminate that thread's execution.
  */
 import { Session } from 'node:inspector'
 import { Socket } from 'node:net'

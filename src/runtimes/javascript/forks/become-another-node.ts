@@ -2,7 +2,7 @@
 import type { NodeLibrary } from './node-library.ts'
 import { takeIdentity } from './take-identity.ts'
 
-/** `randomUUID` and `randomInt` keep the bytes for so many, if somebody has called them. */
+/** `randomUUID` and `randomInt` keep the bytes for this many values once they were called. */
 const kept = { uuids: 128, numbers: 1024 }
 
 export function becomeAnother(library: NodeLibrary, hasPackages: boolean): void {

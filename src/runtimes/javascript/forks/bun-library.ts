@@ -27,7 +27,7 @@ interface Symbols {
   readonly engine_close_stage: (otherEnd: number) => boolean
 }
 
-/** What we use of `bun:ffi`; the types of Bun are no dependency of ours. */
+/** What we use of `bun:ffi`; Bun's types are not a dependency of Lazaret. */
 interface ForeignFunctions {
   readonly dlopen: (
     library: string,

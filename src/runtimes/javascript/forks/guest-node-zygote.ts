@@ -29,7 +29,7 @@ void runZygote({
 })
 
 const notFound = 'its generator of seeds is not found'
-/** V8 makes so many at a time. */
+/** V8 makes this many at a time. */
 const numbersReady = 64
 
 /**

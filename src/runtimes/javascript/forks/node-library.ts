@@ -3,7 +3,7 @@ import { readVariables } from './take-identity.ts'
 import type { ForkLibrary } from './zygote.ts'
 
 export interface NodeLibrary extends ForkLibrary {
-  /** In a fork: OpenSSL and V8's generators of seeds go on from what the kernel gives. */
+  /** In a fork: OpenSSL and V8's seed generators continue from the kernel's random bytes. */
   readonly renewRandomness: () => void
   /** How many of V8's generators of seeds there are; they are known from then on. */
   readonly findSeeds: () => number

@@ -1,7 +1,7 @@
 /**
- * A zygote of JavaScript: the harness, loaded and rehearsed, which never runs guest code. Each guest is a fork of it. The
- * library (native/zygote) waits for requests on descriptor 3 and returns in each fork, confined as any guest is; the fork
- * then goes on as any harness does. What the zygote's state would make alike in two guests is made new here.
+ * A zygote of JavaScript: the harness, loaded and rehearsed, which never runs guest code. Each guest is a fork of it.
+ * The library (native/zygote) waits for requests on descriptor 3 and returns in each fork, confined as any guest is;
+ * the fork then continues as any harness does. What the zygote's state would make alike in two guests is made new here.
  *
  * Started as `guest-<engine>-zygote.js <library> <language> <realm> <package>…`.
  */
@@ -44,7 +44,7 @@ export interface ForkableEngine {
 
 const socketDescriptor = 3
 const wordBytesMax = 200
-/** After so many, what a run goes through is compiled and linked. */
+/** After this many, the code that a run goes through is compiled and linked. */
 const rehearsals = 8
 /** A run that has not ended by then gets its threads. Each takes about 40 µs to make, and a short run uses none. */
 const reviveAfterMs = 4

@@ -63,7 +63,7 @@ function compileScript(source: Source): Promise<Program> | Program {
     const start = source.realm.createScript(inBlock(source))
     return { start, toWritten: mapAfter(blockPrefix, source) }
   } catch {
-    // Two functions of one name, say, may stand in a script and in no block.
+    // A script may declare two functions of one name; a block may not.
   }
   try {
     const start = source.realm.createScript(`${strictPrefix}${source.text}`)

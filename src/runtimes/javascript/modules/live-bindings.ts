@@ -1,6 +1,6 @@
 /**
- * Imports are views of what a module exports, not copies: what the module assigns, its importers see. So each place
- * that refers to an imported name reads it anew, from an object that has a getter for each name.
+ * Imports are views of what a module exports, not copies: what the module assigns, its importers see. So each reference
+ * to an imported name reads it again, from an object that has a getter for each name.
  */
 import type * as acorn from 'acorn'
 import type { Edits } from './edits.ts'

@@ -19,7 +19,7 @@ export function setCodeName(name: string): void {
 }
 /** What every name begins with. */
 const nameStart = '<code'
-/** What the engines are told: they resolve imports from where the program seems to lie. */
+/** The positions for the engines: they resolve imports from where the program seems to lie. */
 export const programPath = `${process.cwd()}/${programName}`
 /**
  * Makes a script strict; the second statement keeps the first from being the value of a program that has none. On the
@@ -55,7 +55,7 @@ export interface FoundPosition {
   readonly end: number
 }
 
-/** What V8 is told of a piece of code in a context; a `sourceURL` holds no space. Stacks show `<code 1>`. */
+/** The description of a context's piece of code for V8; a `sourceURL` holds no space. Stacks show `<code 1>`. */
 export const entryUrl = (entry: number): string => `<code-${entry}>`
 
 /** The first `<code>:line:column`, or `<code 1>:line:column`, in `text` from `from` on. */

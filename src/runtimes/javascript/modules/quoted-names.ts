@@ -1,6 +1,6 @@
 /**
- * Engines quote code in messages, as in `x is not a function`. An imported name is read from an object of ours, and here
- * the quotation becomes the guest's own name again.
+ * Engines quote code in messages, as in `x is not a function`. An imported name is read from an object of the harness;
+ * here the quotation becomes the guest's own name again.
  */
 import {
   defineProperty,

@@ -34,7 +34,7 @@ export interface Findings {
   readonly catches: readonly acorn.CatchClause[]
 }
 
-/** Plain assignments are left out: the constant that has the import's name throws the right error by itself. */
+/** Plain assignments are left out: the constant that has the import's name throws the right error already. */
 export function findReferences(program: acorn.Program, names: ReadonlySet<string>): Findings {
   const found: Found[] = []
   const statementStarts = new Set<number>()
@@ -89,7 +89,7 @@ const hasScope = ({ type }: acorn.AnyNode): boolean =>
     type,
   )
 
-/** The parameters of a function have a scope of their own: what its body declares is not in their defaults. */
+/** The parameters of a function have their own scope: what its body declares is not in their defaults. */
 const createScope = ({ node, parent, scope }: Place & { readonly node: acorn.AnyNode }): Scope => ({
   outer: scope,
   names: new Set(),

@@ -1,5 +1,5 @@
 /**
- * Workers of Node have loaders of their own. Each is started with the hooks of `workspace-modules.ts`, by a flag that it
+ * Workers of Node have their own loaders. Each is started with the hooks of `workspace-modules.ts`, by a flag that it
  * removes from its `process.execArgv` again.
  */
 import type { Worker, WorkerOptions } from 'node:worker_threads'

@@ -53,7 +53,7 @@ function orWhy(transfer: () => number): number {
   }
 }
 
-/** What we use of `bun:ffi`; the types of Bun are no dependency of ours. */
+/** What we use of `bun:ffi`; Bun's types are not a dependency of Lazaret. */
 interface ForeignFunctions {
   readonly dlopen: (
     library: string,

@@ -103,7 +103,7 @@ function named(name: string, body: (...values: never[]) => unknown): unknown {
   return freeze(body)
 }
 
-/** A global that becomes what it is when somebody looks. The program may have frozen it before. */
+/** A global that is created when it is first read. The program may have frozen it before. */
 function addLater(name: string, create: (name: string) => unknown): void {
   let made: { readonly value: unknown } | undefined
   defineProperty(globalThis, name, {

@@ -1,4 +1,4 @@
-/** What `URL` and `URLSearchParams` ask the Node process, which has a parser of its own. Only texts pass. */
+/** What `URL` and `URLSearchParams` ask the Node process, which has its own parser. Only texts pass. */
 import { jsonString, uncurryThis } from '../../../../core/primordials.ts'
 import type { Outside, UrlPart } from '../protocol.ts'
 
