@@ -9,7 +9,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { SandboxOptions } from '../sandbox/types.ts'
 import type { WarmUpRequest } from './warm-up.ts'
 
-/** Runs untrusted code, each run in a kernel jail of its own. */
+/** Runs untrusted code, each run in its own kernel jail. */
 export interface Lazaret extends AsyncDisposable {
   /**
    * Executes one program once, in its own cell: a parked one or a fresh one. Whatever the guest does is a value:

@@ -138,7 +138,7 @@ export interface SandboxPlaces {
   readonly governor: Governor
   readonly sandboxes: Sandboxes
   readonly notary: Notary | undefined
-  /** Folders of the host to show besides, which no policy is asked about. Default none. */
+  /** Further folders of the host to show, without asking a policy. Default none. */
   readonly binds?: readonly Bind[]
   /** Called when a running sandbox has ended. */
   readonly onGone: (work: SandboxWork) => void

@@ -1,4 +1,4 @@
-/** The version of a run's interpreter. Each interpreter is asked once. */
+/** The version of a run's interpreter. Each interpreter is queried once. */
 import { readFileSync } from 'node:fs'
 
 import type { CellRuntimeName, RuntimeName } from '../core/request.ts'

@@ -22,7 +22,7 @@ export interface WarmUpRequest {
   readonly limits?: Partial<Limits>
   readonly preload?: readonly string[]
   readonly environment?: string
-  /** Whose runs, where `pools` gives each client an interpreter of its own. */
+  /** Whose runs, where `pools` gives each client its own interpreter. */
   readonly client?: string
   /** How many, within the limits of `pools`. Default 1. */
   readonly count?: number

@@ -100,7 +100,7 @@ async function installAll(building: Building, packed: string): Promise<Installed
   return { python, npm }
 }
 
-/** Installers are told of folders by the paths that guests with a view of files of their own find. */
+/** Installers get the paths of folders as they are in a guest's own file view. */
 async function requireOwnView(sandbox: Sandbox): Promise<void> {
   const { isolation } = await sandbox.exec(':')
   if (isolation.level === 'strong' || isolation.level === 'standard') return
@@ -126,7 +126,7 @@ async function addressesFor(
   ]
 }
 
-/** Install scripts run in a sandbox of their own, which has the packages and no network. */
+/** Install scripts run in their own sandbox, which has the packages and no network. */
 async function buildWithScripts(building: Building, packed: string): Promise<void> {
   const { spec, ground, options } = building
   await using sandbox = await ground.open({ limits: limitsOf(ground) }, [])
@@ -165,7 +165,7 @@ async function takeOut({ sandbox }: Installer, { from, to, ground, options }: Ta
 
 const localFolder = '/opt/lazaret/local'
 
-/** The host's own archives, each in a place of its own. */
+/** The host's own archives, each in its own place. */
 function showLocal({ findLinks = [], npmTarballs = [], npmCache }: EnvironmentSpec) {
   const links = findLinks.map((host, index) => ({ host, guest: `${localFolder}/links-${index}` }))
   const tarballs = npmTarballs.map((host, index) => ({ host, guest: `${localFolder}/package-${index}.tgz` }))

@@ -35,7 +35,7 @@ export class Environments implements EnvironmentsApi, AsyncDisposable {
       throw new LazaretError('ENVIRONMENT_EXISTS', { detail: `Environment ${name}.` })
     await using staged = await this.#store.stage()
     const { hash, sealed } = await build({ spec, staged: staged.path, ground: this.#parts, options })
-    // The environment has a lock of its own.
+    // The environment has its own lock.
     const { lock: _lock, ...asked } = spec
     const named = { hash, updatedAt: this.#parts.clock.timestamp(), spec: asked }
     return await this.#store.keep(name, staged.path, { sealed, named })

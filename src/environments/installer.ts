@@ -1,4 +1,4 @@
-/** A sandbox in which installers run: what they say is handed on, and how they fail becomes one error. */
+/** A sandbox in which installers run: their output is passed on, and their failures become one error. */
 import { LazaretError } from '../core/errors/errors.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { Variables } from '../sandbox/types.ts'

@@ -1,4 +1,4 @@
-/** Checks what is asked of an environment. */
+/** Checks the request for an environment. */
 import { statSync } from 'node:fs'
 
 import { z } from 'zod'

@@ -35,7 +35,9 @@ export async function sealFolder(folder: string): Promise<Seal> {
       continue
     }
     if (!facts.isFile() || facts.nlink !== 1)
-      throw new LazaretError('ENVIRONMENT_FAILED', { detail: 'Something in it is not a plain file.' })
+      throw new LazaretError('ENVIRONMENT_FAILED', {
+        detail: 'It contains something other than regular files and folders.',
+      })
     const isProgram = (facts.mode & ownersExecute) !== 0
     await chmod(whole, isProgram ? programMode : plainMode)
     const own = createHash('sha256')

@@ -10,7 +10,7 @@ export function readSummary<Row>(text: string, schema: z.ZodType<Row>): Row[] {
     const parsed = schema.safeParse(parseJson(line))
     if (parsed.success) return parsed.data
     throw new LazaretError('ENVIRONMENT_FAILED', {
-      detail: `An installer named no package: ${JSON.stringify(line.slice(0, 100))}.`,
+      detail: `An installer reported an invalid package: ${JSON.stringify(line.slice(0, 100))}.`,
     })
   })
 }

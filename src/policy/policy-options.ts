@@ -1,4 +1,4 @@
-/** The options of rates, queues, breakers and retries: of a Lazaret, of an executor, and of each part by itself. */
+/** The options of rates, queues, breakers and retries: of a Lazaret, of an executor, and of each part alone. */
 import { z } from 'zod'
 
 import type { Clock } from '../core/clock.ts'

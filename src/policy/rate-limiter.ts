@@ -1,6 +1,6 @@
 /**
  * Limits each client's executions per minute, in a sliding window: admitted ones count for 60 s, refused ones never. It
- * works by itself, or as a part of a policy.
+ * works alone, or as a part of a policy.
  */
 import { z } from 'zod'
 

@@ -19,7 +19,7 @@ export const limitsSchema = z
   .strictObject(rangeSchemas as { [Name in LimitName]: z.ZodType<Limits[Name]> })
   .partial()
 
-/** As `import` has them, in each language. A package may be of a scope, and name a file of its own. */
+/** As `import` has them, in each language. A package may be of a scope, and name its own file. */
 const moduleNames = {
   python: /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/,
   node: /^(?:@\w[\w.-]*\/)?\w[\w.-]*(?:\/\w[\w.-]*)*$/,
@@ -143,7 +143,7 @@ function describeUnion({ errors, path }: z.core.$ZodIssueInvalidUnion): string {
   return describeIssue({ code: 'custom', path, message: `must be ${wanted}` })
 }
 
-/** Whether the value is of another kind altogether, rather than one with a mistake in it. */
+/** Whether the value has a different type, rather than a mistake inside it. */
 function isOfAnotherKind({ code, path }: z.core.$ZodIssue): boolean {
   return path.length === 0 && (code === 'invalid_type' || code === 'invalid_value')
 }

@@ -64,7 +64,7 @@ export class CellWorkers implements AsyncDisposable {
     return mayFork(shape, this.#parts.sizes) && this.#zygotes.stands(shape) ? this.#fork(shape, signal) : null
   }
 
-  /** The interpreters that workers are forked from, but those of these shapes. They come again when one is asked for. */
+  /** The interpreters that workers are forked from, but those of these shapes. They are created again on demand. */
   closeZygotes(but: readonly WorkerShape[] = []): Promise<void> {
     return this.#zygotes.close(but.filter((shape) => mayFork(shape, this.#parts.sizes)))
   }

@@ -1,4 +1,4 @@
-/** Who waits, in a fair order: first come, first served within a client, and clients in turn. */
+/** Waiting requests, in a fair order: first come, first served within a client, and clients in turn. */
 
 export class FairQueue<T> {
   /** In the order in which the clients' turns come; none of the lists is empty. */
@@ -42,7 +42,7 @@ export class FairQueue<T> {
     else own.push(item)
   }
 
-  /** Who is next, of those that `suits`. It goes on waiting. */
+  /** Who is next, of those that `suits`. It continues to wait. */
   find(suits: (item: T) => boolean): T | undefined {
     for (const own of this.#waiting.values()) {
       const item = own.find(suits)

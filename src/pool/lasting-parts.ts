@@ -5,7 +5,7 @@ import type { CrashLimit, SlotEvent } from './slots.ts'
 
 export interface LastingPoolParts<Job, End> {
   readonly clock: Clock
-  /** What one job is called, in what a caller is told. */
+  /** The name of one job in messages for the caller. */
   readonly noun: string
   /** Throws when none can be started. */
   readonly start: () => LastingWorker<Job, End>
@@ -13,12 +13,14 @@ export interface LastingPoolParts<Job, End> {
   readonly workersMax: number
   /** Jobs that wait for a worker. */
   readonly waitingMax: number
-  /** So many are kept for ever once they were needed. Default 1. */
+  /** Once needed, this number is kept for ever. Default 1. */
   readonly workersMin?: number
   /** Default: a slot is never disabled. */
   readonly crashes?: CrashLimit
   readonly onEvent?: (event: SlotEvent) => void
-  /** Whether a job goes on waiting, once, when the worker that starts for it is lost. Default: the job is refused. */
+  /**
+   * Whether a job continues to wait, once, when the worker that starts for it is lost. Default: the job is refused.
+   */
   readonly hasSecondStart?: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * Workers that serve one job after another. At most so many stand at one time, whoever finds none waits in a fair queue,
- * and a worker that cannot go on is replaced at once.
+ * Workers that serve one job after another. At most this number of workers exist at one time. A job without a free
+ * worker waits in a fair queue, and a worker that cannot continue is replaced at once.
  */
 import { holdProcess } from '../core/clock.ts'
 import { LazaretError } from '../core/errors/errors.ts'
@@ -13,7 +13,7 @@ import type { CrashLimit, SlotEvent } from './slots.ts'
 
 /** How often workers that nobody needed in the meantime are ended. */
 const idleMs = 30_000
-/** A worker that knows one client goes on with it for so long, while another client's jobs wait. */
+/** How long a worker stays with one client while another client's jobs wait. */
 const patienceMs = 200
 const noCrashLimit: CrashLimit = { most: Number.POSITIVE_INFINITY, windowMs: 60_000 }
 
@@ -89,7 +89,7 @@ export class LastingPool<Job, End> implements AsyncDisposable {
     await Promise.all(this.#ending)
   }
 
-  /** Refuses the jobs that wait, and those that come; those that run go on. */
+  /** Refuses the jobs that wait, and those that come; running ones continue. */
   close(reason: unknown = new LazaretError('DISPOSED')): void {
     this.#isDisposed = true
     this.#stopLooking?.()

@@ -1,6 +1,6 @@
 /**
- * The parked workers of one shape. How many it wants follows demand: one that finds none waiting asks for more, and what
- * stood unused for a while is given up.
+ * The parked workers of one shape. How many it wants follows demand: a run that finds no free worker asks for more, and
+ * workers that were unused for a while are released.
  */
 import type { Clock } from '../core/clock.ts'
 import { nameNetwork } from '../core/network.ts'
@@ -13,7 +13,7 @@ export interface PoolParts {
   readonly clock: Clock
   /** `signal` is aborted when the pool is closed. */
   readonly start: (shape: WorkerShape, signal: AbortSignal) => Promise<ReadyWorker>
-  /** A worker stands ready; true when somebody who waits has taken it. */
+  /** A worker is ready; true if a waiting run has taken it. */
   readonly offer: (worker: ReadyWorker) => boolean
   /** Called with the reason when starts begin to fail; the pool waits longer and longer between them. */
   readonly onFailing: (reason: unknown) => void
@@ -57,7 +57,7 @@ export class Pool {
   readonly #closing = new AbortController()
   #starting = 0
   #wanted: number
-  /** The fewest that were parked since the last look: so many nobody needed. */
+  /** The fewest that were parked since the last check: this many were not needed. */
   #unused = 0
   #served = 0
   #missed = 0
@@ -142,7 +142,7 @@ export class Pool {
     return worker
   }
 
-  /** Wants at least so many, as far as the size allows. */
+  /** Wants at least this many, as far as the size allows. */
   want(count: number): void {
     this.#wanted = Math.min(this.#parts.size.max, Math.max(this.#wanted, count))
   }
@@ -175,7 +175,7 @@ export class Pool {
     this.#end(worker)
   }
 
-  /** Gives up half of what nobody needed since the last look. */
+  /** Releases half of the workers that were not needed since the last check. */
   shrink(): void {
     const surplus = Math.min(this.#unused, Math.max(0, this.#wanted - this.#parts.size.min))
     const given = Math.ceil(surplus / 2)
@@ -204,7 +204,7 @@ export class Pool {
     this.#parked.splice(at, 1)
     this.#lost++
     this.#end(worker)
-    // What ends by itself may do so again at once: no faster than a start that fails.
+    // A worker that ended unexpectedly may do so again at once: no faster than a start that fails.
     this.#fail(new Error('A worker that waited for its run ended.'))
   }
 

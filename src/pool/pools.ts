@@ -109,7 +109,10 @@ export class Pools implements AsyncDisposable {
     })
   }
 
-  /** Resolves when so many workers of this shape wait, as far as the pool's size allows; rejects when one cannot start. */
+  /**
+   * Resolves when this many workers of this shape wait, as far as the pool's size allows; rejects when one cannot
+   * start.
+   */
   async warmUp(shape: WorkerShape, count: number): Promise<void> {
     const pool = this.#poolOf(shape)
     if (pool === undefined) return
@@ -122,7 +125,7 @@ export class Pools implements AsyncDisposable {
     } while (canHaveMore())
   }
 
-  /** Ends what is parked or is being parked. Resolves when nothing of it is left; runs that go on are not touched. */
+  /** Ends what is parked or is being parked. Resolves when nothing of it is left; current runs are not affected. */
   async drain(): Promise<void> {
     const all = [...this.#pools.keys()]
     for (const key of all) this.#close(key)
@@ -210,7 +213,7 @@ export class Pools implements AsyncDisposable {
     return refill
   }
 
-  /** Gives up a worker that was asked for longest ago; false when no other pool has one to spare. */
+  /** Drops the least recently requested worker; false when no other pool has one to spare. */
   #makeRoomFor(pool: Pool): boolean {
     const others = [...this.#pools.values()].filter((other) => other !== pool && other.hasToSpare)
     const [oldest] = others.toSorted((a, b) => a.lastAskedAt - b.lastAskedAt)

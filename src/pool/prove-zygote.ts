@@ -29,6 +29,6 @@ export async function proveZygote(
   if (value?.live === true) return
   const why = error?.error.message ?? JSON.stringify(end?.exit.end ?? 'it was lost')
   throw new LazaretError('RUNTIME_UNAVAILABLE', {
-    detail: `A fork of it did not do what a started one does: ${why}`,
+    detail: `A fork of it behaved differently from a newly started process: ${why}`,
   })
 }

@@ -11,7 +11,7 @@ import type { Runtime } from '../runtimes/runtime.ts'
 export interface WorkerShape {
   readonly runtime: Runtime
   readonly language: Language
-  /** Made ahead, because a realm of its own takes as long as the rest of a run. */
+  /** Made ahead, because its own realm takes as long as the rest of a run. */
   readonly realm: Realm
   readonly network: Network
   /** Modules and packages that are loaded ahead. */
@@ -74,7 +74,7 @@ export function shapeOf(
   return { runtime, language, realm, network, preload, environment, client, limits: started, key }
 }
 
-/** What the harness loads ahead; null where there is none before the run. */
+/** What the harness loads ahead; null if there is none before the run. */
 export function parkRequestOf({ runtime, language, realm, preload }: WorkerShape): ParkRequest | null {
   if (runtime.parks === 'cell' || language === 'shell') return null
   return { park: language, preload, ...(realm === 'bare' ? { realm } : {}) }
@@ -114,8 +114,8 @@ export interface PoolSize {
   /** Parked at one time at most. 0 turns the pool off. Default 8. */
   readonly max: number
   /**
-   * Whether its workers are forks of one interpreter, where they can be: Python's, Bun's and Node's. With `client` each client
-   * has an interpreter of its own. Default true.
+   * Whether its workers are forks of one interpreter, where they can be: Python's, Bun's and Node's. With `client` each
+   * client has its own interpreter. Default true.
    */
   readonly forks?: boolean | 'client'
 }

@@ -1,4 +1,6 @@
-/** The places of a pool whose workers last: each has a number, a state that is told, and a memory of its crashes. */
+/**
+ * The places of a pool whose workers last: each has a number, a state that it reports, and a record of its crashes.
+ */
 import type { Clock } from '../core/clock.ts'
 
 /** `empty` until it is needed, and again when its worker was given up; `crashed` until it is needed; `disabled` for good. */
@@ -13,7 +15,7 @@ export interface SlotEvent {
 }
 
 export interface CrashLimit {
-  /** So many crashes of one slot within the window disable it. */
+  /** This number of crashes within the window disables a slot. */
   readonly most: number
   readonly windowMs: number
 }

@@ -1,12 +1,13 @@
 /**
- * The gate before every start of a cell: only so many at one time, however many ask, so that fifty requests at once
- * do not become fifty half-built cells. Those who wait are let in fairly, or served by a worker that comes free meanwhile.
+ * The gate before every start of a cell: only a few at one time, however many are requested, so fifty requests at once
+ * do not become fifty half-built cells. Waiting runs are admitted in fair turns, or served by a worker that becomes
+ * free.
  */
 import { LazaretError } from '../core/errors/errors.ts'
 import { onAbort } from '../core/on-abort.ts'
 import { FairQueue } from './fair-queue.ts'
 
-/** Whoever waits behind so many would be answered in minutes. */
+/** A run that waits behind this many would be answered in minutes. */
 const waitingMax = 10_000
 
 /** Leave to start one cell, until it is called. */

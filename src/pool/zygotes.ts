@@ -1,7 +1,7 @@
 /**
- * The interpreters that workers are forks of: one for each language, realm and list of modules that is asked for, and one
- * for each client where the operator wants that. Where none can be had (no namespaces, a Python without ctypes, a module
- * that starts threads, a Bun that nobody has tried) workers are started one by one instead.
+ * The interpreters that workers are forks of: one for each requested language, realm and list of modules, and one for
+ * each client if the operator wants that. Where none can be had (no namespaces, a Python without ctypes, a module that
+ * starts threads, a Bun that nobody has tried) workers are started one by one instead.
  */
 import type { Clock } from '../core/clock.ts'
 import type { Limits } from '../core/limits.ts'
@@ -112,8 +112,8 @@ export class Zygotes implements AsyncDisposable {
   }
 
   /**
-   * For a host that ends: whoever is not gone in time ends with its zygote. That a guest is gone is told by pid 1 of the
-   * zygote's cell, which somebody may have stopped.
+   * For a host that ends: whoever is not gone in time ends with its zygote. Pid 1 of the zygote's cell reports that a
+   * guest is gone, and somebody may have stopped it.
    */
   endGuestsLater(): () => void {
     return this.#parts.clock.after(patienceMs, () => {
@@ -206,7 +206,7 @@ export class Zygotes implements AsyncDisposable {
 
   /**
    * Once until it can be had again. Where nothing has to be proved, whatever the reason is: a worker that is started
-   * without it will meet it too and tell of it, or needs no zygote to be had.
+   * without a zygote will meet the same failure and report it, or does not need the zygote.
    */
   #tellOf(shape: WorkerShape, reason: unknown): void {
     const key = zygoteKey(shape)

@@ -59,7 +59,7 @@ function byTheKernel(limits: Limits, exit: Exit): Outcome | undefined {
   return undefined
 }
 
-/** A program that died of the limit is at the limit; one that ended by itself must be above it. */
+/** A program that died of the limit is at the limit; one that ended on its own must be above it. */
 function usedUp(cpuMs: number, exit: Exit): boolean {
   const isVictim = exit.end?.by === 'signal' && exit.end.signal === 'SIGXCPU'
   return isVictim ? exit.cpuMs >= cpuMs : exit.cpuMs > cpuMs

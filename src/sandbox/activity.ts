@@ -1,4 +1,4 @@
-/** Whether somebody waits for something of a sandbox. While nobody does, it keeps no host process alive, and idles. */
+/** Whether a call into a sandbox is pending. Without one, the sandbox is idle and keeps no host process alive. */
 import type { Clock } from '../core/clock.ts'
 
 export interface ActivityParts {

@@ -1,12 +1,12 @@
 /**
- * Certificates that the operator's own programs trust, for sandboxes with a network: behind a proxy that has a
- * certificate of its own no install would work otherwise. Guests get the certificates of such a file and nothing else of
- * it, since a PEM file may hold a key, too. The only variables of the host that have an effect inside.
+ * Certificates that the operator's own programs trust, for sandboxes with a network: behind a proxy that has its own
+ * certificate no install would work otherwise. Guests get the certificates of such a file and nothing else of it, since
+ * a PEM file may hold a key, too. The only variables of the host that have an effect inside.
  */
 import { readFileSync, statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 
-/** By which programs are told of a file of certificates. */
+/** The variables that name a certificate file to programs. */
 const names = [
   'NODE_EXTRA_CA_CERTS',
   'SSL_CERT_FILE',

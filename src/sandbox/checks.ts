@@ -1,4 +1,4 @@
-/** What callers give, checked before anything is started for it. Each throws INVALID_REQUEST. */
+/** Checks of callers' arguments before anything is started. Each throws INVALID_REQUEST. */
 import { constants } from 'node:os'
 import { types } from 'node:util'
 
@@ -154,7 +154,7 @@ export function checkSignal(name: unknown): NodeJS.Signals {
   return name as NodeJS.Signals
 }
 
-/** A plain copy of an expression: a class of its own may say anything about it. */
+/** A plain copy of an expression: a subclass may say anything about it. */
 export function checkPattern(pattern: unknown): string | RegExp {
   if (typeof pattern === 'string') return pattern
   if (types.isRegExp(pattern)) return readInput(() => new RegExp(pattern))

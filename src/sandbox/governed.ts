@@ -1,4 +1,4 @@
-/** The work of one sandbox, as its governor is told of it. */
+/** The work of one sandbox, as its governor sees it. */
 import type { CodeWork, CommandWork, ContextWork, FileOperation } from '../core/work.ts'
 import type { WorkEnd } from '../core/work-end.ts'
 import { endOfProgram } from '../core/work-end.ts'
@@ -33,7 +33,7 @@ export class Governed {
     for (const name of names) this.#variables.add(name)
   }
 
-  /** A command that is waited for; `act` is told its id. Throws what the policy throws, and what `act` throws. */
+  /** A command that is waited for; `act` gets its id. Throws what the policy throws, and what `act` throws. */
   async command(
     asked: { readonly command: string; readonly options: CheckedExec },
     act: (id: string) => Promise<ExecResult>,
@@ -67,7 +67,7 @@ export class Governed {
     return this.#parts.governor.perform({ ...this.#facts('context'), ...asked }, act)
   }
 
-  /** Code in a context; `act` is told its id. Throws what the policy throws, and what `act` throws. */
+  /** Code in a context; `act` gets its id. Throws what the policy throws, and what `act` throws. */
   async code(
     asked: Pick<CodeWork, 'context' | 'language' | 'code'>,
     act: (id: string) => Promise<CodeData>,
@@ -77,7 +77,7 @@ export class Governed {
     return result
   }
 
-  /** A command that goes on. Throws what the policy throws. */
+  /** A background command. Throws what the policy throws. */
   beginProcess(command: string, own: CheckedExec['variables']): Promise<Begun> {
     return this.#parts.governor.begin({
       ...this.#facts('process'),

@@ -1,4 +1,4 @@
-/** What a sandbox is made of: the wishes of its caller, checked, and what the engine gives. */
+/** The parts of a sandbox: its caller's checked options, and what the engine provides. */
 import type { Clamp } from '../core/limits.ts'
 import type { Notary } from '../observe/notary.ts'
 import type { Governor } from '../policy/governor.ts'

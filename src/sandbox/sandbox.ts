@@ -1,6 +1,6 @@
 /**
- * A sandbox: a small machine that stays. Commands run in its user space, and those with credentials each in a space of
- * their own; sessions, processes and files last as long as it does.
+ * A sandbox: a small machine that persists. Commands run in its user space, and those with credentials each in their
+ * own space; sessions, processes and files last as long as it does.
  */
 import { endInOrder, endOnce } from '../core/endings.ts'
 import type { Clamp } from '../core/limits.ts'
@@ -118,7 +118,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
 
   /**
    * Runs a command line by bash, and resolves when it has ended, whatever its exit code. What it started in the
-   * background goes on. With `env` it runs in a secure space, see `ExecOptions.env`.
+   * background continues. With `env` it runs in a secure space, see `ExecOptions.env`.
    *
    * @throws {LazaretError} INVALID_REQUEST, INPUT_TOO_LARGE, SANDBOX_GONE, SESSION_GONE, SESSION_TERMINATED,
    *   SECRETS_UNPROTECTED, CELL_FAILED.
@@ -149,7 +149,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
     return session && handleOf(session, (...args) => this.exec(...args))
   }
 
-  /** Its commands that run go on. Answers whether there was one. The default session stays. */
+  /** Its running commands continue. Answers whether there was one. The default session stays. */
   async deleteSession(id: string): Promise<boolean> {
     return this.#sessions.delete(id)
   }
@@ -162,7 +162,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
     this.#governed.noteVariables(Object.keys(set))
   }
 
-  /** Starts a command that goes on beside others, until it ends, is killed, or the sandbox ends. */
+  /** Starts a command in the background, until it ends, is killed, or the sandbox ends. */
   async startProcess(command: string, options?: ProcessOptions): Promise<SandboxProcess> {
     return this.#unfinished.during(() => this.#processes.start(command, options))
   }
@@ -249,7 +249,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
     })
   }
 
-  /** Nobody waits for this end, so a failure is told to whoever calls `destroy()`, or disposes of all. */
+  /** No one waits for this end, so a failure is reported to the caller of `destroy()`, or of the disposal. */
   #endUnasked(): void {
     this.destroy().catch(() => undefined)
   }

@@ -1,4 +1,4 @@
-/** Commands with credentials: each in a space of its own, which holds them and nothing else, and ends with it. */
+/** Commands with credentials: each in its own space, which holds them and nothing else, and ends with it. */
 import { Command } from './commands/command.ts'
 import type { CommandEnd } from './commands/command-end.ts'
 import type { SessionCommand } from './sessions/session.ts'

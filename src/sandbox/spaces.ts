@@ -1,4 +1,7 @@
-/** The spaces of one sandbox: the user space, which stands as long as it does, and secure ones, each for one command. */
+/**
+ * The spaces of one sandbox: the user space, which exists as long as the sandbox, and secure ones, each for one
+ * command.
+ */
 import type { Clock } from '../core/clock.ts'
 import { endInOrder, endOnce } from '../core/endings.ts'
 import { LazaretError } from '../core/errors/errors.ts'
@@ -76,7 +79,7 @@ export class Spaces implements AsyncDisposable {
   readonly workspace: string
   /** What `HOME` is in each of them: the user space's own, or empty in a secure one. */
   readonly home: string
-  /** Whether commands with credentials have a space of their own. */
+  /** Whether commands with credentials have their own space. */
   readonly hasSecure: boolean
   /** Whether nothing outside of it can look into it. */
   readonly keepsSecrets: boolean
@@ -141,7 +144,7 @@ export class Spaces implements AsyncDisposable {
     }
   }
 
-  /** Has the next one stand before it is asked for: it is empty, and holds no secret of anybody. */
+  /** Prepares the next one before it is requested: it is empty, and holds no secret of anybody. */
   prepareSecure(): void {
     if (this.#waiting !== undefined || this.#isOver || this.#cell === null) return
     const waiting = this.#openSecure().catch(() => undefined)
@@ -167,12 +170,12 @@ export class Spaces implements AsyncDisposable {
     return this.#cell.open('secure', this.#secureGround)
   }
 
-  /** For one code context, with limits of its own. Throws JAIL_UNAVAILABLE, CELL_FAILED. */
+  /** For one code context, with its own limits. Throws JAIL_UNAVAILABLE, CELL_FAILED. */
   async openContext(limits: Limits): Promise<Space> {
     const cell = this.#cell
     if (cell === null)
       throw new LazaretError('JAIL_UNAVAILABLE', {
-        detail: 'Without namespaces nothing here keeps commands from the process of a code context.',
+        detail: 'Without namespaces Lazaret cannot protect the process of a code context from commands.',
         hint: 'Run `lazaret doctor` for the missing layer, or run programs with `run()` or `exec()`.',
       })
     const ground = cell.leaseGround(limits)
@@ -244,12 +247,12 @@ async function openOnHost({ wall, clock, shape, limits, network }: SpacesParts, 
   requireNamespaces(network, wall)
   if (shape.network === 'host' && (shape.protectedPorts ?? []).length > 0)
     throw new LazaretError('JAIL_UNAVAILABLE', {
-      detail: 'Without namespaces nothing here keeps commands from the ports that are protected.',
+      detail: 'Without namespaces Lazaret cannot keep commands from binding the protected ports.',
       hint: 'Run `lazaret doctor` for the missing layer, or leave them open with `protectedPorts: []`.',
     })
   if (shape.workspace !== undefined)
     throw new LazaretError('JAIL_UNAVAILABLE', {
-      detail: 'Without namespaces a sandbox cannot have a folder of the host as its workspace.',
+      detail: 'Without namespaces a sandbox cannot use a folder of the host as its workspace.',
       hint: 'Run `lazaret doctor` for the missing layer, or leave `workspace` out.',
     })
   const built = await buildCell(
@@ -271,7 +274,7 @@ function requireKept(ports: readonly number[]): void {
   const assigned = probeAssignedPorts(ports)
   if (assigned.length === 0) return
   throw new LazaretError('JAIL_UNAVAILABLE', {
-    detail: `The kernel of this machine gives out ports that are protected: ${assigned.slice(0, 10).join(', ')}.`,
+    detail: `The kernel of this machine may assign protected ports: ${assigned.slice(0, 10).join(', ')}.`,
     hint: 'Reserve them (`sysctl net.ipv4.ip_local_reserved_ports`), or leave them out of `protectedPorts`.',
   })
 }

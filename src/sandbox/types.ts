@@ -1,4 +1,4 @@
-/** What a sandbox takes and gives: the words of its public API. */
+/** What a sandbox takes and returns: the types of its public API. */
 import type { Limits } from '../core/limits.ts'
 import type { Outcome } from '../core/outcome.ts'
 import type { ProtectionLevel } from '../core/protection.ts'
@@ -25,13 +25,13 @@ export interface SandboxOptions {
    */
   readonly limits?: Partial<Limits>
   /**
-   * Default `none`: a network of its own, with a loopback and nothing else. A policy lets what it names through; its limits
-   * are of all commands together.
+   * Default `none`: its own network, with a loopback and nothing else. A policy lets what it names through; its limits
+   * apply to all commands together.
    */
   readonly network?: Network
   /**
    * With network `host`: TCP ports that nothing in it may bind, also while nobody else listens there. Default 8080 and
-   * 8888. Where the kernel cannot hold that (before Linux 6.7, at level `restricted`, or for ports that it gives out by
+   * 8888. Where the kernel cannot hold that (before Linux 6.7, at level `restricted`, or for ports that it assigns
    * itself) the sandbox is refused.
    */
   readonly protectedPorts?: readonly number[]
@@ -91,7 +91,7 @@ export interface ExecOptions {
 export interface ExecResult {
   /** The command's, as events and the audit log name it. */
   readonly id: string
-  /** It ended by itself, with 0. */
+  /** It ended on its own, with 0. */
   readonly success: boolean
   /** 124 when it was timed out, 130 when cancelled, 128 and the signal's number when killed. */
   readonly exitCode: number
@@ -109,16 +109,16 @@ export interface ExecResult {
   /** What was cut off because it was longer than `outputBytes`. */
   readonly truncated: readonly ('stdout' | 'stderr')[]
   readonly isolation: Isolation
-  /** The limits that it came up against, also where it went on and succeeded. Mostly empty. */
+  /** The limits that it reached, even if it continued and succeeded. Mostly empty. */
   readonly touched: readonly TouchedLimit[]
   /**
-   * The walls that stood around it and what held each limit, signed with the option `receipts`. A limit that holds only
-   * in runs is `null` there, and `wallMs` is its `timeout`.
+   * The layers that protected it and what enforced each limit, signed with the option `receipts`. A limit that holds
+   * only in runs is `null` there, and `wallMs` is its `timeout`.
    */
   readonly receipt: Receipt
 }
 
-/** What stood around a command. */
+/** What protected a command. */
 export interface Isolation {
   /** `user`: with the sandbox's other commands. `secure`: alone, with its credentials. */
   readonly space: 'user' | 'secure'

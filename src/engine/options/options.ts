@@ -51,7 +51,7 @@ export type LazaretEvent =
       readonly client?: string
       /** The code of the error that was thrown. */
       readonly code?: string
-      /** Only for a program that exited by itself. */
+      /** Only for a program that exited on its own. */
       readonly exitCode?: number
       /** Which limit ended it. */
       readonly limit?: ReachedLimit

@@ -45,7 +45,7 @@ export const isolateMemory = { usual: 128 * MiB, most: 512 * MiB }
 const workersMost = 4
 const waitingMost = 1000
 
-/** Fields of a request that need a process of its own. */
+/** Fields of a request that need a separate process. */
 const processFields = ['args', 'files', 'collect', 'preload', 'stdin', 'env'] as const
 
 export class Isolates implements RunPlace, AsyncDisposable {

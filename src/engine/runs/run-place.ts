@@ -7,7 +7,7 @@ import type { LeasedEnd } from '../../pool/lease.ts'
 import type { Job } from '../../runtimes/work/guest-start.ts'
 import type { WarmUpRequest } from '../warm-up.ts'
 
-/** What is decided about a run before the policy is asked. */
+/** What is decided about a run before the policy admits it. */
 export interface RunPlan {
   /** With the operator's defaults. */
   readonly spec: RunSpec

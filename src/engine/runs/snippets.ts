@@ -123,7 +123,7 @@ function checkInput(input: string, { inputBytes }: Limits): void {
   if (bytes <= inputBytes) return
   throw new LazaretError('INPUT_TOO_LARGE', {
     detail: `input: ${bytes} bytes; inputBytes of a snippet is ${inputBytes}.`,
-    hint: 'Send less; 8 MiB is the most that a snippet can take.',
+    hint: 'Send less: a snippet takes at most 8 MiB.',
   })
 }
 

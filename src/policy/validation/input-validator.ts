@@ -99,7 +99,7 @@ function checkInput(code: unknown, language: unknown): void {
     })
   if (code.length > codeLengthMax)
     throw new LazaretError('CODE_REJECTED', {
-      detail: `It has ${code.length} characters; ${codeLengthMax} is the most that validation reads.`,
+      detail: `It has ${code.length} characters; validation reads at most ${codeLengthMax}.`,
       hint: 'Send less code.',
     })
 }

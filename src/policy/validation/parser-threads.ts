@@ -111,7 +111,7 @@ class ParserThread implements LastingWorker<JavaScriptSource, Rows> {
     this.#isUsable = false
     this.#ended.resolve(cause)
     this.#ready.reject(
-      new LazaretError('WORKER_LOST', { detail: 'A thread that reads programs ended by itself.', cause }),
+      new LazaretError('WORKER_LOST', { detail: 'A validation thread ended unexpectedly.', cause }),
     )
   }
 }

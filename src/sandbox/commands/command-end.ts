@@ -1,4 +1,4 @@
-/** How a command ended, and what is known of the walls that stood around it. */
+/** How a command ended, and what is known of the layers that protected it. */
 import { constants } from 'node:os'
 
 import { perLimit } from '../../core/limits.ts'
@@ -57,7 +57,7 @@ export const wordlessEnd: ProcessReport = {
   forksRefusedToPid1: 0,
 }
 
-/** A shell says so of a program that it had started. */
+/** A shell reports this about a program that it had started. */
 export function exitedAsKilled({ end }: ProcessReport): boolean {
   return end.by === 'exit' && end.exitCode === 128 + constants.signals.SIGKILL
 }

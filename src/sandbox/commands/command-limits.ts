@@ -1,4 +1,4 @@
-/** By what the limits of a sandbox's commands are held, and what starting one takes besides what it is. Pure. */
+/** What enforces the limits of a sandbox's commands, and what the start of a command needs. Pure. */
 import type { Limits } from '../../core/limits.ts'
 import type { SpawnSpec } from '../../jail/cell/guest-process.ts'
 import type { LimitFigures, LimitGround } from '../../jail/limits/limit-rows.ts'
@@ -38,10 +38,10 @@ export function holdCommands(limits: Limits, ground: CommandGround): LimitPlan {
     // Where a cgroup holds each, the kernel counts the processes of all spaces in one, by uid: the user space's, those of
     // secure ones, and those of code contexts.
     spacesOfOneId: 3,
-    // As many again as those before them can take.
+    // The same number again as those before them can take.
     pendingSignalsMax: pendingSignalShares[kind] * pendingSignalsMax,
   })
-  // A sandbox goes on as long as its owner likes: neither its time nor its processor time comes to an end.
+  // A sandbox exists as long as its owner likes: neither its time nor its processor time is limited.
   return { ...held, wallMs: 0, watched: { ...held.watched, cpuMs: null } }
 }
 

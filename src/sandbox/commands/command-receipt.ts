@@ -1,4 +1,4 @@
-/** The receipt of a command: which walls stood around it, and what held each limit. Pure. */
+/** The receipt of a command: which layers protected it, and what enforced each limit. Pure. */
 import { perLimit } from '../../core/limits.ts'
 import type { LimitName, Limits } from '../../core/limits.ts'
 import type { NetworkReport } from '../../core/network.ts'

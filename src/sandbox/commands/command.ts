@@ -1,6 +1,6 @@
 /**
  * One process of a space, from its start to its result: the command of an `exec()`, a background process, a terminal.
- * What is known of its end is what the kernel and the space's pid 1 say.
+ * Its end is known only from the kernel and the space's pid 1.
  */
 import { constants } from 'node:os'
 import type { Duplex } from 'node:stream'
@@ -45,7 +45,7 @@ export interface CommandParts {
   readonly isEndless?: boolean
 }
 
-/** What the one who waits for a command wants of it; known when the command is, which may be after its shell started. */
+/** What the caller of a command wants of it; known when the command is, which may be after its shell started. */
 export interface CommandWishes {
   readonly onOutput?: RunHandles['onOutput']
   readonly timeoutMs?: number | undefined
@@ -59,8 +59,8 @@ interface Settled extends Pick<CommandEnd, 'outcome' | 'usage'> {
 }
 
 /**
- * How long pid 1 may take to report a command that it was told to end; a tree that resists takes a quarter of that. In
- * two parts: between them a host that was busy itself hears what has long arrived.
+ * How long pid 1 may take to report a command that it has to end; a tree that resists takes a quarter of that. In two
+ * parts: between them a host that was busy itself hears what has long arrived.
  */
 const obedienceMs = [900, 100] as const
 
@@ -192,7 +192,7 @@ export class Command implements ProcessListener {
 
   onExit(report: ProcessReport): void {
     if (this.#killReason !== null) this.#life.start()
-    this.#life.failStart(new LazaretError('CELL_FAILED', { detail: 'The command ended before it began.' }))
+    this.#life.failStart(new LazaretError('CELL_FAILED', { detail: 'The command ended before it started.' }))
     if (this.#life.isOver) return
     this.#finish(report)
   }

@@ -1,4 +1,4 @@
-/** A command as a stream of events: whoever reads slowly slows the command, and nothing is kept but what waits. */
+/** A command as a stream of events: a slow reader slows the command, and only unread events are kept. */
 import type { OutputChunk } from '../../core/request.ts'
 import type { ExecOptions, ExecResult } from '../types.ts'
 
@@ -16,7 +16,7 @@ export type ExecEvent =
 
 type Wishes = Pick<ExecOptions, 'onOutput' | 'signal'>
 
-/** The command starts when the first event is asked for; who stops reading ends it. */
+/** The command starts when the first event is requested; who stops reading ends it. */
 export async function* streamExec(
   command: string,
   { onOutput, signal }: Wishes,

@@ -1,4 +1,4 @@
-/** One command of `exec()`: in which space it runs, and what its caller is told of it. */
+/** One command of `exec()`: in which space it runs, and what its caller learns about it. */
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { LimitName } from '../../core/limits.ts'
 import { describeRefusals, nameNetwork, reportSince } from '../../core/network.ts'

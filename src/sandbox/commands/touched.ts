@@ -1,7 +1,7 @@
 /**
- * Which limits a command came up against, also where it went on: a build whose children could not be started may well
- * exit with 0. The kernel counts refused forks and kills for want of memory, in all of the space; of descriptors and of
- * files that are gone again there is only what programs print.
+ * Which limits a command reached, even if it continued: a build whose children could not be started may well exit with
+ * 0. The kernel counts refused forks and kills for want of memory, in all of the space; of descriptors and of files
+ * that are gone again there is only what programs print.
  */
 import type { Limits } from '../../core/limits.ts'
 import type { Space } from '../../jail/cell/sandbox-cell.ts'
@@ -11,7 +11,7 @@ export interface TouchedLimit {
   /** What it allows. */
   readonly allowed: number
   /**
-   * `kernel`: its counters say so, of the command or of what ran beside it in the same space. `output`: the command
+   * `kernel`: its counters say so, of the command or of other processes in the same space. `output`: the command
    * printed the error that programs have then, which is a claim.
    */
   readonly by: 'kernel' | 'output'

@@ -2,7 +2,7 @@ import { LazaretError } from '../../core/errors/errors.ts'
 
 const waitingMax = 10_000
 
-/** Lets so many through at one time, in the order in which they came. */
+/** Lets a fixed number through at one time, in the order of their arrival. */
 export class Turnstile {
   readonly #waiting: (() => void)[] = []
   #free: number
@@ -15,7 +15,7 @@ export class Turnstile {
   async enter(): Promise<() => void> {
     if (this.#free > 0) this.#free--
     else if (this.#waiting.length >= waitingMax) {
-      throw new LazaretError('QUEUE_FULL', { detail: `${waitingMax} wait for their turn in this sandbox.` })
+      throw new LazaretError('QUEUE_FULL', { detail: `${waitingMax} are queued in this sandbox.` })
     } else await new Promise<void>((resolve) => this.#waiting.push(resolve))
     let isInside = true
     return () => {

@@ -1,4 +1,4 @@
-/** What callers of a sandbox wait for: begun only while it is there, and over at the latest when nothing of it is left. */
+/** Pending calls into a sandbox: they start only while it exists, and end at the latest when it is gone. */
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { Activity } from '../activity.ts'
 

@@ -1,12 +1,12 @@
 /**
- * The variables that commands of the user space begin with, unless others are given. Besides what every program looks for,
- * they lead programs to what they cannot find out in a cell: where they may install, and how much memory there is.
+ * The variables that commands of the user space begin with, unless others are given. Besides the usual ones, they tell
+ * programs what these cannot find out in a cell: where they may install, and how much memory there is.
  */
 import { headersFolder } from '../../runtimes/node/headers.ts'
 import { guestId } from '../../jail/plan/shape.ts'
 import type { Spaces } from '../spaces.ts'
 
-/** Without a network an install cannot succeed later either: it says so at once, and not after minutes of trying. */
+/** Without a network an install cannot succeed later either: it fails at once, and not after minutes of retries. */
 const withoutRetries = { npm_config_fetch_retries: '0', PIP_RETRIES: '0' }
 
 /** LeakSanitizer traces its own process, which no filter lets it; then it fails programs that leak nothing. */

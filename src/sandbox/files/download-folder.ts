@@ -1,7 +1,7 @@
 /**
- * A folder of the sandbox into a folder of the host. Names and contents are a guest's, and other files may be there already:
- * folders are opened one below the other and never through a link, links of the guest's are left out, and a file appears
- * whole under its name or not at all.
+ * A folder of the sandbox into a folder of the host. Names and contents are a guest's, and other files may be there
+ * already: folders are opened one below the other and never through a link, the guest's links are left out, and a file
+ * appears whole under its name or not at all.
  */
 import { constants } from 'node:fs'
 import { lstat, open, rename, rm } from 'node:fs/promises'
@@ -47,7 +47,9 @@ class Target implements ArchiveSink, AsyncDisposable {
     this.#copied = copied
   }
 
-  /** Not before the sandbox has something to give: the policy is asked first. A link that the caller names is followed. */
+  /**
+   * Not before the sandbox has something to give: the policy decides first. A link that the caller names is followed.
+   */
   open(): Promise<FileHandle> {
     this.#root ??= makeFolders(this.#path).then(() => open(this.#path, O_RDONLY | O_DIRECTORY))
     return this.#root

@@ -1,4 +1,4 @@
-/** What a caller does with the files of a sandbox: each is one operation, and work. */
+/** File operations of a sandbox's caller. Each one counts as work. */
 import type { FileInfo } from './file-info.ts'
 import type { FileListing } from './file-listing.ts'
 import type { DownloadTarOptions } from './tar/download-tar.ts'

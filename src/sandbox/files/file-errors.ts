@@ -1,4 +1,4 @@
-/** What a task of the file service says when it fails, as an error for the caller. */
+/** The failure of a file service task as an error for the caller. */
 import { getSystemErrorName } from 'node:util'
 
 import { LazaretError } from '../../core/errors/errors.ts'

@@ -1,6 +1,6 @@
 /**
- * The listing of a folder, made of what the process inside has answered: in steps, because a guest can make any number
- * of names.
+ * The listing of a folder, from the answers of the process inside: in steps, because a guest can create any number of
+ * names.
  */
 import { describeRecord } from './file-info.ts'
 import type { FileInfo } from './file-info.ts'
@@ -13,7 +13,7 @@ export interface FileListing {
   readonly isComplete: boolean
 }
 
-/** Sorting so many takes a few milliseconds. */
+/** Sorting this many takes a few milliseconds. */
 const sortedAtOnceMax = 4096
 
 export function* readListing(answer: Buffer): Generator<void, FileListing> {

@@ -1,4 +1,4 @@
-/** What callers pass besides paths, checked before anything is started. */
+/** Checks of callers' options besides paths, before anything is started. */
 import { LazaretError } from '../../core/errors/errors.ts'
 import { plainBytes } from '../../policy/hostile-input.ts'
 

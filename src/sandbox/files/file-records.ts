@@ -1,6 +1,7 @@
 /**
- * The records that the file service speaks in: `u8 kind, u32 mode, u64 modified, u64 size, u32 length, path, u32 length,
- * target`, little-endian. What comes out of a cell is read with the same distrust as a guest's words.
+ * The records that the file service speaks in:
+ * `u8 kind, u32 mode, u64 modified, u64 size, u32 length, path, u32 length, target`, little-endian. Data from a cell is
+ * trusted no more than guest text.
  */
 import { LazaretError } from '../../core/errors/errors.ts'
 
@@ -142,5 +143,5 @@ function lost(): LazaretError {
 }
 
 function malformed(): LazaretError {
-  return new LazaretError('FILES_LOST', { detail: 'The file service sent something that is no record.' })
+  return new LazaretError('FILES_LOST', { detail: 'The file service sent an invalid record.' })
 }

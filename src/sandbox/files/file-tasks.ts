@@ -1,4 +1,4 @@
-/** Runs tasks of the file service, so many at one time, and turns their ends into answers or errors. */
+/** Runs tasks of the file service, a fixed number at one time, and turns their ends into answers or errors. */
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { FileOperation } from '../../core/work.ts'
 import type { Begun } from '../../policy/governor.ts'

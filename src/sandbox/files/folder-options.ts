@@ -1,4 +1,4 @@
-/** What copying a folder takes and gives, in either direction. */
+/** Options and results of copying a folder, in either direction. */
 import { LazaretError } from '../../core/errors/errors.ts'
 import { checkKeys } from '../checks.ts'
 import { bytesCeiling, bytesMax, entriesMax } from './tar/download-tar.ts'

@@ -1,6 +1,6 @@
 /**
- * Folders of the host that a guest's files go to, or that a guest may have written to: each is opened by itself, below the
- * one before it and never through a link.
+ * Folders of the host that a guest's files go to, or that a guest may have written to: each is opened separately, below
+ * the one before it and never through a link.
  */
 import { constants } from 'node:fs'
 import { mkdir, open, stat } from 'node:fs/promises'

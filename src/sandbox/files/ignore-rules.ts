@@ -1,4 +1,4 @@
-/** What is left out of a folder that is copied. */
+/** What is left out when a folder is copied. */
 import { LazaretError } from '../../core/errors/errors.ts'
 import { explainBadPattern, parsePattern } from '../../runtimes/collect/pattern.ts'
 

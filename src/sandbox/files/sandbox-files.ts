@@ -1,7 +1,7 @@
 /**
  * The files of a sandbox. Every operation runs inside its cell, as a process confined like its guests
- * (native/cell/files/service.c): links lead where they lead for a guest, and nothing waits for one. What callers may
- * expect of each is said in sandbox.ts.
+ * (native/cell/files/service.c): links lead where they lead for a guest, and nothing waits for one. sandbox.ts
+ * documents each operation.
  */
 import { LazaretError } from '../../core/errors/errors.ts'
 import { decodeInBlocks } from '../../result/text-blocks.ts'

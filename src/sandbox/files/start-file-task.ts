@@ -1,6 +1,6 @@
 /**
  * A task of the file service as a process of the user space. Guests there have its ids: they cannot look into it, but
- * they can stop it or kill it, and then it is over here as well.
+ * they can stop it or kill it, and then the task fails.
  */
 import { constants } from 'node:os'
 

@@ -1,6 +1,6 @@
 /**
  * A folder of the host into a folder of the sandbox. Guests may have written to it before, so nothing in it is opened
- * through a link, and what is opened is looked at again when it is open.
+ * through a link, and each file is inspected again after it was opened.
  */
 import { constants } from 'node:fs'
 import { lstat, open, opendir, readlink } from 'node:fs/promises'
@@ -82,11 +82,11 @@ class Walk {
   async #sizeOf(file: FileHandle, path: string): Promise<{ readonly size: number }> {
     const facts = await file.stat()
     if (!facts.isFile())
-      throw new LazaretError('INVALID_REQUEST', { detail: `from: ${path} was exchanged while it was read.` })
+      throw new LazaretError('INVALID_REQUEST', { detail: `from: ${path} was replaced while it was read.` })
     const { bytesMax, copied } = this.#options
     if (copied.bytes + facts.size > bytesMax)
       throw new LazaretError('INPUT_TOO_LARGE', {
-        detail: `The files of from are longer than ${bytesMax} bytes.`,
+        detail: `The files in from are longer than ${bytesMax} bytes.`,
       })
     return facts
   }
@@ -96,7 +96,7 @@ async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 const pieceBytes = 64 * 1024
 
-/** As many bytes as were announced: of a file that grows the first, and zeros for one that was cut. */
+/** Exactly the announced number of bytes: of a file that grows the first, and zeros for one that was cut. */
 async function* readExactly(file: FileHandle, size: number): AsyncGenerator<Uint8Array> {
   for (let left = size; left > 0;) {
     const piece = Buffer.alloc(Math.min(left, pieceBytes))

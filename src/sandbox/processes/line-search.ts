@@ -1,7 +1,7 @@
 /**
- * Looks for a pattern in lines that a guest printed. A string is found in linear time, here. A regular expression is the
- * caller's, the text is the guest's, and together they can backtrack for as long as the guest likes: a thread of its own
- * runs it, which is ended with the wait.
+ * Looks for a pattern in lines that a guest printed. A string is found in linear time, here. A caller's regular
+ * expression on a guest's text can backtrack for as long as the guest likes: a separate thread runs it, which is ended
+ * with the wait.
  */
 import { Worker } from 'node:worker_threads'
 

@@ -1,4 +1,4 @@
-/** What a process has printed: its end is kept, and whoever follows it gets it piece by piece. */
+/** The output of a process: its last part is kept, and followers get it piece by piece. */
 import type { OutputChunk } from '../../core/request.ts'
 import type { Steps } from '../../core/steps.ts'
 import { loopTurns } from '../../runtimes/channel/loop-turns.ts'

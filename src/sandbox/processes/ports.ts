@@ -1,4 +1,4 @@
-/** Whether something listens in a sandbox, by the kernel's own list of its network: nobody is connected to. */
+/** Whether something listens in a sandbox, from the kernel's list of listeners, without connecting. */
 import { Command } from '../commands/command.ts'
 import type { Spaces } from '../spaces.ts'
 

@@ -60,8 +60,8 @@ export class Processes {
     this.#requireRoom(id)
     if (Object.keys(env).length > 0)
       throw new LazaretError('INVALID_REQUEST', {
-        detail: 'env: credentials are for exec(); a process that goes on would keep them.',
-        hint: 'Use `variables` for what is no secret.',
+        detail: 'env: credentials are for exec(); a background process would keep them.',
+        hint: 'Use `variables` for values that are not secret.',
       })
     const begun = await governed.beginProcess(line, variables)
     try {

@@ -1,4 +1,4 @@
-/** The processes that were started to go on beside other commands: a server, a watcher, a terminal. */
+/** The processes that were started to run in the background: a server, a watcher, a terminal. */
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { OutputChunk } from '../../core/request.ts'
 import { untilAborted } from '../../core/until-aborted.ts'
@@ -18,7 +18,7 @@ import type { CommandEnd } from '../commands/command-end.ts'
 import { createLineSearch } from './line-search.ts'
 import type { Log, LogText } from './log.ts'
 
-/** Those of our own doors, whose client may go while it waits. */
+/** Options for Lazaret's own servers, whose client may disconnect while it waits. */
 export interface EndableWait extends WaitOptions {
   /** Ends the wait, and not the process. */
   readonly signal?: AbortSignal
@@ -53,7 +53,7 @@ export interface SandboxProcess {
   waitForPort(port: number, options?: WaitOptions): Promise<void>
   /**
    * Resolves with the first line that matches, of what it has printed or prints; of one that has no end yet, the last
-   * 64 KiB. A regular expression is matched in a thread of its own, which the timeout ends.
+   * 64 KiB. A regular expression is matched in its own thread, which the timeout ends.
    */
   waitForLog(pattern: string | RegExp, options?: WaitOptions): Promise<{ readonly line: string }>
   /**

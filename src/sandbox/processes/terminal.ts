@@ -1,4 +1,4 @@
-/** A command in a terminal of its own: what it reads and prints there is all there is, so its script comes as an argument. */
+/** A command in its own terminal: the terminal is its only input and output, so its script is an argument. */
 import type { TerminalSize } from '../../jail/cell/guest-process.ts'
 import { refuse } from '../checks.ts'
 import { Command } from '../commands/command.ts'
@@ -11,7 +11,7 @@ const scriptBytesMax = 120 * 1024
 
 export interface TerminalCommand extends SessionCommand {
   readonly size: TerminalSize
-  /** Whether it goes on beside other commands, with a log that keeps the end of what it prints. */
+  /** Whether it runs in the background, with a log that keeps the end of its output. */
   readonly goesOn?: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * A session: commands one after the other, each of which finds the working folder, the exported variables, the functions
- * and the options that the one before has left. Each has a shell of its own, which the next one waits in already.
+ * A session: commands one after the other, each of which finds the working folder, exported variables, functions and
+ * options of the one before. Each has its own shell, and the shell for the next one is already waiting.
  */
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { StartKind } from '../../core/receipt.ts'
@@ -26,7 +26,7 @@ import type { Spaces } from '../spaces.ts'
 export interface SessionStart {
   readonly id: string
   readonly folder: string
-  /** As they are when it begins, also anew. */
+  /** As they are when it begins, also after a restart. */
   readonly variables: () => Variables
 }
 
@@ -175,7 +175,7 @@ export class Session {
     return { shell: parked, start: 'parked' }
   }
 
-  /** What goes on prints without end; its log keeps the end of it. */
+  /** A background process prints without end; its log keeps the end of it. */
   #startShell(goesOn = false): Command {
     const { user, parts } = this.#spaces
     const shell = new Command({

@@ -1,13 +1,13 @@
 /**
- * What a session keeps from one command to the next: texts of the guest's, which nothing but its next bash reads. They are
- * bytes, one a character: a folder's name need not be UTF-8.
+ * What a session keeps from one command to the next: guest text, which only its next bash reads. They are bytes, one a
+ * character: a folder's name need not be UTF-8.
  */
 export interface ShellState {
   /** Working folder. */
   readonly folder: string
   /** The one before, or nothing. */
   readonly oldFolder: string
-  /** Arguments of `set`, of what is not as in a fresh shell. */
+  /** Arguments of `set`, for the options that differ from a fresh shell's. */
   readonly options: string
   readonly expandsAliases: boolean
   /** What `shopt` has, as commands; and so the others. */
@@ -79,7 +79,7 @@ export function takeBackLoan(said: string, names: readonly string[]): string {
   return parts.join('\0')
 }
 
-/** The name that scripts of ours use; a read-only one would be in their way. */
+/** The name that Lazaret's scripts use; a read-only one would be in their way. */
 const ownVariable = /^declare -\S+ lazaret(=.*)?$/m
 const lateVariable = /^declare -\S+ TMOUT(=.*)?$/m
 
@@ -92,7 +92,7 @@ function parseVariables(said: string): Pick<ShellState, 'variables' | 'lateVaria
 }
 
 const usualOptions = ['braceexpand', 'hashall', 'interactive-comments']
-/** With these a shell does not run what it is told. */
+/** With these options a shell does not run its script. */
 const endingOptions = ['noexec', 'onecmd']
 
 function parseOptions(said: string): string {

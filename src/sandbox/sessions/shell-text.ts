@@ -1,7 +1,7 @@
 /**
- * What the shell of a session is told. Each command has a bash of its own. Before it, that bash takes over the state that
- * the one before left; when it ends, it says its own on descriptor 3. Nothing that a command prints is looked at, so
- * there are no markers to forge.
+ * The script for the shell of a session. Each command has its own bash. Before the command, that bash takes over the
+ * state of the previous one; at its end, it writes its own state to descriptor 3. Output is never inspected, so there
+ * are no markers to forge.
  * Source: bash(1), `read -N`, `declare -p`, `trap`.
  */
 import { bytesOf } from './shell-state.ts'
@@ -116,7 +116,7 @@ export interface CommandText {
   readonly variables: Variables
   /** Exported for it alone. */
   readonly lent: Variables
-  /** Whether standard input goes on behind the script. */
+  /** Whether standard input continues after the script. */
   readonly hasStdin: boolean
 }
 
@@ -137,7 +137,7 @@ export function commandScript(text: CommandText): string {
     ...setOptions(state),
     // A redirection of `builtin exec` would not last.
     `${evaluate(bytesOf(command))} 3>&-${hasStdin ? '' : ' </dev/null'}`,
-    // Here too where the command has a trap of its own for its end; then nothing more is said.
+    // Here too where the command has its own trap for its end; then nothing more is said.
     `{ lazaret=$?;${endTraps}; } >/dev/null 2>&1`,
     sayState,
     '{ \\builtin set +v;\\builtin exit "$lazaret"; } 2>/dev/null',
@@ -169,7 +169,7 @@ export function terminalScript({
   ].join(';')
 }
 
-/** Bash sets these by itself. */
+/** Bash sets these itself. */
 const variablesOfBash = ['OLDPWD', 'PWD', 'SHLVL', 'lazaret']
 
 export interface SecureText {
@@ -207,7 +207,7 @@ function rememberFolder({ oldFolder }: ShellState): string {
   return `{ \\builtin unset -v OLDPWD;\\builtin declare -x OLDPWD${value}; } 2>/dev/null`
 }
 
-/** Behind them nothing of ours is read by the parser: aliases hold, and the modes of the command. */
+/** The parser reads nothing of Lazaret's script after them: aliases hold, and the modes of the command. */
 function setOptions({ expandsAliases, options }: ShellState): string[] {
   const aliases = `\\builtin shopt -${expandsAliases ? 's' : 'u'} expand_aliases`
   return options === '' ? [aliases] : [aliases, `{ \\builtin set ${options}; } 2>/dev/null`]

@@ -1,4 +1,4 @@
-/** A folder of the sandbox as a tar, as it is read. Whoever unpacks it trusts it, so nothing in it leads out of it. */
+/** A folder of the sandbox as a tar stream. Its reader trusts it, so no entry leads out of it. */
 import { createTarPacker } from 'modern-tar'
 import type { TarHeader } from 'modern-tar'
 

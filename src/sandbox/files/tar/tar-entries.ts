@@ -1,4 +1,4 @@
-/** The entries of a tar that comes from outside, each of them checked against all that came before it. */
+/** The entries of a tar from outside, each checked against all earlier ones. */
 import { createTarDecoder } from 'modern-tar'
 import type { ParsedTarEntry, TarHeader } from 'modern-tar'
 
@@ -45,7 +45,7 @@ export async function* readTarEntries(
   } catch (error) {
     throw feed.explain(error)
   } finally {
-    // What waits for room in the decoder is let go; a source that gives nothing any more is not waited for.
+    // What waits for room in the decoder is released; a source that gives nothing any more is not waited for.
     await entries.cancel(new Error('No more entries are wanted.')).catch(() => undefined)
   }
 }

@@ -108,5 +108,5 @@ function readSize(field: string): number {
 }
 
 function refuse(why: string): LazaretError {
-  return new LazaretError('ARCHIVE_REFUSED', { detail: `The tar is not taken: ${why}` })
+  return new LazaretError('ARCHIVE_REFUSED', { detail: `The tar is refused: ${why}` })
 }

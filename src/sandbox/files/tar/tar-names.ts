@@ -1,6 +1,6 @@
 /**
- * What the names in an archive may be. They are judged as text, with nothing looked up: a path goes down from the
- * folder and never through a link, and a link climbs first, if at all, and never above the folder.
+ * What the names in an archive may be. They are checked as text, without any lookup: a path goes down from the folder
+ * and never through a link, and a link climbs first, if at all, and never above the folder.
  */
 export type NameCheck<T> = { readonly is: T } | { readonly refused: string }
 

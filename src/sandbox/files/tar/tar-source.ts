@@ -1,4 +1,4 @@
-/** The bytes of an archive as they come: from the caller, and out of gzip where they are in it. */
+/** The bytes of an archive as they arrive from the caller, unpacked if they are gzip. */
 import { Readable, pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 
@@ -36,7 +36,9 @@ async function* checkChunks(source: AsyncIterable<unknown>): AsyncGenerator<Uint
   for await (const given of { [Symbol.asyncIterator]: () => pieces }) {
     const chunk = plainBytes(given)
     if (chunk === undefined)
-      throw new LazaretError('INVALID_REQUEST', { detail: 'source gave something that is no Uint8Array.' })
+      throw new LazaretError('INVALID_REQUEST', {
+        detail: 'source yielded something that is not a Uint8Array.',
+      })
     yield* split(chunk)
   }
 }

@@ -1,4 +1,4 @@
-/** A tar from outside into a folder of the sandbox, entry by entry, as it comes. */
+/** Unpacks a tar from outside into a folder of the sandbox, entry by entry, as it arrives. */
 import { LazaretError } from '../../../core/errors/errors.ts'
 import { checkKeys } from '../../checks.ts'
 import { parseBound } from '../file-options.ts'
@@ -54,7 +54,7 @@ export async function uploadTar(
   return unpackInto(tasks, path, (over) => readTarEntries(gunzipTar(untilOver(pieces, over)), bounds))
 }
 
-/** `read` is told when the task is over, after which nothing of the entries is wanted. */
+/** `read` learns when the task is over; after that no entries are needed. */
 export async function unpackInto(
   tasks: FileTasks,
   path: string,
