@@ -25,7 +25,7 @@ struct cell {
   const char *gid_map;
   bool deny_setgroups;
   uid_t own_uid;            /* whose saved uid is root until the maps are written, and inside until ids are taken; else 0 */
-  bool is_newborn;          /* forked by a family's pid 1 as a launcher: a plan of its own comes next */
+  bool is_newborn;          /* forked by a family's pid 1 as a launcher: its own plan comes next */
   int sync_fd;              /* socket between stub and pid 1 during construction, or -1 */
   uint64_t namespaces;      /* CLONE_NEW* of those that this process was born into */
   /* spaces, whose guest is a fork of their cell's zygote */

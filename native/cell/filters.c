@@ -1,6 +1,6 @@
 /*
- * Filters on system calls (seccomp) and on files, sockets and signals (Landlock). Both programs come from the
- * plan; both go on a guest, never on pid 1: Landlock would refuse it every later mount.
+ * Filters on system calls (seccomp) and on files, sockets and signals (Landlock). Both programs come from the plan;
+ * both apply to a guest, never to pid 1: Landlock would refuse it every later mount.
  */
 #include "filters.h"
 #include "cell.h"

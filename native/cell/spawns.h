@@ -58,6 +58,6 @@ extern int spawn_places; /* the number of table entries used so far; the rest ar
 struct spawn *add_spawn(uint32_t id);  /* or NULL if the table is full */
 struct spawn *find_spawn(uint32_t id); /* or NULL */
 bool awaits_fork(void);     /* of the zygote: asked for, and not ours yet */
-bool is_own_task(long pid); /* our child, which nobody may inspect and no guest can control */
+bool is_own_task(long pid); /* our child, which no one may inspect and no guest can control */
 
 #endif

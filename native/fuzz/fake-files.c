@@ -174,7 +174,7 @@ int fake_fclose(FILE *file) {
   return 0;
 }
 
-/* A greeting, or what the kernel answers about sockets: so many words as its first byte says. */
+/* A greeting, or what the kernel answers about sockets: as many words as its first byte says. */
 ssize_t fake_recv(void *buffer, size_t length) {
   if (fake_succeed() < 0) return -1;
   struct bytes *text = fake_text();

@@ -16,7 +16,7 @@ struct bytes {
   size_t left;
 };
 
-/* Zero: every call works. Otherwise one in so many fails, and what arrives is cut in pieces. */
+/* Zero: every call works. Otherwise one in that number of calls fails, and arriving data is split. */
 void fake_begin(uint32_t seed, struct bytes control, struct bytes text);
 
 /* Not pid 1 of a namespace, until the plan has made one. */

@@ -33,7 +33,7 @@ static void look(void) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct bytes input = {data, size};
   uint32_t seed = take_seed(&input);
-  /* With a folder of its own a cell has no namespaces, and finds its processes from parent to child. */
+  /* With its own folder a cell has no namespaces, and finds its processes from parent to child. */
   bool is_warded = (seed & 1) != 0;
   cell = (struct cell){.sync_fd = -1, .has_own_network = !is_warded, .is_warded = is_warded};
   cell.work = "/var/work";

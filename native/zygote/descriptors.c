@@ -1,6 +1,6 @@
 /*
- * Finds by /proc/self/fd what an engine has open, and makes it anew. What is none of the known kinds prevents the zygote:
- * a fork would miss it, or share it.
+ * Finds by /proc/self/fd what an engine has open, and recreates it. What is none of the known kinds prevents the
+ * zygote: a fork would miss it, or share it.
  */
 #include "descriptors.h"
 

@@ -27,7 +27,7 @@ EXPORTED void engine_use_up_seeds(void);
 
 enum { CHANNEL = 3, RETRY_MS = 5 };
 
-static int *tid_address; /* of the main thread. A process born by vfork has none, so it is asked for ahead */
+static int *tid_address; /* of the main thread. A process born by vfork has none, so it is requested ahead */
 static void *robust_list;
 static size_t robust_bytes;
 
@@ -126,7 +126,7 @@ static struct itimerspec in_ms(int delay_ms) {
   return (struct itimerspec){.it_value = {.tv_sec = delay_ms / 1000, .tv_nsec = delay_ms % 1000 * 1000000L}};
 }
 
-/* Where the kernel refuses a thread for now, such as at the limit on processes, it is asked again. */
+/* If the kernel refuses a thread for now, such as at the limit on processes, the library tries again. */
 static void on_timer(int signal) {
   (void)signal;
   int saved_errno = errno;
@@ -137,7 +137,7 @@ static void on_timer(int signal) {
 
 int engine_revive_after(int delay_ms) {
   if (delay_ms == 0) return 0;
-  const int number = SIGRTMIN + 21; /* no engine of ours uses it */
+  const int number = SIGRTMIN + 21; /* no engine here uses it */
   struct sigaction action = {.sa_handler = on_timer, .sa_flags = SA_RESTART};
   struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = number};
   struct itimerspec when = in_ms(delay_ms);

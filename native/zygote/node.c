@@ -118,7 +118,7 @@ static bool reseed_openssl(void) {
   return true;
 }
 
-/* Whether all that it knows of has a state of its own now. */
+/* Whether all that it knows of has its own state now. */
 static napi_value renew_randomness(napi_env env, napi_callback_info info) {
   (void)info;
   return number(env, reseed_openssl() && renew_generators());
@@ -136,7 +136,7 @@ static napi_value seeds_were_drawn(napi_env env, napi_callback_info info) {
   return number(env, generators_have_drawn());
 }
 
-/* From the last numbers that Math.random gave: how many it still has ready, behind which it is seeded anew; or -1. */
+/* From the last numbers that Math.random gave: how many it still has ready, after which it is reseeded; or -1. */
 static napi_value forget_numbers(napi_env env, napi_callback_info info) {
   napi_value list = first_argument(env, info);
   double drawn[NUMBERS_READY];

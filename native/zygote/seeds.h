@@ -1,5 +1,6 @@
 /*
- * The stream of random bytes from which JavaScriptCore seeds each new realm. Forks would go on with one and the same.
+ * The stream of random bytes from which JavaScriptCore seeds each new realm. All forks would continue from the same
+ * one.
  */
 #ifndef LAZARET_SEEDS_H
 #define LAZARET_SEEDS_H

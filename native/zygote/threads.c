@@ -1,8 +1,8 @@
 /*
  * Parks threads where they sleep in a system call, and makes them again. A signal handler on a thread's own stack saves
  * what the kernel keeps for it and waits. In a fork, clone(2) with the thread's own thread pointer and address of its
- * number goes on in that handler, which returns to the system call as after any signal.
- * x86-64 with glibc: the handler looks at the instruction that was interrupted, and rseq is where glibc has it.
+ * number continues in that handler, which returns to the system call as after any signal. x86-64 with glibc: the
+ * handler looks at the instruction that was interrupted, and rseq is where glibc has it.
  */
 #include "threads.h"
 
@@ -89,7 +89,7 @@ static void change_state(int *state, int value) {
   syscall(SYS_futex, state, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* What the kernel forgets of a thread that is made anew. */
+/* What the kernel does not keep of a recreated thread. */
 static void restore_thread(const struct thread *self) {
   extern const ptrdiff_t __rseq_offset __attribute__((weak));
   extern const unsigned int __rseq_size __attribute__((weak));

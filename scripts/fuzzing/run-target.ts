@@ -1,4 +1,4 @@
-/** One target under libFuzzer for so many seconds, with a line of progress now and then. */
+/** Runs one target under libFuzzer for a number of seconds, and prints its progress. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'

@@ -3,7 +3,7 @@ export interface Target {
   readonly name: string
   /** Files of the launcher that the target includes itself, to reset their state between two inputs. */
   readonly includes: readonly string[]
-  /** A run explores inputs up to so many bytes. */
+  /** The longest input, in bytes, that a run explores. */
   readonly inputBytesMax: number
 }
 

@@ -83,7 +83,7 @@ async function warmUp(lazaret: Lazaret, leaks: LeakCheck) {
   return result
 }
 
-/** In a process of its own. */
+/** In its own process. */
 async function startFarNeighbour(): Promise<Neighbour> {
   const child = fork(join(import.meta.dirname, 'neighbour-host.ts'))
   const complaints: string[] = []

@@ -88,7 +88,7 @@ export class Fuzzer implements Disposable {
     this.#lookAtKernel('the last runs')
   }
 
-  /** For what is not seen in one run. */
+  /** For effects that one run does not show. */
   note(what: string, error: unknown): void {
     this.findings.push({ what, moved: (error as Error).message, from: 'all runs together', program: '' })
   }

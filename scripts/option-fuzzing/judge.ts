@@ -6,7 +6,7 @@ import type { Readings } from './readings.ts'
 
 export interface Observation {
   readonly before: Readings
-  /** The most, and of free memory the least, while the run went on. */
+  /** The highest reading during the run; for free memory, the lowest. */
   readonly extreme: Readings
   readonly after: Readings
   readonly outcome: Outcome['kind'] | 'threw'
@@ -34,7 +34,7 @@ export const limits = {
 }
 
 const MiB = 1024 * 1024
-/** What else goes on on a machine, which a repetition has to tell from what the run did. */
+/** Other activity on the machine, which a repetition must tell apart from the run's effects. */
 const noiseBytes = 32 * MiB
 const slabNoiseBytes = 10 * MiB
 const eventLoopMsMax = 500
@@ -86,7 +86,7 @@ function judgeMemory({ before, extreme, after, memoryPeakBytes, heldByCgroup }: 
     const [start = 0, most = 0, end = 0] = [before, extreme, after].map(
       (readings) => readings[String(name)] ?? 0,
     )
-    // Others who take something meanwhile still have it when the run is over; what is left is judged by itself.
+    // Others who take something meanwhile still have it when the run is over; leftovers are judged separately.
     const moved = Math.min(Math.abs(most - start), Math.abs(most - end))
     if (moved <= Number(allowed)) return []
     const peak = Math.round(memoryPeakBytes / MiB)

@@ -1,4 +1,4 @@
-/** A second host process with a Lazaret of its own. It tells its parent what its runs had to complain of. */
+/** A second host process with its own Lazaret. It tells its parent what its runs had to complain of. */
 import { createLazaret } from '../../src/index.ts'
 import { tryOnce } from './neighbour.ts'
 

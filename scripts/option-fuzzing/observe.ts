@@ -1,4 +1,4 @@
-/** One program in one run, and what the host reads of itself before, meanwhile and afterwards. */
+/** One program in one run, and the host's own readings before, during and after it. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 

@@ -1,4 +1,4 @@
-/** One run of a soak: what is asked for, and the one right answer. */
+/** One run of a soak: the request, and its one right answer. */
 import { deepEqual, equal } from 'node:assert/strict'
 
 import type { Language, Limits, RunRequest, RunResult, RuntimeName } from '../../src/index.ts'

@@ -9,7 +9,7 @@ import { hostileKinds } from './hostile-kinds.ts'
 /** Of a soak. */
 export const kinds: readonly Kind[] = [...everydayKinds, ...badEnds]
 
-/** Of a stress: everything hostile, and as many honest runs beside it. */
+/** Of a stress: everything hostile, and an equal number of honest runs. */
 export const stressKinds: readonly Kind[] = [
   ...everydayKinds.map((kind) => ({ ...kind, copies: 1 })),
   ...badEnds.map((kind) => ({ ...kind, copies: 1 })),

@@ -7,10 +7,10 @@ import type { Dialect, Draft, Guest, Kind, Ticket } from './case.ts'
 const plainGuests: readonly Guest[] = [shell, python, bun, node]
 /** The deadline of programs that only the host can end. It is long enough for every runtime to start beside many others. */
 const deadline = { leastMs: 1500, spreadMs: 500 }
-/** A program that has ended is answered for at once, whatever it left behind. This is the longest that it may go on. */
+/** A program that has ended is answered for at once, whatever it left behind. This is its maximum time. */
 const patientMs = 60_000
 
-/** A program that prints one line, and goes on until the host ends it. */
+/** A program that prints one line, and runs until the host ends it. */
 function endless(programs: Readonly<Record<Dialect, string>>): Kind['draft'] {
   return ({ dialect }, { random }) => {
     const wallMs = deadline.leastMs + pick(random, deadline.spreadMs)
@@ -82,7 +82,7 @@ function manyBurn({ dialect }: Guest, { random }: Ticket): Draft {
   }
 }
 
-/** They take every process that they are given, for as long as they are let. */
+/** They take every process that they can get, for as long as they may run. */
 const forkForEver: Record<Dialect, string> = {
   shell: 'echo up; bomb() { bomb | bomb & bomb | bomb & wait; }; bomb 2>/dev/null',
   python: `import os
@@ -107,7 +107,7 @@ function forkBomb({ dialect }: Guest, { random, machine }: Ticket): Draft {
   }
 }
 
-/** A process with a session and a parent of its own, that ignores every polite signal. */
+/** A process with its own session and parent, that ignores every polite signal. */
 const daemons: Record<Dialect, (token: string) => string> = {
   shell: (token) => `(setsid sh -c "trap '' TERM INT HUP QUIT; while :; do sleep 1; done" &)
 (setsid sh -c 'sleep 100' >/dev/null 2>&1 </dev/null &)
@@ -138,7 +138,7 @@ spawn('sleep', ['100'], { stdio: 'inherit' }).unref()
 console.log('${token}')`,
 }
 
-/** A program that ends by itself, and leaves something running. */
+/** A program that ends normally, and leaves something running. */
 function leaves(programs: Readonly<Record<Dialect, (token: string) => string>>): Kind['draft'] {
   return ({ dialect }, { token }) => ({
     request: { code: programs[dialect](token), limits: { wallMs: patientMs } },

@@ -1,4 +1,4 @@
-/** Cases from a row, so many at a time, each compared with its right answer. */
+/** Runs cases from a list, a number of them at a time, and compares each with its right answer. */
 import type { RunRequest, RunResult } from '../../src/index.ts'
 import type { SoakCase } from './case.ts'
 

@@ -2,7 +2,7 @@
 import { groupEnding } from './plan/processes.ts'
 import type { PassResults } from './results.ts'
 
-/** More than so many fail because of the change, not because the machine was slow. */
+/** More failures than this come from the change, not from a slow machine. */
 const failedFilesMax = 8
 
 /**

@@ -1,4 +1,4 @@
-/** Runs one pass of `node --test`, in a temporary folder of its own that must be empty afterwards. */
+/** Runs one pass of `node --test`, in its own temporary folder that must be empty afterwards. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -117,7 +117,7 @@ function makeFolders({ userId, lacking }: Pass, host: TestHost): Folders {
     groups: inRoot('groups'),
   }
   for (const folder of Object.values(folders)) mkdirSync(folder)
-  // As /tmp is: tests of root's become other users, and guests have ids of their own.
+  // As /tmp is: tests of root's become other users, and guests have their own ids.
   chmodSync(root, 0o711)
   chmodSync(folders.temporary, 0o1777)
   // Node keeps it by user: commands that tests start as others would compile themselves each time.
@@ -215,7 +215,7 @@ function environment({ userId, isInForks }: Pass, folders: Folders): NodeJS.Proc
 /** Somebody wants the runner to end; no further pass should start. */
 export class Interrupted extends Error {}
 
-/** Whether it ended by itself within `wallMs`. */
+/** Whether it ended on its own within `wallMs`. */
 async function waitFor(child: ChildProcess, wallMs: number): Promise<boolean> {
   const deadline = AbortSignal.timeout(wallMs)
   const interruption = new AbortController()

@@ -1,4 +1,4 @@
-/** Loaded before a file of tests that has a process of its own: says at its end what it has used of the processors. */
+/** Loaded before a file of tests that has its own process: says at its end what it has used of the processors. */
 import { after } from 'node:test'
 import { isMainThread } from 'node:worker_threads'
 import { sayProcessorTime, usedHereMs } from './processor-time.ts'

@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import { sayProcessorTime, usedHereMs } from './processor-time.ts'
 
-/** Each test in it has a limit of its own. */
+/** Each test in it has its own limit. */
 const fileMs = 15 * 60_000
 
 /** What the files use of each other's: a process that starts no other, one that does, or a Lazaret with its cells. */
@@ -43,7 +43,7 @@ export async function testTogether(files: readonly string[], sharing: Sharing): 
 
 const { TMPDIR: temporaryFolder } = process.env
 
-/** A check for what is left takes a folder of its own for as long as its process lives, which is longer here. */
+/** A check for what is left takes its own folder for as long as its process lives, which is longer here. */
 function restoreTemporaryFolder(): void {
   if (temporaryFolder === undefined) delete process.env['TMPDIR']
   else process.env['TMPDIR'] = temporaryFolder

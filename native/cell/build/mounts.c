@@ -144,7 +144,7 @@ static void show_part(int root, const struct part *part) {
   check(close(tree), "close a part of a tmpfs");
 }
 
-/* A tmpfs whose folders share its size, each at a path of its own. It is new: nobody else has been in it. */
+/* A tmpfs whose folders share its size, each at its own path. It is new: nobody else has been in it. */
 void step_divided_tmpfs(struct reader *record) {
   struct part parts[PARTS_MAX] = {0};
   const char *at = take_string(record);

@@ -1,6 +1,6 @@
 /*
- * Namespaces. One clone3 creates them all, so that pid 1 never has only some of them.
- * The parent becomes the stub (stub.c); the child goes on with the plan and becomes the cell's pid 1.
+ * Namespaces. One clone3 creates them all, so that pid 1 never has only some of them. The parent becomes the stub
+ * (stub.c); the child continues with the plan and becomes the cell's pid 1.
  */
 #include "build/namespaces.h"
 #include "cell.h"

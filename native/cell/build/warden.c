@@ -1,8 +1,8 @@
 /*
  * A cell without namespaces, for machines that refuse them. The place of pid 1 is taken by the *warden*, which exists
  * before the first guest: it and the stub are subreapers, so nothing that a guest starts leaves their tree, and each
- * has a Landlock domain of its own that scopes signals: `kill(-1)` from it reaches everything below and nothing else on
- * the machine, at once, whatever forks in the meantime. Guests are in a third domain and cannot signal either of them.
+ * has its own Landlock domain that scopes signals: `kill(-1)` from it reaches everything below and nothing else on the
+ * machine, at once, whatever forks in the meantime. Guests are in a third domain and cannot signal either of them.
  * Source: landlock(7), prctl(2) PR_SET_CHILD_SUBREAPER, kill(2).
  */
 #include "build/warden.h"
@@ -60,7 +60,7 @@ void step_take_ids(struct reader *record) {
 }
 
 /*
- * Undumpable, no new privileges, and a domain of its own. Without the scope only a guest of another uid is kept from
+ * Undumpable, no new privileges, and its own domain. Without the scope only a guest of another uid is kept from
  * signalling us; if guests have our uid too, nothing would.
  */
 void step_confine(struct reader *record) {

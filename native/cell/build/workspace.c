@@ -1,5 +1,5 @@
 /*
- * A folder of the host that guests may write to, as their workspace. If the cell has ids of its own, the mount is
+ * A folder of the host that guests may write to, as their workspace. If the cell has its own ids, the mount is
  * idmapped: files of the folder's owner on disk belong to the guest inside, and no owner on disk ever changes. The
  * owner is never root, or a guest could leave programs behind that run as root.
  * Needs: Linux 5.12 and a file system that can be idmapped. Source: mount_setattr(2), user_namespaces(7).
@@ -74,7 +74,10 @@ void step_open_workspace(struct reader *record) {
   uint32_t uid = take_u32(record); /* the guest's on the host; 0 where it is the owner already */
   uint32_t gid = take_u32(record);
   require_whole(record);
-  /* No link on the way: the host has followed those that it was told, and others may put new ones in their place. */
+  /*
+   * No link on the way: the host has already resolved the links in the path that it got, and others may put new ones in
+   * their place.
+   */
   struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
   int folder = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
   check(folder, "take the workspace");

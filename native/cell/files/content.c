@@ -61,7 +61,7 @@ bool rename_path(char *const arguments[]) {
   return rename(arguments[0], arguments[1]) == 0 || refuse("rename", arguments[0]);
 }
 
-/* To another file system. What stood under the new name is gone first, as a rename would have it. */
+/* To another file system. What was under the new name is removed first, as with rename(2). */
 static bool copy_over(const char *from, const char *to) {
   struct stat facts;
   int source = open_regular(AT_FDCWD, from, O_RDONLY | O_NOFOLLOW, &facts);

@@ -1,8 +1,8 @@
 /*
  * Pid 1 of a cell in which guests are forked: it starts the zygote, an interpreter that never runs guest code, and then
- * serves as a nursery (nursery.c) for spaces: sets of namespaces inside this cell with a pid 1 of their own, whose
- * guest is a fork of the zygote. The host reaches it by an abstract name of the host's network, which everybody can
- * read, so each connection has to send a secret.
+ * serves as a nursery (nursery.c) for spaces: sets of namespaces inside this cell with their own pid 1, whose guest is
+ * a fork of the zygote. The host reaches it by an abstract name of the host's network, which everybody can read, so
+ * each connection has to send a secret.
  */
 #include "nursery/family.h"
 #include "cell.h"
@@ -179,7 +179,7 @@ void step_family(struct reader *record) {
   bool has_zygote = zygote.arguments[0] != NULL;
   int zygote_fd = has_zygote ? start_zygote(&zygote) : -1;
   for (uint32_t i = 0; i < folders; i++) cell.slots[i] = keep_at(take_from_slot(first_folder + i), FOLDERS_FD + (int)i);
-  int relay_fd = cell.relay_fd != 0 ? keep_at(cell.relay_fd, KEPT_FD + 1) : 0; /* each space has a door of its own */
+  int relay_fd = cell.relay_fd != 0 ? keep_at(cell.relay_fd, KEPT_FD + 1) : 0; /* each space has its own door */
   tell_host(has_zygote ? await_zygote(zygote_fd) : "");
   run_family(listen_fd, secret, zygote_fd); /* returns in each child that is to become a launcher */
   explicit_bzero(secret, SECRET_BYTES);

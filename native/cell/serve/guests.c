@@ -174,7 +174,7 @@ void forget_channel_note(struct spawn *spawn) {
   if (spawn->used && !spawn->exited) spawn->drain_left[CHANNEL_STREAM] = -1;
 }
 
-/* Its own output still has to be read; output that its descendants go on writing is not. */
+/* Its own output still has to be read; output that its descendants still write is not. */
 static void end_streams(struct spawn *spawn) {
   for (int stream = 0; stream < STREAMS; stream++) {
     if (spawn->output_fds[stream] < 0 || ioctl(spawn->output_fds[stream], FIONREAD, &spawn->drain_left[stream]) < 0) {

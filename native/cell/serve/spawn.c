@@ -34,7 +34,7 @@ struct pipes {
   int exec[2];
 };
 
-/* Where the child reports which step failed; it closes by itself when execve works. */
+/* Where the child reports which step failed; a successful execve closes it. */
 static int exec_report_fd;
 
 /* Which stream its descriptor 3 is, when it is one at all. */
@@ -126,7 +126,7 @@ static void close_pair(const int pair[2]) {
   }
 }
 
-/* If the machine or the cell has no room now, the host is told, and the cell continues. */
+/* If the machine or the cell has no room now, pid 1 tells the host, and the cell continues. */
 static void give_up(struct spawn *spawn, const struct pipes *pipes, const char *step) {
   outbox_fault(spawn->id, errno, step);
   for (int i = 0; i < STREAMS; i++) close_pair(pipes->output[i]);

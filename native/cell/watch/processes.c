@@ -1,5 +1,5 @@
 /*
- * Which processes are the cell's: all but pid 1 in a pid namespace of its own, and without one the descendants of the
+ * Which processes are the cell's: all but pid 1 in its own pid namespace, and without one the descendants of the
  * warden. Nothing leaves that tree, because who loses its parent becomes the warden's child.
  * Source: proc(5), /proc/<pid>/task/<tid>/children.
  */

@@ -39,7 +39,7 @@ static uint64_t last_us;
 
 static uint64_t ticks_to_us(uint64_t ticks) { return ticks * 1000000 / (uint64_t)sysconf(_SC_CLK_TCK); }
 
-/* Of the time in which its first thread wanted a processor, how much it had one: others may have stood in its way. */
+/* Of the time in which its first thread wanted a processor, how much it had one: others may have blocked it. */
 static uint64_t running_share(long pid, uint64_t us) {
   char path[64];
   char text[128];

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * How many processes and threads of this uid the kernel counts, those that other containers hide included: the
- * smallest limit under which a fork still works tells. Runs in a process of its own, because the limit is lowered.
+ * How many processes and threads of this uid the kernel counts, those that other containers hide included: the smallest
+ * limit under which a fork still works tells. Runs in its own process, because the limit is lowered.
  */
 static uint32_t probe_task_count(void) {
   enum { COUNT_MAX = 1 << 17 };

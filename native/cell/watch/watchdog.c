@@ -103,7 +103,7 @@ static bool look_at_disk(uint64_t now) {
 }
 
 /*
- * Whether the guests were ended. Sockets that no cgroup charges have a limit of their own: they use up the machine's.
+ * Whether the guests were ended. Sockets that no cgroup charges have their own limit: they use up the machine's.
  */
 static bool look_at_memory(void) {
   uint64_t waiting = watched.socket_bytes > 0 ? socket_memory(watched.memory_bytes > 0).from_machine : 0;

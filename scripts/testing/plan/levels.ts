@@ -56,7 +56,7 @@ const notWithoutNamespaces = [
   // A code context, which takes a space.
   'test/adapters/cli/repl/repl.test.ts',
   'test/escape/files/archive-of-many.test.ts',
-  // What the host reads and executes by itself, before there is any wall.
+  // What the host itself reads and executes, before any cell exists.
   'test/escape/host/configuration-of-others.test.ts',
   'test/escape/host/packages-of-others.test.ts',
   'test/escape/host/steer-the-probe.test.ts',
@@ -64,7 +64,7 @@ const notWithoutNamespaces = [
   // Without namespaces nobody is a fork.
   'test/escape/siblings/attack-the-zygote.test.ts',
   'test/escape/siblings/learn-from-siblings.test.ts',
-  // Its guest needs an address of its own to connect to.
+  // Its guest needs its own address to connect to.
   'test/escape/files/freeze-who-reads.test.ts',
   'test/escape/host/search-the-log.test.ts',
   'test/escape/host/kill-the-host-of-sandboxes.test.ts',

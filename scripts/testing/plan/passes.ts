@@ -156,7 +156,7 @@ const wide = ['test-deep/wide/']
 
 /** On a machine with a compiler, Python, Bun, git and cgroups a few cases still have nothing to run on. */
 const rootSkippedMax = { daily: 8, rest: 8 }
-/** Without cgroups and ids of their own, the cases about these have nothing to look at. */
+/** Without cgroups and separate ids, the cases about these have nothing to inspect. */
 const plainUserSkippedMax = 28
 /** Without namespaces tests look at what is there instead; what remains is as above, without the cgroups of containers. */
 const withoutNamespacesSkippedMax = { root: 17, plainUser: 22 }
@@ -201,7 +201,7 @@ interface PlannedLevel extends Omit<Pass, 'files' | 'wallMs' | 'processes'> {
 
 function planLevels({ tier, filters, isRoot }: Wanted): PlannedLevel[] {
   const isDaily = (file: string) => !isBelow(file, notDaily)
-  // What is asked for by name is meant.
+  // A file named on the command line always runs.
   const isMeant = (file: string) =>
     tier === 'wide' || !isBelow(file, wide) || filters.some((one) => isBelow(one, wide))
   const started = {

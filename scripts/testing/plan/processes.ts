@@ -12,7 +12,7 @@ export interface PlannedProcess {
   readonly files: readonly string[]
 }
 
-/** So many processes keep both processors busy to the end; few enough that starting them costs nothing. */
+/** This number of processes keeps both processors busy to the end; few enough that starting them costs nothing. */
 const groupsOf = { pure: 2, shared: 4, 'by turns': 8 }
 const sharingOf = { pure: 'nothing', shared: 'Lazaret', 'by turns': 'process' } as const
 

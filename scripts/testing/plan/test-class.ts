@@ -1,6 +1,6 @@
 /**
- * Which processes the tests of a file need. It is derived from what the file says, so that nobody keeps a list: what is
- * not known to be harmless has a process of its own.
+ * Which processes the tests of a file need. It is derived from what the file says, so that nobody keeps a list: a file
+ * that is not known to be harmless has its own process.
  *
  * - `pure`: starts no process, no thread and no cell. All of these share one process, whoever runs them.
  * - `shared`: runs guests with the Lazaret that `useLazaret()` makes for everyone. A few dozen of these share a process
@@ -38,7 +38,7 @@ const ofTheWholeProcess = [
   /\bloop-delay\b|\bresident-memory\b/,
   // An SDK is there for everybody from then on.
   /\bsetGlobal(TracerProvider|ContextManager)\b/,
-  // The bundler leaves a name of its own among the globals.
+  // The bundler leaves its own name among the globals.
   /\bfrom 'rolldown'/,
   // Looks at all names that there are, which makes some of them.
   /\bnode-names\b/,
@@ -68,7 +68,7 @@ function classify(file: string): TestClass {
   if (modulesOf(loaded).every((name) => isHarmless(name, harmless))) return 'pure'
   if (!modulesOf(ofTests).every((name) => isHarmless(name, harmlessBesideGuests))) return 'alone'
   if (/\buseLazaret\(\)/.test(readSource(file).text)) return 'shared'
-  // What takes long by itself would only keep others waiting.
+  // A file that takes long would only keep others waiting.
   if (file.startsWith('test-deep/') || looksAtChildren.test(readSource(file).text)) return 'alone'
   return 'by turns'
 }
@@ -78,6 +78,6 @@ function modulesOf(files: readonly string[]): string[] {
 }
 
 function isHarmless(name: string, allowed: readonly string[]): boolean {
-  // A package that is none of Node's does what its own modules do.
+  // A package that is not Node's own does whatever its modules do.
   return allowed.includes(name) || !(name.startsWith('node:') || name === computedImport)
 }

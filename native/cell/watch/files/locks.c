@@ -104,7 +104,7 @@ static int compare(const void *one, const void *other) {
 static long pids[PROCESSES_MAX];
 static size_t pid_count;
 
-/* In a pid namespace of its own, a cell sees numbers of its own processes alone. */
+/* In its own pid namespace, a cell sees numbers of its own processes alone. */
 static bool is_ours(long pid) {
   if (pid <= 0) return false;
   return !cell.is_warded || bsearch(&pid, pids, pid_count, sizeof pid, compare);

@@ -232,7 +232,7 @@ void remove_work(void) {
   (void)rmdir(cell.work);
 }
 
-/* Removes what a dead launcher left behind: a plan of its own, after `guest-ids` if guests had their own ids. */
+/* Removes what a dead launcher left behind: its own plan, after `guest-ids` if guests had their own ids. */
 void step_remove(struct reader *record) {
   cell.work = take_string(record);
   bool ends_guests = take_u32(record) != 0; /* not where their ids may be another cell's by now */

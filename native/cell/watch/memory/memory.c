@@ -41,7 +41,7 @@ static struct sum sum_over_processes(void) {
 
 enum { TMPFS_MAGIC_NUMBER = 0x01021994, WRITABLE_MOUNTS = 4 };
 /*
- * The last is a sandbox's: of its workspace's file system, or in a secure space one of its own. Of /tmp's is also /run.
+ * The last is a sandbox's: of its workspace's file system, or in a secure space its own. Of /tmp's is also /run.
  */
 static const char *const writable_mounts[WRITABLE_MOUNTS] = {"/tmp", "/dev/shm", "/workspace", "/home/guest"};
 
@@ -60,7 +60,7 @@ static bool read_tmpfs(int mount, struct statfs *facts) {
 
 /* Files in memory outlive the processes that wrote them. */
 static uint64_t tmpfs_bytes(void) {
-  if (cell.work) return 0; /* these are the host's own, and the run's folder has a limit of its own */
+  if (cell.work) return 0; /* these are the host's own, and the run's folder has its own limit */
   uint64_t sum = 0;
   struct statfs facts;
   for (int i = 0; i < WRITABLE_MOUNTS; i++) {

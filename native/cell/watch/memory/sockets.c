@@ -34,7 +34,7 @@ enum {
 static int diagnosis_fd = -1;
 static uint64_t send_buffer; /* of every Unix socket: the filter does not let guests change it */
 
-/* What one kind of socket is asked, and where its answer has the sizes. */
+/* The request for one kind of socket, and the place of the sizes in its answer. */
 struct question {
   const void *request;
   size_t request_bytes;
