@@ -61,7 +61,7 @@ async function plays(connection: Connection): Promise<void> {
   const js = { code: 'let n = 6; n * 7', language: 'javascript', context_id: 'js' }
   assert.equal(data(await call('run_code', js))['value'], 42)
   const mixed = await call('run_code', { ...js, language: 'python' })
-  assert.match(JSON.stringify(data(mixed)['error']), /speaks javascript/)
+  assert.match(JSON.stringify(data(mixed)['error']), /runs javascript/)
 
   const shown = await call('run_code', { code: `display({"image/png": "${png}"}, raw=True)` })
   assert.deepEqual(shown.content.at(-1), { type: 'image', data: png, mimeType: 'image/png' })
