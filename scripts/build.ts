@@ -1,6 +1,6 @@
 /**
  * Compiles src/ to dist/, puts beside it what guests read as it is, and bundles the JavaScript harness. Everything is
- * made in its own folder and then takes dist/'s place, so that nothing old stays and nobody sees half a build.
+ * made in its own folder and then takes dist/'s place, so that nothing old stays and no process sees half a build.
  * `--unless-current` builds only where something has changed since the last build.
  */
 import { spawnSync } from 'node:child_process'

@@ -1,7 +1,7 @@
 /*
  * The outbox: frames that the host has not read yet. When it is full, the guests' pipes are left unread and the guests
- * block: a slow reader costs them time, but nobody memory. Output that a guest prints byte by byte while the host is
- * slow becomes one frame, so that the host never gets a hundred thousand small ones.
+ * block: a slow reader costs them time, but no memory. Output that a guest prints byte by byte while the host is slow
+ * becomes one frame, so that the host never gets a hundred thousand small ones.
  */
 #include "outbox.h"
 #include "cell.h"

@@ -11,7 +11,7 @@
 
 enum {
   SPAWNS_MAX = 192,           /* processes the host may run at one time in one cell */
-  TERMINAL_BYTES = 256 << 10, /* more than a terminal holds that nobody has read */
+  TERMINAL_BYTES = 256 << 10, /* more than a terminal holds of unread input */
   STATE_BYTES = 1 << 20,      /* of a shell's state; longer state is truncated */
   INLET_BYTES = 64 << 10,     /* from the host, not yet read by the guest: the host's credit */
 };

@@ -118,7 +118,7 @@ long fake_openat2(const char *name, const struct open_how *how) {
   return strlen(name) >= 4096 ? -1 : fake_open();
 }
 
-/* Descriptors are made only in a way that nobody inherits. */
+/* Descriptors are created only with close-on-exec. */
 int fake_fcntl(int fd, int command, ...) {
   (void)fd;
   if (command == F_DUPFD) found("fcntl: would be inherited");

@@ -14,7 +14,9 @@ struct engine {
   const char *(*go_on)(void);    /* in the guest, behind its wall. NULL, or the step that failed, with errno set */
 };
 
-/* Returns 0 in each guest, with its descriptors placed and itself confined; 1 when nobody can ask any more; else -1. */
+/*
+ * Returns 0 in each guest, with its descriptors placed and itself confined; 1 when no more requests can come; else -1.
+ */
 int bear_guests(int socket_fd, const struct engine *engine);
 
 /* In a guest: what the space's pid 1 said, `NAME=value` each, NULL last. */

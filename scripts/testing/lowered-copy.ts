@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 
 const root = join(import.meta.dirname, '../..')
-/** What is linked, large, or nobody's business. */
+/** Files that are linked, large, or irrelevant. */
 const leftOut = ['node_modules', '.git', '.ci']
 
 export class LoweredCopy implements Disposable {

@@ -72,7 +72,7 @@ export class Events {
     try {
       this.#onEvent?.(event)
     } catch {
-      // The observer's own mistake; there is nobody else to tell.
+      // The observer's own mistake; there is no one else to tell.
     }
   }
 }

@@ -27,7 +27,7 @@ export interface RecordKeepingParts {
 
 export interface RecordKeeping extends AsyncDisposable {
   readonly audit: Audit
-  /** Absent if nobody needs statements about programs. */
+  /** Absent if statements about programs are not needed. */
   readonly notary?: Notary
 }
 

@@ -91,6 +91,6 @@ export interface EnvironmentsApi {
    * @throws {LazaretError} ENVIRONMENT_NOT_FOUND; ENVIRONMENT_IN_USE while a Lazaret of this machine uses it.
    */
   remove(name: string): Promise<void>
-  /** Removes what no name means and nobody uses, and what killed builds have left. Answers with the hashes. */
+  /** Removes unnamed and unused environments, and leftovers of killed builds. Answers with the hashes. */
   prune(): Promise<readonly string[]>
 }

@@ -36,7 +36,7 @@ export interface NpmInstalled {
 export interface LocalPackages {
   /** Tarballs, as guests find them. */
   readonly tarballs: readonly string[]
-  /** A cache that nobody may write to. */
+  /** A read-only cache. */
   readonly cache: string | undefined
 }
 

@@ -92,7 +92,7 @@ export class EnvironmentStore {
     return () => rm(marker, { recursive: true, force: true })
   }
 
-  /** Removes a folder that nobody uses. False when somebody does. */
+  /** Removes an unused folder. False when somebody does. */
   async removeUnused(hash: string): Promise<boolean> {
     const folder = this.folderOf(hash)
     if (await this.#isUsed(hash)) return false

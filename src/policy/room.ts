@@ -60,7 +60,8 @@ export class Room {
   #meanMs = 1000
   #isLettingIn = false
   /**
-   * Of those who have waited since the queue was last empty: with less memory than this nobody needs to be looked at.
+   * Of those who have waited since the queue was last empty: with less memory than this, no waiting run needs to be
+   * checked.
    */
   #smallestBytes = Number.POSITIVE_INFINITY
 

@@ -11,7 +11,7 @@ import type { LastingPoolParts, Served, Turn } from './lasting-parts.ts'
 import { Slot } from './slots.ts'
 import type { CrashLimit, SlotEvent } from './slots.ts'
 
-/** How often workers that nobody needed in the meantime are ended. */
+/** How often workers that were not needed in the meantime are ended. */
 const idleMs = 30_000
 /** How long a worker stays with one client while another client's jobs wait. */
 const patienceMs = 200

@@ -1,5 +1,5 @@
 /**
- * All pools of one Lazaret, and the gate before every start. Workers are started ahead only while nobody waits for one,
+ * All pools of one Lazaret, and the gate before every start. Workers are started ahead only while no run waits for one,
  * so that parking never takes the processor from a run; which shapes are worth it, demand says.
  */
 import { availableParallelism } from 'node:os'

@@ -109,7 +109,7 @@ export function canBeParked({ env = {}, preload = [] }: RunSpec, runtime: Runtim
 
 /** How many workers a pool keeps. */
 export interface PoolSize {
-  /** Kept parked also when nobody asks. Default 0. */
+  /** Kept parked even without requests. Default 0. */
   readonly min: number
   /** Parked at one time at most. 0 turns the pool off. Default 8. */
   readonly max: number

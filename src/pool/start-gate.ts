@@ -29,7 +29,7 @@ export interface Asking {
 }
 
 export class StartGate<W> {
-  /** Called whenever nobody waits and there is room. */
+  /** Called whenever no start is queued and there is room. */
   onIdle: () => void = () => undefined
   readonly #most: number
   readonly #queue = new FairQueue<Waiter<W>>()
@@ -39,7 +39,7 @@ export class StartGate<W> {
     this.#most = most
   }
 
-  /** Nobody waits, and one more could start. */
+  /** No start is queued, and one more is possible. */
   get isIdle(): boolean {
     return this.#queue.isEmpty && this.#starting < this.#most
   }
@@ -70,14 +70,14 @@ export class StartGate<W> {
     })
   }
 
-  /** Hands a worker to whoever has waited for one like it. False when nobody has. */
+  /** Hands a worker to whoever has waited for one like it. False if there is none. */
   offer(key: string, worker: W): boolean {
     const waiter = this.#queue.take((one) => one.key === key)
     waiter?.serve({ worker })
     return waiter !== undefined
   }
 
-  /** Leave for a start that nobody waits for; taken whether or not there is room. */
+  /** Permission for a start that no run waits for; taken whether or not there is room. */
   start(): Leave {
     this.#starting++
     let isOver = false

@@ -1,7 +1,7 @@
 /**
  * The interpreters that workers are forks of: one for each requested language, realm and list of modules, and one for
  * each client if the operator wants that. Where none can be had (no namespaces, a Python without ctypes, a module that
- * starts threads, a Bun that nobody has tried) workers are started one by one instead.
+ * starts threads, an untested Bun) workers are started one by one instead.
  */
 import type { Clock } from '../core/clock.ts'
 import type { Limits } from '../core/limits.ts'
@@ -57,7 +57,7 @@ const zygotesMax = 16
 const idleMs = 10_000
 /** How long the guests of a host that ends may take. */
 const patienceMs = 3000
-/** After a zygote could not be had, nobody asks for so long. */
+/** After a zygote failed to start, how long no other one is tried. */
 const pauseMs = 60_000
 
 export class Zygotes implements AsyncDisposable {

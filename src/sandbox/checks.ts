@@ -102,7 +102,7 @@ export const execKeys: readonly (keyof ExecOptions)[] = [
   'tty',
 ]
 
-/** Undefined stands for none of them. Throws for whatever is no object, and for keys that nobody reads. */
+/** Undefined stands for none of them. Throws for anything but an object, and for unknown keys. */
 export function checkKeys<T extends object>(options: T | undefined, keys: readonly (string & keyof T)[]): T {
   if (options === undefined) return {} as T
   return readInput(() => {

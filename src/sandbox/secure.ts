@@ -46,7 +46,7 @@ export async function runSecurely(spaces: Spaces, secure: SecureCommand): Promis
     process.endStdin()
     return await process.ended
   } finally {
-    // Whatever it has left behind ends with its space, and nobody waits for that.
+    // Whatever it left behind ends with its space, without anyone waiting for that.
     void space
       .clean()
       .catch(() => undefined)

@@ -269,7 +269,7 @@ async function openOnHost({ wall, clock, shape, limits, network }: SpacesParts, 
   }
 }
 
-/** A port that the kernel may give to anybody is nobody's to protect. */
+/** A port that the kernel may assign to any process cannot be protected. */
 function requireKept(ports: readonly number[]): void {
   const assigned = probeAssignedPorts(ports)
   if (assigned.length === 0) return

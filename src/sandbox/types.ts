@@ -30,7 +30,7 @@ export interface SandboxOptions {
    */
   readonly network?: Network
   /**
-   * With network `host`: TCP ports that nothing in it may bind, also while nobody else listens there. Default 8080 and
+   * With network `host`: TCP ports that nothing in it may bind, even while no one else listens there. Default 8080 and
    * 8888. Where the kernel cannot hold that (before Linux 6.7, at level `restricted`, or for ports that it assigns
    * itself) the sandbox is refused.
    */

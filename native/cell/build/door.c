@@ -127,7 +127,7 @@ static int open_resolver(void) {
   int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   check(fd, "open the resolver");
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(RESOLVER_PORT)};
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK); /* where programs ask whose resolv.conf names nobody, resolv.conf(5) */
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK); /* where programs ask if resolv.conf names no server, resolv.conf(5) */
   check(bind(fd, (struct sockaddr *)&address, sizeof address), "take the resolver's port");
   return fd;
 }

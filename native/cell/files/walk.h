@@ -24,7 +24,10 @@ struct walk {
   bool (*empty)(int folder, const char *name, const char *path); /* may be NULL: a folder, after what was in it */
 };
 
-/* Whether it was met before it was missed: a folder lets nobody look at what it names to whoever may only read it. */
+/*
+ * Whether it was met before it was missed: a folder that may only be read shows names, but does not let anyone open
+ * them.
+ */
 bool is_met(const struct entry *entry);
 /* False when it was ended. Takes the descriptor. */
 bool walk_tree(int root, const struct walk *walk);

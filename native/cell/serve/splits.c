@@ -1,9 +1,9 @@
 /*
- * A guest that is a fork of another guest. The kernel lets nobody move into another pid namespace, so both stay in one
- * space. Pid 1 sends the origin the descriptors that the fork is to have and a Landlock ruleset; the origin forks twice,
- * so that the fork is a child of pid 1, and then both restrict themselves: domains of Landlock's that lie beside each
- * other cannot signal or trace each other. The origin runs guest code, so what it says is a claim. It can name nothing
- * but an orphan of this space, and keep or leave what was its own.
+ * A guest that is a fork of another guest. A process cannot move into another pid namespace, so both stay in one space.
+ * Pid 1 sends the origin the descriptors that the fork is to have and a Landlock ruleset; the origin forks twice, so
+ * the fork becomes a child of pid 1. Then both restrict themselves: sibling Landlock domains cannot signal or trace
+ * each other. The origin runs guest code, so its messages are claims. It can only name an orphan of this space, and
+ * keep or leave its own processes.
  * Source: landlock(7), unix(7).
  */
 #include "serve/splits.h"
@@ -72,7 +72,7 @@ bool has_splits(void) { return was_split; }
 
 void note_split_end(void) { owes_sweep = was_split; }
 
-/* One that is being born belongs to nobody yet. */
+/* A process that is being born belongs to no one yet. */
 void sweep_after_splits(void) {
   static pid_t alive[SPAWNS_MAX];
   size_t count = 0;

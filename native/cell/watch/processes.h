@@ -11,6 +11,6 @@ enum { PROCESSES_MAX = 4096 }; /* looked at, at one time, by the watchdog */
 size_t list_processes(long *pids, size_t most);
 size_t list_descendants_of(long root, long *pids, size_t most); /* parents before children */
 int compare_pids(const void *one, const void *other); /* for qsort */
-size_t count_tasks(void); /* processes and threads, those included that nobody has reaped yet */
+size_t count_tasks(void); /* processes and threads, including zombies */
 
 #endif

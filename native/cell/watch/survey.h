@@ -14,7 +14,7 @@ struct survey {
   enum { SURVEY_NONE, SURVEY_RUNS, SURVEY_DONE, SURVEY_FAILED } state;
   uint64_t page_bytes; /* where it stopped early: so much and perhaps more */
   uint64_t mapping_bytes;
-  uint64_t locks; /* likewise; 0 also stands for so few that nobody has counted them */
+  uint64_t locks; /* likewise; 0 also means too few to be counted */
   uint64_t watches;
 };
 

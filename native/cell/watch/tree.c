@@ -126,7 +126,7 @@ void kill_tree(pid_t root, bool spares_others) {
   else kill_guests();
 }
 
-/* ---- who belongs to nobody ---- */
+/* ---- processes without an owner ---- */
 
 static long theirs[PROCESSES_MAX];
 

@@ -13,7 +13,7 @@ import { computedImport, filesLoadedBy, readSource } from './imports.ts'
 
 export type TestClass = 'pure' | 'shared' | 'by turns' | 'alone'
 
-/** Modules of Node that start nothing and listen to nobody. */
+/** Modules of Node that start nothing and open no sockets. */
 const harmless = [
   ...['assert/strict', 'buffer', 'crypto', 'events', 'fs', 'fs/promises', 'os', 'path', 'path/posix'],
   ...['stream', 'stream/consumers', 'string_decoder', 'test', 'timers/promises', 'url', 'util', 'v8', 'zlib'],

@@ -29,9 +29,9 @@ export class MessageRouter {
   }
 
   /**
-   * Delivers a message whose answer nobody waits for.
+   * Delivers a message without waiting for its answer.
    *
-   * @throws {LazaretError} INVALID_REQUEST when nobody is registered there.
+   * @throws {LazaretError} INVALID_REQUEST when no actor is registered there.
    */
   send(message: Message): void {
     const actor = this.#find(message)
@@ -42,7 +42,7 @@ export class MessageRouter {
   /**
    * Delivers a message and resolves with the answer.
    *
-   * @throws {LazaretError} INVALID_REQUEST when nobody is registered there.
+   * @throws {LazaretError} INVALID_REQUEST when no actor is registered there.
    */
   async ask(message: Message): Promise<MessageResponse> {
     return await this.#find(message).receive(message)

@@ -222,7 +222,7 @@ function quietly(tell: () => void): void {
   try {
     tell()
   } catch {
-    // The observer's own mistake; there is nobody else to tell.
+    // The observer's own mistake; there is no one else to tell.
   }
 }
 

@@ -44,7 +44,7 @@ export async function answerCall(
   { open: { id, over }, called }: OpenCall,
 ): Promise<void> {
   const json = await callFunction(request, called, over)
-  // Where the run is over nobody waits for it any more.
+  // Once the run is over, no one waits for it any more.
   await connection
     .send({ method: 'POST', path: `/v1/run/${id}/calls/${called.call}`, json, signal: over })
     .catch(() => undefined)

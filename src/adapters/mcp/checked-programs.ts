@@ -10,7 +10,7 @@ import type { ValidatedLanguage } from '../../policy/validation/rules.ts'
 
 export interface CheckedRun {
   readonly result: RunResult
-  /** Absent where nobody has read the program. */
+  /** Absent if the program was not validated. */
   readonly validation?: Validation
 }
 

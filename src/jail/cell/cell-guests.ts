@@ -77,7 +77,7 @@ export class CellGuests {
     return guest !== undefined
   }
 
-  /** Adds to its standard input. Resolves when there is room for more, and when nobody will read it. */
+  /** Adds to its standard input. Resolves when there is room for more, or when it will never be read. */
   async write(id: number, bytes: Uint8Array): Promise<void> {
     await this.#guests.get(id)?.stdin.write(bytes)
   }
@@ -87,11 +87,11 @@ export class CellGuests {
     this.#guests.get(id)?.stdin.end()
   }
 
-  /** A step before foreign code has failed. False when it is nobody's, but the whole cell's. */
+  /** A step before foreign code has failed. False if it belongs to the whole cell. */
   fail(id: number, failure: StepFailure): boolean {
     const guest = this.#guests.get(id)
     if (guest === undefined) return false
-    // Where there was no room for it no end follows, and of any other nobody wants to hear.
+    // If there was no room for it, no end follows; the ends of others are ignored.
     this.#forget(id, guest)
     guest.observer.onFailure(failure)
     return true

@@ -124,8 +124,8 @@ export class Cell {
   }
 
   /**
-   * For a process whose stdin comes later: adds to it. Resolves when there is room for more, or when nobody will read
-   * it.
+   * For a process whose stdin comes later: adds to it. Resolves when there is room for more, or when it will never be
+   * read.
    */
   writeStdin(id: number, bytes: Uint8Array): Promise<void> {
     return this.#guests.write(id, bytes)

@@ -21,7 +21,7 @@ export class Inlet {
     this.#door = door
   }
 
-  /** Resolves when there is room for more, and when nobody will read it. */
+  /** Resolves when there is room for more, or when it will never be read. */
   async write(bytes: Uint8Array): Promise<void> {
     if (this.#isOver || bytes.length === 0) return
     const rest = this.#waiting.length > 0 ? bytes : this.#sendPart(bytes)
@@ -45,7 +45,7 @@ export class Inlet {
     this.#feed()
   }
 
-  /** Nobody will read the waiting bytes. */
+  /** The waiting bytes will never be read. */
   abandon(): void {
     this.#isOver = true
     this.#isTold = true

@@ -119,11 +119,12 @@ export class Zygote implements AsyncDisposable {
   readonly #parts: ZygoteParts
   readonly #freeGuests: number[]
   /**
-   * Those that are alive or being born. What cannot be removed of one that has ended keeps its ids, and nobody waiting.
+   * Those that are alive or being born. If parts of an ended guest cannot be removed, it keeps its ids, and no one
+   * waits for it.
    */
   readonly #guests = new Set<object>()
   readonly #gone = Promise.withResolvers<void>()
-  /** Nobody is left, and nobody will be born. */
+  /** No guest is left, and no guest will be born. */
   readonly #empty = Promise.withResolvers<void>()
   #isAlive = true
   #isEnding = false

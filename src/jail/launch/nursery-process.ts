@@ -35,7 +35,7 @@ export class NurseryProcess {
     })
     this.standing = this.#stands.promise
     this.#process.say(frameType.nursery, 0, Buffer.from(this.name))
-    // An idle nursery keeps nobody from ending.
+    // An idle nursery does not keep the process alive.
     this.#process.hold(false)
   }
 

@@ -23,7 +23,7 @@ export interface LimitGround {
 
 /** What else the figures depend on. */
 export interface LimitFigures {
-  /** The host's own hard rlimits; nobody may go above them. */
+  /** The host's own hard rlimits; no one may exceed them. */
   readonly openFilesHard: number
   readonly processesHard: number
   /** The machine's budget for sockets, see socket-memory.ts. */

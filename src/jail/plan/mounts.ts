@@ -145,7 +145,9 @@ export function planOwnMounts(writable: readonly PlanRecord[]): PlanRecord[] {
   return [{ ...terminals, path: '/dev/pts' }, { ...processes, path: '/proc' }, ...writable, ...planMasks()]
 }
 
-/** Of a sandbox each space has terminals and shared memory of its own, and nobody is in the view that they lie in. */
+/**
+ * Each space of a sandbox has its own terminals and shared memory, and no process runs in the view that contains them.
+ */
 function planDevices(site: ConstructionSite, shape: CellShape): PlanRecord[] {
   const links = {
     ptmx: 'pts/ptmx',

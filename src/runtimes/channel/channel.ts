@@ -94,7 +94,7 @@ export class Channel {
     this.#receivedBytes = this.#held?.length ?? 0
     this.#receivedBytesMax = receivedBytesMax(limits, listener)
     this.#isBetween = false
-    // It said too much while nobody listened.
+    // It sent too much while no one listened.
     if (this.#isBroken) listener.onFlood()
     this.#resume()
   }
@@ -212,7 +212,7 @@ export class Channel {
     this.#listener.onMalformed?.()
   }
 
-  /** Answers what is to be done when the message is understood, on nobody's time. */
+  /** Answers what is to be done when the message is understood, outside of any run's budget. */
   *#understand(json: Buffer): Steps<() => void> {
     const message = yield* readMessage(json, this.#room)
     if (message === undefined) this.#breakOff()

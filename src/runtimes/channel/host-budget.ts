@@ -40,7 +40,7 @@ export class HostBudget {
 
   /**
    * Takes the steps: as many as this turn of the loop has time for now, the others in later turns. Calls `onDone` after
-   * the last one, on nobody's time; never when the budget is used up before. Steps do not throw.
+   * the last one, outside of any run's budget; never when the budget is used up before. Steps do not throw.
    */
   perform<T>(steps: Steps<T>, onDone: (result: T) => void): void {
     let started = this.#clock.now()

@@ -20,7 +20,7 @@ const [quote, backslash, bracket, brace, colon, dollar, comma] = [0x22, 0x5c, 0x
 const tagContainers = 3
 /** Small messages have few keys, and memory for many would be most of what reading them takes. */
 const [seenBitsPerByte, seenBitsMin, seenBitsMax] = [2, 2 ** 17, 2 ** 23]
-/** So that nobody can choose keys that all collide. */
+/** So that guests cannot choose keys that all collide. */
 const [seed, factor] = [randomInteger(), randomInteger() | 1]
 
 /** How much is scanned between two pauses. */

@@ -56,7 +56,7 @@ export class Displayed {
     else this.#forget(() => true)
   }
 
-  /** What nobody holds any more since this was last asked. */
+  /** Displays that were dropped since the last call. */
   takeFreedBytes(): number {
     const freed = this.#freedBytes
     this.#freedBytes = 0

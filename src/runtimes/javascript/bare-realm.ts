@@ -53,7 +53,7 @@ class BareRealm implements Realm {
 
   startModule = (main: unknown): unknown => this.inside.startModule(main)
 
-  /** Ends the program with what nobody caught, or when nothing is left to happen. */
+  /** Ends the program with an uncaught error, or when nothing is left to do. */
   watch(): void {
     listen('uncaughtException', (thrown) => this.inside.fail(thrown))
     listen('unhandledRejection', (reason) => this.inside.fail(reason))

@@ -201,7 +201,7 @@ class Caller {
     this.abandon()
   }
 
-  /** Nobody answers what was asked so far. */
+  /** Open calls will not be answered. */
   abandon(): void {
     this.#firstWaiting = this.#lastWaiting = undefined
     this.#sentCount = this.#sentBytes = 0

@@ -3,8 +3,8 @@
  * of each folder above; but not in `$HOME/.node_modules` and `NODE_PATH`, which `require` would search too.
  *
  * If a package is missing next to Lazaret, the search reaches folders of other users. So a package counts only if
- * nobody could have put it there who could not change our own program anyway. We follow the path once, check the owner
- * and mode of everything on the way, and use the resulting real path from then on.
+ * everyone who could have put it there can change Lazaret anyway. We follow the path once, check the owner and mode of
+ * everything on the way, and use the resulting real path from then on.
  */
 import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'

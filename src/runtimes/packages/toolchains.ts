@@ -1,7 +1,7 @@
 /**
- * Finds the interpreters that guests run on. It searches once; a missing interpreter only makes its runtime unavailable.
- * Interpreters are asked for their version outside of any cell. So one that nobody configured counts only if root or this
- * user has put it there.
+ * Finds the interpreters that guests run on. It searches once; a missing interpreter only makes its runtime
+ * unavailable. Interpreters are asked for their version outside of any cell. So an interpreter that is not configured
+ * counts only if root or this user has put it there.
  */
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
@@ -117,7 +117,7 @@ export class Toolchains {
     return this.python({ forEverybody: !isOwnView && process.geteuid?.() === 0 })
   }
 
-  /** Which interpreter a runtime has, and why; undefined where it has none, or nobody has looked for it yet. */
+  /** Which interpreter a runtime has, and why; undefined if it has none, or was not queried yet. */
   describe(name: CellRuntimeName, view: View): Interpreter | undefined {
     const path = this.#found.get(name) ?? undefined
     if (name !== 'python')

@@ -22,6 +22,6 @@ vars_of = type.__dict__["__dict__"].__get__
 
 def has_base(kind, module, name):
     """Whether a class derives from one of the library. Asks neither of them: a metaclass could answer anything."""
-    # A module that nobody imported has no instances.
+    # A module that was never imported has no instances.
     base = getattr(sys.modules.get(module), name, None)
     return base is not None and any(each is base for each in class_order_of(kind))

@@ -91,7 +91,7 @@ class Encoder:
                 return container(self, value, link)
         plain = self.make_plain(value, kind)
         if plain is value:
-            # What cannot change, and does not come from where it could, is told apart by nobody.
+            # What cannot change, and does not come from where it could, is never distinguished.
             if id(value) in origins or leaves.is_mutable(kind):
                 self.seen[id(value)] = value, link
             self.put(self.write_leaf(value, kind))

@@ -22,7 +22,7 @@ export const prelude = `(function (write, read) {
     if (prototype !== null) defineProperty(prototype, 'constructor', { value: refused })
   }
   defineProperty(globalThis, 'Function', { value: refused })
-  // Nobody but the engine makes an error of this kind: it says that memory ran out.
+  // Only the engine creates an error of this kind: it says that memory ran out.
   delete OutOfMemory.prototype.constructor
   for (const name of ['eval', 'queueMicrotask', 'SharedArrayBuffer', 'InternalError']) delete globalThis[name]
   delete Array.fromAsync

@@ -50,7 +50,7 @@ export class RunRecord {
     this.#truncated.add(stream)
   }
 
-  /** `elapsedMs` is for a run that nobody reported of. */
+  /** `elapsedMs` is for a run without a report. */
   conclude(report: ProcessReport | null, killReason: KillReason | null, elapsedMs: number): Exit {
     const { counted, capture, channel, plan } = this.#sources
     return {

@@ -56,7 +56,7 @@ export class FileTasks {
     }
   }
 
-  /** The answer as it comes. When nobody wants more of it, the task is ended. */
+  /** The answer as it comes. When no more of it is wanted, the task is ended. */
   async *stream(task: FileTask): AsyncGenerator<Uint8Array, void, void> {
     await using running = await this.open(task)
     running.process.end()

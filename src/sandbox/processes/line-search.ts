@@ -51,7 +51,7 @@ class PatternSearch implements LineSearch {
   }
 
   async find(text: string): Promise<string | undefined> {
-    // The wait may have ended meanwhile, and nobody would end a thread that began after it.
+    // The wait may have ended meanwhile, and a thread that starts after it would never be ended.
     if (this.#isOver) return await new Promise<never>(() => undefined)
     const worker = (this.#worker ??= this.#start())
     const answer = Promise.withResolvers<string | undefined>()

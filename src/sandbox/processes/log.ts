@@ -44,7 +44,7 @@ export class Log {
     return { stdout: this.#kept.stdout.text(), stderr: this.#kept.stderr.text() }
   }
 
-  /** Whoever is slow loses what has gone meanwhile, and nobody waits for it. */
+  /** A slow reader loses the output that was dropped meanwhile; the process does not wait for it. */
   async *follow(signal?: AbortSignal): AsyncGenerator<OutputChunk> {
     const onAbort = () => this.#tell()
     const isAborted = () => signal?.aborted === true

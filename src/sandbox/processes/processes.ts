@@ -202,7 +202,7 @@ export class BackgroundProcess implements SandboxProcess {
     return end
   }
 
-  /** Once the process has ended, perhaps with its sandbox, nobody is left to look. */
+  /** Once the process has ended, perhaps with its sandbox, no process is left to inspect. */
   async #isListening(port: number): Promise<boolean> {
     try {
       return await this.#parts.isListening(port)

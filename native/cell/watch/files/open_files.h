@@ -1,6 +1,6 @@
 /*
- * How many files the cell's processes have open together. Where nobody counts them they would use up a table of the whole
- * machine (fs.file-max).
+ * How many files the cell's processes have open together. Uncounted, they would use up a table of the whole machine
+ * (fs.file-max).
  */
 #ifndef LAZARET_OPEN_FILES_H
 #define LAZARET_OPEN_FILES_H

@@ -89,7 +89,7 @@ static void look_at_watches(struct survey *survey, int given_fd) {
     if (!is_own_task(pids[i])) survey->watches += count_of_threads(pid, count_in, most);
     if (!tell_survey(survey)) return;
   }
-  if (survey->watches <= most) survey->watches = 0; /* so few that nobody minds */
+  if (survey->watches <= most) survey->watches = 0; /* few enough to ignore */
 }
 
 void survey_watches(void) {

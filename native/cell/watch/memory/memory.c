@@ -85,9 +85,10 @@ static uint64_t unreclaimable_bytes(void) {
 }
 
 /*
- * A look at the slab of the whole machine is cheap, and tells that somebody may be hoarding what nobody is charged for:
- * mappings and locks. What a survey then does not find to be the cell's is a neighbour's, and the new measure. From
- * time to time there is a survey anyway, because memory that others free at that moment hides what is taken.
+ * Reading the slab size of the whole machine is cheap, and shows that somebody may be hoarding memory that is charged
+ * to no one: mappings and locks. What a survey then does not find to be the cell's is a neighbour's, and the new
+ * measure. From time to time there is a survey anyway, because memory that others free at that moment hides what is
+ * taken.
  */
 static bool is_survey_due(void) {
   enum { SUSPICIOUS_BYTES = 8 << 20, REST_US = 250 * 1000, LONGEST_US = 5 * 1000 * 1000 };

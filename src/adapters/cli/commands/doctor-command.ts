@@ -51,7 +51,7 @@ async function doctor(flags: DoctorFlags, { signal, duringRun }: CommandContext)
   return report.meetsMinimum ? 0 : errorTable.JAIL_UNAVAILABLE.exitCode
 }
 
-/** The probe cannot be interrupted, but nobody has to wait for it. */
+/** The probe cannot be interrupted, but the command need not wait for it. */
 function orAbort(probe: Promise<ProbeReport>, signal: AbortSignal): Promise<ProbeReport> {
   const { promise, reject } = Promise.withResolvers<never>()
   signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })

@@ -159,7 +159,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   return promise
 }
 
-/** From the file or from the environment; `undefined` where nobody is asked for one. */
+/** From the file or from the environment; `undefined` if no token is required. */
 async function readTokens(flags: McpFlags, signal: AbortSignal): Promise<TokenEntry[] | undefined> {
   const { LAZARET_TOKEN: token } = process.env
   const { http, tokens: path } = flags

@@ -15,7 +15,7 @@ export interface TypedLinesParts {
   readonly history: string[]
   readonly onHistory: (lines: readonly string[]) => void
   readonly complete: (line: string) => Promise<[string[], string]>
-  /** Ctrl-C while nobody waits for a line. */
+  /** Ctrl-C while no line is expected. */
   readonly onInterrupt: () => void
 }
 
@@ -50,7 +50,7 @@ export class TypedLines implements Disposable {
       this.#push({ kind: 'end' })
     })
     this.#reader.on('history', (lines: string[]) => {
-      // An answer to `input()`, and what may become one, is nobody's business later.
+      // Answers to `input()`, and lines that may become one, stay out of the history.
       if (lines[0] !== undefined && !(this.#isCode && isKept(lines[0]))) lines.shift()
       onHistory(lines)
     })

@@ -32,7 +32,7 @@ export class ClientSandboxes implements AsyncDisposable {
     this.#parts = parts
   }
 
-  /** What its results say of a sandbox that nobody uses. */
+  /** The text of results about an expired sandbox. */
   get idleMs(): number {
     return this.#parts.idleMs ?? idleMsDefault
   }

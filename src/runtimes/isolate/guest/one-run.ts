@@ -122,7 +122,7 @@ export class OneRun implements Hearer {
     }
   }
 
-  /** What comes out of the isolate is a rejection that nobody handled; the program's other errors are outcomes. */
+  /** The isolate reports an unhandled rejection; the program's other errors are outcomes. */
   #lookAfter(enter: () => void): void {
     try {
       enter()

@@ -81,8 +81,8 @@ export interface Inside {
   /** The JSON of a result, or of an error's `name` and `message`. */
   readonly answer: (id: number, isError: boolean, json: string) => void
   /**
-   * For what a call of `start` or `answer` throws: the isolate reports a promise whose rejection nobody handled in this way.
-   * Ends the program unless it has failed already.
+   * For what a call of `start` or `answer` throws: the isolate reports an unhandled promise rejection in this way. Ends
+   * the program unless it has failed already.
    */
   readonly unhandled: (name: string, message: string, stack: string) => void
 }

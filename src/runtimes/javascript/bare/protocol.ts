@@ -27,7 +27,7 @@ export interface BareStart {
 export interface BareInside {
   /** Begins soon, from nothing that the harness has on its stack. */
   readonly begin: (program: BareStart) => void
-  /** Ends the program with what nobody caught. */
+  /** Ends the program with an uncaught error. */
   readonly fail: (thrown: unknown) => void
   readonly startModule: (main: unknown) => unknown
   readonly refuseImport: (specifier: unknown) => never

@@ -11,7 +11,7 @@ const { wait } = Atomics
 const sleepCell = new Int32Array(new SharedArrayBuffer(4))
 const retryMs = 1
 
-/** Gives up silently when the other side is gone: there is nobody to tell. */
+/** Gives up silently when the other side is gone: there is no one to tell. */
 export function writeAll(descriptor: number, bytes: Uint8Array): void {
   let offset = 0
   const length = bytesLength(bytes)

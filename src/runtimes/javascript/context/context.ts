@@ -60,7 +60,7 @@ export class Context {
       this.#displays.clear(options),
     )
     if (functions !== undefined) this.#install(functions.names)
-    // An error that nobody catches ends no context: it is told, and the state stays.
+    // An uncaught error does not end the context: it is told, and the state stays.
     listen('uncaughtException', (thrown) => this.#tellUncaught(thrown))
     listen('unhandledRejection', (reason) => this.#tellUncaught(reason))
     // What ends the programs that it has started does not end it.
@@ -181,7 +181,7 @@ export class Context {
     this.#end(entry, interruptedExitCode)
   }
 
-  /** In the next turn of the loop: by then it has been told of rejections that nobody caught. */
+  /** In the next turn of the loop: by then it has reported unhandled rejections. */
   #end(entry: number, exitCode: number): void {
     soon(() => {
       if (Atomics.compareExchange(this.#running, 0, entry, 0) === entry) sendEnd(exitCode)

@@ -15,7 +15,7 @@ import type { Serving } from '../serve.ts'
 export interface ForkLibrary {
   /** Empty when this process can be forked from now on, else why it cannot. */
   readonly prepare: () => string
-  /** Returns 0 in each fork, behind its wall; else nobody can ask any more. */
+  /** Returns 0 in each fork, behind its wall; otherwise no more requests can come. */
   readonly serve: (socketDescriptor: number) => number
   /** In a fork: what its guest is to find. Undefined where that is what the zygote was started with. */
   readonly environment: () => Record<string, string> | undefined

@@ -1,10 +1,10 @@
 /**
- * Makes the harness's own realm lead nowhere. It hands no object of its own to a bare realm, but an engine that runs out of
- * stack on the way to a function of the harness's makes its error in the harness's realm, and guest code can arrange for
- * that. From such an error the way would go over `toString` to the prototype of all functions, over `valueOf` of the
- * prototype of everything to those of strings and arrays, and over a constructor to any code. So errors end in
- * prototypes that hold no function, inherit nothing and cannot be changed; and where a way that nobody has found comes
- * out, there is no constructor.
+ * Makes the harness's own realm lead nowhere. It hands no object of its own to a bare realm, but an engine that runs
+ * out of stack on the way to a function of the harness's makes its error in the harness's realm, and guest code can
+ * arrange for that. From such an error the way would go over `toString` to the prototype of all functions, over
+ * `valueOf` of the prototype of everything to those of strings and arrays, and over a constructor to any code. So
+ * errors end in prototypes that hold no function, inherit nothing and cannot be changed; and an undiscovered way leads
+ * to an object without a constructor.
  */
 const { freeze, getOwnPropertyDescriptors, getPrototypeOf, preventExtensions, setPrototypeOf } = Object
 let isCut = false
