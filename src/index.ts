@@ -41,6 +41,7 @@ export type {
   ContextWork,
   FileOperation,
   FilesWork,
+  PortWork,
   RunWork,
   SandboxWork,
   ValidationWork,
@@ -80,6 +81,7 @@ export type {
 } from './sandbox/contexts/context-types.ts'
 export type { ExecEvent } from './sandbox/commands/exec-stream.ts'
 export type { JupyterOptions, JupyterServer } from './sandbox/jupyter/jupyter-types.ts'
+export type { ExposedPort, ExposePortOptions } from './sandbox/ports/exposed-ports.ts'
 export type { ProcessStatus, SandboxProcess, WaitOptions } from './sandbox/processes/processes.ts'
 export type {
   ExecOptions,

@@ -103,6 +103,8 @@ export interface Statement {
   readonly network?: NetworkMode | 'policy'
   readonly service?: 'jupyter'
   readonly operation?: FileOperation
+  /** Of a sandbox, which was opened to programs of the host. */
+  readonly port?: number
   /** How many workers were requested. */
   readonly count?: number
   /** The number of a command's credentials. */

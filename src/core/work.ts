@@ -113,9 +113,19 @@ export interface FilesWork extends AnyWork {
   readonly path: string
 }
 
+/** A port of a sandbox that is opened to programs of the host, until it is closed. */
+export interface PortWork extends AnyWork {
+  readonly kind: 'port'
+  readonly sandbox: string
+  /** Inside. */
+  readonly port: number
+  /** The host's address that it listens at. */
+  readonly host: string
+}
+
 export type Work =
   | (RunWork | ValidationWork | WarmUpWork | SandboxWork)
-  | (CommandWork | ContextWork | CodeWork | FilesWork)
+  | (CommandWork | ContextWork | CodeWork | FilesWork | PortWork)
 export type WorkKind = Work['kind']
 
 /**

@@ -95,5 +95,7 @@ function detailsOf(work: Work, given: Given | undefined): Partial<Statement> {
     }
     case 'files':
       return { sandbox: work.sandbox, operation: work.operation }
+    case 'port':
+      return { sandbox: work.sandbox, port: work.port }
   }
 }

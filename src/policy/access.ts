@@ -68,6 +68,7 @@ export function requireAccess(work: Work, rules: AccessRules): void {
       // Everything else that they can reach was admitted with their sandbox.
       return requireVariables([...work.credentials, ...(work.variables ?? [])], rules)
     case 'files':
+    case 'port':
       return undefined
   }
 }

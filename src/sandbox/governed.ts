@@ -90,6 +90,11 @@ export class Governed {
     return this.#parts.governor.begin({ ...this.#facts('files'), operation, path })
   }
 
+  /** A port that is opened. Throws what the policy throws. */
+  beginPort(port: number, host: string): Promise<Begun> {
+    return this.#parts.governor.begin({ ...this.#facts('port'), port, host })
+  }
+
   #variablesWith(own: CheckedExec['variables']): string[] {
     return [...new Set([...this.#variables, ...Object.keys(own)])]
   }

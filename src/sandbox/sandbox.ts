@@ -23,6 +23,9 @@ import { Governed } from './governed.ts'
 import { Jupyter } from './jupyter/jupyter.ts'
 import type { JupyterOptions, JupyterServer } from './jupyter/jupyter-types.ts'
 import { openFiles, placeFiles } from './commands/open-files.ts'
+import { ExposedPorts } from './ports/exposed-ports.ts'
+import type { ExposedPort, ExposePortOptions } from './ports/exposed-ports.ts'
+import { startFileTask } from './files/start-file-task.ts'
 import { Processes } from './processes/process-table.ts'
 import type { SandboxProcess } from './processes/processes.ts'
 import { handleOf } from './sessions/session-handle.ts'
@@ -49,6 +52,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
   readonly #spaces: Spaces
   readonly #sessions: Sessions
   readonly #processes: Processes
+  readonly #ports: ExposedPorts
   readonly #activity: Activity
   readonly #governed: Governed
   readonly #contexts: Contexts
@@ -85,6 +89,15 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
     this.#jupyter = new Jupyter({ spaces, governed, variables, activity, ...parts.contexts })
     this.files = openFiles({ spaces, governed, unfinished })
     this.#processes = new Processes({ spaces, sessions: this.#sessions, activity, governed })
+    this.#ports = new ExposedPorts({
+      governed,
+      dial: (port) => {
+        unfinished.requireAlive()
+        const process = startFileTask(spaces, { task: 'dial', args: [`${port}`], isPatient: true })
+        void unfinished.during(() => process.exit).catch(() => undefined)
+        return process
+      },
+    })
     // The kernel may end it, and so may whoever administers the machine.
     void spaces.user.cell.gone.then(() => this.#endUnasked())
   }
@@ -186,6 +199,17 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
   }
 
   /**
+   * Opens a server of the user space, which listens at this port of its loopback, to programs of this machine: bytes pass
+   * as they are, WebSockets included. Whoever reaches the host's port reaches the server; nothing asks for a token. Each
+   * connection is a process of the sandbox, and counts as its use; 64 at one time.
+   *
+   * @throws {LazaretError} INVALID_REQUEST, QUEUE_FULL, SANDBOX_GONE.
+   */
+  async exposePort(port: number, options?: ExposePortOptions): Promise<ExposedPort> {
+    return this.#unfinished.during(() => this.#ports.expose(port, options))
+  }
+
+  /**
    * An interpreter that keeps variables, imports and functions from one piece of code to the next, in a process that
    * commands of the sandbox cannot see, signal or trace.
    */
@@ -259,6 +283,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
     try {
       await endInOrder(`Sandbox ${this.id} could not be ended`, [
         () => this.#activity.end(),
+        () => this.#ports.end(),
         () => this.#sessions.end(),
         () => this.#contexts.end(),
         () => this.#jupyter.end(),

@@ -87,6 +87,7 @@ const kinds: readonly Work[] = [
   { kind: 'command', id: 'command', sandbox: 'box', command: `echo ${marker}`, credentials: [marker] },
   { kind: 'process', id: 'process', sandbox: 'box', command: marker, credentials: [] },
   { kind: 'files', id: 'files', sandbox: 'box', operation: 'read', path: `/workspace/${marker}` },
+  { kind: 'port', id: 'port', sandbox: 'box', port: 3000, host: '127.0.0.1' },
   { kind: 'warm-up', id: 'warm-up', language: 'shell', runtime: 'shell', count: 2 },
 ]
 

@@ -10,6 +10,7 @@
 #include "files/service.h"
 #include "files/archive.h"
 #include "files/content.h"
+#include "files/dial.h"
 #include "files/paths.h"
 #include "files/records.h"
 #include "files/walk.h"
@@ -57,6 +58,7 @@ static const struct {
     {"delete", 2, delete_path},    /* path, whether folders too */
     {"pack", 2, pack_folder},      /* path, most entries */
     {"unpack", 1, unpack_folder},  /* path */
+    {"dial", 1, dial_port},        /* port of the loopback */
 };
 
 /* Returns the exit code: 2 for an unknown task. */

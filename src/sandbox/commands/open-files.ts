@@ -19,7 +19,7 @@ export function openFiles({ spaces, governed, unfinished }: FilesParts): Sandbox
     },
     start: (task, args) => {
       unfinished.requireAlive()
-      const process = startFileTask(spaces, task, args)
+      const process = startFileTask(spaces, { task, args })
       void unfinished.during(() => process.exit).catch(() => undefined)
       return process
     },

@@ -19,8 +19,15 @@ const stderrBytesMax = 64 * 1024
 /** What waits here for a slow caller before the task has to wait too. */
 const waitingBytesMax = 1024 * 1024
 
-export function startFileTask(spaces: Spaces, task: string, args: readonly string[]): FileProcess {
-  return new FileTaskProcess(spaces, task, args)
+export interface FileTask {
+  readonly task: string
+  readonly args: readonly string[]
+  /** Whether it may be silent for as long as it likes. Default false. */
+  readonly isPatient?: boolean
+}
+
+export function startFileTask(spaces: Spaces, task: FileTask): FileProcess {
+  return new FileTaskProcess(spaces, task)
 }
 
 class FileTaskProcess implements FileProcess, ProcessListener {
@@ -28,6 +35,7 @@ class FileTaskProcess implements FileProcess, ProcessListener {
   readonly #spaces: Spaces
   readonly #id: number
   readonly #life = new ProcessLife<FileExit>()
+  readonly #isPatient: boolean
   readonly #waiting: Buffer[] = []
   #waitingBytes = 0
   #isHeld = false
@@ -37,8 +45,9 @@ class FileTaskProcess implements FileProcess, ProcessListener {
   #wake = (): void => undefined
   #calmDown = (): void => undefined
 
-  constructor(spaces: Spaces, task: string, args: readonly string[]) {
+  constructor(spaces: Spaces, { task, args, isPatient = false }: FileTask) {
     this.#spaces = spaces
+    this.#isPatient = isPatient
     this.exit = this.#life.ended
     const { user, parts } = spaces
     const spec = {
@@ -137,7 +146,7 @@ class FileTaskProcess implements FileProcess, ProcessListener {
   /** It has just shown that it lives, or been given something to do. */
   #listen(): void {
     this.#calmDown()
-    if (this.#life.isOver) return
+    if (this.#life.isOver || this.#isPatient) return
     this.#calmDown = this.#spaces.parts.clock.after(silenceMs, () => {
       const owes = (this.#isInputOver || this.#writing > 0) && this.#waitingBytes === 0
       if (owes) this.kill()

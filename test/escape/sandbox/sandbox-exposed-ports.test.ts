@@ -1,0 +1,73 @@
+/**
+ * A guest whose port is open to the host: flooding a reader that waits, opening and never answering, killing and stopping
+ * the processes that carry connections, and going elsewhere by them.
+ */
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+import { test } from 'node:test'
+
+import { useLazaret } from '../../support/use-lazaret.ts'
+
+const { lazaret } = await useLazaret()
+
+/** Takes connections, and says what it was told to for each. */
+const server = (handler: string) => `
+import socket, threading, os, signal, time
+one = socket.create_server(('127.0.0.1', 3000))
+def handle(peer):
+    ${handler}
+while True: threading.Thread(target=handle, args=(one.accept()[0],), daemon=True).start()
+`
+
+async function expose(handler: string) {
+  const sandbox = await lazaret.sandbox({ files: { 'server.py': server(handler) } })
+  const process = await sandbox.startProcess('python3 server.py')
+  await process.waitForPort(3000)
+  const { url } = await sandbox.exposePort(3000)
+  const dial = (): Socket => connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined)
+  return { sandbox, dial, [Symbol.asyncDispose]: () => sandbox.destroy() }
+}
+
+const closed = (socket: Socket) => new Promise((resolve) => socket.once('close', resolve))
+
+test('an endless answer to a reader that reads nothing costs the host no memory', async () => {
+  await using here = await expose("while True: peer.sendall(b'x' * 1000000)")
+  const before = process.memoryUsage()
+  const sockets = Array.from({ length: 8 }, () => here.dial().pause())
+  // Two commands, one after the other, give the flood time to arrive.
+  await here.sandbox.exec('sleep 0.5')
+  const after = process.memoryUsage()
+  const grown = after.external + after.heapUsed - before.external - before.heapUsed
+  assert.ok(grown < 64 * 1024 * 1024, `${grown} bytes more`)
+  for (const socket of sockets) socket.destroy()
+})
+
+test('more connections than there may be are dropped, and leave the sandbox usable', async () => {
+  await using here = await expose('time.sleep(600)')
+  const sockets = Array.from({ length: 80 }, () => here.dial())
+  await Promise.race(sockets.map(closed))
+  const { stdout } = await here.sandbox.exec('echo still here')
+  assert.equal(stdout, 'still here\n')
+  for (const socket of sockets) socket.destroy()
+})
+
+test('killing or stopping all processes, with those that carry connections, leaves neither a hanging close nor a hanging end', async () => {
+  for (const signal of ['KILL', 'STOP']) {
+    await using here = await expose("peer.sendall(b'hello'); time.sleep(600)")
+    const socket = here.dial()
+    await new Promise((resolve) => socket.once('data', resolve))
+    const end = closed(socket)
+    await here.sandbox.exec(`kill -${signal} -1`)
+    socket.destroy()
+    await end
+  }
+})
+
+test('a connection leads to the port that was named, whatever the guest does with its loopback', async () => {
+  await using here = await expose("peer.sendall(b'mine'); peer.close()")
+  const socket = here.dial()
+  let text = ''
+  for await (const piece of socket) text += String(piece)
+  assert.equal(text, 'mine')
+})
