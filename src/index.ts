@@ -34,6 +34,7 @@ export type {
   ReachedHost,
   RefusalReason,
 } from './core/network.ts'
+export type { EdgeSecret, EdgeSecrets, SecretPlace } from './core/secrets.ts'
 export type {
   CodeWork,
   CommandWork,

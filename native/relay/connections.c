@@ -26,6 +26,8 @@ struct connection {
   int inner;
   int outer;
   bool is_ready; /* it has more to move */
+  uint8_t preface_bytes;
+  uint8_t preface[PREFACE_BYTES_MAX];
   struct flow sent;     /* from the guest */
   struct flow received; /* to the guest */
 };
@@ -190,6 +192,8 @@ void connect_connection(uint32_t id, const struct destination *to) {
   }
   one->outer = fd;
   one->state = CONNECTING;
+  one->preface_bytes = (uint8_t)to->preface_bytes;
+  if (to->preface_bytes > 0) memcpy(one->preface, to->preface, to->preface_bytes);
   int yes = 1;
   (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   if (connect(fd, (struct sockaddr *)&address, length) < 0 && errno != EINPROGRESS) {
@@ -216,12 +220,19 @@ static bool talks_to_itself(int fd) {
   return own_length == peer_length && memcmp(&own, &peer, own_length) == 0;
 }
 
+/* The first bytes of a connection always find room in its buffer. */
+static bool send_preface(const struct connection *one) {
+  if (one->preface_bytes == 0) return true;
+  ssize_t count = send(one->outer, one->preface, one->preface_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+  return count == (ssize_t)one->preface_bytes;
+}
+
 static void finish_connecting(struct connection *one, uint32_t events) {
   int error = 0;
   socklen_t length = sizeof error;
   if (!(events & (EPOLLOUT | EPOLLERR | EPOLLHUP))) return;
   if (getsockopt(one->outer, SOL_SOCKET, SO_ERROR, &error, &length) < 0) error = errno;
-  if (error == 0 && talks_to_itself(one->outer)) error = ECONNREFUSED;
+  if (error == 0 && (talks_to_itself(one->outer) || !send_preface(one))) error = ECONNREFUSED;
   if (error != 0) {
     fail_to_connect(one, error);
     return;

@@ -10,6 +10,8 @@ struct destination {
   uint32_t port;
   const uint8_t *address;
   uint32_t address_bytes; /* 4 or 16 */
+  const uint8_t *preface; /* sent before the guest's own bytes */
+  uint32_t preface_bytes;
 };
 
 /* Asks the host where it leads. False: there is no room; `inner` is the caller's. */

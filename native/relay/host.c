@@ -91,9 +91,11 @@ static void admit(uint32_t id, struct reader *payload) {
 static void connect_to(uint32_t id, struct reader *payload) {
   struct destination to = {.port = take_u32(payload)};
   to.address = take_bytes(payload, &to.address_bytes);
+  to.preface = take_bytes(payload, &to.preface_bytes);
   errno = EPROTO;
   if (payload->bad || to.port == 0 || to.port > 65535) give_up("connect");
   if (to.address_bytes != 4 && to.address_bytes != 16) give_up("connect");
+  if (to.preface_bytes > PREFACE_BYTES_MAX) give_up("connect");
   connect_connection(id, &to);
 }
 

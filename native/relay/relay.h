@@ -15,7 +15,7 @@ enum relay_frame {
   RELAY_OPEN = 1,    /* bytes name, bytes secret: where launchers find the relay, and what they have to know */
   RELAY_ADMIT = 2,   /* id of a door: bytes token, u32 purse, u32 connections at one time, u64 bytes left */
   RELAY_DROP = 3,    /* id of a door: it and all its connections end now */
-  RELAY_CONNECT = 4, /* id of a connection: u32 port, bytes address (4 or 16) */
+  RELAY_CONNECT = 4, /* id of a connection: u32 port, bytes address (4 or 16), bytes to send there first */
   RELAY_REFUSE = 5,  /* id of a connection */
   RELAY_ANSWER = 6,  /* id of a door: u32 question, bytes answer; no bytes: none */
   /* relay to host */
@@ -34,6 +34,7 @@ enum why { WHY_ENDED = 0, WHY_FAILED = 1, WHY_BYTES = 2, WHY_DROPPED = 3 };
 enum {
   SECRET_BYTES = 32,
   TOKEN_BYTES = 16,
+  PREFACE_BYTES_MAX = 32,
   NAME_BYTES_MAX = 100,
   DOORS_MAX = 4096,       /* cells and spaces with a policy at one time */
   LISTENERS_MAX = 128,    /* ports of a door; SCM_RIGHTS carries at most 253 descriptors */

@@ -17,7 +17,9 @@ import { environmentNameSchema } from '../environments/read-spec.ts'
 import { readInput } from '../policy/hostile-input.ts'
 import { namedFolders, readableFolders } from '../policy/readable-folders.ts'
 import { networkSchema } from '../policy/network/network-schema.ts'
+import { secretsSchema } from '../policy/network/secrets-schema.ts'
 import { absolutePath, limitsSchema, sayIssues, wording } from '../policy/schemas.ts'
+import { Keyring } from '../jail/edge/secrets/keyring.ts'
 import { limitMechanisms } from '../jail/limits/plan-limits.ts'
 import type { Bind } from '../jail/plan/shape.ts'
 import { showHeaders } from '../runtimes/node/headers.ts'
@@ -28,6 +30,7 @@ import { showPython } from '../runtimes/python/host.ts'
 import { cellRuntimes } from '../runtimes/registry.ts'
 import type { Toolchains } from '../runtimes/packages/toolchains.ts'
 import { findCertificates } from '../sandbox/certificates.ts'
+import { trustAuthority } from '../sandbox/trusted-authority.ts'
 import { checkName, checkVariables } from '../sandbox/checks.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { SandboxParts } from '../sandbox/sandbox-parts.ts'
@@ -54,6 +57,7 @@ export const sandboxFields = z.strictObject({
   env: z.unknown().optional(),
   limits: limitsSchema.optional(),
   network: networkSchema.optional(),
+  secrets: secretsSchema.optional(),
   readable: namedFolders(absolutePath).optional(),
   environment: environmentNameSchema.optional(),
   workspace: absolutePath.optional(),
@@ -102,7 +106,9 @@ function parseSandbox(
   if (shell === null || !shell.endsWith('bash'))
     throw new LazaretError('RUNTIME_UNAVAILABLE', { detail: 'There is no bash.', hint: 'Install bash.' })
   const headers = showHeaders(toolchains.node())
-  const certificates = network !== 'none' ? findCertificates(process.env) : { variables: {}, files: {} }
+  const keyring = openKeyring(asked)
+  const own = network !== 'none' ? findCertificates(process.env) : { variables: {}, files: {} }
+  const certificates = keyring === undefined ? own : trustAuthority(keyring.authority.certificate, own)
   return {
     id: checkName(asked.id, 'id') ?? clock.id(),
     client: asked.client,
@@ -110,6 +116,7 @@ function parseSandbox(
     clock,
     limits,
     certificates: certificates.variables,
+    keyring,
     clamps,
     shell,
     network,
@@ -133,6 +140,16 @@ function parseSandbox(
   }
 }
 
+/** Throws INVALID_REQUEST. */
+function openKeyring({ secrets, network }: SandboxOptions): Keyring | undefined {
+  if (secrets === undefined || Object.keys(secrets).length === 0) return undefined
+  if (typeof network === 'object') return new Keyring(secrets, network)
+  throw new LazaretError('INVALID_REQUEST', {
+    detail: 'secrets: only a network that is a policy has an edge at which they can be put in.',
+    hint: 'Name their hosts: `network: { allow: [...] }`.',
+  })
+}
+
 export interface SandboxPlaces {
   readonly ground: EngineGround
   readonly governor: Governor
@@ -153,7 +170,7 @@ export async function openSandbox(
   const { id, client, limits, network, env } = parts
   const asks = {
     network,
-    variables: Object.keys(env),
+    variables: [...Object.keys(env), ...Object.keys(parts.keyring?.placeholders ?? {})],
     ...(environment !== undefined && { environment }),
     ...namesOf(folders),
   }

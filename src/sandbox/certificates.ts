@@ -7,7 +7,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 
 /** The variables that name a certificate file to programs. */
-const names = [
+export const certificateVariables = [
   'NODE_EXTRA_CA_CERTS',
   'SSL_CERT_FILE',
   'REQUESTS_CA_BUNDLE',
@@ -22,7 +22,7 @@ const names = [
 
 /** A few times what all public authorities take, and a part of the tmpfs that it lies on. */
 const bytesMax = 1024 * 1024
-const folder = '/opt/lazaret/certificates'
+export const certificatesFolder = '/opt/lazaret/certificates'
 
 export interface Certificates {
   /** As guests find the files. */
@@ -36,12 +36,12 @@ export function findCertificates(environment: Readonly<Record<string, string | u
   const variables: Record<string, string> = {}
   const files: Record<string, string> = {}
   const shown = new Map<string, string>()
-  for (const name of names) {
+  for (const name of certificateVariables) {
     const host = environment[name]
     if (host === undefined || !isAbsolute(host)) continue
     const text = readCertificates(host)
     if (text === '') continue
-    const path = shown.get(text) ?? `${folder}/${shown.size}.pem`
+    const path = shown.get(text) ?? `${certificatesFolder}/${shown.size}.pem`
     if (!shown.has(text) && sizeOf(files) + text.length > bytesMax) continue
     shown.set(text, path)
     files[path] = text

@@ -13,6 +13,7 @@ import type { BestWall } from '../jail/machine/best-wall.ts'
 import { buildCell, release } from '../jail/cell/build-cell.ts'
 import { openEdge } from '../jail/edge/open-edge.ts'
 import type { Edge } from '../jail/edge/edge.ts'
+import type { Keyring } from '../jail/edge/secrets/keyring.ts'
 import { isStepFailure } from '../jail/cell/cell-reports.ts'
 import { explainFailure } from '../jail/launch/launch.ts'
 import type { LeasedGround } from '../jail/machine/machine.ts'
@@ -42,6 +43,8 @@ export interface SpacesParts {
   readonly pythonFolder?: string | undefined
   /** Variables that name the operator's certificates, for a sandbox with a network. */
   readonly certificates?: Readonly<Record<string, string>>
+  /** Secrets that the edge of its network puts in. */
+  readonly keyring?: Keyring | undefined
   /** The program that commands are lines of. */
   readonly shell: string
 }
@@ -101,7 +104,8 @@ export class Spaces implements AsyncDisposable {
     this.home = this.isOwnView ? guestHome : place.workspace
     const commands = packageCommands(parts.packages, place)
     const path = [programPath(parts.pythonFolder), ...commands].join(':')
-    this.programVariables = { PATH: path, ...packageVariables(parts.packages, place) }
+    const trust = parts.keyring === undefined ? {} : { ...parts.certificates, ...parts.keyring.placeholders }
+    this.programVariables = { PATH: path, ...packageVariables(parts.packages, place), ...trust }
     this.#cell = cell
     this.#edge = edge
     this.hasSecure = cell !== null
@@ -218,11 +222,11 @@ export class Spaces implements AsyncDisposable {
 }
 
 async function openInNamespaces(
-  { wall, clock, shape, limits, network }: SpacesParts,
+  { wall, clock, shape, limits, network, keyring }: SpacesParts,
   place: Place,
 ): Promise<Made> {
   const { machine } = wall
-  const edge = openEdge(network, { machine, clock })
+  const edge = openEdge(network, { machine, clock, keyring })
   if (shape.network === 'host') requireKept(shape.protectedPorts ?? [])
   const cell = await openSandboxCell({ machine, clock, shape: { ...shape, place }, limits, edge })
   let ground: LeasedGround | undefined

@@ -3,6 +3,7 @@ import type { Limits } from '../core/limits.ts'
 import type { Outcome } from '../core/outcome.ts'
 import type { ProtectionLevel } from '../core/protection.ts'
 import type { Network, NetworkMode } from '../core/network.ts'
+import type { EdgeSecrets } from '../core/secrets.ts'
 import type { OutputChunk } from '../core/request.ts'
 import type { Receipt, Usage } from '../core/receipt.ts'
 import type { TouchedLimit } from './commands/touched.ts'
@@ -29,6 +30,12 @@ export interface SandboxOptions {
    * apply to all commands together.
    */
   readonly network?: Network
+  /**
+   * Secrets that its commands can use without having them: the variable holds a placeholder. Where the placeholder
+   * appears in a request to a host of the secret, a process outside the sandbox puts in the value. Needs a network that
+   * is a policy.
+   */
+  readonly secrets?: EdgeSecrets
   /**
    * With network `host`: TCP ports that nothing in it may bind, even while no one else listens there. Default 8080 and
    * 8888. Where the kernel cannot hold that (before Linux 6.7, at level `restricted`, or for ports that it assigns

@@ -11,6 +11,8 @@ import type { DnsQuestion } from './dns-message.ts'
 import type { Lookup } from './lookups.ts'
 import type { ConnectionEnd, DoorListener, Purse, RelayProcess } from './relay-process.ts'
 import type { NetworkRules } from './rules.ts'
+import type { Target } from './secrets/secret-hosts.ts'
+import type { Expected } from './secrets/secret-proxy.ts'
 import type { StandInAddresses } from './stand-in-addresses.ts'
 import type { Tally } from './tally.ts'
 
@@ -21,18 +23,15 @@ export interface DoorParts extends Purse {
   readonly stand: StandInAddresses
   readonly clock: Clock
   readonly lookup: Lookup
+  /** Undefined for a host that no secret is for. */
+  expect(target: Target, addresses: readonly string[]): Promise<Expected> | undefined
+  leave(): Promise<void>
 }
 
 /** What the plan of a cell or space has to say of it. */
 export interface DoorGround {
   readonly id: number
   readonly token: Uint8Array
-}
-
-/** A connection, by the name that the guest used or its address. */
-interface Target {
-  readonly host: string
-  readonly port: number
 }
 
 interface Opening {
@@ -54,6 +53,7 @@ export class Door implements DoorListener {
   readonly #relay: RelayProcess
   readonly #connections = new Map<number, Opening>()
   readonly #end = Promise.withResolvers<void>()
+  #left = Promise.resolve()
   #isClosing = false
 
   constructor(edge: DoorParts, relay: RelayProcess) {
@@ -72,8 +72,9 @@ export class Door implements DoorListener {
       this.#isClosing = true
       if (this.#relay.isLost) this.#end.resolve()
       else this.#relay.drop(this.ground.id)
+      this.#left = this.#end.promise.then(() => this.#edge.leave())
     }
-    return this.#end.promise
+    return this.#left
   }
 
   onQuestion(number: number, datagram: Buffer): void {
@@ -151,7 +152,7 @@ export class Door implements DoorListener {
       const verdict = rules.judgeLocalhost(port)
       if (verdict !== undefined) return this.#refuse(connection, verdict)
       opening.left = ['127.0.0.1', '::1']
-      return this.#tryNext(connection, opening, 'unreachable')
+      return this.#begin(connection, opening, 'unreachable')
     }
     const verdict =
       name === undefined ? rules.judgeRawAddress(address, port) : rules.judgeNamedPort(name, port)
@@ -159,7 +160,20 @@ export class Door implements DoorListener {
     const { addresses, reason } =
       name === undefined ? this.#checkRaw(address, port) : await this.#resolve(name, port)
     opening.left = addresses.slice(0, triesMax)
-    return this.#tryNext(connection, opening, reason)
+    return this.#begin(connection, opening, reason)
+  }
+
+  /** To one of its addresses, or through the proxy that knows the secrets for this host. */
+  async #begin(connection: number, opening: Opening, reason: RefusalReason): Promise<void> {
+    const { target, left } = opening
+    const expected = left.length === 0 ? undefined : this.#edge.expect(target, left)
+    if (expected === undefined) return this.#tryNext(connection, opening, reason)
+    // Without the proxy no address is tried: it would see placeholders, and the guest would not be told why.
+    opening.left = []
+    const proxy = await expected.catch(() => undefined)
+    if (proxy === undefined || this.#connections.get(connection) !== opening)
+      return this.#refuse(connection, 'unreachable')
+    return this.#relay.connect(connection, { address: '127.0.0.1', port: proxy.port, preface: proxy.ticket })
   }
 
   #checkRaw(address: string, port: number): { addresses: string[]; reason: RefusalReason } {

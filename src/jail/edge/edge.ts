@@ -10,12 +10,18 @@ import type { DoorParts } from './door.ts'
 import type { Lookup, Lookups } from './lookups.ts'
 import type { Purse, RelayProcess } from './relay-process.ts'
 import { NetworkRules } from './rules.ts'
+import type { Keyring } from './secrets/keyring.ts'
+import type { Target } from './secrets/secret-hosts.ts'
+import { SecretProxy } from './secrets/secret-proxy.ts'
+import type { Expected } from './secrets/secret-proxy.ts'
 import { StandInAddresses, standInRange } from './stand-in-addresses.ts'
 import { Tally } from './tally.ts'
 
 export interface EdgeParts {
   readonly clock: Clock
   readonly lookups: Lookups
+  /** Secrets for some of its hosts. */
+  readonly keyring?: Keyring | undefined
 }
 
 /** A socket of the cell that takes connections. */
@@ -36,9 +42,13 @@ export class Edge implements DoorParts, Purse {
   readonly stand = new StandInAddresses()
   readonly clock: Clock
   readonly lookup: Lookup
+  readonly #keyring: Keyring | undefined
+  #proxy: SecretProxy | undefined
+  #doors = 0
 
   /** Throws INVALID_REQUEST. */
-  constructor(policy: NetworkPolicy, { clock, lookups }: EdgeParts) {
+  constructor(policy: NetworkPolicy, { clock, lookups, keyring }: EdgeParts) {
+    this.#keyring = keyring
     this.rules = new NetworkRules(policy)
     this.clock = clock
     this.lookup = lookups.openOne()
@@ -54,7 +64,34 @@ export class Edge implements DoorParts, Purse {
 
   /** A door for one more cell. Throws CELL_FAILED. */
   open(relay: RelayProcess): Door {
-    return new Door(this, relay)
+    const door = new Door(this, relay)
+    this.#doors++
+    return door
+  }
+
+  /** Called when nothing of a door is left. Resolves when nothing of what served it is. */
+  async leave(): Promise<void> {
+    if (--this.#doors > 0) return
+    const proxy = this.#proxy
+    this.#proxy = undefined
+    await proxy?.end()
+  }
+
+  /** Where the relay is to connect instead, for a host that secrets are for. Rejects when no proxy can be had. */
+  expect(target: Target, addresses: readonly string[]): Promise<Expected> | undefined {
+    const opened = this.#keyring?.open(target)
+    if (opened === undefined) return undefined
+    return this.#standingProxy().expect({ target, addresses, connectMs: this.rules.connectMs, ...opened })
+  }
+
+  #standingProxy(): SecretProxy {
+    const keyring = this.#keyring
+    if (keyring === undefined) throw new Error('There are no secrets.')
+    if (this.#proxy?.isLost === false) return this.#proxy
+    const { connectionsMax } = this.rules
+    const onUnreachable = ({ host, port }: Target) => this.tally.refuse(host, 'unreachable', { port })
+    this.#proxy = new SecretProxy({ keyring, connectionsMax, onUnreachable })
+    return this.#proxy
   }
 
   get connectionsMax(): number {

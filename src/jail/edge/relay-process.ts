@@ -24,6 +24,13 @@ export interface ConnectionEnd {
   readonly receivedBytes: number
 }
 
+export interface Destination {
+  readonly address: string
+  readonly port: number
+  /** Sent before the guest's own bytes. */
+  readonly preface?: Uint8Array
+}
+
 /** What happens at one door. Connections and questions have numbers. */
 export interface DoorListener {
   onQuestion(question: number, datagram: Buffer): void
@@ -108,12 +115,9 @@ export class RelayProcess {
     this.#patience.set(id, patience)
   }
 
-  connect(connection: number, to: { readonly address: string; readonly port: number }): void {
-    this.#say(
-      relayFrame.connect,
-      connection,
-      new PayloadWriter().u32(to.port).bytes(writeAddress(to.address)),
-    )
+  connect(connection: number, { address, port, preface }: Destination): void {
+    const payload = new PayloadWriter().u32(port).bytes(writeAddress(address))
+    this.#say(relayFrame.connect, connection, payload.bytes(preface ?? Buffer.alloc(0)))
   }
 
   refuse(connection: number): void {

@@ -93,6 +93,7 @@ function anyFrame(random: () => number): Buffer {
         payload()
           .u32(1 + below(65_535))
           .bytes(address)
+          .bytes(Buffer.alloc(below(40), 1))
           .finish(),
       ),
     () => encodeFrame(relayFrame.refuse, id),

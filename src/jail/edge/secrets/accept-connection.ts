@@ -1,0 +1,91 @@
+/** One connection of a guest, from its TLS handshake to its end. */
+import { Server as HttpServer } from 'node:http'
+import type { Socket } from 'node:net'
+import { createSecureContext, TLSSocket } from 'node:tls'
+import type { SecureContext } from 'node:tls'
+
+import { systemClock } from '../../../core/clock.ts'
+import { issueFor } from './authority.ts'
+import type { Authority } from './authority.ts'
+import type { Connection } from './connection.ts'
+import { forwardRequest, forwardUpgrade } from './forward.ts'
+import { hiddenForms } from './placed-secrets.ts'
+import type { Admission } from './proxy-messages.ts'
+import { createAgent } from './upstream.ts'
+
+interface Acceptance {
+  readonly admission: Admission
+  readonly authority: Authority
+  readonly onUnreachable: (admission: Admission) => void
+}
+
+const handshakeMs = 20_000
+/** A guest that keeps a connection has a place of its own in `connectionsMax`. */
+const idleMs = 120_000
+
+const connections = new WeakMap<Socket, Connection>()
+const contexts = new Map<string, SecureContext>()
+
+export function acceptConnection(socket: Socket, { admission, authority, onUnreachable }: Acceptance): void {
+  const agent = createAgent(admission)
+  const connection = { admission, hidden: hiddenForms(admission.secrets), agent, onUnreachable }
+  socket.once('close', () => agent.destroy())
+  if (admission.isEncrypted) openTls(socket, { admission, authority }, (secure) => serve(secure, connection))
+  else serve(socket, connection)
+}
+
+/** A client that names another host gets no certificate. One that offers HTTP/2 alone is told there is none. */
+function openTls(
+  socket: Socket,
+  { admission, authority }: Pick<Acceptance, 'admission' | 'authority'>,
+  onOpen: (secure: TLSSocket) => void,
+): void {
+  const { host } = admission.target
+  const secureContext = contextFor(host, authority)
+  const secure = new TLSSocket(socket, {
+    isServer: true,
+    secureContext,
+    ALPNProtocols: ['http/1.1'],
+    SNICallback: (name, done) =>
+      name.toLowerCase() === host ? done(null, secureContext) : done(new Error('another host')),
+  })
+  const cancel = systemClock.after(handshakeMs, () => socket.destroy())
+  secure.on('error', () => socket.destroy())
+  socket.once('close', cancel)
+  secure.once('secure', () => {
+    cancel()
+    onOpen(secure)
+  })
+}
+
+function contextFor(host: string, authority: Authority): SecureContext {
+  const known = contexts.get(host)
+  if (known !== undefined) return known
+  const { key, certificate } = issueFor(host, authority)
+  const context = createSecureContext({ key, cert: certificate, minVersion: 'TLSv1.2' })
+  contexts.set(host, context)
+  return context
+}
+
+const http = new HttpServer({
+  insecureHTTPParser: false,
+  requestTimeout: 0, // an upload takes as long as it takes
+  keepAliveTimeout: idleMs,
+})
+http.on('request', (request, response) =>
+  forwardRequest({ request, response, connection: connectionOf(request.socket) }),
+)
+http.on('upgrade', (request, socket, head) =>
+  forwardUpgrade({ request, socket, head }, connectionOf(request.socket)),
+)
+
+function serve(socket: Socket, connection: Connection): void {
+  connections.set(socket, connection)
+  http.emit('connection', socket)
+}
+
+function connectionOf(socket: Socket): Connection {
+  const connection = connections.get(socket)
+  if (connection === undefined) throw new Error('A request came by no connection.')
+  return connection
+}

@@ -1,0 +1,163 @@
+/**
+ * A request of a guest, made anew with the values put in, and its answer with them hidden. Nothing of the guest's own
+ * bytes is passed on before Node has parsed it, so both sides of the proxy agree where a request ends.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { pipeline } from 'node:stream'
+
+import type { Connection } from './connection.ts'
+import { explainMisfit, headersFrom, headersTo } from './http-headers.ts'
+import { MaskingStream } from './masker.ts'
+import { placeInHeaders, placeInJson, placeInTarget } from './placed-secrets.ts'
+import { requestUpstream } from './upstream.ts'
+
+const jsonBytesMax = 1024 * 1024
+
+/** A request of a guest, and what it is answered with. */
+interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly connection: Connection
+}
+
+export function forwardRequest(exchange: Exchange): void {
+  const { request, response, connection } = exchange
+  response.sendDate = false
+  const misfit = explainMisfit(request, connection.admission)
+  if (misfit !== undefined) return refuse(response, misfit.status, misfit.text)
+  if (!wantsJson(request, connection)) return send(exchange)
+  return void sendJson(exchange)
+}
+
+async function sendJson(exchange: Exchange): Promise<void> {
+  const { request, response, connection } = exchange
+  const body = await collect(request, jsonBytesMax).catch(() => undefined)
+  if (body === undefined) return refuse(response, 413, 'With a secret in its body a request may have 1 MiB.')
+  // Byte by byte a character, so that whatever is in it stays as it is.
+  const text = placeInJson(body.toString('latin1'), connection.admission.secrets)
+  return send(exchange, Buffer.from(text, 'latin1'))
+}
+
+const wantsJson = ({ headers }: IncomingMessage, { admission }: Connection): boolean =>
+  admission.secrets.some(({ places }) => places.includes('json')) &&
+  /^application\/(?:[\w.+-]*\+)?json\b/i.test(headers['content-type'] ?? '') &&
+  headers['content-encoding'] === undefined
+
+async function collect(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  let length = 0
+  for await (const piece of request as AsyncIterable<Buffer>) {
+    length += piece.length
+    if (length > bytesMax) throw new Error('It is too large.')
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
+
+/** `body` replaces what the guest sent. */
+function send({ request, response, connection }: Exchange, body?: Buffer): void {
+  const { admission, hidden, agent } = connection
+  const headers = placeInHeaders(headersTo(request.rawHeaders, { body }), admission.secrets)
+  const path = placeInTarget(request.url ?? '', admission.secrets)
+  const outgoing = begin(connection, { method: request.method ?? '', path, headers, agent })
+  if (outgoing === undefined) return refuse(response, 400, 'This request cannot be sent.')
+  const fail = (error: Error): void => {
+    if (response.headersSent) response.destroy()
+    else refuse(response, 502, sayUnreachable(error, connection))
+  }
+  outgoing.once('error', fail)
+  outgoing.once('response', (answer) => {
+    if (isEncoded(answer)) {
+      answer.destroy()
+      refuse(response, 502, `${admission.target.host} sent an encoding that nobody had asked for.`)
+      return
+    }
+    response.writeHead(answer.statusCode ?? 502, headersFrom(answer.rawHeaders, hidden))
+    response.flushHeaders()
+    pipeline(answer, new MaskingStream(hidden), response, () => undefined)
+  })
+  response.once('close', () => outgoing.destroy())
+  if (body !== undefined) outgoing.end(body)
+  else if (hasBody(request)) pipeline(request, outgoing, () => undefined)
+  else outgoing.end()
+}
+
+function begin(
+  { admission }: Connection,
+  outgoing: Parameters<typeof requestUpstream>[1],
+): ReturnType<typeof requestUpstream> | undefined {
+  try {
+    return requestUpstream(admission, outgoing)
+  } catch {
+    return undefined
+  }
+}
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+
+/** Nothing can be hidden in bytes that are not the text itself. */
+const isEncoded = ({ headers }: IncomingMessage): boolean =>
+  (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity'
+
+/** The reason is Node's own, of the connection. */
+function sayUnreachable(error: NodeJS.ErrnoException, { admission, onUnreachable }: Connection): string {
+  onUnreachable(admission)
+  return `${admission.target.host} could not be reached: ${error.code ?? 'it took too long'}.`
+}
+
+function refuse(response: ServerResponse, status: number, text: string): void {
+  if (response.headersSent || response.destroyed) return
+  const body = `Lazaret: ${text}\n`
+  response.writeHead(status, [
+    'Content-Type',
+    'text/plain',
+    'Content-Length',
+    String(body.length),
+    'Connection',
+    'close',
+  ])
+  response.end(body)
+}
+
+interface Upgrade {
+  readonly request: IncomingMessage
+  readonly socket: Duplex
+  readonly head: Buffer
+}
+
+/** WebSockets alone: any other protocol would carry what is not looked at. */
+export function forwardUpgrade({ request, socket, head }: Upgrade, connection: Connection): void {
+  const { admission, hidden, agent } = connection
+  const deny = (line: string): void => void socket.end(`HTTP/1.1 ${line}\r\nConnection: close\r\n\r\n`)
+  socket.on('error', () => undefined)
+  const misfit = explainMisfit(request, admission)
+  if (misfit !== undefined) return deny(`${misfit.status} Refused`)
+  if (request.method !== 'GET' || request.headers.upgrade?.toLowerCase() !== 'websocket')
+    return deny('400 Bad Request')
+  const headers = placeInHeaders(headersTo(request.rawHeaders, { isUpgrade: true }), admission.secrets)
+  const path = placeInTarget(request.url ?? '', admission.secrets)
+  const outgoing = begin(connection, { method: 'GET', path, headers, agent })
+  if (outgoing === undefined) return deny('400 Bad Request')
+  outgoing.once('error', (error) => {
+    sayUnreachable(error, connection)
+    deny('502 Bad Gateway')
+  })
+  outgoing.once('response', (answer) => {
+    answer.destroy()
+    deny(`${answer.statusCode ?? 502} Refused`)
+  })
+  outgoing.once('upgrade', (answer, upstream, upstreamHead) => {
+    const lines = headersFrom(answer.rawHeaders, hidden)
+    socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n`)
+    for (let i = 0; i < lines.length; i += 2) socket.write(`${lines[i]}: ${lines[i + 1]}\r\n`, 'latin1')
+    socket.write('\r\n')
+    if (upstreamHead.length > 0) upstream.unshift(upstreamHead)
+    if (head.length > 0) socket.unshift(head)
+    pipeline(socket, upstream, () => upstream.destroy())
+    pipeline(upstream, new MaskingStream(hidden), socket, () => socket.destroy())
+  })
+  socket.once('close', () => outgoing.destroy())
+  outgoing.end()
+}

@@ -1,0 +1,81 @@
+/** Puts values in place of placeholders, where a secret says so, and names what must not come back. Pure. */
+import type { SecretPlace } from '../../../core/secrets.ts'
+
+/** A secret that is for the host of a connection. */
+export interface PlacedSecret {
+  readonly placeholder: string
+  readonly value: string
+  readonly places: readonly SecretPlace[]
+}
+
+/** Names and values in turn, as Node has the headers of a message. */
+export type RawHeaders = readonly string[]
+
+export function placeInHeaders(headers: RawHeaders, secrets: readonly PlacedSecret[]): string[] {
+  const allowed = secrets.filter(({ places }) => places.includes('header'))
+  return headers.map((text, index) => {
+    if (index % 2 === 0) return text
+    const isCredentials = headers[index - 1]?.toLowerCase() === 'authorization'
+    return placeInCredentials(isCredentials, placeIn(text, allowed), allowed)
+  })
+}
+
+/** The path stays as it is; the value gets the encoding of a query. */
+export function placeInTarget(target: string, secrets: readonly PlacedSecret[]): string {
+  const allowed = secrets.filter(({ places }) => places.includes('query'))
+  const start = target.indexOf('?')
+  if (start === -1) return target
+  return target.slice(0, start) + placeIn(target.slice(start), allowed, encodeURIComponent)
+}
+
+/** In strings of JSON; a placeholder has no characters that JSON would write in another form. */
+export function placeInJson(text: string, secrets: readonly PlacedSecret[]): string {
+  const allowed = secrets.filter(({ places }) => places.includes('json'))
+  return placeIn(text, allowed, inJson)
+}
+
+/** What must not come back: each value, and the forms that it can have in a URL, in JSON and in base64. */
+export function hiddenForms(secrets: readonly PlacedSecret[]): string[] {
+  const forms = secrets.flatMap(({ value }) => [
+    value,
+    encodeURIComponent(value),
+    inJson(value),
+    ...base64Forms(value),
+  ])
+  return [...new Set(forms)]
+}
+
+const inJson = (value: string): string => JSON.stringify(value).slice(1, -1)
+
+function placeIn(
+  text: string,
+  secrets: readonly PlacedSecret[],
+  encode: (value: string) => string = (value) => value,
+): string {
+  return secrets.reduce(
+    (changed, { placeholder, value }) => changed.replaceAll(placeholder, () => encode(value)),
+    text,
+  )
+}
+
+/** A user name and a password travel in base64 (RFC 7617). */
+function placeInCredentials(isCredentials: boolean, text: string, secrets: readonly PlacedSecret[]): string {
+  const encoded = isCredentials ? /^basic +([A-Za-z0-9+/=]+)$/i.exec(text)?.[1] : undefined
+  if (encoded === undefined) return text
+  const plain = Buffer.from(encoded, 'base64').toString('latin1')
+  const placed = placeIn(plain, secrets)
+  return placed === plain ? text : `Basic ${Buffer.from(placed, 'latin1').toString('base64')}`
+}
+
+/**
+ * The characters that a value leads to wherever it begins in what is encoded, without those that its neighbours have a
+ * part in.
+ */
+function base64Forms(value: string): string[] {
+  return [0, 1, 2].flatMap((before) => {
+    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(value)])
+    const whole = bytes.toString('base64').replace(/=+$/, '')
+    const own = whole.slice(before === 0 ? 0 : before + 1, Math.floor((bytes.length * 8) / 6))
+    return [own, own.replaceAll('+', '-').replaceAll('/', '_')]
+  })
+}

@@ -1,0 +1,73 @@
+/**
+ * The secret proxy of one sandbox: a process of its own, in which the secrets meet bytes of guests. It opens TLS by
+ * certificates of the sandbox's authority, reads HTTP/1.1, and makes each request anew to the host that it is for.
+ * The relay alone reaches it: a connection begins with a ticket that the host process has announced.
+ * Stops: nothing by itself. A guest cannot read its memory; which hosts get values is decided by the host process.
+ */
+import { createServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+
+import { systemClock } from '../../../core/clock.ts'
+import { acceptConnection } from './accept-connection.ts'
+import type { Authority } from './authority.ts'
+import { ticketBytes } from './proxy-messages.ts'
+import type { Admission, FromProxy, ToProxy } from './proxy-messages.ts'
+
+/** The relay sends the ticket as soon as it is connected. */
+const ticketMs = 5000
+/** Connections of others, which have no ticket, and are closed. */
+const strangersMax = 64
+
+const tell = (message: FromProxy): void => void process.send?.(message)
+const expected = new Map<string, Admission>()
+
+function open(authority: Authority, connectionsMax: number): void {
+  const server = createServer((socket) => readTicket(socket, authority))
+  server.maxConnections = connectionsMax + strangersMax
+  server.listen(0, '127.0.0.1', () => tell({ say: 'ready', port: (server.address() as AddressInfo).port }))
+}
+
+function readTicket(socket: Socket, authority: Authority): void {
+  socket.on('error', () => undefined)
+  socket.setNoDelay(true)
+  const cancel = systemClock.after(ticketMs, () => socket.destroy())
+  const read = (): void => {
+    const bytes = socket.read(ticketBytes) as Buffer | null
+    if (bytes === null) return
+    socket.off('readable', read)
+    cancel()
+    const ticket = bytes.toString('hex')
+    const admission = expected.get(ticket)
+    expected.delete(ticket)
+    if (admission === undefined) socket.destroy()
+    else acceptConnection(socket, { admission, authority, onUnreachable: reportUnreachable })
+  }
+  socket.on('readable', read)
+  socket.once('close', cancel)
+}
+
+const reportUnreachable = ({ target }: Admission): void => tell({ say: 'unreachable', target })
+
+/** It may only write to its sockets from now on. */
+function leaveRoot(): void {
+  const nobody = 65_534
+  if (process.geteuid?.() !== 0) return
+  try {
+    process.setgroups?.([])
+    process.setgid?.(nobody)
+    process.setuid?.(nobody)
+  } catch {
+    // In a user namespace without that id, as for the relay.
+  }
+}
+
+leaveRoot()
+process.on('disconnect', () => process.exit(0))
+process.on('message', (message: ToProxy) => {
+  if (message.say === 'open') return open(message.authority, message.connectionsMax)
+  const { admission } = message
+  expected.set(admission.ticket, admission)
+  // A guest that is gone meanwhile leaves its ticket behind.
+  systemClock.after(ticketMs, () => expected.delete(admission.ticket))
+  return tell({ say: 'admitted', ticket: admission.ticket })
+})
