@@ -25,7 +25,6 @@ import type { JupyterOptions, JupyterServer } from './jupyter/jupyter-types.ts'
 import { openFiles, placeFiles } from './commands/open-files.ts'
 import { ExposedPorts } from './ports/exposed-ports.ts'
 import type { ExposedPort, ExposePortOptions } from './ports/exposed-ports.ts'
-import { startFileTask } from './files/start-file-task.ts'
 import { Processes } from './processes/process-table.ts'
 import type { SandboxProcess } from './processes/processes.ts'
 import { handleOf } from './sessions/session-handle.ts'
@@ -89,15 +88,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
     this.#jupyter = new Jupyter({ spaces, governed, variables, activity, ...parts.contexts })
     this.files = openFiles({ spaces, governed, unfinished })
     this.#processes = new Processes({ spaces, sessions: this.#sessions, activity, governed })
-    this.#ports = new ExposedPorts({
-      governed,
-      dial: (port) => {
-        unfinished.requireAlive()
-        const process = startFileTask(spaces, { task: 'dial', args: [`${port}`], isPatient: true })
-        void unfinished.during(() => process.exit).catch(() => undefined)
-        return process
-      },
-    })
+    this.#ports = new ExposedPorts({ spaces, governed, unfinished })
     // The kernel may end it, and so may whoever administers the machine.
     void spaces.user.cell.gone.then(() => this.#endUnasked())
   }

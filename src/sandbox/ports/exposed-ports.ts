@@ -10,8 +10,11 @@ import { LazaretError } from '../../core/errors/errors.ts'
 import { endInOrder, endOnce } from '../../core/endings.ts'
 import { messageOf } from '../../core/primordials.ts'
 import { checkKeys, refuse } from '../checks.ts'
+import type { Unfinished } from '../commands/unfinished.ts'
 import type { FileProcess } from '../files/file-process.ts'
+import { startFileTask } from '../files/start-file-task.ts'
 import type { Governed } from '../governed.ts'
+import type { Spaces } from '../spaces.ts'
 import { PortServer } from './port-server.ts'
 
 export interface ExposePortOptions {
@@ -33,8 +36,8 @@ export interface ExposedPort extends AsyncDisposable {
 
 export interface ExposedPortsParts {
   readonly governed: Governed
-  /** A process of the user space that connects to this port. */
-  readonly dial: (port: number) => FileProcess
+  readonly spaces: Spaces
+  readonly unfinished: Unfinished
 }
 
 const portsMax = 16
@@ -56,7 +59,7 @@ export class ExposedPorts {
     if (!isPort(outside)) throw refuse('options.port: must be a number from 0 to 65535')
     if (typeof host !== 'string' || isIP(host) === 0) throw refuse('options.host: must be an IP address')
     const begun = await this.#parts.governed.beginPort(port, host)
-    const server = new PortServer(() => this.#parts.dial(port))
+    const server = new PortServer(() => this.#dial(port))
     const close = endOnce(async () => {
       this.#open.delete(close)
       await server.close()
@@ -83,6 +86,15 @@ export class ExposedPorts {
   #requireRoom(): void {
     if (this.#open.size >= portsMax)
       throw new LazaretError('QUEUE_FULL', { detail: `The sandbox has ${portsMax} exposed ports.` })
+  }
+
+  /** A process of the user space that connects to this port. */
+  #dial(port: number): FileProcess {
+    const { spaces, unfinished } = this.#parts
+    unfinished.requireAlive()
+    const process = startFileTask(spaces, { task: 'dial', args: [`${port}`], isPatient: true })
+    void unfinished.during(() => process.exit).catch(() => undefined)
+    return process
   }
 }
 
