@@ -59,6 +59,8 @@ const types = [
   'HostFunction',
   'Interpreter',
   'Isolation',
+  'JupyterOptions',
+  'JupyterServer',
   'Language',
   'Lazaret',
   'LazaretEvent',

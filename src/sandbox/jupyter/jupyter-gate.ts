@@ -239,7 +239,8 @@ function asSocket(stream: Duplex): Duplex {
   return Object.assign(stream, {
     setKeepAlive: nothing,
     setNoDelay: nothing,
-    setTimeout: nothing,
+    // As long as that of the agent, which sets none.
+    timeout: 0,
     ref: nothing,
     unref: nothing,
   })

@@ -1,8 +1,7 @@
 /** The Jupyter server of a sandbox, if its caller wants one: started, waited for, ended. */
-import { randomBytes } from 'node:crypto'
-
 import { endInOrder, endOnce } from '../../core/endings.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
+import { makeSecret } from '../../jail/launch/launches.ts'
 import type { Activity } from '../activity.ts'
 import { checkFolder, checkKeys } from '../checks.ts'
 import { checkMemory } from '../contexts/context-checks.ts'
@@ -19,7 +18,6 @@ export interface JupyterGround extends Pick<ContextsParts, 'spaces' | 'governed'
 const startMs = 60_000
 /** For a socket that is gone again. */
 const laterMs = 2000
-const tokenBytes = 24
 
 export class Jupyter {
   readonly #ground: JupyterGround
@@ -71,7 +69,7 @@ export class Jupyter {
     const { activity } = this.#ground
     const { authorization } = space
     this.#space = space
-    const token = randomBytes(tokenBytes).toString('hex')
+    const token = makeSecret(this.#ground.spaces.parts.clock).toString('hex')
     let patienceMs = startMs
     const gate = new JupyterGate({
       ...{ token, authorization },

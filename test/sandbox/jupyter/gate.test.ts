@@ -91,7 +91,7 @@ test('code inside finds neither the token of the port nor cookies of the browser
     const look = `import glob, re
 found = set()
 for name in glob.glob("/proc/[0-9]*/environ") + glob.glob("/proc/[0-9]*/cmdline"):
-    try: found.update(re.findall(r"[0-9a-f]{48}", open(name).read()))
+    try: found.update(re.findall(r"[0-9a-f]{64}", open(name).read()))
     except OSError: pass
 print(len(glob.glob("/proc/[0-9]*")) > 2, sorted(found))`
     assert.equal((await runCell(one.kernel, look)).stdout, 'True []\n')
