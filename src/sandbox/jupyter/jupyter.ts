@@ -23,6 +23,7 @@ export class Jupyter {
   readonly #ground: JupyterGround
   #standing: Promise<JupyterServer> | undefined
   #space: JupyterSpace | undefined
+  #isOver = false
 
   constructor(ground: JupyterGround) {
     this.#ground = ground
@@ -59,7 +60,8 @@ export class Jupyter {
 
   /** Resolves when none is left. */
   async end(): Promise<void> {
-    // One that is being started is not waited for.
+    this.#isOver = true
+    // A server that is still starting ends now.
     await this.#space?.end()
     const standing = await this.#standing?.catch(() => undefined)
     await standing?.close()
@@ -83,6 +85,7 @@ export class Jupyter {
       giveBack()
     })
     try {
+      if (this.#isOver) throw new LazaretError('SANDBOX_GONE')
       await gate.open()
       await Promise.race([
         this.#answers(gate, token),
