@@ -6,6 +6,7 @@
  */
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
+import { createSecureContext } from 'node:tls'
 
 import { systemClock } from '../../../core/clock.ts'
 import { acceptConnection } from './accept-connection.ts'
@@ -52,6 +53,8 @@ const reportUnreachable = ({ target }: Admission): void => tell({ say: 'unreacha
 function leaveRoot(): void {
   const nobody = 65_534
   if (process.geteuid?.() !== 0) return
+  // Reads what the operator trusts, which may be for root alone.
+  createSecureContext()
   try {
     process.setgroups?.([])
     process.setgid?.(nobody)
