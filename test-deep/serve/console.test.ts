@@ -8,10 +8,10 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { adaToken, serveHere } from '../test/adapters/http/serve-here.ts'
-import { browse, whyNoBrowser } from '../test/support/browse.ts'
-import { checkoutRoot, listFiles } from '../test/support/sources/checkout.ts'
-import { whyNoSandboxes } from '../test/support/sandboxes-here.ts'
+import { adaToken, serveHere } from '../../test/adapters/http/serve-here.ts'
+import { browse, whyNoBrowser } from '../../test/support/browse.ts'
+import { checkoutRoot, listFiles } from '../../test/support/sources/checkout.ts'
+import { whyNoSandboxes } from '../../test/support/sandboxes-here.ts'
 
 const skip = whyNoBrowser
 const desktop = { viewport: { width: 1280, height: 860 } }

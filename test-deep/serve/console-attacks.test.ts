@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { connectLazaret } from '../src/adapters/client/index.ts'
-import { adaToken, serveHere } from '../test/adapters/http/serve-here.ts'
-import { browse, whyNoBrowser } from '../test/support/browse.ts'
-import { whyNoSandboxes } from '../test/support/sandboxes-here.ts'
+import { connectLazaret } from '../../src/adapters/client/index.ts'
+import { adaToken, serveHere } from '../../test/adapters/http/serve-here.ts'
+import { browse, whyNoBrowser } from '../../test/support/browse.ts'
+import { whyNoSandboxes } from '../../test/support/sandboxes-here.ts'
 
 const skip = whyNoBrowser
 const noSandboxes = await whyNoSandboxes()
