@@ -2,6 +2,8 @@
  * One cell's way out, on the host's side: it answers the resolver's questions and decides where each connection leads. The
  * address that was checked is the one that the relay is told, so that no later answer for the same name counts.
  */
+import { isIP } from 'node:net'
+
 import type { Clock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { NetworkReport, RefusalReason } from '../../core/network.ts'
@@ -120,7 +122,10 @@ export class Door implements DoorListener {
   /** The addresses of a name that one port at least may be connected to; for one port if it is given. */
   async #resolve(name: string, port?: number): Promise<{ addresses: string[]; reason: RefusalReason }> {
     const { rules, lookup } = this.#edge
-    const found = await lookup(name)
+    const answers = await lookup(name, rules.deniesNames)
+    if (answers.some((one) => !isAddress(one) && rules.deniesAlias(one, port)))
+      return { addresses: [], reason: 'denied' }
+    const found = answers.filter(isAddress)
     const own = ownAddresses()
     const ports = port === undefined ? rules.ports : [port]
     const verdicts = found.map((address) => ports.map((one) => rules.judgeAddress(address, one, own)))
@@ -230,6 +235,9 @@ export class Door implements DoorListener {
     this.#relay.refuse(connection)
   }
 }
+
+/** A zone may follow it, which `judgeAddress` refuses. */
+const isAddress = (answer: string): boolean => isIP(answer.split('%')[0] ?? '') !== 0
 
 /** Without a network namespace there is nothing that holds a policy. */
 export function policyUnenforceable(): LazaretError {

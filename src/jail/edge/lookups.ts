@@ -8,11 +8,16 @@ import { Resolver } from 'node:dns/promises'
 import type { Clock } from '../../core/clock.ts'
 import { HostsFile } from './hosts-file.ts'
 
-/** The addresses of a name; those of IPv4 first. Empty, or a rejection, if it has none. */
-export type Lookup = (name: string) => Promise<readonly string[]>
+/**
+ * The addresses of a name; those of IPv4 first. Empty, or a rejection, if it has none. Where somebody wants them, with the
+ * names that it is an alias of.
+ */
+export type Lookup = (name: string, wantsAliases?: boolean) => Promise<readonly string[]>
 
 const atOnceMax = 256
 const waitingMax = 1024
+/** A chain that is longer is no name's. */
+const aliasesMax = 16
 /** Of one policy, so that its slow names are not everybody's. */
 const atOnceMaxOfOne = 16
 /** Then the configuration of the machine is read again. */
@@ -30,25 +35,28 @@ export class Lookups implements Disposable {
 
   constructor(clock: Clock, lookup?: Lookup) {
     this.#clock = clock
-    this.#lookup = lookup ?? ((name) => this.#ask(name))
+    this.#lookup = lookup ?? ((name, wantsAliases) => this.#ask(name, wantsAliases))
   }
 
   /** The lookups of one policy. They answer with nothing where a name is not found, or too much waits. */
   openOne(): Lookup {
     const own = new Places(atOnceMaxOfOne)
-    return (name) => own.take(() => this.#all.take(() => this.#lookup(name))).catch(() => [])
+    return (name, wantsAliases) =>
+      own.take(() => this.#all.take(() => this.#lookup(name, wantsAliases))).catch(() => [])
   }
 
   [Symbol.dispose](): void {
     this.#resolver?.cancel()
   }
 
-  async #ask(name: string): Promise<readonly string[]> {
+  async #ask(name: string, wantsAliases = false): Promise<readonly string[]> {
     const listed = this.#hosts.find(name)
     if (listed.length > 0) return listed
     const resolver = this.#current()
+    const aliases = wantsAliases ? followAliases(resolver, name) : []
     const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
-    return [four, six].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+    const addresses = [four, six].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+    return [...addresses, ...(await aliases)]
   }
 
   #current(): Resolver {
@@ -58,6 +66,21 @@ export class Lookups implements Disposable {
     this.#resolver = new Resolver({ timeout: serverMs, tries: triesMax })
     return this.#resolver
   }
+}
+
+/** Rejects where that cannot be told: then nobody knows that none of them is denied. */
+export async function followAliases(resolver: Resolver, name: string): Promise<string[]> {
+  const aliases: string[] = []
+  for (let last = name; aliases.length < aliasesMax;) {
+    const [alias] = await resolver.resolveCname(last).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENODATA' || error.code === 'ENOTFOUND') return []
+      throw error
+    })
+    if (alias === undefined) return aliases
+    aliases.push(alias)
+    last = alias
+  }
+  throw new Error('This name is an alias without end.')
 }
 
 /** Bounds how much is done at one time; the rest waits in turn. */

@@ -109,6 +109,17 @@ export class NetworkRules {
     return this.allow.some((rule) => namesIt(rule, name)) ? undefined : 'not-allowed'
   }
 
+  get deniesNames(): boolean {
+    return this.deny.some(({ kind }) => kind === 'name' || kind === 'below')
+  }
+
+  /** Of a name that an allowed one is an alias of. */
+  deniesAlias(written: string, port: number | undefined): boolean {
+    const name = toHostName(written)
+    const isMeant = (rule: Rule) => rule.port === undefined || rule.port === port
+    return name === undefined || this.deny.some((rule) => isMeant(rule) && namesIt(rule, name))
+  }
+
   judgeNamedPort(name: string, port: number): Verdict {
     if (this.deny.some((rule) => (rule.port ?? port) === port && namesIt(rule, name))) return 'denied'
     return this.allow.some((rule) => portsOf(rule).includes(port) && namesIt(rule, name))

@@ -102,6 +102,25 @@ for labels in [
     ])
   })
 
+  it('reaches no name that is denied by an alias of it', async () => {
+    const asked: (boolean | undefined)[] = []
+    const lookup = async (name: string, wantsAliases?: boolean) => {
+      asked.push(wantsAliases)
+      if (name === 'alias.test') return ['8.8.8.8', 'Middle.test', 'internal.bad.test']
+      return name === 'port.test' ? ['8.8.8.8', 'port.bad2.test'] : ['8.8.8.8', 'fine.test']
+    }
+    const policy = { allow: ['*.test'], deny: ['*.bad.test', 'port.bad2.test:443'] }
+    await using sandbox = await PolicySandbox.open(policy, lookup)
+    const code = `print(*[resolve(question([name, b'test']))[:6] for name in (b'alias', b'port', b'good')], sep=', ')
+print(ask('port.test', 443, patience=5))`
+    assert.equal(await sandbox.run(code), 'no nam, ok 198, ok 198\nreset\n')
+    assert.deepEqual(sandbox.refused, [
+      { host: 'alias.test', reason: 'denied', count: 1 },
+      { host: 'port.test', port: 443, reason: 'denied', count: 1 },
+    ])
+    assert.ok(asked.every((one) => one === true))
+  })
+
   it('gets no hints that lead around, and no answer to what is no question', async () => {
     await using sandbox = await PolicySandbox.open({ allow: ['good.test'] }, async () => ['8.8.8.8'])
     const code = `

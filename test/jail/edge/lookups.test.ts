@@ -1,0 +1,56 @@
+/** What the host's own lookups tell of a name: its addresses, and where it is wanted the names behind it, or nothing. */
+import assert from 'node:assert/strict'
+import { createSocket } from 'node:dgram'
+import { Resolver } from 'node:dns/promises'
+import { once } from 'node:events'
+import { test } from 'node:test'
+
+import { followAliases } from '../../../src/jail/edge/lookups.ts'
+
+/** A name server that knows aliases, fails for one name, and has no end for another. */
+async function serve(): Promise<{ readonly resolver: Resolver } & AsyncDisposable> {
+  const aliases: Readonly<Record<string, string>> = {
+    'a.test': 'b.test',
+    'b.test': 'c.test',
+    'loop.test': 'loop.test',
+  }
+  const socket = createSocket('udp4', (question, { address, port }) => {
+    const labels: string[] = []
+    let at = 12
+    for (; question.readUInt8(at) > 0; at += 1 + question.readUInt8(at))
+      labels.push(question.toString('latin1', at + 1, at + 1 + question.readUInt8(at)))
+    const end = at + 5
+    const name = labels.join('.').toLowerCase()
+    const alias = aliases[name]
+    const head = Buffer.from(question.subarray(0, 12))
+    head.writeUInt16BE(name === 'broken.test' ? 0x8182 : 0x8180, 2)
+    head.writeUInt16BE(alias === undefined ? 0 : 1, 6)
+    head.writeUInt32BE(0, 8)
+    const target = Buffer.concat(
+      (alias?.split('.') ?? []).map((label) => Buffer.from([label.length, ...Buffer.from(label)])),
+    )
+    const record = Buffer.from([0xc0, 12, 0, 5, 0, 1, 0, 0, 0, 0, 0, target.length + 1])
+    const answer = alias === undefined ? [] : [record, target, Buffer.alloc(1)]
+    socket.send(Buffer.concat([head, question.subarray(12, end), ...answer]), port, address)
+  })
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  const resolver = new Resolver({ timeout: 500, tries: 1 })
+  resolver.setServers([`127.0.0.1:${socket.address().port}`])
+  return {
+    resolver,
+    async [Symbol.asyncDispose]() {
+      resolver.cancel()
+      socket.close()
+      await once(socket, 'close')
+    },
+  }
+}
+
+test('aliases are followed to their end, and a chain that cannot be told is no answer', async () => {
+  await using names = await serve()
+  assert.deepEqual(await followAliases(names.resolver, 'a.test'), ['b.test', 'c.test'])
+  assert.deepEqual(await followAliases(names.resolver, 'c.test'), [])
+  await assert.rejects(followAliases(names.resolver, 'loop.test'), /without end/)
+  await assert.rejects(followAliases(names.resolver, 'broken.test'), { code: 'ESERVFAIL' })
+})
