@@ -24,7 +24,11 @@ export class PolicySandbox implements AsyncDisposable {
 
   /** Names that `lookup` has no addresses for do not exist. */
   static async open(network: NetworkPolicy, lookup: Lookup = async () => []): Promise<PolicySandbox> {
-    const machine = new Machine({ uidRange: defaultUidRange, lookup })
+    return PolicySandbox.openOn(new Machine({ uidRange: defaultUidRange, lookup }), network)
+  }
+
+  /** The machine ends with it. */
+  static async openOn(machine: Machine, network: NetworkPolicy): Promise<PolicySandbox> {
     try {
       const wall = { machine, minimum: 'restricted', onRefusal: () => undefined } as const
       const shape = { binds: [], network: 'none', diskBytes: limits.diskBytes, isSandbox: true } as const

@@ -228,6 +228,12 @@ one.recv(1)`)
     const code = `print(ask('localhost', ${server.port}), resolve(question([b'good', b'test'])), sep=', ')`
     assert.equal(await sandbox.run(code), 'Connection refused, Connection refused\n')
     assert.equal(server.arrivals, 0)
+    // Sandboxes after it have a relay of their own; the one that lost its way out gets none back.
+    const another = await PolicySandbox.openOn(sandbox.machine, { allow: [`localhost:${server.port}`] })
+    assert.notEqual(relays.process?.pid, pid)
+    assert.equal(await another.run(`print(ask('localhost', ${server.port}))`), 'heard: hello\n')
+    await another.spaces[Symbol.asyncDispose]()
+    assert.equal(await sandbox.run(code), 'Connection refused, Connection refused\n')
   })
 
   it('keeps no end waiting when the relay is stopped', async () => {
