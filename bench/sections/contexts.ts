@@ -12,8 +12,10 @@ import type { Table } from '../table.ts'
 
 const MiB = 1024 * 1024
 const languages = ['python', 'javascript'] as const
-/** The next interpreter is started, or a fork is taken apart, by then. */
-const settleMs = 150
+/** What was taken apart is gone by then. */
+const settleMs = 50
+/** The next interpreter waits by then, also where other work takes its time. */
+const readyMs = 600
 const forkTitle = 'a fork of a context that holds 100 MB, until it can take code'
 /** The kernel takes no more domains of Landlock in one another than 16. */
 const forksMax = 12
@@ -64,12 +66,12 @@ async function compareCreation(sandbox: Sandbox, turns: number): Promise<Table> 
     (options: CodeContextOptions): Rival['turn'] =>
     async () => {
       await create(options)()
-      await pause(settleMs)
+      await pause(readyMs)
       return timed(create(options))()
     }
   return compare({
     title: 'a new context, until it can take code',
-    turns: Math.ceil(turns / 2),
+    turns: Math.ceil(turns / 4),
     settle: async () => {
       for (const { id } of made.splice(0)) await sandbox.deleteCodeContext(id)
       await pause(settleMs)
