@@ -32,7 +32,7 @@ module.exports = Object.defineProperties(
 )
 `
 
-/** What is bundled for each: a file of the package, or a text of ours where that does not do. */
+/** What is bundled for each: a file of the package, or a generated text where that is not enough. */
 const libraries: Readonly<Record<string, { readonly file: string } | { readonly text: string }>> = {
   lodash: { file: 'lodash/lodash.js' },
   'date-fns': { file: 'date-fns/index.js' },

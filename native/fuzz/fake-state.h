@@ -14,7 +14,7 @@ struct clone_args;
 struct open_how;
 
 bool fake_is_perfect(void);         /* every call works */
-bool fake_chance(uint32_t in);      /* one time in so many; never when everything works */
+bool fake_chance(uint32_t in);      /* true once in `in` calls on average; never when everything works */
 void fake_count_call(void);         /* for calls that loops wait on; a run that is too long ends here */
 struct bytes *fake_text(void);      /* files, names and standard input, in the order in which they are read */
 int fake_any_fd(void);              /* a descriptor that nobody asked to open */

@@ -34,8 +34,8 @@ static size_t robust_bytes;
 const char *engine_prepare(void) {
   static char problem[160];
   /*
-   * Idle, each waits for work. Of Bun: compilers, the collector's helpers, what has memory ready and gives it back, the pool.
-   * Of Node: V8's helpers, what has their delayed work, the pool, and what waits for a debugger.
+   * Idle, each waits for work. Of Bun: compilers, the collector's helpers, what has memory ready and gives it back, the
+   * pool. Of Node: V8's helpers, what has their delayed work, the pool, and the thread that waits for a debugger.
    */
   static const char *const idle[] = {"JITWorker", "HeapHelper", "ollector Thread", "JSCWarmUp", "mi-scavenger", "Bun Pool ",
                                      "DelayedTaskSche", "V8Worker", "libuv-worker", "SignalInspector", NULL};

@@ -135,7 +135,7 @@ static long resolve(const struct word *word, const long *results) {
   }
 }
 
-/* No call of the kernel: data, offset, what to add to the number that stands there. So rounds can differ. */
+/* No call of the kernel: data, offset, what to add to the number at that place. So rounds can differ. */
 static long add_to_data(const long *words) {
   int64_t number;
   unsigned char *place = (unsigned char *)words[0] + words[1];

@@ -1,7 +1,7 @@
 /** Structures of the kernel's interface that calls point to, by name. An address in one names another. */
 export interface Data {
   readonly bytes: Buffer
-  /** Offset → the data whose address stands there. */
+  /** Offset → the data whose address goes there. */
   readonly addresses?: Readonly<Record<number, string>>
 }
 

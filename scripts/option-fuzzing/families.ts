@@ -157,7 +157,10 @@ const another = (draft: Draft) => {
   draft.call(name, ...words)
 }
 
-/** Any number at all, but those by which a process would only end or wait: exit, pause, sigsuspend, execve and their like. */
+/**
+ * Any number at all, but those by which a process would only end or wait: exit, pause, sigsuspend, execve and similar
+ * calls.
+ */
 const ends = [15, 34, 56, 57, 58, 59, 60, 130, 231, 322, 435]
 const anyNumber = (draft: Draft) => {
   const number = Math.floor(draft.random() * 480)

@@ -13,7 +13,10 @@ export interface Observed extends Observation {
   readonly stdout: string
 }
 
-/** Whatever makes memory move while it is watched: a run, or, where the watch itself is tried, something without a wall. */
+/**
+ * Whatever makes memory move while it is watched: a run, or, where the watch itself is tried, something outside of a
+ * cell.
+ */
 export type Watched = (signal: AbortSignal) => Promise<RunResult>
 
 /** The machine has other work: a run that takes this much more than its limit is ended, and reported. */

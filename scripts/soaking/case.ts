@@ -3,7 +3,9 @@ import { deepEqual, equal } from 'node:assert/strict'
 
 import type { Language, Limits, RunRequest, RunResult, RuntimeName } from '../../src/index.ts'
 
-/** Who runs the code. Programs in TypeScript are those in JavaScript, where they need no syntax of their own. */
+/**
+ * The runtime of the code. Programs in TypeScript are those in JavaScript, where they need no syntax of their own.
+ */
 export interface Guest {
   readonly name: string
   readonly runtime: RuntimeName

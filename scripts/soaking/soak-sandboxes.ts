@@ -29,7 +29,7 @@ export interface SandboxSoakReport {
   readonly latencies: ReturnType<Tally['latencies']>
 }
 
-/** Until as many sandboxes have been flooded at one time as ever will be: the allocator keeps what that took. */
+/** Until the highest number of sandboxes has been flooded at one time: the allocator keeps that memory. */
 const warmUpSeconds = 40
 /** About as often a sandbox is destroyed after something that it did. */
 const destroyEvery = 60

@@ -198,7 +198,9 @@ function findMissing(files: readonly string[], results: PassResults): string[] {
   return files.filter((file) => !ended.has(file)).map(missing)
 }
 
-/** Another user gets nothing of the environment of the one who started the runner, which may name folders of theirs. */
+/**
+ * Another user gets nothing of the environment of the user who started the runner, which may name that user's folders.
+ */
 function environment({ userId, isInForks }: Pass, folders: Folders): NodeJS.ProcessEnv {
   const { home, temporary, compiled } = folders
   const forks = isInForks === true ? { LAZARET_TESTS_IN_FORKS: '1' } : {}

@@ -42,7 +42,7 @@ export class FairQueue<T> {
     else own.push(item)
   }
 
-  /** Who is next, of those that `suits`. It continues to wait. */
+  /** The next request among those that `suits`. It continues to wait. */
   find(suits: (item: T) => boolean): T | undefined {
     for (const own of this.#waiting.values()) {
       const item = own.find(suits)

@@ -213,7 +213,7 @@ export class LastingPool<Job, End> implements AsyncDisposable {
     if (slot.worker === worker) this.#offer(slot)
   }
 
-  /** Its worker broke. A job that runs in it hears of that from the worker. */
+  /** Its worker broke. The worker tells its running job. */
   #lose(slot: LastingSlot<Job, End>, worker: LastingWorker<Job, End>, reason: unknown): void {
     if (slot.worker !== worker) return
     const isWaitedFor = slot.state === 'restarting'
@@ -238,7 +238,7 @@ export class LastingPool<Job, End> implements AsyncDisposable {
     return true
   }
 
-  /** A worker that was started for one of those who wait is missing; without any left all would wait for ever. */
+  /** A worker that was started for a waiting job is missing; without any worker all jobs would wait for ever. */
   #refuseOne(reason: unknown): void {
     this.#waiting.take()?.turn.reject(reason)
     if (this.#slots.every(({ worker }) => worker === null)) this.#refuseWaiting(reason)

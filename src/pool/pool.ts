@@ -184,7 +184,7 @@ export class Pool {
     this.#unused = this.#parked.length
   }
 
-  /** Ends what waits and what is being started. Resolves when nothing of what waited is left. */
+  /** Ends waiting and starting workers. Resolves when nothing of the waiting ones is left. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#closing.abort()

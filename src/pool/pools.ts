@@ -38,7 +38,7 @@ interface Wanted {
   readonly signal: AbortSignal
 }
 
-/** Shapes with a pool at one time; the one that was asked for longest ago goes first. */
+/** Shapes with a pool at one time; the least recently requested one is dropped first. */
 const poolsMax = 16
 /** Workers parked at one time, of all shapes together. */
 const parkedMax = 32

@@ -72,7 +72,7 @@ export class Threads implements AsyncDisposable {
   }
 }
 
-/** Every program has a fresh VM in it, so it serves whoever comes. */
+/** Every program has a fresh VM in it, so it serves any client. */
 class LastingThread implements LastingWorker<ThreadJob, SnippetExit> {
   readonly #thread = new SnippetThread(compileEngine)
   #isUsable = true

@@ -12,7 +12,7 @@ import type { TerminalSize } from '../jail/cell/guest-process.ts'
 export interface SandboxOptions {
   /** A name to find it by in `listSandboxes()`: letters, digits, `.`, `_`, `-`. Default: a fresh one. */
   readonly id?: string
-  /** Who asks, for it and for all that is done in it: for rate limits, audit and fairness. */
+  /** The client, for the sandbox and for all work in it: for rate limits, audit and fairness. */
   readonly client?: string | undefined
   /** Files placed in /workspace before anything runs; keys are relative paths. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>
@@ -132,8 +132,8 @@ export interface Isolation {
   readonly level: ProtectionLevel
   readonly network: NetworkMode | 'policy'
   /**
-   * Of a command that named `env`: what it could not see because it ran apart, or that it did not run apart, and why. Of
-   * one that failed for want of a network: that the sandbox has none, or what its policy refused.
+   * Of a command that named `env`: what it could not see because it ran apart, or that it did not run apart, and why.
+   * Of one that failed because it has no network: that the sandbox has none, or what its policy refused.
    */
   readonly note?: string
 }

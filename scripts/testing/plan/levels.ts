@@ -7,7 +7,10 @@ import { sameForEveryUser } from './same-for-every-user.ts'
 import { classOf } from './test-class.ts'
 import type { TestClass } from './test-class.ts'
 
-/** Who runs the tests, on what. `started` is whoever started the runner, which is root where the others can be had. */
+/**
+ * The user who runs the tests, and the machine. `started` is the user who started the runner, which is root where the
+ * others can be had.
+ */
 export type Level =
   | 'started'
   | 'plain user'
@@ -19,8 +22,9 @@ export type Level =
   | 'plain user, in forks'
 
 /**
- * Who owns a cell changes its ids, its capabilities and who counts what it takes. Here none of these is the matter, but
- * what guests can reach with namespaces and without: as whoever started the runner, and as the weaker of the two without.
+ * The owner of a cell determines its ids, its capabilities and the accounting. These tests are not about those, but
+ * about what guests can reach with namespaces and without: as the user who started the runner, and without namespaces
+ * as the weaker of the two users.
  */
 const sameForEveryOwner = [
   ...['hostile-input', 'memory'].map((name) => `test/adapters/code-execution/${name}.test.ts`),

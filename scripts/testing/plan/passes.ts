@@ -10,7 +10,7 @@ import type { Level } from './levels.ts'
 export interface Pass {
   readonly name: string
   readonly files: readonly string[]
-  /** Run as this user instead of as the one who started the runner. */
+  /** Run as this user instead of as the user who started the runner. */
   readonly userId?: number
   /** Run by the oldest Node that is promised, instead of by this one. */
   readonly isOnOldest?: boolean
@@ -168,7 +168,7 @@ export function planPasses(wanted: Wanted): Pass[] {
   const found = findFiles(wanted.filters)
   const passes = planned.flatMap(({ level, choose, ...common }) => {
     const files = found.filter((file) => levelsOf(file).includes(level) && choose(file))
-    // Who asks for a few files wants to know of each failure.
+    // A run of a few named files reports each failure.
     const pass = { ...common, wallMs: 30 * minute, mayFailOnce: wanted.filters.length === 0 }
     const together: Pass = {
       ...pass,

@@ -29,7 +29,7 @@ export interface RemoteLazaret {
   getSandbox(id: string): Promise<RemoteSandbox | undefined>
   /** As `execute()` of the service in `lazaret/code-execution`, without functions of this process. */
   executeCode(params: RemoteCodeParams): Promise<CodeExecutionResult>
-  /** What runs and what waits on the server. Needs the scope `admin`. */
+  /** Running and queued work on the server. Needs the scope `admin`. */
   stats(): Promise<LazaretStats>
   /** What the server's machine offers. Needs the scope `admin`. */
   probe(): Promise<ProbeReport>

@@ -24,12 +24,12 @@ export interface ToolHost {
   /** Those of a run that asks for none. */
   readonly limits: Limits
   readonly version: string
-  /** Hears of what no client can be told. */
+  /** Gets errors that cannot be sent to a client. */
   readonly warn: (message: string) => void
   readonly clock?: Clock
 }
 
-/** Who is at the other end of a connection. */
+/** The client of a connection. */
 export interface Caller {
   /** For rate limits, audit and fairness. */
   readonly client: string

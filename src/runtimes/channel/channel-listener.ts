@@ -1,4 +1,4 @@
-/** What one piece of work wants to hear of its guest's channel. */
+/** The events of a guest's channel that one piece of work needs. */
 import type { LogEntry, MimeBundle } from '../../core/result.ts'
 import type { FunctionCalls } from '../functions/function-calls.ts'
 import type { DisplayFacts } from '../displays/displayed.ts'

@@ -185,7 +185,7 @@ class Caller {
       // Most values hold no tag, and stay unchanged.
       call.by.resolve(stringIncludes(json, '"$type"') ? decodeTagged(value).value : value)
     } catch (thrown) {
-      // Of built-ins that guest code has changed, or for want of memory.
+      // From built-ins that guest code has changed, or because memory ran out.
       call.by.reject(thrown)
     }
   }

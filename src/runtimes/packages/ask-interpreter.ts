@@ -1,7 +1,7 @@
 /**
- * Runs an interpreter to ask for its version. It runs on the host, without a wall, so neither the current folder nor
- * our environment may influence it: a `.python-version`, `bunfig.toml` or `.env` of the current folder, `PYTHONPATH`,
- * `NODE_OPTIONS` or `LD_PRELOAD` would choose what is executed.
+ * Runs an interpreter to ask for its version. It runs on the host, outside of any cell, so neither the current folder
+ * nor our environment may influence it: a `.python-version`, `bunfig.toml` or `.env` of the current folder,
+ * `PYTHONPATH`, `NODE_OPTIONS` or `LD_PRELOAD` would choose what is executed.
  */
 import { execFile, execFileSync } from 'node:child_process'
 import { userInfo } from 'node:os'

@@ -18,8 +18,8 @@ const modulesMax = 64
 const nameCharactersMax = 200
 
 /**
- * Libraries for linear algebra start a thread a processor when they are loaded, and a fork has none of these: what waits
- * for them would wait for ever. Each reads its own name.
+ * Libraries for linear algebra start a thread a processor when they are loaded, and a fork has none of these threads:
+ * code that waits for them would wait for ever. Each reads its own name.
  */
 const oneThread = Object.fromEntries(
   ['OPENBLAS', 'OMP', 'MKL', 'BLIS', 'NUMEXPR', 'VECLIB_MAXIMUM'].map((name) => [`${name}_NUM_THREADS`, '1']),

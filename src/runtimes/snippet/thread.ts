@@ -53,7 +53,7 @@ export class SnippetThread {
     this.#worker.on('error', (cause) => this.#fail(cause))
     this.#worker.on('exit', () => this.#fail(undefined))
     this.#port.on('message', (message: FromThread) => this.#take(message))
-    // What waits for it has timers, and those keep the process from ending.
+    // Its waiting callers have timers, and those keep the process alive.
     this.#worker.unref()
     this.#port.unref()
     compile().then(

@@ -22,7 +22,7 @@ const noText = '<null>'
 
 /**
  * What the program finds. Left out: promises, and so all that waits; weak references, which tell when memory is
- * collected; `performance`; `atob`. The compiler of strings is there for the host and is taken out by the prelude.
+ * collected; `performance`; `atob`. The string compiler exists for the host, and the prelude removes it.
  */
 const intrinsics =
   Intrinsics.EVAL |

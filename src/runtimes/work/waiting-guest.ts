@@ -45,7 +45,7 @@ export class WaitingGuest implements ProcessListener {
     return this.#observed
   }
 
-  /** From now on somebody else hears of it. False when it has ended already. */
+  /** From now on another listener gets its events. False when it has ended already. */
   reassign(observer: GuestObserver): boolean {
     return this.#built.cell.reassign(this.#id, observer)
   }

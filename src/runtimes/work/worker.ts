@@ -29,7 +29,7 @@ export interface LastingWorker<LastingJob, End> {
   run(job: LastingJob): Promise<End>
   /** Whether it may serve this client next: it has before and can at once; it can, but somebody else may rather; or never. */
   fits(client: string): 'best' | 'well' | 'never'
-  /** How it broke while it ran its last job, which has an end all the same. */
+  /** How it broke while it ran its last job, which ends nevertheless. */
   readonly crash?: Error | undefined
   /** Resolves when it is lost while it waits. */
   readonly lost?: Promise<unknown>

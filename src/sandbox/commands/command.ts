@@ -266,7 +266,7 @@ export class Command implements ProcessListener {
   #kill(reason: KillReason): void {
     if (this.#life.isOver || this.#killReason !== null) return
     this.#killReason = reason
-    // What waits for a slow reader must not keep the end from being heard.
+    // Output buffered for a slow reader must not delay the report of the end.
     this.#parts.space.cell.holdOutput(this.#id, false)
     this.kill()
     const { clock } = this.#parts

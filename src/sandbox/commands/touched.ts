@@ -1,7 +1,7 @@
 /**
  * Which limits a command reached, even if it continued: a build whose children could not be started may well exit with
- * 0. The kernel counts refused forks and kills for want of memory, in all of the space; of descriptors and of files
- * that are gone again there is only what programs print.
+ * 0. The kernel counts refused forks and out-of-memory kills in the whole space; for descriptors and deleted files
+ * there is only the programs' output.
  */
 import type { Limits } from '../../core/limits.ts'
 import type { Space } from '../../jail/cell/sandbox-cell.ts'

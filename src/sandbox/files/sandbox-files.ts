@@ -32,7 +32,7 @@ export interface WriteFileOptions {
 }
 
 export interface ReadFileOptions {
-  /** `bytes` is a Uint8Array; in `utf8`, the default, U+FFFD stands for bytes that are none. */
+  /** `bytes` is a Uint8Array; in `utf8`, the default, invalid bytes become U+FFFD. */
   readonly encoding?: FileEncoding
   /** A longer file is refused with FILE_TOO_LARGE. 64 MiB by default. */
   readonly bytesMax?: number
@@ -49,7 +49,7 @@ const readBytesMax = 64 * 1024 * 1024
 const readBytesCeiling = 1024 * 1024 * 1024
 const entriesMax = 10_000
 const entriesCeiling = 100_000
-/** A path of 64 names is longer; so many of them are not listed at one time. */
+/** A path of 64 names is longer; longer trees are not listed at once. */
 const listingBytesMax = 64 * 1024 * 1024
 const recordBytesMax = 64 * 1024
 

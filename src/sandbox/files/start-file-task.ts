@@ -16,7 +16,7 @@ import type { FileExit, FileProcess } from './file-process.ts'
 /** A task that owes us something and is silent for so long has been stopped. */
 const silenceMs = 30_000
 const stderrBytesMax = 64 * 1024
-/** What waits here for a slow caller before the task has to wait too. */
+/** Bytes that are buffered here for a slow caller before the task has to wait too. */
 const waitingBytesMax = 1024 * 1024
 
 export interface FileTask {

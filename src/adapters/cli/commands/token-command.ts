@@ -141,7 +141,7 @@ function readList<Word extends string>(flag: string, text: string, known: readon
   throw new UsageError(`${flag} has ${JSON.stringify(unknown)}.`, `Write some of: ${known.join(', ')}`)
 }
 
-/** None where there is no file. */
+/** Empty if the file does not exist. */
 async function read(path: string): Promise<TokenRecord[]> {
   const { readTokenFile } = await import('../../http/api-tokens.ts')
   try {

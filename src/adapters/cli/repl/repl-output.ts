@@ -35,7 +35,7 @@ export class ReplOutput {
     if (note !== undefined) this.tell(note)
   }
 
-  /** A line of ours. */
+  /** A line that Lazaret prints. */
   tell(line: string): void {
     this.#output.printLine('stderr', paint('yellow', `lazaret: ${line}`, process.stderr))
   }

@@ -147,7 +147,7 @@ class Repl {
     return [matches.filter(isName), typed]
   }
 
-  /** Where it cannot be kept, the user hears of it once. */
+  /** If it cannot be kept, the user is told once. */
   #keep(lines: readonly string[]): void {
     try {
       this.#history?.write(lines)

@@ -1,4 +1,4 @@
-/** One call of a tool of sandboxes: who calls, with what, and until when. */
+/** One call of a sandbox tool: its client, its arguments and its deadline. */
 import type { z } from 'zod'
 import type { Sandbox } from '../../../sandbox/sandbox.ts'
 import type { ClientSandboxes } from './client-sandboxes.ts'

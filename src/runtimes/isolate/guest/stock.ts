@@ -8,7 +8,7 @@ import type { LibraryPlace } from '../protocol.ts'
 import type { Engine } from './engine.ts'
 import { answerUrl } from './urls.ts'
 
-/** What hears of a program while it runs. */
+/** The listener of a program while it runs. */
 export interface Hearer {
   log(level: string, text: string): void
   call(id: number, name: string, json: string): void
@@ -23,7 +23,7 @@ export type OpenEntry = (name: keyof Inside) => Reference
 export interface Prepared {
   readonly isolate: Isolate
   readonly entry: OpenEntry
-  /** Who hears of what the program says; nobody does before it has one. */
+  /** The listener of the program's messages; none before it has a program. */
   hearer: Hearer | undefined
 }
 

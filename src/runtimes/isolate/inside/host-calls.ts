@@ -58,7 +58,7 @@ export class HostCalls {
       if (isError) call.reject(createError(value as { name: string; message: string }))
       else call.resolve(this.#isTagged && stringIncludes(json, '"$type"') ? decodeTagged(value).value : value)
     } catch (thrown) {
-      // Of built-ins that guest code has changed, or for want of memory.
+      // From built-ins that guest code has changed, or because memory ran out.
       call.reject(thrown)
     }
   }

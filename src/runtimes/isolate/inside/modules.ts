@@ -45,7 +45,7 @@ export class Modules {
     for (const key of objectKeys(whole)) void whole[key]
   }
 
-  /** `undefined` if there is no library of this name. */
+  /** `undefined` if no library has this name. */
   load(name: string): { exports: unknown } | undefined {
     const known = moduleGet(this.#loaded, name)
     if (known !== undefined) return known

@@ -62,7 +62,7 @@ function interrupt(entry: number): void {
   })
 }
 
-/** More than once: what the other thread begins to execute when it is told to end may be just what hears of this. */
+/** More than once: the execution that gets terminated may be the very code that reports this. */
 function tellInterrupted(entry: number, tellingsLeft: number): void {
   port.postMessage(`{"interrupted":${entry}}`)
   if (tellingsLeft === 0) return

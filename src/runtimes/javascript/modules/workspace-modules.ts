@@ -64,7 +64,7 @@ function meantPath(specifier: string, parent: string | undefined, isRequire: boo
       ? path.resolve(path.dirname(fileURLToPath(from)), specifier)
       : fileURLToPath(new URL(specifier, from))
   } catch {
-    // The parent is no file, or the name no address.
+    // The parent is not a file, or the name is not a URL.
     return undefined
   }
 }

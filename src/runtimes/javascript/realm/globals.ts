@@ -6,7 +6,10 @@ import { programName } from '../modules/positions.ts'
 const getBuiltinModule = process.getBuiltinModule.bind(process)
 const { defineProperty } = Object
 
-/** Defines `require`, `module` and their like, `input` and `process.argv`. The program may declare these names itself. */
+/**
+ * Defines `require`, `module` and similar names, `input` and `process.argv`. The program may declare these names
+ * itself.
+ */
 export function installGlobals(request: GuestRequest, input: unknown): void {
   const folder = process.cwd()
   const filename = `${folder}/${programName}`

@@ -21,7 +21,9 @@ export interface DownloadTarOptions {
   readonly entriesMax?: number
   /** Of contents together; more ends in FILE_TOO_LARGE. 1 GiB by default. */
   readonly bytesMax?: number
-  /** Hears of each thing that is left out: pipes, sockets, devices, links that lead out, names that are not UTF-8. */
+  /**
+   * Called for each thing that is left out: pipes, sockets, devices, links that lead out, names that are not UTF-8.
+   */
   readonly onSkipped?: (skipped: SkippedFile) => void
 }
 

@@ -45,7 +45,7 @@ export async function* readTarEntries(
   } catch (error) {
     throw feed.explain(error)
   } finally {
-    // What waits for room in the decoder is released; a source that gives nothing any more is not waited for.
+    // A pending write to the decoder is released; a stalled source is not awaited.
     await entries.cancel(new Error('No more entries are wanted.')).catch(() => undefined)
   }
 }

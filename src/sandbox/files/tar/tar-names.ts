@@ -57,7 +57,7 @@ export class TarPaths {
     const parents = listParents(path)
     const blocking = parents.find((parent) => (this.#kinds.get(parent) ?? 'folder') !== 'folder')
     if (blocking !== undefined) return 'its name goes through an entry that is no folder'
-    // A folder that no entry of its own has made is one all the same.
+    // A folder without an entry of its own counts as a folder too.
     for (const parent of parents) this.#keep(parent, 'folder')
     this.#keep(path, kind)
     return this.#characters > charactersMax ? 'the names are too long together' : undefined
