@@ -6,7 +6,7 @@ const mmap = call('mmap', 9, 222)
 const mapType = 0xf
 
 const hugePages =
-  'Huge pages are a reserve of the host that no limit counts; programs go on with small ones, as without a reserve.'
+  'Huge pages are a reserve of the host that no limit counts; programs continue with small pages, as without a reserve.'
 
 export const memoryLists: readonly AllowList[] = [
   {

@@ -55,7 +55,7 @@ export const prctlList = (isZygote: boolean): AllowList => ({
   argument: 0,
   otherwise: 'EINVAL',
   reason:
-    'Fills kernel memory that nobody counts (futex hash), loads filters into one budget of the whole machine, weakens the caller, or steers what other processes share.',
+    'Fills uncounted kernel memory (futex hash), loads filters into one budget of the whole machine, weakens the caller, or steers what other processes share.',
   allowed: isZygote ? [...prctlOptions, ...zygoteOptions] : prctlOptions,
 })
 
@@ -65,7 +65,7 @@ export const processLists: readonly AllowList[] = [
     argument: 0,
     otherwise: 'EINVAL',
     reason:
-      'Every filter is compiled into memory that the whole machine shares and nobody is charged for; EINVAL is what a kernel without filters says.',
+      'Every filter is compiled into memory that the whole machine shares and nobody is charged for; a kernel without filters answers EINVAL.',
     allowed: allow([
       [2, 'SECCOMP_GET_ACTION_AVAIL', 'Asks what the kernel knows.', 'libseccomp'],
       [3, 'SECCOMP_GET_NOTIF_SIZES', 'Asks how long its structures are.', 'libseccomp'],
@@ -79,7 +79,7 @@ export const processLists: readonly AllowList[] = [
     // CLONE_NEWTIME (0x80) is not one of them: in clone that bit belongs to the exit signal, and only unshare and
     // clone3, both refused, read it as a namespace.
     reason:
-      'A new namespace, above all a user namespace, opens most of the kernel to its owner; the others trace, or share what nobody needs to share.',
+      'A new namespace, above all a user namespace, opens most of the kernel to its owner; the others trace, or share more than programs need.',
     allowed: allow([
       [0xff, 'the exit signal', 'Says what the parent gets at the end.', 'every program'],
       [0x100, 'CLONE_VM', 'Shares memory.', 'threads, vfork and posix_spawn'],
@@ -123,7 +123,7 @@ export const processLists: readonly AllowList[] = [
     calls: [call('membarrier', 324, 283)],
     argument: 0,
     otherwise: 'EINVAL',
-    reason: 'The global ones interrupt or wait for processors that run somebody else.',
+    reason: 'The global ones interrupt or wait for processors that run other tasks.',
     allowed: allow([
       [0, 'MEMBARRIER_CMD_QUERY', 'Asks what there is.', 'V8, OpenJDK, .NET, liburcu'],
       [8, 'PRIVATE_EXPEDITED', 'Orders the memory of its own threads.', 'V8, OpenJDK, .NET, liburcu'],
@@ -166,7 +166,7 @@ export const processLists: readonly AllowList[] = [
     mask: ~0x40000000 >>> 0, // SCHED_RESET_ON_FORK
     otherwise: 'EPERM',
     reason:
-      'Real time needs a right that guests have not, and other classes hand them to a scheduler of the host.',
+      'Real time needs a privilege that guests lack, and other classes use a scheduler of the host.',
     allowed: allow([
       [0, 'SCHED_OTHER', 'The usual one.', 'CPython’s tests, chrt, OpenMP'],
       [3, 'SCHED_BATCH', 'Gives way more.', 'chrt, Samba'],

@@ -67,7 +67,7 @@ export const socketKinds: readonly AllowList[] = [
   {
     ...types(family.unix, unixTypes),
     otherwise: 'ESOCKTNOSUPPORT',
-    reason: 'Another name for messages, which nobody uses.',
+    reason: 'Another name for messages, unused.',
   },
   { ...types(family.inet, allow([stream, datagram])), ...rawPackets },
   { ...types(family.inet6, allow([stream, datagram])), ...rawPackets },
@@ -118,7 +118,7 @@ export const socketKinds: readonly AllowList[] = [
     argument: 1,
     mask: socketType.mask,
     otherwise: 'ESOCKTNOSUPPORT',
-    reason: 'Another name for messages, which nobody uses.',
+    reason: 'Another name for messages, unused.',
     allowed: unixTypes,
   },
   {

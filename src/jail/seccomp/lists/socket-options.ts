@@ -139,7 +139,7 @@ const tcpLevel: Level = {
 const udpLevel: Level = {
   level: 17,
   name: 'IPPROTO_UDP',
-  reason: 'Encapsulation and segments are code for VPNs and offloads; QUIC libraries go on without.',
+  reason: 'Encapsulation and segments are code for VPNs and offloads; QUIC libraries work without it.',
   options: allow([[1, 'UDP_CORK', 'Sends when it is full.', 'DNS servers']]),
 }
 
