@@ -7,7 +7,7 @@ export interface ConnectOptions {
   /** As `lazaret serve` prints it. */
   readonly url: string
   readonly token: string
-  /** In place of the platform's, for proxies, certificates or tests. */
+  /** Replaces the platform's `fetch`, for proxies, certificates or tests. */
   readonly fetch?: typeof fetch
   /** How often a read-only request is retried when it got no answer, or a `Retry-After`. Default 2. */
   readonly retriesMax?: number

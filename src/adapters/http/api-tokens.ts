@@ -11,7 +11,7 @@ import { findEntry, type TokenEntry } from './bearer-tokens.ts'
 export const tokenScopes = ['run', 'sandbox', 'admin'] as const
 export type TokenScope = (typeof tokenScopes)[number]
 
-/** What a request may ask for beyond its own work only where its token's entry says so by name. */
+/** What a request gets only if its token's entry allows it by name. */
 export const tokenGrants = ['network', 'preload', 'readable', 'workspace', 'degraded-secrets'] as const
 export type TokenGrant = (typeof tokenGrants)[number]
 
@@ -76,7 +76,7 @@ export function toApiToken({ sha256, allow = [], ...rest }: TokenRecord): ApiTok
   return { ...rest, allow, hash: Buffer.from(sha256, 'hex') }
 }
 
-/** Throws a SyntaxError for what must be corrected, and what the system says of a file that cannot be read. */
+/** Throws a SyntaxError for what must be corrected, and the system's error for a file that cannot be read. */
 export function readTokenFile(path: string): TokenRecord[] {
   const descriptor = openSync(path, 'r')
   try {
@@ -103,11 +103,11 @@ export class ApiTokens implements Disposable {
   readonly #parts: ApiTokensParts
   readonly #path: string | undefined
   readonly #stop: () => void
-  /** Those of the last file that could be read: what belongs to them stays theirs. */
+  /** The tokens of the last readable file: their work continues. */
   #known: readonly ApiToken[]
   #isReadable = true
   #seen = ''
-  /** What was said of a file that could not be read. */
+  /** The last warning about an unreadable file. */
   #warned = ''
 
   /** Those of a file, or the ones that are given. Throws as `readTokenFile` does. */
@@ -129,7 +129,7 @@ export class ApiTokens implements Disposable {
     return findEntry(this.#isReadable ? this.#known : [], header)
   }
 
-  /** Whether it is in the last file that could be read; each reading makes objects of its own. */
+  /** Whether it is in the last readable file; each reading creates new objects. */
   has(token: ApiToken): boolean {
     return this.#known.some((one) => isSame(one, token))
   }

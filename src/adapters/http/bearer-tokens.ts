@@ -15,7 +15,9 @@ export function createToken(name: string, token: string): TokenEntry {
   return { name, hash: hashOf(token) }
 }
 
-/** Lines of `name:token`; empty ones and those that begin with `#` say nothing. Throws what to correct, never a token. */
+/**
+ * Lines of `name:token`; empty ones and those that begin with `#` are ignored. Throws what to correct, never a token.
+ */
 export function parseTokens(text: string): TokenEntry[] {
   const entries = text.split('\n').flatMap((line, index) => {
     const content = line.trim()
@@ -39,7 +41,7 @@ export function findClient(entries: readonly TokenEntry[], header: string | unde
   return findEntry(entries, header)?.name
 }
 
-/** All entries are looked at, whichever fits. */
+/** All entries are compared, even after a match. */
 export function findEntry<Entry extends TokenEntry>(
   entries: readonly Entry[],
   header: string | undefined,

@@ -3,17 +3,17 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../../core/clock.ts'
 
-/** Bytes of bodies that are being read or answered: what clients can make us hold. */
+/** Bytes of bodies that are being read or answered: what clients can make the server hold. */
 export interface BodyBounds {
   readonly bodyBytesMax: number
   /** Of all together. */
   readonly allBodiesBytesMax: number
 }
 
-/** A client that takes nothing for so long is gone, or means harm. */
+/** A client that reads nothing for this long is gone or hostile. */
 export const stallMs = 30_000
 
-/** HTTP's own word for why a body is not read. */
+/** HTTP's status for a body that is not read. */
 export class BodyRefused extends Error {
   readonly status: number
 
@@ -67,7 +67,7 @@ export async function writeResponse(response: Response, target: ServerResponse, 
   try {
     if (response.body !== null) await pass(response.body, target, clock)
   } catch {
-    // The client sees a body that breaks off, which is what happened.
+    // The client sees a truncated body, which is the truth.
     target.destroy()
   }
   target.end()

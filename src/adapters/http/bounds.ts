@@ -1,12 +1,14 @@
-/** Every bound of the HTTP door once: its name, what it is by default, and what an operator may set with `--bound`. */
+/**
+ * Every bound of the HTTP server once: its name, what it is by default, and what an operator may set with `--bound`.
+ */
 import type { BodyBounds } from './body.ts'
 
 export interface HttpBounds extends BodyBounds {
   /** Of one request's headers, all together. */
   readonly headerBytesMax: number
-  /** In which they have to arrive. */
+  /** The time in which they must arrive. */
   readonly headersMs: number
-  /** In which a body that is read whole has to arrive. */
+  /** The time in which a body that is read whole must arrive. */
   readonly bodyMs: number
   /** Between two requests of one connection. */
   readonly idleMs: number

@@ -1,9 +1,9 @@
-/** Server-sent events, no faster than the client takes them: whoever reads slowly makes its own guest wait. */
+/** Server-sent events, no faster than the client takes them: a slow reader makes its own guest wait. */
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../core/clock.ts'
 import { whenDrained } from './body.ts'
 
-/** So that nothing on the way takes a silent program for a dead connection. */
+/** So that no proxy takes a silent program for a dead connection. */
 const heartbeatMs = 15_000
 
 export class EventStream implements Disposable {

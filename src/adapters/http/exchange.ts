@@ -1,4 +1,4 @@
-/** One request and its reply, past the gate: who asks, what was sent, and how it is answered. */
+/** One request and its reply, past the gate: its client, its content, and the ways to answer it. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
@@ -12,7 +12,7 @@ export interface ExchangeParts {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly token: ApiToken
-  /** What the route's pattern left open, decoded. */
+  /** The route's parameters, decoded. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   /** Aborts when the client is gone, or when the server ends. */
@@ -28,7 +28,7 @@ export type Exchange = ApiExchange
 
 const pieceBytes = 64 * 1024
 
-/** Until it is disposed, its bodies count among those that clients make us hold. */
+/** Until it is disposed, its bodies count toward the bytes that clients make the server hold. */
 export class ApiExchange implements Disposable {
   readonly parts: ExchangeParts
   readonly events: EventStream
@@ -47,7 +47,7 @@ export class ApiExchange implements Disposable {
     return this.parts.signal
   }
 
-  /** Whether the client wants to be told of what happens while it happens. */
+  /** Whether the client wants events while the work runs. */
   get wantsEvents(): boolean {
     return /(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(this.parts.request.headers.accept ?? '')
   }
@@ -56,7 +56,7 @@ export class ApiExchange implements Disposable {
     return this.parts.params[name] ?? ''
   }
 
-  /** What the query says, which may be of these names alone. Throws INVALID_REQUEST. */
+  /** The query, which may have only these names. Throws INVALID_REQUEST. */
   queryOf<Name extends string>(names: readonly Name[]): { readonly [Key in Name]?: string } {
     const known: readonly string[] = names
     const entries = [...this.parts.query]
@@ -122,7 +122,7 @@ export class ApiExchange implements Disposable {
   }
 }
 
-/** So that no more waits for a client that reads slowly than was there before. */
+/** So that a slow reader does not increase the buffered bytes. */
 function* piecesOf(body: Buffer | undefined): Generator<Buffer> {
   if (body === undefined) return
   for (let at = 0; at < body.length; at += pieceBytes) yield body.subarray(at, at + pieceBytes)

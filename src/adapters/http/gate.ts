@@ -1,15 +1,18 @@
 /**
- * Who is let in. Nothing of a request is read or run before its host, its origin and its token have been looked at.
+ * Decides which requests are admitted. Nothing of a request is read or run before its host, origin and token were
+ * checked.
  *
- * Stops: pages in a browser that reach for the server by its address, by a name that they point at it (DNS rebinding) or
- * with a form. Does not stop: whoever has a token.
+ * Stops: web pages that call the server by its address, by a name that resolves to it (DNS rebinding) or with a form.
+ * Does not stop: anyone with a token.
  */
 import type { IncomingMessage } from 'node:http'
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { ApiToken, ApiTokens, TokenScope } from './api-tokens.ts'
 import { isFromAllowed } from './browsers/cors.ts'
 
-/** Throws ACCESS_DENIED for a request that names another host: of a page that points its own name at this machine. */
+/**
+ * Throws ACCESS_DENIED for a request that names another host: from a page whose own name resolves to this machine.
+ */
 export function requireOwnName({ headersDistinct }: IncomingMessage, names: readonly string[]): string {
   const hosts = headersDistinct['host'] ?? []
   const [, name = ''] = /^(\[[0-9a-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i.exec(hosts[0] ?? '') ?? []
@@ -18,7 +21,10 @@ export function requireOwnName({ headersDistinct }: IncomingMessage, names: read
   return hosts[0] ?? ''
 }
 
-/** Throws ACCESS_DENIED for a request that names another host, or comes from a page of another that is not among these. */
+/**
+ * Throws ACCESS_DENIED for a request that names another host, or comes from a page of another origin that is not among
+ * these.
+ */
 export function requireOwnHost(
   request: IncomingMessage,
   names: readonly string[],
@@ -33,12 +39,12 @@ export function requireOwnHost(
     throw denied('A page of another origin may not call this server.')
 }
 
-/** Throws INVALID_REQUEST: addresses are logged by everything on the way. */
+/** Throws INVALID_REQUEST: every proxy on the way logs URLs. */
 export function requireNoTokenInAddress(query: URLSearchParams): void {
   for (const name of query.keys())
     if (/token|secret|authorization|api[-_]?key|password/i.test(name))
       throw new LazaretError('INVALID_REQUEST', {
-        detail: 'A token belongs in the header `Authorization`, never in an address.',
+        detail: 'A token belongs in the header `Authorization`, never in a URL.',
       })
 }
 

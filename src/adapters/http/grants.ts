@@ -1,4 +1,4 @@
-/** What a request may ask for only where its token's entry says so by name; the engine's `access` has to allow it as well. */
+/** What a request gets only if its token's entry allows it by name; the engine's `access` has to allow it as well. */
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { ApiToken, TokenGrant } from './api-tokens.ts'
 
@@ -24,7 +24,7 @@ export function requireGrants({ allow }: ApiToken, asked: Readonly<Record<string
   for (const { field, grant, is } of needs)
     if (is(asked[field]) && !allow.includes(grant))
       throw new LazaretError('ACCESS_DENIED', {
-        detail: `${field}: this token may not ask for it.`,
+        detail: `${field}: this token may not use it.`,
         hint: `Leave it out. If you are the operator, make a token with \`--allow ${grant}\`.`,
       })
 }

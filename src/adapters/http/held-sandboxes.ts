@@ -1,6 +1,6 @@
 /**
- * The sandboxes that were made over HTTP, each found by its token and its name there. To other tokens they do not exist:
- * names of two tokens never meet, since the engine knows each by a name of its own.
+ * The sandboxes that were made over HTTP, each found by its token and its name there. To other tokens they do not
+ * exist: the names of two tokens never collide, since the engine has a separate name for each sandbox.
  */
 import type { Clock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'

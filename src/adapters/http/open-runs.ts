@@ -1,20 +1,20 @@
 /**
- * Runs that go on, found by their token and their id: to be cancelled, and to be told what a function of the caller's
- * has answered. To other tokens they do not exist.
+ * Running runs, found by their token and id, to cancel them and to pass on the answers of the caller's functions. To
+ * other tokens they do not exist.
  */
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { FunctionCall, HostFunction } from '../../core/request.ts'
 import { encodeValue } from '../../core/values/values.ts'
 import type { ApiToken } from './api-tokens.ts'
 
-/** Sends a call of a function to whoever asked for the run. */
+/** Sends a function call to the client that started the run. */
 export type SendCall = (call: {
   readonly call: string
   readonly name: string
   readonly args: unknown
 }) => Promise<void>
 
-/** What an answer says. */
+/** The content of an answer. */
 export type CallAnswer = { readonly value: unknown } | { readonly error: Error }
 
 interface Waiting {
@@ -54,7 +54,7 @@ export class OpenRun implements Disposable {
     )
   }
 
-  /** Answers whether anybody waited for it. */
+  /** Returns whether a call was waiting for it. */
   answer(call: string, answer: CallAnswer): boolean {
     const waiting = this.#waiting.get(call)
     this.#waiting.delete(call)
@@ -96,7 +96,9 @@ export class OpenRuns {
   open(token: ApiToken, id: string): OpenRun {
     const key = keyOf(token, id)
     if (this.#runs.has(key))
-      throw new LazaretError('INVALID_REQUEST', { detail: 'X-Request-Id: a run of this id goes on already.' })
+      throw new LazaretError('INVALID_REQUEST', {
+        detail: 'X-Request-Id: a run with this id is running already.',
+      })
     const run = new OpenRun(() => this.#runs.delete(key))
     this.#runs.set(key, { run, token })
     return run

@@ -36,7 +36,7 @@ export function toProblem(error: LazaretError, requestId: string): Problem {
   }
 }
 
-/** What is no error of ours is a defect: the operator is told of it, and the client that there is one. */
+/** Any other error is a defect: the operator gets its details, and the client only learns that it happened. */
 export function toLazaretError(thrown: unknown, warn: (message: string) => void): LazaretError {
   if (thrown instanceof LazaretError) return thrown
   if (thrown instanceof BodyRefused)

@@ -1,4 +1,4 @@
-/** What one token may have going on, beside what the engine's policy says of its name. */
+/** The work that one token may have running, in addition to the engine's policy for its name. */
 import type { Clock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
 import { RateLimiter } from '../../policy/rate-limiter.ts'
@@ -16,12 +16,12 @@ export class Quotas {
     this.#runningMax = runningMax
   }
 
-  /** Until it is disposed, one piece of work of the token goes on. Throws RATE_LIMITED or CLIENT_QUEUE_FULL. */
+  /** Until it is disposed, one piece of work of the token is running. Throws RATE_LIMITED or CLIENT_QUEUE_FULL. */
   begin({ name, perMinute, running = this.#runningMax }: ApiToken): Disposable {
     const count = this.#running.get(name) ?? 0
     if (count >= running)
       throw new LazaretError('CLIENT_QUEUE_FULL', {
-        detail: `The token has ${running} pieces of work going on already.`,
+        detail: `The token has ${running} running pieces of work already.`,
         retryAfterMs: 1000,
       })
     if (perMinute !== undefined) this.#limiterOf(perMinute).take(name)

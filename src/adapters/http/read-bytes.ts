@@ -1,4 +1,4 @@
-/** Bytes in a request: a text stands for itself, anything else is `{ "base64": … }`. */
+/** Bytes in a request: a string stands for itself, anything else is `{ "base64": … }`. */
 import { LazaretError } from '../../core/errors/errors.ts'
 
 /** Throws INVALID_REQUEST. */
@@ -24,7 +24,7 @@ export function readFiles(value: unknown, field: string): unknown {
   )
 }
 
-/** Undefined for what is no base64: what does not belong there makes the result shorter. */
+/** Undefined for invalid base64: invalid characters make the result shorter. */
 function decode(text: string): Uint8Array | undefined {
   if (text.length % 4 !== 0 || text.includes('-') || text.includes('_')) return undefined
   const bytes = Buffer.from(text, 'base64')

@@ -1,6 +1,6 @@
 /**
- * JSON of a client, measured before it is parsed: its length says little of what it takes. Parsing eight megabytes of `{}`,
- * checking them and writing them for a guest would keep the event loop for seconds, and everybody else waiting.
+ * JSON of a client, measured before it is parsed: its length says little about its cost. Parsing eight megabytes of
+ * `{}`, checking them and encoding them for a guest would block the event loop for seconds.
  */
 import { loopTurns } from '../../runtimes/channel/loop-turns.ts'
 import { measureMessage } from '../../runtimes/channel/message-cost.ts'
@@ -9,7 +9,7 @@ import { BodyRefused } from './body.ts'
 /** Each of them alone takes some ten milliseconds of the event loop at a time. docs/operate/mcp.md has them too. */
 export const messageMost = { containers: 30_000, keys: 10_000, members: 200_000 } as const
 
-/** `undefined` for what is no JSON: the handler has the protocol's words for it. Throws BodyRefused. */
+/** `undefined` for invalid JSON: the handler answers in the terms of its protocol. Throws BodyRefused. */
 export async function readJson(bytes: Buffer): Promise<unknown> {
   const { containers, keys, members } = await loopTurns.perform(measureMessage(bytes))
   if (containers > messageMost.containers || keys > messageMost.keys || members > messageMost.members)

@@ -1,6 +1,6 @@
 /**
- * What goes over the wire, as schemas. Requests are those that the engine parses, but for what JSON has in another form;
- * replies are here in full, and the tests of the door send every reply through them.
+ * What goes over the wire, as schemas. Requests are those of the engine, except for fields with another form in JSON.
+ * Replies are complete here, and the tests of the API check every reply against them.
  */
 import { z } from 'zod'
 import { errorTable } from '../../core/errors/errors.ts'

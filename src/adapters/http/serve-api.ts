@@ -1,4 +1,4 @@
-/** The HTTP door: one engine behind one server. What it is asked goes to the engine as it is; here nothing is decided. */
+/** The HTTP server: one engine behind one server. It passes requests on to the engine and decides nothing itself. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
@@ -30,32 +30,32 @@ export interface ApiDoor {
   readonly listen: Place
   /** In PEM. */
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined
-  /** The names in `Host` that are this server's. */
+  /** The names in `Host` that belong to this server. */
   readonly hostNames: readonly string[]
-  /** Of pages elsewhere that may call it, too. */
+  /** Origins of other pages that may call it. */
   readonly origins?: readonly string[] | undefined
-  /** Hears of what no client can be told. */
+  /** Gets errors that cannot be sent to a client. */
   readonly warn: (message: string) => void
   readonly metrics?: Metrics | undefined
   readonly bounds?: Partial<HttpBounds>
   readonly clock?: Clock
 }
 
-/** Ends with its disposal, and all that goes on with it. */
+/** Its disposal ends it and all running work. */
 export interface ApiService extends AsyncDisposable {
   readonly url: string
-  /** Takes no new work, and resolves when what goes on has ended or `graceMs` have passed. */
+  /** Takes no new work, and resolves when running work has ended or `graceMs` have passed. */
   drain(graceMs: number): Promise<void>
 }
 
 /** How often Node looks for requests that are late. */
 const lateMs = 1000
-/** In which the results of what was cancelled at the end can still be read. */
+/** The time in which clients can still read the results of work that was cancelled at the end. */
 const farewellMs = 1000
-/** Uploads of files may take long; whoever sends nothing meanwhile is cut off much earlier. */
+/** Uploads of files may take long; a stalled client is disconnected much earlier. */
 const requestMs = 600_000
 
-/** Throws the error of an address that cannot be had. */
+/** Throws the error for an unavailable address. */
 export async function serveApi(door: ApiDoor): Promise<ApiService> {
   const { clock = systemClock } = door
   const bounds = { ...usualBounds, ...door.bounds }
@@ -68,7 +68,7 @@ export async function serveApi(door: ApiDoor): Promise<ApiService> {
     requestTimeout: requestMs,
     keepAliveTimeout: bounds.idleMs,
     connectionsCheckingInterval: lateMs,
-    // Older ones of Node do not ask. There a request for HTTP/2 is refused instead of being answered in HTTP/1.1.
+    // Older versions of Node do not ask. There a request for HTTP/2 is refused instead of being answered in HTTP/1.1.
     shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
   }
   const { tls } = door
@@ -82,7 +82,7 @@ export async function serveApi(door: ApiDoor): Promise<ApiService> {
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
     requests.terminals.open({ request, socket, head }),
   )
-  // A client that waits for leave to send its body gets it only past the gate.
+  // A client that waits for permission to send its body (100-continue) gets it only past the gate.
   server.on('checkContinue', answer)
   server.on('clientError', refuseGarbage)
   server.maxConnections = bounds.connectionsMax
@@ -93,7 +93,7 @@ export async function serveApi(door: ApiDoor): Promise<ApiService> {
     drain: (graceMs) => requests.drain(graceMs),
     async [Symbol.asyncDispose]() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-      // Whoever reads slowly does not read on.
+      // A slow reader does not read on.
       const cancel = clock.after(farewellMs, () => server.closeAllConnections())
       await requests.end()
       cancel()
@@ -148,7 +148,7 @@ class Requests {
     response.on('error', () => undefined)
     response.setMaxListeners(0)
     response.once('close', open.stop)
-    // A pipelined request whose turn to be answered has not come hears nothing of its connection on Node 22.
+    // A pipelined request whose turn to be answered has not come gets no close event of its connection on Node 22.
     const { socket } = request
     const leave = (): void => {
       response.destroy()
@@ -159,7 +159,7 @@ class Requests {
     try {
       await this.#serve({ id, request, response, signal: closed.signal })
     } catch (error) {
-      // Nobody is there to be told, and what broke off broke off with its client.
+      // There is no client to tell, and the work ended with its client.
       if (closed.signal.aborted && response.destroyed) return
       refuse({ id, request, response }, this.#toLazaretError(error, closed.signal))
     } finally {
@@ -174,7 +174,7 @@ class Requests {
     await this.#settledWithin(graceMs)
   }
 
-  /** Cancels what goes on, and resolves when all of it has ended, or does not end. */
+  /** Cancels running work, and resolves when all of it has ended, or cannot end. */
   async end(): Promise<void> {
     this.#draining.abort()
     for (const { stop } of this.#open) stop()
@@ -222,12 +222,12 @@ class Requests {
     }
   }
 
-  /** What the server's end has stopped is no defect. */
+  /** Work that the shutdown stopped is not a defect. */
   #toLazaretError(error: unknown, signal: AbortSignal): LazaretError {
     return signal.aborted && error === signal.reason ? draining() : toLazaretError(error, this.#door.warn)
   }
 
-  /** Whoever has no token learns no routes. */
+  /** Without a token, a client learns no routes. */
   #route(request: IncomingMessage, path: string): ReturnType<typeof findRoute> {
     if (this.#door.tokens.find(request.headers.authorization) === undefined)
       throw new LazaretError('UNAUTHENTICATED')
@@ -242,7 +242,7 @@ interface Arrival {
   readonly signal: AbortSignal
 }
 
-/** Whatever of the body is still to come is not waited for. */
+/** The rest of the body is not awaited. */
 function refuse({ id, request, response }: Omit<Arrival, 'signal'>, error: LazaretError): void {
   if (response.headersSent || response.destroyed) {
     response.destroy()
@@ -275,6 +275,6 @@ function splitOnce(text: string, separator: string): readonly [string, string] {
 function draining(): LazaretError {
   return new LazaretError('DISPOSED', {
     message: 'The server is shutting down.',
-    hint: 'Ask again when it has started anew, or ask another one.',
+    hint: 'Try again after it has restarted, or use another context.',
   })
 }

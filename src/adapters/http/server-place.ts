@@ -1,4 +1,4 @@
-/** Where a server listens, how many connections it takes of one address, and what it says to what is no HTTP. */
+/** Where a server listens, how many connections it accepts from one address, and how it answers invalid HTTP. */
 import type { Server as HttpServer } from 'node:http'
 import { Server as HttpsServer } from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
@@ -12,7 +12,7 @@ export type Server = HttpServer | HttpsServer
 export type Place = { readonly host: string; readonly port: number } | { readonly path: string }
 
 interface Refusal {
-  /** HTTP has words for these that no other door needs. */
+  /** HTTP has statuses for these that no other entry point needs. */
   readonly status: string
   readonly code: ErrorCode
   readonly detail: string
@@ -21,7 +21,7 @@ interface Refusal {
 const usualRefusal: Refusal = {
   status: '400 Bad Request',
   code: 'INVALID_REQUEST',
-  detail: 'This is no HTTP request.',
+  detail: 'This is not an HTTP request.',
 }
 const refusals: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: {
@@ -36,7 +36,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
   },
 }
 
-/** What is no HTTP, or too much of it, or too slow. */
+/** Invalid, too large or too slow HTTP. */
 export function refuseGarbage(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
@@ -67,7 +67,7 @@ export function boundAddresses(server: Server, most: number): void {
   })
 }
 
-/** A socket that a killed server has left is removed; one that somebody listens at is theirs. */
+/** A socket left by a killed server is removed; one with a listener stays. */
 export async function listen(server: Server, place: Place): Promise<void> {
   try {
     await listenOnce(server, place)
@@ -79,7 +79,7 @@ export async function listen(server: Server, place: Place): Promise<void> {
   }
 }
 
-/** Only a socket that refuses everybody has nobody behind it. */
+/** Only a socket that refuses connections has no listener. */
 async function isAnswered(path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const socket = connect(path, () => resolve(true))
@@ -93,7 +93,7 @@ function listenOnce(server: Server, place: Place): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
   void promise.then(() => server.off('error', reject)).catch(() => undefined)
-  // Whoever may write to a socket may connect to it; the mode counts from its first moment on.
+  // Everyone who may write to a socket may connect to it, so its mode must be right from the start.
   const mask = process.umask(0o177)
   try {
     server.listen(place, resolve)

@@ -1,4 +1,4 @@
-/** Bytes of a guest's as a reply, as they come. */
+/** A guest's bytes as a streamed reply. */
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../core/clock.ts'
 import { whenDrained } from './body.ts'
@@ -14,7 +14,10 @@ export interface BytesHead {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** No faster than the client reads. What fails before the first byte is a problem; later, the connection breaks off. */
+/**
+ * No faster than the client reads. A failure before the first byte is a problem document; a later one closes the
+ * connection.
+ */
 export async function streamBytes(
   { response, clock, id }: BytesTarget,
   content: AsyncIterable<Uint8Array>,
@@ -25,7 +28,7 @@ export async function streamBytes(
   response.writeHead(status, {
     'x-request-id': id,
     'cache-control': 'no-store',
-    // A guest wrote it: no browser may take it for a page.
+    // A guest wrote it: no browser may render it as a page.
     'content-type': 'application/octet-stream',
     'content-disposition': 'attachment',
     'x-content-type-options': 'nosniff',
@@ -43,7 +46,7 @@ export async function streamBytes(
   } finally {
     await pieces.return?.()
   }
-  // A file can change after it was measured: the client must not take what came for the whole.
+  // A file can change after it was measured: the client must not take a part for the whole.
   if (!Number.isNaN(promised) && sent !== promised) response.destroy()
   else response.end()
 }

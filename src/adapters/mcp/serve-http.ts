@@ -225,7 +225,7 @@ class Refusal {
   }
 }
 
-/** In the protocol's shape, for clients that show it. Whatever of the body is still to come is not waited for. */
+/** In the protocol's shape, for clients that show it. The rest of the body is not awaited. */
 function refuse(
   response: ServerResponse,
   { status, message, headers = {} }: Partial<Refusal> & { status: number },

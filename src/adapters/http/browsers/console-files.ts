@@ -1,6 +1,6 @@
 /**
- * The console: a few files of our own build, given to every browser that finds the server by its name. They hold no
- * secret and read none: what a page may do it may do with a token alone.
+ * The console: a few static files, served to every browser that uses the server's name. They contain no secrets and
+ * read none: a page can do nothing without a token.
  *
  * Stops: scripts, styles and connections that are not this server's, frames, and text that becomes HTML or code.
  */
@@ -49,7 +49,7 @@ export function isConsolePath(path: string): boolean {
   return Object.hasOwn(files, path)
 }
 
-/** Whether somebody follows a link: what a page elsewhere embeds or fetches is something else. */
+/** Whether a user follows a link, as opposed to another page that embeds or fetches it. */
 export function isNavigation({
   method,
   headers: { 'sec-fetch-mode': mode, 'sec-fetch-dest': dest },
@@ -57,7 +57,7 @@ export function isNavigation({
   return method === 'GET' && mode === 'navigate' && dest === 'document'
 }
 
-/** As they were when they were first asked for. */
+/** Their contents at the first request. */
 const loaded = new Map<string, { readonly plain: Buffer; readonly zipped: Buffer }>()
 
 /** Throws METHOD_NOT_ALLOWED, or NOT_FOUND in a checkout that was not built. */

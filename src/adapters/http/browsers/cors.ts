@@ -1,6 +1,6 @@
 /**
  * Pages of other origins that the operator named may call this server and read its answers. They need a token like
- * everybody: nothing that a browser sends by itself lets anybody in.
+ * everybody else: nothing that a browser sends automatically grants access.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 

@@ -1,4 +1,4 @@
-/** Code contexts of a sandbox over HTTP: made, listed, given code, interrupted, started anew, deleted. */
+/** Code contexts of a sandbox over HTTP: created, listed, given code, interrupted, restarted, deleted. */
 import { LazaretError } from '../../../core/errors/errors.ts'
 import type { CodeContext } from '../../../sandbox/contexts/context-types.ts'
 import type { Exchange } from '../exchange.ts'
@@ -35,7 +35,7 @@ export const contextRoutes: readonly Route[] = [
     method: 'GET',
     path: one,
     scope,
-    summary: 'Look at a code context',
+    summary: 'Show a code context',
     status: 200,
     reply: 'Context',
     serve: look,
@@ -57,7 +57,7 @@ export const contextRoutes: readonly Route[] = [
     path: `${one}/interrupt`,
     scope,
     isOfOpenWork: true,
-    summary: 'Interrupt the code that runs in it, and keep its state',
+    summary: 'Interrupt its running code, and keep its state',
     status: 200,
     reply: 'Interrupted',
     serve: interrupt,
@@ -66,7 +66,7 @@ export const contextRoutes: readonly Route[] = [
     method: 'POST',
     path: `${one}/fork`,
     scope,
-    summary: 'A second context with the same state; Python alone',
+    summary: 'Fork it: a second context with the same state; Python only',
     body: 'ForkRequest',
     status: 201,
     reply: 'Context',
@@ -76,7 +76,7 @@ export const contextRoutes: readonly Route[] = [
     method: 'POST',
     path: `${one}/restart`,
     scope,
-    summary: 'Start it anew, without its state',
+    summary: 'Restart it, without its state',
     status: 204,
     serve: restart,
   },

@@ -80,7 +80,7 @@ function listenersOf(
   }
 }
 
-/** Asks whoever sent the code, who answers as calls of functions are answered. */
+/** Asks the client that sent the code, which answers as it answers function calls. */
 function asker(exchange: Exchange, open: OpenRun): (prompt: string) => Promise<string> {
   const { [inputName]: ask } = open.functions([inputName], async (call) => {
     await begin(exchange)

@@ -7,7 +7,7 @@ export const figuresRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/stats',
     scope: 'admin',
-    summary: 'How many runs go on and are queued, and the pools',
+    summary: 'Running and queued runs, and the pools',
     status: 200,
     reply: 'Stats',
     serve: stats,

@@ -28,7 +28,7 @@ export const fileRoutes: readonly Route[] = [
     method: 'HEAD',
     path: file,
     scope,
-    summary: 'What is known of a path without reading it',
+    summary: 'Metadata of a path',
     status: 200,
     serve: head,
   },
@@ -36,7 +36,7 @@ export const fileRoutes: readonly Route[] = [
     method: 'PUT',
     path: file,
     scope,
-    summary: 'Write a file, or make a folder',
+    summary: 'Write a file, or create a folder',
     query: ['createParents', 'folder', 'recursive'],
     body: 'bytes',
     status: 204,
@@ -83,7 +83,7 @@ export const fileRoutes: readonly Route[] = [
     method: 'PUT',
     path: `${one}/archive`,
     scope,
-    summary: 'Unpack a tar, or one in gzip',
+    summary: 'Unpack a tar, plain or gzipped',
     query: ['path', 'entriesMax', 'bytesMax'],
     body: 'bytes',
     status: 200,
@@ -94,7 +94,7 @@ export const fileRoutes: readonly Route[] = [
 
 type Query = Readonly<Record<string, string | undefined>>
 
-/** A word that stands alone: `?list`. */
+/** A key without a value: `?list`. */
 function flag(query: Query, name: string): boolean {
   const value = query[name]
   if (value === undefined || value === 'false') return false
@@ -141,7 +141,7 @@ interface AskedRange {
   readonly bytes: number
 }
 
-/** One range; more of them, or one that is none, bring the whole file, as RFC 9110 allows. */
+/** One range; several ranges or an invalid one return the whole file, as RFC 9110 allows. */
 async function streamRange(
   exchange: Exchange,
   content: AsyncIterable<Uint8Array>,
@@ -233,7 +233,7 @@ async function download(exchange: Exchange, api: Api): Promise<void> {
   })
 }
 
-/** As it comes: no more of it is held than is being unpacked. */
+/** As a stream: only the part that is being unpacked is held. */
 async function upload(exchange: Exchange, api: Api): Promise<void> {
   const sandbox = sandboxOf(exchange, api)
   using turn = api.quotas.begin(exchange.token)
@@ -246,7 +246,10 @@ async function upload(exchange: Exchange, api: Api): Promise<void> {
   }
 }
 
-/** A refusal needs the connection that the rest of the body comes by, so it stays. Whoever sends nothing is cut off. */
+/**
+ * A refusal needs the connection on which the rest of the body arrives, so it stays open. A stalled client is
+ * disconnected.
+ */
 async function* readPieces({ parts: { request, clock } }: Exchange): AsyncGenerator<Uint8Array> {
   const arm = (): (() => void) => clock.after(stallMs, () => request.destroy())
   let disarm = arm()

@@ -17,7 +17,7 @@ export const processRoutes: readonly Route[] = [
     method: 'POST',
     path: all,
     scope,
-    summary: 'Start a process that goes on',
+    summary: 'Start a background process',
     body: 'ProcessRequest',
     status: 201,
     reply: 'Process',
@@ -45,7 +45,7 @@ export const processRoutes: readonly Route[] = [
     method: 'GET',
     path: one,
     scope,
-    summary: 'Look at a process',
+    summary: 'Show a process',
     status: 200,
     reply: 'Process',
     serve: look,
@@ -63,7 +63,7 @@ export const processRoutes: readonly Route[] = [
     method: 'GET',
     path: `${one}/logs`,
     scope,
-    summary: 'What a process has printed; as events, what it prints too',
+    summary: 'The output of a process; as events, its later output too',
     status: 200,
     reply: 'Logs',
     hasEvents: true,
@@ -146,7 +146,7 @@ async function kill(exchange: Exchange, api: Api): Promise<void> {
   await exchange.reply(200, { killed: await sandboxOf(exchange, api).killProcess(id) })
 }
 
-/** As events they go on until the process ends. */
+/** As events they continue until the process ends. */
 async function logs(exchange: Exchange, api: Api): Promise<void> {
   const { events, wantsEvents, signal: gone, parts } = exchange
   const found = processOf(exchange, api)
@@ -155,7 +155,7 @@ async function logs(exchange: Exchange, api: Api): Promise<void> {
     return
   }
   await events.send('started', { id: parts.id })
-  // Whoever follows must not keep the server from its end.
+  // A follower must not delay the server's shutdown.
   for await (const chunk of found.streamLogs({ signal: AbortSignal.any([gone, parts.draining]) }))
     await events.send('output', toOutputEvent(chunk))
   if (!parts.draining.aborted) await events.send('result', describe(found))
@@ -239,5 +239,5 @@ function readPattern(log: unknown): string | RegExp {
   }
 }
 
-/** To compile one takes as long as it is; what it does to a text is bounded by its thread. */
+/** Compiling one takes time proportional to its length; its thread bounds the time of a match. */
 const patternLengthMax = 4096

@@ -19,12 +19,12 @@ export interface Api {
 
 export interface Route {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
-  /** `{name}` is one part of the path; `{name...}` at its end is all that is left. */
+  /** `{name}` is one part of the path; `{name...}` at its end is the rest of the path. */
   readonly path: string
   /** `any`: every token has it. */
   readonly scope: TokenScope | 'any'
   readonly summary: string
-  /** What the query may say. */
+  /** The allowed keys of the query. */
   readonly query?: readonly string[]
   readonly body?: SchemaName | 'bytes'
   /** Of success. */
@@ -32,7 +32,7 @@ export interface Route {
   readonly reply?: SchemaName | 'bytes' | readonly (SchemaName | 'bytes')[]
   /** Whether the reply can be events. */
   readonly hasEvents?: boolean
-  /** Belongs to work that goes on, so it is served also while the server ends. */
+  /** Belongs to running work, so it is served even during shutdown. */
   readonly isOfOpenWork?: boolean
   readonly serve: (exchange: Exchange, api: Api) => Promise<void>
 }
@@ -59,7 +59,7 @@ export function findRoute(routes: readonly Route[], method: string, path: string
   })
 }
 
-/** Decoded. What others on the way might read in another way is refused. */
+/** Decoded. Ambiguous paths are refused. */
 function splitPath(path: string): string[] {
   if (!path.startsWith('/')) throw new LazaretError('NOT_FOUND')
   const parts = path.slice(1).split('/').map(decode)

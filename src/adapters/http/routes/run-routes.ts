@@ -1,4 +1,4 @@
-/** `POST /v1/run` and what belongs to a run that goes on. */
+/** `POST /v1/run` and the routes for running runs. */
 import { decodeSteps } from '../../../core/values/decode-value.ts'
 import { LazaretError } from '../../../core/errors/errors.ts'
 import type { OutputChunk, RunRequest } from '../../../core/request.ts'
@@ -26,7 +26,7 @@ export const runRoutes: readonly Route[] = [
     path: '/v1/run/{id}',
     scope: 'any',
     isOfOpenWork: true,
-    summary: 'Cancel a run or a command that goes on; its result says so',
+    summary: 'Cancel a running run or command; its result says so',
     status: 204,
     serve: cancel,
   },
@@ -35,7 +35,7 @@ export const runRoutes: readonly Route[] = [
     path: '/v1/run/{id}/calls/{call}',
     scope: 'run',
     isOfOpenWork: true,
-    summary: 'Answer a call of a function of the caller',
+    summary: 'Answer a function call',
     body: 'CallAnswer',
     status: 204,
     serve: answer,
@@ -87,7 +87,7 @@ interface AskedRun {
   readonly isAborted: boolean
 }
 
-/** The fields that JSON has in another form than a program; the rest goes to the engine as it is. */
+/** The fields whose JSON form differs from a program's; the rest goes to the engine unchanged. */
 async function readRun(body: Record<string, unknown>): Promise<AskedRun> {
   const { functions, signal, inputTagged, client, onOutput, files, stdin, ...rest } = body
   if (client !== undefined) throw invalid('client: it is the name of the token')

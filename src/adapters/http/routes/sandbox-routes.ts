@@ -1,4 +1,4 @@
-/** Sandboxes over HTTP: made, listed, looked at, destroyed; their commands, sessions and variables. */
+/** Sandboxes over HTTP: created, listed, inspected, destroyed; their commands, sessions and variables. */
 import { LazaretError } from '../../../core/errors/errors.ts'
 import type { OutputChunk } from '../../../core/request.ts'
 import type {
@@ -43,7 +43,7 @@ export const sandboxRoutes: readonly Route[] = [
     method: 'GET',
     path: one,
     scope,
-    summary: 'Look at a sandbox',
+    summary: 'Show a sandbox',
     status: 200,
     reply: 'Sandbox',
     serve: look,
@@ -64,7 +64,7 @@ export const sandboxRoutes: readonly Route[] = [
     method: 'PUT',
     path: `${one}/variables`,
     scope,
-    summary: 'Set variables of all later commands; null takes one away',
+    summary: 'Set variables for all later commands; null removes one',
     body: 'Variables',
     status: 204,
     serve: setVariables,
@@ -83,7 +83,7 @@ export const sandboxRoutes: readonly Route[] = [
     method: 'GET',
     path: `${one}/sessions/{session}`,
     scope,
-    summary: 'Look at a session',
+    summary: 'Show a session',
     status: 200,
     reply: 'Session',
     serve: lookAtSession,
@@ -115,7 +115,7 @@ async function create(exchange: Exchange, { quotas, sandboxes }: Api): Promise<v
     ...(files !== undefined && { files: readFiles(files, 'files') }),
   } as SandboxOptions
   const held = await sandboxes.create(token, asked)
-  // Nobody knows of one whose maker has gone meanwhile.
+  // A sandbox whose creator disconnected meanwhile is unknown to everyone.
   if (exchange.signal.aborted) await held.sandbox.destroy()
   await exchange.reply(201, describe(held), { location: `/v1/sandboxes/${encodeURIComponent(held.id)}` })
 }
@@ -171,7 +171,7 @@ async function exec(exchange: Exchange, api: Api): Promise<void> {
   }
 }
 
-/** Not in turn with the other commands of its session. */
+/** Not in sequence with the other commands of its session. */
 async function execBeside(sandbox: Sandbox, command: string, options: ExecOptions): Promise<ExecResult> {
   for await (const event of sandbox.execStream(command, options)) {
     if (event.type === 'complete') return event.result
@@ -197,7 +197,7 @@ export interface AskedCommand {
   readonly isAborted: boolean
 }
 
-/** What JSON has in another form than a program; the sandbox checks the rest. */
+/** Fields whose JSON form differs from a program's; the sandbox checks the rest. */
 export function readCommand(body: Record<string, unknown>): AskedCommand {
   const { command, stdin, signal, onOutput, ...rest } = body
   if (onOutput !== undefined) throw invalid('onOutput: ask for text/event-stream instead')

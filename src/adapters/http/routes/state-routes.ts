@@ -1,4 +1,4 @@
-/** What operators and load balancers ask of the server: whether it lives, whether it takes work, and its figures. */
+/** Routes for operators and load balancers: whether the server is alive and takes work, and its figures. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LazaretError } from '../../../core/errors/errors.ts'
 import type { Lazaret } from '../../../engine/api.ts'
@@ -17,7 +17,7 @@ export interface ServerState {
 
 type StatePath = '/healthz' | '/readyz' | '/metrics'
 
-/** Throws METHOD_NOT_ALLOWED, or NOT_FOUND for metrics that nobody keeps. */
+/** Throws METHOD_NOT_ALLOWED, or NOT_FOUND without metrics. */
 export async function serveState(
   path: StatePath,
   { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },

@@ -19,9 +19,9 @@ export const closeCodes = {
   failed: 1011,
 } as const
 
-/** What may wait for a client that reads slowly; then the terminal waits. */
+/** How many bytes may wait for a slow reader; then the terminal waits. */
 const waitingBytesMax = 256 * 1024
-/** How often a client is asked whether it is there. */
+/** How often a client is pinged. */
 const pingMs = 30_000
 
 export class TerminalLine implements Disposable {
@@ -54,7 +54,7 @@ export class TerminalLine implements Disposable {
     })
   }
 
-  /** Resolves when there is room for more; a client that takes nothing for long is cut off. */
+  /** Resolves when there is room for more; a client that reads nothing for long is disconnected. */
   async send(data: Uint8Array | string): Promise<void> {
     const socket = this.#socket
     if (socket.readyState !== socket.OPEN) return
@@ -73,7 +73,7 @@ export class TerminalLine implements Disposable {
     return this.send(JSON.stringify(document))
   }
 
-  /** What was sent before still arrives. For the terminal the client is gone, whenever it answers. */
+  /** What was sent before still arrives. For the terminal the client is gone, even if its answer is late. */
   close(code: number, reason: string): void {
     this.#socket.close(code, reason)
     this.#gone.abort()

@@ -9,7 +9,7 @@ export const protocolName = 'lazaret.terminal'
 /** Pages cannot set headers on a WebSocket; a token in an address would be logged. Here it is in base64url. */
 const tokenPrefix = 'lazaret.bearer.'
 
-/** Of one frame of the client's. */
+/** Of one frame from the client. */
 export const frameBytesMax = 64 * 1024
 
 const resize = z.strictObject({
@@ -18,7 +18,7 @@ const resize = z.strictObject({
   rows: z.int().min(1).max(65_535),
 })
 
-/** Undefined for what is none. */
+/** Undefined for an invalid one. */
 export function parseResize(text: string): TerminalSize | undefined {
   try {
     const parsed = resize.safeParse(JSON.parse(text))
@@ -28,7 +28,7 @@ export function parseResize(text: string): TerminalSize | undefined {
   }
 }
 
-/** The `Authorization` of a request, or what stands for it among its subprotocols. */
+/** The `Authorization` of a request, or its replacement among the subprotocols. */
 export function authorizationOf(headers: NodeJS.Dict<string | string[]>): string | undefined {
   const { authorization, 'sec-websocket-protocol': offered = '' } = headers
   if (typeof authorization === 'string') return authorization

@@ -1,4 +1,4 @@
-/** The terminal of a sandbox in the table of routes. Asked for without WebSocket, it says what is missing. */
+/** The terminal of a sandbox in the table of routes. A request without WebSocket gets an error that says so. */
 import type { Route } from '../routes/routes.ts'
 import { invalid } from '../routes/run-routes.ts'
 

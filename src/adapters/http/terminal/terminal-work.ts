@@ -1,4 +1,4 @@
-/** What a terminal shows: a shell of its own that ends with its connection, or a process that goes on without it. */
+/** What a terminal shows: a new shell that ends with its connection, or a process that continues without it. */
 import { LazaretError } from '../../../core/errors/errors.ts'
 import type { SandboxProcess } from '../../../sandbox/processes/processes.ts'
 import type { Sandbox } from '../../../sandbox/sandbox.ts'
@@ -6,7 +6,7 @@ import { writeBounded } from '../routes/process-routes.ts'
 import { closeCodes, type TerminalLine } from './terminal-line.ts'
 
 export interface AskedTerminal {
-  /** A running process to look at, in place of a new shell. */
+  /** A running process to attach to, instead of a new shell. */
   readonly process: string | undefined
   readonly session: string | undefined
   readonly columns: number
@@ -52,7 +52,7 @@ export class Terminal {
     this.#show = show
   }
 
-  /** When nobody looks any more, or nobody has come. */
+  /** When no client is attached any more, or none has connected. */
   abandon(): void {
     this.#show(undefined)
     if (this.#isOwn) this.#process.kill('SIGKILL')

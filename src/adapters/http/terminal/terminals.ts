@@ -1,4 +1,4 @@
-/** The door for WebSockets: the same gate as for every request, then one terminal for each connection that got past it. */
+/** The WebSocket server: the same gate as for every request, then one terminal for each admitted connection. */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
@@ -41,7 +41,7 @@ export class Terminals {
     noServer: true,
     clientTracking: true,
     maxPayload: frameBytesMax,
-    // Compression is memory and time that a client spends for us.
+    // Compression would let a client spend the server's memory and time.
     perMessageDeflate: false,
     handleProtocols: (offered) => (offered.has(protocolName) ? protocolName : false),
   })
@@ -67,7 +67,7 @@ export class Terminals {
     await Promise.all(this.#all)
   }
 
-  /** Cuts off whoever has not left. */
+  /** Disconnects the remaining clients. */
   end(): void {
     for (const socket of this.#door.clients) socket.terminate()
   }
@@ -99,7 +99,7 @@ export class Terminals {
     const query = new URLSearchParams(at === -1 ? '' : url.slice(at + 1))
     requireNoTokenInAddress(query)
     const authorization = authorizationOf(headers)
-    // Whoever has no token learns no routes.
+    // Without a token, a client learns no routes.
     requireToken(tokens, authorization, 'any')
     if (headers.upgrade?.toLowerCase() !== 'websocket')
       throw invalid('Upgrade: must be websocket, or left out')
@@ -113,7 +113,7 @@ export class Terminals {
     return { token, params, query }
   }
 
-  /** Rejects when it is no handshake, which `ws` then answers, or when the client has gone. */
+  /** Rejects for an invalid handshake, which `ws` then answers, or when the client has gone. */
   #shakeHands({ request, socket, head }: Upgrade): Promise<WebSocket> {
     const { promise, resolve, reject } = Promise.withResolvers<WebSocket>()
     socket.once('close', () => reject(new LazaretError('CONNECTION_LOST')))

@@ -68,7 +68,7 @@ describe('an option for the network that cannot be meant', () => {
     async () => {
       const minimum = ['--minimum', 'restricted']
       const refused = await runCli(['run', ...minimum, '--allow', 'good.example', ...code])
-      assert.match(refused.stderr, /A policy for the network needs a network namespace/)
+      assert.match(refused.stderr, /A network policy needs a network namespace/)
     },
   )
 })
