@@ -4,7 +4,9 @@ export type Child = Node | string | undefined | false
 
 type Properties = Readonly<Record<string, string | number | boolean | undefined | ((event: Event) => void)>>
 
-/** `onClick` and its like listen; all others are attributes, left out where they are false or undefined. */
+/**
+ * `onClick` and other `on…` keys are listeners; all others are attributes, left out if they are false or undefined.
+ */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   properties: Properties = {},

@@ -8,7 +8,7 @@ import { sayError, type View } from './view.ts'
 const everyMs = 2000
 
 export function createMachineView({ lazaret }: Access): View {
-  const walls = element('div', { class: 'card' }, element('p', { class: 'muted' }, 'Looking at the machine…'))
+  const walls = element('div', { class: 'card' }, element('p', { class: 'muted' }, 'Inspecting the machine…'))
   const work = element('div', { class: 'card', 'aria-live': 'off' })
   let timer: ReturnType<typeof setInterval> | undefined
   const look = async (): Promise<void> => {

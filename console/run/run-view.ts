@@ -1,4 +1,4 @@
-/** Runs a program once: the code, what it prints as it prints it, what came out, and the wall that stood around it. */
+/** Runs a program once: the code, what it prints as it prints it, its result, and the layers that protected it. */
 import type { Language, RunRequest } from '../../src/core/request.ts'
 import { sayOutcome } from '../../src/core/outcome.ts'
 import type { RunResult } from '../../src/core/result.ts'
@@ -84,7 +84,7 @@ class RunView {
       element(
         'p',
         { class: 'muted' },
-        'Run something: here is then which layers stood around it, and what held each limit.',
+        'After a run, this shows which layers protected it, and what enforced each limit.',
       ),
     )
     this.#choose('python')

@@ -34,7 +34,7 @@ class SandboxView {
       element(
         'p',
         { class: 'muted' },
-        'A small machine that stays: its files and processes last until it is destroyed.',
+        'A small machine that persists: its files and processes last until it is destroyed.',
       ),
       this.#list,
       this.#said,

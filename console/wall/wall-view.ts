@@ -1,4 +1,6 @@
-/** The wall of one run as a drawing: the layers that stood around the guest, what each limit allowed, and how it ended. */
+/**
+ * The wall of one run as a drawing: the layers that protected the guest, what each limit allowed, and how it ended.
+ */
 import { layers as known } from 'lazaret:layers'
 import type { Outcome } from '../../src/core/outcome.ts'
 import { sayOutcome } from '../../src/core/outcome.ts'

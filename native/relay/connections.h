@@ -26,6 +26,6 @@ bool has_ready_connections(void);
 void go_on_with_connections(void);
 void forget_closed(void);
 
-void reset_and_close(int fd); /* the other side hears of it at once */
+void reset_and_close(int fd); /* the other side notices it at once */
 
 #endif

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /*
- * Each question and each connection costs the host's event loop a turn, so a door has so many at once, and so many more
- * a second. What is beyond waits in the kernel's own queues, which the guest's network namespace bounds.
+ * Each question and each connection costs the host's event loop a turn, so a door may have a burst of them at once, and
+ * a number more each second. The rest waits in the kernel's own queues, which the guest's network namespace bounds.
  */
 enum { BURST = 256, PER_SECOND = 200, PAUSE_MS = 50 };
 
@@ -171,7 +171,7 @@ void accept_connection(uint32_t index, uint32_t listener) {
   int fd = accept4(door->fds[listener], NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd < 0) {
     door->allowance++;
-    /* Out of descriptors or memory: what waits stays readable, and the loop must not spin on it. */
+    /* Out of descriptors or memory: pending connections stay readable, and the loop must not spin on them. */
     if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) throttle(door);
     return;
   }

@@ -54,6 +54,6 @@ uint64_t tag_of(enum kind kind, uint32_t index, uint32_t part);
 bool watch_descriptor(int fd, uint32_t events, uint64_t tag); /* false: out of memory or watches */
 void unwatch_descriptor(int fd);
 
-_Noreturn void give_up(const char *what); /* the host reads it on standard error; every door closes with this process */
+_Noreturn void give_up(const char *what); /* the host reads it on standard error; all doors close with this process */
 
 #endif

@@ -242,7 +242,7 @@ const isAddress = (answer: string): boolean => isIP(answer.split('%')[0] ?? '') 
 /** Without a network namespace there is nothing that holds a policy. */
 export function policyUnenforceable(): LazaretError {
   return new LazaretError('LIMIT_UNENFORCEABLE', {
-    detail: 'A policy for the network needs a network namespace, and cells have none here.',
+    detail: 'A network policy needs a network namespace, which cells do not have on this machine.',
     hint: "Run `lazaret doctor` for the fix, or ask for `network: 'none'`.",
   })
 }

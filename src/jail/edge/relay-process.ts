@@ -136,9 +136,7 @@ export class RelayProcess {
   #freeDoor(): number {
     if (this.isLost || this.#doors.size >= doorsMax)
       throw new LazaretError('CELL_FAILED', {
-        detail: this.isLost
-          ? 'The relay of the network is gone.'
-          : `${doorsMax} cells have a policy for their network.`,
+        detail: this.isLost ? 'The network relay is gone.' : `${doorsMax} cells have a network policy.`,
       })
     const taken = new Set([...this.#doors.keys()].map(placeOf))
     const id = nextFree(this.#nextDoor, taken)
@@ -222,7 +220,7 @@ export class RelayProcess {
   /** Its sockets are closed, so nothing that guests reach leads anywhere any more. */
   #lose(): void {
     this.#stands.reject(
-      new LazaretError('CELL_FAILED', { detail: 'The relay of the network could not be started.' }),
+      new LazaretError('CELL_FAILED', { detail: 'The network relay could not be started.' }),
     )
     const doors = [...this.#doors.values()]
     this.#doors.clear()
