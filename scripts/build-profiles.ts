@@ -1,5 +1,5 @@
 /**
- * Regenerates the seccomp profiles in profiles/. To take a newer default of Docker's, put it into
+ * Regenerates the seccomp profiles in profiles/. To take a newer default from Docker, put it into
  * profiles/docker/moby-default.json first: github.com/moby/profiles, seccomp/default.json.
  */
 import { readFileSync, writeFileSync } from 'node:fs'

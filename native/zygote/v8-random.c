@@ -74,7 +74,7 @@ struct mapping {
 };
 static struct mapping mappings[MAPPINGS_MAX];
 
-/* What is this process's own to write to and is no file, the heap of malloc among it. How many, or -1. */
+/* This process's own writable memory that is not a file, including the malloc heap. How many, or -1. */
 static int list_mappings(void) {
   FILE *file = fopen("/proc/self/maps", "re");
   if (!file) return -1;

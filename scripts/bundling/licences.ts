@@ -1,4 +1,6 @@
-/** The licences of what a file of the package holds of other packages: a licence asks to be handed on with its code. */
+/**
+ * The licences of what a file of the package holds of other packages: a licence must be distributed with its code.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -71,7 +71,7 @@ export class CallTally {
     }
   }
 
-  /** What the filter refuses, and what it lets through: to succeed, or to fail for a reason of the kernel's. */
+  /** What the filter refuses, and what it lets through: to succeed, or to fail for the kernel's own reason. */
   lines(): readonly string[] {
     const row = (cells: readonly string[]) =>
       cells.map((cell, at) => (at === 0 ? cell.padEnd(26) : cell.padStart(12))).join('')

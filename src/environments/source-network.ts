@@ -9,7 +9,7 @@ const usualPort: Readonly<Record<string, string>> = { 'https:': '443', 'http:': 
 /** Packages of one environment, as they are downloaded. */
 const bytesMax = 16 * 1024 ** 3
 
-/** `addresses` are URLs of indexes and registries; `more` are rules of the operator's. */
+/** `addresses` are URLs of indexes and registries; `more` are the operator's rules. */
 export async function sourceNetwork(
   addresses: readonly string[],
   more: readonly string[],

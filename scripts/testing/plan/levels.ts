@@ -152,7 +152,7 @@ const notOnOldest = [
   'test/sandbox/processes',
   // An older Node opens many sources at one time, and here it has no descriptors for that.
   'test/engine/refusals/out-of-descriptors',
-  // They dispose of what they made with a stack of the language's, or in programs that use its syntax.
+  // They dispose of what they made with a stack of the language, or in programs that use its syntax.
   'test/jail/machine/live-ids',
   'test/jail/view/refused-views',
   'test/sandbox/files/host-opens-nothing',

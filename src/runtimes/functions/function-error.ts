@@ -1,4 +1,4 @@
-/** What the guest is told of an error: name and message, bounded, never a stack of the host's. */
+/** The guest's view of an error: name and message, bounded, never a host stack. */
 import { messageOf } from '../../core/primordials.ts'
 import { isError, readProperty, textOr } from '../../core/values/read-value.ts'
 

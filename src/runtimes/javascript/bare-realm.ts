@@ -93,7 +93,7 @@ class BareRealm implements Realm {
 
 let opened: BareRealm | undefined
 
-/** What every such run needs; none of it runs code of a guest's. */
+/** What every such run needs; none of it runs guest code. */
 export async function parkBare(language: GuestRequest['language']): Promise<void> {
   opened = new BareRealm()
   const sample = { language, code: '', args: [], resultBytes: 0 }

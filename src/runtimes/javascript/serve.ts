@@ -53,7 +53,7 @@ async function decodeInput(request: GuestRequest): Promise<unknown> {
 const isObject = (value: unknown): boolean =>
   (typeof value === 'object' && value !== null) || typeof value === 'function'
 
-/** What most runs need is loaded and compiled now; none of it runs code of a guest's. */
+/** What most runs need is loaded and compiled now; none of it runs guest code. */
 export async function loadAhead({ park: language, realm, preload }: ParkRequest): Promise<void> {
   const sample = { language, code: '', args: [], resultBytes: 0 }
   // The run does it again, with what is its own; the second time engines are done with it ten times faster.

@@ -31,7 +31,7 @@ export interface CommandEnd {
 const timedOutCode = 124
 const cancelledCode = 130
 
-/** Before it began: nothing stood around it. */
+/** Before it began: nothing protected it. */
 export const cancelled: CommandEnd = {
   outcome: { kind: 'cancelled' },
   exitCode: cancelledCode,

@@ -30,7 +30,7 @@ export interface EntryAsked extends EntryWishes {
   readonly asks: boolean
 }
 
-/** What has ended, with the walls that stood around it. */
+/** A piece of code that ended, with the layers that protected it. */
 export interface EntryDone extends EntryEnd {
   readonly evidence: ContextProcess['evidence']
   readonly start: 'cold' | 'parked'
@@ -167,9 +167,9 @@ export class LiveContext {
     return entry !== undefined
   }
 
-  /** Its code that runs is ended, and what waits finds the new one. */
+  /** Its running code is ended, and queued code runs in the new interpreter. */
   async restart(): Promise<void> {
-    // An interpreter that is being started is let stand: whoever waits for it hears of no failure.
+    // A starting interpreter is left alone, so its waiting callers see no failure.
     this.#callOff()
     if (this.#entry !== undefined) this.#process?.kill()
     await this.#inTurn(async () => {
@@ -193,7 +193,9 @@ export class LiveContext {
   async #inTurn<T>(act: () => Promise<T>): Promise<T> {
     this.#requireThere()
     if (this.#waiting >= waitingMax)
-      throw new LazaretError('QUEUE_FULL', { detail: `${waitingMax} wait for context ${this.parts.id}.` })
+      throw new LazaretError('QUEUE_FULL', {
+        detail: `${waitingMax} pieces of code are queued for context ${this.parts.id}.`,
+      })
     this.#waiting += 1
     const turn = this.#last.then(() => {
       this.#requireThere()

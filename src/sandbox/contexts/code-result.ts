@@ -73,7 +73,7 @@ export function createCodeResult(data: CodeData): CodeResult {
   return Object.assign(result, own)
 }
 
-/** Of code that was cancelled before its turn: nothing stood around it. */
+/** Of code that was cancelled before its turn: nothing protected it. */
 export const unbegun: Omit<EntryDone, 'isStateKept'> = {
   outcome: { kind: 'cancelled' },
   claims: { logs: [], displays: [] },

@@ -46,8 +46,8 @@ export interface EntryEnd {
 }
 
 /**
- * How long code may take to end when it is interrupted. What computes outside of its language hears of it too late, and is
- * ended with its interpreter: all in all within a second.
+ * How long code may take to end when it is interrupted. What computes outside of its language notices it too late, and
+ * is ended with its interpreter: all in all within a second.
  */
 const graceMs = 750
 /** The first interruption may have come where exceptions are ignored, as in a finalizer. */

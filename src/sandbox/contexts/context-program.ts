@@ -10,7 +10,7 @@ export interface ContextProgram {
   /** Variables that the caller's own take the place of. */
   readonly defaults?: Readonly<Record<string, string>>
   readonly binds: readonly Bind[]
-  /** Has the interpreter load what it will need, before it is told what it is. */
+  /** Has the interpreter load what it will need, before it learns its task. */
   readonly park?: object
   /** Data that the interpreter reserves before it runs anything. */
   readonly dataBytes: number

@@ -77,8 +77,8 @@ export interface CodeContext {
    */
   interrupt(): Promise<boolean>
   /**
-   * Names that may stand at the end of `text` in place of the name that it ends with, at most 100, such as `['append']` for
-   * `rows.app`. Guest text. Looks without calling anything of the guest's; none while code runs.
+   * Names that may stand at the end of `text` in place of the name that it ends with, at most 100, such as `['append']`
+   * for `rows.app`. Guest text. Found without calling guest code; none while code runs.
    */
   complete(text: string): Promise<readonly string[]>
   /**

@@ -31,7 +31,7 @@ export interface GateParts {
 
 /** Each takes a process inside. */
 const connectionsMax = 32
-/** Between two of them, and not for who comes next; and what is known to browsers and us alone. */
+/** Between two of them, and not for the next client; and what is known to browsers and us alone. */
 const keptHeaders = [
   ...['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'proxy-authorization', 'te'],
   ...['cookie', 'set-cookie', 'clear-site-data', 'authorization'],
@@ -159,7 +159,7 @@ export class JupyterGate {
     onward.end()
   }
 
-  /** What is passed on says where it comes from as the client did, and has our right instead of the client's. */
+  /** The forwarded request keeps the client's origin, and has Lazaret's credentials in place of the client's own. */
   #ask(request: IncomingMessage, own: OutgoingHttpHeaders = {}): ClientRequest {
     const { method, headers } = request
     const { searchParams, pathname } = new URL(request.url ?? '/', this.url)

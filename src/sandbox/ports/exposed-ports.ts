@@ -112,7 +112,7 @@ async function listen(
   }
 }
 
-/** Who listens everywhere is found on the loopback, too. */
+/** A listener on all addresses is found on the loopback, too. */
 function urlOf({ address, port, family }: AddressInfo): string {
   const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address
   return family === 'IPv6' ? `http://[${host}]:${port}` : `http://${host}:${port}`

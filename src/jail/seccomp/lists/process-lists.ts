@@ -165,8 +165,7 @@ export const processLists: readonly AllowList[] = [
     argument: 1,
     mask: ~0x40000000 >>> 0, // SCHED_RESET_ON_FORK
     otherwise: 'EPERM',
-    reason:
-      'Real time needs a privilege that guests lack, and other classes use a scheduler of the host.',
+    reason: 'Real time needs a privilege that guests lack, and other classes use a scheduler of the host.',
     allowed: allow([
       [0, 'SCHED_OTHER', 'The usual one.', 'CPython’s tests, chrt, OpenMP'],
       [3, 'SCHED_BATCH', 'Gives way more.', 'chrt, Samba'],

@@ -79,7 +79,7 @@ export class OneRun implements Hearer {
     this.#step(() => this.#enter('start', [JSON.stringify(program)]))
   }
 
-  /** The host has answered a call of the program's. */
+  /** The host has answered one of the program's calls. */
   answer({ type, id, value, error }: Answer): void {
     if (this.#isOver) return
     this.#openCalls -= 1

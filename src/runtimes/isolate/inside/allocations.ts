@@ -57,7 +57,7 @@ export function createAllocationWatch(): (error: Error, frames: readonly unknown
       refusedAdd(refused, error)
       hasRefused = true
     } catch {
-      // No frame of the engine's.
+      // Not an engine frame.
     }
   }
 }

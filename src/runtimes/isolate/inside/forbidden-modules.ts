@@ -11,7 +11,7 @@ const nameHas = uncurryThis(NameSet.prototype.has)
 const nameAdd = uncurryThis(NameSet.prototype.add)
 const matches = uncurryThis(RegExp.prototype.exec)
 
-/** All of Node's, also those that only compute: a program that wants one expects Node. */
+/** All modules of Node, also those that only compute: a program that wants one expects Node. */
 const ofNode =
   'assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns domain events ' +
   'fs http http2 https inspector module net os path perf_hooks process punycode querystring readline repl sea sqlite ' +

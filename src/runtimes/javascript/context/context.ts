@@ -67,7 +67,7 @@ export class Context {
     listen('SIGINT', () => undefined)
   }
 
-  /** A message of the host's, read by the other thread. */
+  /** A message from the host, read by the other thread. */
   take(json: string): void {
     const message = JSON.parse(json) as
       | EntryRequest

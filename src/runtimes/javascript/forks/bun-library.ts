@@ -9,7 +9,7 @@ export interface BunLibrary extends ForkLibrary {
   readonly useUpSeeds: () => void
 }
 
-/** A copy of a text of C's, as an object. */
+/** A copy of a C string, as an object. */
 interface CString {
   readonly toString: () => string
 }

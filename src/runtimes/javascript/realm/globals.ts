@@ -32,7 +32,7 @@ export function installGlobals(request: GuestRequest, input: unknown): void {
   for (const name of hostSettings) delete process.env[name]
 }
 
-/** Bun has read them at its start; they are the host's, not variables of the guest's. */
+/** Bun has read them at its start; they belong to the host, not to the guest. */
 const hostSettings = [
   'BUN_RUNTIME_TRANSPILER_CACHE_PATH',
   'BUN_JSC_jitMemoryReservationSize',

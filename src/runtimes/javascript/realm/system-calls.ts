@@ -33,7 +33,7 @@ function throughNode(): SystemCalls {
     read: (descriptor, bytes, offset) =>
       orWhy(() => readSync(descriptor, bytes, offset, bytesLength(bytes) - offset, null)),
     write(descriptor, bytes, offset) {
-      // Node reads this one, and would find a getter of the guest's.
+      // Node reads this one, and would find the guest's getter.
       defineProperty(bytes, 'byteLength', {
         __proto__: null,
         value: bytesLength(bytes),
