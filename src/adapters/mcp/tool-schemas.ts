@@ -65,7 +65,7 @@ export const outputSchema = z.object({
   validation: z
     .object({ riskLevel: z.enum(['medium', 'high']), findings: findingsSchema })
     .optional()
-    .describe('Present when something in the code is worth a look. Advice: it did not change the run.'),
+    .describe('Present if validation found something in the code. It is advice: it did not change the run.'),
 })
 
 export const validateInputSchema = z.strictObject({
@@ -80,7 +80,7 @@ export const validateOutputSchema = z.object({
 })
 
 export const validateDescription = [
-  'Reads a program without running it, and names what in it is risky, such as eval, processes, the network, or ways into the',
+  'Reads a program without running it, and lists what is risky in it, such as eval, processes, the network, or ways into the',
   'interpreter, each with its line. Advice: execute_code runs every program in a sandbox, whatever this says.',
   'Languages: javascript, typescript, python. At most 50,000 characters.',
 ].join(' ')
@@ -96,7 +96,7 @@ export function describeTool(limits: Limits): string {
     'Nothing is kept between calls: no variables, no files. There is no network.',
     `Limits: ${formatDuration(wallMs)} unless timeout_ms asks for less or more, ${formatSize(memoryBytes)} of memory,`,
     `${formatSize(outputBytes)} of output; long output comes back shortened, so print what matters.`,
-    'Figures of matplotlib and what display() is given come back as pictures.',
+    'matplotlib figures and arguments of display() are returned as pictures.',
     'If the program fails, the result is an error: `outcome` says how it ended, `error` has the message and the line.',
   ].join(' ')
 }

@@ -93,7 +93,7 @@ export const layerRows: readonly LayerRow[] = [
   namespace('mount', 'seeing and changing files of the host', 'mnt'),
   {
     name: 'own-view',
-    stops: 'locking and watching files that everybody has, and reaching sockets and pipes among them',
+    stops: 'locking and watching shared files, and reaching sockets and pipes among them',
     isBuiltBy: ({ records, kinds }) =>
       kinds.has('own-view') &&
       records.every((record) => record.do !== 'open-tree' || record.path.startsWith('/dev/')),
@@ -160,14 +160,14 @@ function describeOwnUid({ identity, observed }: Seen): ProbeLayer {
   const name = 'own uid'
   if (identity === 'own') {
     const inside = observed['Uid']?.split(' ')[0] ?? '?'
-    return { name, state: 'ok', observed: `guests are uid ${inside} inside, an id of their own outside` }
+    return { name, state: 'ok', observed: `guests are uid ${inside} inside, and have their own id outside` }
   }
   return {
     name,
     state: 'weaker',
     observed: 'guests have the uid of this process; their processes and file watches count against it',
-    meaning: 'Of what is shown to guests they can read whatever this user can, however its modes protect it.',
-    fix: 'Start as root: cells then get ids of their own and never run as root.',
+    meaning: 'Guests can read everything shown to them that this user can read, whatever its mode.',
+    fix: 'Start as root: cells then get their own ids and never run as root.',
   }
 }
 
@@ -175,7 +175,7 @@ function describeOwnUid({ identity, observed }: Seen): ProbeLayer {
 function describeOwnView({ layers, refusedLowers }: Seen): ProbeLayer {
   const name = 'own view'
   if (layers.includes('own-view'))
-    return { name, state: 'ok', observed: 'folders of the host are shown by an overlay of the cell’s own' }
+    return { name, state: 'ok', observed: 'folders of the host are shown through the cell’s own overlay' }
   const refused = refusedLowers.map((folder) => `the kernel refuses one of ${folder}`)
   return {
     name,

@@ -58,7 +58,7 @@ const sandboxTools: readonly Tool<z.ZodType>[] = [
     name: 'create_sandbox',
     title: 'Create a sandbox',
     description:
-      'Makes a small isolated machine that stays between calls: files in /workspace, processes, and variables of run_code. No network. Close it with close_sandbox when you are done.',
+      'Creates a small isolated machine that persists between calls: files in /workspace, processes, and the variables of run_code. No network. Close it with close_sandbox when you are done.',
     schema: schemas.createSandbox,
     act: calls.createSandbox,
     refused: {},
@@ -67,7 +67,7 @@ const sandboxTools: readonly Tool<z.ZodType>[] = [
     name: 'run_code',
     title: 'Run code in a sandbox',
     description:
-      'Runs Python, JavaScript or TypeScript as in a notebook: variables, imports and functions stay for the next call. The value of the last expression, displays and figures come back. Await works at the top.',
+      'Runs Python, JavaScript or TypeScript as in a notebook: variables, imports and functions persist until the next call. Returns the value of the last expression, displays and figures. Top-level await works.',
     schema: schemas.runCode,
     act: calls.runCode,
   }),
@@ -75,14 +75,14 @@ const sandboxTools: readonly Tool<z.ZodType>[] = [
     name: 'execute_command',
     title: 'Execute a command in a sandbox',
     description:
-      'Runs a line of bash in a sandbox. Start servers with `&`: they go on. Processes of run_code are apart: commands do not see them, and they share files alone.',
+      'Runs a line of bash in a sandbox. Start servers with `&`: they keep running. Commands and run_code share files, but cannot see each other’s processes.',
     schema: schemas.executeCommand,
     act: calls.executeCommand,
   }),
   tool({
     name: 'read_file',
     title: 'Read a file of a sandbox',
-    description: 'At most 1 MiB. A picture (PNG, JPEG, GIF, WebP) comes as a picture.',
+    description: 'At most 1 MiB. A picture (PNG, JPEG, GIF, WebP) is returned as an image.',
     schema: schemas.readFile,
     act: calls.readFile,
     isReadOnly: true,
@@ -91,7 +91,7 @@ const sandboxTools: readonly Tool<z.ZodType>[] = [
   tool({
     name: 'write_file',
     title: 'Write a file of a sandbox',
-    description: 'Folders that are missing are made.',
+    description: 'Creates missing folders.',
     schema: schemas.writeFile,
     act: calls.writeFile,
     refused: {},
@@ -109,7 +109,7 @@ const sandboxTools: readonly Tool<z.ZodType>[] = [
     name: 'fork_context',
     title: 'Fork a code context',
     description:
-      'Gives a second set of variables that begins as a copy of the first, in milliseconds: to try something and go back. Python only.',
+      'Creates a second set of variables as a copy of the first, in milliseconds, for example to try something and go back. Python only.',
     schema: schemas.forkContext,
     act: forkContext,
     refused: {},
@@ -125,7 +125,7 @@ const sandboxTools: readonly Tool<z.ZodType>[] = [
   tool({
     name: 'close_sandbox',
     title: 'Close a sandbox',
-    description: 'Ends everything in it. Its files are gone.',
+    description: 'Ends everything in it and deletes its files.',
     schema: schemas.closeSandbox,
     act: calls.closeSandbox,
     refused: { isClosed: false },

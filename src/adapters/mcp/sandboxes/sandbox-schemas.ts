@@ -26,14 +26,14 @@ export const runCode = {
       .string()
       .max(100)
       .optional()
-      .describe('A name for a set of variables of its own. Default: one for each language.'),
+      .describe('The name of a separate set of variables. Default: one for each language.'),
     timeout_ms: timeoutMs,
   }),
   output: outputSchema.extend({
     isStateKept: z
       .boolean()
       .optional()
-      .describe('Whether variables, imports and functions are there for the next call.'),
+      .describe('Whether variables, imports and functions still exist for the next call.'),
     note: z.string().optional(),
   }),
 }
@@ -43,7 +43,7 @@ export const executeCommand = {
     sandbox_id: sandboxId,
     command: z
       .string()
-      .describe('A line of bash. It keeps the folder and the variables of the commands before.'),
+      .describe('A line of bash. It keeps the folder and the variables of earlier commands.'),
     cwd: z.string().max(4096).optional(),
     timeout_ms: timeoutMs,
   }),
