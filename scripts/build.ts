@@ -79,7 +79,7 @@ function publicFiles(kind: 'types' | 'default'): string[] {
   return Object.values(manifest.exports).flatMap((entry) => (typeof entry === 'string' ? [] : [entry[kind]]))
 }
 
-/** What guests read that is no TypeScript. */
+/** Files for guests that are not TypeScript. */
 function copyAsTheyAre(): void {
   for (const file of globSync(['src/runtimes/**/*.{py,json}', 'src/policy/**/*.py'], { cwd: root })) {
     const copy = join(fresh, file.replace(/^src/, '.'))

@@ -1,5 +1,5 @@
 /*
- * Finds by /proc/self/fd what an engine has open, and recreates it. What is none of the known kinds prevents the
+ * Finds by /proc/self/fd what an engine has open, and recreates it. A descriptor of an unknown kind prevents the
  * zygote: a fork would miss it, or share it.
  */
 #include "descriptors.h"

@@ -34,7 +34,7 @@ export function oldestNode(): string {
   mkdirSync(cache, { recursive: true })
   const fresh = mkdtempSync(join(cache, 'fresh-'))
   try {
-    // In a folder that is no package, for `npm pack` runs the scripts of one.
+    // In a folder that is not a package, because `npm pack` runs the scripts of a package.
     execFileSync('npm', ['pack', name, '--silent'], { cwd: fresh, stdio: ['ignore', 'ignore', 'inherit'] })
     const archive = join(fresh, `node-linux-${process.arch}-${version}.tgz`)
     const hash = createHash('sha512').update(readFileSync(archive)).digest('base64')

@@ -193,7 +193,7 @@ export interface LazaretOptions {
   readonly uidRange?: UidRange
   /** Limits that may go unenforced if the machine cannot enforce them. */
   readonly allowUnenforced?: readonly LimitName[]
-  /** A log of all work: who asked for what, and how it ended; each record has the hash of the previous one. */
+  /** A log of all work: the client, the work and its end; each record has the hash of the previous one. */
   readonly audit?: AuditOptions | false
   /** Signs every result: what ran, how it ended and which layers protected it. */
   readonly receipts?: ReceiptOptions | false

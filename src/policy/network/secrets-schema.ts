@@ -26,7 +26,7 @@ const hostSchema = z
   })
 
 const secretSchema = z.strictObject({
-  // A line end would begin another header; what is shorter would be hidden in places where it is no secret.
+  // A line end would begin another header; a shorter value would be masked in places where it is not a secret.
   value: z
     .string()
     .regex(/^[\x20-\x7e]{8,4096}$/, { error: 'is not 8 to 4096 characters of printable ASCII' }),

@@ -203,7 +203,7 @@ imports = {ast.Import: see_import, ast.ImportFrom: see_import_from}
 # Fields without a node in them that anything looks at.
 plain = {"ctx", "op", "ops", "id", "attr", "arg", "name", "asname", "module", "level", "kind"}
 plain |= {"type_comment", "type_ignores", "conversion", "is_async", "simple"}
-# By the class of a node, which lacks those that it was not given; what is no node has none.
+# By the class of a node, which lacks those that it was not given; a value that is not a node has none.
 fields_of = {ast.Constant: (), ast.Import: (), ast.ImportFrom: ()}
 
 

@@ -17,7 +17,7 @@ export interface ChannelListener {
   readonly onMalformed?: () => void
   /** Where calls of host functions go, when the request has any. */
   readonly calls?: FunctionCalls | null
-  /** For a harness that is no process of its own: its console is where it prints. */
+  /** For a harness without its own process: its console is where it prints. */
   readonly onLog?: (entry: LogEntry) => void
   /** Told of each display as it comes. */
   readonly onDisplay?: (bundle: MimeBundle, facts: DisplayFacts) => void
@@ -25,6 +25,6 @@ export interface ChannelListener {
   readonly onClear?: (waits: boolean) => void
   /** Whether the guest continues after it reported that it is done: more work may follow, see `next()`. */
   readonly isLasting?: boolean
-  /** For a harness that is no process of its own: its messages in addition to those of any harness. */
+  /** For a harness without its own process: its messages in addition to those of any harness. */
   readonly onOther?: (fields: Message['fields']) => void
 }

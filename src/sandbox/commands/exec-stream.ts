@@ -16,7 +16,7 @@ export type ExecEvent =
 
 type Wishes = Pick<ExecOptions, 'onOutput' | 'signal'>
 
-/** The command starts when the first event is requested; who stops reading ends it. */
+/** The command starts when the first event is requested; a reader that stops ends it. */
 export async function* streamExec(
   command: string,
   { onOutput, signal }: Wishes,

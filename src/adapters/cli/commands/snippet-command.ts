@@ -123,7 +123,7 @@ function printFailure({ code, message }: { readonly code: string; readonly messa
   process.stderr.write(`${toJsonLine({ code, message })}\n`)
 }
 
-/** What came is no request. */
+/** The input is not a valid request. */
 class InvalidInput extends Error {}
 
 const invalid = (reason: string): SnippetResult => ({

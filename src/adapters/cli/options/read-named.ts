@@ -21,7 +21,7 @@ export function readNamedText(path: string): Promise<string> {
   return readNamed(path, () => readFileSync(path, 'utf8'))
 }
 
-/** Throws a UsageError where what was read is no public key. */
+/** Throws a UsageError if the file is not a public key. */
 export async function requireKey(path: string, text: string): Promise<void> {
   const { readPublicKey } = await import('../../../observe/verify-receipt.ts')
   await readNamed(path, () => readPublicKey(text))

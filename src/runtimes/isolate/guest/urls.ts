@@ -2,7 +2,7 @@
 import { urlParts } from '../inside/protocol.ts'
 import type { UrlPart, UrlQuestion } from '../inside/protocol.ts'
 
-/** The answer as JSON; `undefined` for what is no URL. */
+/** The answer as JSON; `undefined` for an invalid URL. */
 export function answerUrl(questionJson: string): string | undefined {
   const question = JSON.parse(questionJson) as UrlQuestion
   switch (question.ask) {

@@ -19,7 +19,7 @@ export interface Outside {
    * function of `Inside`, because the Node process would keep long results in memory that V8 does not count.
    */
   readonly settle: (outcomeJson: string) => void
-  /** Answers a `UrlQuestion`, in JSON; `undefined` for what is no URL. */
+  /** Answers a `UrlQuestion`, in JSON; `undefined` for an invalid URL. */
   readonly url: (questionJson: string) => string | undefined
 }
 

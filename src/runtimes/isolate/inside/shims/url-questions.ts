@@ -28,7 +28,7 @@ export function requireArguments(given: number, least: number): void {
     throw new NativeTypeError(`${least === 1 ? 'An argument is' : `${least} arguments are`} required`)
 }
 
-/** `undefined` for what is no URL. */
+/** `undefined` for an invalid URL. */
 export function askUrl(href: unknown, base?: unknown): Parts | undefined {
   const from = base === undefined ? '' : `,"base":${jsonString(textOf(base))}`
   return ask(`{"ask":"parse","href":${jsonString(textOf(href))}${from}}`) as Parts | undefined
