@@ -33,7 +33,7 @@ export interface GateParts {
 const connectionsMax = 32
 /** Between two of them, and not for the next client; and what is known to browsers and us alone. */
 const keptHeaders = [
-  ...['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'proxy-authorization', 'te'],
+  ...['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'proxy-authorization', 'te', 'trailer'],
   ...['cookie', 'set-cookie', 'clear-site-data', 'authorization'],
 ]
 
@@ -112,7 +112,14 @@ export class JupyterGate {
     // Also where the server switched protocols, which nobody had asked for.
     onward.once('close', () => response.headersSent || fail())
     onward.once('response', (answer) => {
-      response.writeHead(answer.statusCode ?? 502, this.#headersOf(answer.headers, request))
+      try {
+        response.writeHead(answer.statusCode ?? 0, this.#headersOf(answer.headers, request))
+      } catch {
+        // Node's parser takes more than Node sends, such as a status of 099.
+        answer.destroy()
+        fail()
+        return
+      }
       pipeline(answer, response, () => undefined)
     })
     response.once('close', () => onward.destroy())

@@ -28,6 +28,9 @@ def answer(client):
     if name == b"/echo": client.sendall(head + b"\\r\\n" + asked)
     elif name == b"/cookies": client.sendall(head + b"Set-Cookie: a=b; Path=/\\r\\nClear-Site-Data: \\"*\\"\\r\\n\\r\\n")
     elif name == b"/garbage": client.sendall(b"\\0\\xff no answer\\r\\n\\r\\n" * 100)
+    elif name == b"/status": client.sendall(b"HTTP/1.1 099 Odd\\r\\nContent-Length: 0\\r\\n\\r\\n")
+    elif name == b"/odd": client.sendall(b"HTTP/1.1 999 Odd\\r\\nContent-Length: 5\\r\\nX-\\xe9: a\\r\\n\\r\\nabc")
+    elif name == b"/texts": client.sendall(head + b"X-Own: \\x80\\xff\\r\\nTrailer: a\\r\\nContent-Length: 1\\r\\n\\r\\na")
     elif name == b"/header": client.sendall(b"HTTP/1.1 200 OK\\r\\nX: " + b"x" * 1_000_000)
     elif name == b"/switch": client.sendall(b"HTTP/1.1 101 Switching Protocols\\r\\nUpgrade: websocket\\r\\nConnection: Upgrade\\r\\nSec-WebSocket-Accept: wrong\\r\\nX-Own: 1\\r\\n\\r\\n")
     elif name == b"/endless":
@@ -78,8 +81,9 @@ test('what is no answer is told as that, and the port goes on', { skip }, async 
   await withJupyter(async ({ jupyter }) => {
     await takeOver(jupyter)
     const right = { authorization: `token ${jupyter.token}` }
-    for (const name of ['garbage', 'header'])
-      assert.equal((await visit(`${jupyter.url}${name}`, right)).status, 502, name)
+    for (const name of ['garbage', 'header', 'status', 'odd'])
+      assert.equal((await visit(`${jupyter.url}${name}`, right).catch(() => null))?.status, 502, name)
+    assert.equal(await (await visit(`${jupyter.url}texts`, right)).text(), 'a')
     // Switched without being asked to.
     await assert.rejects(visit(`${jupyter.url}switch`, { ...right, 'x-n': '1' }).then(requireAnswer))
     const socket = new WebSocket(`${jupyter.url.replace('http', 'ws')}switch`, { headers: right })
