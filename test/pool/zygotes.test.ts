@@ -35,7 +35,7 @@ describe('zygotes', { skip: !canFork && 'behind namespaces, on x64' }, () => {
         packages: {},
         usual: defaultLimits,
       },
-      ...{ prove: () => Promise.resolve(), onZygoteFailing: () => assert.fail() },
+      ...{ prove: () => Promise.resolve(), onZygoteFailing: (_shape, reason) => assert.fail(String(reason)) },
       ...parts,
     })
 

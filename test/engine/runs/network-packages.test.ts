@@ -102,12 +102,12 @@ const programs: Record<string, { readonly needs: string; readonly ask: (from: st
 
 describe('in a network that is a policy', { skip: obstacle }, () => {
   for (const [name, { needs, ask }] of Object.entries(programs))
-    it(`${name} reaches a server that a rule names, and says why no other`, async (test) => {
+    it(`${name} reaches a server that a rule names, and says why no other`, async (context) => {
       await using sandbox = await lazaret.sandbox({
         network: { allow: [`localhost:${port}`] },
         files: { 'ca.pem': authority.certificate },
       })
-      if ((await sandbox.exec(needs)).exitCode !== 0) return test.skip(`there is no ${name}`)
+      if ((await sandbox.exec(needs)).exitCode !== 0) return context.skip(`${name} is not installed`)
       const bad = await sandbox.exec(`${trust}; ${ask(unnamed)}`, { timeout: 60_000 })
       assert.deepEqual([bad.outcome.kind, bad.stdout], ['completed', ''])
       assert.notEqual(bad.exitCode, 0)
