@@ -153,7 +153,7 @@ describe('a host that gets malformed frames', () => {
   for (const [name, bytes] of Object.entries(lies)) {
     it(`refuses ${name}, and ends the cell`, async () => {
       const cell = startLiar(folder, { control: bytes, waits: true })
-      await assert.rejects(cell.ready, /not a frame/)
+      await assert.rejects(cell.ready, /an invalid frame/)
       await cell.gone
     })
   }

@@ -119,7 +119,7 @@ test('code that is too long, not a string, or in a language that it does not rea
     await validator.validate(' '.repeat(50_000), language)
     await assert.rejects(validator.validate(' '.repeat(50_001), language), {
       code: 'CODE_REJECTED',
-      message: /50001 characters; 50000 is the most/,
+      message: /50001 characters; validation reads at most 50000/,
     })
     await assert.rejects(validator.validate(7 as never, language), { code: 'INVALID_REQUEST' })
   }
