@@ -100,7 +100,7 @@ function compileOne(kind: Kind, source: string, folder: string): string {
   const object = join(folder, `${name}.${kind}.o`)
   const { compiler, compile } = flagsOf[kind]
   const redirected = isOfLauncher ? ['-include', join(fuzz, 'redirect.h')] : []
-  const included = ['-I', cell, '-I', fuzz]
+  const included = ['-I', cell, '-I', fuzz, '-I', join(root, 'native')]
   execFileSync(compiler, [...always, ...compile, ...redirected, ...included, '-c', source, '-o', object], {
     stdio: ['ignore', 'inherit', 'inherit'],
   })
@@ -110,7 +110,7 @@ function compileOne(kind: Kind, source: string, folder: string): string {
 /** Everything that only computes, and what a finding needs to say its word and stop. */
 const harmless = new Set(
   `__errno_location __ctype_b_loc bcmp memchr memcmp memcpy memmove memset strchr strcmp strcspn strlen strncmp strrchr
-  strstr strtol strtoul strtoull snprintf sysconf sigaddset sigemptyset malloc free longjmp _setjmp qsort abort fputs fputc
+  __cmsg_nxthdr strstr strtol strtoul strtoull snprintf sysconf sigaddset sigemptyset malloc free longjmp _setjmp qsort abort fputs fputc
   fwrite stdout stderr explicit_bzero __stack_chk_fail __isoc23_strtol __isoc23_strtoull`
     .trim()
     .split(/\s+/),

@@ -1,6 +1,7 @@
 /** What fuzzing starts from: real plans, frames and files, as the host and the kernel write them. */
 import { constants } from 'node:os'
 
+import { relayFrame } from '../../src/jail/edge/relay-frames.ts'
 import { PayloadWriter, encodeFrame, frameType, held } from '../../src/jail/launch/frames.ts'
 import { planCell } from '../../src/jail/plan/plan.ts'
 import { hostView, ownView } from '../../src/jail/plan/place.ts'
@@ -41,6 +42,7 @@ const makers: Readonly<Record<string, () => Buffer[]>> = {
   confine: () => plans().slice(0, -1).map(confineInput),
   collect: () => [encodeWanted(wanted), folderNames(['a', 'b.txt', '..', 'c'], ['d'], [])],
   files: () => [archive(), folderNames(['a', 'b.txt', '..', 'c'], ['d'], [])],
+  relay: () => [relayInput()],
   proc: () => [processFiles('sh'), processFiles('a) R 1 (b'), processFiles('\\nVmSize:')],
 }
 
@@ -123,6 +125,28 @@ function nurseryInput(): Buffer {
     greet(2, 3),
     greet(2, 4),
   ])
+}
+
+/** What a host says to the relay, and launchers and guests: mostly zeros, of which this relay's secret and tokens are. */
+function relayInput(): Buffer {
+  const payload = () => new PayloadWriter()
+  const token = Buffer.alloc(16)
+  const open = payload().bytes(Buffer.from('name')).bytes(Buffer.alloc(32)).finish()
+  const admit = payload().bytes(token).u32(1).u32(4).u64(100_000).finish()
+  const connect = payload()
+    .u32(443)
+    .bytes(Buffer.from([127, 0, 0, 1]))
+    .bytes(token)
+    .finish()
+  const each = [0, 1, 2].flatMap((id) => [
+    encodeFrame(relayFrame.admit, id, admit),
+    encodeFrame(relayFrame.answer, id, payload().u32(id).bytes(Buffer.alloc(12)).finish()),
+    encodeFrame(relayFrame.connect, id, connect),
+    encodeFrame(relayFrame.refuse, id + 3),
+  ])
+  const drops = [0, 1].map((id) => encodeFrame(relayFrame.drop, id))
+  const host = Buffer.concat([encodeFrame(relayFrame.open, 0, open), ...each, ...each.slice(2, 4), ...drops])
+  return Buffer.concat([word(host.length), host, Buffer.alloc(1024)])
 }
 
 /** One of each kind alone, so that a mutation of a payload need not survive the forty records before it. */

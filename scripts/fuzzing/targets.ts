@@ -27,6 +27,7 @@ export const targets: readonly Target[] = [
     includes: ['watch/memory/memory', 'watch/processor', 'outbox', 'watch/memory/sockets'],
     inputBytesMax: 8192,
   },
+  { name: 'relay', includes: [], inputBytesMax: 8192 },
 ]
 
 /** Where main.c is not part of the target, its `main` would be left over. */
