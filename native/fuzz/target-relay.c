@@ -144,7 +144,8 @@ static void begin_anew(void) {
 
 static void happen(void) {
   uint32_t index = fake_number(INDEX_MAX);
-  uint32_t events = fake_number(2) == 0 ? EPOLLIN : (uint32_t[]){EPOLLOUT, EPOLLIN | EPOLLOUT, EPOLLHUP, EPOLLERR}[fake_number(4)];
+  static const uint32_t all[] = {EPOLLIN, EPOLLIN, EPOLLOUT, EPOLLIN | EPOLLOUT, EPOLLHUP, EPOLLERR};
+  uint32_t events = all[fake_number(sizeof all / sizeof *all)];
   switch (fake_number(8)) {
     case 0: hear_host(EPOLLIN); break;
     case 1: if (doorstep_fd >= 0) accept_lines(); break;
@@ -166,7 +167,9 @@ static void check_counts(void) {
   for (uint32_t i = 0; i < used; i++) open += connections[i].state != FREE && connections[i].state != CLOSED;
   if (open != open_count) found("connections: more or fewer than are counted");
   if (strangers > STRANGERS_MAX) found("lines: more strangers than are bounded");
-  if (inbox_bytes > sizeof inbox || outbox_bytes > sizeof outbox || outbox_sent > outbox_bytes) found("a buffer counts more than it has");
+  if (inbox_bytes > sizeof inbox || outbox_bytes > sizeof outbox || outbox_sent > outbox_bytes) {
+    found("a buffer counts more than it has");
+  }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

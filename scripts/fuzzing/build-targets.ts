@@ -110,8 +110,9 @@ function compileOne(kind: Kind, source: string, folder: string): string {
 /** Everything that only computes, and what a finding needs to say its word and stop. */
 const harmless = new Set(
   `__errno_location __ctype_b_loc bcmp memchr memcmp memcpy memmove memset strchr strcmp strcspn strlen strncmp strrchr
-  __cmsg_nxthdr strstr strtol strtoul strtoull snprintf sysconf sigaddset sigemptyset malloc free longjmp _setjmp qsort abort fputs fputc
-  fwrite stdout stderr explicit_bzero __stack_chk_fail __isoc23_strtol __isoc23_strtoull`
+  strstr strtol strtoul strtoull snprintf sysconf sigaddset sigemptyset malloc free longjmp _setjmp qsort abort fputs fputc
+  fwrite stdout stderr explicit_bzero __stack_chk_fail __isoc23_strtol __isoc23_strtoull
+  __cmsg_nxthdr`
     .trim()
     .split(/\s+/),
 )
