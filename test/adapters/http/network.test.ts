@@ -41,3 +41,22 @@ test(
     assert.deepEqual([isolation.network, receipt.network?.wouldAllow], ['policy', ['evil.example']])
   },
 )
+
+test(
+  'a sandbox has secrets at the edge, whose values no reply repeats',
+  { skip: needsNamespaces },
+  async () => {
+    const engine = { access: { networks: ['none', 'policy'] } } as const
+    await using here = await serveHere({ engine, allow: ['network'] })
+    const remote = connectLazaret({ url: here.url, token: adaToken })
+    const value = 'sk-of-the-client-1'
+    const secrets = { KEY: { value, hosts: ['good.example'] } }
+    await using sandbox = await remote.sandbox({ network, secrets })
+    assert.match((await sandbox.exec('env | grep ^KEY=')).stdout, /^KEY=lazaret_[0-9a-f]{32}\n$/)
+    const body = { network, secrets: { KEY: { value, hosts: ['other.example'] } } }
+    const { status, json } = await send(here.url, '/v1/sandboxes', { body })
+    assert.equal(status, 400)
+    assert.match(String(json['detail']), /other\.example:443/)
+    assert.ok(!JSON.stringify(json).includes(value))
+  },
+)

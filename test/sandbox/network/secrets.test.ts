@@ -1,7 +1,7 @@
 /** Secrets at the edge of a sandbox's network: programs use a key that they do not have, and it does not come back. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -155,6 +155,23 @@ import os, urllib.request
 urllib.request.urlopen(urllib.request.Request('${url}/', headers={'X-Key': os.environ['API_KEY']})).status`
     const { value: status } = await sandbox.runCode(code, { language: 'python' })
     assert.deepEqual([status, api.last.headers['x-key']], [200, value])
+  })
+
+  it('is in no audit log, event or receipt', async () => {
+    const file = join(folder, 'audit.log')
+    const told: unknown[] = []
+    await using audited = createLazaret({
+      access: { networks: ['local-policy'] },
+      audit: { file },
+      admit: (work) => void told.push(work),
+      onEvent: (event) => told.push(event),
+    })
+    await using sandbox = await audited.sandbox({ network, secrets })
+    told.push(await sandbox.exec(`curl -sS -H "X-Key: $API_KEY" ${url}/`))
+    assert.equal(api.last.headers['x-key'], value)
+    const all = `${JSON.stringify(told)}${readFileSync(file, 'utf8')}`
+    assert.ok(!all.includes(value))
+    assert.match(all, /API_KEY/)
   })
 
   it('opens a WebSocket, and is hidden in what comes over it', async () => {
