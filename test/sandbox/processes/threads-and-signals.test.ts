@@ -1,4 +1,5 @@
 /** A signal to a process with several threads: its main thread hears it, unless another one waits for it. */
+import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { useSandbox } from '../use-sandbox.ts'
