@@ -12,9 +12,10 @@ import { licencesOf } from './licences.ts'
 /** Loading them file by file took a third of the processor time of a short run. */
 const bundledPackages = ['commander', 'zod']
 
-/** Beside the package's entries: the command, and what threads start with. These keep their places. */
+/** Beside the package's entries: the command, and what threads and processes start with. These keep their places. */
 const programs = [
   'adapters/cli/main.js',
+  'jail/edge/secrets/proxy-process.js',
   'policy/validation/parser-thread.js',
   'runtimes/snippet/guest.js',
   'sandbox/processes/line-search-thread.js',

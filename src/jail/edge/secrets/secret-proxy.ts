@@ -31,7 +31,8 @@ const program = fileURLToPath(
 
 /** By which Node learns of authorities that the operator trusts. */
 const passedOn = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'] as const
-const useSystemCertificates = '--use-system-ca'
+/** It trusts what the machine trusts, and what passes through it lies in few places of the heap. Older Nodes lack some. */
+const wishes = ['--use-system-ca', '--max-semi-space-size=2', '--max-old-space-size=128']
 
 export class SecretProxy {
   readonly #parts: ProxyParts
@@ -106,9 +107,7 @@ export class SecretProxy {
 
 /** Its standard streams lead nowhere: what it might say of a failure could be a secret. */
 function start(): ChildProcess {
-  const options = process.allowedNodeEnvironmentFlags.has(useSystemCertificates)
-    ? [useSystemCertificates]
-    : []
+  const options = wishes.filter((wish) => process.allowedNodeEnvironmentFlags.has(wish.split('=')[0] ?? ''))
   const known = passedOn.flatMap((name) => {
     const value = process.env[name]
     return value === undefined ? [] : [[name, value] as const]
