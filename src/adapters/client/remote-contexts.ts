@@ -23,6 +23,7 @@ export interface RemoteContext {
   look(): Promise<{ readonly status: 'running' | 'idle' | 'gone' }>
   runCode(code: string, options?: Omit<RunCodeOptions, 'context' | 'language'>): Promise<CodeResult>
   interrupt(): Promise<boolean>
+  complete(text: string): Promise<readonly string[]>
   fork(options?: ForkOptions): Promise<RemoteContext>
   restart(): Promise<void>
 }
@@ -95,6 +96,10 @@ function toContext(sandbox: SandboxConnection, { id, language, cwd }: ShownConte
     interrupt: async () => {
       const asked = { method: 'POST', path: `${path}/interrupt` } as const
       return (await sandbox.sendJson<{ readonly interrupted: boolean }>(asked)).interrupted
+    },
+    complete: async (text) => {
+      const asked = { method: 'POST', path: `${path}/complete`, json: JSON.stringify({ text }) } as const
+      return (await sandbox.sendJson<{ readonly matches: readonly string[] }>(asked)).matches
     },
     fork: async (options = {}) => {
       const json = JSON.stringify(options)

@@ -46,6 +46,8 @@ test(
     assert.equal((await sandbox.runCode('len(x)', { context: 'notes' })).value, 2)
     assert.equal((await sandbox.listCodeContexts()).length, 2)
     assert.equal((await (await sandbox.getCodeContext('notes'))?.look())?.status, 'idle')
+    await context.runCode('rows = [1]')
+    assert.deepEqual(await context.complete('rows.app'), ['append'])
     const fork = await context.fork({ id: 'twin' })
     assert.deepEqual([fork.id, (await fork.runCode('len(x)')).value], ['twin', 2])
     await context.restart()
@@ -111,6 +113,7 @@ test('contexts are their token’s alone, and what JSON cannot say is refused', 
     ['', {}],
     ['/c', undefined],
     ['/c/run', { code: '1' }],
+    ['/c/complete', { text: 'x' }],
     ['/c/interrupt', {}],
     ['/c/restart', {}],
   ] as const)
@@ -124,6 +127,10 @@ test('contexts are their token’s alone, and what JSON cannot say is refused', 
     { code: '1', more: 1 },
   ])
     assert.equal(await statusOf('/c/run', body), 400, JSON.stringify(body))
+  for (const text of ['pri', 'x'.repeat(1_000_000)])
+    assert.equal(await statusOf('/c/complete', { text }), 200)
+  for (const body of [{}, { text: 1 }, { text: 'x', more: 1 }])
+    assert.equal(await statusOf('/c/complete', body), 400, JSON.stringify(body))
   assert.equal(await statusOf('', { functions: ['f'] }), 400)
   assert.equal(await statusOf('', { language: 'shell' }), 400)
   assert.equal((await send(url, `${base}/none`)).json['code'], 'CONTEXT_GONE')

@@ -64,6 +64,16 @@ export const contextRoutes: readonly Route[] = [
   },
   {
     method: 'POST',
+    path: `${one}/complete`,
+    scope,
+    summary: 'Names that may stand at the end of a text in place of the one it ends with',
+    body: 'CompleteRequest',
+    status: 200,
+    reply: 'Completed',
+    serve: complete,
+  },
+  {
+    method: 'POST',
     path: `${one}/fork`,
     scope,
     summary: 'Fork it: a second context with the same state; Python only',
@@ -138,6 +148,17 @@ async function remove(exchange: Exchange, api: Api): Promise<void> {
 
 async function interrupt(exchange: Exchange, api: Api): Promise<void> {
   await exchange.reply(200, { interrupted: await contextOf(exchange, api).interrupt() })
+}
+
+async function complete(exchange: Exchange, api: Api): Promise<void> {
+  const context = contextOf(exchange, api)
+  using turn = api.quotas.begin(exchange.token)
+  void turn
+  const { text, ...others } = await exchange.readJson()
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined)
+    throw invalid(`unknown key ${JSON.stringify(unknown.slice(0, 100))}; known is text`)
+  await exchange.reply(200, { matches: await context.complete(text as string) })
 }
 
 async function restart(exchange: Exchange, api: Api): Promise<void> {
