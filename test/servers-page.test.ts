@@ -77,11 +77,11 @@ function waitFor(event: string): Promise<void> {
   return new Promise((resolve) => lines.on('line', (line) => line === event && resolve()))
 }
 
-/** The page's program up to the part that only shows it, with a line for each event. */
+/** The page's program up to the part that only shows it, with a line for each event of work. */
 function startServer(): ChildProcess {
   const [block] = findBlocks('docs/operate/servers.md', readText('docs/operate/servers.md'))
   const [program = ''] = (block?.code ?? '').split('\nconst { port } = ')
-  const onEvent = `onEvent: ({ type, outcome = '' }) => console.log(\`\${type} \${outcome}\`.trim())`
+  const onEvent = `onEvent: ({ type, outcome = '' }) => type.startsWith('work-') && console.log(\`\${type} \${outcome}\`.trim())`
   const source = program
     .replace("'lazaret'", JSON.stringify(join(checkoutRoot, 'src/index.ts')))
     .replace('createLazaret({', `createLazaret({ ${onEvent},`)

@@ -4,6 +4,7 @@ import { messageOf } from '../core/primordials.ts'
 import type { ProtectionLevel } from '../core/protection.ts'
 import type { Usage } from '../core/receipt.ts'
 import type { SandboxWork, Work } from '../core/work.ts'
+import type { LeftBehind } from '../jail/machine/machine.ts'
 import type { WorkRecord } from '../observe/audit.ts'
 import { sha256 } from '../observe/digest.ts'
 import { readInput } from '../policy/hostile-input.ts'
@@ -65,6 +66,11 @@ export class Events {
 
   tellOfLowered(level: ProtectionLevel, { message, hint }: LazaretError): void {
     this.#tell({ type: 'protection-lowered', level, reason: message, fix: hint })
+  }
+
+  readonly tellOfSwept = (left: LeftBehind, hosts: number): void => {
+    // Cgroups are swept amid `createLazaret()`; an observer may use what that returns.
+    queueMicrotask(() => this.#tell({ type: 'leftovers-removed', left, hosts }))
   }
 
   /** Observers never decide: if one throws, the result is returned anyway. */

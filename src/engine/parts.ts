@@ -73,7 +73,7 @@ interface GroundParts {
 function createGround(options: ParsedOptions, { clock, events, open }: GroundParts): EngineGround {
   const { access, uidRange, minimumProtection: minimum, toolchains } = options
   const offersPolicies = access.networks?.some((kind) => kind.endsWith('policy')) === true
-  const machine = new Machine({ uidRange, offersPolicies })
+  const machine = new Machine({ uidRange, offersPolicies, onSwept: events.tellOfSwept })
   const onRefusal = (refusal: LazaretError) => events.tellOfLowered(machine.level, refusal)
   const found = new Toolchains(toolchains)
   const { folder, bytesMax = environmentBytesUsual, packageHosts = [] } = options.environments

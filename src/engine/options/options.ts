@@ -5,6 +5,7 @@ import type { LimitName, Limits } from '../../core/limits.ts'
 import type { Preload } from '../../core/preload.ts'
 import type { Language, RuntimeName } from '../../core/request.ts'
 import type { ProtectionLevel } from '../../core/protection.ts'
+import type { LeftBehind } from '../../jail/machine/machine.ts'
 import type { UidRange } from '../../jail/machine/uid-range.ts'
 import type { PoolSizes } from '../../pool/shape.ts'
 import type { EnvironmentsOptions } from '../../environments/environments-folder.ts'
@@ -104,6 +105,16 @@ export type LazaretEvent =
       readonly type: 'audit-failed'
       readonly reason: string
       readonly fix: string
+    }
+  /**
+   * Hosts that were killed had left cgroups or folders of runs behind, which are gone now. Cgroups are looked for when a
+   * Lazaret is created, folders when the machine first refuses namespaces.
+   */
+  | {
+      readonly type: 'leftovers-removed'
+      readonly left: LeftBehind
+      /** Of how many hosts. */
+      readonly hosts: number
     }
   /** Sent once: the machine refuses namespaces, so runs from now on have a weaker wall. */
   | {

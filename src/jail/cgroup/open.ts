@@ -10,8 +10,9 @@ import type { Hierarchies } from './version-1.ts'
 import { openVersion2 } from './version-2.ts'
 
 export type CgroupAnswer =
-  | { readonly parent: CgroupParent; readonly reason?: undefined }
-  | { readonly parent?: undefined; readonly reason: string }
+  /** `sweptHosts` is how many dead hosts had left groups behind, which are gone now. */
+  | { readonly parent: CgroupParent; readonly sweptHosts: number; readonly reason?: undefined }
+  | { readonly parent?: undefined; readonly sweptHosts?: undefined; readonly reason: string }
 
 /**
  * Makes the parent group of this host process, or says why that is impossible. Blocking, a fraction of a millisecond.
@@ -21,17 +22,18 @@ export function openCgroups(): CgroupAnswer {
     const own = findOwnGroups()
     const name = nameOfThisHost()
     if (own.version1 !== undefined) {
-      Object.values(own.version1).forEach(sweep)
+      const swept = new Set(Object.values(own.version1).flatMap(sweep))
       const inside = (folder: string) => `${folder}/${name}`
       const { memory, pids, cpu, shares } = own.version1
       const hierarchies = { memory: inside(memory), pids: inside(pids), cpu: inside(cpu) }
       return {
         parent: openVersion1(shares === undefined ? hierarchies : { ...hierarchies, shares: inside(shares) }),
+        sweptHosts: swept.size,
       }
     }
     if (own.version2 === undefined) return { reason: own.reason }
-    sweep(own.version2)
-    return { parent: openVersion2(own.version2, name) }
+    const swept = sweep(own.version2)
+    return { parent: openVersion2(own.version2, name), sweptHosts: swept.length }
   } catch (error) {
     return { reason: describe(error as NodeJS.ErrnoException) }
   }
@@ -43,8 +45,12 @@ function describe({ code, path, message }: NodeJS.ErrnoException): string {
   return `${code}: no cgroups can be made in ${dirname(path)}`
 }
 
-/** Removes the groups of hosts that died without doing so. Their processes died with them, through their stubs. */
-function sweep(folder: string): void {
+/**
+ * Removes the groups of hosts that died without doing so, and answers their names. Their processes died with them,
+ * through their stubs.
+ */
+function sweep(folder: string): string[] {
+  const swept: string[] = []
   for (const name of readdirSync(folder)) {
     if (!isLeftBehind(name)) continue
     try {
@@ -53,10 +59,12 @@ function sweep(folder: string): void {
         if (entry.isDirectory()) removeGroup(`${group}/${entry.name}`)
       }
       removeGroup(group)
+      swept.push(name)
     } catch {
       // Still dying, or another host sweeps at the same time: the next start tries again.
     }
   }
+  return swept
 }
 
 /** The folders of the groups that this process is in, from /proc/self/cgroup and the mounts. */

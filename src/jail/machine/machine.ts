@@ -44,7 +44,12 @@ export interface MachineOptions {
   readonly offersPolicies?: boolean
   /** How names are looked up, if not as the host does. */
   readonly lookup?: Lookup | undefined
+  /** Hears of how many dead hosts it has removed what they had left behind. */
+  readonly onSwept?: (left: LeftBehind, hosts: number) => void
 }
+
+/** What a host leaves behind that is killed. */
+export type LeftBehind = 'cgroups' | 'folders'
 
 /** Far more than one request can show. */
 const refusedLowersMax = 1000
@@ -69,12 +74,14 @@ export class Machine {
   readonly #ids: UidAllocator
   readonly #leases = new Leases()
   readonly #work = new WorkFolders()
+  readonly #onSwept: MachineOptions['onSwept']
   #wall: Wall = 'namespaces'
   #refusal: LazaretError | undefined
   #swept: Promise<void> | undefined
   #cells = 0
 
-  constructor({ uidRange, without = [], offersPolicies = false, lookup }: MachineOptions) {
+  constructor({ uidRange, without = [], offersPolicies = false, lookup, onSwept }: MachineOptions) {
+    this.#onSwept = onSwept
     this.relays = new Relays(lookup)
     this.offersPolicies = offersPolicies
     if (process.platform !== 'linux') {
@@ -94,6 +101,7 @@ export class Machine {
     const answer = without.includes('cgroup') ? { reason: 'left out on request' } : openCgroups()
     this.#cgroups = answer.parent
     this.cgroupReason = answer.reason ?? ''
+    this.#tellOfSwept('cgroups', answer.sweptHosts)
     this.#ids = new UidAllocator(uidRange)
     this.limitFigures = {
       openFilesHard: readHardLimit('Max open files') ?? 1_048_576,
@@ -127,8 +135,16 @@ export class Machine {
       this.#wall = walls[walls.indexOf(wall) + 1] ?? 'none'
       this.#refusal = refusal
     }
-    await (this.#swept ??= this.#work.sweep(this.#ids))
+    await (this.#swept ??= this.#sweepFolders())
     return isNews
+  }
+
+  async #sweepFolders(): Promise<void> {
+    this.#tellOfSwept('folders', await this.#work.sweep(this.#ids))
+  }
+
+  #tellOfSwept(left: LeftBehind, hosts = 0): void {
+    if (hosts > 0) this.#onSwept?.(left, hosts)
   }
 
   /** From now on no cell makes its own view of this folder. False if that was already so. */

@@ -24,8 +24,12 @@ export class WorkFolders {
     return `${this.#own}/run-${++this.#runs}`
   }
 
-  /** Removes what dead hosts left behind. Never throws: what cannot be removed is left to the next start. */
-  async sweep(ids: UidAllocator): Promise<void> {
+  /**
+   * Removes what dead hosts left behind, and answers of how many it removed all. Never throws: what cannot be removed is
+   * left to the next start.
+   */
+  async sweep(ids: UidAllocator): Promise<number> {
+    let swept = 0
     const temporary = tmpdir()
     for (const name of listFolder(temporary).filter(isLeftBehind)) {
       const folder = `${temporary}/${name}`
@@ -33,7 +37,9 @@ export class WorkFolders {
       if (uid === undefined || uid !== process.geteuid?.()) continue // somebody who only uses our names
       for (const run of listFolder(folder)) await sweepRun(`${folder}/${run}`, ids)
       removeEmpty(folder)
+      if (!existsSync(folder)) swept++
     }
+    return swept
   }
 
   /** Throws if a run has left something in it; a second call tries again. */

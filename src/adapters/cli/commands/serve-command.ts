@@ -112,6 +112,8 @@ async function serve(flags: ServeFlags, context: CommandContext): Promise<number
     const metrics = await loadMetrics()
     const onEvent = (event: LazaretEvent): void => {
       metrics?.hear(event)
+      if (event.type === 'leftovers-removed')
+        warn(`removed ${event.left} that a killed process had left behind (${event.hosts})`)
       // Of what else happens, metrics and the audit log tell.
       if ('fix' in event) warn(`${event.type}: ${event.reason} ${event.fix}`)
     }
