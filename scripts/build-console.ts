@@ -10,6 +10,7 @@ import { layerRows } from '../src/jail/layers/layer-rows.ts'
 
 const root = join(import.meta.dirname, '..')
 const source = join(root, 'console')
+const editor = join(root, 'node_modules/@codemirror/view')
 const terminal = join(root, 'node_modules/@xterm/xterm')
 
 export async function bundleConsole(build: string): Promise<void> {
@@ -31,15 +32,17 @@ export async function bundleConsole(build: string): Promise<void> {
     chunkFileNames: 'terminal.js',
   })
   if (output.length !== 2) throw new Error(`the console has ${output.length} scripts`)
-  const licence = readFileSync(join(terminal, 'LICENSE'), 'utf8').trim()
-  const script = join(target, 'terminal.js')
-  writeFileSync(
-    script,
-    `/*!\n@xterm/xterm and @xterm/addon-fit\n\n${licence}\n*/\n${readFileSync(script, 'utf8')}`,
-  )
+  addLicence(join(target, 'console.js'), 'CodeMirror and Lezer', join(editor, 'LICENSE'))
+  addLicence(join(target, 'terminal.js'), '@xterm/xterm and @xterm/addon-fit', join(terminal, 'LICENSE'))
   const styles = [join(source, 'console.css'), join(terminal, 'css/xterm.css')]
   writeFileSync(join(target, 'console.css'), styles.map((file) => readFileSync(file, 'utf8')).join('\n'))
   for (const file of ['index.html', 'icon.svg']) copyFileSync(join(source, file), join(target, file))
+}
+
+/** Of what is bundled into the script. */
+function addLicence(script: string, names: string, licence: string): void {
+  const text = readFileSync(licence, 'utf8').trim()
+  writeFileSync(script, `/*!\n${names}\n\n${text}\n*/\n${readFileSync(script, 'utf8')}`)
 }
 
 /** The table of layers has code beside its texts; the page needs the texts. */

@@ -119,7 +119,8 @@ class RunView {
 
   #choose(language: Language): void {
     this.#language = language
-    for (const tab of this.root.querySelectorAll<HTMLElement>('[data-language]'))
+    this.#editor.language = language
+    for (const tab of this.root.querySelectorAll<HTMLElement>('button[data-language]'))
       tab.setAttribute('aria-pressed', String(tab.dataset['language'] === language))
     const fitting = examples.filter((one) => one.language === language)
     this.#examples.replaceChildren(...fitting.map(({ label }) => element('option', { value: label }, label)))

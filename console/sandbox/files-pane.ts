@@ -23,6 +23,7 @@ export class FilesPane {
       type: 'file',
       multiple: true,
       id: 'upload',
+      'aria-label': 'Files to upload',
       class: 'hidden',
       onChange: () => void this.#upload(choose.files),
     })

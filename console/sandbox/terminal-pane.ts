@@ -4,7 +4,7 @@ import { Terminal } from '@xterm/xterm'
 import type { RemoteSandbox, RemoteTerminal } from '../../src/adapters/client/index.ts'
 import { element } from '../elements.ts'
 import { sayError } from '../view.ts'
-import { allowStylesFromScripts } from './style-sheets.ts'
+import { allowStylesFromScripts } from '../style-sheets.ts'
 
 const scrollbackMax = 2000
 

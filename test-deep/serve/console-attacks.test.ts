@@ -45,7 +45,7 @@ test('whatever a program prints, displays, returns and throws stays text', { ski
     'addEventListener("securitypolicyviolation", (e) => console.error(e.violatedDirective))',
   )
   await page.goto(`${here.url}/#token=${adaToken}`)
-  await page.locator('textarea').fill(program)
+  await page.locator('.cm-content').fill(program)
   await page.getByText('Input and limits').click()
   await page.getByLabel('Input, as JSON').fill(JSON.stringify({ text: hostile, svg }))
   await page.getByRole('button', { name: 'Run', exact: true }).click()

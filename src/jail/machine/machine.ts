@@ -44,7 +44,7 @@ export interface MachineOptions {
   readonly offersPolicies?: boolean
   /** How names are looked up, if not as the host does. */
   readonly lookup?: Lookup | undefined
-  /** Hears of how many dead hosts it has removed what they had left behind. */
+  /** Called when leftovers of dead hosts were removed, with the number of those hosts. */
   readonly onSwept?: (left: LeftBehind, hosts: number) => void
 }
 

@@ -39,7 +39,7 @@ test('its first load is small, and has nothing of the terminal', async () => {
     assert.equal(headers['content-encoding'], 'gzip')
     bytes += Number(headers['content-length'])
   }
-  assert.ok(bytes < 60 * 1024, `${bytes} bytes`)
+  assert.ok(bytes < 160 * 1024, `${bytes} bytes`)
 })
 
 test('a link leads to the console from anywhere, but no page embeds or fetches it, and no other name has it', async () => {

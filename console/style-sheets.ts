@@ -1,6 +1,6 @@
 /**
- * The terminal library writes its colours into `style` elements and attributes, which the policy of this page refuses as it
- * would a guest's. Here they become style sheets and properties, which scripts may set: nothing of them is parsed as HTML.
+ * The libraries of the editor and the terminal write their styles into `style` elements and attributes, which the policy of
+ * this page refuses as it would a guest's. Here they become style sheets and properties, which scripts may set: nothing of them is parsed as HTML.
  */
 
 let isDone = false

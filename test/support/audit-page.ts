@@ -1,0 +1,27 @@
+/** What axe-core finds in a page that keeps people from using it. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface Violation {
+  readonly id: string
+  readonly impact: string | null
+  readonly nodes: readonly { readonly target: readonly unknown[]; readonly failureSummary?: string }[]
+}
+
+/** Its rules of serious and critical impact; what is described is each element that breaks one. */
+export async function auditPage(page: Page): Promise<string[]> {
+  // Styles fade in, and a colour that is on its way has too little contrast.
+  await page.evaluate(
+    'Promise.all(document.getAnimations().map((one) => one.finished.catch(() => undefined)))',
+  )
+  await page.evaluate(`${axe};0`)
+  const { violations } = await page.evaluate<{ violations: Violation[] }>('axe.run({ preload: false })')
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
+    )
+}
