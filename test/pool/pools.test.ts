@@ -393,7 +393,9 @@ describe('a worker that dies while it waits', () => {
       await waitForParked(1, own)
       assert.equal(stats()?.failures, 0)
       assert.deepEqual(
-        events.map(({ type }) => type).filter((type) => !/^work-|^protection-lowered$/.test(type)),
+        events
+          .map(({ type }) => type)
+          .filter((type) => !/^work-|^protection-lowered$|^leftovers-removed$/.test(type)),
         ['pool-failing'],
       )
     })
