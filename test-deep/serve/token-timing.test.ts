@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomInt } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { test } from 'node:test'
-import { serveHere, tokenOf } from '../test/adapters/http/serve-here.ts'
+import { serveHere, tokenOf } from '../../test/adapters/http/serve-here.ts'
 
 const rounds = 2000
 const real = `lzt_${randomBytes(32).toString('base64url')}`
