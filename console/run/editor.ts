@@ -33,11 +33,28 @@ const attributes = {
  */
 const replaceByState = EditorView.domEventHandlers({
   beforeinput: ({ inputType, data }, view) => {
-    if (inputType !== 'insertText' || data === null || view.state.selection.main.empty) return false
-    view.dispatch(view.state.replaceSelection(data), { userEvent: 'input.type', scrollIntoView: true })
+    if (inputType !== 'insertText' || data === null) return false
+    const { from, to } = selectionOf(view)
+    if (from === to) return false
+    const insert = view.state.toText(data)
+    const selection = { anchor: from + insert.length }
+    view.dispatch({ changes: { from, to, insert }, selection, userEvent: 'input.type', scrollIntoView: true })
     return true
   },
 })
+
+/** The page's, where the state has not heard of the newest one yet. */
+function selectionOf(view: EditorView): { readonly from: number; readonly to: number } {
+  const { main } = view.state.selection
+  const selection = document.getSelection()
+  if (!main.empty || selection === null || selection.isCollapsed || selection.rangeCount === 0) return main
+  const range = selection.getRangeAt(0)
+  if (!view.contentDOM.contains(range.commonAncestorContainer)) return main
+  return {
+    from: view.posAtDOM(range.startContainer, range.startOffset),
+    to: view.posAtDOM(range.endContainer, range.endOffset),
+  }
+}
 
 export class Editor {
   readonly root = element('div', { class: 'editor' })
