@@ -7,6 +7,7 @@ import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
+  cpSync,
   mkdirSync,
   realpathSync,
   renameSync,
@@ -18,6 +19,7 @@ import { afterEach, beforeEach, test } from 'node:test'
 
 import { createTemporaryFolder } from '../../adapters/cli/temporary-folder.ts'
 import type { TemporaryFolder } from '../../adapters/cli/temporary-folder.ts'
+import { checkoutRoot } from '../../support/sources/checkout.ts'
 import { copyProgram } from '../../support/sources/copy-program.ts'
 
 const bun = process.arch === 'arm64' ? '@oven/bun-linux-aarch64' : '@oven/bun-linux-x64'
@@ -28,6 +30,8 @@ let folder: TemporaryFolder
 beforeEach(async () => {
   folder = await createTemporaryFolder()
   copyProgram(inFolder('above', 'program'), (name) => name === 'acorn')
+  // Of a build these modules are part of a bundle.
+  cpSync(join(checkoutRoot, 'src'), inFolder('above', 'program', 'src'), { recursive: true })
 })
 afterEach(async () => folder[Symbol.asyncDispose]())
 
@@ -51,9 +55,9 @@ interface Found {
 
 /** What the copy of our program takes for its packages. */
 function look(): Found {
-  const build = inFolder('above', 'program', 'dist', 'runtimes')
-  const script = `const { Toolchains } = await import('${build}/packages/toolchains.js')
-const { packageBind } = await import('${build}/packages/package-files.js')
+  const build = inFolder('above', 'program', 'src', 'runtimes')
+  const script = `const { Toolchains } = await import('${build}/packages/toolchains.ts')
+const { packageBind } = await import('${build}/packages/package-files.ts')
 const toolchains = new Toolchains()
 const found = { bun: toolchains.bun(), acorn: '', why: '' }
 try { found.acorn = packageBind('acorn').host } catch (error) { found.why = error.message }
