@@ -191,6 +191,8 @@ print(status(say('PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n')))`
       const key = String(request.headers['x-key'])
       if (request.url === '/gzip')
         return void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(key))
+      if (request.url === '/odd')
+        return void response.socket?.end('HTTP/1.1 99 Odd\r\nContent-Length: 0\r\n\r\n')
       response.writeEarlyHints({ link: `<https://${host}/>; rel=preload; title="${key}"` })
       response.writeHead(200, `Fine ${key}`, {
         [`x-${key}`]: 'name',
@@ -202,11 +204,13 @@ print(status(say('PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n')))`
       response.addTrailers({ 'x-last': key })
       return void response.end('body')
     }
-    const answer = await run(`print(say(ask()))\nprint(status(say(ask('/gzip'))))`)
+    const answer = await run(
+      `print(say(ask()))\nprint(status(say(ask('/gzip'))))\nprint(status(say(ask('/odd'))))`,
+    )
     assert.match(answer, /^HTTP\/1\.1 200 OK\r?\n/)
     assert.match(answer, /x-lower: \*{17}/)
     assert.ok(!answer.includes(Buffer.from(`ab${value}cd`).toString('base64').slice(6, 18)))
-    assert.match(answer, /502$/)
+    assert.match(answer, /502\n502$/)
     assert.equal(api.last.headers['accept-encoding'], 'identity')
   })
 

@@ -73,14 +73,28 @@ function send({ request, response, connection }: Exchange, body?: Buffer): void 
       refuse(response, 502, `${admission.target.host} sent an encoding that nobody had asked for.`)
       return
     }
-    response.writeHead(answer.statusCode ?? 502, headersFrom(answer.rawHeaders, hidden))
-    response.flushHeaders()
+    if (!writeHead(response, answer, hidden)) {
+      answer.destroy()
+      refuse(response, 502, `${admission.target.host} sent an answer that cannot be passed on.`)
+      return
+    }
     pipeline(answer, new MaskingStream(hidden), response, () => undefined)
   })
   response.once('close', () => outgoing.destroy())
   if (body !== undefined) outgoing.end(body)
   else if (hasBody(request)) pipeline(request, outgoing, () => undefined)
   else outgoing.end()
+}
+
+/** Node reads statuses and headers that it does not write. */
+function writeHead(response: ServerResponse, answer: IncomingMessage, hidden: readonly string[]): boolean {
+  try {
+    response.writeHead(answer.statusCode ?? 0, headersFrom(answer.rawHeaders, hidden))
+    response.flushHeaders()
+    return true
+  } catch {
+    return false
+  }
 }
 
 function begin(
