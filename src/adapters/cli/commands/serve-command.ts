@@ -1,5 +1,5 @@
 /** `lazaret serve`: one engine behind HTTP, until a signal comes. */
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { LazaretEvent } from '../../../engine/options/options.ts'
 import type { LazaretMetrics } from '../../../observe/metrics/index.ts'
 import type { ApiToken } from '../../http/api-tokens.ts'
@@ -67,11 +67,10 @@ export function addServeCommand(program: Command, context: CommandContext): void
     .option('--public-host <name...>', 'further host names that callers use for this server')
     .option('--open', 'open the console in a browser')
     .option('--cors <origin...>', 'origins whose pages may call the server; they need a token too')
-    .option(
-      '--drain <duration>',
-      'how long work may continue after SIGTERM (default 30s)',
-      parseDuration,
-      defaultDrainMs,
+    .addOption(
+      new Option('--drain <duration>', 'how long work may continue after SIGTERM')
+        .argParser(parseDuration)
+        .default(defaultDrainMs, '30s'),
     )
     .option('--bound <name=value>', 'change a bound of docs/operate/http.md (repeatable)', parseBound)
     .option('--json', 'print one JSON document, on one line, once it listens')
