@@ -96,6 +96,7 @@ export const notDaily = [
   'test/adapters/cli/output/records',
   'test/adapters/cli/commands/serve',
   'test/adapters/http/disconnect',
+  'test/adapters/http/serve-end',
   'test/adapters/http/slow',
   'test/adapters/mcp/cancel',
   'test/adapters/mcp/slow',
