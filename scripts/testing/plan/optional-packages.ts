@@ -32,6 +32,10 @@ const packages: readonly OptionalPackage[] = [
     reason: new RegExp(`\\b${name}\\b`),
     isHere: () => canImport(name),
   })),
+  ...['pip', 'requests'].map((name) => ({
+    reason: new RegExp(`^${name} is not installed`),
+    isHere: () => canImport(name),
+  })),
   { reason: /^pip for the Python/, isHere: () => canImport('pip') },
   { reason: /\bIPython\b/, isHere: () => canImport('IPython') },
   {
