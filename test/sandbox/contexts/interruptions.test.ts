@@ -23,7 +23,7 @@ const kept: Readonly<Record<'python' | 'javascript', Cases>> = {
     'awaiting what never comes': 'import asyncio\nprint("ready")\nawait asyncio.Event().wait()',
     'awaiting a thread':
       'import asyncio, threading\nstop = threading.Event()\nprint("ready")\ntry:\n    await asyncio.to_thread(stop.wait, 60)\nfinally:\n    stop.set()',
-    'a program': 'import subprocess\nprint("ready")\nsubprocess.run(["sleep", "60"])',
+    'a program': 'import subprocess\nsubprocess.run(["sh", "-c", "echo ready; exec sleep 60"])',
     'reading a pipe': 'import os\nr, w = os.pipe()\nprint("ready")\nos.read(r, 1)',
   },
   javascript: {
@@ -32,7 +32,7 @@ const kept: Readonly<Record<'python' | 'javascript', Cases>> = {
     'awaiting a timer': 'console.log("ready"); await new Promise((done) => setTimeout(done, 60000))',
     'a wait that blocks':
       'console.log("ready"); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)',
-    'a program': 'console.log("ready"); require("node:child_process").execSync("sleep 60")',
+    'a program': 'require("node:child_process").execSync("echo ready; exec sleep 60", { stdio: "inherit" })',
     'a regular expression': 'console.log("ready"); /^(a+)+$/.test("a".repeat(64) + "!")',
     'awaiting a thread that computes':
       'const { Worker } = require("node:worker_threads"); const worker = new Worker("for (;;);", { eval: true }); console.log("ready"); await new Promise((done) => worker.on("exit", done))',
