@@ -1,5 +1,6 @@
 /** The tarball as a stranger gets it: packed, installed elsewhere, used without a compiler and without this checkout. */
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
@@ -58,6 +59,24 @@ test('what threads and processes of the host start with is a file of its own', (
     named.filter((path) => !paths.includes(path)),
     [],
   )
+})
+
+test('its import loads no HTTP and no TLS, which would take a third of its time', () => {
+  const code = `await import('lazaret')
+const loaded = process.moduleLoadList.filter((one) => / (?:http|https|http2|tls)$/.test(one))
+console.log(JSON.stringify(loaded))`
+  const args = ['--input-type=module', '--eval', code]
+  assert.equal(execFileSync(process.execPath, args, { cwd: consumer, encoding: 'utf8' }), '[]\n')
+})
+
+test('no line of it is so long that an uncaught error fills a screen, but for tables', () => {
+  const chunks = paths.filter((path) => path.startsWith('dist/chunks/'))
+  const long = chunks.flatMap((path) =>
+    read(path)
+      .split('\n')
+      .filter((line) => line.length > 10_000),
+  )
+  assert.ok(long.length < 3, `${long.length} lines`)
 })
 
 test('the licences of the packages in the bundle are in the tarball', () => {

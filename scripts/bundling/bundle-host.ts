@@ -7,6 +7,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { rolldown } from 'rolldown'
 import type { Plugin } from 'rolldown'
+import { breakLines } from './break-lines.ts'
 import { licencesOf } from './licences.ts'
 
 /** Loading them file by file took a third of the processor time of a short run. */
@@ -34,7 +35,7 @@ export async function bundleHost(build: string, entries: readonly string[]): Pro
     plugins: [keepPlaces(build, rootModule)],
     checks: { pluginTimings: false },
   })
-  await bundle.write({
+  const { output } = await bundle.write({
     dir: build,
     minify: { compress: true, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
     comments: false,
@@ -43,6 +44,8 @@ export async function bundleHost(build: string, entries: readonly string[]): Pro
     // A chunk of its own, so that it is one folder below the build.
     codeSplitting: { groups: [{ name: 'root', test: rootModule }] },
   })
+  for (const one of output)
+    if (one.type === 'chunk') writeFileSync(join(build, one.fileName), breakLines(one.code))
   rmSync(rootModule)
   writeFileSync(join(build, 'LICENSES.txt'), `${licencesOf(bundledPackages)}\n`)
 }

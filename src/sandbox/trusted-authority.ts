@@ -3,7 +3,6 @@
  * machine and of the operator in one file, since most programs read no other once they are told of one.
  */
 import { readFileSync } from 'node:fs'
-import { rootCertificates } from 'node:tls'
 
 import { certificatesFolder, certificateVariables } from './certificates.ts'
 import type { Certificates } from './certificates.ts'
@@ -38,5 +37,6 @@ function systemCertificates(): string {
       // Another distribution's.
     }
   }
-  return rootCertificates.join('\n')
+  // Loaded here, because it takes 20 ms, and only machines without certificates need it.
+  return process.getBuiltinModule('node:tls').rootCertificates.join('\n')
 }

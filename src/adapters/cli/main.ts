@@ -15,10 +15,14 @@ if (major < 22 || (major === 22 && minor < 12)) {
   // `npm run` moves to the package's folder; the paths that a person writes are meant from where they are.
   if (process.env['npm_lifecycle_event'] === 'lazaret' && process.env['INIT_CWD'])
     process.chdir(process.env['INIT_CWD'])
-  // What V8 compiled once, it reads from then on, where whoever runs this may write to the package's folder. Elsewhere is no
-  // place for it: V8 trusts what it reads.
-  const { enableCompileCache } = await import('node:module')
-  enableCompileCache(`${import.meta.dirname}/../../../.compile-cache`)
+  // What V8 compiled once, it reads from then on, where the package's folder belongs to whoever runs this. In a folder of
+  // somebody else root would leave files that its owner cannot remove. Elsewhere is no place for it: V8 trusts what it reads.
+  const { statSync } = await import('node:fs')
+  const folder = `${import.meta.dirname}/../../..`
+  if (statSync(folder).uid === process.getuid?.()) {
+    const { enableCompileCache } = await import('node:module')
+    enableCompileCache(`${folder}/.compile-cache`)
+  }
   if (process.argv[2] === 'snippet') await import('./commands/snippet-thread.ts')
   const { runProgram } = await import('./program.ts')
   process.exitCode = await runProgram(process.argv.slice(2))

@@ -25,7 +25,9 @@ function explain(path: string): { detail: string; hint: string } {
   if (mode === undefined)
     return {
       detail: `There is no launcher for ${process.platform}-${process.arch}.`,
-      hint: 'In a checkout, install a C compiler (`apt-get install gcc libc6-dev`) and run `npm run build:native`.',
+      hint:
+        'If your program is bundled, leave `lazaret` out of the bundle (`--external:lazaret` in esbuild). ' +
+        'In a checkout, install a C compiler (`apt-get install gcc libc6-dev`) and run `npm run build:native`.',
     }
   if ((mode & 0o111) === 0)
     return {

@@ -6,7 +6,7 @@ import type { Activity } from '../activity.ts'
 import { checkFolder, checkKeys } from '../checks.ts'
 import { checkMemory } from '../contexts/context-checks.ts'
 import type { ContextsParts } from '../contexts/contexts.ts'
-import { JupyterGate } from './jupyter-gate.ts'
+import type { JupyterGate } from './jupyter-gate.ts'
 import { JupyterSpace } from './jupyter-space.ts'
 import type { JupyterOptions, JupyterServer } from './jupyter-types.ts'
 
@@ -73,6 +73,8 @@ export class Jupyter {
     this.#space = space
     const token = makeSecret(this.#ground.spaces.parts.clock).toString('hex')
     let patienceMs = startMs
+    // A server and a client of HTTP, which only this needs.
+    const { JupyterGate } = await import('./jupyter-gate.ts')
     const gate = new JupyterGate({
       ...{ token, authorization },
       connect: () => space.connect(patienceMs),
