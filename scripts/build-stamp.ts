@@ -11,7 +11,15 @@ const folder = join(root, 'node_modules/.cache/lazaret')
 const stamp = join(folder, 'build-stamp')
 
 /** The lock file stands for the compilers and for the libraries that are bundled. */
-const inputs = ['src/**', 'console/**', 'scripts/*.ts', 'tsconfig*.json', 'package.json', 'package-lock.json']
+const inputs = [
+  'src/**',
+  'console/**',
+  'scripts/*.ts',
+  'scripts/bundling/**',
+  'tsconfig*.json',
+  'package.json',
+  'package-lock.json',
+]
 
 export function isBuildCurrent(): boolean {
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === describeBuild()
