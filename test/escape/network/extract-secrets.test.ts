@@ -247,7 +247,7 @@ print(one.recv(5) != b'')`
     const find = () =>
       readdirSync('/proc').filter((pid) => {
         try {
-          return readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith('lazaret-secrets\0')
+          return readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith('lazaret-secrets')
         } catch {
           return false
         }

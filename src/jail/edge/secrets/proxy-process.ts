@@ -65,6 +65,7 @@ function leaveRoot(): void {
 }
 
 leaveRoot()
+process.title = 'lazaret-secrets'
 process.on('disconnect', () => process.exit(0))
 process.on('message', (message: ToProxy) => {
   if (message.say === 'open') return open(message.authority, message.connectionsMax)

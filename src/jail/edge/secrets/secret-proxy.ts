@@ -1,5 +1,5 @@
 /** The secret proxy of one sandbox, as the host sees it: started for the first connection, and told of each. */
-import { spawn } from 'node:child_process'
+import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
@@ -112,10 +112,10 @@ function start(): ChildProcess {
     const value = process.env[name]
     return value === undefined ? [] : [[name, value] as const]
   })
-  const child = spawn(process.execPath, [...options, program], {
-    argv0: 'lazaret-secrets',
+  const child = fork(program, {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    env: Object.fromEntries(known),
+    env: { ...Object.fromEntries(known), NODE_OPTIONS: options.join(' ') },
+    execArgv: [],
     cwd: '/',
   })
   child.unref()
