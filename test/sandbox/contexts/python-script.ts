@@ -52,6 +52,10 @@ export const pythonScript: Script = [
   ['[n async for n in agen()]', { value: [0, 1, 2] }],
   ['display("shown")', { shown: [['text/plain']] }],
   [
+    'import base64; display({"image/png": base64.b64encode(b"\\x89PNG\\r\\n\\x1a\\n").decode(), "text/plain": "a figure"}, raw=True)',
+    { shown: [['image/png', 'text/plain']] },
+  ],
+  [
     'display({"text/html": "<b>raw</b>", "text/plain": "raw"}, raw=True)',
     { shown: [['text/html', 'text/plain']] },
   ],

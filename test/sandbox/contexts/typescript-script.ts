@@ -78,6 +78,10 @@ export const typescriptScript: Script = [
   ['namespace Other { export const later = Space.v + 1 }\nOther.later', { value: 4 }],
   ['const mapped: Map<string, bigint> = new Map([["k", 1n]]); mapped', { value: new Map([['k', 1n]]) }],
   ['display({ "text/html": "<b>" } as Record<string, string>, { raw: true })', { shown: [['text/html']] }],
+  [
+    'void display({ [Symbol.for("Jupyter.display")]: (): Record<string, string> => ({ "image/svg+xml": "<svg/>" }) })',
+    { shown: [['image/svg+xml']] },
+  ],
   ['await 1; console.log("ready"); for (;;);', interrupted],
   ['console.log("ready"); await new Promise<never>(() => {})', interrupted],
   ['[read(n), Num.name, Other.later]', { value: ['again', 'Num', 4] }],
