@@ -3,7 +3,7 @@ import { groupEnding } from './plan/processes.ts'
 import type { PassResults } from './results.ts'
 
 /** More failures than this come from the change, not from a slow machine. */
-const failedFilesMax = 8
+const failedFilesMax = 3
 
 /**
  * The runner of Node reads what a process of tests reports in pieces, and loses its place where a piece ends within a
