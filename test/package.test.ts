@@ -195,3 +195,11 @@ await using lazaret = createLazaret()
 console.log((await lazaret.run({ language: 'python', code: 'input_data * 2', input: 21 })).value)`)
   assert.equal(value, 42)
 })
+
+test('an uncaught error is printed without pages of source', () => {
+  const program = `import { createLazaret } from 'lazaret'; createLazaret({ nonsense: 1 })`
+  const { status, stderr } = project.use('node', ['--input-type=module', '-e', program])
+  assert.equal(status, 1)
+  assert.match(stderr, /nonsense/)
+  assert.ok(stderr.length < 6000, `${stderr.length} characters`)
+})

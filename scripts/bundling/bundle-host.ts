@@ -37,7 +37,8 @@ export async function bundleHost(build: string, entries: readonly string[]): Pro
   })
   const { output } = await bundle.write({
     dir: build,
-    minify: { compress: true, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
+    // Lines stay: Node prints the whole line that threw an uncaught error.
+    minify: { compress: true, mangle: { keepNames: true }, codegen: { removeWhitespace: false } },
     comments: false,
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name].js',
