@@ -16,6 +16,7 @@ export const sectionNames = [
   'sandboxes',
   'contexts',
   'snippets',
+  'command',
   'isolates',
   'fairness',
 ] as const
@@ -49,6 +50,8 @@ export async function runSection(name: SectionName, options: BenchOptions): Prom
       return await (await import('./sections/contexts.ts')).benchContexts(options)
     case 'snippets':
       return await (await import('./sections/snippets.ts')).benchSnippets(options)
+    case 'command':
+      return await (await import('./sections/command.ts')).benchCommand(options)
     case 'isolates':
       return await (await import('./sections/isolates.ts')).benchIsolates(options)
     case 'fairness':
