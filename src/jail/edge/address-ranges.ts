@@ -52,44 +52,58 @@ const ranges = (text: string): AddressRange[] =>
  * addresses, among them those at which clouds tell machines their secrets, and what is set aside for documentation and
  * tests. Source: the IANA registries of special-purpose addresses, RFC 6890 and after.
  */
-const privateRanges = ranges(`
+const privateTexts = `
   10.0.0.0/8 100.64.0.0/10 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 192.168.0.0/16
   198.51.100.0/24 203.0.113.0/24 fc00::/7 fe80::/10 fec0::/10 2001:db8::/32 3fff::/20 5f00::/16 100::/64
-`).map((range) => ({ range, set: new RangeSet([range]) }))
+`
 
 /**
  * Where no connection goes by any range: this host, everybody, the addresses that names get inside, and addresses of
  * IPv6 that stand for one of IPv4 (mapped, translated, 6to4, Teredo, local translation).
  */
-const closedRanges = ranges(`
+const closedTexts = `
   0.0.0.0/8 127.0.0.0/8 198.18.0.0/15 224.0.0.0/4 240.0.0.0/4
   ::/96 ::ffff:0:0/96 ::ffff:0:0:0/96 64:ff9b::/96 64:ff9b:1::/48 2001::/23 2002::/16 ff00::/8
-`)
+`
 
-const closed = new RangeSet(closedRanges.filter(({ family }) => family === 'ipv4'))
-const closedSix = new RangeSet(closedRanges.filter(({ family }) => family === 'ipv6'))
+/** Most runs have no network, and never ask. */
+const specialRanges = once(() => {
+  const closed = ranges(closedTexts)
+  const setOf = (family: AddressRange['family']) =>
+    new RangeSet(closed.filter((one) => one.family === family))
+  return {
+    closed,
+    closedSets: { ipv4: setOf('ipv4'), ipv6: setOf('ipv6') },
+    private: ranges(privateTexts).map((range) => ({ range, set: new RangeSet([range]) })),
+  }
+})
+
+function once<Value>(make: () => Value): () => Value {
+  let made: Value | undefined
+  return () => (made ??= make())
+}
 
 export function isClosed(address: string): boolean {
   if (isIP(address) === 0 || address.includes('%')) return true
   // Asked apart: a BlockList looks for an address of IPv4 among the mapped ones, and finds all of them there.
-  return (familyOf(address) === 'ipv4' ? closed : closedSix).has(address)
+  return specialRanges().closedSets[familyOf(address)].has(address)
 }
 
 /** The part of a range for special use that holds the address, if one does. */
 export function privateRangeOf(address: string): AddressRange | undefined {
   const family = familyOf(address)
-  return privateRanges.find(({ range, set }) => range.family === family && set.has(address))?.range
+  return specialRanges().private.find(({ range, set }) => range.family === family && set.has(address))?.range
 }
 
 /** Whether some of a range's addresses can be reached by no rule. */
 export function touchesClosed(range: AddressRange): boolean {
-  return closedRanges.some((other) => contains(other, range) || contains(range, other))
+  return specialRanges().closed.some((other) => contains(other, range) || contains(range, other))
 }
 
 /** Whether a rule for this range opens addresses for special use: then it lies inside of such a range. */
 export function touchesPrivate(range: AddressRange): boolean {
   return (
-    privateRanges.some((other) => contains(other.range, range)) ||
+    specialRanges().private.some((other) => contains(other.range, range)) ||
     ownAddresses().some((own) => isAlone(range, own))
   )
 }
