@@ -4,12 +4,12 @@ import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { SandboxOptions } from '../sandbox/types.ts'
 
 export interface BuildGround {
-  /** `binds` are folders of the host to show besides. */
+  /** `binds` are further folders of the host that the sandbox shows. */
   readonly open: (options: SandboxOptions, binds: readonly Bind[]) => Promise<Sandbox>
   /** The version of the Python that guests run on, if there is one. */
   readonly pythonVersion: () => string | null
-  /** Of one environment, in files. */
+  /** Bound on the files of one environment. */
   readonly bytesMax: number
-  /** Rules for what builds may reach besides the package sources. */
+  /** Rules for hosts that builds may reach in addition to the package sources. */
   readonly packageHosts: readonly string[]
 }

@@ -1,4 +1,4 @@
-/** The story of a build: installed in a sandbox, taken out, looked at, summed up. */
+/** The story of a build: packages are installed in a sandbox, copied out, checked and hashed. */
 import { createReadStream, createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
@@ -60,7 +60,7 @@ export async function build(building: Building): Promise<Built> {
 
 async function install(building: Building): Promise<Installed> {
   const { spec, staged } = building
-  // Beside the folder that is moved to its place in the end.
+  // Next to `staged`, not in it: all of `staged` becomes the environment.
   const packed = `${staged}.tar`
   try {
     const installed = await installAll(building, packed)
@@ -75,7 +75,7 @@ function hasScripts({ allowScripts = [] }: EnvironmentSpec): boolean {
   return allowScripts.length > 0
 }
 
-/** What has install scripts goes into `packed`, everything else to its place. */
+/** If install scripts must still run, the npm project goes into the archive `packed`. All else goes into `staged`. */
 async function installAll(building: Building, packed: string): Promise<Installed> {
   const { spec, staged, ground, options } = building
   const { offline = false } = spec
@@ -100,13 +100,13 @@ async function installAll(building: Building, packed: string): Promise<Installed
   return { python, npm }
 }
 
-/** Installers get the paths of folders as they are in a guest's own file view. */
+/** Installers are given folders by their paths in a guest's own file view, which `restricted` does not have. */
 async function requireOwnView(sandbox: Sandbox): Promise<void> {
   const { isolation } = await sandbox.exec(':')
   if (isolation.level === 'strong' || isolation.level === 'standard') return
   throw new LazaretError('LIMIT_UNENFORCEABLE', {
     detail: `Environments are not built at level ${isolation.level}.`,
-    hint: 'Run `lazaret doctor` for the fix, or build it on another machine and copy the folder of environments.',
+    hint: 'Run `lazaret doctor` for the fix, or build it on another machine and copy the environments folder.',
   })
 }
 
@@ -136,7 +136,7 @@ async function buildWithScripts(building: Building, packed: string): Promise<voi
   await takeOutNpm(installer, building)
 }
 
-/** Installers unpack what they have downloaded beside it. */
+/** Twice an environment's size, because installers unpack their downloads next to them. */
 function limitsOf({ bytesMax }: BuildGround): { readonly diskBytes: number } {
   return { diskBytes: bytesMax * 2 }
 }
@@ -165,7 +165,7 @@ async function takeOut({ sandbox }: Installer, { from, to, ground, options }: Ta
 
 const localFolder = '/opt/lazaret/local'
 
-/** The host's own archives, each in its own place. */
+/** Shows archives of the host, each under its own path. */
 function showLocal({ findLinks = [], npmTarballs = [], npmCache }: EnvironmentSpec) {
   const links = findLinks.map((host, index) => ({ host, guest: `${localFolder}/links-${index}` }))
   const tarballs = npmTarballs.map((host, index) => ({ host, guest: `${localFolder}/package-${index}.tgz` }))

@@ -1,4 +1,4 @@
-/** What an environment is, as its callers see it. */
+/** Public types of environments. */
 
 /** What to install. At least one package. */
 export interface EnvironmentSpec {
@@ -6,9 +6,9 @@ export interface EnvironmentSpec {
   readonly python?: readonly string[]
   /** Packages of npm, such as `zod` or `lodash@4`. */
   readonly npm?: readonly string[]
-  /** Folders of the host with wheels and source archives of Python, beside the package sources. */
+  /** Folders of the host with wheels and source archives of Python, in addition to the package sources. */
   readonly findLinks?: readonly string[]
-  /** Tarballs of npm packages on the host, which are installed too. */
+  /** Tarballs of npm packages on the host, to install too. */
   readonly npmTarballs?: readonly string[]
   /** A cache of npm (`npm config get cache`) on the host, to install from without a network. */
   readonly npmCache?: string
@@ -16,11 +16,11 @@ export interface EnvironmentSpec {
   readonly offline?: boolean
   /** npm packages whose install scripts may run, in a sandbox without a network. Default none. */
   readonly allowScripts?: readonly string[]
-  /** Exact versions and hashes, as `inspect` shows them: what is not in it is not installed. */
+  /** Exact versions and hashes, as `inspect` shows them. Nothing else is installed. */
   readonly lock?: EnvironmentLock
 }
 
-/** Exact versions of everything, as the installers write them down. */
+/** Exact versions of all packages, in the installers' own formats. */
 export interface EnvironmentLock {
   /** A requirements file with hashes. */
   readonly python?: string
@@ -33,22 +33,22 @@ export interface EnvironmentPackage {
   readonly version: string
 }
 
-/** A read-only set of packages that runs and sandboxes name. */
+/** A read-only set of packages that runs and sandboxes use by name. */
 export interface Environment {
   readonly name: string
-  /** SHA-256 of what is in it, in hexadecimal digits: the same files always have the same hash. */
+  /** SHA-256 of its contents, in hexadecimal digits: the same files always have the same hash. */
   readonly hash: string
-  /** When the name came to mean this, in ISO 8601. */
+  /** When the name was last set, in ISO 8601. */
   readonly updatedAt: string
-  /** The version of the Python that it is for, if it has packages for Python. */
+  /** The Python version that it was built for, if it has Python packages. */
   readonly pythonVersion: string | null
   readonly python: readonly EnvironmentPackage[]
   readonly npm: readonly EnvironmentPackage[]
   readonly files: number
-  /** In files. */
+  /** Total size of its files. */
   readonly bytes: number
   readonly lock: EnvironmentLock
-  /** What was asked for but for the lock, which an update asks for again. */
+  /** The original request without its lock; an update repeats it. */
   readonly spec: EnvironmentSpec
 }
 
@@ -59,7 +59,7 @@ export interface EnvironmentProgress {
 }
 
 export interface CreateOptions {
-  /** Whether an environment of this name may exist already; it then means the new one. Default false. */
+  /** Whether to replace an existing environment of this name. Default false. */
   readonly replace?: boolean
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: EnvironmentProgress) => void
@@ -68,8 +68,8 @@ export interface CreateOptions {
 /** The environments of this machine's user. */
 export interface EnvironmentsApi {
   /**
-   * Installs packages in a sandbox, checks what came out, and gives it a name. A build that fails leaves nothing and
-   * changes no name.
+   * Installs packages in a sandbox, checks the installed files, and gives them a name. A build that fails leaves
+   * nothing and changes no name.
    *
    * @throws {LazaretError} INVALID_REQUEST; ENVIRONMENT_EXISTS; ENVIRONMENT_FAILED with the installer's last lines;
    * ACCESS_DENIED where the operator allows no network policies and one is needed; LIMIT_UNENFORCEABLE at level
@@ -86,11 +86,11 @@ export interface EnvironmentsApi {
   /** @throws {LazaretError} ENVIRONMENT_NOT_FOUND. */
   get(name: string): Promise<Environment>
   /**
-   * Takes the name away, and removes the files unless another name means them.
+   * Removes the name, and the files unless another name refers to them.
    *
    * @throws {LazaretError} ENVIRONMENT_NOT_FOUND; ENVIRONMENT_IN_USE while a Lazaret of this machine uses it.
    */
   remove(name: string): Promise<void>
-  /** Removes unnamed and unused environments, and leftovers of killed builds. Answers with the hashes. */
+  /** Removes unnamed, unused environments and leftovers of killed builds. Resolves to the hashes of the former. */
   prune(): Promise<readonly string[]>
 }

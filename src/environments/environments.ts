@@ -11,7 +11,7 @@ import { readName, readSpec } from './read-spec.ts'
 import { EnvironmentStore } from './store.ts'
 
 export interface EnvironmentsParts extends BuildGround {
-  /** Asked for when it is needed: not every user has a home. */
+  /** Looked up only when it is needed, because a user may have no home folder. */
   readonly folder: () => string
   readonly clock: Clock
 }
@@ -19,7 +19,7 @@ export interface EnvironmentsParts extends BuildGround {
 export class Environments implements EnvironmentsApi, AsyncDisposable {
   readonly #parts: EnvironmentsParts
   readonly #store: EnvironmentStore
-  /** Those that this process has used, by hash: how to stop. */
+  /** For each hash that this process uses, the function that ends the use. */
   readonly #used = new Map<string, () => Promise<void>>()
 
   constructor(parts: EnvironmentsParts) {
@@ -68,8 +68,8 @@ export class Environments implements EnvironmentsApi, AsyncDisposable {
   }
 
   /**
-   * For guests. From here on this process uses it until it is disposed, because workers with it may wait for later runs.
-   * Throws ENVIRONMENT_NOT_FOUND; RUNTIME_UNAVAILABLE where it was made for another Python.
+   * Opens an environment for guests. The process then uses it until this object is disposed, because workers with it
+   * may be parked for later runs. Throws ENVIRONMENT_NOT_FOUND; RUNTIME_UNAVAILABLE if it was built for another Python.
    */
   open(name: string): GuestEnvironment {
     const { hash, pythonVersion, npm, python } = this.#find(readName(name))
@@ -107,7 +107,7 @@ export class Environments implements EnvironmentsApi, AsyncDisposable {
   }
 }
 
-/** Compiled parts work with every patch release of a series. */
+/** Compiled modules work with every patch release of a minor version. */
 function series(version: string): string {
   return version.split('.').slice(0, 2).join('.')
 }

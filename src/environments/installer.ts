@@ -1,4 +1,4 @@
-/** A sandbox in which installers run: their output is passed on, and their failures become one error. */
+/** Runs installers in a sandbox, forwards their output, and turns their failures into one error. */
 import { LazaretError } from '../core/errors/errors.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { Variables } from '../sandbox/types.ts'
@@ -6,7 +6,7 @@ import type { CreateOptions, EnvironmentProgress } from './environment.ts'
 
 const lastLinesMax = 12
 const lastCharsMax = 2000
-/** Builds of large packages take minutes; one that hangs ends. */
+/** Large packages take minutes to build. A build that hangs is ended. */
 const stepMsMax = 30 * 60_000
 
 export interface InstallStep {
@@ -40,14 +40,17 @@ export class Installer {
     if (!success) throw failure(step, outcome.kind, lines.end())
   }
 
-  /** What a command prints: guest text, so bounded. Throws ENVIRONMENT_FAILED if it fails or prints more. */
+  /**
+   * Returns what a command prints. It is guest text, so it is bounded. Throws ENVIRONMENT_FAILED if the command fails
+   * or prints more.
+   */
   async ask(command: string, bytesMax: number): Promise<string> {
     const { success, stdout, stderr } = await this.sandbox.exec(command)
     if (success && stdout.length <= bytesMax) return stdout
-    throw failure('summary', 'failed', success ? 'There is too much of it.' : stderr.slice(-lastCharsMax))
+    throw failure('summary', 'failed', success ? 'The output is too long.' : stderr.slice(-lastCharsMax))
   }
 
-  /** A text file that an installer has written: the guest's, so bounded. */
+  /** Reads a text file that an installer wrote. It is guest text, so it is bounded. */
   read(path: string, bytesMax: number): Promise<string> {
     return this.sandbox.readFile(path, { bytesMax })
   }
@@ -73,7 +76,7 @@ class LastLines {
     return this.#last.join('\n').slice(-lastCharsMax)
   }
 
-  /** Guest text, which goes to terminals and logs: without what steers them. */
+  /** Guest text goes to terminals and logs, so control characters are replaced. */
   #add(text: string): void {
     const line = text.slice(0, lastCharsMax).replaceAll(/[^\P{C}\t]/gu, '\uFFFD')
     if (line.trim() === '') return

@@ -1,4 +1,4 @@
-/** Installs packages of npm, and reads from its lock file what was installed. */
+/** Installs npm packages, and reads from npm's lock file what was installed. */
 import { z } from 'zod'
 
 import type { EnvironmentPackage, EnvironmentSpec } from './environment.ts'
@@ -9,14 +9,14 @@ import { readSummary } from './summary.ts'
 
 /** The folder in which npm works. */
 export const npmProject = '/workspace/out/npm'
-/** Where they lie in the sandbox. */
+/** The sandbox's folder of installed packages. */
 export const npmOut = `${npmProject}/node_modules`
 
-/** Of a thousand packages: an eighth of this, and a tenth. */
+/** A thousand packages need an eighth of the first and a tenth of the second. */
 const textBytesMax = 4 * 1024 * 1024
 const summaryBytesMax = 1024 * 1024
 
-/** What is wanted of the lock file is picked inside. */
+/** Runs inside the sandbox and prints only the needed parts of the lock file. */
 const summarize = `
 const { packages } = require('${npmProject}/package-lock.json')
 for (const [path, { version }] of Object.entries(packages))
@@ -34,13 +34,13 @@ export interface NpmInstalled {
 }
 
 export interface LocalPackages {
-  /** Tarballs, as guests find them. */
+  /** Guest paths of tarballs. */
   readonly tarballs: readonly string[]
-  /** A read-only cache. */
+  /** Guest path of a read-only cache. */
   readonly cache: string | undefined
 }
 
-/** Undefined when nothing was asked for. No script of a package runs. */
+/** Undefined if the request names no npm packages. Install scripts do not run. */
 export async function installNpm(
   installer: Installer,
   { npm = [], lock, offline = false }: EnvironmentSpec,
@@ -74,7 +74,7 @@ export async function installNpm(
   }
 }
 
-/** In a sandbox without a network: the scripts of packages that the operator trusts with that. */
+/** Runs the install scripts that the request allows. The sandbox has no network. */
 export async function runScripts(installer: Installer, packages: readonly string[]): Promise<void> {
   const names = packages.map(quote).join(' ')
   await installer.run({
@@ -84,8 +84,8 @@ export async function runScripts(installer: Installer, packages: readonly string
 }
 
 /**
- * npm makes links of the commands in `.bin`, and no link leaves a build: small scripts take their place. What a program
- * of JavaScript is called with is its own path, as it would be through a link.
+ * npm installs commands as links in `.bin`, but a build may not contain links. So each link becomes a small script,
+ * which starts its target by the target's path under `.bin`, as the link did.
  */
 const replaceLinks = (folder: string) => `
 const { readdirSync, readlinkSync, rmSync, writeFileSync } = require('node:fs')

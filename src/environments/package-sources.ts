@@ -1,5 +1,5 @@
 /**
- * Where this machine's own pip and npm get their packages: what their variables and configuration files name. Sources:
+ * Finds where this machine's own pip and npm get their packages, from their variables and configuration files. Sources:
  * pip's documentation, "Configuration"; npm's documentation, "npmrc".
  */
 import { readFileSync, statSync } from 'node:fs'
@@ -10,11 +10,11 @@ import { fileURLToPath } from 'node:url'
 import { homeFolder } from './environments-folder.ts'
 import type { Bind } from '../jail/plan/shape.ts'
 
-/** Variables for installers in a sandbox, and the host's folders that these name. */
+/** Variables for installers in a sandbox, and the host folders that these variables name. */
 export interface PackageSources {
   readonly variables: Readonly<Record<string, string>>
   readonly binds: readonly Bind[]
-  /** Addresses of the index of Python and of the registry of npm, if somebody has configured them. */
+  /** URLs of pip's index and npm's registry, if they are configured. */
   readonly index: string | undefined
   readonly registry: string | undefined
   /** Further indexes. */
@@ -23,7 +23,7 @@ export interface PackageSources {
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** Of pip, by the names that its variables have. */
+/** pip's settings, named as in its variables. */
 const pipSettings = ['index_url', 'extra_index_url', 'find_links', 'trusted_host'] as const
 const sourcesFolder = '/opt/lazaret/sources'
 
@@ -32,7 +32,7 @@ export function findPackageSources(environment: Variables): PackageSources {
   const show = (setting: string, place: string): string => {
     const folder = localFolder(place)
     if (folder === undefined) return withoutPassword(place)
-    // The pages of an index name files beside it.
+    // The pages of an index link to files next to the index folder.
     const host = setting.endsWith('index_url') && dirname(folder) !== '/' ? dirname(folder) : folder
     const guest = shown.get(host) ?? `${sourcesFolder}/${shown.size}`
     shown.set(host, guest)
@@ -69,7 +69,7 @@ export function findPackageSources(environment: Variables): PackageSources {
   }
 }
 
-/** Code of strangers may run there, and reads its variables. */
+/** Untrusted build code can read these variables. */
 function withoutPassword(place: string): string {
   if (!URL.canParse(place)) return place
   const url = new URL(place)
@@ -94,7 +94,7 @@ function pathOf(url: string): string | undefined {
   }
 }
 
-/** The last file that names it counts: the machine's, then the user's. */
+/** Later files override earlier ones: the machine's file comes first, then the user's. */
 function pipSetting(name: string, environment: Variables): string | undefined {
   const home = environment['HOME'] ?? homeFolder() ?? '/'
   const settings = environment['XDG_CONFIG_HOME'] ?? join(home, '.config')
@@ -107,7 +107,7 @@ function pipSetting(name: string, environment: Variables): string | undefined {
   return files.flatMap((file) => iniSetting(file, name) ?? []).at(-1)
 }
 
-/** Of the sections `global` and `install`; a value may go on in indented lines. */
+/** Reads the sections `global` and `install`. A value may continue in indented lines. */
 function iniSetting(file: string, name: string): string | undefined {
   let section = ''
   let found: string[] | undefined
@@ -137,7 +137,7 @@ function npmSetting(name: string, environment: Variables): string | undefined {
   return values.at(-1)
 }
 
-/** It names servers to reach and folders to show, so nobody but root and this user may have written it. */
+/** The file names servers to reach and folders to show, so only root and this user may be able to write to it. */
 function isOurs({ uid, mode }: Stats): boolean {
   return (uid === 0 || uid === process.geteuid?.()) && (mode & groupAndOthersWrite) === 0
 }
@@ -149,7 +149,7 @@ function readLines(file: string): string[] {
     const facts = statSync(file, { throwIfNoEntry: false })
     return facts !== undefined && isOurs(facts) ? readFileSync(file, 'utf8').split('\n') : []
   } catch {
-    // Not for this user.
+    // This user may not read it.
     return []
   }
 }

@@ -1,4 +1,4 @@
-/** Installs packages for Python with the guests' own pip, and reads from its report what was installed. */
+/** Installs Python packages with the guests' own pip, and reads from pip's report what was installed. */
 import { z } from 'zod'
 
 import type { EnvironmentPackage, EnvironmentSpec } from './environment.ts'
@@ -6,15 +6,17 @@ import type { Installer } from './installer.ts'
 import { quote } from './quote.ts'
 import { readSummary } from './summary.ts'
 
-/** Where they lie in the sandbox. */
+/** The sandbox's folder of installed packages. */
 export const pythonOut = '/workspace/out/python'
 
 const reportPath = '/workspace/report.json'
 const lockPath = '/workspace/requirements.lock'
-/** Of a thousand packages it is a sixth of this. */
+/** A thousand packages need a sixth of this. */
 const summaryBytesMax = 1024 * 1024
 
-/** The report has the description of each package too; what is wanted of it is picked inside. */
+/**
+ * Runs inside the sandbox and prints only the needed parts of the report, which also has each package's description.
+ */
 const summarize = `
 import json
 for one in json.load(open("${reportPath}"))["install"]:
@@ -35,7 +37,7 @@ export interface PythonInstalled {
   readonly lock: string
 }
 
-/** `linkFolders` are folders with archives, as guests find them. Undefined when nothing was asked for. */
+/** `linkFolders` are guest paths of folders with archives. Undefined if the request names no Python packages. */
 export async function installPython(
   installer: Installer,
   { python = [], lock, offline = false }: EnvironmentSpec,
@@ -55,13 +57,13 @@ export async function installPython(
   const summary = await installer.ask(`python3 -c ${quote(summarize)}`, summaryBytesMax)
   await installer.run({
     step: 'compile',
-    // Bytecode that does not depend on when it was made. Files that are for another Python do not compile.
+    // The bytecode does not depend on file times. Files for other Python versions fail to compile, which is harmless.
     command: `python3 -m compileall -q -f --invalidation-mode unchecked-hash ${pythonOut} >/dev/null 2>&1 || true`,
   })
   return describe(summary)
 }
 
-/** The code of packages may have written the report: nothing but names, versions and hashes comes through. */
+/** A package's code may have written the report, so only names, versions and hashes are taken from it. */
 function describe(summary: string): PythonInstalled {
   const rows = readSummary(summary, pythonSummary)
   const lines = rows.map(

@@ -19,7 +19,7 @@ export const environmentNameSchema = z
     'must be up to 64 of a-z, 0-9, ".", "_" and "-", and begin with a letter or digit',
   )
 
-/** One word that no installer takes for an option, for a path or for a second word. */
+/** One word that no installer can mistake for an option, a path or several words. */
 const requirement = z
   .string()
   .min(1)

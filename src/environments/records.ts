@@ -1,4 +1,4 @@
-/** The two small files of a store: what a name means, and what is in an environment. */
+/** The two kinds of small files in a store: the environment that a name points to, and an environment's contents. */
 import { readFileSync } from 'node:fs'
 
 import { z } from 'zod'
@@ -6,10 +6,10 @@ import { z } from 'zod'
 import { LazaretError } from '../core/errors/errors.ts'
 import type { Environment } from './environment.ts'
 
-/** What an environment has in itself, whatever its name. */
+/** The properties of an environment that do not depend on its name. */
 export type SealedEnvironment = Omit<Environment, 'name' | keyof NamedEnvironment>
 
-/** What a name means. */
+/** The properties of a name. */
 export type NamedEnvironment = Pick<Environment, 'hash' | 'updatedAt' | 'spec'>
 
 const hashSchema = z.string().regex(/^[0-9a-f]{64}$/)
@@ -61,7 +61,7 @@ function parseJson(text: string): unknown {
 
 function damaged(what: string): LazaretError {
   return new LazaretError('ENVIRONMENT_FAILED', {
-    detail: `${what} is damaged or gone.`,
+    detail: `${what} is damaged or missing.`,
     hint: 'Create the environment again, with replace.',
   })
 }

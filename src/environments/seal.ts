@@ -1,4 +1,4 @@
-/** Looks at every file that came out of a build, and sums them up in one hash. */
+/** Checks every file that a build produced, and computes one hash over all of them. */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { chmod, lstat, readdir } from 'node:fs/promises'
@@ -19,8 +19,9 @@ const plainMode = 0o644
 const ownersExecute = 0o100
 
 /**
- * Lets everybody read it, whatever this process's umask is. The hash is that of each file's path and content, and of
- * whether it is a program, in the order of the paths. Throws ENVIRONMENT_FAILED for anything but folders and files.
+ * Makes every file readable for everybody, whatever this process's umask is. The hash covers each file's path, its
+ * content and whether it is executable, in the order of the paths. Throws ENVIRONMENT_FAILED for anything but folders
+ * and files.
  */
 export async function sealFolder(folder: string): Promise<Seal> {
   const paths = (await readdir(folder, { recursive: true })).toSorted()

@@ -6,7 +6,7 @@ import type { NetworkPolicy } from '../core/network.ts'
 import { ownAddresses, privateRangeOf } from '../jail/edge/address-ranges.ts'
 
 const usualPort: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' }
-/** Packages of one environment, as they are downloaded. */
+/** Bound on the downloads of one build. */
 const bytesMax = 16 * 1024 ** 3
 
 /** `addresses` are URLs of indexes and registries; `more` are the operator's rules. */
@@ -19,8 +19,8 @@ export async function sourceNetwork(
 }
 
 /**
- * The operator's configuration has named the host, so its address may be a private one. Two hosts at one such address and
- * port cannot be told apart then.
+ * The operator's configuration names the host, so its address may be private. Two hosts at the same private address and
+ * port then cannot be distinguished.
  */
 async function rulesOf(address: string): Promise<string[]> {
   if (!URL.canParse(address)) return []

@@ -1,6 +1,6 @@
 /**
- * Environments on the host's disk: a folder for each, named by the hash of what is in it, and a small file for each
- * name. Nothing changes in a folder once it has its hash, and every change of a name is one rename.
+ * Stores environments on the host's disk: a folder for each, named after the hash of its contents, and a small file for
+ * each name. A folder never changes once it has its hash, and each change of a name is one rename.
  */
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
@@ -17,7 +17,7 @@ const groupAndOthersWrite = 0o022
 export class EnvironmentStore {
   readonly #find: () => string
   #found: string | undefined
-  /** By hash: what is in an environment never changes. */
+  /** A cache by hash. Entries stay valid, because an environment never changes. */
   readonly #sealed = new Map<string, SealedEnvironment>()
 
   constructor(folder: () => string) {
@@ -28,7 +28,7 @@ export class EnvironmentStore {
     return (this.#found ??= this.#find())
   }
 
-  /** What the name means, or undefined. Throws ENVIRONMENT_FAILED where its files are damaged. */
+  /** The environment of this name, or undefined. Throws ENVIRONMENT_FAILED if its files are damaged. */
   find(name: string): Environment | undefined {
     this.#requireOwn()
     const named = readNamed(this.#pathOfName(name))
@@ -48,7 +48,7 @@ export class EnvironmentStore {
     return join(this.#folder, 'objects', hash)
   }
 
-  /** An empty folder for a build, removed with everything in it at the end. */
+  /** Creates an empty folder for a build. Disposing of it removes it with its contents. */
   async stage(): Promise<AsyncDisposable & { readonly path: string }> {
     this.#makeOwn()
     const path = join(this.#folder, 'building', nameOfThisHost())
@@ -57,7 +57,7 @@ export class EnvironmentStore {
     return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
   }
 
-  /** Moves what was built to its place and lets the name mean it. */
+  /** Moves a finished build to its final place and points the name to it. */
   async keep(
     name: string,
     staged: string,
@@ -65,7 +65,7 @@ export class EnvironmentStore {
   ): Promise<Environment> {
     await writeFile(join(staged, 'environment.json'), `${JSON.stringify(sealed, null, 2)}\n`, { mode: 0o644 })
     await mkdir(join(this.#folder, 'objects'), { recursive: true, mode: 0o755 })
-    // Whoever built the same a moment ago has left the same there.
+    // A concurrent build of the same packages may have moved an identical folder there first.
     const { hash } = named
     await rename(staged, this.folderOf(hash)).catch((error: unknown) => {
       if (!existsSync(this.#manifestOf(hash))) throw error
@@ -78,21 +78,23 @@ export class EnvironmentStore {
     await rm(this.#pathOfName(name), { force: true })
   }
 
-  /** Marks an environment as used by this process until the answer is called. Undefined when it is gone. */
+  /**
+   * Marks an environment as used by this process until the returned function is called. Undefined if it was removed.
+   */
   use(hash: string): (() => Promise<void>) | undefined {
     const marker = join(this.#usersOf(hash), nameOfThisHost())
     try {
       mkdirSync(marker, { recursive: true })
     } catch (error) {
-      // Somebody else's environments, which only they can remove.
+      // The environments belong to another user, and only that user can remove them.
       if (!isRefused(error)) throw error
     }
-    // After the mark: whoever removes it looks for marks once it has taken the folder away.
+    // The check comes after the mark, because a remover checks for marks after it has moved the folder away.
     if (!existsSync(this.#manifestOf(hash))) return undefined
     return () => rm(marker, { recursive: true, force: true })
   }
 
-  /** Removes an unused folder. False when somebody does. */
+  /** Removes a folder that nobody uses. False if it is in use. */
   async removeUnused(hash: string): Promise<boolean> {
     const folder = this.folderOf(hash)
     if (await this.#isUsed(hash)) return false
@@ -108,12 +110,12 @@ export class EnvironmentStore {
     return true
   }
 
-  /** Hashes of folders, whether a name means them or not. */
+  /** Hashes of all stored folders, with and without names. */
   async hashes(): Promise<readonly string[]> {
     return await listNames(join(this.#folder, 'objects'))
   }
 
-  /** Removes what builds of dead processes have left. */
+  /** Removes the leftovers of builds whose processes have died. */
   async sweep(): Promise<void> {
     const building = join(this.#folder, 'building')
     for (const name of (await listNames(building)).filter(isLeftBehind))
@@ -136,7 +138,7 @@ export class EnvironmentStore {
     await rename(temporary, path)
   }
 
-  /** Guests import what lies there, so nobody but root and this user may have put it there. */
+  /** Guests import these files, so only root and this user may be able to write here. */
   #requireOwn(): void {
     const facts = statSync(this.#folder, { throwIfNoEntry: false })
     if (facts === undefined) return

@@ -1,9 +1,12 @@
-/** What installers say they have installed: a line of JSON for each package, from a place where strangers' code has run. */
+/**
+ * Reads an installer's report: a line of JSON for each package. It is untrusted, because package code ran in the same
+ * sandbox.
+ */
 import type { z } from 'zod'
 
 import { LazaretError } from '../core/errors/errors.ts'
 
-/** Throws ENVIRONMENT_FAILED for a line that is something else. */
+/** Throws ENVIRONMENT_FAILED for an invalid line. */
 export function readSummary<Row>(text: string, schema: z.ZodType<Row>): Row[] {
   const lines = text.split('\n').filter((line) => line !== '')
   return lines.map((line) => {

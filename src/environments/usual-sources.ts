@@ -1,8 +1,8 @@
-/** Where pip and npm get their packages unless somebody configures them: the installers of guests know. */
+/** Finds the default package sources of pip and npm, by asking the installers that guests have. */
 import type { BuildGround } from './build-ground.ts'
 
 export interface UsualSources {
-  /** Addresses of the index of Python and of where its files lie. */
+  /** URLs of pip's index and of its file server. */
   readonly indexes: readonly string[]
   readonly registry: readonly string[]
 }
@@ -11,7 +11,7 @@ const memoryBytes = 256 * 1024 * 1024
 const askPip =
   'from pip._internal.models.index import PyPI; print(PyPI.simple_url); print("https://" + PyPI.file_storage_domain)'
 
-/** Asks in a sandbox without a network, in which nothing but the installers is. */
+/** Asks in a sandbox without a network, which contains nothing but the installers. */
 export async function askForSources(open: BuildGround['open']): Promise<UsualSources> {
   await using sandbox = await open({ limits: { memoryBytes, diskBytes: memoryBytes / 4 } }, [])
   const ask = async (command: string): Promise<readonly string[]> => {

@@ -1,7 +1,7 @@
 /*
- * Connects to a port of the space's own loopback, and copies: standard input to the server, what the server says to
- * standard output. It is over when the server has closed. The end of standard input is passed on, and the answer to
- * what came before it still arrives.
+ * Connects to a port on the space's own loopback, and copies standard input to the server, and the server's bytes to
+ * standard output. It ends when the server has closed the connection. The end of standard input only shuts down the
+ * sending side, so the server's answer still arrives.
  */
 #include "files/dial.h"
 #include "files/records.h"
@@ -16,14 +16,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* One direction. Its reader waits while bytes of it wait for its writer, so a slow side slows down the other one. */
+/* One direction. It reads nothing more until its bytes are written, so a slow receiver slows down the sender. */
 struct copy {
   int from;
   int to;
   uint8_t bytes[PIECE_BYTES];
   size_t start;
   size_t end;
-  bool is_over; /* nothing more comes, or nobody takes it */
+  bool is_over; /* the sender has ended, or the receiver has closed */
 };
 
 static struct copy to_server;
@@ -39,14 +39,14 @@ static int connect_to(const struct sockaddr *address, socklen_t length) {
   return -1;
 }
 
-/* Servers that listen at "localhost" have either of the two addresses. */
+/* A server on "localhost" may listen on either address. */
 static int connect_to_loopback(uint16_t port) {
   struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
   int fd = connect_to((struct sockaddr *)&four, sizeof four);
   int error = errno;
   if (fd < 0) fd = connect_to((struct sockaddr *)&six, sizeof six);
-  /* A machine without IPv6 has nothing to say about this one. */
+  /* Report the IPv4 error: without IPv6, the second error says nothing about the port. */
   if (fd < 0) errno = error;
   return fd;
 }

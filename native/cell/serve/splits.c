@@ -1,9 +1,8 @@
 /*
- * A guest that is a fork of another guest. A process cannot move into another pid namespace, so both stay in one space.
- * Pid 1 sends the origin the descriptors that the fork is to have and a Landlock ruleset; the origin forks twice, so
- * the fork becomes a child of pid 1. Then both restrict themselves: sibling Landlock domains cannot signal or trace
- * each other. The origin runs guest code, so its messages are claims. It can only name an orphan of this space, and
- * keep or leave its own processes.
+ * Forks of a guest. A process cannot move into another pid namespace, so origin and fork stay in one space. Pid 1 sends
+ * the origin a Landlock ruleset and the fork's descriptors; the origin forks twice, so the fork becomes a child of
+ * pid 1. Then both restrict themselves: sibling Landlock domains cannot signal or trace each other. The origin runs guest
+ * code, so its messages are claims. It can only name an orphan of this space, and keep or leave its own processes.
  * Source: landlock(7), unix(7).
  */
 #include "serve/splits.h"
@@ -39,7 +38,7 @@ static bool send_descriptors(int socket_fd, const int fds[SPLIT_FDS]) {
   return sendmsg(socket_fd, &envelope, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof mark;
 }
 
-/* On its channel, where it waits for them: nothing else may be on its way there. */
+/* Sends the descriptors on the origin's channel, where the origin waits for them. No other bytes may be queued there. */
 const char *ask_for_split(uint32_t origin, const int guest_fds[GUEST_FDS]) {
   struct spawn *spawn = find_spawn(origin);
   errno = ESRCH;
@@ -58,7 +57,7 @@ const char *ask_for_split(uint32_t origin, const int guest_fds[GUEST_FDS]) {
   return sent ? NULL : "reach the guest that is to fork";
 }
 
-/* A child of this process, not reaped yet, and no other spawn's. */
+/* Whether `pid` is a child of this process that is not reaped yet and belongs to no other spawn. */
 bool may_be_split(pid_t pid) {
   if (pid <= 1) return false;
   for (int i = 0; i < spawn_places; i++) {
@@ -72,7 +71,7 @@ bool has_splits(void) { return was_split; }
 
 void note_split_end(void) { owes_sweep = was_split; }
 
-/* A process that is being born belongs to no one yet. */
+/* Waits while a fork is being created, because that process does not belong to any spawn yet. */
 void sweep_after_splits(void) {
   static pid_t alive[SPAWNS_MAX];
   size_t count = 0;

@@ -1,7 +1,7 @@
 /*
- * Ends one process and everything that it has started, while others continue. While it lives it is the reaper of its
- * descendants (PR_SET_CHILD_SUBREAPER, which survives execve, and the filter lets nobody give it up or make children
- * elsewhere), so none of them leaves its tree; it is stopped first and killed last.
+ * Ends one process and everything that it has started, while others continue. The process is the subreaper of its
+ * descendants, so none of them leaves its tree while it lives. (PR_SET_CHILD_SUBREAPER survives execve, and the filter
+ * lets no command turn it off or create children elsewhere.) The process is stopped first and killed last.
  * Source: prctl(2), proc(5).
  */
 #include "watch/tree.h"
@@ -20,7 +20,7 @@
 
 enum { TREE_KILL_US = 250 * 1000 };
 
-/* As in ps; 0 when there is no such process any more. */
+/* The state letter of ps; 0 if the process no longer exists. */
 static char state_of(long pid) {
   char path[64];
   char line[512];
@@ -38,9 +38,9 @@ static char state_of(long pid) {
 static bool has_ended(char state) { return state == 'Z' || state == 'X' || state == 0; }
 
 /*
- * Whether nothing below `root` lived while we looked. One that forks and exits hands its place on, and whoever looks at
- * one after the other may see neither parent nor child alive. But the one that was seen is newly dead then, or gone
- * where `root` ignores the deaths of children, so: nobody but those who had died before the last look, twice.
+ * Kills everything below `root`. Returns true if this scan found only dead processes, and as many as the scan before.
+ * One scan is not enough: a process that forks and exits may be scanned after it died, and its child before it exists.
+ * But then the process is newly dead, or gone if `root` ignores SIGCHLD, so the two counts differ.
  */
 static bool kill_descendants(pid_t root, size_t *dead_before) {
   static long pids[PROCESSES_MAX];
@@ -53,7 +53,7 @@ static bool kill_descendants(pid_t root, size_t *dead_before) {
   return is_quiet;
 }
 
-/* Until it stands still, or for some milliseconds: it may be in the kernel, or be woken by others. */
+/* Stops `root`, and waits some milliseconds for that: it may be inside a system call, or others may wake it. */
 static void hold(pid_t root) {
   const struct timespec pause = {.tv_nsec = 100 * 1000};
   (void)kill(root, SIGSTOP);
@@ -75,16 +75,16 @@ static bool is_blocked_by_main_thread(pid_t pid, int number) {
 }
 
 /*
- * To the main thread, where the kernel delivers Ctrl-C first: Python acts there alone. The signal of a process that is
- * stopped is taken by whichever thread runs first afterwards, and a main thread that waits would not wake. Where the main
- * thread blocks the signal, or has ended, another one waits for it.
+ * Signals the main thread, to which the kernel delivers Ctrl-C first; Python handles signals only there. If a stopped
+ * process gets a signal for the whole process, whichever thread runs first afterwards takes it, and a waiting main thread
+ * would not wake. If the main thread blocks the signal, or has ended, another thread expects it.
  */
 static void signal_process(pid_t pid, int number) {
   bool is_for_main = !has_ended(state_of(pid)) && !is_blocked_by_main_thread(pid, number);
   if (!is_for_main || syscall(SYS_tgkill, pid, pid, number) < 0) (void)kill(pid, number);
 }
 
-/* What it has started first, because a shell waits for that; stopped, it starts nothing meanwhile. */
+/* Signals the descendants first, because a shell waits for them. The stopped root starts nothing in the meantime. */
 void signal_tree(pid_t root, int number) {
   static long pids[PROCESSES_MAX];
   bool holds = number != SIGSTOP && number != SIGCONT && state_of(root) != 'T';
@@ -96,9 +96,9 @@ void signal_tree(pid_t root, int number) {
 }
 
 /*
- * Each round kills every parent that forks on, so what forks has few rounds to do so. Where `root` ends while we are at
- * it, by others or because they woke it, and where something is still not dead in time, somebody is in our way: nobody
- * can tell any more whose a process is. False then.
+ * Each round kills every parent that could fork again, so a fork bomb survives only a few rounds. Returns false if `root`
+ * ends in the meantime, because others killed or woke it, or if something is still alive at the deadline: then nothing
+ * shows any more which process belongs to which tree.
  */
 static bool end_tree(pid_t root) {
   const struct timespec pause = {.tv_nsec = 200 * 1000};

@@ -1,8 +1,9 @@
-"""A second context with the state of this one, by fork(2).
+"""Creates a second context with the state of this one, by fork(2).
 
-The host asks, and hears by an exit code whether anything forbids it. Pid 1 then sends what the fork is to have as its
-descriptors, and a Landlock ruleset. The fork has to be a child of pid 1, so we fork twice, and give up adopting orphans
-for that moment. Then each of us restricts itself to a domain of its own, so that neither can signal or trace the other.
+The host requests a fork, and an exit code tells it whether anything prevents one. Pid 1 then sends the fork's
+descriptors and a Landlock ruleset. The fork must become a child of pid 1, so this process forks twice, and stops adopting
+orphans in the meantime. Then each of the two restricts itself to its own Landlock domain, so neither can signal or trace
+the other.
 """
 
 import os
@@ -10,7 +11,7 @@ import sys
 from _thread import _count as count_threads
 from errno import E2BIG, EAGAIN, EBUSY
 
-# What forbids it; the host's words are in `fork-obstacles.ts`.
+# Obstacles to a fork; `fork-obstacles.ts` has the host's texts.
 READY, THREADS, CHILDREN, TASKS, NO_CALLS, BUSY = 0, 2, 3, 4, 5, 6
 PR_SET_CHILD_SUBREAPER = 36
 LANDLOCK_RESTRICT_SELF = 446
@@ -19,7 +20,7 @@ ORPHANED_SECONDS_MAX = 2
 
 
 def split(context, send_end):
-    """Answer the host, and fork. Returns in both, and at once where it was called off."""
+    """Answer the host, then fork. Returns in both processes, or at once if the fork is refused or called off."""
     obstacle = find_obstacle(context)
     send_end(context.channel, obstacle)
     if obstacle != READY:
@@ -29,8 +30,8 @@ def split(context, send_end):
         try:
             fork(context, descriptors)
         except BaseException:
-            # Of at-fork handlers and audit hooks of the guest's, or no room for a process: the host hears of it by the
-            # end of the exec pipe.
+            # The guest's at-fork handlers or audit hooks raised, or there is no room for a process. The end of the exec
+            # pipe tells the host.
             pass
         finally:
             if os.getpid() == context.channel.process:
@@ -77,7 +78,7 @@ def has_tasks(loop):
 
 
 def create_calls():
-    """What `os` does not have. The `ctypes` package takes ten times as long to import as what it is made of."""
+    """Calls that `os` lacks. Importing `ctypes` takes ten times as long as importing `_ctypes`, on which it is built."""
     import _ctypes
 
     program = _ctypes.dlopen(None, 0)
@@ -93,7 +94,7 @@ def create_calls():
 
 
 def receive_descriptors(answers):
-    """None where another message came instead: its first byte is put back."""
+    """Returns None if another message arrives instead, and puts its first byte back."""
     import _socket
 
     channel = _socket.socket(fileno=CHANNEL_DESCRIPTOR)
@@ -119,7 +120,8 @@ def fork(context, descriptors):
         if middle == 0:
             become_fork(context, descriptors, (wait_end, go_end))
             return
-        # Threads of libraries are gone by now where these are prepared to be forked. Another one would be in no domain.
+        # Libraries that are prepared for forks have ended their threads by now. Any other thread would stay outside the
+        # Landlock domain.
         is_alone = len(os.listdir("/proc/self/task")) == 1
         if is_alone:
             os.write(go_end, b"1")
@@ -133,7 +135,7 @@ def fork(context, descriptors):
 
 
 def become_fork(context, descriptors, gate):
-    """Returns in the fork alone."""
+    """Returns only in the fork."""
     report = descriptors[EXEC_DESCRIPTOR]
     try:
         restrict, adopt = create_calls()
@@ -168,7 +170,7 @@ def give_up(report, error):
 
 
 def await_adoption(report):
-    """Until the process between us has ended, and we are a child of pid 1."""
+    """Waits until the intermediate process has ended and this one is a child of pid 1."""
     from time import monotonic, sleep
 
     end = monotonic() + ORPHANED_SECONDS_MAX
@@ -179,7 +181,7 @@ def await_adoption(report):
 
 
 def reopen_files():
-    """Regular files: as they are shared, what one reads would move the place at which the other goes on."""
+    """Reopens regular files. Otherwise both processes share each file's offset, and a read by one moves it for the other."""
     from fcntl import F_GETFL, fcntl
     from stat import S_ISREG
 
@@ -193,12 +195,12 @@ def reopen_files():
             os.dup2(own, number, os.get_inheritable(number))
             os.close(own)
         except OSError:
-            # A file that its reader could not reopen stays shared, as after any fork.
+            # A file that this process may not open again stays shared, as after any fork.
             continue
 
 
 def forget_loops(context):
-    """They watch by an instance of epoll that is the origin's too; even closing a loop would change that one."""
+    """Event loops share their epoll instance with the origin, and even closing a loop here would change that instance."""
     context.inbox.loops = []
     if context.loop is not None:
         context.abandoned.append(context.loop)
@@ -206,7 +208,7 @@ def forget_loops(context):
 
 
 def reseed():
-    """The module `random` does so itself."""
+    """Reseeds numpy. The module `random` reseeds itself."""
     numbers = sys.modules.get("numpy.random")
     if numbers is not None and hasattr(numbers, "seed"):
         numbers.seed()

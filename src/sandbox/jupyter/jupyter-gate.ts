@@ -1,8 +1,8 @@
 /**
- * The way from this machine to the Jupyter server of a sandbox: an HTTP server on a loopback port. It lets in requests that
- * name it as their host, come from no other site, and carry the token; only those reach the sandbox, without the token.
- * Stops: other users of the machine, pages of other sites, names that are bound to 127.0.0.1. Does not stop: what the
- * sandbox answers, which is guest data.
+ * An HTTP server on a loopback port of the host, in front of the Jupyter server of a sandbox. It forwards a request only
+ * if its `Host` names this port, it comes from no page of another origin, and its token is right. It removes the token.
+ * Stops: other users of the machine, web pages of other origins, DNS names that are rebound to 127.0.0.1. Does not stop:
+ * the sandbox's responses, which are guest data.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Agent, createServer, request as ask } from 'node:http'
@@ -23,15 +23,15 @@ export interface GateParts {
   readonly token: string
   /** A new connection to the server. */
   readonly connect: () => Promise<Duplex>
-  /** What the server wants to hear instead of the token. */
+  /** The server's own `Authorization`, which replaces the client's. */
   readonly authorization: string
-  /** Called for each connection of a client; what it returns is called when that is over. */
+  /** Called for each client connection. The returned function is called when the connection closes. */
   readonly enter: () => () => void
 }
 
-/** Each takes a process inside. */
+/** Each connection needs a relay process in the sandbox. */
 const connectionsMax = 32
-/** Between two of them, and not for the next client; and what is known to browsers and us alone. */
+/** Headers that are not forwarded: hop-by-hop headers, cookies and credentials. */
 const keptHeaders = [
   ...['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'proxy-authorization', 'te', 'trailer'],
   ...['cookie', 'set-cookie', 'clear-site-data', 'authorization'],
@@ -62,7 +62,7 @@ export class JupyterGate {
     this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, { socket, head }))
   }
 
-  /** Resolves when it listens. Throws INTERNAL where it cannot. */
+  /** Resolves when it listens. Rejects if it cannot. */
   async open(): Promise<void> {
     const opened = Promise.withResolvers<void>()
     this.#server.once('error', opened.reject)
@@ -91,7 +91,7 @@ export class JupyterGate {
     return `127.0.0.1:${this.#port}`
   }
 
-  /** Tokens are for one port: cookies are not. */
+  /** The name contains the port, because browsers share cookies among all ports of a host. */
   get #cookie(): string {
     return `lazaret-jupyter-${this.#port}`
   }
@@ -109,13 +109,13 @@ export class JupyterGate {
       else response.writeHead(502, { connection: 'close' }).end('The Jupyter server did not answer.\n')
     }
     onward.once('error', fail)
-    // Also where the server switched protocols, which nobody had asked for.
+    // This also covers a server that switches protocols without being asked to.
     onward.once('close', () => response.headersSent || fail())
     onward.once('response', (answer) => {
       try {
         response.writeHead(answer.statusCode ?? 0, this.#headersOf(answer.headers, request))
       } catch {
-        // Node's parser takes more than Node sends, such as a status of 099.
+        // Node's parser accepts responses that Node refuses to send, such as status 099.
         answer.destroy()
         fail()
         return
@@ -184,7 +184,7 @@ export class JupyterGate {
     })
   }
 
-  /** Cookies of 127.0.0.1 are those of all of its ports, so guests set none. */
+  /** Cookies of 127.0.0.1 are shared by all of its ports, so guests may not set any. */
   #headersOf(answered: IncomingHttpHeaders, request: IncomingMessage): OutgoingHttpHeaders {
     const headers = withoutKept(answered)
     if (!this.#isRight(tokenOfQuery(request, this.url))) return headers
@@ -219,7 +219,7 @@ export class JupyterGate {
   }
 }
 
-/** Connections are channels of relays inside. */
+/** Each connection is the channel of a relay process in the sandbox. */
 class ChannelAgent extends Agent {
   readonly #connect: () => Promise<Duplex>
 
@@ -240,13 +240,13 @@ class ChannelAgent extends Agent {
   }
 }
 
-/** What Node's agent calls of a socket; a channel has nothing of the kind to set. */
+/** Adds the socket methods that Node's agent calls. They do nothing, because a channel has no such settings. */
 function asSocket(stream: Duplex): Duplex {
   const nothing = () => stream
   return Object.assign(stream, {
     setKeepAlive: nothing,
     setNoDelay: nothing,
-    // As long as that of the agent, which sets none.
+    // The same as the agent's timeout, so the agent does not set one.
     timeout: 0,
     ref: nothing,
     unref: nothing,

@@ -1,4 +1,4 @@
-/** One process in the space of a Jupyter server: the server itself, or the relay of one connection to it. */
+/** One process in the space of a Jupyter server: the server itself, or the relay for one connection. */
 import { constants } from 'node:os'
 import type { Duplex } from 'node:stream'
 
@@ -26,11 +26,11 @@ interface Place {
   readonly limits: Limits
 }
 
-/** Of the end of what it prints: enough for the error that ended it. */
+/** How much of the end of its output is kept: enough for the error that ended it. */
 const tailBytes = 2048
 
 export class JupyterProcess implements ProcessListener {
-  /** Resolves when it is confined. Rejects with CELL_FAILED. */
+  /** Resolves when the process runs and is confined. Rejects with CELL_FAILED. */
   readonly started: Promise<this>
   readonly ended: Promise<void>
   readonly #spawned = Promise.withResolvers<this>()
@@ -55,17 +55,17 @@ export class JupyterProcess implements ProcessListener {
     this.#id = space.cell.spawn(spec, this, fail)
   }
 
-  /** The host's end of its descriptor 3, once it has started. */
+  /** The host's end of descriptor 3, once the process has started. */
   get stream(): Duplex | null {
     return this.#place.space.cell.channelOf(this.#id)
   }
 
-  /** The end of what it has printed. Guest text. */
+  /** The end of its output. Guest text. */
   get tail(): string {
     return this.#tail.toString()
   }
 
-  /** Ends it, and not others of its space where it ends at the same moment, as `killTree` would. */
+  /** Ends only this process. If it ended at the same moment, `killTree` would end others of its space. */
   kill(): void {
     this.#place.space.cell.signal(this.#id, constants.signals.SIGKILL)
   }

@@ -1,4 +1,6 @@
-/** The space of a Jupyter server: the server in it, on a Unix socket of its /tmp, and a relay for each connection. */
+/**
+ * The space of a Jupyter server: the server, which listens on a Unix socket in /tmp, and a relay for each connection.
+ */
 import type { Duplex } from 'node:stream'
 
 import { LazaretError } from '../../core/errors/errors.ts'
@@ -10,7 +12,7 @@ import type { JupyterProgram } from './jupyter-process.ts'
 
 export interface JupyterParts {
   readonly spaces: Spaces
-  /** The Python of guests. */
+  /** The guests' Python. */
   readonly python: string
   readonly folder: string
   readonly limits: Limits
@@ -20,7 +22,7 @@ export interface JupyterParts {
 const folder = '/tmp/jupyter'
 const socket = `${folder}/server.sock`
 
-/** Kernels speak with the server by Unix sockets: on loopback, others of a host's network could reach them. */
+/** Kernels talk to the server through Unix sockets. With the host's network, others could reach loopback ports. */
 const options = [
   `--ServerApp.sock=${socket}`,
   '--ServerApp.sock_mode=0600',
@@ -30,7 +32,7 @@ const options = [
   '--KernelManager.transport=ipc',
 ] as const
 
-/** Its settings are those of the command line: what commands write to HOME configures nothing. */
+/** The server takes its settings only from its command line, so files that commands write to HOME do not affect it. */
 const ownFolders = {
   JUPYTER_NO_CONFIG: '1',
   JUPYTER_CONFIG_DIR: `${folder}/config`,
@@ -39,7 +41,7 @@ const ownFolders = {
   IPYTHONDIR: `${folder}/ipython`,
 }
 
-/** Started where kernels are to begin, without the modules that lie there: those are files of commands. */
+/** Starts in the kernels' first folder, but imports no modules from it, because commands can write there. */
 const server = 'import sys; sys.path.remove(""); from jupyter_server.serverapp import main; sys.exit(main())'
 
 const relay = `
@@ -69,7 +71,7 @@ export class JupyterSpace {
   readonly #parts: JupyterParts
   readonly #space: Space
   readonly #server: JupyterProcess
-  /** What the server wants to hear. It is known inside, where it protects nothing from anybody. */
+  /** The server's own token. The space knows it, so it protects nothing; the gate's token does. */
   readonly #token: string
 
   private constructor(parts: JupyterParts, space: Space) {
@@ -92,7 +94,7 @@ export class JupyterSpace {
     })
   }
 
-  /** Throws JAIL_UNAVAILABLE, CELL_FAILED, with nothing left behind. */
+  /** Throws JAIL_UNAVAILABLE and CELL_FAILED, and then leaves nothing behind. */
   static async open(parts: JupyterParts): Promise<JupyterSpace> {
     const space = await parts.spaces.openContext(parts.limits)
     const jupyter = new JupyterSpace(parts, space)
@@ -105,7 +107,7 @@ export class JupyterSpace {
     }
   }
 
-  /** What a request for the server says in its name. */
+  /** The value of the header `Authorization` in requests to the server. */
   get authorization(): string {
     return `token ${this.#token}`
   }
@@ -115,7 +117,7 @@ export class JupyterSpace {
     return this.#server.ended
   }
 
-  /** Why it has: the last line that it printed. */
+  /** The reason for its end: the last line that it printed. */
   explainEnd(): LazaretError {
     const last = this.#server.tail.trim().split('\n').at(-1) ?? ''
     return new LazaretError('RUNTIME_UNAVAILABLE', {
@@ -124,7 +126,7 @@ export class JupyterSpace {
     })
   }
 
-  /** A new connection to it, for which it is waited up to `patienceMs`. Throws CELL_FAILED. */
+  /** Connects to the server, and retries for up to `patienceMs`. Throws CELL_FAILED. */
   async connect(patienceMs: number): Promise<Duplex> {
     const { python } = this.#parts
     const process = await this.#start({
@@ -135,12 +137,12 @@ export class JupyterSpace {
     }).started
     const { stream } = process
     if (stream === null) throw new LazaretError('CELL_FAILED', { detail: 'The relay has no channel.' })
-    // A server that keeps its end open would keep the relay.
+    // Otherwise a server that keeps its end open would keep the relay alive.
     stream.once('close', () => process.kill())
     return stream
   }
 
-  /** Resolves when nothing of it is left. */
+  /** Resolves when nothing of the space is left. */
   end(): Promise<void> {
     return this.#space.clean()
   }

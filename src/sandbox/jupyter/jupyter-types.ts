@@ -1,18 +1,20 @@
-/** What a Jupyter server of a sandbox takes and gives: the words of its public API. */
+/** Public types of a sandbox's Jupyter server. */
 
 export interface JupyterOptions {
-  /** Where notebooks begin. Absolute; default /workspace. */
+  /** The folder of new notebooks. Absolute; default /workspace. */
   readonly cwd?: string
-  /** Memory of the server with all of its kernels, not part of the sandbox's and at most as much. Default 512 MiB. */
+  /**
+   * Memory of the server and its kernels together, in addition to the sandbox's and at most as much. Default 512 MiB.
+   */
   readonly limits?: { readonly memoryBytes?: number }
 }
 
-/** A Jupyter server that stands, and the way to it from this machine. */
+/** A running Jupyter server, and how clients on this machine reach it. */
 export interface JupyterServer extends AsyncDisposable {
-  /** `http://127.0.0.1:<port>/`, for clients of Jupyter's on this machine, together with `token`. */
+  /** `http://127.0.0.1:<port>/`, for Jupyter clients on this machine. They also need `token`. */
   readonly url: string
   /** What every request must carry: `Authorization: token …`, `?token=…`, or the cookie that the first answer sets. */
   readonly token: string
-  /** Resolves when nothing of it is left, kernels included. */
+  /** Resolves when the server and its kernels have ended and nothing of them is left. */
   close(): Promise<void>
 }

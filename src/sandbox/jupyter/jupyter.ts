@@ -1,4 +1,4 @@
-/** The Jupyter server of a sandbox, if its caller wants one: started, waited for, ended. */
+/** Starts and ends the Jupyter server of a sandbox, at most one at a time. */
 import { endInOrder, endOnce } from '../../core/endings.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
 import { makeSecret } from '../../jail/launch/launches.ts'
@@ -16,7 +16,7 @@ export interface JupyterGround extends Pick<ContextsParts, 'spaces' | 'governed'
 
 /** It imports some hundred modules before it listens. */
 const startMs = 60_000
-/** For a socket that is gone again. */
+/** How long later connections retry, in case the server has removed its socket. */
 const laterMs = 2000
 
 export class Jupyter {
@@ -39,7 +39,7 @@ export class Jupyter {
     const { python } = programs
     if (python instanceof LazaretError) throw python
     if (this.#standing !== undefined)
-      throw new LazaretError('INVALID_REQUEST', { detail: 'The sandbox has a Jupyter server.' })
+      throw new LazaretError('INVALID_REQUEST', { detail: 'The sandbox already has a Jupyter server.' })
     const limits = { ...most, memoryBytes }
     const work = {
       language: 'python',
@@ -58,7 +58,7 @@ export class Jupyter {
     })
   }
 
-  /** Resolves when none is left. */
+  /** Resolves when no server is left. */
   async end(): Promise<void> {
     this.#isOver = true
     // A server that is still starting ends now.
@@ -98,12 +98,12 @@ export class Jupyter {
       throw error
     }
     patienceMs = laterMs
-    // Without its server it leads nowhere.
+    // Without the server, the gate has no use.
     void space.ended.then(close).catch(() => undefined)
     return { url: gate.url, token, close, [Symbol.asyncDispose]: close }
   }
 
-  /** By the way that clients take. */
+  /** Sends a request through the gate, as clients do. */
   async #answers({ url }: JupyterGate, token: string): Promise<void> {
     const { ok, status } = await fetch(`${url}api/status`, { headers: { authorization: `token ${token}` } })
     if (!ok) throw new LazaretError('CELL_FAILED', { detail: `The Jupyter server answered with ${status}.` })

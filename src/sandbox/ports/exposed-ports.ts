@@ -1,7 +1,7 @@
 /**
- * Servers of a sandbox, opened to programs of the host: each has a port of the host's loopback. A connection there is one
- * process in the user space, which connects to the server and copies bytes (native/cell/files/dial.c): it is confined as
- * guests are, and nothing of the host enters the sandbox's network.
+ * Exposes servers of a sandbox to programs of the host, each on its own port of the host. For each connection, a
+ * process in the user space connects to the server and copies bytes (native/cell/files/dial.c). It is confined like a
+ * guest, and nothing of the host enters the sandbox's network.
  */
 import { isIP } from 'node:net'
 import type { AddressInfo } from 'node:net'
@@ -18,19 +18,19 @@ import type { Spaces } from '../spaces.ts'
 import { PortServer } from './port-server.ts'
 
 export interface ExposePortOptions {
-  /** The address of the host that it listens at. Default 127.0.0.1, which only programs of this machine reach. */
+  /** The host address to listen on. Default 127.0.0.1, which only programs of this machine can reach. */
   readonly host?: string
-  /** Its port on the host. Default: a free one. */
+  /** The port on the host. Default: a free one. */
   readonly port?: number
 }
 
-/** A server of a sandbox, as programs of the host reach it. */
+/** A sandbox's server that programs of the host can reach. */
 export interface ExposedPort extends AsyncDisposable {
-  /** Inside. */
+  /** The port inside the sandbox. */
   readonly port: number
-  /** `http://…` with the host's address and port; what the server speaks is its own affair. */
+  /** `http://…` with the host's address and port, although the server may speak any protocol. */
   readonly url: string
-  /** Its connections end with it. */
+  /** Closes the port and its connections. */
   close(): Promise<void>
 }
 
@@ -44,7 +44,7 @@ const portsMax = 16
 
 export class ExposedPorts {
   readonly #parts: ExposedPortsParts
-  /** The ends of those that are open. */
+  /** Functions that close the open ports. */
   readonly #open = new Set<() => Promise<void>>()
   #isOver = false
 
@@ -88,7 +88,7 @@ export class ExposedPorts {
       throw new LazaretError('QUEUE_FULL', { detail: `The sandbox has ${portsMax} exposed ports.` })
   }
 
-  /** A process of the user space that connects to this port. */
+  /** Starts a process in the user space that connects to this port. */
   #dial(port: number): FileProcess {
     const { spaces, unfinished } = this.#parts
     unfinished.requireAlive()
@@ -112,7 +112,7 @@ async function listen(
   }
 }
 
-/** A listener on all addresses is found on the loopback, too. */
+/** A listener on all addresses can be reached on the loopback, too. */
 function urlOf({ address, port, family }: AddressInfo): string {
   const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address
   return family === 'IPv6' ? `http://[${host}]:${port}` : `http://${host}:${port}`

@@ -1,4 +1,4 @@
-/** Whether something listens in a sandbox, from the kernel's list of listeners, without connecting. */
+/** Finds out whether something listens in a sandbox: reads the kernel's list of listeners and does not connect. */
 import { Command } from '../commands/command.ts'
 import type { Spaces } from '../spaces.ts'
 

@@ -1,11 +1,11 @@
-/** One port of the host, whose connections go on into a sandbox. Bytes pass as they are, so WebSockets do, too. */
+/** One port of the host, whose connections are forwarded into a sandbox. Bytes pass unchanged, so WebSockets work. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 
 import type { FileProcess } from '../files/file-process.ts'
 
-/** Each is a process of the sandbox. */
+/** Each connection is a process of the sandbox. */
 const connectionsMax = 64
 
 export class PortServer {
@@ -23,7 +23,7 @@ export class PortServer {
     return this.#server.address() as AddressInfo
   }
 
-  /** Like its sandbox, it keeps no host process alive while nobody uses it. */
+  /** Like a sandbox, the port does not keep an idle host process alive. */
   async listen(at: { readonly host: string; readonly port: number }): Promise<void> {
     this.#server.listen(at).unref()
     await once(this.#server, 'listening')
@@ -47,7 +47,7 @@ export class PortServer {
         process.kill()
       })
       void sendAll(socket, process).catch(() => undefined)
-      // A connection that does not end by itself is reset: nobody takes what came for the whole.
+      // A broken connection is reset, so the client does not mistake a part of the answer for the whole.
       void receiveAll(socket, process).catch(() => socket.resetAndDestroy())
     } catch {
       this.#sockets.delete(socket)
