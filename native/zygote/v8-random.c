@@ -1,7 +1,8 @@
 /*
- * Finds the generators by what they are. One of seeds is its first seed and behind it a state of 128 bits that follows from
- * that seed in a few steps: nothing else in memory is that by chance. The state of a realm is what its last numbers were
- * made of. The engine gives names to neither; whoever uses this looks whether new realms change what was found.
+ * Finds V8's random number generators in memory by their properties, because the engine exports no names for them. A seed
+ * generator is its first seed, followed by a state of 128 bits that follows from that seed in a few steps; no other memory
+ * has that property by chance. The state of a realm is the one from which its last numbers were made. The caller checks
+ * whether new realms change what was found.
  */
 #include "v8-random.h"
 
@@ -14,10 +15,10 @@
 
 enum {
   GENERATORS_MAX = 16,
-  /* It has drawn when the engine started, about a hundred times, and as often for keys of the harness. */
+  /* The engine draws about a hundred times when it starts, and the harness as often for its keys. */
   STEPS_MAX = 2000,
   MAPPINGS_MAX = 2048,
-  /* Of V8's reservations for compiled code, little is there. */
+  /* Larger mappings are V8's reservations for compiled code, which are mostly empty. */
   MAPPING_BYTES_MAX = 64 * 1024 * 1024,
 };
 
@@ -53,7 +54,7 @@ static struct state step(struct state before) { /* xorshift128+ */
 
 static bool are_same(struct state one, struct state other) { return one.a == other.a && one.b == other.b; }
 
-/* Unlike addresses, lengths and counts, which are most of what a heap holds. Once in 20,000 times one of three is not. */
+/* Most words of a heap are addresses, lengths and counts, which fail this test. One in 20,000 real triples fails too. */
 static bool is_random(uint64_t word) { return word >> 48 != 0; }
 
 static bool is_generator(const struct generator *place) {
@@ -140,7 +141,7 @@ static double to_number(uint64_t a) { return (double)(a >> 11) / (double)(UINT64
 
 enum { SLOTS = 256 };
 
-/* By the lowest bits that count of a state: which of the numbers is its, or -1. */
+/* Maps the lowest significant bits of a state to the index of its number, or -1. */
 static int8_t slots[SLOTS];
 
 static size_t slot_of(double number) { return (uint64_t)(number * (double)(UINT64_C(1) << 53)) % SLOTS; }
@@ -163,7 +164,7 @@ int forget_seed(const double drawn[NUMBERS_READY]) {
       struct state *place = (struct state *)at;
       int index = find_number(place->a, drawn);
       if (index < 0) continue;
-      /* Where a collection has moved it, a copy that nobody uses may be left. */
+      /* A garbage collection that moves the state may leave an unused copy behind, so the search continues. */
       *place = (struct state){0, 0};
       found = index;
     }

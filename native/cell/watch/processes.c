@@ -1,6 +1,6 @@
 /*
- * Which processes are the cell's: all but pid 1 in its own pid namespace, and without one the descendants of the
- * warden. Nothing leaves that tree, because who loses its parent becomes the warden's child.
+ * Lists the cell's processes: in a pid namespace all except pid 1, otherwise the descendants of the warden. No process
+ * leaves that tree, because the warden adopts orphans.
  * Source: proc(5), /proc/<pid>/task/<tid>/children.
  */
 #include "watch/processes.h"
@@ -26,17 +26,17 @@ static size_t list_namespace(long *pids, size_t most) {
   return count;
 }
 
-/* Adds the children of one thread. The file is longer than the buffer where a thread has some thousand. */
+/* Adds the children of one thread. A thread with some thousand children has a file longer than the buffer. */
 static size_t add_children(const char *path, long *pids, size_t most) {
   FILE *file = fopen(path, "re");
   size_t count = 0;
-  if (!file) return 0; /* it ended meanwhile */
+  if (!file) return 0; /* it has ended */
   while (count < most && fscanf(file, "%ld", &pids[count]) == 1) count++;
   fclose(file);
   return count;
 }
 
-/* Threads met on the way. */
+/* Threads seen by the current walk. */
 static size_t tasks_met;
 
 static size_t add_children_of(long pid, long *pids, size_t most) {

@@ -1,10 +1,9 @@
 /*
- * Processor time of the whole cell, where no cgroup counts it. The time of a process is added to the parent that waits
- * for it. But a parent that ignores SIGCHLD waits for no child, and then the time of its children is lost. So every
- * process is remembered from one look to the next, and once there are some whose time went to nobody, what the looks
- * found stands for what they did not see: the next look comes at a moment that nobody can foresee, so each process that
- * it finds running stands for one interval, and on average that is exact (Poisson sampling). Programs that wait for
- * their children are never charged by such an average.
+ * Processor time of the whole cell, if no cgroup counts it. The kernel adds the time of a process to the parent that
+ * waits for it. If the parent ignores SIGCHLD, the time of its children is lost. So the watchdog remembers every process
+ * from one scan to the next. Once processes have ended whose time no parent received, it estimates the lost time:
+ * scans come at unpredictable moments, so each process that a scan finds running stands for one interval, which is exact
+ * on average (Poisson sampling). The estimate never applies to programs that wait for their children.
  */
 #include "watch/processor.h"
 #include "clock.h"
@@ -19,27 +18,27 @@
 #include <time.h>
 #include <unistd.h>
 
-/* More than PROCESSES_MAX at one time are counted only when they are waited for. */
+/* Of more than PROCESSES_MAX processes at one time, the rest are counted only once a parent has waited for them. */
 
 struct times {
   long pid;
-  uint64_t start;     /* with the pid it names a process for ever */
-  uint64_t own_us;    /* all its threads, the ended ones too */
+  uint64_t start;     /* with the pid, it identifies a process for ever */
+  uint64_t own_us;    /* all its threads, including ended ones */
   uint64_t waited_us; /* children that it has waited for */
-  uint64_t after_us;  /* what it uses after a look that is the last to find it, on average */
+  uint64_t after_us;  /* average time that it uses after the last scan that finds it */
 };
 
 static struct times remembered[PROCESSES_MAX];
 static size_t remembered_count;
 static uint64_t gone_us;
 static uint64_t gone_on_average_us;
-static bool loses_time; /* somebody does not wait for children */
+static bool loses_time; /* a parent does not wait for its children */
 static uint64_t forgotten_us;
 static uint64_t last_us;
 
 static uint64_t ticks_to_us(uint64_t ticks) { return ticks * 1000000 / (uint64_t)sysconf(_SC_CLK_TCK); }
 
-/* Of the time in which its first thread wanted a processor, how much it had one: others may have blocked it. */
+/* Scales `us` by how much of the time in which it was runnable its first thread ran: others may have preempted it. */
 static uint64_t running_share(long pid, uint64_t us) {
   char path[64];
   char text[128];
@@ -48,7 +47,7 @@ static uint64_t running_share(long pid, uint64_t us) {
   char *rest;
   uint64_t ran_us = strtoull(text, &rest, 10) / 1000;
   uint64_t waited_us = strtoull(rest, NULL, 10) / 1000;
-  if (ran_us == 0) return 0; /* it has yet to begin */
+  if (ran_us == 0) return 0; /* it has not run yet */
   if (ran_us > UINT32_MAX || waited_us > UINT32_MAX) return us;
   return us * ran_us / (ran_us + waited_us);
 }
@@ -125,8 +124,8 @@ static uint64_t waited_for_us(void) {
 }
 
 /*
- * Whether more time was seen with processes that are gone than others have waited for: no program that waits for its
- * children comes to that. What /proc cuts off may be missing of each.
+ * Time is being lost if the processes that are gone had used more time than parents have received. That cannot happen
+ * in a program that waits for its children. /proc rounds the time of each process down, hence the allowance.
  */
 static void judge_losses(uint64_t waited, size_t alive) {
   enum { CUT_OFF_US = 20 * 1000 };
@@ -140,7 +139,7 @@ static uint64_t used_us(void) {
   size_t count = 0;
   uint64_t own = 0;
   uint64_t waited = waited_for_us();
-  bool is_torn = false; /* one has ended while we looked: who waited for it may have been read before */
+  bool is_torn = false; /* a process ended during the scan, and its parent may have been read before it waited */
   for (size_t i = 0; i < listed; i++) {
     if (look_is_over()) return own + waited > last_us ? own + waited : last_us;
     const struct times *before = recall(pids[i]);

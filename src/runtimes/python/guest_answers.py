@@ -1,8 +1,8 @@
-"""The host's answers to calls, as they come in on the private descriptor: who reads them, and how they are put together.
+"""Reads the host's answers to calls from the private descriptor: chooses the reading thread and assembles messages.
 
-A signal handler may raise between any two steps of Python. So bytes and locks are taken by `extend` in the same step in
-which a system call gives them, and what is taken is only forgotten when it has been dealt with: nothing is lost, and
-what comes twice does not matter.
+A signal handler may raise between any two bytecodes. So `extend` stores bytes and locks in the same step in which a
+system call returns them, and they are dropped only once they have been processed. Nothing is lost, and a message that
+is processed twice does no harm.
 """
 
 import sys
@@ -39,7 +39,7 @@ class Answers:
         return not self.is_closed and self.poller.poll(0)
 
     def read_while(self, is_wanted):
-        """Read for everybody as long as it is wanted. False when somebody else does."""
+        """Read for all callers while `is_wanted()` is true. Returns False if another thread reads already."""
         taken = []
         try:
             taken.extend(map(self.lock.acquire, (False,)))
@@ -55,7 +55,7 @@ class Answers:
         return True
 
     def is_interrupted(self):
-        """Whether this is a signal handler, or a finalizer, in a thread that is reading: it must not read in between."""
+        """Whether this is a signal handler or finalizer that interrupted the reading thread: it must not read."""
         return self.reader == get_ident()
 
     def read_some(self):
@@ -63,7 +63,7 @@ class Answers:
         try:
             pieces.extend(map(read, (self.descriptor,), (READ_BYTES_MAX,)))
         except OSError as error:
-            # A signal handler may raise one too, and TimeoutError is the one it likes best.
+            # A signal handler may also raise an OSError, most often TimeoutError.
             if error.errno not in CLOSED:
                 raise
             pieces[:] = [b""]
@@ -80,8 +80,8 @@ class Answers:
 
 
 def split_messages(pieces):
-    """The whole messages among the bytes, and what is left."""
-    # A long message comes in many pieces, which are not put together each time.
+    """Returns the complete messages, and the remaining bytes."""
+    # A long message arrives in many pieces. They are joined only once it is complete.
     if len(pieces[0]) >= 4 and sum(map(len, pieces)) < 4 + int.from_bytes(pieces[0][:4], "little"):
         return [], pieces[:]
     data = b"".join(pieces)

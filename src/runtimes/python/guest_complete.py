@@ -1,4 +1,4 @@
-"""Names that may follow what is being typed. Nothing of the guest's is called: properties and `__getattr__` are not asked."""
+"""Completes the name that is being typed. It calls no guest code, not even properties and `__getattr__`."""
 
 import builtins
 
@@ -46,7 +46,7 @@ def trailing_path(text):
 
 
 def is_meant(name, prefix):
-    """Names with an underscore are shown to those who type it."""
+    """Names that begin with an underscore are offered only if the prefix does too."""
     if not name.startswith(prefix) or not name.isidentifier() or len(name) > NAME_CHARACTERS_MAX:
         return False
     return prefix.startswith("_") or not name.startswith("_")
@@ -59,7 +59,7 @@ def resolve(names, path):
         if value is missing:
             return missing
         value = next((space[name] for space in spaces(value) if name in space), missing)
-        # What only a call would tell.
+        # Only a call would reveal its value.
         if hasattr(type(value), "__get__") and not isinstance(value, type):
             return missing
     return value
@@ -70,7 +70,7 @@ def members(value):
 
 
 def spaces(value):
-    """The dictionaries in which its attributes stand, its own first."""
+    """The dictionaries of its attributes, its own first."""
     found = []
     if isinstance(value, type):
         found += [read_class_names(each) for each in read_mro(value)]

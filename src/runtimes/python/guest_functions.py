@@ -1,7 +1,7 @@
-"""Functions of the host, by name in the program's globals and in its modules. Loaded only for requests that have any.
+"""Host functions, by name in the program's globals and in its modules. Loaded only for requests that have any.
 
-Where an event loop runs in the calling thread, a call is an awaitable that is under way already; elsewhere it blocks
-and returns the value. No thread of ours reads the answers: of the threads that wait, one reads for all, and an event
+If an event loop runs in the calling thread, a call starts at once and returns an awaitable. Otherwise it blocks and
+returns the value. The library has no thread that reads answers: one of the waiting threads reads for all, and an event
 loop watches the descriptor itself. So a single call costs one write and one read, and nothing outlives its caller.
 """
 
@@ -28,7 +28,7 @@ LOST = '{"$type":"Unserializable","text":'
 ESCAPE = '{"$type":"Object","value":'
 
 
-# What the library needs under its own name; the program alone sees a function that is called as one of them.
+# Names that library code needs. A host function with one of these names is visible only to the program.
 LIBRARY_NAMES = frozenset(vars(builtins))
 
 
@@ -57,7 +57,7 @@ def create_function(caller, name):
 
 
 class Elsewhere:
-    """In place of a `Caller`, in a process that the program started."""
+    """Replaces the `Caller` in processes that the program started."""
 
     @staticmethod
     def call(name, _args, _options):
@@ -66,7 +66,7 @@ class Elsewhere:
 
 
 class Call:
-    """One call, until it is answered: somebody waits for `wake` to be released, or for `future`."""
+    """One unanswered call. A thread waits for `wake` to be released, or a task for `future`."""
 
     def __init__(self, call_id, message):
         self.id = call_id
@@ -89,7 +89,7 @@ class Caller:
         # Reentrant, because signal handlers and finalizers may try to call too.
         self.lock = RLock()
         self.ids = count(1)
-        # id → call that somebody still waits for, and those of them that block a thread.
+        # id → call whose caller still waits, and the subset of calls that block a thread.
         self.calls = {}
         self.blocking = {}
         # id → bytes of every call that the host has not answered.
@@ -118,7 +118,7 @@ class Caller:
         return HostCall(name, call.future)
 
     def encode(self, name, args):
-        """The arguments as JSON. Raises what is wrong with them."""
+        """The arguments as JSON. Raises an error that describes an invalid argument."""
         pieces = [leaves.SCALARS[type(each)](each) for each in args if is_small(each)]
         # A character takes at most 6 bytes of JSON.
         if len(pieces) == len(args) and len(pieces) * 8 * SMALL_MAX < self.argument_bytes:
@@ -136,7 +136,7 @@ class Caller:
         return encoded
 
     def wait(self, call):
-        """Block until there is an answer: as the one who reads, or until somebody else has read it."""
+        """Block until there is an answer. This thread reads it, or another thread that reads delivers it."""
         call.wake = allocate_lock()
         call.wake.acquire()
         self.blocking[call.id] = call
@@ -148,7 +148,7 @@ class Caller:
                 if not self.answers.read_while(lambda: not call.is_done):
                     call.wake.acquire()
         finally:
-            # An exception of a signal handler ends the wait as well.
+            # An exception that a signal handler raises also ends the wait.
             self.calls.pop(call.id, None)
             self.blocking.pop(call.id, None)
             self.wake_reader()
@@ -157,7 +157,7 @@ class Caller:
         return call.value
 
     def watch(self, loop):
-        """Have the loop read when there is something. It stays so: a loop is not kept running by it."""
+        """Have the loop read when data arrives. The reader stays registered, because it does not keep a loop running."""
         if any(each is loop for each in self.loops):
             return
         with self.lock:
@@ -165,14 +165,14 @@ class Caller:
         loop.add_reader(self.channel.descriptor, self.on_readable)
 
     def on_readable(self):
-        # A thread that reads does so for us, and may have done so since the loop woke.
+        # Another thread may be reading on this loop's behalf, or may have read since the loop woke.
         if self.answers.read_while(self.answers.is_there):
             self.wake_reader()
         if self.answers.is_closed:
             running_loop().remove_reader(self.channel.descriptor)
 
     def wake_reader(self):
-        """Nobody reads any more: one of the threads that wait has to."""
+        """Wakes one of the waiting threads to read, because no thread reads any more."""
         for call in list(self.blocking.values())[:1]:
             wake(call)
 
@@ -183,7 +183,7 @@ class Caller:
             self.send_unsent()
 
     def send_unsent(self):
-        """Send what fits. More would make the host stop reading, and this thread wait for it."""
+        """Send calls within the bounds. Beyond them the host stops reading, and this thread would block."""
         while self.unsent and len(self.sent) < CALLS_AT_ONCE_MAX and self.sent_bytes < CALL_BYTES_AT_ONCE:
             call = self.unsent.popleft()
             if call.id not in self.calls:
@@ -221,7 +221,7 @@ class Caller:
 
 
 def running_loop():
-    # Nobody can have a loop running who has not imported this.
+    # A loop can run only if this module was imported.
     events = sys.modules.get("asyncio.events")
     return events._get_running_loop() if events is not None else None
 
@@ -251,7 +251,7 @@ def finish(call):
         try:
             call.loop.call_soon_threadsafe(settle, call)
         except RuntimeError:
-            # The loop is closed: nobody waits.
+            # The loop is closed, so no task waits.
             pass
 
 

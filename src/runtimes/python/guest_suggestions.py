@@ -1,6 +1,6 @@
 """`Did you mean: …?` in Python 3.10 and 3.11, which offer it only when the interpreter itself prints an error.
 
-So it is asked to print the error once more, to us, and the offers are taken from what it wrote.
+So this module has the interpreter print the error once more, captures the text, and takes the suggestions from it.
 """
 
 import sys
@@ -12,7 +12,7 @@ print_with_offers = load("watch").initial_excepthook
 
 
 class Listener:
-    """A stream that keeps what one thread writes; the others' goes on to the stream whose place it takes."""
+    """Replaces a stream: keeps the text of one thread, and forwards the text of all others to the original stream."""
 
     def __init__(self, stream):
         self.stream, self.thread, self.pieces = stream, get_ident(), []

@@ -1,11 +1,10 @@
 /*
- * Locks: the kernel keeps 192 bytes for each and charges them to nobody. Pid 1 counts them in a list that names the
- * process of each lock and leaves out those of other pid namespaces. Nobody disowns a lock that counts: the filter
- * refuses locks that belong to descriptors alone (F_OFD_SETLK), and processes that share their table of descriptors, so
- * record locks end with their process. What is left are locks of flock(2) whose process has ended while others have the
- * descriptor: no more than there are open files. To read that list makes everybody who takes a lock on the machine
- * wait. So it is read once guests have used enough processor time to have made many, and then it is first asked whether
- * it is long at all.
+ * Locks on files: the kernel keeps 192 bytes for each and charges them to nobody. Pid 1 counts them in the kernel's list,
+ * which names the process of each lock and leaves out other pid namespaces. Guests cannot hide locks from it: the filter
+ * refuses locks that belong to descriptors (F_OFD_SETLK) and processes that share a descriptor table, so record locks end
+ * with their process. Only flock(2) locks are missed whose process has ended while others hold the descriptor: at most
+ * one for each open file. Reading the list blocks every process of the machine that takes a lock. So pid 1 reads it only
+ * after guests have used enough processor time to create many locks, and first checks whether it is long at all.
  * Source: proc_locks(5), fs/locks.c.
  */
 #include "watch/files/locks.h"
@@ -32,7 +31,7 @@ enum {
   SLICE_US = 50 * 1000, /* of processor time, in which a guest makes 50,000 */
 };
 
-/* Opened before it is hidden from the guests. */
+/* Opens the list before it is hidden from the guests. */
 void step_count_locks(struct reader *record) {
   const char *path = take_string(record);
   uint32_t most = take_u32(record);
@@ -51,7 +50,7 @@ struct used {
   uint64_t us;
 };
 
-/* Of processes that are there: with a process that has ended its locks are gone. Both lists are in ascending order. */
+/* Time of live processes; the locks of ended ones are gone. Both lists are in ascending order. */
 static uint64_t used_since(const struct used *before, size_t before_count, const struct used *now, size_t count) {
   uint64_t sum = 0;
   size_t at = 0;
@@ -100,21 +99,21 @@ static int compare(const void *one, const void *other) {
   return (a > b) - (a < b);
 }
 
-/* As they were when the count began, where the list of locks names other processes too. */
+/* The cell's processes when the count began, needed if the list names other processes too. */
 static long pids[PROCESSES_MAX];
 static size_t pid_count;
 
-/* In its own pid namespace, a cell sees numbers of its own processes alone. */
+/* In its own pid namespace, a cell sees only its own pids. */
 static bool is_ours(long pid) {
   if (pid <= 0) return false;
   return !cell.is_warded || bsearch(&pid, pids, pid_count, sizeof pid, compare);
 }
 
 static uint64_t count_locks(int fd) {
-  static char text[8193]; /* the kernel hands out whole lines, a page of them */
+  static char text[8193]; /* the kernel returns whole lines, up to a page of them */
   uint64_t locks = 0;
   off_t at = (off_t)cell.locks.most * LINE_BYTES_LEAST;
-  if (syscall(SYS_pread64, fd, text, 1, at) == 0) return 0; /* so it cannot be that many */
+  if (syscall(SYS_pread64, fd, text, 1, at) == 0) return 0; /* the list is too short for that many */
   at = 0;
   for (long length; (length = syscall(SYS_pread64, fd, text, sizeof text - 1, at)) > 0; at += length) {
     text[length] = 0;
@@ -138,7 +137,7 @@ static void survey_locks(void) {
 
 /* ---- the answer ---- */
 
-/* Watches take processor time to make as well, so both are counted at once. */
+/* Creating watches takes processor time too, so both are counted at the same time. */
 uint64_t lock_bytes_over(bool watches_too) {
   struct survey locks = hear_survey(SURVEY_OF_LOCKS);
   struct survey watches = hear_survey(SURVEY_OF_WATCHES);

@@ -1,6 +1,6 @@
 /*
- * Memory of single processes: the quick sum of what is each one's own, and the survey of what the pages that forked
- * processes share amount to and how many mappings there are.
+ * Memory of single processes: a quick sum of private memory, and a survey that measures the pages shared by forked
+ * processes and counts mappings.
  * Source: proc(5).
  */
 #include "watch/memory/pages.h"
@@ -14,12 +14,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAPPING_BYTES = 256 }; /* a vm_area_struct, and its share of the tree that it stands in */
+enum { MAPPING_BYTES = 256 }; /* a vm_area_struct and its share of the tree that holds it */
 
 /*
- * Pages that are the process's own, what of them was swapped out, and its page tables, which a sparse read-only mapping
- * makes large. Shared memory is tmpfs and counted once, in memory.c. False where there is no memory: the process has
- * ended, or its first thread has. The name, which the guest chooses, is one escaped line: it cannot forge another.
+ * Reads the process's private pages, the swapped-out ones included, and its page tables, which a sparse read-only mapping
+ * makes large. Shared memory is tmpfs, which memory.c counts once. Returns false if there is no memory, because the process
+ * or its first thread has ended. The guest chooses the name, but the kernel escapes it, so it cannot forge another line.
  */
 static bool read_status(const char *path, uint64_t *bytes) {
   char text[4096];
@@ -28,7 +28,7 @@ static bool read_status(const char *path, uint64_t *bytes) {
   return true;
 }
 
-/* Threads share their memory, so the first that is alive tells all of it. */
+/* Threads share their memory, so the first live thread shows all of it. */
 static uint64_t private_bytes_of_threads(const char *pid) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%.10s/task", pid);
@@ -52,7 +52,7 @@ uint64_t private_bytes(const char *pid) {
 
 /* ---- the survey ---- */
 
-/* Forked processes' shared pages count for each by its share. */
+/* Divides shared pages among the processes that share them. */
 static uint64_t proportional_bytes(const char *pid) {
   char path[64];
   char text[2048];
@@ -70,14 +70,14 @@ static uint64_t count_mappings(const char *folder, uint64_t most) {
   return is_hidden(folder, "maps") ? MAPPINGS_MAX : count_lines(path, most);
 }
 
-/* As they were when it was started: the process whose descendants are listed must be pid 1. */
+/* Listed when the survey starts, because only pid 1 can list its descendants. */
 static long pids[PROCESSES_MAX];
 static size_t pid_count;
 static uint64_t enough_bytes;
 
 static void look_at_pages(struct survey *survey, int given_fd) {
   (void)given_fd;
-  /* The latest first: whoever forks in order to be hard to see has them there. */
+  /* The newest first: a guest that forks to evade the count has its memory in new processes. */
   for (size_t i = pid_count; i-- > 0;) {
     char pid[24];
     snprintf(pid, sizeof pid, "%ld", pids[i]);

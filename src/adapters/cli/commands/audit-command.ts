@@ -6,7 +6,7 @@ import type { CommandContext } from './command-context.ts'
 import { printJson } from '../output/print-json.ts'
 import { readNamed, readNamedText, requireKey } from '../options/read-named.ts'
 
-/** As for data that is wrong. */
+/** The exit code for invalid data. */
 export const notGenuine = 65
 
 const help = `

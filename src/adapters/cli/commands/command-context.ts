@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 
-/** What a command gets from the program around it. */
+/** What the program passes to each command. */
 export interface CommandContext {
   /** Aborts when the user or the system wants the command to end. */
   readonly signal: AbortSignal
-  /** Around a run: a signal aborts it, and does not end the process at once. */
+  /** Performs a run: during it, a signal aborts the run instead of ending the process at once. */
   readonly duringRun: <T>(work: () => Promise<T>) => Promise<T>
   /** Prints one line about something that the user may not expect. */
   readonly warn: (message: string) => void

@@ -42,7 +42,7 @@ async function doctor(flags: DoctorFlags, { signal, duringRun }: CommandContext)
   const { options, files } = await resolveConfiguration(flags)
   const { createLazaret } = await import('../../../engine/lazaret.ts')
   const report = await duringRun(async () => {
-    // A lower level is what the report is about: it needs no warning besides.
+    // The report itself covers a low level, so no warning is needed.
     await using lazaret = createLazaret({ ...options, onEvent: () => undefined })
     return await orAbort(lazaret.probe(), signal)
   })

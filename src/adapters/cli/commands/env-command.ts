@@ -82,7 +82,7 @@ function addCreateOptions(command: Command): Command {
     .option('--verbose', 'print the output of the installers')
 }
 
-/** `spec` is what to install; what the environment was created with, if absent. */
+/** `spec` is what to install. By default it is the request with which the environment was created. */
 async function build(
   name: string,
   { flags, context, spec }: { flags: CreateFlags; context: CommandContext; spec?: EnvironmentSpec },
@@ -136,7 +136,7 @@ async function withEngine<T>(
   return await work(lazaret)
 }
 
-/** On standard error, where nothing but progress goes. */
+/** Prints progress, and only progress, on standard error. */
 function tell({ step, line }: EnvironmentProgress, { verbose, json }: CreateFlags): void {
   if (json === true) return
   if (line === undefined) process.stderr.write(`lazaret: ${step}\n`)

@@ -37,10 +37,10 @@ export interface ExecOnce extends Pick<CommandContext, 'signal' | 'duringRun'> {
   readonly flags: ExecFlags
 }
 
-/** Answers with the exit code; throws the signal's reason, once all is printed, if the command was cancelled. */
+/** Returns the exit code. If the command was cancelled, it prints everything and then throws the signal's reason. */
 export async function execOnce(exec: ExecOnce): Promise<number> {
   const { flags, signal, supplies } = exec
-  // Before the command: a place that cannot be written to is known before anything is spent.
+  // Opened before the command, so a folder that cannot be written to costs nothing.
   await using folder = await openOutput(flags, exec.engineOptions)
   const output = new GuestOutput()
   const { limits, clamped } = resolveSandboxLimits(supplies.limits, exec.engineOptions)
@@ -69,9 +69,9 @@ export async function execOnce(exec: ExecOnce): Promise<number> {
 
 interface Performed {
   readonly result: ExecResult
-  /** Undefined when no files were asked for. */
+  /** Undefined without `--collect`. */
   readonly collected: CollectedFiles | undefined
-  /** What was asked of the sandbox and cannot be here. */
+  /** Requested limits that the sandbox lowered. */
   readonly lowered: readonly string[]
 }
 
@@ -79,14 +79,14 @@ async function perform(exec: ExecOnce, limits: Limits, output: GuestOutput): Pro
   const { command, engineOptions, flags, signal, supplies } = exec
   const { files, env, limits: asked, network = 'none', stdin, collect, environment } = supplies
   const timeout = commandTimeout(asked.wallMs, engineOptions)
-  // What there is to warn of is said at the end, on a line of the command's own.
+  // Events are not printed. The command prints its own warnings at the end.
   await using lazaret = createLazaret({ ...allowAsked(engineOptions, network), onEvent: () => undefined })
   await using sandbox = await lazaret.sandbox({
     files,
     limits: asked,
     network,
     ...(environment !== undefined && { environment }),
-    // They keep ports free for a service, and the command line has none.
+    // Protected ports are for a service on this machine, and the command line is not one.
     protectedPorts: [],
     allowDegradedSecrets: flags.allowDegradedSecrets === true,
   })
@@ -103,7 +103,7 @@ async function perform(exec: ExecOnce, limits: Limits, output: GuestOutput): Pro
   return { result, collected, lowered }
 }
 
-/** Outside of the session, which no one needs: for its next command a shell that killed itself would be an error. */
+/** Uses a stream, which belongs to no session: in a session, a shell that kills itself would be an error. */
 async function runToItsEnd(sandbox: Sandbox, command: string, options: ExecOptions): Promise<ExecResult> {
   for await (const event of sandbox.execStream(command, options)) {
     if (event.type === 'complete') return event.result
@@ -112,7 +112,7 @@ async function runToItsEnd(sandbox: Sandbox, command: string, options: ExecOptio
   throw new LazaretError('INTERNAL', { detail: 'A command had no end.' })
 }
 
-/** Here the wish that the library's hint speaks of is written in another way. */
+/** The library's hint names an option. On the command line it is a flag. */
 function withFlag(error: unknown): unknown {
   if (!(error instanceof LazaretError) || error.code !== 'SECRETS_UNPROTECTED') return error
   const hint = 'Run `lazaret doctor` for the fix, or accept it with --allow-degraded-secrets.'

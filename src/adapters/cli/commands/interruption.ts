@@ -8,11 +8,11 @@ export interface Interruption extends Disposable {
   /** Aborts when the command should stop. */
   readonly signal: AbortSignal
   /**
-   * Performs work that ends when the signal aborts, and that leaves nothing behind if it gets the time. Outside of such
-   * work a signal ends the process at once: whatever it is that we wait for may never come.
+   * Performs work that ends when the signal aborts, and that cleans up if it has the time. At any other time a signal
+   * ends the process at once, because whatever the process waits for may never come.
    */
   readonly duringRun: <T>(work: () => Promise<T>) => Promise<T>
-  /** Whether nobody reads our standard output any more, as after `lazaret run … | head -1`. */
+  /** Whether the reader of standard output is gone, as after `lazaret run … | head -1`. */
   readonly isOutputClosed: () => boolean
   /** Why standard output could not be written, if for another reason: a full disk, a broken device. */
   readonly outputError: () => Error | undefined
@@ -29,15 +29,15 @@ export function watchInterruption(): Interruption {
       return
     }
     process.stderr.write(`${resetOn(process.stderr)}lazaret: cancelled\n`)
-    // `process.exit` would wait for reads that are under way. Our own listener is gone by now, so this is the end, but
-    // for the first process of a container, which no signal ends unasked.
+    // `process.exit` would wait for pending reads. The listener is gone by now, so this signal ends the process, unless
+    // it is pid 1 of a container, which ignores signals without a handler.
     process.kill(process.pid, name)
     process.exit(128 + constants.signals[name])
   }
 
-  // Once: whatever goes wrong while a run is being ended, the next signal has its usual effect.
+  // `once`, so a second signal has its usual effect even if ending the run fails.
   for (const signal of signals) process.once(signal, stop)
-  // These stay: an error can arrive after the last write, and without a listener it would be thrown.
+  // These listeners stay, because an error can arrive after the last write, and without a listener it would be thrown.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') isOutputClosed = true
     else outputError ??= error

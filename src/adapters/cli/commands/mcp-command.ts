@@ -19,7 +19,7 @@ const defaultPort = 7391
 /** A thousand tokens with their names. */
 const tokenFileBytesMax = 1024 * 1024
 
-/** Where the configuration says nothing: an agent in a loop is stopped by these before it is by the machine. */
+/** Defaults that stop an agent in a loop before it exhausts the machine. */
 const usualOptions = {
   rate: { perMinute: 30 },
   queue: { runningMax: 10, waitingMax: 50, waitMs: 60_000 },
@@ -143,11 +143,11 @@ async function serve(flags: McpFlags, context: CommandContext): Promise<number> 
     warn(`serving ${service.url}${tokens === undefined ? ', for everybody on this machine' : ''}`)
     await aborted(signal)
   })
-  // A signal is how a server ends.
+  // A server normally ends by a signal.
   return 0
 }
 
-/** As a request without limits of its own has them. */
+/** The limits of a request that sets none. */
 function limitsOf({ defaults = {}, ceilings = {} }: LazaretOptions): Limits {
   return resolveLimits({}, { defaults, ceilings }).limits
 }

@@ -20,14 +20,14 @@ export interface RunOnce {
   readonly duringRun: CommandContext['duringRun']
 }
 
-/** Answers with the exit code; throws the signal's reason, once all is printed, if the run was cancelled. */
+/** Returns the exit code. If the run was cancelled, it prints everything and then throws the signal's reason. */
 export async function runOnce({ engineOptions, request, flags, duringRun }: RunOnce): Promise<number> {
-  // Before the run: a place that cannot be written to is known before anything is spent.
+  // Opened before the run, so a folder that cannot be written to costs nothing.
   await using folder = await openOutput(flags, engineOptions)
   const output = new GuestOutput()
   const isJson = flags.json === true
   const result = await duringRun(async () => {
-    // What there is to warn of is said below, on a line of the command's own.
+    // Events are not printed. The command prints its own warnings below.
     await using lazaret = createLazaret({
       ...allowAsked(engineOptions, request.network),
       onEvent: () => undefined,

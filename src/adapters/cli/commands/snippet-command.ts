@@ -60,8 +60,8 @@ async function snippet({ signal, duringRun, warn }: CommandContext): Promise<num
 }
 
 /**
- * The operator's decision, for every entry point: whether there are snippets at all, and whether work is recorded. Most
- * have no file, and then nothing is loaded.
+ * Reads the operator's decisions, which apply to every entry point: whether snippets are allowed, and whether work is
+ * recorded. Most users have no configuration file, and then nothing is loaded.
  */
 async function readOptions(): Promise<LazaretOptions> {
   const places = usualPlaces()
@@ -72,7 +72,9 @@ async function readOptions(): Promise<LazaretOptions> {
   return options
 }
 
-/** A Lazaret with the operator's options runs beside it, and writes the record before the answer. */
+/**
+ * Runs a snippet next to a Lazaret with the operator's options, which records the work before the answer is printed.
+ */
 async function performRecorded(
   options: LazaretOptions,
   perform: (govern: (run: RunJob) => RunJob) => Promise<SnippetResult>,

@@ -69,7 +69,7 @@ function parseRate(text: string): number {
   return Number(count)
 }
 
-/** 256 bits; the name says to whoever finds one what it is. */
+/** 256 bits. The prefix tells anyone who finds a token what it is. */
 export function makeToken(): string {
   return `lzt_${Buffer.from(randomText(32), 'latin1').toString('base64url')}`
 }
@@ -152,7 +152,7 @@ async function read(path: string): Promise<TokenRecord[]> {
   }
 }
 
-/** What is wrong with a file of tokens, for its user. */
+/** Explains to the user why a token file cannot be used. */
 export function tokenFileError(error: unknown, path: string): unknown {
   const reason = error instanceof SyntaxError ? error.message : describeSystemError(error)
   if (reason === undefined) return error
@@ -162,7 +162,7 @@ export function tokenFileError(error: unknown, path: string): unknown {
   )
 }
 
-/** Two that change the file at one time cannot lose what the other wrote: the new file can be made by one of them. */
+/** Only one process can create the new file, so two concurrent changes cannot overwrite each other. */
 async function change(path: string, decide: (tokens: TokenRecord[]) => TokenRecord[]): Promise<void> {
   const { formatTokenFile, parseTokenFile } = await import('../../http/api-tokens.ts')
   const fresh = `${path}.new`
@@ -189,7 +189,7 @@ async function change(path: string, decide: (tokens: TokenRecord[]) => TokenReco
   }
 }
 
-/** The file is for its owner alone, so a server of another user could not read one that belongs to us. */
+/** Only the owner can read the file. If this user owned the new file, a server of another user could not read it. */
 function keepOwner(path: string, fresh: string): void {
   const owner = statSync(path, { throwIfNoEntry: false })
   if (owner === undefined || owner.uid === statSync(fresh).uid) return

@@ -19,8 +19,8 @@ export function parseConfig(text: string, path: string): ConfigDocument {
 }
 
 /**
- * The same for a file that was found on the way. What it may not say at all is not even checked: a path that somebody else
- * chose would be looked up on this machine.
+ * The same for a file that was found on the way. Options that it may not set are not checked: that would look up paths
+ * on this machine that somebody else chose.
  */
 export function parseFoundConfig(text: string, path: string): ConfigDocument {
   return parse(text, path, (schema, files) => (files === 'trusted' ? z.unknown() : schema))
@@ -40,7 +40,7 @@ function parse(text: string, path: string, checkOf: CheckOf): ConfigDocument {
   return options as ConfigDocument
 }
 
-/** A key that is not here is an error, since a misspelt limit is no limit. */
+/** Any other key is an error, because a misspelt limit would have no effect. */
 function createSchema(folder: string, checkOf: CheckOf) {
   const path = z
     .string()
@@ -58,7 +58,7 @@ function parseJson(text: string, path: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    // It quotes the text, which may be anybody's.
+    // The error quotes the file, which another user may have written.
     const reason = toSingleLine((error as SyntaxError).message)
     throw new UsageError(`${path} is not JSON: ${reason}.`, 'Fix or remove the file.')
   }

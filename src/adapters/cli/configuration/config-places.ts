@@ -1,4 +1,4 @@
-/** Where configuration files may be. Nothing is read here, so that a command that has none loads nothing to read it. */
+/** Where configuration files may be. Nothing is read here, so a command without a file loads no code to read one. */
 import { lstatSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
@@ -29,7 +29,7 @@ export function usualPlaces(flag?: string): ConfigurationPlaces {
   }
 }
 
-/** Empty for a user that neither the environment nor the system knows a home of. */
+/** Empty if neither the environment nor the system has a home folder for the user. */
 function homeFolder(): string {
   try {
     return homedir()
@@ -53,7 +53,7 @@ export function* pathsUpwards(folder: string): Generator<string> {
   }
 }
 
-/** A folder that this user may not look into holds none. */
+/** A folder that this user may not search counts as empty. */
 export function isThere(path: string): boolean {
   try {
     lstatSync(path)

@@ -23,7 +23,7 @@ export interface ConfigurationFile {
   readonly path: string
   readonly from: 'flag' | 'environment' | 'user' | 'system' | 'found'
   readonly use: 'full' | 'narrows' | 'none'
-  /** Why it is of no use. */
+  /** Why the file is ignored. */
   readonly reason?: string
 }
 
@@ -78,7 +78,7 @@ function splitDocument({ serve, ...options }: ConfigDocument): Pick<Configuratio
   return { options, ...(serve !== undefined && { serve }) }
 }
 
-/** What should be obeyed and cannot be trusted stops the command: without it, other rules would hold. */
+/** Stops the command if a file that should count cannot be trusted, because without it other rules would apply. */
 function parseTrusted(read: ConfigText, path: string, parse = parseConfig): ConfigDocument {
   if ('text' in read) return parse(read.text, path)
   throw new UsageError(
@@ -133,7 +133,7 @@ function refuseWidening(path: string, wishes: readonly string[]): void {
   )
 }
 
-/** What a person should know of the files that were found, a line each. */
+/** Messages for the user about the files that were found, one line each. */
 export function describeFound(files: readonly ConfigurationFile[]): string[] {
   const narrowing = files.filter(({ from, use }) => from === 'found' && use === 'narrows')
   const passedOver = files.filter(({ use }) => use === 'none')
@@ -147,7 +147,7 @@ export function describeFound(files: readonly ConfigurationFile[]): string[] {
 
 const pathLengthMax = 4096
 
-/** Folders can be named by anybody. */
+/** Other users choose the names of folders. */
 function shown(text: string): string {
   return toSingleLine(text, pathLengthMax)
 }

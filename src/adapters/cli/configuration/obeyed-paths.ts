@@ -1,7 +1,7 @@
 /**
- * What Lazaret's commands read or execute outside of any cell, so nothing from a guest may be written there: files that
- * are configuration by their name, those that are named as configuration, what interpreters are and load, and our own
- * program with its packages.
+ * Lists the paths that Lazaret's commands read or execute outside of any cell, so nothing from a guest may be written
+ * there: files with the name of a configuration file, other configured files, interpreters and the files they load, and
+ * Lazaret with its packages.
  */
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
@@ -16,17 +16,17 @@ interface Manifest {
   readonly optionalDependencies?: object
 }
 
-/** Some file systems know no case. */
+/** Ignores case, as some file systems do. */
 export function isConfigName(name: string): boolean {
   return name.toLowerCase() === configFileName
 }
 
-/** Whether code lies on this path that Node loads for our commands, or for any others. */
+/** Whether Node may load code from this path, for Lazaret's commands or for others. */
 export function leadsToPackages(path: string): boolean {
   return path.toLowerCase().split('/').includes('node_modules')
 }
 
-/** Real paths of files and folders. Those of folders stand for all that is in them. */
+/** Real paths of files and folders. A folder stands for everything in it. */
 export function listObeyed(
   { flag, environment, folder }: Pick<ConfigurationPlaces, 'flag' | 'environment' | 'folder'>,
   toolchains: ToolchainPaths = {},
@@ -41,7 +41,7 @@ export function listObeyed(
   return [ownFolder, ...dependencies(), ...files.flatMap(realPaths)]
 }
 
-/** Our packages, where links lead out of the folders `node_modules`. */
+/** Real paths of Lazaret's dependencies, because links may lead out of `node_modules`. */
 function dependencies(): string[] {
   const manifest = JSON.parse(readFileSync(join(ownFolder, 'package.json'), 'utf8')) as Manifest
   const names = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })
@@ -56,22 +56,24 @@ function hasPython(folder: string): boolean {
   return existsSync(join(folder, 'python3'))
 }
 
-/** What tells an interpreter in this folder where its library is, and the library, which it loads before it answers us. */
+/**
+ * The files that tell an interpreter in this folder where its library is, and the library, which it loads when asked.
+ */
 function filesOfPython(folder: string): string[] {
   const prefix = dirname(folder)
-  // Of a virtual environment, everything.
+  // For a virtual environment, everything counts.
   if (existsSync(join(prefix, 'pyvenv.cfg'))) return [prefix]
   const inFolder = ['python3', 'pyvenv.cfg', 'pybuilddir.txt'].map((name) => join(folder, name))
   return [...inFolder, ...['pyvenv.cfg', 'lib', 'lib64'].map((name) => join(prefix, name))]
 }
 
-/** Where it is, behind the links of its folders, and where it leads. */
+/** The path with the links of its folders resolved, and the path that it leads to. */
 function realPaths(path: string): string[] {
   try {
     const place = join(realpathSync(dirname(path)), basename(path))
     return existsSync(place) ? [place, realpathSync(place)] : [place]
   } catch {
-    // Its folder is not there, so that nothing obeys it yet; it may be made by what is written.
+    // Its folder does not exist, so nothing obeys it yet. But writing the output may create that folder.
     return [path]
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Reads one configuration file, when nobody but root and this user can have written it. It is inspected before it is
- * opened, so a pipe cannot block the command; after that no one else can replace it.
+ * Reads one configuration file, if only root and this user can have written it. The path is inspected before it is
+ * opened, so a pipe cannot block the command. Afterwards nobody else can replace the file.
  */
 import { constants, lstatSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -18,7 +18,7 @@ export type ConfigText = { readonly text: string } | { readonly intruder: Intrud
 /** Undefined where there is no such file. Throws a UsageError where there is one that cannot be read. */
 export async function readConfig(path: string): Promise<ConfigText | undefined> {
   try {
-    // Without its links: whose they are counts, too.
+    // Does not follow links, because the owner of a link matters too.
     lstatSync(path)
     const intruder = findIntruder(path)
     return intruder === undefined ? { text: await readBounded(path) } : { intruder }
@@ -32,7 +32,7 @@ export async function readConfig(path: string): Promise<ConfigText | undefined> 
 async function readBounded(path: string): Promise<string> {
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
   if (!(await file.stat()).isFile()) throw cannotRead(path, 'it is not a regular file')
-  // One byte more than may be, to notice what is longer.
+  // One byte past the limit, to notice a longer file.
   const bytes = Buffer.alloc(configBytesMax + 1)
   let length = 0
   for (let more = 1; more > 0 && length < bytes.length; length += more)
@@ -49,7 +49,10 @@ function cannotRead(path: string, reason: string, hint = 'Fix or remove the file
   return new UsageError(`cannot read ${path}: ${reason}.`, hint)
 }
 
-/** As after `su` or in a container whose HOME is still root's: there may be no such file at all. */
+/**
+ * The user may not read it, for example after `su`, or in a container whose HOME is still root's. The file may not
+ * exist.
+ */
 function hintFor(error: unknown): string | undefined {
   if (!(error instanceof Error && 'code' in error && error.code === 'EACCES')) return undefined
   return 'Let this user read it. If its folder is not yours, set HOME or XDG_CONFIG_HOME to one that is.'

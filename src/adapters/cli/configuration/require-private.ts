@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { describeSystemError } from '../output/system-error.ts'
 import { UsageError } from '../options/usage-error.ts'
 
-/** What opens a server is its owner's alone. */
+/** Requires that only the owner can read a file with credentials of a server. */
 export async function requirePrivate(path: string): Promise<void> {
   const { mode } = await stat(path).catch((error: unknown) => {
     const reason = describeSystemError(error)

@@ -1,4 +1,4 @@
-/** Reads what the user named, up to a bound: a device or a pipe without end is noticed before it fills the memory. */
+/** Reads a file that the user named, up to a bound, so an endless device or pipe cannot fill the memory. */
 import { createReadStream } from 'node:fs'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { LazaretError } from '../../../core/errors/errors.ts'

@@ -1,7 +1,7 @@
 /** How long a command or a piece of code in a sandbox may take. */
 import type { LazaretOptions } from '../../../engine/options/options.ts'
 
-/** None, unless somebody names one. A sandbox has no wall limit, so the operator's is held here. */
+/** No timeout unless one is named. A sandbox has no wall limit, so the operator's wall limit is applied here. */
 export function commandTimeout(
   asked: number | undefined,
   { defaults, ceilings }: LazaretOptions,

@@ -7,8 +7,8 @@ import type { CommandContext } from '../commands/command-context.ts'
 import type { Configuration } from '../configuration/configuration.ts'
 
 /**
- * Flags that say what a configuration can say too, and overrule it. Their values are checked here, because the table of
- * options takes longer to load than a command without an engine needs.
+ * Flags that override options of the configuration. Their values are checked here, because loading the table of options
+ * takes longer than a command without an engine.
  */
 export const optionFlags = {
   minimum: {
@@ -51,14 +51,14 @@ export function addEngineOptions(command: Command): Command {
   )
 }
 
-/** For a command whose standard output is spoken for. */
+/** For a command whose standard output carries data. */
 export function addConfigurationOptions(command: Command): Command {
   for (const [name, { value, choices, help }] of entries)
     command.addOption(new Option(`--${name} ${value}`, help).choices(choices))
   return command.option('--config <file>', configHelp)
 }
 
-/** The configuration, overruled by the flags. What was found on the way is announced. */
+/** The configuration, overridden by the flags. Prints notices about files that were found on the way. */
 export async function resolveEngineOptions(
   flags: EngineFlags,
   { warn }: Pick<CommandContext, 'warn'>,
@@ -66,7 +66,7 @@ export async function resolveEngineOptions(
   return (await resolveAnnounced(flags, { warn })).options
 }
 
-/** The same, with what the server's own key says. */
+/** The same, with the key `serve`. */
 export async function resolveAnnounced(
   flags: EngineFlags,
   { warn }: Pick<CommandContext, 'warn'>,
@@ -77,9 +77,9 @@ export async function resolveAnnounced(
   return configuration
 }
 
-/** The same, with the files that it comes from. */
+/** The same, with the list of files. */
 export async function resolveConfiguration(flags: EngineFlags): Promise<Configuration> {
-  // What checks it takes longer to load than all that a command without an engine needs.
+  // Loading the code that checks it takes longer than a whole command without an engine.
   const { loadConfiguration } = await import('../configuration/configuration.ts')
   const configuration = await loadConfiguration(usualPlaces(flags.config))
   const named = entries.filter(([name]) => flags[name] !== undefined)

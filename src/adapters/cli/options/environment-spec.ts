@@ -1,4 +1,4 @@
-/** Turns the flags of `env create`, and the files that they name, into what is to be installed. */
+/** Turns the flags of `env create`, and the files that they name, into a request for an environment. */
 import { resolve } from 'node:path'
 
 import type { EnvironmentLock, EnvironmentSpec } from '../../../environments/environment.ts'

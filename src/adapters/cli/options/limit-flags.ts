@@ -1,13 +1,13 @@
-/** The limits that a command line can name. The flags of `run` and `exec`, and what they ask for, follow from this table. */
+/** The limits that a command line can set. The flags of `run` and `exec` and their values follow from this table. */
 import type { Command } from 'commander'
 import type { LimitName, Limits } from '../../../core/limits.ts'
 import { formatDuration, formatSize, parseCount, parseDuration, parseSize } from './units.ts'
 
 interface LimitFlag {
   readonly limit: LimitName
-  /** What it bounds, as the help says it. */
+  /** The help text: what the limit bounds. */
   readonly help: string
-  /** What stands for the value in the help. */
+  /** The placeholder for the value in the help. */
   readonly value: '<duration>' | '<size>' | '<n>'
   readonly parse: (text: string) => number
   readonly format: (value: number) => string
@@ -32,9 +32,9 @@ export type LimitFlags = { readonly [Name in LimitFlagName]?: number }
 const entries = Object.entries(limitFlags) as readonly (readonly [LimitFlagName, LimitFlag])[]
 
 export interface LimitWording {
-  /** What holds where no flag does; null is no limit. */
+  /** The value without the flag; null means no limit. */
   readonly usual: { readonly [Name in LimitName]?: Limits[Name] | null }
-  /** What else a limit bounds. */
+  /** Other things that a limit bounds. */
   readonly besides: Partial<Record<LimitFlagName, string>>
   /** Flags that this command does not have. */
   readonly without?: readonly LimitFlagName[]

@@ -6,7 +6,7 @@ import type { LazaretOptions } from '../../../engine/options/options.ts'
 
 type Values = Partial<Record<OptionName, unknown>>
 
-/** In words, what a file asks for beyond what stands without it. Empty when it only narrows. */
+/** Describes each setting of a file that would widen the options. Empty if the file only narrows them. */
 export function findWidening(standing: LazaretOptions, wish: LazaretOptions): string[] {
   return rowsOf(wish).flatMap(([name, { files }]) =>
     typeof files === 'string'
@@ -15,7 +15,7 @@ export function findWidening(standing: LazaretOptions, wish: LazaretOptions): st
   )
 }
 
-/** Both at once: of everything the narrower. For a wish that widens nothing. */
+/** Combines both: the narrower value of each option. For a file that widens nothing. */
 export function narrow(standing: LazaretOptions, wish: LazaretOptions): LazaretOptions {
   const narrower: Values = { ...standing }
   for (const [name, { files }] of rowsOf(wish)) {

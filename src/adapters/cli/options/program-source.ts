@@ -13,7 +13,7 @@ export interface ProgramFlags extends RunFlags {
   readonly runtime?: RuntimeName
 }
 
-/** `operands` is what follows the options: the file and the program's arguments, or with `--eval` the arguments alone. */
+/** `operands` follow the options: the file and the program's arguments, or with `--eval` only the arguments. */
 export async function readProgram(
   operands: readonly string[],
   flags: ProgramFlags,
@@ -40,7 +40,7 @@ export async function readProgram(
       'Put one of them in a file.',
     )
   }
-  // Before reading, so that a missing option is not answered with a wait for the terminal.
+  // Checked before reading, so a missing option does not make the command wait for the terminal.
   const language = requireLanguage(named ?? findLanguage(file), file === '-' ? 'standard input' : file)
   const bound: ReadBound = { bytesMax: codeBytes ?? defaultLimits.codeBytes, signal }
   const bytes = file === '-' ? await readStandardInput(bound) : await readFileBounded(file, bound)

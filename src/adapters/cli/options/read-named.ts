@@ -5,7 +5,7 @@ import { describeSystemError } from '../output/system-error.ts'
 import { toSingleLine } from '../output/terminal-text.ts'
 import { UsageError } from './usage-error.ts'
 
-/** What `read` makes of the file. Throws a UsageError that names it where it cannot be read. */
+/** Returns the result of `read`. Throws a UsageError that names the file if it cannot be read. */
 export async function readNamed<T>(path: string, read: () => T | Promise<T>): Promise<T> {
   try {
     return await read()

@@ -1,4 +1,4 @@
-/** Turns the flags of `run` into a request, and those that `exec` has too into what its sandbox gets. */
+/** Turns the flags of `run` into a request, and the flags that `exec` shares into options of its sandbox. */
 import { defaultLimits, type Limits } from '../../../core/limits.ts'
 import type { Language, RunRequest, RuntimeName } from '../../../core/request.ts'
 import { readFileBounded, readStandardInput, type ReadBound } from './bounded-read.ts'
@@ -7,7 +7,7 @@ import { limitsFrom } from './limit-flags.ts'
 import type { CellFlags, RunFlags } from './run-options.ts'
 import { UsageError } from './usage-error.ts'
 
-/** What is to run, apart from its surroundings. */
+/** The program to run, without its environment. */
 export interface ProgramSource {
   readonly code: string
   readonly language: Language
@@ -22,7 +22,7 @@ export interface RequestContext {
   readonly warn: (message: string) => void
 }
 
-/** What `run` and `exec` both hand to their guests. */
+/** What both `run` and `exec` give to their guests. */
 export type GuestSupplies = Required<Pick<RunRequest, 'files' | 'env' | 'limits'>> &
   Pick<RunRequest, 'stdin' | 'collect' | 'network' | 'environment'>
 

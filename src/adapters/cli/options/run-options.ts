@@ -5,7 +5,7 @@ import { networkModes, type NetworkMode } from '../../../core/network.ts'
 import { addEngineOptions, type EngineFlags } from './engine-flags.ts'
 import { addLimitFlags, type LimitFlags } from './limit-flags.ts'
 
-/** What both say of the cell that they want. */
+/** Flags for the cell, which both commands have. */
 export interface CellFlags extends LimitFlags, EngineFlags {
   readonly stdin?: string
   readonly env?: readonly string[]
