@@ -86,8 +86,8 @@ void end_everything(int pidfd) {
 }
 
 /*
- * Our end is the end of everything in a pid namespace. Without one it is the stub that ends the guests when we are
- * gone, and it may be stopped: they are not left to it alone.
+ * In a pid namespace everything ends with this process. Without one, the stub ends the guests afterwards. But the stub
+ * may be stopped, so this process ends them too.
  */
 _Noreturn void leave(void) {
   if (cell.is_warded) kill_guests();

@@ -1,5 +1,5 @@
 /*
- * How long a look may take. Guests decide how much there is to look at, so a look has a deadline.
+ * Bounds the time of a scan ("look"). Guests decide how much there is to scan, so each scan has a deadline.
  */
 #include "watch/look.h"
 #include "clock.h"

@@ -1,5 +1,5 @@
 /*
- * Reads /proc as text. Anything about a process may be about one that has ended in the meantime.
+ * Reads /proc as text. Any process may end while it is being read.
  * Source: proc(5).
  */
 #include "watch/proc.h"
@@ -41,7 +41,7 @@ uint64_t count_lines(const char *path, uint64_t most) {
   return lines;
 }
 
-/* Of a process whose first thread has ended, the others tell. */
+/* If the first thread has ended, its other threads still show the process. */
 uint64_t count_of_threads(const char *pid, uint64_t (*count)(const char *folder, uint64_t most), uint64_t most) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%.10s", pid);
@@ -66,8 +66,8 @@ static bool has_memory(const char *folder) {
 }
 
 /*
- * No process may inspect one that executes a file which its user cannot read, into one that has ended, or our own child
- * before it has executed its program. The last is soon over.
+ * These cannot be inspected: a process that executes a file which its user cannot read, one that has ended, and our own
+ * child before it executes its program, which lasts only a moment.
  */
 bool is_hidden(const char *folder, const char *name) {
   enum { TRIES = 20, TRY_US = 10 * 1000 };

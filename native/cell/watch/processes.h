@@ -1,11 +1,11 @@
 /*
- * Which processes are the cell's: everything that runs in it but pid 1 or the warden.
+ * Lists the cell's processes: everything that runs in it, except pid 1 or the warden.
  */
 #ifndef LAZARET_PROCESSES_H
 #define LAZARET_PROCESSES_H
 #include <stddef.h>
 
-enum { PROCESSES_MAX = 4096 }; /* looked at, at one time, by the watchdog */
+enum { PROCESSES_MAX = 4096 }; /* in one scan of the watchdog */
 
 /* In ascending order. */
 size_t list_processes(long *pids, size_t most);

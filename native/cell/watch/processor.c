@@ -63,7 +63,7 @@ static const struct times *recall(long pid) {
   return low < remembered_count && remembered[low].pid == pid ? &remembered[low] : NULL;
 }
 
-/* More than one thread: the state is the first one's, and says nothing of the others. */
+/* With several threads: the state is that of the first one, and says nothing about the others. */
 static uint64_t after_us(const struct times *one, char state, uint64_t threads) {
   enum { THREADS_COUNTED = 8 };
   const uint64_t interval_us = WATCHDOG_INTERVAL_MS * 1000;
@@ -85,13 +85,13 @@ static bool read_times(long pid, struct times *times) {
   if (read_text(path, text, sizeof text) == 0) return false; /* it ended meanwhile */
   enum { USER = 14, SYSTEM, WAITED_USER, WAITED_SYSTEM, THREADS = 20, START = 22 };
   uint64_t fields[START + 1] = {0};
-  char *field = strrchr(text, ')'); /* the name before it is the guest's to choose */
+  char *field = strrchr(text, ')'); /* the guest chooses the name before it */
   char state = field && field[1] == ' ' ? field[2] : 'X';
   for (int number = 3; field && number <= START; number++) {
     field = strchr(field + 1, ' ');
     if (field) fields[number] = strtoull(field + 1, NULL, 10);
   }
-  uint64_t exact_us = processor_us_of((pid_t)pid); /* in /proc it is cut to 10 ms, twice */
+  uint64_t exact_us = processor_us_of((pid_t)pid); /* /proc rounds both figures down to 10 ms */
   *times = (struct times){
       .pid = pid,
       .start = fields[START],

@@ -1,8 +1,8 @@
 /*
  * Surveys: expensive measurements in separate processes (pages.c, locks.c, watches.c). The kernel may take longer for
  * one process than a deadline allows, and pid 1 must not miss the deadline. The surveyor reports its progress after
- * each process. Guests cannot stop it where they have another uid or Landlock scopes signals; elsewhere a survey that
- * fails leaves the quick sum, which is never below.
+ * each process. Guests cannot stop it if they have another uid or Landlock scopes signals. Otherwise, if a survey fails,
+ * the quick sum counts, which is never too low.
  */
 #include "watch/survey.h"
 #include "clock.h"
@@ -19,7 +19,7 @@ enum { STALLED_US = 10 * 1000 * 1000 }; /* of a machine that is very busy */
 
 static struct surveyor {
   pid_t pid; /* 0 when there is none to reap */
-  int news_fd; /* 0 when there is no survey under way */
+  int news_fd; /* 0 while no survey is running */
   uint64_t began_us;
   uint64_t heard_us;
   uint64_t next_us;
@@ -52,7 +52,7 @@ void survey_reaped(pid_t pid, const struct rusage *usage) {
 
 bool tell_survey(const struct survey *survey) { return news_fd < 0 || write_exactly(news_fd, survey, sizeof *survey); }
 
-/* Of everything that pid 1 holds it keeps the pipe and one descriptor: no socket of the host's outlives pid 1 in it. */
+/* Keeps only the pipe and one descriptor of pid 1, so it keeps no socket of the host open after pid 1 has ended. */
 static _Noreturn void survey_and_leave(int to_fd, survey_look *look, int given_fd) {
   struct survey survey = {.state = SURVEY_RUNS};
   bool is_given = given_fd >= 0;
@@ -69,7 +69,7 @@ bool survey_is_due(enum survey_of of) {
   return one->pid <= 0 && one->news_fd == 0 && now_us() >= one->next_us;
 }
 
-/* It takes pid 1's time, but guests that could prevent a measurement could hoard what it counts. */
+/* Measures in pid 1 itself, although that takes time: guests that could prevent a measurement could hoard what it counts. */
 static struct survey look_ourselves(survey_look *look, int given_fd) {
   struct survey survey = {.state = SURVEY_DONE};
   news_fd = -1;
@@ -89,7 +89,7 @@ void start_survey(enum survey_of of, survey_look *look, int given_fd) {
   one->began_us = one->heard_us = now_us();
   one->latest = (struct survey){.state = one->pid > 0 ? SURVEY_RUNS : SURVEY_FAILED};
   one->news_fd = news[0];
-  /* Without its survey, the quick sum of memory counts, which is never below. */
+  /* If the survey of processes fails, the quick sum of memory counts, which is never too low. */
   if (one->pid < 0 && of != SURVEY_OF_PROCESSES) one->latest = look_ourselves(look, given_fd);
 }
 
@@ -97,7 +97,7 @@ static void forget_survey(struct surveyor *one) {
   close(one->news_fd);
   one->news_fd = 0;
   one->next_us = now_us() + (now_us() - one->began_us); /* half of the time at most */
-  if (one->pid > 0) (void)kill(one->pid, SIGKILL); /* not reaped yet, so it is still that process */
+  if (one->pid > 0) (void)kill(one->pid, SIGKILL); /* not reaped yet, so the pid cannot have been reused */
   else one->pid = 0;
 }
 
@@ -116,6 +116,6 @@ struct survey hear_survey(enum survey_of of) {
   }
   if (one->latest.state == SURVEY_RUNS && now_us() - one->heard_us > STALLED_US) one->latest.state = SURVEY_FAILED;
   if (one->latest.state != SURVEY_RUNS) forget_survey(one);
-  else if (one->pid > 0) (void)kill(one->pid, SIGCONT); /* whoever stopped it; 0 would be our own process group */
+  else if (one->pid > 0) (void)kill(one->pid, SIGCONT); /* in case somebody stopped it; 0 would be our own process group */
   return one->latest;
 }

@@ -1,5 +1,5 @@
 /*
- * How many processes and threads the kernel counts for this user: where guests have its uid, their limit comes on top.
+ * How many processes and threads the kernel counts for this user. If guests have the same uid, their limit is added.
  * Source: getrlimit(2), RLIMIT_NPROC.
  */
 #include "watch/task_count.h"
@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * How many processes and threads of this uid the kernel counts, those that other containers hide included: the smallest
- * limit under which a fork still works tells. Runs in its own process, because the limit is lowered.
+ * Finds out how many processes and threads of this uid the kernel counts, including those that other containers hide:
+ * it searches the smallest limit with which a fork still works. Runs in its own process, because it lowers the limit.
  */
 static uint32_t probe_task_count(void) {
   enum { COUNT_MAX = 1 << 17 };
@@ -32,7 +32,7 @@ static uint32_t probe_task_count(void) {
     if (pid > 0) high = middle;
     else low = middle + 1;
   }
-  return low - 2; /* without the process that asks and the one that it just could have started */
+  return low - 2; /* without the counting process and the child that it could just start */
 }
 
 uint32_t tasks_besides_guests(void) {

@@ -119,7 +119,7 @@ static bool end_tree(pid_t root) {
   return false;
 }
 
-/* Where others are to live on, what has left the tree is looked for when `root` is gone: see serve/splits.c. */
+/* With `spares_others`, pid 1 searches for processes that left the tree once `root` is gone: see serve/splits.c. */
 void kill_tree(pid_t root, bool spares_others) {
   if (end_tree(root)) return;
   if (spares_others) (void)kill(root, SIGKILL);
@@ -141,7 +141,7 @@ static size_t list_theirs(const pid_t *roots, size_t count) {
   return listed;
 }
 
-/* Processes first: one that is born later has a parent among them, or is looked at in the next round. */
+/* Lists all processes first. One that is born later has its parent in the list, or is found in the next round. */
 static bool kill_others(const pid_t *roots, size_t count) {
   static long pids[PROCESSES_MAX];
   size_t listed = list_processes(pids, PROCESSES_MAX);
@@ -155,7 +155,7 @@ static bool kill_others(const pid_t *roots, size_t count) {
   return alive == 0 && listed < PROCESSES_MAX && kept < PROCESSES_MAX;
 }
 
-/* As with a tree: where something is still not dead in time, all go. */
+/* As with a tree: if something is still alive at the deadline, all guests are killed. */
 void kill_strangers(const pid_t *roots, size_t count) {
   const struct timespec pause = {.tv_nsec = 200 * 1000};
   uint64_t deadline = now_us() + TREE_KILL_US;

@@ -1,8 +1,8 @@
 /*
- * The watchdog: the limits that pid 1 enforces. The wall limit always, so that it holds while the host is busy; memory
- * and processor time where no cgroup does, and the bytes in sockets that a cgroup does not charge. All but the wall
- * limit are polled: a guest can exceed a limit by what it allocates in one interval, and the receipt says `watchdog`.
- * No measurement continues past the deadline, whatever guests do to prolong it; a survey makes the expensive ones.
+ * The watchdog enforces the limits of pid 1: always the wall limit, so that it holds while the host is busy; memory and
+ * processor time if no cgroup does; and the bytes in sockets that a cgroup does not charge. All except the wall limit are
+ * polled: a guest can exceed a limit by what it allocates in one interval, and the receipt says `watchdog`. Measurements
+ * end with the deadline, whatever guests do to prolong them; surveys make the expensive ones.
  */
 #include "watch/watchdog.h"
 #include "cell.h"
@@ -46,7 +46,7 @@ static uint64_t random_interval_us(void) {
   state ^= state << 17;
   uint64_t drawn = state * 0x2545f4914f6cdd1dULL | 1;
   uint64_t halvings = (uint64_t)__builtin_clzll(drawn);
-  uint64_t above = (drawn << halvings << 1) >> 54; /* the next ten bits: how far up to the next power of two */
+  uint64_t above = (drawn << halvings << 1) >> 54; /* the next ten bits: the fraction of the way to the next power of two */
   uint64_t us = halvings * half_life_us + half_life_us * (PIECES - above) / PIECES;
   return us < SHORTEST_US ? SHORTEST_US : us > LONGEST_US ? LONGEST_US : us;
 }
@@ -103,12 +103,13 @@ static bool look_at_disk(uint64_t now) {
 }
 
 /*
- * Whether the guests were ended. Sockets that no cgroup charges have their own limit: they use up the machine's.
+ * Returns whether the guests were ended. Sockets that no cgroup charges have their own limit, because they use up a
+ * budget of the whole machine.
  */
 static bool look_at_memory(void) {
   uint64_t waiting = watched.socket_bytes > 0 ? socket_memory(watched.memory_bytes > 0).from_machine : 0;
   uint64_t memory = watched.memory_bytes > 0 ? memory_bytes(watched.memory_bytes) : 0;
-  /* Watches: a cgroup charges their memory, and their number is a budget of the user whom the guest is. */
+  /* Watches: a cgroup charges their memory, but their number counts against the user whose uid the guest has. */
   bool watches_too = watched.memory_bytes > 0 || !cell.guest_changes_ids;
   uint64_t locks = watched.memory_bytes > 0 || watched.socket_bytes > 0 ? lock_bytes_over(watches_too) : 0;
   uint64_t over = memory > watched.memory_bytes ? memory : waiting > watched.socket_bytes ? waiting : locks;
@@ -156,8 +157,8 @@ void watchdog_look(void) {
 }
 
 /*
- * Before a kill, because a guest with much memory may take longer to die than the host can wait. For the same reason
- * nothing is measured for long: if this measurement does not finish, the previous values are reported.
+ * Measures usage before a kill, because a guest with much memory may take longer to die than the host can wait. For the
+ * same reason the measurement is short: if it does not finish, the previous values are reported.
  */
 void report_usage(void) {
   if (!watchdog_counts()) return;

@@ -1,7 +1,7 @@
 /*
- * Open files of all processes. A descriptor counts, whether or not it shares its file with another.
- * Source: proc_pid_fd(5); the size of that folder is the number of descriptors from Linux 6.2 on. Before, the size of the
- * process's table of descriptors stands for it, which is never less.
+ * Open files of all processes. Each descriptor counts, even if it shares its file with another.
+ * Source: proc_pid_fd(5). From Linux 6.2 on, the size of that folder is the number of descriptors. Before 6.2, the size of
+ * the process's descriptor table is used instead, which is never smaller.
  */
 #include "watch/files/open_files.h"
 #include "clock.h"

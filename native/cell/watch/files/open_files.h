@@ -6,6 +6,6 @@
 #define LAZARET_OPEN_FILES_H
 #include <stdint.h>
 
-uint64_t open_files(void); /* as of the last look: counted a few times a second */
+uint64_t open_files(void); /* as of the last count, which is made a few times a second */
 
 #endif

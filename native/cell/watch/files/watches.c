@@ -1,10 +1,9 @@
 /*
  * Watches of epoll: some 200 bytes of the kernel's memory each, and a budget of the user (fs.epoll.max_user_watches)
- * that a guest with the service's uid shares with it. Where the budget is used up, Node can watch nothing new and
- * aborts. A process needs no more descriptors than usual for very many: a watch stays while its file is open elsewhere,
- * so one file is watched once under each number that a descriptor can have. So instances that watch more than a process
- * may have open are a hoard, and so are very many watches together. Instances on their way through Unix sockets are not
- * seen.
+ * that a guest with the service's uid shares with it. If the budget is used up, Node can watch nothing new and aborts. A
+ * process with few descriptors can have very many watches: a watch stays while its file is open elsewhere, so one file can
+ * be watched once under each descriptor number. So an instance with more watches than a process may have open files counts
+ * as hoarding, and so does a very large total. Instances in flight through Unix sockets are not seen.
  * Source: epoll(7), proc_pid_fdinfo(5), fs/eventpoll.c.
  */
 #include "watch/files/watches.h"
@@ -20,9 +19,9 @@
 #include <unistd.h>
 
 enum {
-  WATCH_BYTES = 208,       /* an epitem and what stands in the queue of the file */
+  WATCH_BYTES = 208,       /* an epitem and its entry in the wait queue of the file */
   WATCHES_MAX = 1 << 16,   /* 13 MiB */
-  WATCHES_OF_ONE = 1024,   /* a small limit on descriptors says little: watches of files that others hold may be left */
+  WATCHES_OF_ONE = 1024,   /* with a small limit on descriptors, watches of files that others hold open may exceed it */
   SHARE_OF_USER = 32,
   OTHER_LINES = 6,         /* before the watches, at most */
 };
@@ -40,7 +39,7 @@ static uint64_t number_after(const char *path, const char *name, int word) {
   return number;
 }
 
-/* A part of what the user may have: some cells together use it up, but not one alone. */
+/* A part of the budget of the user: several cells together can use it up, but not one alone. */
 static uint64_t watches_max(void) {
   uint64_t share = number_after("/proc/sys/fs/epoll/max_user_watches", "", 0) / SHARE_OF_USER;
   return share > 0 && share < WATCHES_MAX ? share : WATCHES_MAX;

@@ -1,5 +1,5 @@
 /*
- * Watches of epoll: a survey of them, and how much they use.
+ * Watches of epoll: a survey that counts them and their memory.
  */
 #ifndef LAZARET_WATCHES_H
 #define LAZARET_WATCHES_H

@@ -1,5 +1,5 @@
 /*
- * The run's folder on the host's disk, which has no separate file system that would bound it and vanish with it. So its
+ * The run's folder on the host's disk. It has no file system of its own that would bound it and vanish with it. So its
  * contents are counted from time to time, and removed at the end. No link is ever followed.
  */
 #include "watch/files/work.h"
@@ -23,8 +23,8 @@
 const char *const work_folders[WORK_FOLDERS] = {"workspace", "tmp"};
 
 enum {
-  DEPTH_MAX = 256,         /* folders in one another, and descriptors at one time, while counting */
-  DESCENTS_MAX = 1 << 21,  /* folders entered while removing: what cannot be removed must not hold us for ever */
+  DEPTH_MAX = 256,         /* nested folders, and descriptors open at one time, while counting */
+  DESCENTS_MAX = 1 << 21,  /* folders entered while removing: one that cannot be removed must not block this process for ever */
   BLOCK_BYTES = 512,       /* the unit of st_blocks, whatever the file system */
   EMPTY_FOLDER_BYTES = 4096,
 };
@@ -38,8 +38,8 @@ struct tally {
 };
 
 /*
- * An empty folder is free, as in a tmpfs, so that the same request fits wherever it runs; the limit on entries bounds
- * how many there are. What it grows by counts: names that are gone again leave their room behind.
+ * An empty folder costs nothing, as in a tmpfs, so that the same request fits at every level; the limit on entries bounds
+ * their number. A folder's growth counts, because deleted names leave it large.
  */
 static uint64_t bytes_of(const struct stat *facts) {
   uint64_t bytes = (uint64_t)facts->st_blocks * BLOCK_BYTES;
@@ -52,7 +52,7 @@ static bool is_dots(const char *name) { return strcmp(name, ".") == 0 || strcmp(
 static DIR *open_folder(int parent, const char *name) {
   int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   int fd = openat(parent, name, flags);
-  /* A folder that its owner cannot read hides nothing from the limit: the owner is us, or we have the owner's id. */
+  /* A guest cannot hide contents in an unreadable folder: this process owns it, or has the id of its owner. */
   int handle = fd < 0 && errno == EACCES ? openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
   if (handle >= 0) {
     char path[64];
@@ -115,7 +115,7 @@ static void raise_tally(struct tally *most, struct tally tally) {
 }
 
 /*
- * The fuller of the two folders: the limit is that of each, as where each is a tmpfs. A file without a name is in both.
+ * The larger of the two folders: the limit applies to each, as if each were a tmpfs. Files without a name count in both.
  */
 static struct tally count_work(void) {
   struct tally deleted = {0};
@@ -145,14 +145,14 @@ bool work_is_full(void) {
   return tally.bytes >= cell.disk_bytes || tally.entries >= cell.disk_entries || tally.too_deep;
 }
 
-/* ---- removing, when no guest should be alive any more; should one be, it leads us nowhere ---- */
+/* ---- removing, when no guest should be alive; a live one could not redirect it ---- */
 
 struct identity {
   dev_t device;
   ino_t inode;
 };
 
-/* What is being emptied. Going up ends there, wherever a folder may have been moved to meanwhile. */
+/* The folder that is being emptied. Going up stops there, even if a folder was moved elsewhere in the meantime. */
 static struct identity tops[1 + WORK_FOLDERS];
 
 static struct identity identity_of(const char *name) {
@@ -174,7 +174,7 @@ static bool enter_folder(const char *name) {
   if (handle < 0) return false;
   char path[64];
   snprintf(path, sizeof path, "/proc/self/fd/%d", handle);
-  (void)chmod(path, 0700); /* its owner may have taken the right away from itself */
+  (void)chmod(path, 0700); /* its owner may have removed its own permission */
   bool entered = fchdir(handle) == 0;
   close(handle);
   return entered;
@@ -210,7 +210,7 @@ static void empty_folder(const char *name) {
   }
 }
 
-/* With the guests' ids, so that nothing can be removed that the guests could not have removed themselves. */
+/* Removes with the guests' ids, so it can only remove what the guests could have removed themselves. */
 static void empty_as_guest(void) {
   pid_t pid = fork();
   if (pid == 0) {
@@ -235,7 +235,7 @@ void remove_work(void) {
 /* Removes what a dead launcher left behind: its own plan, after `guest-ids` if guests had their own ids. */
 void step_remove(struct reader *record) {
   cell.work = take_string(record);
-  bool ends_guests = take_u32(record) != 0; /* not where their ids may be another cell's by now */
+  bool ends_guests = take_u32(record) != 0; /* not if another cell may have their ids by now */
   require_whole(record);
   errno = EPROTO;
   if (*cell.work != '/') fail("read the work folder");

@@ -1,7 +1,7 @@
 /*
- * Memory and disk of the whole cell, where no cgroup counts them: private pages of every process, the files that
- * live in memory, and the bytes in sockets (pages.c, sockets.c). Bytes in pipes are not seen; THREAT_MODEL.md says so.
- * The quick sum is never below the truth but for mappings; what it leaves open, a survey settles.
+ * Memory and disk of the whole cell, if no cgroup counts them: private pages of every process, files in memory, and
+ * bytes in sockets (pages.c, sockets.c). Bytes in pipes are not counted; THREAT_MODEL.md says so. Apart from mappings,
+ * the quick sum is never too low. A survey decides when the sum is above the limit.
  */
 #include "watch/memory/memory.h"
 #include "cell.h"
@@ -22,7 +22,7 @@ static uint64_t peak_bytes;
 
 struct sum {
   uint64_t bytes;
-  uint64_t largest; /* of one process: that much is used whatever is shared */
+  uint64_t largest; /* of one process: a lower bound, however much is shared */
 };
 
 static struct sum sum_over_processes(void) {
@@ -41,11 +41,12 @@ static struct sum sum_over_processes(void) {
 
 enum { TMPFS_MAGIC_NUMBER = 0x01021994, WRITABLE_MOUNTS = 4 };
 /*
- * The last is a sandbox's: of its workspace's file system, or in a secure space its own. Of /tmp's is also /run.
+ * The last one exists only in sandboxes: it is on the workspace's file system, or in a secure space on its own. /run is on
+ * the file system of /tmp.
  */
 static const char *const writable_mounts[WRITABLE_MOUNTS] = {"/tmp", "/dev/shm", "/workspace", "/home/guest"};
 
-/* False also for what is on the same file system as one before it, and is counted there. */
+/* Also false for a folder on the same file system as an earlier one, because it is counted there. */
 static bool read_tmpfs(int mount, struct statfs *facts) {
   static dev_t devices[WRITABLE_MOUNTS];
   struct stat folder;
@@ -69,7 +70,7 @@ static uint64_t tmpfs_bytes(void) {
   return sum;
 }
 
-/* The evidence that a program which failed ran into its disk limit: no block or no inode is left. */
+/* Evidence that a failed program reached its disk limit: no block or no inode is left. */
 bool disk_is_full(void) {
   if (cell.work) return work_is_full();
   struct statfs facts;
@@ -85,10 +86,9 @@ static uint64_t unreclaimable_bytes(void) {
 }
 
 /*
- * Reading the slab size of the whole machine is cheap, and shows that somebody may be hoarding memory that is charged
- * to no one: mappings and locks. What a survey then does not find to be the cell's is a neighbour's, and the new
- * measure. From time to time there is a survey anyway, because memory that others free at that moment hides what is
- * taken.
+ * Reading the slab size of the whole machine is cheap, and shows when somebody may be hoarding memory that is charged to
+ * nobody: mappings and locks. A survey then finds out how much of it belongs to the cell; the rest becomes the new
+ * baseline. Surveys also run from time to time, because memory that others free can hide what the cell takes.
  */
 static bool is_survey_due(void) {
   enum { SUSPICIOUS_BYTES = 8 << 20, REST_US = 250 * 1000, LONGEST_US = 5 * 1000 * 1000 };
@@ -125,7 +125,7 @@ uint64_t memory_bytes(uint64_t limit) {
   bool is_suspicious = limit > 0 && is_survey_due();
   if (survey.state != SURVEY_DONE && (is_open || is_suspicious)) survey_pages(room);
   if (proven > peak_bytes) peak_bytes = proven;
-  return used + sockets.at_most_more; /* an estimate ends a run, but is no measurement to report as its peak */
+  return used + sockets.at_most_more; /* an estimate can end a run, but is not reported as its peak */
 }
 
 uint64_t memory_peak_bytes(void) { return peak_bytes; }

@@ -1,7 +1,7 @@
 /*
  * Kernel memory of bytes that wait in sockets, as the kernel reports it (sock_diag) for the cell's own network
- * namespace. A cgroup charges bytes in Unix sockets, but never netlink, and TCP and UDP only from version 2 on. Does
- * not see: pipes, which fs.pipe-user-pages-soft bounds for each user of the host, and sockets of a network that is
+ * namespace. A cgroup charges bytes in Unix sockets, but never netlink, and TCP and UDP only from version 2 on. Not
+ * counted: pipes, which fs.pipe-user-pages-soft bounds for each user of the host, and sockets of a network that is
  * shared with the host.
  */
 #include "watch/memory/sockets.h"
@@ -28,7 +28,7 @@ enum {
   LONGEST_OF_STREAM = 64 << 10,
   SMALLEST_BUFFER_FACTOR = 1024, /* a message of one byte takes a buffer of 768 */
   DATAGRAM_SENDERS = 12,         /* a new network namespace lets 11 wait, and a connected peer may add its own */
-  REST_FACTOR = 8,               /* a guest with very many sockets costs pid 1 an eighth of a core at most */
+  REST_FACTOR = 8,               /* counting very many sockets takes at most an eighth of a core */
 };
 
 static int diagnosis_fd = -1;
@@ -53,7 +53,7 @@ struct answer {
 struct totals {
   uint64_t bytes;
   uint64_t from_unix; /* of these */
-  uint64_t left_by_senders; /* at most; nobody is charged for it any more */
+  uint64_t left_by_senders; /* an upper bound; the kernel no longer charges it to anybody */
 };
 
 static uint64_t sum_sizes(const uint32_t *sizes, size_t count) {
@@ -77,8 +77,8 @@ static void read_attribute(const struct rtattr *attribute, uint16_t sizes_attrib
 }
 
 /*
- * A Unix socket's messages are charged to their sender. Once that is closed nothing shows how much it left: for a
- * stream its one peer's length is known but not its buffers, for datagrams only the first.
+ * The kernel charges a Unix socket's messages to their sender. Once the sender is closed, nothing shows how much it left:
+ * for a stream the kernel reports the queue length of its one peer but not the buffers, for datagrams only the first one.
  */
 static uint64_t left_by_senders(const struct answer *answer) {
   enum { LISTENING = 10 };
@@ -106,7 +106,7 @@ static void add_answer(const struct nlmsghdr *message, const struct question *qu
   while (RTA_OK(attribute, left)) {
     read_attribute(attribute, question->sizes_attribute, &answer);
     size_t step = RTA_ALIGN(attribute->rta_len);
-    if (step >= left) break; /* the last one need not be padded, and RTA_NEXT would go on behind it */
+    if (step >= left) break; /* the last one need not be padded, and RTA_NEXT would read past it */
     left -= step;
     attribute = (const struct rtattr *)((const uint8_t *)attribute + step);
   }
@@ -114,7 +114,7 @@ static void add_answer(const struct nlmsghdr *message, const struct question *qu
   totals->left_by_senders += left_by_senders(&answer);
 }
 
-/* A kernel without this diagnosis answers with an error: what it cannot tell is not counted. */
+/* A kernel without this kind of sock_diag returns an error; those sockets are not counted. */
 static void ask(const struct question *question, struct totals *totals) {
   static _Alignas(struct nlmsghdr) uint8_t buffer[ANSWER_BYTES];
   struct nlmsghdr *message = (struct nlmsghdr *)buffer;
@@ -170,8 +170,8 @@ static void ask_internet(uint8_t family, uint8_t protocol, struct totals *totals
 }
 
 /*
- * A number in the kernel's summary of a namespace's sockets. Cheap: to ask for the sockets walks tables of the whole
- * machine.
+ * Reads a number from the kernel's summary of a namespace's sockets. That is cheap, while listing the sockets walks tables
+ * of the whole machine.
  */
 static uint64_t count_in(const char *text, const char *name) {
   const char *line = strstr(text, name);

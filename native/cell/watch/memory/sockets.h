@@ -1,5 +1,5 @@
 /*
- * Memory of the kernel that waits in sockets.
+ * Kernel memory of the bytes in sockets.
  */
 #ifndef LAZARET_SOCKETS_H
 #define LAZARET_SOCKETS_H
@@ -8,9 +8,9 @@
 
 struct socket_memory {
   uint64_t bytes;
-  uint64_t at_most_more; /* what senders that are gone may have left besides */
-  uint64_t from_machine; /* netlink, TCP and UDP: of these the machine has so much for all together */
+  uint64_t at_most_more; /* an upper bound on what closed senders may have left */
+  uint64_t from_machine; /* netlink, TCP and UDP, which share one budget of the machine */
 };
-struct socket_memory socket_memory(bool unix_too); /* bytes in sockets; 0 where the host's are among them */
+struct socket_memory socket_memory(bool unix_too); /* bytes in sockets; 0 if the host's sockets would be included */
 
 #endif
