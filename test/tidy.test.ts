@@ -106,6 +106,13 @@ const phrases = [
   'that is none',
   'hand(?:s|ed) on',
   'nobody may look',
+  'it is waited',
+  'cannot be had',
+  'spoken for',
+  'its own affair',
+  'went to nobody',
+  'comes? to mean|came to mean',
+  'a good half',
   "of (?:an? |the )?\\w+'s(?=[.,;:)])",
 ]
 const idiom = new RegExp(`\\b(?:${phrases.join('|')})\\b|(?:^|[.:] )Who [a-z]+s\\b(?!.*\\?)`, 'i')

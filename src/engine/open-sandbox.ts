@@ -47,7 +47,7 @@ const factsOf = (path: string) => statSync(path, { throwIfNoEntry: false })
 const hostFolder = absolutePath
   .refine((path) => factsOf(path)?.isDirectory() === true, { error: 'is not a folder' })
   .refine((path) => factsOf(path)?.uid !== 0 && factsOf(path)?.gid !== 0, {
-    error: "is root's; give it to the user whose files these are to be",
+    error: 'belongs to root; give it to the user who should own its files',
   })
 
 export const sandboxFields = z.strictObject({

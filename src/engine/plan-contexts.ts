@@ -14,7 +14,7 @@ import type { Toolchains } from '../runtimes/packages/toolchains.ts'
 import type { ContextProgram, ContextPrograms } from '../sandbox/contexts/context-program.ts'
 import { checkFunctions, functionsSchema } from './options/function-names.ts'
 
-/** A language that cannot be had is refused when somebody wants it. */
+/** If a language is unavailable, only requests for that language are refused. */
 export function planContexts(toolchains: Toolchains, packages: PackageFolders): ContextPrograms {
   const javascript = planOrRefuse(() => planJavaScriptContext(toolchains, packages))
   return {

@@ -7,7 +7,8 @@ import type { Limits } from '../core/limits.ts'
 /** The operator's options. */
 export interface QueueOptions {
   /**
-   * Runs in cells at one time. Default: eight for each processor, at least 16; a client alone gets a good half of them.
+   * Runs in cells at one time. Default: eight for each processor, at least 16; a single client gets just over half of
+   * them.
    */
   readonly runningMax?: number
   /**

@@ -1,7 +1,7 @@
 /**
  * How much may run at one time, and which request is next. A slot includes the memory that was promised with it. Free
- * slots go to the client with the fewest, and no client takes more than it leaves for others: a client alone gets a
- * good half, so that the next client finds room at once, whatever the first one's programs do.
+ * slots go to the client with the fewest, and no client takes more than it leaves for others: a client alone gets just
+ * over half, so that the next client finds room at once, whatever the first one's programs do.
  */
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors/errors.ts'

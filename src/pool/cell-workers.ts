@@ -45,7 +45,10 @@ export class CellWorkers implements AsyncDisposable {
     return new ColdWorker({ ...this.#parts, ...this.#shown(shape) }, shape.runtime, leave)
   }
 
-  /** Resolves when it waits. Throws when it cannot be had, with nothing left behind; DISPOSED when `signal` is aborted. */
+  /**
+   * Resolves when the worker is parked. If that fails, it throws and leaves nothing behind; DISPOSED if `signal`
+   * aborts.
+   */
   async park(shape: WorkerShape, signal: AbortSignal): Promise<ParkedWorker> {
     const { runtime, language, limits } = shape
     const { wall, toolchains } = this.#parts

@@ -166,7 +166,7 @@ export class Pool {
     else this.#park(worker)
   }
 
-  /** Another shape is to have its place. */
+  /** Gives up one worker, because another shape needs its place. */
   giveUpOne(): void {
     const worker = this.#parked.shift()
     if (worker === undefined) return

@@ -37,22 +37,22 @@ export interface Ground {
 
 /** The interpreter of a runtime: where it is found, and what to do where it is not. */
 export interface Toolchain {
-  /** On the host; null where there is none. */
+  /** The interpreter's path on the host; null if there is none. */
   find(toolchains: Toolchains): string | null
-  /** Its version, where it is known without asking it. */
+  /** Its version, if it is known without running the interpreter. */
   version?(toolchains: Toolchains): string | undefined
-  /** What a person can do to have one. */
+  /** How a person can install one. */
   fix(machine: { readonly libc: string }): string
   /** Whether sandboxes have it in /opt/lazaret/bin, under the runtime's name; else the machine's own folders have it. */
   readonly isShown: boolean
 }
 
-/** What a zygote is to have loaded. */
+/** What a zygote must load. */
 export interface ZygoteWishes {
   readonly language: Language
   readonly realm: Realm
   readonly preload: readonly string[]
-  /** Of the guests that are to be forks of it. */
+  /** The limits of the guests that will be its forks. */
   readonly limits: Limits
   /** Folders that it shows, those of `packages` among them. */
   readonly readable: readonly Bind[]

@@ -61,7 +61,7 @@ class Crowd {
 }
 
 describe('places', () => {
-  test('one client alone gets a good half, and the next client finds room at once', async () => {
+  test('a single client gets just over half, and the next client finds room at once', async () => {
     const crowd = new Crowd({ runningMax: 8, waitingMax: 100 })
     for (let times = 0; times < 20; times++) await crowd.come('flood')
     assert.equal(crowd.inside.length, 5)

@@ -52,7 +52,7 @@ export interface HttpService extends AsyncDisposable {
   readonly url: string
 }
 
-/** Throws the error of a port that cannot be had. */
+/** Throws the system's error if it cannot listen on the port. */
 export async function serveOverHttp(door: HttpDoor): Promise<HttpService> {
   const exchanges = new Exchanges(door)
   const server = createServer(

@@ -40,7 +40,7 @@ class WatchedTransport extends StdioServerTransport {
   }
 }
 
-/** Whole lines, so that whoever looks for their ends looks at each byte once. Ends with the client. */
+/** Yields whole lines, and inspects each byte only once. Ends with the client. */
 async function* readLines(warn: ToolHost['warn'], signal: AbortSignal): AsyncGenerator<Buffer> {
   let held: Buffer[] = []
   let bytes = 0

@@ -91,7 +91,7 @@ export class FamilyCell {
   readonly cell: Cell
   /** Called when its interpreter has ended. */
   onBarren = (): void => undefined
-  /** Called with whether any space of it is waited for. */
+  /** Called when callers start (true) or stop (false) waiting for its spaces. */
   onHold = (_isHeld: boolean): void => undefined
   readonly #parts: FamilyParts
   readonly #launches: Launches

@@ -136,7 +136,7 @@ export class Zygote implements AsyncDisposable {
     this.gone = this.#gone.promise
     this.#freeGuests = Array.from({ length: parts.guestsMax }, (_, index) => index)
     const { cell } = family
-    // It is there for its guests, so it is waited for as long as they are.
+    // It serves its guests, so it keeps the process alive exactly as long as they do.
     family.onHold = (isHeld) => cell.hold(isHeld || this.#isEnding)
     family.onBarren = () => this.#end()
     void cell.gone.then(() => this.#end())

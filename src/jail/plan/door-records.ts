@@ -4,7 +4,7 @@ import type { Door, DoorGround } from '../edge/door.ts'
 import type { Edge, EdgePlan } from '../edge/edge.ts'
 import type { PayloadWriter } from '../launch/frames.ts'
 
-/** Where the relay of this host is, and what it wants to hear first. */
+/** The address of this host's relay, and the secret that the relay expects first. */
 export interface RelayGround {
   readonly name: string
   readonly secret: Uint8Array

@@ -79,11 +79,11 @@ export type GuestMessage =
       readonly id?: string
       readonly update?: true
     }
-  /** What was shown so far is gone: at once, or with `wait` when the next display comes. */
+  /** Removes the displays shown so far: at once, or with `wait` when the next display arrives. */
   | { readonly type: 'clear'; readonly wait: boolean }
   /**
-   * The program is over, with this exit code, and all its output is written: the last message. The process takes
-   * milliseconds more to end, for which no one needs to wait. A guest that says so itself has ended itself.
+   * The last message: the program has ended with this exit code, and all its output is written. The process needs some
+   * more milliseconds to end, and nobody has to wait for that. Guest code that sends this message ends its own run.
    */
   | { readonly type: 'end'; readonly exitCode: number }
   /** A call of a host function. `args` is one array in the tagged encoding, of at most `resultBytes`. */

@@ -1,4 +1,6 @@
-/** Packages that the operator gives to all guests: where guests find the folders, and how their languages do. */
+/**
+ * Packages that the operator gives to all guests: the folders' paths in the guest, and how each language finds them.
+ */
 import { LazaretError } from '../../core/errors/errors.ts'
 import { pathIn } from '../../jail/plan/place.ts'
 import type { Place } from '../../jail/plan/place.ts'
@@ -19,7 +21,7 @@ const nodeFolder = '/node_modules'
 const pythonBinds = ({ python = [] }: PackageFolders): Bind[] =>
   python.map((host, index) => ({ host, guest: `${pythonFolder}/${index}` }))
 
-/** The host's folders that guests are shown besides their toolchains. */
+/** Folders of the host that guests see in addition to their toolchains. */
 export interface ShownFolders {
   readonly readable: readonly Bind[]
   readonly packages: PackageFolders
@@ -32,8 +34,8 @@ export interface GuestEnvironment {
 }
 
 /**
- * All of them as binds, and where the packages lie: those of the environment come before the operator's. Throws
- * INVALID_REQUEST where `readable` has taken the place of one.
+ * Returns all folders as binds, and the paths of the packages; an environment's packages precede the operator's. Throws
+ * INVALID_REQUEST if `readable` already uses the path of a package folder.
  */
 export function showFolders(
   { readable, packages: usual }: ShownFolders,
@@ -62,7 +64,7 @@ export function pythonPaths(packages: PackageFolders, place: Place): string[] {
   return pythonBinds(packages).map((bind) => pathIn(place, bind))
 }
 
-/** By what programs find them that guests start themselves. */
+/** Variables by which programs that guests start find the packages. */
 export function packageVariables(packages: PackageFolders, place: Place): Record<string, string> {
   const paths = pythonPaths(packages, place)
   return {
@@ -72,7 +74,7 @@ export function packageVariables(packages: PackageFolders, place: Place): Record
   }
 }
 
-/** Where the packages have their commands, for PATH. */
+/** Folders of the packages' commands, for PATH. */
 export function packageCommands(packages: PackageFolders, place: Place): string[] {
   const { node } = packages
   const commands = node === undefined ? [] : [`${pathIn(place, { host: node, guest: nodeFolder })}/.bin`]

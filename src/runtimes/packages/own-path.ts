@@ -1,5 +1,5 @@
 /**
- * Whether anybody but root and the user of this process could have put there what a path leads to.
+ * Finds out whether anybody but root and the user of this process could have chosen what a path leads to.
  *
  * Every folder on the way counts, and every link with all that it leads through. The owner of each must be root or this
  * user, and nobody else may write to it. A folder with the sticky bit, such as /tmp, may be writable: what is in it can
@@ -28,7 +28,7 @@ const groupMayWrite = 0o020
 const othersMayWrite = 0o002
 const sticky = 0o1000
 
-/** Who may change the entry, besides root and this user. */
+/** Who may change the entry, in addition to root and this user. */
 export interface Trust {
   readonly owners: readonly number[]
   /** May write to what is there. */
@@ -40,13 +40,13 @@ export interface Trust {
 
 const nobodyElse: Trust = { owners: [], groups: [], everybody: false, isExempt: () => false }
 
-/** Undefined when the path is root's and this user's alone. Throws what the system says where nothing is there. */
+/** Undefined if only root and this user can change the path. Throws the system's error if nothing is there. */
 export function findIntruder(path: string): Intruder | undefined {
   const end = followPath(path, nobodyElse)
   return typeof end === 'string' ? undefined : end
 }
 
-/** The real path, when nobody that is not trusted can make another one of it, else who can. */
+/** The real path, or the untrusted user who could make the path lead elsewhere. */
 export function followPath(path: string, trust: Trust): string | Intruder {
   if (!isAbsolute(path)) throw new TypeError(`${path} is not absolute`)
   const waiting = partsOf(path)
@@ -76,7 +76,8 @@ function partsOf(path: string): string[] {
 function examine(path: string, stats: Stats, trust: Trust): Intruder | undefined {
   if (stats.uid !== 0 && stats.uid !== process.geteuid?.() && !trust.owners.includes(stats.uid))
     return { by: 'owner', path, reason: `${path} belongs to another user (uid ${stats.uid})` }
-  // The mode of a link means nothing; nor does that of a folder whose entries nobody else can replace.
+  // The mode of a link means nothing. Nor does the mode of a sticky folder, whose entries only their owners can
+  // replace.
   if (stats.isSymbolicLink() || (stats.isDirectory() && (stats.mode & sticky) !== 0)) return undefined
   if ((stats.mode & othersMayWrite) !== 0 && !trust.everybody)
     return { by: 'mode', path, reason: `${path} can be written by everybody` }

@@ -12,7 +12,10 @@ export interface PythonToolchain {
   readonly folders: readonly string[]
 }
 
-/** No `site` and no environment: nothing of its folders of packages may run out here, such as a `.pth` file. */
+/**
+ * Neither `site` nor the environment, because nothing in its package folders, such as a `.pth` file, may run on the
+ * host.
+ */
 const flags = ['-I', '-S']
 
 const question = `
@@ -34,7 +37,7 @@ for path in sorted(folders):
 
 const args = [...flags, '-c', question]
 
-/** Null when it is no Python 3 that answers. Blocks until it has: tens of milliseconds. */
+/** Null if it is not a Python 3. Blocks for tens of milliseconds. */
 export function askPythonNow(path: string): PythonToolchain | null {
   try {
     return readAnswer(askInterpreterNow(path, args))

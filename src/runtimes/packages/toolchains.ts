@@ -23,7 +23,7 @@ export interface ChosenPython extends PythonToolchain {
 }
 
 interface View {
-  /** Whether guests have a view of files of their own. */
+  /** Whether guests have their own file view. */
   readonly isOwnView: boolean
 }
 
@@ -31,7 +31,7 @@ export class Toolchains {
   readonly #configured: ToolchainPaths
   readonly #found = new Map<string, string | null>()
   readonly #pythons = new Map<boolean, ChosenPython | null>()
-  /** What interpreters have said of themselves, by path; null for one that gave no answer. */
+  /** What interpreters reported about themselves, by path; null for one that did not answer. */
   readonly #answers = new Map<string, PythonToolchain | null>()
   readonly #because = new Map<string, FoundBy>()
   /** Why something on PATH is not used, by the name of the program. */
@@ -63,9 +63,9 @@ export class Toolchains {
   }
 
   /**
-   * Configured, else the interpreter behind `python3`. One that was configured and is not there has no stand-in.
-   * `forEverybody` asks for one that every user of the machine can come to: guests without a view of files of their own
-   * have to, and root's own toolchains often lie in its home.
+   * The configured interpreter, else the one behind `python3`. A configured interpreter that is missing is not
+   * replaced. `forEverybody` requires one that every user of the machine can reach: guests without their own file view
+   * need that, and root's own toolchains are often in its home.
    */
   python({ forEverybody = false } = {}): ChosenPython | null {
     const known = this.#pythons.get(forEverybody)
@@ -112,7 +112,7 @@ export class Toolchains {
     return null
   }
 
-  /** The same for guests with a view of files of their own, or without one, to which root's own folders are closed. */
+  /** The same for guests with their own file view, or without one; the latter cannot read root's own folders. */
   pythonOf({ isOwnView }: View): ChosenPython | null {
     return this.python({ forEverybody: !isOwnView && process.geteuid?.() === 0 })
   }
@@ -128,7 +128,7 @@ export class Toolchains {
     return { path: python.path, version, because }
   }
 
-  /** The refusal of a runtime that cannot be had: what is wrong with the path that was configured, else `otherwise`. */
+  /** The refusal of an unavailable runtime: what is wrong with the configured path, else `otherwise`. */
   refuse(name: ToolchainName, otherwise: { readonly detail: string; readonly hint: string }): LazaretError {
     const detail = this.explain(name)
     if (detail === undefined) return new LazaretError('RUNTIME_UNAVAILABLE', otherwise)
@@ -139,7 +139,7 @@ export class Toolchains {
     return new LazaretError('RUNTIME_UNAVAILABLE', { detail: `${detail}.`, hint })
   }
 
-  /** Why the interpreter that was configured is none, or the one on PATH is not used; undefined when there was neither. */
+  /** Why the configured interpreter, or the one on PATH, is not used. Undefined if there was neither. */
   explain(name: CellRuntimeName): string | undefined {
     const path = this.#configuredFor(name)
     if (path === undefined) return this.#passedOver.get(name === 'python' ? 'python3' : name)
@@ -151,7 +151,10 @@ export class Toolchains {
     return `\`toolchains.${name}\`, ${path}, is not a usable interpreter: ${reason}`
   }
 
-  /** The program of that name in a package. Its real path: from the look at who can change it on, it is spelt no other way. */
+  /**
+   * The program of that name in a package, by its real path: the path whose owners were checked is the path that is
+   * used.
+   */
   fromPackage(name: string, packaged: string): string | null {
     const { path, passedOver } = findInPackage(packaged, `bin/${name}`)
     if (path === undefined && passedOver !== undefined)
@@ -159,7 +162,7 @@ export class Toolchains {
     return this.#note(name, 'packaged', path ?? null)
   }
 
-  /** On PATH, where root or this user has put it there. */
+  /** The program on PATH, if only root or this user can have put it there. */
   fromPath(name: string): string | null {
     const folders = (process.env['PATH'] ?? '').split(':').filter(isAbsolute)
     for (const path of folders.map((folder) => join(folder, name)).filter(isExecutable)) {
@@ -199,7 +202,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Whether users other than its owner can come to a path, as far as modes tell. */
+/** Whether users other than its owner can reach a path, according to its modes. */
 function isOpenToAll(path: string): boolean {
   const others = 0o001
   return path === '/' || ((statSync(path).mode & others) !== 0 && isOpenToAll(dirname(path)))

@@ -73,7 +73,7 @@ export class ParkedWorker implements ReadyWorker {
     this.lost = guest === null ? built.cell.gone : Promise.race([built.cell.gone, guest.ended])
   }
 
-  /** Resolves when it waits. Throws when it cannot be had, with nothing left behind. */
+  /** Resolves when the worker is parked. If that fails, it throws and leaves nothing behind. */
   static async park(program: Program, context: ParkContext): Promise<ParkedWorker> {
     const { machine, clock, limits, place, network, readable, park, zygote } = context
     const shape = {

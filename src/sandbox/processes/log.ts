@@ -64,8 +64,8 @@ export class Log {
   }
 
   /**
-   * What was printed since the last look, of one stream after the other, each from the start of a line. Whoever looks
-   * once a pause does work in proportion to what was printed, however small the pieces were.
+   * Yields what was printed since the last time, first of one stream, then of the other, each from the start of a line.
+   * Reading once per pause makes the work proportional to the output, however small its pieces are.
    */
   async *looks(pause: () => Promise<void>, signal: AbortSignal): AsyncGenerator<string> {
     const begun = { stdout: '', stderr: '' }

@@ -32,7 +32,7 @@ export interface WaitOptions {
   readonly timeout?: number
 }
 
-/** Of the process itself, not of what happens to it while it is waited for. */
+/** Covers the process itself, not events while a caller waits for it. */
 export interface SandboxProcess {
   readonly id: string
   /** Its number among the processes of the sandbox. */

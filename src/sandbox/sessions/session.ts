@@ -1,6 +1,6 @@
 /**
- * A session: commands one after the other, each of which finds the working folder, exported variables, functions and
- * options of the one before. Each has its own shell, and the shell for the next one is already waiting.
+ * A session runs commands in sequence. Each command finds the working folder, exported variables, functions and options
+ * that the previous one left. Each has its own shell, and the next shell is started ahead.
  */
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { StartKind } from '../../core/receipt.ts'

@@ -91,7 +91,7 @@ test('a folder of another owner is refused before anything runs, and so is what 
       assert.match(error.message, wanted)
       return true
     })
-  await refused('/usr', /is root's/)
+  await refused('/usr', /belongs to root/)
   await refused(join(folder, 'not-there'), /is not a folder/)
   await refused('relative', /absolute/)
   writeFileSync(join(folder, 'file'), '')
