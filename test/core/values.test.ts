@@ -34,7 +34,7 @@ const leaf = fc.oneof(
   fc.bigInt(),
   fc.boolean(),
   fc.constantFrom(null, undefined, -0, NaN, Infinity, -Infinity, 'Ref', 'Map'),
-  fc.date({ noInvalidDate: false }),
+  fc.date({ noInvalidDate: true }),
   fc.constantFrom(/a/, /(?<x>[é/])\n/giu, new Unserializable('[Function: f]')),
   fc.tuple(fc.constantFrom(...typedArrays), fc.uint8Array()).map(([View, bytes]) => {
     const whole = bytes.slice(0, bytes.length - (bytes.length % View.BYTES_PER_ELEMENT))
@@ -65,6 +65,13 @@ const { value: anyValue } = fc.letrec((tie) => ({
 describe('Encoding a value and decoding it again', () => {
   test('gives an equal value', () => {
     fc.assert(fc.property(anyValue, (value) => assert.deepStrictEqual(roundTrip(value), value)))
+  })
+
+  test('keeps an invalid date', () => {
+    // Apart from the property above: to the comparison of Node 22 no invalid date equals another.
+    const [, date] = roundTrip(['before', new Date(NaN)]) as [string, Date]
+    assert.ok(date instanceof Date)
+    assert.equal(date.getTime(), NaN)
   })
 
   test('keeps cycles and sharing through every kind of container', () => {

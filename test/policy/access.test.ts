@@ -65,7 +65,7 @@ test('an operator can say which environments requests may use', async () => {
 test('a request that is passed on unread reaches nothing of the host, and is reported as refused', async () => {
   const ended: unknown[] = []
   await using lazaret = createLazaret({
-    onEvent: (event) => ended.push(event.type === 'work-ended' && [event.outcome, event.code]),
+    onEvent: (event) => event.type === 'work-ended' && ended.push([event.outcome, event.code]),
   })
   for (const [what, [ask, named]] of Object.entries(beyond)) {
     await assert.rejects(ask(lazaret), refusal(named), what)

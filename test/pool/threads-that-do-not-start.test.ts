@@ -14,5 +14,5 @@ test('a thread that cannot be started is an error that says so, and nobody waits
 test('a program has its own answer, also when no thread can be started in place of its own', async () => {
   const { stdout } = await run(process.execPath, [program, 'warm'], { timeout: 60_000 })
   const [first, , ...others] = JSON.parse(stdout)
-  assert.deepEqual([first, ...others], ['TIMEOUT', '2', '2', '2'])
+  assert.deepEqual([first, ...others], ['TIMEOUT', '2', '2', '2'], stdout)
 })

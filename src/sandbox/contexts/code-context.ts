@@ -163,7 +163,8 @@ export class LiveContext {
     if (this.#callOff()) return true
     const entry = this.#entry
     entry?.interrupt('cancelled')
-    await entry?.ended.catch(() => undefined)
+    // Not for its callbacks, one of which may be waiting for this.
+    await entry?.stopped
     return entry !== undefined
   }
 

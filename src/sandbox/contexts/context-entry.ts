@@ -63,8 +63,11 @@ const droppedBytesLeast = 16 * 1024 * 1024
 export class ContextEntry {
   /** Rejects with what a callback of the caller's threw. */
   readonly ended: Promise<EntryEnd>
+  /** Resolves when the code no longer runs. Callbacks of the caller's may still have output to take. */
+  readonly stopped: Promise<void>
   readonly #parts: EntryParts
   readonly #end = Promise.withResolvers<EntryEnd>()
+  readonly #stop = Promise.withResolvers<void>()
   readonly #capture: Capture
   readonly #budget: HostBudget
   readonly #calls: FunctionCalls
@@ -84,6 +87,7 @@ export class ContextEntry {
     const { process, clock, limits, functions } = parts
     this.#parts = parts
     this.ended = this.#end.promise
+    this.stopped = this.#stop.promise
     this.#startedAt = clock.now()
     this.#cpuMsBefore = process.used.cpuMs
     this.#capture = new Capture(parts.onOutput, {
@@ -184,6 +188,7 @@ export class ContextEntry {
     if (this.#isOver) return
     const { cpuMs, memoryPeakBytes } = this.#readUsed()
     this.#isOver = true
+    this.#stop.resolve()
     for (const cancel of this.#cancels.splice(0)) cancel()
     this.#calls.end()
     this.#budget.end()

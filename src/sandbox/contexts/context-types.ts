@@ -73,7 +73,8 @@ export interface CodeContext {
   runCode(code: string, options?: Omit<RunCodeOptions, 'context' | 'language'>): Promise<CodeResult>
   /**
    * Interrupts the code that runs, like Ctrl-C, and keeps the state; code that goes on all the same is ended with its
-   * interpreter, and the result says so. Resolves when it is over, with whether there was any.
+   * interpreter, and the result says so. Resolves when none runs any more, with whether any did; a callback of that code
+   * may await it.
    */
   interrupt(): Promise<boolean>
   /**

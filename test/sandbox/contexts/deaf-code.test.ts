@@ -9,7 +9,7 @@ const deaf = {
   python: { set: 'x = 1', code: 'print("ready")\nsum(range(10**10))' },
   javascript: {
     set: 'let x = 1',
-    code: 'console.log("ready"); require("node:crypto").pbkdf2Sync("a", "b", 1e9, 64, "sha512")',
+    code: 'const { pbkdf2Sync } = require("node:crypto"); console.log("ready"); pbkdf2Sync("a", "b", 1e9, 64, "sha512")',
   },
 } as const
 
@@ -20,10 +20,11 @@ await describeContexts(
         const { set, code } = deaf[language]
         const context = await sandbox.createCodeContext({ language })
         const times: number[] = []
-        // A busy machine may delay one of them.
-        while (times.length < 3 && !times.some((ms) => ms < 1000)) {
+        // A busy machine may delay an answer, or interrupt code before it computes in C.
+        for (let attempt = 0; attempt < 5 && !times.some((ms) => ms < 1000); attempt++) {
           await valueOf(context.runCode(set))
-          const { result, ms } = await interruptAtOutput(context, code)
+          const { result, ms } = await interruptAtOutput(context, code, 200)
+          if (result.isStateKept) continue
           times.push(ms)
           assert.deepEqual([result.outcome, result.isStateKept], [{ kind: 'cancelled' }, false])
           assert.match(result.note ?? '', /did not stop when it was interrupted.*fresh context/)

@@ -1,6 +1,7 @@
 /** A sandbox for tests of code contexts. Without namespaces there are none, and the tests say that instead. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 import { systemClock } from '../../../src/core/clock.ts'
 import type { Clock } from '../../../src/core/clock.ts'
@@ -55,12 +56,17 @@ export interface Interrupted {
   readonly ms: number
 }
 
-/** Its code is interrupted when it prints. */
-export async function interruptAtOutput(context: CodeContext, code: string): Promise<Interrupted> {
+/** Its code is interrupted when it prints, or `afterMs` later. */
+export async function interruptAtOutput(
+  context: CodeContext,
+  code: string,
+  afterMs = 0,
+): Promise<Interrupted> {
   let at = 0
-  const onStdout = () => {
+  const onStdout = async () => {
+    if (afterMs > 0) await sleep(afterMs)
     at = performance.now()
-    void context.interrupt()
+    await context.interrupt()
   }
   const result = await context.runCode(code, { onStdout, timeout: null })
   return { result, ms: performance.now() - at }

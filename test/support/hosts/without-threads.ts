@@ -10,7 +10,7 @@ import { runSnippet, warmUpSnippets } from '../../../src/adapters/snippet-tool/i
 import type { SnippetRequest } from '../../../src/adapters/snippet-tool/index.ts'
 
 /** Less than the stack of a thread that runs snippets, and more than what the rest of this needs. */
-const roomBytes = 8 * 1024 * 1024
+const roomBytes = 12 * 1024 * 1024
 const ends: string[] = []
 
 if (process.argv[2] === 'warm') await warmUpSnippets()
