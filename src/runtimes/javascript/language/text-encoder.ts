@@ -1,0 +1,23 @@
+/** What the encoder of values uses of `TextEncoder`, for realms that have none. */
+export class LanguageTextEncoder {
+  /** UTF-8; a lone surrogate becomes U+FFFD. */
+  encode(text: string): Uint8Array {
+    const bytes = new Uint8Array(text.length * 3)
+    let length = 0
+    for (let index = 0; index < text.length; index++) {
+      let code = text.codePointAt(index) as number
+      if (code > 0xff_ff) index++
+      else if (code >= 0xd8_00 && code < 0xe0_00) code = 0xff_fd
+      if (code < 0x80) bytes[length++] = code
+      else {
+        const more = code < 0x8_00 ? 1 : code < 0x1_00_00 ? 2 : 3
+        bytes[length++] = (firstByte[more] as number) | (code >> (6 * more))
+        for (let rest = more - 1; rest >= 0; rest--) bytes[length++] = 0x80 | ((code >> (6 * rest)) & 0x3f)
+      }
+    }
+    return bytes.subarray(0, length)
+  }
+}
+
+/** Of a character that this many bytes follow. */
+const firstByte = [0, 0xc0, 0xe0, 0xf0]
