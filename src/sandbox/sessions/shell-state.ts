@@ -10,7 +10,7 @@ export interface ShellState {
   /** Arguments of `set`, for the options that differ from a fresh shell's. */
   readonly options: string
   readonly expandsAliases: boolean
-  /** What `shopt` has, as commands; and so the others. */
+  /** A command that sets the options of `shopt`; the following are commands too. */
   readonly shoptions: string
   readonly variables: string
   /** What would end a shell that waits for its command: TMOUT, which is also the time of a `read`. */
@@ -96,23 +96,27 @@ const usualOptions = ['braceexpand', 'hashall', 'interactive-comments']
 const endingOptions = ['noexec', 'onecmd']
 
 function parseOptions(said: string): string {
-  return [...said.matchAll(/^set ([+-])o ([a-z-]+)$/gm)]
-    .filter(([, sign, name = '']) => (sign === '-') !== usualOptions.includes(name))
-    .filter(([, , name = '']) => !endingOptions.includes(name))
-    .map(([, sign, name]) => `${sign}o ${name}`)
-    .join(' ')
+  const on = namesIn(said)
+  const changed = [
+    ...usualOptions.filter((name) => !on.includes(name)).map((name) => `+o ${name}`),
+    ...on.filter((name) => !usualOptions.includes(name)).map((name) => `-o ${name}`),
+  ]
+  return changed.filter((option) => !endingOptions.includes(option.slice(3))).join(' ')
 }
 
 function parseShoptions(said: string): Pick<ShellState, 'expandsAliases' | 'shoptions'> {
-  const names = (sign: string) =>
-    [...said.matchAll(/^shopt -([su]) ([a-z0-9_]+)$/gm)]
-      .filter(([, letter]) => letter === sign)
-      .map(([, , name]) => name)
-  const on = names('s')
-  // Their definitions must not be read with them.
-  const others = (all: typeof on) => all.filter((name) => name !== 'expand_aliases').join(' ')
+  const on = namesIn(said)
+  // Alias definitions must not be expanded while they are read.
+  const others = on.filter((name) => name !== 'expand_aliases')
+  const set = `\\builtin shopt -u \${BASHOPTS//:/ };\\builtin shopt -s ${others.join(' ')}`
   return {
     expandsAliases: on.includes('expand_aliases'),
-    shoptions: `\\builtin shopt -s ${others(on)};\\builtin shopt -u ${others(names('u'))}`,
+    // Without names, `shopt` prints.
+    shoptions: `[[ $BASHOPTS == '${others.join(':')}' ]] || { ${set}; } >/dev/null`,
   }
+}
+
+/** Of the options that are on, as SHELLOPTS and BASHOPTS list them. */
+function namesIn(list: string): string[] {
+  return list.split(':').filter((name) => /^[a-z0-9_-]+$/.test(name))
 }

@@ -45,14 +45,13 @@ export function frameScript(script: string): Buffer {
   return Buffer.from(`${String(script.length).padStart(lengthDigits, '0')}${script}`)
 }
 
-/** In the order of `parseState`; functions, which may be long, at the end. */
+/**
+ * In the order of `parseState`; functions, which may be long, at the end. Bash writes line by line, and each line costs
+ * three processes a system call or two, so the options are not printed by `set +o` and `shopt -p`.
+ */
 const say = [
   'pwd',
-  'printf "\\0%s\\0" "${OLDPWD-}"',
-  'set +o',
-  'printf "\\0"',
-  'shopt -p',
-  'printf "\\0"',
+  'printf "\\0%s\\0%s\\0%s\\0" "${OLDPWD-}" "$SHELLOPTS" "$BASHOPTS"',
   'declare -px',
   'printf "\\0"',
   'alias -p',

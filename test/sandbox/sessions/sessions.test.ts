@@ -82,6 +82,10 @@ const stays: Readonly<Record<string, Script>> = {
   shopt: [
     ['shopt -s nullglob globstar; shopt -u sourcepath', ''],
     ['echo none*; shopt -q globstar && ! shopt -q sourcepath && echo kept', '\nkept\n'],
+    ['shopt -u ${BASHOPTS//:/ }; set +o braceexpand', ''],
+    ['echo "<$BASHOPTS>" {a,b}', '<> {a,b}\n'],
+    ['shopt -s nullglob; set -o braceexpand', ''],
+    ['shopt -p nullglob extquote; echo {a,b}', 'shopt -s nullglob\nshopt -u extquote\na b\n'],
   ],
   'set -x and set -v, which trace nothing of ours to standard output': [
     ['set -xv', ''],
