@@ -55,6 +55,8 @@ export type RefusalReason =
   | 'too-slow'
   /** The address did not answer, or refused. */
   | 'unreachable'
+  /** The process that inserts secrets could not be started, or was lost. */
+  | 'no-secret-proxy'
 
 /** A host that the guest has reached, under the name that it used. */
 export interface ReachedHost {

@@ -177,7 +177,7 @@ export class Door implements DoorListener {
     opening.left = []
     const proxy = await expected.catch(() => undefined)
     if (proxy === undefined || this.#connections.get(connection) !== opening)
-      return this.#refuse(connection, 'unreachable')
+      return this.#refuse(connection, 'no-secret-proxy')
     return this.#relay.connect(connection, { address: '127.0.0.1', port: proxy.port, preface: proxy.ticket })
   }
 

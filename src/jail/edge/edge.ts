@@ -81,7 +81,11 @@ export class Edge implements DoorParts, Purse {
   expect(target: Target, addresses: readonly string[]): Promise<Expected> | undefined {
     const opened = this.#keyring?.open(target)
     if (opened === undefined) return undefined
-    return this.#standingProxy().expect({ target, addresses, connectMs: this.rules.connectMs, ...opened })
+    return this.#expect({ target, addresses, connectMs: this.rules.connectMs, ...opened })
+  }
+
+  async #expect(connection: Parameters<SecretProxy['expect']>[0]): Promise<Expected> {
+    return this.#standingProxy().expect(connection)
   }
 
   #standingProxy(): SecretProxy {

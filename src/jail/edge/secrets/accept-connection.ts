@@ -25,6 +25,11 @@ const idleMs = 120_000
 
 const connections = new WeakMap<Socket, Connection>()
 const contexts = new Map<string, SecureContext>()
+/** Below a wildcard a guest can name as many hosts as it likes. */
+const contextsMax = 64
+/** Requests of one connection that wait for answers: clients send one after the other. */
+const pipelinedMax = 16
+const pipelined = new WeakMap<Socket, number>()
 
 export function acceptConnection(socket: Socket, { admission, authority, onUnreachable }: Acceptance): void {
   const agent = createAgent(admission)
@@ -63,6 +68,7 @@ function contextFor(host: string, authority: Authority): SecureContext {
   if (known !== undefined) return known
   const { key, certificate } = issueFor(host, authority)
   const context = createSecureContext({ key, cert: certificate, minVersion: 'TLSv1.2' })
+  if (contexts.size >= contextsMax) contexts.clear()
   contexts.set(host, context)
   return context
 }
@@ -72,9 +78,17 @@ const http = new HttpServer({
   requestTimeout: 0, // an upload takes as long as it takes
   keepAliveTimeout: idleMs,
 })
-http.on('request', (request, response) =>
-  forwardRequest({ request, response, connection: connectionOf(request.socket) }),
-)
+http.on('request', (request, response) => {
+  const { socket } = request
+  const waiting = (pipelined.get(socket) ?? 0) + 1
+  if (socket.destroyed || waiting > pipelinedMax) {
+    socket.destroy()
+    return
+  }
+  pipelined.set(socket, waiting)
+  response.once('close', () => pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1))
+  forwardRequest({ request, response, connection: connectionOf(socket) })
+})
 http.on('upgrade', (request, socket, head) =>
   forwardUpgrade({ request, socket, head }, connectionOf(request.socket)),
 )

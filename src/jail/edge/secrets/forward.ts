@@ -8,11 +8,13 @@ import { pipeline } from 'node:stream'
 
 import type { Connection } from './connection.ts'
 import { explainMisfit, headersFrom, headersTo } from './http-headers.ts'
+import { FrameMaskingStream } from './frame-mask.ts'
 import { MaskingStream } from './masker.ts'
 import { placeInHeaders, placeInJson, placeInTarget } from './placed-secrets.ts'
 import { requestUpstream } from './upstream.ts'
 
 const jsonBytesMax = 1024 * 1024
+const tooLarge = 'With a secret in its body a request may have 1 MiB.'
 
 /** A request of a guest, and what it is answered with. */
 interface Exchange {
@@ -27,15 +29,16 @@ export function forwardRequest(exchange: Exchange): void {
   const misfit = explainMisfit(request, connection.admission)
   if (misfit !== undefined) return refuse(response, misfit.status, misfit.text)
   if (!wantsJson(request, connection)) return send(exchange)
-  return void sendJson(exchange)
+  return void sendJson(exchange).catch(() => response.destroy())
 }
 
 async function sendJson(exchange: Exchange): Promise<void> {
   const { request, response, connection } = exchange
   const body = await collect(request, jsonBytesMax).catch(() => undefined)
-  if (body === undefined) return refuse(response, 413, 'With a secret in its body a request may have 1 MiB.')
+  if (body === undefined) return refuse(response, 413, tooLarge)
   // Byte by byte a character, so that whatever is in it stays as it is.
-  const text = placeInJson(body.toString('latin1'), connection.admission.secrets)
+  const text = placeInJson(body.toString('latin1'), connection.admission.secrets, jsonBytesMax)
+  if (text === undefined) return refuse(response, 413, tooLarge)
   return send(exchange, Buffer.from(text, 'latin1'))
 }
 
@@ -66,11 +69,13 @@ function send({ request, response, connection }: Exchange, body?: Buffer): void 
     if (response.headersSent) response.destroy()
     else refuse(response, 502, sayUnreachable(error, connection))
   }
-  outgoing.once('error', fail)
+  outgoing.on('error', fail)
+  // A server that switches protocols without being asked to gives neither an answer nor an error.
+  outgoing.once('close', () => response.headersSent || fail(new Error('There was no answer.')))
   outgoing.once('response', (answer) => {
-    if (isEncoded(answer)) {
+    if (isUnreadable(answer, request.method)) {
       answer.destroy()
-      refuse(response, 502, `${admission.target.host} sent an encoding that nobody had asked for.`)
+      refuse(response, 502, `${admission.target.host} sent an encoding or a part that nobody had asked for.`)
       return
     }
     if (!writeHead(response, answer, hidden)) {
@@ -111,9 +116,15 @@ function begin(
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 
-/** Nothing can be hidden in bytes that are not the text itself. */
-const isEncoded = ({ headers }: IncomingMessage): boolean =>
-  (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity'
+/** Nothing can be hidden in bytes that are not the text itself, or are a part of it. */
+function isUnreadable({ statusCode, headers }: IncomingMessage, method: string | undefined): boolean {
+  if (statusCode === 206 || isOther(headers['transfer-encoding'], 'chunked')) return true
+  const isBodiless = method === 'HEAD' || statusCode === 204 || statusCode === 304
+  return !isBodiless && isOther(headers['content-encoding'], 'identity')
+}
+
+const isOther = (written: string | undefined, only: string): boolean =>
+  written !== undefined && written.toLowerCase() !== only
 
 /** The reason is Node's own, of the connection. */
 function sayUnreachable(error: NodeJS.ErrnoException, { admission, onUnreachable }: Connection): string {
@@ -154,7 +165,7 @@ export function forwardUpgrade({ request, socket, head }: Upgrade, connection: C
   const path = placeInTarget(request.url ?? '', admission.secrets)
   const outgoing = begin(connection, { method: 'GET', path, headers, agent })
   if (outgoing === undefined) return deny('400 Bad Request')
-  outgoing.once('error', (error) => {
+  outgoing.on('error', (error) => {
     sayUnreachable(error, connection)
     deny('502 Bad Gateway')
   })
@@ -163,6 +174,10 @@ export function forwardUpgrade({ request, socket, head }: Upgrade, connection: C
     deny(`${answer.statusCode ?? 502} Refused`)
   })
   outgoing.once('upgrade', (answer, upstream, upstreamHead) => {
+    if (answer.headers.upgrade?.toLowerCase() !== 'websocket') {
+      upstream.destroy()
+      return deny('502 Bad Gateway')
+    }
     const lines = headersFrom(answer.rawHeaders, hidden)
     socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n`)
     for (let i = 0; i < lines.length; i += 2) socket.write(`${lines[i]}: ${lines[i + 1]}\r\n`, 'latin1')
@@ -170,7 +185,8 @@ export function forwardUpgrade({ request, socket, head }: Upgrade, connection: C
     if (upstreamHead.length > 0) upstream.unshift(upstreamHead)
     if (head.length > 0) socket.unshift(head)
     pipeline(socket, upstream, () => upstream.destroy())
-    pipeline(upstream, new MaskingStream(hidden), socket, () => socket.destroy())
+    pipeline(upstream, new FrameMaskingStream(hidden), socket, () => socket.destroy())
+    return undefined
   })
   socket.once('close', () => outgoing.destroy())
   outgoing.end()

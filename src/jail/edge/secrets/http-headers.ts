@@ -51,6 +51,9 @@ export function headersTo(headers: RawHeaders, { body, isUpgrade = false }: Send
   const dropped = [
     'accept-encoding',
     'expect',
+    // A part of an answer could be a part of a secret.
+    'range',
+    'if-range',
     'sec-websocket-extensions',
     ...(body === undefined ? [] : ['content-length']),
   ]

@@ -6,41 +6,68 @@ import { Transform } from 'node:stream'
 import type { TransformCallback } from 'node:stream'
 
 const asterisk = 0x2a
+const space = 0x20
+const tilde = 0x7e
 
 export class Masker {
   readonly #hidden: readonly string[]
+  readonly #longest: number
+  readonly #firstHeld: number
   /** What may be the begin of a hidden text: as it came, and as it is shown. */
   #seen = ''
   #shown: Buffer = Buffer.alloc(0)
 
   constructor(hidden: readonly string[]) {
     this.#hidden = hidden.map((text) => text.toLowerCase())
+    this.#longest = Math.max(0, ...hidden.map((text) => text.length))
+    this.#firstHeld = hidden.some((text) => text.includes(' ')) ? space : space + 1
   }
 
   /** What can be shown by now. */
   push(bytes: Buffer): Buffer {
+    const held = this.#seen.length
     const seen = this.#seen + bytes.toString('latin1').toLowerCase()
     const shown = Buffer.concat([this.#shown, bytes])
-    for (const text of this.#hidden)
-      for (let at = seen.indexOf(text); at !== -1; at = seen.indexOf(text, at + 1))
-        shown.fill(asterisk, at, at + text.length)
-    const kept = Math.max(0, ...this.#hidden.map((text) => beginsAtEnd(seen, text)))
+    for (const text of this.#hidden) cover(text, { seen, shown, from: Math.max(0, held - text.length + 1) })
+    const kept = this.#countHeld(bytes, held)
     this.#seen = seen.slice(seen.length - kept)
     this.#shown = shown.subarray(shown.length - kept)
     return shown.subarray(0, shown.length - kept)
   }
 
-  /** What is left when nothing more comes. */
+  /**
+   * How many characters at the end are held: all of a word, whether a hidden text begins like it or not. A guest that has
+   * a server repeat its guesses would see which of them are held, and find a secret letter by letter.
+   */
+  #countHeld(bytes: Buffer, heldBefore: number): number {
+    const most = Math.max(0, this.#longest - 1)
+    let count = 0
+    while (count < most && count < bytes.length && this.#isHeld(bytes[bytes.length - 1 - count])) count++
+    return count === bytes.length ? Math.min(most, count + heldBefore) : count
+  }
+
+  #isHeld(byte = 0): boolean {
+    return byte >= this.#firstHeld && byte <= tilde
+  }
+
+  /** What is left when nothing more comes. The next bytes are the begin of another text. */
   end(): Buffer {
-    return this.#shown
+    const shown = this.#shown
+    this.#seen = ''
+    this.#shown = Buffer.alloc(0)
+    return shown
   }
 }
 
-/** How many characters at the end may become this text. */
-function beginsAtEnd(seen: string, text: string): number {
-  for (let length = Math.min(text.length - 1, seen.length); length > 0; length--)
-    if (text.startsWith(seen.slice(seen.length - length))) return length
-  return 0
+interface Place {
+  readonly seen: string
+  readonly shown: Buffer
+  readonly from: number
+}
+
+function cover(text: string, { seen, shown, from }: Place): void {
+  for (let at = seen.indexOf(text, from); at !== -1; at = seen.indexOf(text, at + 1))
+    shown.fill(asterisk, at, at + text.length)
 }
 
 /** A short text that is all there. */

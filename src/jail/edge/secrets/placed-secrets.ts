@@ -28,21 +28,64 @@ export function placeInTarget(target: string, secrets: readonly PlacedSecret[]):
   return target.slice(0, start) + placeIn(target.slice(start), allowed, encodeURIComponent)
 }
 
-/** In strings of JSON; a placeholder has no characters that JSON would write in another form. */
-export function placeInJson(text: string, secrets: readonly PlacedSecret[]): string {
+/**
+ * In strings of JSON; a placeholder has no characters that JSON would write in another form. Undefined if it would be longer
+ * than that: thousands of placeholders are small, and thousands of values may not be.
+ */
+export function placeInJson(
+  text: string,
+  secrets: readonly PlacedSecret[],
+  lengthMax: number,
+): string | undefined {
   const allowed = secrets.filter(({ places }) => places.includes('json'))
+  const more = allowed.map(
+    ({ placeholder, value }) =>
+      (text.split(placeholder).length - 1) * (inJson(value).length - placeholder.length),
+  )
+  if (more.reduce((sum, one) => sum + one, text.length) > lengthMax) return undefined
   return placeIn(text, allowed, inJson)
 }
 
-/** What must not come back: each value, and the forms that it can have in a URL, in JSON and in base64. */
+/**
+ * What must not come back: each value, and the forms that it can have in a URL, in JSON, in HTML, in base64 and in hexadecimal.
+ * Where a form has a choice, it is as common libraries write it; most keys have no characters of which they write one.
+ */
 export function hiddenForms(secrets: readonly PlacedSecret[]): string[] {
   const forms = secrets.flatMap(({ value }) => [
     value,
-    encodeURIComponent(value),
-    inJson(value),
+    ...urlForms(value),
+    ...jsonForms(value),
+    ...htmlForms(value),
     ...base64Forms(value),
+    Buffer.from(value).toString('hex'),
   ])
   return [...new Set(forms)]
+}
+
+/** In a part of a URL, in a path, and in a form. */
+function urlForms(value: string): string[] {
+  const part = encodeURIComponent(value)
+  const strict = part.replaceAll(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16)}`)
+  return [part, strict].flatMap((one) => [one, one.replaceAll('%2F', '/'), one.replaceAll('%20', '+')])
+}
+
+/** PHP escapes slashes, and Go what HTML would read. */
+function jsonForms(value: string): string[] {
+  const plain = inJson(value)
+  const escaped = plain.replaceAll(/[&<>]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return [plain, plain.replaceAll('/', '\\/'), escaped]
+}
+
+const htmlNames: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt' }
+
+/** Quotes stay as they are in a text, and have several forms in an attribute. */
+function htmlForms(value: string): string[] {
+  const escaped = value.replaceAll(/[&<>]/g, (one) => `&${htmlNames[one]};`)
+  return ['"', '&quot;', '&#34;'].flatMap((double) =>
+    ["'", '&#39;', '&#039;', '&#x27;'].map((single) =>
+      escaped.replaceAll('"', double).replaceAll("'", single),
+    ),
+  )
 }
 
 const inJson = (value: string): string => JSON.stringify(value).slice(1, -1)

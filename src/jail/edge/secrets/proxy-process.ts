@@ -65,6 +65,8 @@ function leaveRoot(): void {
 }
 
 leaveRoot()
+// It would open Node's inspector to every user of the machine, and others may run as nobody too.
+process.on('SIGUSR1', () => undefined)
 process.title = 'lazaret-secrets'
 process.on('disconnect', () => process.exit(0))
 process.on('message', (message: ToProxy) => {

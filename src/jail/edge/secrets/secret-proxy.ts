@@ -32,7 +32,7 @@ const program = fileURLToPath(
 /** By which Node learns of authorities that the operator trusts. */
 const passedOn = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'] as const
 /** It trusts what the machine trusts, and what passes through it lies in few places of the heap. Older Nodes lack some. */
-const wishes = ['--use-system-ca', '--max-semi-space-size=2', '--max-old-space-size=128']
+const wishes = ['--use-system-ca', '--disable-sigusr1', '--max-semi-space-size=2', '--max-old-space-size=128']
 
 export class SecretProxy {
   readonly #parts: ProxyParts
@@ -49,7 +49,11 @@ export class SecretProxy {
     this.#process = start()
     this.#gone = new Promise((resolve) => {
       this.#process.once('exit', () => resolve())
-      this.#process.once('error', () => resolve())
+      this.#process.once('error', () => {
+        // Node keeps its end of the channel of a process that it could not start.
+        if (this.#process.connected) this.#process.disconnect()
+        resolve()
+      })
     })
     void this.#gone.then(() => this.#lose())
     this.#standing.promise.catch(() => undefined)
@@ -105,7 +109,7 @@ export class SecretProxy {
   }
 }
 
-/** Its standard streams lead nowhere: what it might say of a failure could be a secret. */
+/** Its standard streams lead nowhere: what it might say of a failure could be a secret. So could a core file. Throws. */
 function start(): ChildProcess {
   const options = wishes.filter((wish) => process.allowedNodeEnvironmentFlags.has(wish.split('=')[0] ?? ''))
   const known = passedOn.flatMap((name) => {
@@ -115,7 +119,8 @@ function start(): ChildProcess {
   const child = fork(program, {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     env: { ...Object.fromEntries(known), NODE_OPTIONS: options.join(' ') },
-    execArgv: [],
+    execPath: '/bin/sh',
+    execArgv: ['-c', 'ulimit -c 0; exec "$0" "$@"', process.execPath],
     cwd: '/',
   })
   child.unref()

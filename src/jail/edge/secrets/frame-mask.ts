@@ -1,0 +1,73 @@
+/**
+ * Hides texts in what a server sends over a WebSocket (RFC 6455, section 5.2). Each frame is shown whole as soon as it is there:
+ * no more of it follows that a hidden text could go on in.
+ */
+import { Transform } from 'node:stream'
+import type { TransformCallback } from 'node:stream'
+
+import { Masker } from './masker.ts'
+
+const shortLengthMax = 125
+const maskBit = 0x80
+
+export class FrameMaskingStream extends Transform {
+  readonly #masker: Masker
+  /** Of a frame whose length is not known yet. */
+  #head: Buffer = Buffer.alloc(0)
+  #payloadLeft = 0
+
+  constructor(hidden: readonly string[]) {
+    super()
+    this.#masker = new Masker(hidden)
+  }
+
+  override _transform(bytes: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    try {
+      let rest = Buffer.concat([this.#head, bytes])
+      this.#head = Buffer.alloc(0)
+      while (rest.length > 0) rest = rest.subarray(this.#take(rest))
+      done()
+    } catch (error) {
+      done(error as Error)
+    }
+  }
+
+  override _flush(done: TransformCallback): void {
+    done(null, this.#masker.end())
+  }
+
+  /** Answers how many bytes it took. */
+  #take(bytes: Buffer): number {
+    if (this.#payloadLeft === 0) return this.#takeHead(bytes)
+    const part = bytes.subarray(0, this.#payloadLeft)
+    this.#payloadLeft -= part.length
+    this.push(this.#masker.push(part))
+    if (this.#payloadLeft === 0) this.push(this.#masker.end())
+    return part.length
+  }
+
+  #takeHead(bytes: Buffer): number {
+    const length = headLength(bytes)
+    if (length === undefined || bytes.length < length) {
+      this.#head = bytes
+      return bytes.length
+    }
+    this.#payloadLeft = payloadLength(bytes, length)
+    this.push(bytes.subarray(0, length))
+    return length
+  }
+}
+
+/** Throws for a frame whose payload is masked: servers must not do that, and nothing could be found in it. */
+function headLength(bytes: Buffer): number | undefined {
+  const second = bytes[1]
+  if (second === undefined) return undefined
+  if ((second & maskBit) !== 0) throw new Error('A server sent a masked frame.')
+  if (second <= shortLengthMax) return 2
+  return second === shortLengthMax + 1 ? 4 : 10
+}
+
+function payloadLength(bytes: Buffer, headBytes: number): number {
+  if (headBytes === 2) return bytes.readUInt8(1)
+  return headBytes === 4 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2))
+}
