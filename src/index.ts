@@ -55,6 +55,7 @@ export type { Finding } from './core/validation.ts'
 export type { Clamp, LimitMechanism, LimitName, Limits } from './core/limits.ts'
 export type { GuestError, Outcome } from './core/outcome.ts'
 export type {
+  DisplayFacts,
   FileDocument,
   LogEntry,
   MimeBundle,
@@ -70,7 +71,6 @@ export type { Protection, ProtectionLevel } from './core/protection.ts'
 export type { ProbeLayer, ProbeReport, ProbeToolchain } from './jail/machine/probe-report.ts'
 export type { TerminalSize } from './jail/cell/guest-process.ts'
 export { Unserializable } from './core/values/encode-leaf.ts'
-export type { DisplayFacts } from './runtimes/displays/displayed.ts'
 export type { Sandbox } from './sandbox/sandbox.ts'
 export type { SandboxLimits } from './sandbox/commands/command-receipt.ts'
 export type {

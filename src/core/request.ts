@@ -1,6 +1,7 @@
 /** What a caller asks for: one program, and everything that it needs. */
 import type { Limits } from './limits.ts'
 import type { Network } from './network.ts'
+import type { DisplayFacts, LogEntry, MimeBundle } from './result.ts'
 
 export const languages = ['javascript', 'typescript', 'python', 'shell'] as const
 export type Language = (typeof languages)[number]
@@ -94,6 +95,20 @@ export interface RunHandles {
    * and its time runs. `run()` resolves after the last piece was taken. `run()` throws what it throws.
    */
   readonly onOutput?: ((chunk: OutputChunk) => void) | ((chunk: OutputChunk) => Promise<void>)
+  /**
+   * Called for each console call of JavaScript as it happens. While a promise of this or of the other functions that hear
+   * the guest is pending, none of them is called, and a guest that says more waits.
+   */
+  readonly onLog?: ((entry: LogEntry) => void) | ((entry: LogEntry) => Promise<void>)
+  /**
+   * Called for each display of Python as it is shown, also for those that later ones replace. `facts` has the id of a
+   * display that has one, and says whether it takes the place of what was shown by that id.
+   */
+  readonly onDisplay?:
+    | ((bundle: MimeBundle, facts: DisplayFacts) => void)
+    | ((bundle: MimeBundle, facts: DisplayFacts) => Promise<void>)
+  /** Called when the guest clears what it has shown: at once, or with `waits` when the next display comes. */
+  readonly onClear?: ((waits: boolean) => void) | ((waits: boolean) => Promise<void>)
   /**
    * Whether the result has the output too. `false` needs `onOutput`, which then alone receives it, and leaves `stdout`
    * and `stderr` empty. Default true.

@@ -13,6 +13,14 @@ export interface LogEntry {
 /** One thing in several formats: MIME type → text, or base64 for binary types. */
 export type MimeBundle = Readonly<Record<string, string>>
 
+/** What a guest sends with a display in addition to the bundle. */
+export interface DisplayFacts {
+  /** By which it can be replaced. Guest text. */
+  readonly displayId?: string
+  /** It takes the place of what was shown by this id. */
+  readonly isUpdate?: true
+}
+
 export type Truncatable = 'stdout' | 'stderr' | 'logs' | 'value' | 'displays' | 'files'
 
 /** A picture that a model or a browser can show. Its first bytes were checked against its type. */

@@ -14,7 +14,8 @@ export class Capture {
     stdout: new StringDecoder('utf8'),
     stderr: new StringDecoder('utf8'),
   }
-  readonly #delivery: Delivery | undefined
+  readonly #delivery: Delivery
+  readonly #isHeard: boolean
   readonly #keeps: boolean
   #bytes = 0
 
@@ -25,7 +26,8 @@ export class Capture {
     { keeps = true }: { readonly keeps?: boolean | undefined } = {},
   ) {
     this.#keeps = keeps
-    this.#delivery = onOutput === undefined ? undefined : new Delivery(onOutput, listener)
+    this.#isHeard = onOutput !== undefined
+    this.#delivery = new Delivery(onOutput ?? (() => undefined), listener)
   }
 
   get bytes(): number {
@@ -35,14 +37,19 @@ export class Capture {
   add(stream: Stream, view: Buffer, atMs: number): void {
     if (this.#keeps) this.#kept[stream].add(view)
     this.#bytes += view.length
-    if (this.#delivery === undefined) return
+    if (!this.#isHeard) return
     const bytes = Buffer.from(view)
     this.#delivery.push({ stream, bytes, text: this.#decoders[stream].write(bytes), atMs })
   }
 
+  /** Something else for the caller, in its order among the output; `length` is about what it takes while it waits. */
+  tell(length: number, act: () => void | Promise<void>): void {
+    this.#delivery.tell(length, act)
+  }
+
   /** Resolves when the caller has taken all output, or wants no more. Rejects with what its `onOutput` threw. */
   async delivered(signal: AbortSignal | undefined): Promise<void> {
-    await this.#delivery?.finish(signal)
+    await this.#delivery.finish(signal)
   }
 
   /** Called once for each stream, when nothing follows. */

@@ -1,5 +1,6 @@
 /**
- * Output on its way to the caller, one piece at a time. While the caller is busy with one, the others wait here. Only a
+ * Output on its way to the caller, one piece at a time, and what else the caller is told, in order. While the caller is
+ * busy with one, the others wait here. Only a
  * little may wait: then the end of a program is known while the caller still takes its last line. If more waits, the
  * listener stops the source.
  */
@@ -29,10 +30,18 @@ interface Piece {
   text: string
 }
 
+/** Something other than output. */
+interface Notice {
+  readonly act: () => void | Promise<void>
+}
+
+/** A notice with nothing in it takes memory, too. */
+const noticeBytes = 128
+
 export class Delivery {
   readonly #take: TakeOutput
   readonly #listener: DeliveryListener
-  #waiting: Piece[] = []
+  #waiting: (Piece | Notice)[] = []
   #waitingBytes = 0
   #isBusy = false
   #isFull = false
@@ -48,11 +57,21 @@ export class Delivery {
   push(chunk: OutputChunk): void {
     if (this.#isStopped) return
     this.#add(chunk)
+    this.#deliverOrWait(chunk.bytes.length)
+  }
+
+  tell(length: number, act: Notice['act']): void {
+    if (this.#isStopped) return
+    this.#waiting.push({ act })
+    this.#deliverOrWait(noticeBytes + length)
+  }
+
+  #deliverOrWait(bytes: number): void {
     if (!this.#isBusy) {
       this.#deliver()
       return
     }
-    this.#waitingBytes += chunk.bytes.length
+    this.#waitingBytes += bytes
     if (this.#isFull || this.#waitingBytes < waitingBytesMax) return
     this.#isFull = true
     this.#listener.onFull()
@@ -60,13 +79,19 @@ export class Delivery {
 
   #add({ stream, bytes, text, atMs }: OutputChunk): void {
     const isCrowded = this.#waiting.length >= waitingPiecesMax
-    const last = isCrowded ? this.#waiting.findLast((piece) => piece.stream === stream) : undefined
+    const last = isCrowded ? this.#lastOf(stream) : undefined
     if (last === undefined) {
       this.#waiting.push({ stream, atMs, bytes: [bytes], text })
       return
     }
     last.bytes.push(bytes)
     last.text += text
+  }
+
+  /** Behind the last notice, which later output does not overtake. */
+  #lastOf(stream: OutputChunk['stream']): Piece | undefined {
+    const found = this.#waiting.findLast((one) => 'act' in one || one.stream === stream)
+    return found === undefined || 'act' in found ? undefined : found
   }
 
   /** Resolves when everything was taken, or is no longer wanted. Rejects with what the caller's function threw. */
@@ -80,9 +105,9 @@ export class Delivery {
   }
 
   #deliver(): void {
-    for (const chunk of this.#shift()) {
+    for (const act of this.#shift()) {
       try {
-        const taken = this.#take(chunk)
+        const taken = act()
         if (typeof taken?.then !== 'function') continue
         this.#isBusy = true
         taken.then(
@@ -103,10 +128,15 @@ export class Delivery {
     this.#onRest?.()
   }
 
-  *#shift(): Generator<OutputChunk> {
-    for (let piece = this.#waiting.shift(); piece !== undefined; piece = this.#waiting.shift()) {
-      const [first = Buffer.alloc(0), ...others] = piece.bytes
-      yield { ...piece, bytes: others.length === 0 ? first : Buffer.concat(piece.bytes) }
+  *#shift(): Generator<Notice['act']> {
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      if ('act' in next) {
+        yield next.act
+        continue
+      }
+      const { bytes: pieces, ...piece } = next
+      const [first = Buffer.alloc(0), ...others] = pieces
+      yield () => this.#take({ ...piece, bytes: others.length === 0 ? first : Buffer.concat(pieces) })
     }
   }
 

@@ -88,6 +88,35 @@ test('the source is stopped when 64 KiB wait, and resumes when all of it was tak
   assert.deepEqual([taken, heard], [6 * 16 * 1024, ['full', 'empty']])
 })
 
+test('what else is told comes in its order among the output, which is not joined across it', async () => {
+  const gate = Promise.withResolvers<void>()
+  const told: string[] = []
+  const { delivery } = deliver(async ({ text }) => {
+    told.push(text)
+    await gate.promise
+  })
+  for (let count = 0; count < 100; count++) delivery.push(chunk('a'))
+  delivery.tell(1, () => void told.push('|'))
+  for (let count = 0; count < 100; count++) delivery.push(chunk('b'))
+  delivery.tell(1, async () => void told.push('|'))
+  gate.resolve()
+  await delivery.finish(undefined)
+  assert.equal(told.join(''), `${'a'.repeat(100)}|${'b'.repeat(100)}|`)
+})
+
+test('what else is told stops the source as output does, an empty notice too', async () => {
+  const gate = Promise.withResolvers<void>()
+  const { delivery, heard } = deliver(() => undefined)
+  const wait = () => gate.promise
+  for (let count = 0; count <= 64; count++) delivery.tell(0, wait)
+  assert.deepEqual(heard, [])
+  for (let count = 0; count <= 64; count++) delivery.tell(1024, wait)
+  assert.deepEqual(heard, ['full'])
+  gate.resolve()
+  await delivery.finish(undefined)
+  assert.deepEqual(heard, ['full', 'empty'])
+})
+
 for (const [how, take] of [
   ['throws', () => assert.fail('mistake')],
   ['rejects', () => Promise.reject(new Error('mistake'))],

@@ -7,7 +7,8 @@ import * as fc from 'fast-check'
 import { defaultLimits } from '../../src/core/limits.ts'
 import type { Limits } from '../../src/core/limits.ts'
 import { freeBudget } from '../support/free-budget.ts'
-import { Channel, encodeGuestRequest } from '../../src/runtimes/channel/channel.ts'
+import { Channel } from '../../src/runtimes/channel/channel.ts'
+import { encodeGuestRequest } from '../../src/runtimes/channel/message-frame.ts'
 
 const KiB = 1024
 

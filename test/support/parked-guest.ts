@@ -9,7 +9,7 @@ import type { ProcessReport } from '../../src/jail/cell/guest-process.ts'
 import { planLimits } from '../../src/jail/limits/plan-limits.ts'
 import type { Zygote } from '../../src/jail/cell/zygote-cell.ts'
 import type { Exceeded } from '../../src/result/exit.ts'
-import { encodeGuestRequest } from '../../src/runtimes/channel/channel.ts'
+import { encodeGuestRequest } from '../../src/runtimes/channel/message-frame.ts'
 import { readStatus, requirePromises } from '../../src/runtimes/work/observed.ts'
 
 export interface GuestAnswer {

@@ -18,7 +18,7 @@ export interface RemoteWork {
   readonly signal?: AbortSignal | undefined
   readonly onOutput?: ((chunk: OutputChunk) => void | Promise<void>) | undefined
   /** Of other events. */
-  readonly onEvent?: (event: string, data: unknown, work: OpenWork) => void
+  readonly onEvent?: (event: string, data: unknown, work: OpenWork) => void | Promise<void>
 }
 
 export interface OpenWork {
@@ -70,7 +70,7 @@ async function follow(
     if (event === 'output') await onOutput?.(toChunk(data as OutputEvent))
     else if (event === 'result') return data
     else if (event === 'error') throw toError(data)
-    else onEvent?.(event, data, open)
+    else await onEvent?.(event, data, open)
   }
   throw new LazaretError('CONNECTION_LOST')
 }

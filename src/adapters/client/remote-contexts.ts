@@ -1,8 +1,7 @@
 /** Code contexts of a sandbox on the server: each method is a request, and output streams. */
 import type { FunctionCall } from '../../core/request.ts'
-import type { MimeBundle, ResultDocument } from '../../core/result.ts'
+import type { ResultDocument } from '../../core/result.ts'
 import type { ContextLanguage } from '../../core/work.ts'
-import type { DisplayFacts } from '../../runtimes/displays/displayed.ts'
 import type {
   CodeContextOptions,
   CodeResult,
@@ -10,8 +9,8 @@ import type {
   RunCodeOptions,
 } from '../../sandbox/contexts/context-types.ts'
 import { isMissing, type SandboxConnection } from './sandbox-connection.ts'
-import { answerCall, toResult } from './remote-run.ts'
-import type { CallEvent } from './remote-run.ts'
+import { answerCall, showDisplay, toResult } from './remote-run.ts'
+import type { CallEvent, ClearEvent, DisplayEvent } from './remote-run.ts'
 import { performRemotely } from './remote-command.ts'
 
 /** As `CodeContext`. */
@@ -140,23 +139,15 @@ async function send(
     wantsEvents: true,
     signal,
     onOutput: ({ stream, text }) => (stream === 'stdout' ? onStdout : onStderr)?.(text),
-    onEvent: (event, data, open) => {
-      if (event === 'display') show(data as DisplayEvent, onResult)
-      if (event === 'clear') onClear?.((data as { waits: boolean }).waits)
+    onEvent: async (event, data, open) => {
+      if (event === 'display') await showDisplay(data as DisplayEvent, onResult)
+      if (event === 'clear') await onClear?.((data as ClearEvent).waits)
       if (event === 'call') void answerCall(connection, { functions }, { open, called: data as CallEvent })
     },
   })
   if ('error' in document.outcome) onError?.(document.outcome.error)
   const own = { context, isStateKept, ...(note !== undefined && { note }) }
   return Object.assign(toResult(document), own)
-}
-
-interface DisplayEvent extends DisplayFacts {
-  readonly bundle: MimeBundle
-}
-
-function show({ bundle, ...facts }: DisplayEvent, onResult: RunCodeOptions['onResult']): void {
-  onResult?.(bundle, facts)
 }
 
 function askerOf(onInput: NonNullable<RunCodeOptions['onInput']>) {

@@ -1,7 +1,14 @@
 /** One run on the server: its calls of functions here, and its result. */
 import { fromBase64 } from '../../core/values/base64.ts'
 import type { FunctionCall, RunRequest } from '../../core/request.ts'
-import type { FileDocument, ResultDocument, RunResult } from '../../core/result.ts'
+import type {
+  DisplayFacts,
+  FileDocument,
+  LogEntry,
+  MimeBundle,
+  ResultDocument,
+  RunResult,
+} from '../../core/result.ts'
 import { decodeValue } from '../../core/values/values.ts'
 import { createResult } from '../../result/run-result.ts'
 import type { Connection } from './connection.ts'
@@ -12,18 +19,37 @@ import { writeRun, writeTagged } from './write-request.ts'
 const quietMsMax = 120_000
 
 export async function runRemotely(connection: Connection, request: RunRequest): Promise<RunResult> {
-  const { signal, onOutput, functions, limits } = request
+  const { signal, onOutput, onLog, onDisplay, onClear, functions, limits } = request
+  const isHeard = [onOutput, onLog, onDisplay, onClear, functions].some((one) => one !== undefined)
   const document = await performRemotely<ResultDocument>(connection, {
     path: '/v1/run',
     json: writeRun(request),
-    wantsEvents: onOutput !== undefined || functions !== undefined || (limits?.wallMs ?? 0) > quietMsMax,
+    wantsEvents: isHeard || (limits?.wallMs ?? 0) > quietMsMax,
     signal,
     onOutput,
-    onEvent: (event, data, open) => {
+    onEvent: async (event, data, open) => {
+      if (event === 'log') await onLog?.(data as LogEntry)
+      if (event === 'display') await showDisplay(data as DisplayEvent, onDisplay)
+      if (event === 'clear') await onClear?.((data as ClearEvent).waits)
       if (event === 'call') void answerCall(connection, request, { open, called: data as CallEvent })
     },
   })
   return toResult(document)
+}
+
+export interface DisplayEvent extends DisplayFacts {
+  readonly bundle: MimeBundle
+}
+
+export interface ClearEvent {
+  readonly waits: boolean
+}
+
+export async function showDisplay(
+  { bundle, ...facts }: DisplayEvent,
+  show: RunRequest['onDisplay'],
+): Promise<void> {
+  await show?.(bundle, facts)
 }
 
 export interface CallEvent {

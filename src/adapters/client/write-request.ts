@@ -17,6 +17,9 @@ export function writeRun({
   functions,
   signal,
   onOutput: _onOutput,
+  onLog: _onLog,
+  onDisplay: _onDisplay,
+  onClear: _onClear,
   ...rest
 }: RunRequest): string {
   const plain = JSON.stringify({

@@ -16,14 +16,16 @@ const files = z.record(z.string(), bytes)
 const aborted = z.literal('aborted')
 const count = z.number()
 
-const runRequest = runFields.omit({ client: true, onOutput: true }).extend({
-  inputTagged: z.unknown().optional(),
-  files: files.optional(),
-  stdin: bytes.optional(),
-  env: texts.optional(),
-  functions: z.array(z.string()).optional(),
-  signal: aborted.optional(),
-})
+const runRequest = runFields
+  .omit({ client: true, onOutput: true, onLog: true, onDisplay: true, onClear: true })
+  .extend({
+    inputTagged: z.unknown().optional(),
+    files: files.optional(),
+    stdin: bytes.optional(),
+    env: texts.optional(),
+    functions: z.array(z.string()).optional(),
+    signal: aborted.optional(),
+  })
 const sandboxRequest = sandboxFields
   .omit({ client: true })
   .extend({ id: z.string().optional(), files: files.optional(), env: texts.optional() })

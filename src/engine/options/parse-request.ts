@@ -62,6 +62,10 @@ export const filesSchema = named
     error: (issue) => `${findFileInFile(issue.input as object)} is a file and a folder`,
   })
 
+function callback<T>() {
+  return z.custom<T>((value) => typeof value === 'function', { error: 'must be a function' }).optional()
+}
+
 /** The client that the run is for. */
 export const clientSchema = text.max(256)
 
@@ -97,9 +101,10 @@ export const runFields = z.strictObject({
   environment: environmentNameSchema.optional(),
   client: clientSchema.optional(),
   signal: z.custom<AbortSignal>(isAbortSignal, { error: 'must be an AbortSignal' }).optional(),
-  onOutput: z
-    .custom<RunRequest['onOutput']>((value) => typeof value === 'function', { error: 'must be a function' })
-    .optional(),
+  onOutput: callback<RunRequest['onOutput']>(),
+  onLog: callback<RunRequest['onLog']>(),
+  onDisplay: callback<RunRequest['onDisplay']>(),
+  onClear: callback<RunRequest['onClear']>(),
   keepOutput: z.boolean().optional(),
 })
 
@@ -128,7 +133,8 @@ export interface ParsedRequest {
 export function parseRequest(input: RunRequest): ParsedRequest {
   const parsed = readInput(() => schema.safeParse(input, { error: wording }))
   if (!parsed.success) throw new LazaretError('INVALID_REQUEST', { detail: sayIssues(parsed.error) })
-  const { functions, signal, onOutput, keepOutput, ...fields } = parsed.data as RunRequest
+  const { functions, signal, onOutput, onLog, onDisplay, onClear, keepOutput, ...fields } =
+    parsed.data as RunRequest
   // Not in the schema: another input may be a proxy, which zod would ask whether it is a promise.
   const plainInput = plainBytes(fields.input)
   return {
@@ -141,6 +147,9 @@ export function parseRequest(input: RunRequest): ParsedRequest {
       ...(functions === undefined ? {} : { functions }),
       ...(signal === undefined ? {} : { signal }),
       ...(onOutput === undefined ? {} : { onOutput }),
+      ...(onLog === undefined ? {} : { onLog }),
+      ...(onDisplay === undefined ? {} : { onDisplay }),
+      ...(onClear === undefined ? {} : { onClear }),
       ...(keepOutput === undefined ? {} : { keepOutput }),
     },
   }

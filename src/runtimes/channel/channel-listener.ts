@@ -1,7 +1,6 @@
 /** The events of a guest's channel that one piece of work needs. */
-import type { LogEntry, MimeBundle } from '../../core/result.ts'
+import type { DisplayFacts, LogEntry, MimeBundle } from '../../core/result.ts'
 import type { FunctionCalls } from '../functions/function-calls.ts'
-import type { DisplayFacts } from '../displays/displayed.ts'
 import type { HostBudget } from './host-budget.ts'
 import type { Message } from './read-message.ts'
 

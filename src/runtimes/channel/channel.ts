@@ -10,21 +10,16 @@ import type { Truncatable } from '../../core/result.ts'
 import type { Steps } from '../../core/steps.ts'
 import type { GuestClaims } from '../../result/exit.ts'
 import type { ChannelListener } from './channel-listener.ts'
-import type { GuestRequest } from './channel-protocol.ts'
-import { Claims, textCharactersMax } from './claims.ts'
+import { envelopeBytes, receivedBytesMax } from './channel-bytes.ts'
+import { Claims } from './claims.ts'
 import type { FunctionCalls } from '../functions/function-calls.ts'
 import { IncomingMessage, lengthBytes } from './incoming-message.ts'
 import { loopTurns } from './loop-turns.ts'
-import { frameMessage } from './message-frame.ts'
 import { MessageRoom } from './message-room.ts'
 import { withPatience } from '../work/patience.ts'
 import { readMessage } from './read-message.ts'
 import type { Message } from './read-message.ts'
 
-/** JSON writes a control character as six. */
-const escapeFactor = 6
-/** What surrounds a value in its message: its text, escaped, and the names of the fields. */
-const envelopeBytes = textCharactersMax * escapeFactor + 1024
 /** How a harness begins a call; what another guest begins otherwise is a value like any. */
 const callStart = /^\{"type":"call","id":(\d{1,15}),/
 const callStartBytes = 64
@@ -54,6 +49,8 @@ export class Channel {
   #held: Buffer | null = null
   /** A message is being read, in parts: nothing that follows it is, until then. */
   #isReading = false
+  /** The caller has not yet taken what came before. */
+  #isPaused = false
   #isBroken = false
   /** One piece of work is over, and the next one has not begun. */
   #isBetween = false
@@ -104,6 +101,12 @@ export class Channel {
     this.close()
     this.#calls?.end()
     for (const [event, handler] of Object.entries(this.#handlers)) this.#stream.off(event, handler)
+  }
+
+  /** While it is paused, a guest that says more waits. */
+  pause(isPaused: boolean): void {
+    this.#isPaused = isPaused
+    if (!isPaused) this.#resume()
   }
 
   get claims(): GuestClaims {
@@ -179,14 +182,15 @@ export class Channel {
     if (calls !== null) calls.onRoom = () => this.#resume()
   }
 
-  /** A message is still being read, this turn of the loop has been long enough, or there are too many calls. */
+  /** A message is still being read, this turn of the loop has been long enough, or there is too much to answer or take. */
   get #mustWait(): boolean {
-    return this.#isReading || this.#isBetween || loopTurns.isOver || (this.#calls?.isFull ?? false)
+    const isOurs = this.#isReading || this.#isBetween || this.#isPaused
+    return isOurs || loopTurns.isOver || (this.#calls?.isFull ?? false)
   }
 
   #resume(): void {
     const held = this.#held
-    if (held === null || this.#isReading || this.#isBetween) return
+    if (held === null || this.#isReading || this.#isBetween || this.#isPaused) return
     this.#held = null
     this.#takeAll(held)
     if (this.#held === null) this.#stream.resume()
@@ -286,13 +290,4 @@ export class Channel {
   }
 }
 
-/** Logs are counted as text, the value, the displays and a call that is on its way as JSON. */
-function receivedBytesMax({ outputBytes, resultBytes }: Limits, { calls = null }: ChannelListener): number {
-  return outputBytes * escapeFactor + (calls === null ? 2 : 3) * (resultBytes + envelopeBytes)
-}
-
 const nothing = (): void => undefined
-
-export function encodeGuestRequest(request: GuestRequest): Buffer {
-  return frameMessage(JSON.stringify(request))
-}

@@ -1,5 +1,6 @@
 import type { Steps } from '../../core/steps.ts'
 import { sliceText } from '../../core/values/text-slices.ts'
+import type { GuestRequest } from './channel-protocol.ts'
 
 const lengthBytes = 4
 /** Characters of a message that is made at once, and sent by one write: a second one wakes the guest a second time. */
@@ -12,6 +13,10 @@ export function frameMessage(json: string): Buffer {
   frame.writeUInt32LE(bytes)
   frame.write(json, lengthBytes, 'utf8')
   return frame
+}
+
+export function encodeGuestRequest(request: GuestRequest): Buffer {
+  return frameMessage(JSON.stringify(request))
 }
 
 /** The same of a JSON in several texts. Where they are long, in pieces that are made one a step: joining takes long, too. */

@@ -1,13 +1,5 @@
 /** What one piece of work has shown so far: later displays may take the place of earlier ones, or clear them. */
-import type { MimeBundle } from '../../core/result.ts'
-
-/** What a guest sends with a display in addition to the bundle. */
-export interface DisplayFacts {
-  /** By which it can be replaced. Guest text. */
-  readonly displayId?: string
-  /** It takes the place of what was shown by this id. */
-  readonly isUpdate?: true
-}
+import type { DisplayFacts, MimeBundle } from '../../core/result.ts'
 
 interface Shown {
   readonly bundle: MimeBundle

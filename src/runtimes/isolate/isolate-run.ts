@@ -8,6 +8,7 @@ import { Capture } from '../../result/capture.ts'
 import { nothingKnown } from '../../result/exit.ts'
 import type { Exit, KillReason } from '../../result/exit.ts'
 import { Channel } from '../channel/channel.ts'
+import { tellCaller } from '../channel/tell-caller.ts'
 import { openCalls } from '../functions/function-calls.ts'
 import type { Job } from '../work/guest-start.ts'
 import { HostBudget } from '../channel/host-budget.ts'
@@ -51,19 +52,24 @@ export class IsolateRun {
     this.ended = this.#end.promise
     this.#startedAt = clock.now()
     const listener = {
-      onFull: () => stream.pause(),
-      onEmpty: () => stream.resume(),
+      onFull: () => this.#channel.pause(true),
+      onEmpty: () => this.#channel.pause(false),
       onFailure: (error: unknown) => this.#fail(error),
     }
     this.#capture = new Capture(handles.onOutput, listener, { keeps: handles.keepOutput })
     this.#budget = new HostBudget(clock, limits.hostMs)
     this.#budget.onSpent = () => this.#stop('host')
+    const told = tellCaller(this.#capture, handles)
     this.#channel = new Channel(stream, limits, {
       budget: this.#budget,
       elapsed: () => this.#elapsed(),
       onFlood: () => this.#stop('output'),
       onEnd: (exitCode) => this.#finish({ end: { by: 'exit', exitCode } }),
-      onLog: (entry) => this.#print(entry),
+      ...told,
+      onLog: (entry) => {
+        told.onLog?.(entry)
+        this.#print(entry)
+      },
       onOther: (fields) => this.#takeOther(fields),
       calls: openCalls(stream, { limits, clock, budget: this.#budget, handles }),
     })

@@ -18,6 +18,7 @@ import type { Counted } from './evidence.ts'
 import { openCalls } from '../functions/function-calls.ts'
 import type { Job } from './guest-start.ts'
 import { HostBudget } from '../channel/host-budget.ts'
+import { isTold, tellCaller } from '../channel/tell-caller.ts'
 import { isDead } from './observed.ts'
 import { cellEndMs, lastWordsBeforeFilesMs, lastWordsMs, whenAborted } from './patience.ts'
 import { ProcessLife } from './process-life.ts'
@@ -58,10 +59,10 @@ export class Run implements ProcessListener {
     this.#parts = parts
     this.started = this.#life.started
     this.ended = this.#life.ended
-    const { onOutput, keepOutput: keeps } = parts.handles
+    const { onOutput, keepOutput: keeps, ...told } = parts.handles
     const delivery = {
-      onFull: () => this.#isEnding || cell.pause(),
-      onEmpty: () => cell.resume(),
+      onFull: () => this.#isEnding || this.#pause(isTold(told)),
+      onEmpty: () => this.#resume(),
       onFailure: (error: unknown) => this.fail(error), // the caller's own, so it is the caller's to see
     }
     this.#capture = new Capture(onOutput, delivery, { keeps })
@@ -78,6 +79,7 @@ export class Run implements ProcessListener {
       onFlood: () => this.#kill('output'),
       onEnd: (exitCode: number) => this.#takeEnd(exitCode),
       calls,
+      ...tellCaller(this.#capture, told),
     }
     this.#channel = cell.channel === null ? null : new Channel(cell.channel, parts.limits, listener)
     const record = new RunRecord({
@@ -181,11 +183,21 @@ export class Run implements ProcessListener {
     return this.#capture.delivered(this.#parts.handles.signal)
   }
 
+  #pause(isChannelToo: boolean): void {
+    this.#cell.pause()
+    if (isChannelToo) this.#channel?.pause(true)
+  }
+
+  #resume(): void {
+    this.#cell.resume()
+    this.#channel?.pause(false)
+  }
+
   /** No guest writes any more: what is under way is little, and the news of the end is behind it. */
   #readAll(): void {
     this.#isEnding = true
     this.#channel?.endCalls()
-    this.#cell.resume()
+    this.#resume()
   }
 
   /** Its word is enough: it could have exited with this code itself. Whether a limit was passed is not for it to say. */

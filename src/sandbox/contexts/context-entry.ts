@@ -4,7 +4,7 @@ import type { Limits } from '../../core/limits.ts'
 import type { Outcome } from '../../core/outcome.ts'
 import type { Usage } from '../../core/receipt.ts'
 import type { HostFunction, RunHandles } from '../../core/request.ts'
-import type { MimeBundle, Truncatable } from '../../core/result.ts'
+import type { Truncatable } from '../../core/result.ts'
 import { Capture } from '../../result/capture.ts'
 import type { Stream } from '../../result/capture.ts'
 import { nothingKnown } from '../../result/exit.ts'
@@ -13,8 +13,8 @@ import { settle } from '../../result/settle.ts'
 import type { Channel } from '../../runtimes/channel/channel.ts'
 import { FunctionCalls } from '../../runtimes/functions/function-calls.ts'
 import { HostBudget } from '../../runtimes/channel/host-budget.ts'
+import { tellCaller } from '../../runtimes/channel/tell-caller.ts'
 import { whenAborted } from '../../runtimes/work/patience.ts'
-import type { DisplayFacts } from '../../runtimes/displays/displayed.ts'
 import type { ContextProcess, ProcessLoss } from './context-process.ts'
 
 export interface EntryWishes {
@@ -22,8 +22,8 @@ export interface EntryWishes {
   readonly timeoutMs: number | null
   readonly signal?: AbortSignal | undefined
   readonly onOutput?: RunHandles['onOutput']
-  readonly onDisplay?: ((bundle: MimeBundle, facts: DisplayFacts) => void) | undefined
-  readonly onClear?: ((waits: boolean) => void) | undefined
+  readonly onDisplay?: RunHandles['onDisplay'] | undefined
+  readonly onClear?: RunHandles['onClear'] | undefined
   /** By the names that the harness calls them by. */
   readonly functions: Readonly<Record<string, HostFunction>>
 }
@@ -127,8 +127,7 @@ export class ContextEntry {
       onMalformed: () => this.#kill(null),
       // What is killed is lost, whatever it has said before.
       onEnd: (exitCode) => this.#wasKilled || this.#finish({ end: { by: 'exit', exitCode } }, true),
-      onDisplay: (bundle, facts) => this.#tell(() => this.#parts.onDisplay?.(bundle, facts)),
-      onClear: (waits) => this.#tell(() => this.#parts.onClear?.(waits)),
+      ...tellCaller(this.#capture, this.#parts),
       onOutput: (from, bytes) => this.#take(from, bytes),
       onLost: (loss) => this.#lose(loss),
       calls: this.#calls,
@@ -147,14 +146,6 @@ export class ContextEntry {
     this.#droppedBytes += bytes.length - Math.max(0, room)
     if (this.#droppedBytes > Math.max(droppedFactor * outputBytes, droppedBytesLeast))
       this.interrupt('output')
-  }
-
-  #tell(callback: () => void): void {
-    try {
-      callback()
-    } catch (error) {
-      this.#fail(error)
-    }
   }
 
   /** The caller's own mistake, which is the caller's to see. */

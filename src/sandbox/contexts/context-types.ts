@@ -1,8 +1,7 @@
 /** What code contexts take and give: the words of their public API. */
 import type { GuestError } from '../../core/outcome.ts'
 import type { HostFunction } from '../../core/request.ts'
-import type { MimeBundle, RunResult } from '../../core/result.ts'
-import type { DisplayFacts } from '../../runtimes/displays/displayed.ts'
+import type { DisplayFacts, MimeBundle, RunResult } from '../../core/result.ts'
 import type { ContextLanguage } from '../../core/work.ts'
 
 export interface CodeContextOptions {
@@ -41,10 +40,13 @@ export interface RunCodeOptions {
   /**
    * Called for each display as it comes, and for the value of the last expression, as MIME types with texts. `facts` has the
    * id of a display that has one, and says whether it takes the place of what was shown by that id, maybe by earlier code.
+   * It comes in its order among the output; the code waits while a promise of it is pending.
    */
-  readonly onResult?: (result: MimeBundle, facts: DisplayFacts) => void
+  readonly onResult?:
+    | ((result: MimeBundle, facts: DisplayFacts) => void)
+    | ((result: MimeBundle, facts: DisplayFacts) => Promise<void>)
   /** Called when the code clears what it has shown: at once, or with `waits` when the next display comes. */
-  readonly onClear?: (waits: boolean) => void
+  readonly onClear?: ((waits: boolean) => void) | ((waits: boolean) => Promise<void>)
   /** Called when the code has ended by an error. */
   readonly onError?: (error: GuestError) => void
   /** Answers `input()` of Python. Without it `input()` raises EOFError at once. */

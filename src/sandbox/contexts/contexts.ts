@@ -111,7 +111,7 @@ export class Contexts {
     const { id, language } = context.parts
     const data = await this.#parts.governed.code({ context: id, language, code }, async (work) => {
       const done = (await context.run(toEntry(context, code, checked))) ?? { ...unbegun, isStateKept: true }
-      tellOfEnd(done, checked)
+      await tellOfEnd(done, checked)
       const { wall, limits } = this.#parts.spaces.parts
       const { timeoutMs } = checked
       const facts = { id: work, context: id, language, level: wall.machine.level, timeoutMs }
@@ -201,9 +201,12 @@ function outputOf({ onStdout, onStderr }: CheckedRunCode) {
 }
 
 /** What is known only at the end. */
-function tellOfEnd({ claims, outcome }: EntryDone, { onResult, onError }: CheckedRunCode): void {
+async function tellOfEnd(
+  { claims, outcome }: EntryDone,
+  { onResult, onError }: CheckedRunCode,
+): Promise<void> {
   const { value, displays } = claims
   // A value that is more than text has been shown already.
-  if (value !== undefined && displays.length === 0) onResult?.({ 'text/plain': value.text }, {})
+  if (value !== undefined && displays.length === 0) await onResult?.({ 'text/plain': value.text }, {})
   if ('error' in outcome) onError?.(outcome.error)
 }

@@ -32,6 +32,46 @@ test('functions of the caller are called with live values, and what they throw r
   assert.equal(value, 5)
 })
 
+test('logs and displays are heard while the program runs, and no faster than the caller takes them', async () => {
+  await using here = await serveHere()
+  const lazaret = connectLazaret({ url: here.url, token: adaToken })
+  const heard: unknown[] = []
+  let isBusy = false
+  const take = async (what: unknown): Promise<void> => {
+    assert.equal(isBusy, false, 'called again while a promise was pending')
+    isBusy = true
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    heard.push(what)
+    isBusy = false
+  }
+  const { logs } = await lazaret.run({
+    language: 'javascript',
+    code: "console.log('one'); console.warn('two')",
+    onLog: take,
+  })
+  assert.deepEqual([heard.splice(0), logs.length], [logs, 2])
+  const { displays } = await lazaret.run({
+    language: 'python',
+    code: "it = display('a', display_id='it')\nit.update('b')\nclear_output()\ndisplay('c')",
+    onDisplay: (bundle, facts) => take([bundle['text/plain'], facts]),
+    onClear: (waits) => take(waits),
+  })
+  assert.deepEqual(heard, [
+    ["'a'", { displayId: 'it' }],
+    ["'b'", { displayId: 'it', isUpdate: true }],
+    false,
+    ["'c'", {}],
+  ])
+  assert.deepEqual(displays, [{ 'text/plain': "'c'" }])
+  const mistake = new TypeError('of the caller')
+  const endless = { language: 'python', code: "display('a')\nwhile True: pass" } as const
+  await assert.rejects(
+    lazaret.run({ ...endless, onDisplay: () => Promise.reject(mistake) }),
+    (error) => error === mistake,
+  )
+  while (here.engine.lazaret.stats().running > 0) await new Promise((resolve) => setImmediate(resolve))
+})
+
 test('a result has the methods of a result', async () => {
   await using here = await serveHere()
   const lazaret = connectLazaret({ url: `${here.url}/`, token: adaToken })

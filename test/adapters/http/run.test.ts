@@ -65,6 +65,31 @@ test('as events a run says when it begins, what it prints as it prints it, and h
   assert.equal(bytesOf('stderr'), 'two\n')
 })
 
+test('logs, displays, their updates and what clears them are events while the program runs', async () => {
+  await using here = await serveHere()
+  const heard = async (body: object): Promise<unknown[][]> => {
+    const seen: unknown[][] = []
+    for await (const { event, data } of eventsOf(await open(here.url, '/v1/run', { body, headers: events })))
+      if (['log', 'display', 'clear'].includes(event)) seen.push([event, data])
+    return seen
+  }
+  const logs = await heard({ language: 'javascript', code: "console.log('one'); console.error('two')" })
+  assert.deepEqual(
+    logs.map(([event, data]) => [event, { ...(data as object), atMs: 0 }]),
+    [
+      ['log', { level: 'log', text: 'one', atMs: 0 }],
+      ['log', { level: 'error', text: 'two', atMs: 0 }],
+    ],
+  )
+  const code = "it = display('a', display_id='it')\nit.update('b')\nclear_output(wait=True)\ndisplay('c')"
+  assert.deepEqual(await heard({ language: 'python', code }), [
+    ['display', { bundle: { 'text/plain': "'a'" }, displayId: 'it' }],
+    ['display', { bundle: { 'text/plain': "'b'" }, displayId: 'it', isUpdate: true }],
+    ['clear', { waits: true }],
+    ['display', { bundle: { 'text/plain': "'c'" } }],
+  ])
+})
+
 test('a refusal has the status, the words and the hint of the table of errors', async () => {
   await using here = await serveHere()
   const refused = await send(here.url, '/v1/run', { body: { language: 'cobol', code: '' }, headers: events })
@@ -88,7 +113,10 @@ test('a refusal has the status, the words and the hint of the table of errors', 
     ['{"language":', /JSON object/],
     ['[]', /JSON object/],
     [{ language: 'shell', code: '', client: 'root' }, /client: it is the name of the token/],
-    [{ language: 'shell', code: '', onOutput: 1 }, /event-stream/],
+    [{ language: 'shell', code: '', onOutput: 1 }, /onOutput: .*event-stream/],
+    [{ language: 'shell', code: '', onLog: 1 }, /onLog: .*event-stream/],
+    [{ language: 'shell', code: '', onDisplay: 1 }, /onDisplay: .*event-stream/],
+    [{ language: 'shell', code: '', onClear: 1 }, /onClear: .*event-stream/],
     [{ language: 'shell', code: '', stdin: { base64: '???' } }, /stdin: must be a string or/],
     [{ language: 'python', code: '', functions: ['f'] }, /event-stream/],
     [{ language: 'shell', code: '', nonsense: 1 }, /Unknown key "nonsense"/],

@@ -1,13 +1,18 @@
 /** Whoever sends slowly, or reads slowly, holds nothing longer than the bounds say, and harms nobody else. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { eventually } from '../../support/eventually.ts'
+import { keepMemoryFlat } from '../../support/machine/resident-memory.ts'
+import { whyNoSandboxes } from '../../support/sandboxes-here.ts'
 import { adaToken, send, serveHere } from './serve-here.ts'
 
-const head = `POST /v1/run HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${adaToken}\r\n`
+const headOf = (path: string): string =>
+  `POST ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${adaToken}\r\n`
+const head = headOf('/v1/run')
+const skip = await whyNoSandboxes()
 const bounds = { headersMs: 500, bodyMs: 500, idleMs: 500 }
 /** The server looks for late ones once a second, and this machine may be busy. */
 const lateMs = 10_000
@@ -46,17 +51,8 @@ test('a connection with nothing to say is closed', async () => {
 test('a client that reads nothing makes its own guest wait, and nobody else', async () => {
   await using here = await serveHere()
   const { lazaret } = here.engine
-  const socket = connect(Number(new URL(here.url).port), '127.0.0.1')
-  socket.on('error', () => undefined)
-  socket.pause()
-  const body = JSON.stringify({
-    language: 'shell',
-    code: 'yes | head -c 9000000; exec sleep 87001',
-    keepOutput: false,
-  })
-  socket.write(
-    `${head}accept: text/event-stream\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-  )
+  const code = 'yes | head -c 9000000; exec sleep 87001'
+  const socket = askWithoutReading(here.url, '/v1/run', { language: 'shell', code, keepOutput: false })
   await eventually(() => (lazaret.stats().running === 1 ? undefined : 'it does not run'), 10_000)
   const { json } = await send(here.url, '/v1/run', { body: { language: 'shell', code: 'echo quick' } })
   assert.equal(json['stdout'], 'quick\n')
@@ -64,3 +60,47 @@ test('a client that reads nothing makes its own guest wait, and nobody else', as
   socket.destroy()
   await eventually(() => (lazaret.stats().running === 0 ? undefined : 'it still runs'), 10_000)
 })
+
+const displaysWithoutEnd =
+  "it = display('x' * 100_000, display_id='it')\nwhile True: it.update('y' * 100_000)"
+
+test('displays that nobody reads make a run wait, and the server stays small', async () => {
+  await using here = await serveHere()
+  await keepMemoryFlat(async () => {
+    const socket = askWithoutReading(here.url, '/v1/run', { language: 'python', code: displaysWithoutEnd })
+    await pause(3000)
+    socket.destroy()
+  })
+  const { lazaret } = here.engine
+  await eventually(() => (lazaret.stats().running === 0 ? undefined : 'it still runs'), 10_000)
+})
+
+test(
+  'displays that nobody reads make a code context wait, and the server stays small',
+  { skip },
+  async () => {
+    await using here = await serveHere()
+    await send(here.url, '/v1/sandboxes', { body: { id: 'box' } })
+    const context = '/v1/sandboxes/box/contexts'
+    await send(here.url, context, { body: { id: 'notes' } })
+    await keepMemoryFlat(async () => {
+      const socket = askWithoutReading(here.url, `${context}/notes/run`, { code: displaysWithoutEnd })
+      await pause(3000)
+      socket.destroy()
+    })
+    const notes = here.engine.lazaret.listSandboxes()[0]?.getCodeContext('notes')
+    await eventually(() => (notes?.status === 'idle' ? undefined : 'it still runs'), 10_000)
+  },
+)
+
+/** A request for events, whose reply is never read. */
+function askWithoutReading(url: string, path: string, document: object): Socket {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.on('error', () => undefined)
+  socket.pause()
+  const body = JSON.stringify(document)
+  socket.write(
+    `${headOf(path)}accept: text/event-stream\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  )
+  return socket
+}

@@ -139,6 +139,9 @@ test('a refusal says what is expected, in the caller’s terms', () => {
     [{ args: Array.from({ length: 1001 }, () => '') }, 'args: must have at most 1000 members.'],
     [{ signal: 5 }, 'signal: must be an AbortSignal.'],
     [{ onOutput: 5 }, 'onOutput: must be a function.'],
+    [{ onLog: {} }, 'onLog: must be a function.'],
+    [{ onDisplay: 'x' }, 'onDisplay: must be a function.'],
+    [{ onClear: 5 }, 'onClear: must be a function.'],
   ]
   for (const [part, detail] of wanted) {
     assert.throws(

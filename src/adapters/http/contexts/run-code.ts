@@ -75,8 +75,8 @@ function listenersOf(
   return {
     onStdout: (text) => passOn('output', { stream: 'stdout', text }),
     onStderr: (text) => passOn('output', { stream: 'stderr', text }),
-    onResult: (bundle, facts) => void passOn('display', { bundle, ...facts }),
-    onClear: (waits) => void passOn('clear', { waits }),
+    onResult: (bundle, facts) => passOn('display', { bundle, ...facts }),
+    onClear: (waits) => passOn('clear', { waits }),
   }
 }
 

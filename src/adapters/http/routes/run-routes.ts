@@ -3,6 +3,7 @@ import { decodeSteps } from '../../../core/values/decode-value.ts'
 import { LazaretError } from '../../../core/errors/errors.ts'
 import type { OutputChunk, RunRequest } from '../../../core/request.ts'
 import { loopTurns } from '../../../runtimes/channel/loop-turns.ts'
+import type { EventStream } from '../event-stream.ts'
 import type { Exchange } from '../exchange.ts'
 import { requireGrants } from '../grants.ts'
 import type { CallAnswer } from '../open-runs.ts'
@@ -59,7 +60,7 @@ async function run(exchange: Exchange, { engine, quotas, runs }: Api): Promise<v
       ...(functions !== undefined && {
         functions: open.functions(functions, (call) => events.send('call', call)),
       }),
-      ...(wantsEvents && { onOutput: (chunk: OutputChunk) => events.send('output', toOutputEvent(chunk)) }),
+      ...(wantsEvents && listenersOf(events)),
     },
     async () => {
       if (wantsEvents) await events.send('started', { id: parts.id })
@@ -72,6 +73,16 @@ async function run(exchange: Exchange, { engine, quotas, runs }: Api): Promise<v
   }
   await events.send('result', result)
   events.end()
+}
+
+/** Each resolves when the client has taken what came before: until then the guest waits. */
+function listenersOf(events: EventStream): Pick<RunRequest, 'onOutput' | 'onLog' | 'onDisplay' | 'onClear'> {
+  return {
+    onOutput: (chunk) => events.send('output', toOutputEvent(chunk)),
+    onLog: (entry) => events.send('log', entry),
+    onDisplay: (bundle, facts) => events.send('display', { bundle, ...facts }),
+    onClear: (waits) => events.send('clear', { waits }),
+  }
 }
 
 /** Bytes only where the text does not say them all. */
@@ -89,9 +100,10 @@ interface AskedRun {
 
 /** The fields whose JSON form differs from a program's; the rest goes to the engine unchanged. */
 async function readRun(body: Record<string, unknown>): Promise<AskedRun> {
-  const { functions, signal, inputTagged, client, onOutput, files, stdin, ...rest } = body
+  const { functions, signal, inputTagged, client, files, stdin, ...rest } = body
   if (client !== undefined) throw invalid('client: it is the name of the token')
-  if (onOutput !== undefined) throw invalid('onOutput: ask for text/event-stream instead')
+  const listener = ['onOutput', 'onLog', 'onDisplay', 'onClear'].find((name) => Object.hasOwn(rest, name))
+  if (listener !== undefined) throw invalid(`${listener}: ask for text/event-stream instead`)
   if (signal !== undefined && signal !== 'aborted') throw invalid('signal: must be "aborted", or left out')
   if (inputTagged !== undefined && 'input' in rest) throw invalid('input and inputTagged: only one of them')
   if (functions !== undefined && !isTexts(functions)) throw invalid('functions: must be a list of names')

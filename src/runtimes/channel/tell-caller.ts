@@ -1,0 +1,34 @@
+/** Logs and displays on their way to the caller, each in its order among the output. */
+import type { RunHandles } from '../../core/request.ts'
+import type { Capture } from '../../result/capture.ts'
+import type { ChannelListener } from './channel-listener.ts'
+
+export interface ToldHandles {
+  readonly onLog?: RunHandles['onLog'] | undefined
+  readonly onDisplay?: RunHandles['onDisplay'] | undefined
+  readonly onClear?: RunHandles['onClear'] | undefined
+}
+
+export function tellCaller(
+  capture: Capture,
+  { onLog, onDisplay, onClear }: ToldHandles,
+): Pick<ChannelListener, 'onLog' | 'onDisplay' | 'onClear'> {
+  return {
+    ...(onLog !== undefined && {
+      onLog: (entry) => capture.tell(entry.text.length, () => onLog(entry)),
+    }),
+    ...(onDisplay !== undefined && {
+      onDisplay: (bundle, facts) => capture.tell(lengthOf(bundle), () => onDisplay(bundle, facts)),
+    }),
+    ...(onClear !== undefined && { onClear: (waits) => capture.tell(0, () => onClear(waits)) }),
+  }
+}
+
+/** Whether any of it is told: then what is said on the channel waits for the caller, as output does. */
+export function isTold({ onLog, onDisplay, onClear }: ToldHandles): boolean {
+  return onLog !== undefined || onDisplay !== undefined || onClear !== undefined
+}
+
+function lengthOf(bundle: Readonly<Record<string, string>>): number {
+  return Object.values(bundle).reduce((sum, text) => sum + text.length, 0)
+}
