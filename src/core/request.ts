@@ -2,6 +2,7 @@
 import type { Limits } from './limits.ts'
 import type { Network } from './network.ts'
 import type { DisplayFacts, LogEntry, MimeBundle } from './result.ts'
+import type { EdgeSecrets } from './secrets.ts'
 
 export const languages = ['javascript', 'typescript', 'python', 'shell'] as const
 export type Language = (typeof languages)[number]
@@ -117,7 +118,14 @@ export interface RunHandles {
 }
 
 /** One piece of code, to be executed once. Only `code` and `language` are required. */
-export interface RunRequest extends RunFields, RunHandles {}
+export interface RunRequest extends RunFields, RunHandles {
+  /**
+   * With a policy as network: keys that the guest can use without having them. It finds a placeholder in the variable of
+   * each name; a process outside replaces it with the value in requests to the secret's hosts, over TLS, and masks it in
+   * answers. Such a run starts cold.
+   */
+  readonly secrets?: EdgeSecrets | undefined
+}
 
 /** A request as plain data: it can be sent, queued and recorded. The functions that it names stay with the handles. */
 export interface RunSpec extends RunFields {

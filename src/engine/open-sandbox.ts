@@ -19,7 +19,8 @@ import { namedFolders, readableFolders } from '../policy/readable-folders.ts'
 import { networkSchema } from '../policy/network/network-schema.ts'
 import { secretsSchema } from '../policy/network/secrets-schema.ts'
 import { absolutePath, limitsSchema, sayIssues, wording } from '../policy/schemas.ts'
-import { Keyring } from '../jail/edge/secrets/keyring.ts'
+import { findCertificates } from '../jail/edge/certificates.ts'
+import { openGuestSecrets } from '../jail/edge/guest-secrets.ts'
 import { limitMechanisms } from '../jail/limits/plan-limits.ts'
 import type { Bind } from '../jail/plan/shape.ts'
 import { showHeaders } from '../runtimes/node/headers.ts'
@@ -29,8 +30,6 @@ import type { ShownFolders } from '../runtimes/packages/guest-packages.ts'
 import { showPython } from '../runtimes/python/host.ts'
 import { cellRuntimes } from '../runtimes/registry.ts'
 import type { Toolchains } from '../runtimes/packages/toolchains.ts'
-import { findCertificates } from '../sandbox/certificates.ts'
-import { trustAuthority } from '../sandbox/trusted-authority.ts'
 import { checkName, checkVariables } from '../sandbox/checks.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { SandboxParts } from '../sandbox/sandbox-parts.ts'
@@ -106,9 +105,9 @@ function parseSandbox(
   if (shell === null || !shell.endsWith('bash'))
     throw new LazaretError('RUNTIME_UNAVAILABLE', { detail: 'There is no bash.', hint: 'Install bash.' })
   const headers = showHeaders(toolchains.node())
-  const keyring = openKeyring(asked)
+  const secrets = openGuestSecrets(asked)
   const own = network !== 'none' ? findCertificates(process.env) : { variables: {}, files: {} }
-  const certificates = keyring === undefined ? own : trustAuthority(keyring.authority.certificate, own)
+  const certificates = secrets?.certificates ?? own
   return {
     id: checkName(asked.id, 'id') ?? clock.id(),
     client: asked.client,
@@ -116,7 +115,7 @@ function parseSandbox(
     clock,
     limits,
     certificates: certificates.variables,
-    keyring,
+    keyring: secrets?.keyring,
     clamps,
     shell,
     network,
@@ -138,16 +137,6 @@ function parseSandbox(
     idleTimeoutMs,
     allowDegradedSecrets,
   }
-}
-
-/** Throws INVALID_REQUEST. */
-function openKeyring({ secrets, network }: SandboxOptions): Keyring | undefined {
-  if (secrets === undefined || Object.keys(secrets).length === 0) return undefined
-  if (typeof network === 'object') return new Keyring(secrets, network)
-  throw new LazaretError('INVALID_REQUEST', {
-    detail: 'secrets: only a network that is a policy has an edge at which they can be put in.',
-    hint: 'Name their hosts: `network: { allow: [...] }`.',
-  })
 }
 
 export interface SandboxPlaces {

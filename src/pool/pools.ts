@@ -73,7 +73,9 @@ export class Pools implements AsyncDisposable {
   async lease({ job, runtime, environment }: LeaseRequest): Promise<Lease> {
     const { clock } = this.#parts
     const shape = this.shapeOf({ ...job.spec, environment }, runtime, job.limits)
-    const pool = canBeParked(job.spec, runtime) ? this.#poolOf(shape) : undefined
+    // A parked cell has no files of certificates, and its relay knows of no secret proxy.
+    const mayWait = job.handles.secrets === undefined && canBeParked(job.spec, runtime)
+    const pool = mayWait ? this.#poolOf(shape) : undefined
     const { client = '' } = job.spec
     const { signal } = job.handles
     const enter = () => this.#gate.enter({ client, key: pool === undefined ? '' : shape.key, signal })

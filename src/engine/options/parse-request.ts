@@ -3,14 +3,17 @@ import { z } from 'zod'
 
 import { LazaretError } from '../../core/errors/errors.ts'
 import { languages, realms, runtimeNames } from '../../core/request.ts'
-import type { RunHandles, RunRequest, RunSpec } from '../../core/request.ts'
+import type { RunRequest, RunSpec } from '../../core/request.ts'
+import type { JobHandles } from '../../runtimes/work/guest-start.ts'
 import { explainBadPattern } from '../../runtimes/collect/pattern.ts'
 import { listFolders } from './check-sizes.ts'
 import { checkRealm } from './check-realm.ts'
 import { checkFunctions, functionsSchema } from './function-names.ts'
 import { environmentNameSchema } from '../../environments/read-spec.ts'
 import { isAbortSignal, plainBytes, readInput } from '../../policy/hostile-input.ts'
+import { openGuestSecrets } from '../../jail/edge/guest-secrets.ts'
 import { networkSchema } from '../../policy/network/network-schema.ts'
+import { secretsSchema } from '../../policy/network/secrets-schema.ts'
 import { checkPreload, limitsSchema, preloadSchema, sayIssues, wording } from '../../policy/schemas.ts'
 
 /** The kernel takes no longer argument or variable (MAX_ARG_STRLEN, execve(2)). */
@@ -97,6 +100,7 @@ export const runFields = z.strictObject({
   functions: named.pipe(functionsSchema).optional(),
   limits: limitsSchema.optional(),
   network: networkSchema.optional(),
+  secrets: secretsSchema.optional(),
   preload: preloadSchema.optional(),
   environment: environmentNameSchema.optional(),
   client: clientSchema.optional(),
@@ -119,6 +123,14 @@ const schema = runFields
     error: 'is not for snippets and isolates, which import no packages',
     path: ['environment'],
   })
+  .refine(({ secrets, runtime }) => secrets === undefined || !cellless.includes(runtime ?? ''), {
+    error: 'are not for snippets and isolates, which have no network',
+    path: ['secrets'],
+  })
+  .refine(({ secrets = {}, env = {} }) => !Object.keys(secrets).some((name) => Object.hasOwn(env, name)), {
+    error: 'has the name of a secret',
+    path: ['env'],
+  })
   .superRefine(checkFunctions)
   .superRefine(checkRealm)
   .superRefine(checkPreload)
@@ -126,24 +138,36 @@ const schema = runFields
 /** The two halves of a request. */
 export interface ParsedRequest {
   readonly spec: RunSpec
-  readonly handles: RunHandles
+  readonly handles: JobHandles
 }
 
 /** Throws INVALID_REQUEST. */
 export function parseRequest(input: RunRequest): ParsedRequest {
   const parsed = readInput(() => schema.safeParse(input, { error: wording }))
   if (!parsed.success) throw new LazaretError('INVALID_REQUEST', { detail: sayIssues(parsed.error) })
-  const { functions, signal, onOutput, onLog, onDisplay, onClear, keepOutput, ...fields } =
-    parsed.data as RunRequest
+  const {
+    functions,
+    signal,
+    onOutput,
+    onLog,
+    onDisplay,
+    onClear,
+    keepOutput,
+    secrets: asked,
+    ...fields
+  } = parsed.data as RunRequest
+  const secrets = openGuestSecrets({ secrets: asked, network: fields.network })
   // Not in the schema: another input may be a proxy, which zod would ask whether it is a promise.
   const plainInput = plainBytes(fields.input)
   return {
     spec: {
       ...fields,
+      ...(secrets && { env: { ...fields.env, ...secrets.keyring.placeholders } }),
       ...(plainInput === undefined ? {} : { input: plainInput }),
       ...(functions === undefined ? {} : { functionNames: Object.keys(functions) }),
     },
     handles: {
+      ...(secrets && { secrets }),
       ...(functions === undefined ? {} : { functions }),
       ...(signal === undefined ? {} : { signal }),
       ...(onOutput === undefined ? {} : { onOutput }),

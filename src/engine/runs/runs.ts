@@ -11,7 +11,7 @@ import { validationOf } from '../../policy/validation/validated.ts'
 import { neverBegan } from '../../pool/lease.ts'
 import type { LeasedEnd } from '../../pool/lease.ts'
 import type { PoolsStats } from '../../pool/pool.ts'
-import type { Job } from '../../runtimes/work/guest-start.ts'
+import type { Job, JobHandles } from '../../runtimes/work/guest-start.ts'
 import type { Exit } from '../../result/exit.ts'
 import { createResult } from '../../result/run-result.ts'
 import { needsCell } from '../../runtimes/registry.ts'
@@ -134,7 +134,7 @@ export class Runs implements AsyncDisposable {
     return this.#parts.cells.plan({ code: '', language }).limits.memoryBytes
   }
 
-  async #perform(asked: RunSpec, handles: RunHandles, stage: Stage): Promise<SettledRun> {
+  async #perform(asked: RunSpec, handles: JobHandles, stage: Stage): Promise<SettledRun> {
     const { place, act } = stage
     const { governor, lifetime, nextId, notary } = this.#parts
     const { spec, runtime, interpreter, limits, clamped } = place.plan(asked)

@@ -1,6 +1,7 @@
 /** What a guest is started with, and what changes for one that was started ahead of its run. */
 import type { Limits } from '../../core/limits.ts'
 import type { RunHandles, RunSpec } from '../../core/request.ts'
+import type { GuestSecrets } from '../../jail/edge/guest-secrets.ts'
 import type { BeginSpec, SpawnSpec } from '../../jail/cell/guest-process.ts'
 import type { LimitPlan } from '../../jail/limits/plan-limits.ts'
 import { planLimits } from '../../jail/limits/plan-limits.ts'
@@ -20,11 +21,16 @@ export interface GuestGround {
   readonly zygote?: Pick<Zygote, 'dataBytes'> | undefined
 }
 
+/** What stays with the host. */
+export interface JobHandles extends RunHandles {
+  readonly secrets?: GuestSecrets
+}
+
 /** One run as requested: what can be written down, what stays with the caller, and the limits in force. */
 export interface Job {
   readonly spec: RunSpec
   /** The signal is aborted by whoever may end the run. */
-  readonly handles: RunHandles & { readonly signal: AbortSignal }
+  readonly handles: JobHandles & { readonly signal: AbortSignal }
   /** For a parked worker not above those that it was started with, where rlimits hold them. */
   readonly limits: Limits
 }

@@ -43,7 +43,7 @@ test(
 )
 
 test(
-  'a sandbox has secrets at the edge, whose values no reply repeats',
+  'a run and a sandbox have secrets at the edge, whose values no reply repeats',
   { skip: needsNamespaces },
   async () => {
     const engine = { access: { networks: ['none', 'policy'] } } as const
@@ -51,6 +51,8 @@ test(
     const remote = connectLazaret({ url: here.url, token: adaToken })
     const value = 'sk-of-the-client-1'
     const secrets = { KEY: { value, hosts: ['good.example'] } }
+    const run = await remote.run({ language: 'shell', code: 'echo $KEY', network, secrets })
+    assert.match(run.stdout, /^lazaret_[0-9a-f]{32}\n$/)
     await using sandbox = await remote.sandbox({ network, secrets })
     assert.match((await sandbox.exec('env | grep ^KEY=')).stdout, /^KEY=lazaret_[0-9a-f]{32}\n$/)
     const body = { network, secrets: { KEY: { value, hosts: ['other.example'] } } }

@@ -77,7 +77,7 @@ interface Performed {
 
 async function perform(exec: ExecOnce, limits: Limits, output: GuestOutput): Promise<Performed> {
   const { command, engineOptions, flags, signal, supplies } = exec
-  const { files, env, limits: asked, network = 'none', stdin, collect, environment } = supplies
+  const { files, env, limits: asked, network = 'none', stdin, collect, environment, secrets } = supplies
   const timeout = commandTimeout(asked.wallMs, engineOptions)
   // Events are not printed. The command prints its own warnings at the end.
   await using lazaret = createLazaret({ ...allowAsked(engineOptions, network), onEvent: () => undefined })
@@ -86,6 +86,7 @@ async function perform(exec: ExecOnce, limits: Limits, output: GuestOutput): Pro
     limits: asked,
     network,
     ...(environment !== undefined && { environment }),
+    ...(secrets !== undefined && { secrets }),
     // Protected ports are for a service on this machine, and the command line is not one.
     protectedPorts: [],
     allowDegradedSecrets: flags.allowDegradedSecrets === true,

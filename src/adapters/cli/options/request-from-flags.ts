@@ -5,6 +5,7 @@ import { readFileBounded, readStandardInput, type ReadBound } from './bounded-re
 import { collectFiles } from './guest-files.ts'
 import { limitsFrom } from './limit-flags.ts'
 import type { CellFlags, RunFlags } from './run-options.ts'
+import { parseSecrets } from './secret-flag.ts'
 import { UsageError } from './usage-error.ts'
 
 /** The program to run, without its environment. */
@@ -24,7 +25,7 @@ export interface RequestContext {
 
 /** What both `run` and `exec` give to their guests. */
 export type GuestSupplies = Required<Pick<RunRequest, 'files' | 'env' | 'limits'>> &
-  Pick<RunRequest, 'stdin' | 'collect' | 'network' | 'environment'>
+  Pick<RunRequest, 'stdin' | 'collect' | 'network' | 'secrets' | 'environment'>
 
 export async function createRequest(
   program: ProgramSource,
@@ -58,11 +59,17 @@ export async function readSupplies(flags: CellFlags, context: RequestContext): P
     ...(flags.stdin !== undefined && { stdin: await readStdin(flags.stdin, bound) }),
     ...(flags.collect !== undefined && { collect: flags.collect }),
     ...networkFrom(flags),
+    ...(flags.secret !== undefined && { secrets: parseSecrets(flags.secret, process.env) }),
     ...(flags.envName !== undefined && { environment: flags.envName }),
   }
 }
 
-function networkFrom({ network, allow, deny }: CellFlags): Pick<RunRequest, 'network'> {
+function networkFrom({ network, allow, deny, secret }: CellFlags): Pick<RunRequest, 'network'> {
+  if (secret !== undefined && allow === undefined)
+    throw new UsageError(
+      '--secret is for hosts of --allow, but --allow is missing.',
+      'Add --allow <host> for each host of the secret.',
+    )
   if (allow === undefined && deny === undefined) return network === undefined ? {} : { network }
   if (network !== undefined)
     throw new UsageError(

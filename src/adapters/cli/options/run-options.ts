@@ -15,6 +15,7 @@ export interface CellFlags extends LimitFlags, EngineFlags {
   readonly network?: NetworkMode
   readonly allow?: readonly string[]
   readonly deny?: readonly string[]
+  readonly secret?: readonly string[]
   readonly envName?: string
 }
 
@@ -61,6 +62,11 @@ export function addCellOptions(command: Command, collected: string): Command {
     .option(
       '--deny <host[:port]>',
       'a host that may not be reached, whatever --allow says (repeatable)',
+      append,
+    )
+    .option(
+      '--secret <NAME@host,…>',
+      "the value of this shell's variable NAME for requests to these hosts alone; the guest gets a placeholder (repeatable)",
       append,
     )
 }

@@ -1,4 +1,4 @@
-/** `--allow` and `--deny`: what a program reaches then, and what the user is told. */
+/** `--allow`, `--deny` and `--secret`: what a program reaches then, and what the user is told. */
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -47,6 +47,40 @@ describe('the option --allow', { skip: needsNamespaces }, () => {
     const refused = await runCli([...asked, '--config', config])
     assert.match(refused.stderr, /access\.networks/)
     assert.equal(server.arrivals, 0)
+  })
+})
+
+describe('the option --secret', { skip: needsNamespaces }, () => {
+  const value = 'sk-of-this-shell'
+  const print = 'echo $API_KEY'
+
+  it('gives a program and a command a placeholder for a variable of this shell', async () => {
+    const options = ['--allow', 'localhost:9', '--secret', 'API_KEY@http://localhost:9']
+    const run = await runCli(['run', ...options, '-l', 'shell', '-e', print], { env: { API_KEY: value } })
+    const exec = await runCli(['exec', ...options, '--', print], { env: { API_KEY: value } })
+    for (const { stdout, stderr } of [run, exec]) {
+      assert.match(stdout, /^lazaret_[0-9a-f]{32}\n$/, stderr)
+      assert.ok(!stderr.includes(value))
+    }
+  })
+
+  it('is explained where it cannot be meant, and never repeats a value', async () => {
+    const code = ['-l', 'shell', '-e', print]
+    const allow = ['--allow', 'api.example.com']
+    const absent = await runCli(['run', ...allow, '--secret', 'NO_SUCH_KEY@api.example.com', ...code])
+    assert.match(absent.stderr, /no variable of that name/)
+    const given = await runCli(['run', ...allow, '--secret', `API_KEY=${value}`, ...code])
+    assert.match(given.stderr, /not of the form NAME@host/)
+    const alone = await runCli(['run', '--secret', 'HOME@api.example.com', ...code])
+    assert.match(alone.stderr, /--allow is missing/)
+    const other = await runCli(['run', ...allow, '--secret', 'API_KEY@other.example.com', ...code], {
+      env: { API_KEY: value },
+    })
+    assert.match(other.stderr, /other\.example\.com:443, which the network policy does not allow/)
+    for (const { exitCode, stdout, stderr } of [absent, given, alone, other]) {
+      assert.notEqual(exitCode, 0)
+      assert.ok(!`${stdout}${stderr}`.includes(value))
+    }
   })
 })
 

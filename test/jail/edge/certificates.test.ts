@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 
-import { findCertificates } from '../../../src/sandbox/certificates.ts'
+import { findCertificates } from '../../../src/jail/edge/certificates.ts'
 import { useLazaret } from '../../support/use-lazaret.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'lazaret-certificates-'))
