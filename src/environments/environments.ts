@@ -50,12 +50,12 @@ export class Environments implements EnvironmentsApi, AsyncDisposable {
   }
 
   async remove(name: string): Promise<void> {
-    const { hash } = this.#find(readName(name))
+    const environment = this.#find(readName(name))
     const others = await this.#store.list()
-    const isShared = others.some((one) => one.hash === hash && one.name !== name)
-    if (!isShared && !(await this.#store.removeUnused(hash)))
-      throw new LazaretError('ENVIRONMENT_IN_USE', { detail: `Environment ${name}.` })
-    await this.#store.forget(name)
+    if (others.some((one) => one.hash === environment.hash && one.name !== name))
+      return this.#store.forget(name)
+    if (await this.#store.remove(environment)) return undefined
+    throw new LazaretError('ENVIRONMENT_IN_USE', { detail: `Environment ${name}.` })
   }
 
   async prune(): Promise<readonly string[]> {

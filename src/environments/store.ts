@@ -48,9 +48,10 @@ export class EnvironmentStore {
     return join(this.#folder, 'objects', hash)
   }
 
-  /** Creates an empty folder for a build. Disposing of it removes it with its contents. */
+  /** Creates an empty folder for a build, without what dead ones left. Disposing of it removes it with its contents. */
   async stage(): Promise<AsyncDisposable & { readonly path: string }> {
     this.#makeOwn()
+    await this.sweep()
     const path = join(this.#folder, 'building', nameOfThisHost())
     await mkdir(path, { recursive: true })
     await chmod(path, 0o755)
@@ -65,13 +66,37 @@ export class EnvironmentStore {
   ): Promise<Environment> {
     await writeFile(join(staged, 'environment.json'), `${JSON.stringify(sealed, null, 2)}\n`, { mode: 0o644 })
     await mkdir(join(this.#folder, 'objects'), { recursive: true, mode: 0o755 })
-    // A concurrent build of the same packages may have moved an identical folder there first.
     const { hash } = named
-    await rename(staged, this.folderOf(hash)).catch((error: unknown) => {
-      if (!existsSync(this.#manifestOf(hash))) throw error
-    })
-    await this.#writeName(name, named)
+    // Until it has its name, others would remove it as one that nobody uses.
+    const stop = this.#mark(hash)
+    try {
+      const place = () => this.#place(staged, hash)
+      // A remover that had looked for marks before puts back what it had moved away, or finds the second one there.
+      if (!(await place()) && !(await place())) throw unstored(name)
+      await this.#writeName(name, named)
+    } finally {
+      await stop()
+    }
     return { name, ...named, ...sealed }
+  }
+
+  /** A concurrent build of the same packages may have moved an identical folder there first. */
+  async #place(staged: string, hash: string): Promise<boolean> {
+    const isMoved = await rename(staged, this.folderOf(hash)).then(isDone, isThere)
+    return isMoved || existsSync(this.#manifestOf(hash))
+  }
+
+  /**
+   * Removes a name, then the environment that it pointed to, in that order: a name never points to nothing, whenever this
+   * process dies. False if the environment is in use, and the name stays.
+   */
+  async remove({ name, hash, updatedAt, spec }: Environment): Promise<boolean> {
+    if (await this.#isUsed(hash)) return false
+    await this.forget(name)
+    if (await this.removeUnused(hash)) return true
+    // Somebody has begun to use it meanwhile.
+    await this.#writeName(name, { hash, updatedAt, spec })
+    return false
   }
 
   async forget(name: string): Promise<void> {
@@ -82,6 +107,12 @@ export class EnvironmentStore {
    * Marks an environment as used by this process until the returned function is called. Undefined if it was removed.
    */
   use(hash: string): (() => Promise<void>) | undefined {
+    const stop = this.#mark(hash)
+    // The check comes after the mark, because a remover checks for marks after it has moved the folder away.
+    return existsSync(this.#manifestOf(hash)) ? stop : undefined
+  }
+
+  #mark(hash: string): () => Promise<void> {
     const marker = join(this.#usersOf(hash), nameOfThisHost())
     try {
       mkdirSync(marker, { recursive: true })
@@ -89,8 +120,6 @@ export class EnvironmentStore {
       // The environments belong to another user, and only that user can remove them.
       if (!isRefused(error)) throw error
     }
-    // The check comes after the mark, because a remover checks for marks after it has moved the folder away.
-    if (!existsSync(this.#manifestOf(hash))) return undefined
     return () => rm(marker, { recursive: true, force: true })
   }
 
@@ -102,7 +131,7 @@ export class EnvironmentStore {
     const gone = join(aside.path, hash)
     if (!(await rename(folder, gone).then(isDone, isMissing))) return true
     if (await this.#isUsed(hash)) {
-      await rename(gone, folder)
+      await rename(gone, folder).then(isDone, isThere)
       return false
     }
     await rm(this.#usersOf(hash), { recursive: true, force: true })
@@ -115,11 +144,14 @@ export class EnvironmentStore {
     return await listNames(join(this.#folder, 'objects'))
   }
 
-  /** Removes the leftovers of builds whose processes have died. */
+  /** Removes the leftovers of builds whose processes have died: their folders, archives, marks and unfinished names. */
   async sweep(): Promise<void> {
-    const building = join(this.#folder, 'building')
-    for (const name of (await listNames(building)).filter(isLeftBehind))
-      await rm(join(building, name), { recursive: true, force: true })
+    for (const kind of ['building', 'names']) {
+      const folder = join(this.#folder, kind)
+      for (const file of (await listNames(folder)).filter(isLeftover))
+        await rm(join(folder, file), { recursive: true, force: true })
+    }
+    for (const hash of await listNames(join(this.#folder, 'users'))) await this.#isUsed(hash)
   }
 
   async #isUsed(hash: string): Promise<boolean> {
@@ -177,6 +209,16 @@ async function listNames(folder: string): Promise<string[]> {
 
 const isDone = (): boolean => true
 
+/** `<host>` and `<host>.tar` of a build; `<name>.json.<host>` is a name before its rename. */
+const isLeftover = (file: string): boolean =>
+  isLeftBehind(file.replace(/^[^/]*\.json\./, '').replace(/\.tar$/, ''))
+
+/** Of a folder that is moved to where another one is. */
+function isThere(error: unknown): boolean {
+  if (['ENOTEMPTY', 'EEXIST'].includes(String((error as NodeJS.ErrnoException).code))) return false
+  throw error
+}
+
 function isMissing(error: unknown): boolean {
   if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
   throw error
@@ -185,3 +227,9 @@ function isMissing(error: unknown): boolean {
 function isRefused(error: unknown): boolean {
   return ['EACCES', 'EPERM', 'EROFS'].includes(String((error as NodeJS.ErrnoException).code))
 }
+
+const unstored = (name: string): LazaretError =>
+  new LazaretError('ENVIRONMENT_FAILED', {
+    detail: `Another process removed the environment ${name} while it was stored.`,
+    hint: 'Create it again.',
+  })
