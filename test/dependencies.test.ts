@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { test } from 'node:test'
+import { bundledPackages } from '../scripts/bundling/bundled-packages.ts'
 import { checkoutRoot, importsOf, listFiles, readText } from './support/sources/checkout.ts'
 
 type Names = Readonly<Record<string, string>>
@@ -74,12 +75,13 @@ test('every dependency is used, those of the package by the package', () => {
   const byWork = new Set([...bySource, ...imported('test'), ...imported('bench'), ...imported('scripts')])
   for (const name of everything) {
     const place = evidence[name]
-    if (place === undefined) assert.ok((shipped.includes(name) ? bySource : byWork).has(name), name)
+    const isPartOfPackage = shipped.includes(name) || bundledPackages.includes(name)
+    if (place === undefined) assert.ok((isPartOfPackage ? bySource : byWork).has(name), name)
     else assert.ok(readText(place.file).includes(place.text), `${name}: ${place.file} has no ${place.text}`)
   }
 })
 
-test('nothing is imported that is not a dependency', () => {
+test('the package imports only its dependencies and what its bundle contains', () => {
   const packageOf = (specifier: string) =>
     specifier
       .split('/')
@@ -91,7 +93,14 @@ test('nothing is imported that is not a dependency', () => {
       .filter((name) => !/^(\.|node:)/.test(name)),
   )
   assert.deepEqual(
-    [...imported].map(packageOf).filter((name) => !shipped.includes(name)),
+    [...imported].map(packageOf).filter((name) => !shipped.includes(name) && !bundledPackages.includes(name)),
+    [],
+  )
+})
+
+test('nobody who installs the package installs what its bundle contains', () => {
+  assert.deepEqual(
+    bundledPackages.filter((name) => shipped.includes(name)),
     [],
   )
 })

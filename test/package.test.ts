@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
+import { bundledPackages } from '../scripts/bundling/bundled-packages.ts'
 import type { ProbeReport } from '../src/jail/machine/probe-report.ts'
 import { checkoutRoot, listFiles, readText } from './support/sources/checkout.ts'
 import { PackedProject } from './support/sources/packed-project.ts'
@@ -81,7 +82,17 @@ test('no line of it is so long that an uncaught error fills a screen, but for ta
 
 test('the licences of the packages in the bundle are in the tarball', () => {
   const licences = read('dist/LICENSES.txt')
-  for (const name of ['commander', 'zod']) assert.match(licences, new RegExp(`^${name} \\d`, 'm'))
+  for (const name of bundledPackages) assert.match(licences, new RegExp(`^${name} \\d`, 'm'))
+})
+
+test('no file of the tarball imports a package that is in the bundle', () => {
+  const imported = new RegExp(`(?:from|import|require)[\\s(]*["'\`](?:${bundledPackages.join('|')})["'\`/]`)
+  const code = paths.filter((path) => /\.(?:m?js|d\.ts)$/.test(path))
+  assert.ok(code.length > 100)
+  assert.deepEqual(
+    code.filter((path) => imported.test(read(path))),
+    [],
+  )
 })
 
 test('the manifest has no script that npm runs, or warns of, when it is installed', () => {

@@ -1,17 +1,15 @@
 /**
  * The library and the command as a few files: finding, reading and linking hundreds of small modules takes longer than most
- * runs. What only some callers need stays in files of its own, imported when it is needed. Packages that every caller loads
- * are in the bundle too, in the version that the lock file names; all others are imported from where npm installed them.
+ * runs. What only some callers need stays in files of its own, imported when it is needed. The bundle also contains the
+ * packages that every caller loads, in the version that the lock file names. npm installs all others, which are imported.
  */
 import { rmSync, writeFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { rolldown } from 'rolldown'
 import type { Plugin } from 'rolldown'
 import { breakLines } from './break-lines.ts'
+import { bundledPackages } from './bundled-packages.ts'
 import { licencesOf } from './licences.ts'
-
-/** Loading them file by file took a third of the processor time of a short run. */
-const bundledPackages = ['commander', 'zod']
 
 /** Beside the package's entries: the command, and what threads and processes start with. These keep their places. */
 const programs = [
