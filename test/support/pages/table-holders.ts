@@ -47,6 +47,19 @@ const processCalls = [
   ),
 ]
 
+/** Headings of the threat model with a table of vectors each. */
+const threatAreas = [
+  'Processes and time',
+  'Memory, disk and output',
+  'Files',
+  'Sandboxes',
+  "The kernel's surface",
+  'The network',
+  'Results and messages',
+  'Ids, launchers and warm workers',
+  'Engines',
+]
+
 export const tableHolders: Readonly<Record<string, Holder>> = {
   'README.md › Which API › You need': { test: 'test/page-table-names.test.ts' },
   'README.md › Protection levels › Level': { test: 'test/page-tables.test.ts' },
@@ -58,7 +71,12 @@ export const tableHolders: Readonly<Record<string, Holder>> = {
   'CONTRIBUTING.md › Contributing › Tier': { test: 'test/page-table-names.test.ts' },
   'CONTRIBUTING.md › Contributing › While you work': { test: 'test/page-table-names.test.ts' },
   'SECURITY.md › Supported versions › Version': { test: 'test/page-table-names.test.ts' },
-  'THREAT_MODEL.md › Vectors › Vector': { files: [2, 3], below: ['src', 'native', 'test'] },
+  ...Object.fromEntries(
+    threatAreas.map((area) => [
+      `THREAT_MODEL.md › ${area} › Vector`,
+      { files: [2, 3], below: ['src', 'native', 'test'] },
+    ]),
+  ),
   'THREAT_MODEL.md › What the server for agents adds › Vector': { files: [2, 3], below: ['src', 'test'] },
   'THREAT_MODEL.md › The HTTP API › Vector': { files: [2, 3], below: ['src', 'test'] },
   'THREAT_MODEL.md › What differs between the levels › `strong`': prose,
@@ -100,6 +118,7 @@ export const tableHolders: Readonly<Record<string, Holder>> = {
     tried('test/adapters/cli/configuration/configuration.test.ts'),
   'docs/decisions/0001-compile-inside-the-cell.md › Context › Source': measured,
   'docs/decisions/0003-dependencies.md › With the package › Package': { test: 'test/dependencies.test.ts' },
+  'docs/decisions/0003-dependencies.md › In the bundle › Package': { test: 'test/dependencies.test.ts' },
   'docs/decisions/0003-dependencies.md › Optional › Package': { test: 'test/dependencies.test.ts' },
   'docs/decisions/0003-dependencies.md › For working on it › Package': { test: 'test/dependencies.test.ts' },
   'docs/guide/contexts.md › Code contexts › ': tried('test/sandbox/contexts/contexts.test.ts'),
