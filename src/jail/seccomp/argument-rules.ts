@@ -12,7 +12,7 @@ const prctl = call('prctl', 157, 167)
 const prlimit64 = call('prlimit64', 302, 261)
 const setrlimit = call('setrlimit', 160, 164)
 
-// CLONE_PARENT: the new process is a child of its maker's parent.
+// CLONE_PARENT: the new process is a child of its creator's parent.
 const cloneParent = 0x00008000
 
 // CLONE_FILES: both have one table of descriptors.
@@ -27,9 +27,9 @@ const socketLevel = 1 // SOL_SOCKET
 const linger = 13 // SO_LINGER
 const rlimitCore = 4
 const coreReason =
-  'At 0 instead of our 1 the kernel pipes a crash to the host’s handler of cores, which is root outside the cell.'
+  'With a limit of 0 instead of 1, the kernel pipes a crash to the host’s core handler, which is root outside the cell.'
 
-/** In a sandbox, where ending a command ends everything that it has started, and nothing else. */
+/** For sandboxes: ending a command must end everything that it has started, and nothing else. */
 export const adoptionRules: readonly SyscallRule[] = [
   {
     ...prctl,
@@ -38,17 +38,17 @@ export const adoptionRules: readonly SyscallRule[] = [
       { argument: 0, isOneOf: [setChildSubreaper] },
       { argument: 1, isOneOf: [0] },
     ],
-    reason: 'What a command starts stays below it until the command ends, so that a timeout ends all of it.',
+    reason: 'Descendants of a command must stay below it, so that a timeout ends all of them.',
   },
 ]
 
-/** In a sandbox, beside the rules above or without them. */
+/** For sandboxes, with the rules above or without them. */
 export const parentRules: readonly SyscallRule[] = [
   {
     ...clone,
     action: 'EPERM',
     tests: [{ argument: 0, mask: cloneParent, isNoneOf: [0] }],
-    reason: 'Beside the command instead of below it, a process outlives the command’s timeout.',
+    reason: 'As a sibling of the command instead of a child, a process outlives the command’s timeout.',
   },
 ]
 
@@ -58,7 +58,7 @@ export const argumentRules: readonly SyscallRule[] = [
     action: 'EPERM',
     tests: [{ argument: 0, mask: cloneFiles | cloneThread, isOneOf: [cloneFiles] }],
     reason:
-      'Locks of a process that has ended stay while another has its descriptors, and nobody can count them.',
+      'A lock outlives its process while another process shares the table of descriptors, and then nothing can count it.',
   },
   {
     ...prlimit64,
@@ -74,7 +74,7 @@ export const argumentRules: readonly SyscallRule[] = [
       { argument: 2, isOneOf: [0] },
       { argument: 2, half: 'high', isOneOf: [0] },
     ],
-    reason: 'From a socket, which has no places, into a pipe it is splice by another name.',
+    reason: 'Without an offset it can send from a socket into a pipe, as splice does.',
   },
   {
     ...setrlimit,
@@ -97,7 +97,7 @@ export const argumentRules: readonly SyscallRule[] = [
     action: 'IGNORED',
     tests: [{ argument: 3, isOneOf: [throwOut] }],
     reason:
-      'Throws pages of shared files out of memory: others wait for the disk, and it can be seen who read again.',
+      'Evicts pages of shared files: others have to wait for the disk, and reveal what they read again.',
   },
   {
     ...setOption,
@@ -107,14 +107,15 @@ export const argumentRules: readonly SyscallRule[] = [
       { argument: 2, isOneOf: [linger] },
     ],
     reason:
-      'Whoever closes such a socket last waits as long as it says: the host or pid 1, when it is sent over a channel.',
+      'The last close of such a socket blocks for the linger time, in the host or in pid 1 if the socket is sent over a channel.',
   },
   {
     ...call('personality', 135, 92),
     action: 'EPERM',
     // PER_LINUX changes nothing and 0xffffffff only asks: setarch, gdb and configure scripts do both.
     tests: [{ argument: 0, isNoneOf: [0, 0xffffffff] }],
-    reason: 'Turns off address randomization, maps page zero, and wakes code for long dead Unixes.',
+    reason:
+      'Turns off address randomization, maps page zero, and enables code that emulates old Unix systems.',
   },
 ]
 

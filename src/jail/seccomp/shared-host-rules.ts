@@ -26,11 +26,21 @@ const hostIpc = refuse('ENOSYS', [
 ])
 
 /**
- * Landlock does not handle watches: reading a folder's mode bits is enough for the kernel, and the names come along.
+ * Landlock does not handle watches: for the kernel, permission to read a folder is enough, and events contain names.
  */
 const hostWatches = refuse('ENOSYS', [
-  ['inotify_init', 253, none, 'Prepares watches; refused where programs look for it and do without.'],
-  ['inotify_init1', 294, 26, 'Prepares watches; refused where programs look for it and do without.'],
+  [
+    'inotify_init',
+    253,
+    none,
+    'Creates an inotify instance. Programs try this call first, and continue without watches.',
+  ],
+  [
+    'inotify_init1',
+    294,
+    26,
+    'Creates an inotify instance. Programs try this call first, and continue without watches.',
+  ],
   ['inotify_add_watch', 254, 27, 'Tells the names of the files that others make and open in any folder.'],
 ])
 
@@ -50,7 +60,7 @@ const hostAttributes = refuse('ENOSYS', [
   ['file_getattr', 468, 468, 'Reads flags of files that cannot be opened.'],
 ])
 
-/** `touch /dev/null` is an everyday line, and the node is the host's, which everybody may write. */
+/** Scripts often call `touch /dev/null`. That node is the host's, and everyone may write to it. */
 const hostTimes = refuse('IGNORED', [
   ['utime', 132, none, 'Changes the times of the host’s files.'],
   ['utimes', 235, none, 'Changes the times of the host’s files.'],
@@ -113,26 +123,26 @@ const noUnixSockets: SyscallRule = {
   action: 'EAFNOSUPPORT',
   tests: [{ argument: 0, isOneOf: [family.unix] }],
   reason:
-    'Connects to every socket of the host that has a path: Docker, D-Bus, agents. Landlock does not hold it.',
+    'Connects to every socket of the host that has a path: Docker, D-Bus, agents. Landlock does not prevent that.',
 }
 
-/** A pair can take a name in the host's network namespace, where names are claims, and ask about its interfaces. */
+/** One end of a pair could take an abstract name in the host's network namespace, where names serve as locks. */
 const pairsOnly = refuse('EPERM', [
-  ['bind', 49, 200, 'Takes abstract names of the host, by which services claim things.'],
+  ['bind', 49, 200, 'Takes abstract names of the host, which services use as locks.'],
   ['connect', 42, 203, 'Tells whether something listens at a path of the host.'],
-  ['listen', 50, 201, 'There is nobody to listen to.'],
+  ['listen', 50, 201, 'No process could connect to it.'],
 ])
 
 /**
  * Where the host's network may be used, programs bind addresses of the internet (16 or 28 bytes), of netlink (12), or
- * the 128 bytes of a structure for all. One end of a pair of Unix sockets takes an abstract name with the same call:
- * what is left to it are names of exactly 9, 13 and 25 bytes.
+ * the 128 bytes of sockaddr_storage. One end of a pair of Unix sockets takes an abstract name with the same call. With this
+ * rule it can take only names of exactly 9, 13 or 25 bytes.
  */
 const internetNames: SyscallRule = {
   ...call('bind', 49, 200),
   action: 'EINVAL',
   tests: [{ argument: 2, isNoneOf: [12, 16, 28, 128] }],
-  reason: 'Takes abstract names of the host, by which services claim things.',
+  reason: 'Takes abstract names of the host, which services use as locks.',
 }
 
 /** Families are refused as a whole: nothing but this filter stands between the guest and the host's sockets. */
@@ -147,20 +157,24 @@ export function hostSocketRules(usesHostNetwork: boolean): readonly SyscallRule[
     },
     usesHostNetwork
       ? noUnixSockets
-      : { ...socket, action: 'EAFNOSUPPORT', reason: 'There is no network namespace to be alone in.' },
+      : {
+          ...socket,
+          action: 'EAFNOSUPPORT',
+          reason: 'Without a network namespace it would reach the host’s network.',
+        },
     {
       ...socketpair,
       action: 'EAFNOSUPPORT',
-      // A pair of datagram sockets can be sent to any address afterwards; these two are bound to each other.
+      // A datagram socket of a pair can send to any address afterwards; sockets of these two types are bound to each other.
       tests: [{ argument: 1, mask: socketType.mask, isNoneOf: [socketType.stream, socketType.sequenced] }],
-      reason: 'One half of a pair of datagram sockets can be connected to a socket of the host.',
+      reason: 'One end of a pair of datagram sockets can be connected to a socket of the host.',
     },
   ]
 }
 
 /**
- * Landlock does not handle these (its "current limitations"), and the service's own files are the guest's by uid. Modes
- * are ignored rather than refused: git, tar and cp end on an error, and none of them needs the change.
+ * Landlock does not handle these calls (its "current limitations"), and guests own the service's files by uid. Changes of
+ * modes report success and do nothing: git, tar and cp would stop at an error, and none of them needs the change.
  */
 export const sharedOwnerRules: readonly SyscallRule[] = [
   ...refuse('IGNORED', [

@@ -1,4 +1,4 @@
-/** Rules for a machine where no cgroup counts memory. */
+/** Additional rules for a machine where no cgroup counts memory. */
 import { call } from './lists/allow-list.ts'
 import { setOption } from './lists/socket-options.ts'
 import { refuse } from './syscall-rule.ts'
@@ -18,27 +18,32 @@ export const staysVisible: SyscallRule = {
     { argument: 0, isOneOf: [4] }, // PR_SET_DUMPABLE
     { argument: 1, isOneOf: [0] }, // Becoming dumpable again is what forks of the zygote do last.
   ],
-  reason: 'Hides mappings and descriptors from the watchdog: 395 MiB of the first behind a limit of 64.',
+  reason: 'Hides mappings and descriptors from the watchdog: 395 MiB of mappings with a limit of 64.',
 }
 
 /**
- * Memory that neither RLIMIT_DATA nor the resident size shows. With a cgroup that counts it, it is allowed; otherwise
- * one process with a small limit could fill the machine. Bun, Node, CPython, bash, gcc and git run without it. A
- * writable, shared mapping of /dev/zero is the same memory as a shared mapping without a file, and no filter can tell
- * it from a file: such a guest may open /dev/zero for reading only.
+ * Memory that neither RLIMIT_DATA nor the resident size includes. It is allowed where a cgroup counts it; elsewhere one
+ * process with a small limit could fill the machine. Bun, Node, CPython, bash, gcc and git run without it. A writable
+ * shared mapping of /dev/zero gives the same memory, and a filter cannot distinguish it from a mapped file. So where these
+ * rules apply, guests may open /dev/zero only for reading.
  */
 export const uncountedMemoryRules: readonly SyscallRule[] = [
   ...refuse('ENOSYS', [
-    ['memfd_create', 319, 279, 'A file in memory: 512 MiB fit behind a limit of 64.'],
-    ['shmget', 29, 194, 'A segment that nobody has attached belongs to nobody.'],
-    ['shmat', 30, 196, 'The other half of shmget, for a segment that somebody else made.'],
-    ['semget', 64, 190, 'A set of 32,000 semaphores is 2 MiB of kernel memory, and 32,000 sets fit.'],
-    ['msgget', 68, 186, 'Queues keep up to 16 KiB each in kernel memory, and 32,000 queues fit.'],
+    ['memfd_create', 319, 279, 'A file in memory: it held 512 MiB with a limit of 64.'],
+    ['shmget', 29, 194, 'A segment that no process has attached is charged to nobody.'],
+    ['shmat', 30, 196, 'Maps a segment that another process made.'],
+    [
+      'semget',
+      64,
+      190,
+      'A set of 32,000 semaphores takes 2 MiB of kernel memory, and there can be 32,000 sets.',
+    ],
+    ['msgget', 68, 186, 'Queues keep up to 16 KiB each in kernel memory, and there can be 32,000 queues.'],
     [
       'landlock_create_ruleset',
       444,
       444,
-      'A set keeps 65,536 rules in kernel memory, and each descriptor may be one.',
+      'A ruleset keeps up to 65,536 rules in kernel memory, and each descriptor can hold one.',
     ],
   ]),
   // EINVAL is the kernel's answer for descriptors that it cannot send from; Python, Go, Java and Node then use read and
@@ -48,7 +53,7 @@ export const uncountedMemoryRules: readonly SyscallRule[] = [
       'sendfile',
       40,
       71,
-      'A byte in a socket keeps its page of a file that is cut, a page of up to 2 MiB: 2.4 GiB behind a limit of 64 MiB.',
+      'A byte in a socket keeps a page of up to 2 MiB of a truncated file: 2.4 GiB with a limit of 64 MiB.',
     ],
   ]),
   {
@@ -59,7 +64,7 @@ export const uncountedMemoryRules: readonly SyscallRule[] = [
       { argument: 2, isOneOf: [sendBuffer] },
     ],
     reason:
-      'What closed senders leave in a queue is judged by the size of a send buffer, so that stays what it is.',
+      'The watchdog estimates the bytes of closed senders from the size of the send buffer, so that size must not change.',
   },
   {
     name: 'mmap',

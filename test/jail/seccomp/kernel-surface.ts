@@ -9,12 +9,6 @@ import type { AllowList } from '../../../src/jail/seccomp/lists/allow-list.ts'
 import { allowLists } from '../../../src/jail/seccomp/lists/allow-lists.ts'
 import { checkoutRoot, readText } from '../../support/sources/checkout.ts'
 
-const levels = new Map(
-  allowLists(false)
-    .filter(({ calls, argument }) => calls[0]?.name === 'setsockopt' && argument === 1)
-    .flatMap(({ allowed }) => allowed.map(({ value, name }) => [value, name])),
-)
-
 export function describeLists(lists: readonly AllowList[]): string {
   const sections = lists.map((list) => [
     `## ${list.calls.map(({ name }) => `\`${name}\``).join(', ')}${describePlace(list)}`,
@@ -36,9 +30,18 @@ function describePlace({ calls, argument, isFlags, when = [] }: AllowList): stri
   const isOption = calls.some(({ name }) => name.endsWith('sockopt'))
   const conditions = when.map((test) => {
     const value = 'isOneOf' in test ? (test.isOneOf[0] ?? 0) : 0
-    return isOption ? `level ${levels.get(value) ?? value}` : `argument ${test.argument} is ${value}`
+    const name = nameOf(calls[0]?.name, test.argument, value) ?? value
+    return isOption ? `level ${name}` : `argument ${test.argument} is ${name}`
   })
   return `: ${[`${kind} ${argument}`, ...conditions].join(', ')}`
+}
+
+/** The name that the list of this call's argument has for a value. */
+function nameOf(call: string | undefined, argument: number, value: number): string | undefined {
+  return allowLists(false)
+    .filter((list) => list.calls[0]?.name === call && list.argument === argument)
+    .flatMap(({ allowed }) => allowed)
+    .find((one) => one.value === value)?.name
 }
 
 const lineLength = 120

@@ -1,12 +1,11 @@
 /**
- * Calls that pretend not to exist. Libraries probe for them and fall back on ENOSYS; on EPERM glibc, for one, would
- * fail to start a thread. Others answer as the kernel does if it cannot carry out the call, or as if it had.
+ * Calls that get ENOSYS, as if they did not exist. Libraries try them and fall back; with EPERM glibc, for one, could not
+ * start a thread. The last lists use the error of a call that the kernel cannot carry out, or report success.
  */
 import { refuse } from '../syscall-rule.ts'
 
 /**
- * Ways around this filter: what these calls do cannot be judged from their arguments, or bypasses the filter
- * altogether.
+ * Ways around this filter: either the arguments of these calls do not show what they do, or the calls bypass the filter.
  */
 const doorsAroundTheFilter = refuse('ENOSYS', [
   ['clone3', 435, 435, 'Its flags lie in memory that a filter cannot see; glibc falls back to clone.'],
@@ -28,38 +27,42 @@ const exploitTools = refuse('ENOSYS', [
 const sharedResources = refuse('ENOSYS', [
   ['memfd_secret', 447, 447, 'Memory that the host cannot read, dump or swap.'],
   ['io_setup', 206, 0, 'Takes from fs.aio-max-nr, one pool that the guests could empty for the host.'],
-  ['mbind', 237, 235, 'Its policies stay in files of memory, where no limit counts them.'],
-  ['set_mempolicy', 238, 237, 'Chooses banks of memory; libnuma takes this for a machine with one.'],
-  ['set_mempolicy_home_node', 450, 450, 'Chooses a bank of memory.'],
-  ['get_mempolicy', 239, 236, 'What libnuma asks first: it does without the others then.'],
+  ['mbind', 237, 235, 'Its policies stay with files in memory, where no limit counts them.'],
+  ['set_mempolicy', 238, 237, 'Chooses memory nodes; libnuma then assumes a machine with one.'],
+  ['set_mempolicy_home_node', 450, 450, 'Chooses a memory node.'],
+  [
+    'get_mempolicy',
+    239,
+    236,
+    'The call that libnuma tries first; without it libnuma does not use the others.',
+  ],
   ['cachestat', 451, 451, 'Tells which file pages others have read; checked for ownership only since 6.14.'],
 ])
 
 /**
- * One byte taken from a TCP socket this way keeps 32 KiB of its buffer alive, in each of a pipe's 256 places, and no
- * cgroup is charged for it: half a gigabyte beside a limit of 64 MiB. EINVAL is the kernel's answer for descriptors
- * that it cannot splice; runtimes, copiers and compilers then use read and write. sendfile can do it too
- * (argument-rules.ts).
+ * One byte that splice takes from a TCP socket keeps 32 KiB of the socket's buffer alive, in each of a pipe's 256 slots.
+ * No cgroup is charged for it: half a gigabyte with a limit of 64 MiB. The kernel returns EINVAL for descriptors that it
+ * cannot splice; runtimes, copiers and compilers then use read and write. sendfile can do the same (argument-rules.ts).
  */
 const bufferKeepers = refuse('EINVAL', [
   ['splice', 275, 76, 'Keeps buffers of sockets in pipes, where no limit counts them.'],
 ])
 
 /**
- * Each file made in a folder with a default access list gets a copy of it, up to 64 KiB that no cgroup is charged for
- * and no watchdog sees: 184 MiB in 0.3 s beside a limit of 64. The name of an attribute lies in memory that a filter
- * cannot see, so none can be set, as on a file system without any; tar, cp and rsync continue.
+ * Each file made in a folder with a default access list gets a copy of that list: up to 64 KiB that no cgroup is charged
+ * for and no watchdog sees (184 MiB in 0.3 s with a limit of 64). A filter cannot read the name of an attribute, so no
+ * attribute can be set, as on a file system without them; tar, cp and rsync continue.
  */
 const attributes = refuse('EOPNOTSUPP', [
-  ['setxattr', 188, 5, 'Gives a file an access list, which nobody counts.'],
-  ['lsetxattr', 189, 6, 'Gives a file an access list, which nobody counts.'],
-  ['fsetxattr', 190, 7, 'Gives a file an access list, which nobody counts.'],
-  ['setxattrat', 463, 463, 'Gives a file an access list, which nobody counts.'],
+  ['setxattr', 188, 5, 'Gives a file an access list, whose memory no limit counts.'],
+  ['lsetxattr', 189, 6, 'Gives a file an access list, whose memory no limit counts.'],
+  ['fsetxattr', 190, 7, 'Gives a file an access list, whose memory no limit counts.'],
+  ['setxattrat', 463, 463, 'Gives a file an access list, whose memory no limit counts.'],
 ])
 
-/** What a guest writes is in memory, or in a folder of the host that `fsync` of a file or folder reaches. */
+/** Guests write to memory, or to a folder of the host, for which `fsync` of a file or folder is enough. */
 const wholeMachine = refuse('IGNORED', [
-  ['sync', 162, 81, 'Writes back everybody’s files, and the guest has none on a disk.'],
+  ['sync', 162, 81, 'Writes back the files of the whole machine; guests have none on a disk.'],
   ['syncfs', 306, 267, 'Writes back all files of a file system that others share.'],
 ])
 

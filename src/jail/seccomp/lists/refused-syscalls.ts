@@ -2,9 +2,9 @@
  * Calls that are refused with EPERM whatever their arguments are. Most need a capability that no guest has; they are
  * listed anyway, so that a bug in the kernel's own check, or a capability left over by mistake, is not enough.
  *
- * Allowed on purpose, though they look alike: pidfd_open, pidfd_send_signal, process_mrelease and rt_tgsigqueueinfo
- * (bounded by the pid namespace and by the rules of kill), landlock_* (they only tighten, and a cgroup
- * counts their rules), mlock* (held by its rlimit), map_shadow_stack and mseal (only the caller itself), uretprobe and
+ * Similar calls that are allowed on purpose: pidfd_open, pidfd_send_signal, process_mrelease and rt_tgsigqueueinfo
+ * (bounded by the pid namespace and by the rules of kill), landlock_* (they only restrict, and a cgroup
+ * counts their rules), mlock* (bounded by its rlimit), map_shadow_stack and mseal (only the caller itself), uretprobe and
  * uprobe (the host's tracer plants them; refusing them crashes a guest that an operator traces).
  */
 import { none, refuse } from '../syscall-rule.ts'
@@ -14,10 +14,10 @@ const otherProcesses = refuse('EPERM', [
   ['ptrace', 101, 117, 'Reads, rewrites and steers another process.'],
   ['process_vm_readv', 310, 270, 'Reads the memory of another process.'],
   ['process_vm_writev', 311, 271, 'Writes the memory of another process.'],
-  ['process_madvise', 440, 440, 'Throws pages of another process out of memory.'],
+  ['process_madvise', 440, 440, 'Evicts pages of another process from memory.'],
   ['kcmp', 312, 272, 'Compares kernel pointers, which helps to guess the layout of the heap.'],
   ['pidfd_getfd', 438, 438, 'Takes an open descriptor out of another process.'],
-  ['move_pages', 279, 239, 'Moves pages of another process, and tells where memory lies physically.'],
+  ['move_pages', 279, 239, 'Moves pages of another process, and reveals on which node they lie.'],
   ['migrate_pages', 256, 238, 'Moves the pages of another process.'],
 ])
 
@@ -46,7 +46,7 @@ const mounts = refuse('EPERM', [
 /** Files by handle instead of by path: a handle knows nothing of mounts, roots or Landlock. */
 const fileHandles = refuse('EPERM', [
   ['open_by_handle_at', 304, 265, 'Opens any file of a file system, whatever the root is (Shocker, 2014).'],
-  ['name_to_handle_at', 303, 264, 'Makes the handles for the call above, and guests need none.'],
+  ['name_to_handle_at', 303, 264, 'Makes the handles for the call above; guests need none.'],
   ['fanotify_init', 300, 262, 'Watches whole file systems, beyond what the guest can see.'],
   ['lookup_dcookie', 212, 18, 'Turns a profiler cookie into a path of the host.'],
 ])
@@ -56,8 +56,8 @@ const machine = refuse('EPERM', [
   ['reboot', 169, 142, 'Restarts the machine; in a pid namespace, kills its pid 1.'],
   ['swapon', 167, 224, 'Adds a swap area to the machine.'],
   ['swapoff', 168, 225, 'Removes a swap area from the machine.'],
-  ['sethostname', 170, 161, 'The name of the cell is not the guest’s to choose.'],
-  ['setdomainname', 171, 162, 'The name of the cell is not the guest’s to choose.'],
+  ['sethostname', 170, 161, 'Changes the name of the cell.'],
+  ['setdomainname', 171, 162, 'Changes the name of the cell.'],
   ['iopl', 172, none, 'Direct access to the ports of the hardware.'],
   ['ioperm', 173, none, 'Direct access to the ports of the hardware.'],
   ['quotactl', 179, 60, 'Changes disk quotas.'],
@@ -83,9 +83,9 @@ const kernelCode = refuse('EPERM', [
   ['init_module', 175, 105, 'Loads code into the kernel.'],
   ['finit_module', 313, 273, 'Loads code into the kernel, from a descriptor.'],
   ['delete_module', 176, 106, 'Unloads code of the kernel.'],
-  ['create_module', 174, none, 'The loader of Linux 2.4; gone, and it stays gone.'],
-  ['query_module', 178, none, 'The loader of Linux 2.4; gone, and it stays gone.'],
-  ['get_kernel_syms', 177, none, 'The loader of Linux 2.4; gone, and it stays gone.'],
+  ['create_module', 174, none, 'The module loader of Linux 2.4, which no longer exists.'],
+  ['query_module', 178, none, 'The module loader of Linux 2.4, which no longer exists.'],
+  ['get_kernel_syms', 177, none, 'The module loader of Linux 2.4, which no longer exists.'],
   ['kexec_load', 246, 104, 'Boots another kernel.'],
   ['kexec_file_load', 320, 294, 'Boots another kernel, from a descriptor.'],
   ['bpf', 321, 280, 'Runs code in the kernel; its verifier is a frequent way to become root.'],

@@ -14,19 +14,19 @@ export const family = { unix: 1, inet: 2, inet6: 10, netlink: 16 }
 export const socketType = { mask: 0xf, stream: 1, datagram: 2, raw: 3, sequenced: 5 }
 
 const families = allow([
-  [family.unix, 'AF_UNIX', 'Talks within the cell.', 'every runtime, databases'],
+  [family.unix, 'AF_UNIX', 'Connects processes within the cell.', 'every runtime, databases'],
   [family.inet, 'AF_INET', 'IP version 4.', 'every runtime'],
   [family.inet6, 'AF_INET6', 'IP version 6.', 'every runtime'],
-  [family.netlink, 'AF_NETLINK', 'Asks for addresses and routes.', 'getifaddrs and getaddrinfo of glibc'],
+  [family.netlink, 'AF_NETLINK', 'Reads addresses and routes.', 'getifaddrs and getaddrinfo of glibc'],
 ])
 
 const stream = [socketType.stream, 'SOCK_STREAM', 'Connections.', 'every runtime'] as const
 const datagram = [socketType.datagram, 'SOCK_DGRAM', 'Messages.', 'every runtime, resolvers'] as const
 const sequenced = [socketType.sequenced, 'SOCK_SEQPACKET', 'Messages in order.', 'Chromium, crun'] as const
-const raw = [socketType.raw, 'SOCK_RAW', 'For netlink the same as messages.', 'glibc, Node, Bun'] as const
+const raw = [socketType.raw, 'SOCK_RAW', 'The same as SOCK_DGRAM for netlink.', 'glibc, Node, Bun'] as const
 
 const unixTypes = allow([stream, datagram, sequenced])
-const byDefault = [0, 'the default', 'What the type says.', 'every runtime'] as const
+const byDefault = [0, 'the default', 'The default of the type.', 'every runtime'] as const
 const tcp = [6, 'IPPROTO_TCP', 'The default by name.', 'CPython, Bun, OpenJDK'] as const
 const udp = [17, 'IPPROTO_UDP', 'The default by name.', 'CPython, resolvers'] as const
 
@@ -45,7 +45,8 @@ const protocols = (of: number, type: number, allowed: readonly AllowedValue[]): 
   argument: 2,
   when: [is(0, of), isType(type)],
   otherwise: 'EPROTONOSUPPORT',
-  reason: 'Protocols such as SCTP, L2TP and SMC load modules with a history; Go falls back from MPTCP.',
+  reason:
+    'Protocols such as SCTP, L2TP and SMC load modules with a history of holes. Go falls back from MPTCP to TCP.',
   allowed,
 })
 
@@ -53,7 +54,7 @@ const protocols = (of: number, type: number, allowed: readonly AllowedValue[]): 
 // behind the back of the list of families. The rest is SCTP and DCCP.
 const rawPackets = {
   otherwise: 'EPERM',
-  reason: 'Raw packets, and types that load rarely used protocols.',
+  reason: 'Others send raw packets, or load rarely used protocols.',
 } as const
 
 export const socketKinds: readonly AllowList[] = [
@@ -61,20 +62,20 @@ export const socketKinds: readonly AllowList[] = [
     calls: [socket],
     argument: 0,
     otherwise: 'EAFNOSUPPORT',
-    reason: 'Other families load rarely used modules, and AF_VSOCK talks to the hypervisor.',
+    reason: 'Other families load rarely used modules. AF_VSOCK connects to the hypervisor.',
     allowed: families,
   },
   {
     ...types(family.unix, unixTypes),
     otherwise: 'ESOCKTNOSUPPORT',
-    reason: 'Another name for messages, unused.',
+    reason: 'SOCK_RAW is another name for SOCK_DGRAM here, and no program uses it.',
   },
   { ...types(family.inet, allow([stream, datagram])), ...rawPackets },
   { ...types(family.inet6, allow([stream, datagram])), ...rawPackets },
   {
     ...types(family.netlink, allow([datagram, raw])),
     otherwise: 'ESOCKTNOSUPPORT',
-    reason: 'Netlink has no others.',
+    reason: 'Netlink has no other types.',
   },
   {
     calls: [socket],
@@ -101,16 +102,16 @@ export const socketKinds: readonly AllowList[] = [
     argument: 2,
     when: [is(0, family.netlink)],
     otherwise: 'EAFNOSUPPORT',
-    reason: 'Netlink beyond routes is firewall, audit, devices and generic: code for administrators.',
+    reason: 'Other netlink protocols (firewall, audit, devices, generic) are for administrators.',
     allowed: allow([[0, 'NETLINK_ROUTE', 'Addresses and routes.', 'getifaddrs and getaddrinfo of glibc']]),
   },
   {
     calls: [socketpair],
     argument: 0,
     otherwise: 'EAFNOSUPPORT',
-    reason: 'Pairs of other families load their modules: TIPC was one.',
+    reason: 'Pairs of other families, such as TIPC, load their modules.',
     allowed: allow([
-      [family.unix, 'AF_UNIX', 'Pipes in both directions.', 'Node, Bun, CPython, multiprocessing'],
+      [family.unix, 'AF_UNIX', 'A pipe in both directions.', 'Node, Bun, CPython, multiprocessing'],
     ]),
   },
   {
@@ -118,7 +119,7 @@ export const socketKinds: readonly AllowList[] = [
     argument: 1,
     mask: socketType.mask,
     otherwise: 'ESOCKTNOSUPPORT',
-    reason: 'Another name for messages, unused.',
+    reason: 'SOCK_RAW is another name for SOCK_DGRAM here, and no program uses it.',
     allowed: unixTypes,
   },
   {
