@@ -1,7 +1,7 @@
 /** `lazaret snippet`: one request as JSON on standard input, the answer as JSON on standard output and error. */
 import { isUtf8 } from 'node:buffer'
 
-import type { Command } from 'commander'
+import type { Command, CommanderError } from 'commander'
 
 import { holdProcess, systemClock } from '../../../core/clock.ts'
 import { LazaretError } from '../../../core/errors/errors.ts'
@@ -10,6 +10,7 @@ import { snippetsAreOff } from '../../../core/errors/snippets-off.ts'
 import type { RunJob } from '../../snippet-tool/perform-snippet.ts'
 import type { SnippetResult } from '../../snippet-tool/snippet-types.ts'
 import { readStandardInput } from '../options/bounded-read.ts'
+import { UsageError } from '../options/usage-error.ts'
 import { isConfigured, usualPlaces } from '../configuration/config-places.ts'
 import type { CommandContext } from './command-context.ts'
 import { printJson, toJsonLine } from '../output/print-json.ts'
@@ -37,7 +38,17 @@ export function addSnippetCommand(program: Command, context: CommandContext): vo
     .command('snippet')
     .description('run a small JavaScript program that only computes: JSON in, JSON out, no jail needed')
     .addHelpText('after', help)
+    .exitOverride(explainInput)
     .action(() => context.perform(command, () => snippet(context)))
+}
+
+/** Options and arguments are what `lazaret run` takes; this command has none. */
+function explainInput(error: CommanderError): never {
+  if (error.exitCode === 0) throw error
+  throw new UsageError(
+    error.message.replace(/^error: /, ''),
+    "The request is JSON on standard input, see --help. To pass a program as text: lazaret run --runtime snippet -e 'emit(6 * 7)'",
+  )
 }
 
 async function snippet({ signal, duringRun, warn }: CommandContext): Promise<number> {

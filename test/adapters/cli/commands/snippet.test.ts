@@ -145,10 +145,21 @@ describe('what is no request', () => {
     assert.deepEqual([status, stdout, failure(stderr).code], [2, '', 'INVALID_INPUT'])
   })
 
-  test('is refused on the line that has no room for it: arguments', async () => {
-    const { exitCode, stdout } = await runCli(['snippet', 'emit(1)'])
-    assert.deepEqual([exitCode, stdout], [64, ''])
-  })
+  for (const [args, message] of [
+    [['emit(1)'], /^lazaret: too many arguments/],
+    [['-e', 'emit(6 * 7)'], /^lazaret: unknown option '-e'/],
+  ] as const)
+    test(`is refused on the command line, which says where requests and programs go: ${args.join(' ')}`, async () => {
+      const { exitCode, stdout, stderr } = await runCli(['snippet', ...args])
+      assert.deepEqual([exitCode, stdout], [64, ''])
+      assert.match(stderr, message)
+      const [, hint = ''] = stderr.split('\n')
+      assert.match(hint, /JSON on standard input/)
+      const [, line = ''] = /lazaret (run .*)$/.exec(hint) ?? []
+      const program = /'(.*)'$/.exec(line)?.[1] ?? ''
+      const run = await runCli([...line.replace(/ '.*/, '').split(' '), program])
+      assert.deepEqual(run, { exitCode: 0, stdout: '42', stderr: '' })
+    })
 
   async function runBytes(input: string | Buffer) {
     const child = spawnCli(['snippet'])
