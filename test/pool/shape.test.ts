@@ -96,24 +96,6 @@ describe('the shape of a finished cell', () => {
       assert.deepEqual(of({ ...othersRaised, diskBytes }).limits, { ...defaultLimits, diskBytes })
     }
   })
-
-  test('have the heap of their interpreter, where that has a limit from its start', () => {
-    const keyFor = (runtime: Runtime, memoryBytes: number) =>
-      zygoteKey(
-        shapeOf({ language: 'javascript' }, runtime, {
-          ...{
-            limits: { ...defaultLimits, memoryBytes },
-            usual: defaultLimits,
-            memoryHeldByCgroup: true,
-            sizes: {},
-          },
-        }),
-      )
-    const { memoryBytes } = defaultLimits
-    assert.notEqual(keyFor(nodeRuntime, 2 * memoryBytes), keyFor(nodeRuntime, memoryBytes))
-    assert.equal(keyFor(nodeRuntime, memoryBytes / 2), keyFor(nodeRuntime, memoryBytes))
-    assert.equal(keyFor(bunRuntime, 2 * memoryBytes), keyFor(bunRuntime, memoryBytes))
-  })
 })
 
 test('runtime, language, network and modules make a shape of their own', () => {
@@ -194,18 +176,9 @@ describe('forks', () => {
   })
 
   test('have the heap of their interpreter, where that has a limit from its start', () => {
-    const keyFor = (runtime: Runtime, memoryBytes: number) =>
-      zygoteKey(
-        shapeOf({ language: 'javascript' }, runtime, {
-          ...{
-            limits: { ...defaultLimits, memoryBytes },
-            usual: defaultLimits,
-            memoryHeldByCgroup: true,
-            sizes: {},
-          },
-        }),
-      )
     const { memoryBytes } = defaultLimits
+    const keyFor = (runtime: Runtime, bytes: number) =>
+      zygoteKey(shape({ memoryBytes: bytes }, { language: 'javascript', runtime }))
     assert.notEqual(keyFor(nodeRuntime, 2 * memoryBytes), keyFor(nodeRuntime, memoryBytes))
     assert.equal(keyFor(nodeRuntime, memoryBytes / 2), keyFor(nodeRuntime, memoryBytes))
     assert.equal(keyFor(bunRuntime, 2 * memoryBytes), keyFor(bunRuntime, memoryBytes))

@@ -4,24 +4,8 @@ import { test } from 'node:test'
 
 import fc from 'fast-check'
 import { LazaretError } from '../../src/core/errors/errors.ts'
-import type { RunData, RunResult } from '../../src/core/result.ts'
-import { createResult } from '../../src/result/run-result.ts'
-
-function result(parts: Partial<RunData>): RunResult {
-  return createResult({
-    id: 'a',
-    outcome: { kind: 'completed', exitCode: 0 },
-    displays: [],
-    files: {},
-    logs: [],
-    stdout: '',
-    stderr: '',
-    truncated: [],
-    usage: { wallMs: 1, cpuMs: 1, memoryPeakBytes: 1, queuedMs: 0, outputBytes: 0 },
-    receipt: {} as RunData['receipt'],
-    ...parts,
-  })
-}
+import type { RunData } from '../../src/core/result.ts'
+import { exampleResult } from './example-result.ts'
 
 const texts: readonly (readonly [string, Partial<RunData>, string])[] = [
   ['nothing', {}, 'The program ended well and printed nothing.'],
@@ -60,7 +44,7 @@ const texts: readonly (readonly [string, Partial<RunData>, string])[] = [
 
 for (const [what, parts, text] of texts)
   test(`${what} as text`, () => {
-    assert.equal(result(parts).toText(), text)
+    assert.equal(exampleResult(parts).toText(), text)
   })
 
 test('the text is never longer than asked for, and whole where it fits', () => {
@@ -73,7 +57,7 @@ test('the text is never longer than asked for, and whole where it fits', () => {
   fc.assert(
     fc.property(parts, fc.integer({ min: 1000, max: 50_000 }), ({ message, ...streams }, charsMax) => {
       const error = { name: 'Error', message }
-      const failed = result({ ...streams, outcome: { kind: 'failed', exitCode: 1, error } })
+      const failed = exampleResult({ ...streams, outcome: { kind: 'failed', exitCode: 1, error } })
       const said = failed.toText({ charsMax })
       assert.ok(said.length <= charsMax, `${said.length} > ${charsMax}`)
       const { stdout, stderr, valueText } = streams
@@ -87,16 +71,16 @@ test('the text is never longer than asked for, and whole where it fits', () => {
 test('a length that cannot be is refused', () => {
   for (const charsMax of [0, 999, 1.5, NaN, Infinity, '9' as unknown as number])
     assert.throws(
-      () => result({}).toText({ charsMax }),
+      () => exampleResult().toText({ charsMax }),
       (error) => error instanceof LazaretError && error.code === 'INVALID_REQUEST',
     )
 })
 
 test('ok is exit code 0 and nothing else; spreading a result gives its data', () => {
-  assert.equal(result({}).ok, true)
-  assert.equal(result({ outcome: { kind: 'completed', exitCode: 1 } }).ok, false)
-  assert.equal(result({ outcome: { kind: 'cancelled' } }).ok, false)
-  const data = { ...result({ stdout: 'x' }) }
+  assert.equal(exampleResult().ok, true)
+  assert.equal(exampleResult({ outcome: { kind: 'completed', exitCode: 1 } }).ok, false)
+  assert.equal(exampleResult({ outcome: { kind: 'cancelled' } }).ok, false)
+  const data = { ...exampleResult({ stdout: 'x' }) }
   assert.equal(data.stdout, 'x')
   assert.deepEqual(
     Object.keys(data).filter((name) => ['ok', 'images', 'toText', 'toJSON'].includes(name)),

@@ -12,29 +12,13 @@ import { LazaretError } from '../../../src/core/errors/errors.ts'
 import type { RunData, RunResult } from '../../../src/core/result.ts'
 import { clipEnd, clipText } from '../../../src/result/clip-text.ts'
 import { findImage } from '../../../src/result/images.ts'
-import { createResult } from '../../../src/result/run-result.ts'
+import { exampleResult } from '../../result/example-result.ts'
 import { keepLoopFree } from '../../support/machine/loop-delay.ts'
 
 const png = Buffer.from('\x89PNG\r\n\x1a\n…', 'latin1').toString('base64')
 
-function result(parts: Partial<RunData>): RunResult {
-  return createResult({
-    id: 'a',
-    outcome: { kind: 'completed', exitCode: 0 },
-    displays: [],
-    files: {},
-    logs: [],
-    stdout: '',
-    stderr: '',
-    truncated: [],
-    usage: { wallMs: 1.4, cpuMs: 1, memoryPeakBytes: 1, queuedMs: 0, outputBytes: 0 },
-    receipt: {} as RunData['receipt'],
-    ...parts,
-  })
-}
-
 function textOf(parts: Partial<RunData>): string {
-  const [first] = describeResult(result(parts)).content
+  const [first] = describeResult(exampleResult(parts)).content
   return first?.type === 'text' ? first.text : ''
 }
 
@@ -60,7 +44,7 @@ test('what is too long is shortened in the text and in the data, and both say so
     valueTagged: 'y'.repeat(1_000_000),
     valueText: 'y'.repeat(1_000_000),
   }
-  const { structuredContent, content } = describeResult(result(long))
+  const { structuredContent, content } = describeResult(exampleResult(long))
   assert.ok(JSON.stringify(structuredContent).length < 45_000)
   assert.ok(JSON.stringify(content).length < 31_000)
   assert.deepEqual(outputSchema.parse(structuredContent).truncated, ['stdout', 'value'])
@@ -73,7 +57,7 @@ test('what is too long is shortened in the text and in the data, and both say so
 
 test('a value that is far too long keeps no loop, and one that fits exactly is there', async () => {
   const valueTagged = '\ud800'.repeat(12_000_000)
-  await keepLoopFree('a long value', async () => describeResult(result({ valueTagged })))
+  await keepLoopFree('a long value', async () => describeResult(exampleResult({ valueTagged })))
   const lengths = fc.constantFrom('', '"', '\u0000', 'é', '\ud800')
   const anything = fc.jsonValue()
   fc.assert(
@@ -87,11 +71,11 @@ test('a value that is far too long keeps no loop, and one that fits exactly is t
 test('displays of megabytes keep no loop, whether they are pictures or not', async () => {
   const junk = Array.from({ length: 4000 }, () => ({ 'image/png': `iVBORw0KGg${'A'.repeat(4000)}` }))
   await keepLoopFree('no pictures', async () => [
-    result({ displays: junk }).images,
+    exampleResult({ displays: junk }).images,
     textOf({ displays: junk }),
   ])
   const wrapped = `${png.slice(0, 5)}\n${png.slice(5)}`
-  assert.deepEqual(result({ displays: [{ 'image/png': wrapped }] }).images, [
+  assert.deepEqual(exampleResult({ displays: [{ 'image/png': wrapped }] }).images, [
     { mimeType: 'image/png', data: png },
   ])
 })
@@ -112,7 +96,7 @@ test('each way to end is told, as data that fits its schema and as text', () => 
     [{ kind: 'cancelled' }, 'The program was cancelled.', true],
   ]
   for (const [outcome, text, isError] of told) {
-    const described = describeResult(result({ outcome }))
+    const described = describeResult(exampleResult({ outcome }))
     assert.equal(textOf({ outcome }), text)
     assert.equal(described.isError ?? false, isError)
     assert.equal(outputSchema.parse(described.structuredContent).outcome, outcome.kind)
@@ -139,7 +123,7 @@ test('a picture is one only if it begins like one; what else is shown is text', 
   for (const forged of ['', 'no', Buffer.from('<html>').toString('base64')])
     assert.equal(findImage({ 'image/png': forged }), undefined)
   const { content } = describeResult(
-    result({ displays: [{ 'image/png': png }, { 'image/png': 'no', 'text/plain': 'a table' }] }),
+    exampleResult({ displays: [{ 'image/png': png }, { 'image/png': 'no', 'text/plain': 'a table' }] }),
   )
   assert.deepEqual(content, [
     { type: 'text', text: 'display: a table' },
@@ -149,7 +133,7 @@ test('a picture is one only if it begins like one; what else is shown is text', 
 
 test('a program that shows more pictures than a client takes is told so', () => {
   const displays = Array.from({ length: 20 }, () => ({ 'image/png': png }))
-  const { content, structuredContent } = describeResult(result({ displays }))
+  const { content, structuredContent } = describeResult(exampleResult({ displays }))
   assert.equal(content.filter(({ type }) => type === 'image').length, 8)
   assert.deepEqual(outputSchema.parse(structuredContent).truncated, ['displays'])
 })

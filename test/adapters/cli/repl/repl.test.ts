@@ -8,6 +8,7 @@ import { after, test } from 'node:test'
 import { whyNoSandboxes } from '../../../support/sandboxes-here.ts'
 import { runCli } from '../spawn-cli.ts'
 import { openTerminal } from './terminal-session.ts'
+import type { TerminalSession } from './terminal-session.ts'
 
 const skip = await whyNoSandboxes()
 const state = mkdtempSync(join(tmpdir(), 'repl-'))
@@ -21,6 +22,15 @@ const next = />>> \x1b\[5G$/
 const more = /\.\.\. \x1b\[5G$/
 // oxlint-disable-next-line no-control-regex -- as above.
 const nextOfScript = /(?<!>)> \x1b\[3G$/
+
+/** A REPL at its first prompt. */
+async function openRepl(args: readonly string[], prompt = next): Promise<TerminalSession> {
+  await using opened = new AsyncDisposableStack()
+  const terminal = opened.use(openTerminal(['repl', ...args], env))
+  await terminal.until(prompt)
+  opened.move()
+  return terminal
+}
 
 test('code that is piped in runs as one piece; its outcome is the exit code', { skip }, async () => {
   const good = await runCli(['repl', '-l', 'python'], { input: 'rows = [1, 2]\nprint("rows")\nsum(rows)\n' })
@@ -40,9 +50,8 @@ test(
   'python at a terminal: state, blocks, values, errors, Ctrl-C, input() and the end',
   { skip },
   async () => {
-    await using terminal = openTerminal(['repl', '-l', 'python'], env)
+    await using terminal = await openRepl(['-l', 'python'])
     const { type, until } = terminal
-    await until(next)
     type('x = 20\r')
     await until(next)
     type('def f(n):\r')
@@ -79,9 +88,8 @@ test(
 )
 
 test('what a guest prints, returns and names does nothing to the terminal', { skip }, async () => {
-  await using terminal = openTerminal(['repl', '--no-history'], env)
+  await using terminal = await openRepl(['--no-history'])
   const { type, until } = terminal
-  await until(next)
   const evil = '\\x1b]0;owned\\x07\\x1b[2J\\x9b2J'
   for (const code of [
     `print("${evil}")`,
@@ -110,9 +118,8 @@ test('what a guest prints, returns and names does nothing to the terminal', { sk
 })
 
 test('Tab completes names of the context, and indents an empty line', { skip }, async () => {
-  await using terminal = openTerminal(['repl', '--no-history'], env)
+  await using terminal = await openRepl(['--no-history'])
   const { type, until } = terminal
-  await until(next)
   type('rows_of_data = [3, 4]\r')
   await until(next)
   type('rows_\t')
@@ -130,9 +137,8 @@ test('Tab completes names of the context, and indents an empty line', { skip }, 
 })
 
 test('javascript at a terminal: several lines, values, and Ctrl-C in a loop', { skip }, async () => {
-  await using terminal = openTerminal(['repl', '-l', 'javascript'], env)
+  await using terminal = await openRepl(['-l', 'javascript'], nextOfScript)
   const { type, until } = terminal
-  await until(nextOfScript)
   type('function add(a, b) {\r')
   await until(more)
   type('\r')
@@ -181,16 +187,14 @@ test(
     rmSync(path, { force: true })
     const lines = 'print("from " + "before")\nprint("\x1b]0;owned\x07")\n'
     writeFileSync(path, lines, { mode: 0o600 })
-    await using terminal = openTerminal(['repl'], env)
-    await terminal.until(next)
+    await using terminal = await openRepl([])
     terminal.type('\x1b[A\r')
     assert.match(await terminal.until(/\r\nfrom before/), /from " \+ "before/)
     const elsewhere = join(state, 'elsewhere')
     writeFileSync(elsewhere, lines)
     rmSync(path)
     symlinkSync(elsewhere, path)
-    await using second = openTerminal(['repl'], env)
-    await second.until(next)
+    await using second = await openRepl([])
     second.type('\x1b[A7 * 6\r')
     assert.match(await second.until(next), /\n42\r\n/)
     assert.equal(readFileSync(elsewhere, 'utf8'), lines)
