@@ -32,7 +32,7 @@ test('addresses come from the files of pip and npm, and from variables before th
   assert.equal(find({ PIP_INDEX_URL: 'https://b.example' }).index, 'https://b.example')
 })
 
-test('a file that others can write is passed over', () => {
+test('a file that others can write is ignored', () => {
   write('.npmrc', 'registry=https://evil.example/\n', 0o666)
   write('.config/pip/pip.conf', '[global]\nfind-links = /etc\n', 0o622)
   const { registry, variables, binds } = find()

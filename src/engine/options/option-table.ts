@@ -30,7 +30,7 @@ export interface PlainOption<Value> {
   readonly schema: (path: PathSchema) => z.ZodType<Read<Value>>
   readonly usual: Value
   /**
-   * Which configuration files may set it. `trusted`: only files that count in full, because it widens access or names
+   * Which configuration files may set it. `trusted`: only the trusted file, because the option widens access or names
    * programs. A narrowing: also files found on the way, but only if the value narrows.
    */
   readonly files: 'trusted' | Narrowing<Value>

@@ -158,7 +158,7 @@ export class Toolchains {
   fromPackage(name: string, packaged: string): string | null {
     const { path, passedOver } = findInPackage(packaged, `bin/${name}`)
     if (path === undefined && passedOver !== undefined)
-      this.#passedOver.set(name, `The package ${packaged} is passed over: ${passedOver.reason}`)
+      this.#passedOver.set(name, `The package ${packaged} is not used: ${passedOver.reason}`)
     return this.#note(name, 'packaged', path ?? null)
   }
 
@@ -168,7 +168,7 @@ export class Toolchains {
     for (const path of folders.map((folder) => join(folder, name)).filter(isExecutable)) {
       const intruder = findIntruder(path)
       if (intruder === undefined) return path
-      this.#passedOver.set(name, `${path} on PATH is passed over: ${intruder.reason}`)
+      this.#passedOver.set(name, `${path} on PATH is not used: ${intruder.reason}`)
     }
     return null
   }

@@ -66,7 +66,7 @@ async function expectPassedOver(cwd: string, pattern: RegExp): Promise<void> {
     assert.match(stderr, pattern)
   }
   const { stdout } = await runCli(['doctor'], { cwd })
-  assert.match(stdout, /^configuration: \S+ \(found on the way, passed over: /m)
+  assert.match(stdout, /^configuration: \S+ \(found on the way, ignored: /m)
   assert.equal(wasExecuted(), false)
 }
 
@@ -141,7 +141,7 @@ test('a configuration in a folder above that everybody can write', async () => {
   chmodSync(inFolder('open'), 0o777)
   plant(inFolder('open'))
   mkdirSync(inFolder('open', 'mine'))
-  await expectPassedOver(inFolder('open', 'mine'), /passed over \S+: \S+ can be written by everybody/)
+  await expectPassedOver(inFolder('open', 'mine'), /ignored \S+: \S+ can be written by everybody/)
 })
 
 if (isRoot) {
@@ -153,7 +153,7 @@ if (isRoot) {
     mkdirSync(inFolder('sticky', 'mine'))
     await expectPassedOver(
       inFolder('sticky', 'mine'),
-      /passed over \S+: \S+ belongs to another user \(uid 12345\)/,
+      /ignored \S+: \S+ belongs to another user \(uid 12345\)/,
     )
   })
 
@@ -172,7 +172,7 @@ test('a link to a configuration that others can write', async () => {
   chmodSync(inFolder('open'), 0o777)
   mkdirSync(inFolder('mine'))
   symlinkSync(inFolder('open', fileName), inFolder('mine', fileName))
-  await expectPassedOver(inFolder('mine'), /passed over \S+: \S+open can be written by everybody/)
+  await expectPassedOver(inFolder('mine'), /ignored \S+: \S+open can be written by everybody/)
 })
 
 const brought = `printf '{"toolchains":{"python":"/usr/bin/make"}}' | tee lazaret.config.json Lazaret.CONFIG.json > /dev/null
@@ -260,9 +260,9 @@ printf '#!/bin/sh\\ntouch %s\\n' '${inFolder('executed')}' > tool; chmod 755 too
       )
     })
   // Others can write to the folder above, so its owner's word is not certain.
-  assert.match(await doctor(), /found on the way, passed over/)
+  assert.match(await doctor(), /found on the way, ignored/)
   chmodSync(folder.path, 0o755)
-  assert.match(await doctor(), isRoot ? /passed over|may only narrow/ : /asks for `toolchains`/)
+  assert.match(await doctor(), isRoot ? /ignored|may only narrow/ : /asks for `toolchains`/)
   if (isRoot) await expectPassedOver(workspace, /belongs to another user \(uid 4242\)/)
   assert.equal(wasExecuted(), false)
 }

@@ -205,6 +205,6 @@ test('what was passed over is said, and that it can be named', () => {
   const toolchains = new Toolchains()
   toolchains.python()
   const { message, hint } = toolchains.refuse('python', { detail: '', hint: '' })
-  assert.match(message, /open\/python3 on PATH is passed over: .*open can be written by everybody/)
+  assert.match(message, /open\/python3 on PATH is not used: .*open can be written by everybody/)
   assert.match(hint, /toolchains\.python/)
 })

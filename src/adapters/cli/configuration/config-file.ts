@@ -1,4 +1,4 @@
-/** What `lazaret.config.json` can say: the options of `createLazaret()` that are plain data, as the table of options has them. */
+/** The contents of `lazaret.config.json`: those options of `createLazaret()` that are plain data, from the table of options. */
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { optionRows } from '../../../engine/options/option-table.ts'
@@ -8,19 +8,19 @@ import { type ServeConfig, serveSchema } from '../serve-config.ts'
 import { toSingleLine } from '../output/terminal-text.ts'
 import { UsageError } from '../options/usage-error.ts'
 
-/** The options of an engine, and what only `lazaret serve` obeys. */
+/** The options of an engine, and those that only `lazaret serve` uses. */
 export interface ConfigDocument extends LazaretOptions {
   readonly serve?: ServeConfig
 }
 
-/** Checks the text of a file that counts in full, and makes its paths absolute. */
+/** Checks the text of the trusted file, and makes its paths absolute. */
 export function parseConfig(text: string, path: string): ConfigDocument {
   return parse(text, path, (schema) => schema)
 }
 
 /**
- * The same for a file that was found on the way. Options that it may not set are not checked: that would look up paths
- * on this machine that somebody else chose.
+ * The same for a file that was found on the way. Options that it may not set are not checked, because checking them would
+ * look up paths of this machine that somebody else chose.
  */
 export function parseFoundConfig(text: string, path: string): ConfigDocument {
   return parse(text, path, (schema, files) => (files === 'trusted' ? z.unknown() : schema))

@@ -1,9 +1,9 @@
 /**
  * Which configuration files count, and the resulting configuration.
  *
- * One is obeyed in full: the one that is named, by `--config` or `LAZARET_CONFIG`, else the user's, else the system's. If
- * none is named, each `lazaret.config.json` from the current folder upwards may narrow what that one says. All of them
- * have to be root's or this user's alone, with the folders that lead to them.
+ * The trusted file may set every option: the one that `--config` or `LAZARET_CONFIG` names, else the user's, else the
+ * system's. If none is named, each `lazaret.config.json` from the current folder upwards may narrow what that file says.
+ * Only root and this user may be able to write to these files and to the folders on their paths.
  */
 import { realpathSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
@@ -141,7 +141,7 @@ export function describeFound(files: readonly ConfigurationFile[]): string[] {
     ...(narrowing.length === 0
       ? []
       : [`narrowed by ${narrowing.map(({ path }) => path).join(', ')}, found on the way.`]),
-    ...passedOver.map(({ path, reason }) => `passed over ${path}: ${reason}.`),
+    ...passedOver.map(({ path, reason }) => `ignored ${path}: ${reason}.`),
   ]
 }
 

@@ -35,7 +35,7 @@ const origins = {
 /** Which files decide what is allowed here, and how much each of them may say. */
 export function configurationLines(files: readonly ConfigurationFile[]): string[] {
   if (files.length === 0) return ['configuration: none']
-  const says = { full: 'counts in full', narrows: 'narrows', none: 'passed over' } as const
+  const says = { full: 'sets every option', narrows: 'only narrows', none: 'ignored' } as const
   return files.map(({ path, from, use, reason }) => {
     const why = reason === undefined ? '' : `: ${toSingleLine(reason, lineLengthMax)}`
     return `configuration: ${toSingleLine(path, lineLengthMax)} (${origins[from]}, ${says[use]}${why})`

@@ -38,8 +38,8 @@ test('doctor names the files that count, for people and for machines', async () 
   const { stdout } = await runCli(['doctor'], surroundings)
   const lines = stdout.split('\n').filter((line) => line.startsWith('configuration: '))
   assert.deepEqual(lines.slice(0, 2), [
-    `configuration: ${user} (the user's, counts in full)`,
-    `configuration: ${found} (found on the way, narrows)`,
+    `configuration: ${user} (the user's, sets every option)`,
+    `configuration: ${found} (found on the way, only narrows)`,
   ])
   const env = { LAZARET_CONFIG: user }
   const { configuration } = JSON.parse((await runCli(['doctor', '--json'], { ...surroundings, env })).stdout)

@@ -58,8 +58,8 @@ test('the files of the configuration have a line each, with what they may say', 
     { path: '/tmp/lazaret.config.json', from: 'found', use: 'none', reason: '/tmp is theirs' },
   ])
   assert.deepEqual(lines, [
-    "configuration: /home/app/.config/lazaret/lazaret.config.json (the user's, counts in full)",
-    'configuration: /srv/a [8m/lazaret.config.json (found on the way, narrows)',
-    'configuration: /tmp/lazaret.config.json (found on the way, passed over: /tmp is theirs)',
+    "configuration: /home/app/.config/lazaret/lazaret.config.json (the user's, sets every option)",
+    'configuration: /srv/a [8m/lazaret.config.json (found on the way, only narrows)',
+    'configuration: /tmp/lazaret.config.json (found on the way, ignored: /tmp is theirs)',
   ])
 })

@@ -37,7 +37,7 @@ function load(places: Partial<ConfigurationPlaces> = {}) {
 
 const usage = (message: RegExp) => ({ name: 'UsageError', message })
 
-test('one file counts in full: the named, else the user’s, else the system’s', async () => {
+test('the trusted file may set every option: the named one, else the user’s, else the system’s', async () => {
   put('system/lazaret.config.json', { defaults: { wallMs: 1 } })
   assert.deepEqual((await load()).options, { defaults: { wallMs: 1 } })
   put('user/lazaret.config.json', { defaults: { cpuMs: 2 } })
@@ -142,7 +142,7 @@ for (const place of ['user', 'system', 'flag', 'project'] as const) {
     await assert.rejects(load(places), usage(/not a regular file/))
     execFileSync('rm', [inFolder(path)])
     symlinkSync('/dev/zero', inFolder(path))
-    // Everybody may write to it, so a found one is passed over.
+    // Everybody may write to it, so a found one is ignored.
     if (place === 'project') assert.equal((await load()).files[0]?.use, 'none')
     else await assert.rejects(load(places), usage(/zero can be written by everybody/))
     execFileSync('rm', [inFolder(path)])
@@ -206,7 +206,7 @@ test(
   },
 )
 
-test('what belongs to the server comes from the file that counts in full, and from no other', async () => {
+test('what belongs to the server comes from the trusted file, and from no other', async () => {
   const serve = { bounds: { idleMs: 5 }, cors: ['https://app.example'], publicHosts: ['build.example'] }
   put('user/lazaret.config.json', { serve, defaults: { wallMs: 1 } })
   const { options, serve: obeyed } = await load()
