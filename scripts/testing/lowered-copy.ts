@@ -1,6 +1,8 @@
 /**
  * A copy of this checkout that an older Node can run: the same files under the same names, but what stands in the
- * TypeScript ones is JavaScript without types and without syntax newer than tsconfig's target.
+ * TypeScript ones is JavaScript without types and without syntax newer than tsconfig's target. Each stands beside them
+ * once more as `.js`, which is what imports name: that Node removes types anew in every process, also where there are none,
+ * and keeps what it has compiled of JavaScript alone.
  */
 import { spawnSync } from 'node:child_process'
 import {
@@ -40,23 +42,23 @@ export class LoweredCopy implements Disposable {
 function lower(folder: string): void {
   const emitted = join(folder, 'lowered')
   const compiler = join(root, 'node_modules/typescript/bin/tsc')
-  // Imports keep their `.ts`, which the compiler will not have when it emits, and does nevertheless.
   const words = ['--noEmit', 'false', '--noCheck', '--rootDir', folder, '--outDir', emitted]
-  const { stdout } = spawnSync(
-    process.execPath,
-    [compiler, '-p', folder, ...words, '--rewriteRelativeImportExtensions', 'false'],
-    { encoding: 'utf8', cwd: folder },
-  )
+  const { stdout } = spawnSync(process.execPath, [compiler, '-p', folder, ...words], {
+    encoding: 'utf8',
+    cwd: folder,
+  })
   const files = globSync('**/*.js', { cwd: emitted })
   if (files.length === 0) throw new Error(`Nothing was compiled:\n${stdout}`)
   for (const file of files) {
-    const source = join(folder, file.replace(/js$/, 'ts'))
-    // Threads get no options of the process, and here they begin with a file that needs one.
-    const text = readFileSync(join(emitted, file), 'utf8').replace(
+    const text = readFileSync(join(emitted, file), 'utf8')
+    writeFileSync(join(folder, file), text)
+    // Programs and tests that are started, or imported by a path, have the names of before. Threads get no options of the
+    // process, and one that such a file starts begins with a file that needs one.
+    const started = text.replace(
       'execArgv: []',
       "execArgv: ['--experimental-strip-types', '--disable-warning=ExperimentalWarning']",
     )
-    writeFileSync(source, text)
+    writeFileSync(join(folder, file.replace(/js$/, 'ts')), started)
   }
   rmSync(emitted, { recursive: true })
 }
