@@ -131,20 +131,24 @@ export class LiveContext {
 
   /** After all that was asked before. Undefined where it was called off before it began. */
   async run(asked: EntryAsked): Promise<EntryDone | undefined> {
-    return this.#inTurn(async () => {
-      if (asked.signal?.aborted === true) return undefined
-      const wasThere = this.#process?.isLost === false
-      const begun = await this.#begin(asked)
-      if (begun === undefined) return undefined
-      const { entry, process } = begun
-      try {
-        const end = await entry.ended
-        return { ...end, evidence: process.evidence, start: wasThere ? 'parked' : 'cold' }
-      } finally {
-        this.#entry = undefined
-        if (process.isLost) await this.#endProcess()
-      }
-    })
+    const stopped = await this.#inTurn(() => this.#runOut(asked))
+    // Its turn is over: a callback that still takes output may be waiting for the turn of something else.
+    return stopped && { ...(await stopped.entry.ended), evidence: stopped.evidence, start: stopped.start }
+  }
+
+  async #runOut(asked: EntryAsked) {
+    if (asked.signal?.aborted === true) return undefined
+    const start = this.#process?.isLost === false ? ('parked' as const) : ('cold' as const)
+    const begun = await this.#begin(asked)
+    if (begun === undefined) return undefined
+    const { entry, process } = begun
+    try {
+      await entry.stopped
+      return { entry, start, evidence: process.evidence }
+    } finally {
+      this.#entry = undefined
+      if (process.isLost) await this.#endProcess()
+    }
   }
 
   /** None while code runs or waits, and none of an interpreter that is not there. */

@@ -87,6 +87,7 @@ export class ContextEntry {
     const { process, clock, limits, functions } = parts
     this.#parts = parts
     this.ended = this.#end.promise
+    this.ended.catch(() => undefined)
     this.stopped = this.#stop.promise
     this.#startedAt = clock.now()
     this.#cpuMsBefore = process.used.cpuMs

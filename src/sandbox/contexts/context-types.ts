@@ -13,7 +13,10 @@ export interface CodeContextOptions {
   readonly cwd?: string
   /** Its memory, which is not part of the sandbox's and at most as much. Default 512 MiB, or the sandbox's if that is less. */
   readonly limits?: { readonly memoryBytes?: number }
-  /** Functions of the host that its code may call by name, as in runs. */
+  /**
+   * Functions of the host that its code may call by name, as in runs. One that awaits other code of the same context waits
+   * for its caller, until the caller's `timeout`.
+   */
   readonly functions?: Readonly<Record<string, HostFunction>>
 }
 
@@ -34,7 +37,10 @@ export interface RunCodeOptions {
   readonly timeout?: number | null
   /** Aborting it interrupts the code; the outcome is `cancelled`. */
   readonly signal?: AbortSignal | undefined
-  /** Called for each piece of output as it comes. The code waits while a promise of it is pending. */
+  /**
+   * Called for each piece of output as it comes. The code waits while a promise of it is pending. It may await the end of
+   * the code, of the context or of the sandbox.
+   */
   readonly onStdout?: ((text: string) => void) | ((text: string) => Promise<void>)
   readonly onStderr?: ((text: string) => void) | ((text: string) => Promise<void>)
   /**
