@@ -191,8 +191,8 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
 
   /**
    * Opens a server of the user space, which listens at this port of its loopback, to programs of this machine: bytes pass
-   * as they are, WebSockets included. Whoever reaches the host's port reaches the server; nothing asks for a token. Each
-   * connection is a process of the sandbox, and counts as its use; 64 at one time.
+   * as they are, WebSockets included. HTTP must name an address, `localhost` or one of `hosts`. Whoever reaches the port
+   * reaches the server; `socket` is for this user alone. A connection is a process of the sandbox, and its use; 64 at once.
    *
    * @throws {LazaretError} INVALID_REQUEST, QUEUE_FULL, SANDBOX_GONE.
    */

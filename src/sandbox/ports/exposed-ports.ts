@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { LazaretError } from '../../core/errors/errors.ts'
 import { endInOrder, endOnce } from '../../core/endings.ts'
 import { messageOf } from '../../core/primordials.ts'
+import { toHostName } from '../../jail/edge/host-names.ts'
 import { checkKeys, refuse } from '../checks.ts'
 import type { Unfinished } from '../commands/unfinished.ts'
 import type { FileProcess } from '../files/file-process.ts'
@@ -16,20 +17,31 @@ import { startFileTask } from '../files/start-file-task.ts'
 import type { Governed } from '../governed.ts'
 import type { Spaces } from '../spaces.ts'
 import { PortServer } from './port-server.ts'
+import type { PortPlace } from './port-server.ts'
+import { SocketFolder } from './socket-folder.ts'
 
 export interface ExposePortOptions {
   /** The host address to listen on. Default 127.0.0.1, which only programs of this machine can reach. */
   readonly host?: string
   /** The port on the host. Default: a free one. */
   readonly port?: number
+  /**
+   * Names of this machine that requests over HTTP may have in `Host`, besides addresses, `localhost` and names below it.
+   * `'any'` does not look: then a page of the web can read what the server answers.
+   */
+  readonly hosts?: readonly string[] | 'any'
+  /** Listens on a Unix socket that only this user can reach, instead of a port. */
+  readonly socket?: boolean
 }
 
 /** A sandbox's server that programs of the host can reach. */
 export interface ExposedPort extends AsyncDisposable {
   /** The port inside the sandbox. */
   readonly port: number
-  /** `http://…` with the host's address and port, although the server may speak any protocol. */
+  /** `http://…` with the host's address and port, although the server may speak any protocol. `unix:…` for a socket. */
   readonly url: string
+  /** Where the Unix socket is. */
+  readonly socketPath?: string
   /** Closes the port and its connections. */
   close(): Promise<void>
 }
@@ -41,6 +53,7 @@ export interface ExposedPortsParts {
 }
 
 const portsMax = 16
+const hostsMax = 64
 
 export class ExposedPorts {
   readonly #parts: ExposedPortsParts
@@ -54,23 +67,28 @@ export class ExposedPorts {
 
   /** Throws INVALID_REQUEST, QUEUE_FULL and what the policy throws. */
   async expose(port: unknown, given?: ExposePortOptions): Promise<ExposedPort> {
-    const { host = '127.0.0.1', port: outside = 0 } = checkKeys(given, ['host', 'port'])
     if (!isPort(port) || port === 0) throw refuse('port: must be a number from 1 to 65535')
-    if (!isPort(outside)) throw refuse('options.port: must be a number from 0 to 65535')
-    if (typeof host !== 'string' || isIP(host) === 0) throw refuse('options.host: must be an IP address')
-    const begun = await this.#parts.governed.beginPort(port, host)
-    const server = new PortServer(() => this.#dial(port))
+    const { host, outside, hosts, isSocket } = checkOptions(given)
+    const begun = await this.#parts.governed.beginPort(port, isSocket ? 'unix' : host)
+    const server = new PortServer(() => this.#dial(port), hosts)
+    let folder: SocketFolder | undefined
     const close = endOnce(async () => {
       this.#open.delete(close)
       await server.close()
+      await folder?.[Symbol.asyncDispose]()
       await begun.end({ outcome: 'done' })
     })
     try {
       this.#requireRoom()
       this.#open.add(close)
-      await listen(server, { host, port: outside })
+      if (isSocket) folder = await SocketFolder.make()
+      const socketPath = folder?.socket
+      await listen(server, socketPath === undefined ? { host, port: outside } : { path: socketPath })
       if (this.#isOver) throw new LazaretError('SANDBOX_GONE')
-      return { port, url: urlOf(server.address), close, [Symbol.asyncDispose]: close }
+      const common = { port, close, [Symbol.asyncDispose]: close }
+      return socketPath === undefined
+        ? { ...common, url: urlOf(server.address) }
+        : { ...common, url: `unix:${socketPath}`, socketPath }
     } catch (error) {
       await begun.fail(error)
       await close()
@@ -101,10 +119,28 @@ export class ExposedPorts {
 const isPort = (port: unknown): port is number =>
   typeof port === 'number' && Number.isInteger(port) && port >= 0 && port <= 65_535
 
-async function listen(
-  server: PortServer,
-  at: { readonly host: string; readonly port: number },
-): Promise<void> {
+function checkOptions(given: ExposePortOptions | undefined) {
+  const { host, port, hosts = [], socket = false } = checkKeys(given, ['host', 'port', 'hosts', 'socket'])
+  const outside = port ?? 0
+  if (!isPort(outside)) throw refuse('options.port: must be a number from 0 to 65535')
+  if (host !== undefined && (typeof host !== 'string' || isIP(host) === 0))
+    throw refuse('options.host: must be an IP address')
+  if (typeof socket !== 'boolean') throw refuse('options.socket: must be true or false')
+  if (socket && (host !== undefined || port !== undefined))
+    throw refuse('options.socket: goes without `host` and `port`')
+  // No page of the web reaches a Unix socket.
+  const names = hosts === 'any' || socket ? ('any' as const) : readNames(hosts)
+  return { host: host ?? '127.0.0.1', outside, hosts: names, isSocket: socket }
+}
+
+function readNames(hosts: unknown): string[] {
+  const names = Array.isArray(hosts) ? hosts.slice(0, hostsMax + 1).map((one) => toHostName(String(one))) : []
+  const known = names.filter((name) => name !== undefined)
+  if (Array.isArray(hosts) && known.length === hosts.length && known.length <= hostsMax) return known
+  throw refuse(`options.hosts: must be 'any' or a list of up to ${hostsMax} names without ports`)
+}
+
+async function listen(server: PortServer, at: PortPlace): Promise<void> {
   try {
     await server.listen(at)
   } catch (cause) {

@@ -4,17 +4,23 @@ import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 
 import type { FileProcess } from '../files/file-process.ts'
+import { FirstRequest, refusal } from './first-request.ts'
 
 /** Each connection is a process of the sandbox. */
 const connectionsMax = 64
 
+export type PortPlace = { readonly host: string; readonly port: number } | { readonly path: string }
+
 export class PortServer {
   readonly #dial: () => FileProcess
+  readonly #hosts: readonly string[] | 'any'
   readonly #server = createServer({ allowHalfOpen: true, noDelay: true })
   readonly #sockets = new Set<Socket>()
+  #canReset = true
 
-  constructor(dial: () => FileProcess) {
+  constructor(dial: () => FileProcess, hosts: readonly string[] | 'any') {
     this.#dial = dial
+    this.#hosts = hosts
     this.#server.maxConnections = connectionsMax
     this.#server.on('connection', (socket) => this.#serve(socket))
   }
@@ -24,13 +30,14 @@ export class PortServer {
   }
 
   /** Like a sandbox, the port does not keep an idle host process alive. */
-  async listen(at: { readonly host: string; readonly port: number }): Promise<void> {
+  async listen(at: PortPlace): Promise<void> {
+    this.#canReset = 'port' in at
     this.#server.listen(at).unref()
     await once(this.#server, 'listening')
   }
 
   async close(): Promise<void> {
-    for (const socket of this.#sockets) socket.resetAndDestroy()
+    for (const socket of this.#sockets) this.#reset(socket)
     if (!this.#server.listening) return
     const closed = once(this.#server, 'close')
     this.#server.close()
@@ -46,26 +53,48 @@ export class PortServer {
         this.#sockets.delete(socket)
         process.kill()
       })
-      void sendAll(socket, process).catch(() => undefined)
+      void sendAll(socket, process, new FirstRequest(this.#hosts)).catch(() => undefined)
       // A broken connection is reset, so the client does not mistake a part of the answer for the whole.
-      void receiveAll(socket, process).catch(() => socket.resetAndDestroy())
+      void receiveAll(socket, process, () => this.#reset(socket)).catch(() => this.#reset(socket))
     } catch {
       this.#sockets.delete(socket)
-      socket.resetAndDestroy()
+      this.#reset(socket)
     }
+  }
+
+  /** A Unix socket has no reset. */
+  #reset(socket: Socket): void {
+    if (this.#canReset) socket.resetAndDestroy()
+    else socket.destroy()
   }
 }
 
-async function sendAll(socket: Socket, process: FileProcess): Promise<void> {
-  for await (const bytes of socket.iterator({ destroyOnReturn: false })) await process.write(bytes as Buffer)
+async function sendAll(socket: Socket, process: FileProcess, first: FirstRequest): Promise<void> {
+  for await (const bytes of socket.iterator({ destroyOnReturn: false })) {
+    const passed = first.take(bytes as Buffer)
+    if (passed === undefined) return refuse(socket, process)
+    if (passed.length > 0) await process.write(passed)
+  }
+  const rest = first.end()
+  if (rest === undefined) return refuse(socket, process)
+  if (rest.length > 0) await process.write(rest)
   process.end()
+  return undefined
 }
 
-async function receiveAll(socket: Socket, process: FileProcess): Promise<void> {
-  for await (const bytes of process.output) if (!socket.write(bytes)) await drained(socket)
+function refuse(socket: Socket, process: FileProcess): void {
+  socket.end(refusal)
+  socket.destroySoon()
+  process.kill()
+}
+
+async function receiveAll(socket: Socket, process: FileProcess, reset: () => void): Promise<void> {
+  for await (const bytes of process.output)
+    if (!socket.writableEnded && !socket.write(bytes)) await drained(socket)
   const { exitCode } = await process.exit
+  if (socket.writableEnded) return
   if (exitCode === 0) socket.destroySoon()
-  else socket.resetAndDestroy()
+  else reset()
 }
 
 async function drained(socket: Socket): Promise<void> {

@@ -70,7 +70,7 @@ test('a client that has said its last word still gets the answer', async () => {
   await using sandbox = await serve()
   await using exposed = await sandbox.exposePort(3000)
   const socket = connect(Number(new URL(exposed.url).port), '127.0.0.1')
-  socket.end('GET /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+  socket.end('GET /hello HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
   assert.match(await everything(socket), /hello\n/)
 })
 
@@ -88,7 +88,7 @@ test('it ends when it is closed, and with its sandbox, open connections included
   const [first, second] = [await sandbox.exposePort(3000), await sandbox.exposePort(3000)]
   const held = connect(Number(new URL(second.url).port), '127.0.0.1')
   held.on('error', () => undefined)
-  held.write('GET /never HTTP/1.1\r\nHost: a\r\n\r\n')
+  held.write('GET /never HTTP/1.1\r\nHost: localhost\r\n\r\n')
   assert.equal(await textOf(`${second.url}/hello`), 'hello\n')
   await first.close()
   await assert.rejects(fetch(first.url), /fetch failed/)

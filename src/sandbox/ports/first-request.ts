@@ -1,0 +1,77 @@
+/**
+ * Looks at what a client says first on an exposed port. A page of the web can have its own name resolve to 127.0.0.1 (DNS
+ * rebinding) and then read what the server answers; its requests still name the page's host. So a request of HTTP must
+ * name an address, `localhost`, or a host that the caller of `exposePort()` named. Other protocols pass.
+ * Stops: rebound names. Does not stop: programs of this machine, and pages that send requests whose answers they cannot read.
+ */
+import { isIP } from 'node:net'
+
+/** As much as Node's own servers take, and in how many pieces: each of them costs the host some work. */
+const headBytesMax = 16 * 1024
+const piecesMax = 64
+const requestLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ +\S.* HTTP\/1\.\d\s*$/
+/** What may become one. */
+const lineBegin = /^[!#$%&'*+.^_`|~0-9A-Za-z-]*(?: [^\n]*)?$/
+
+export class FirstRequest {
+  readonly #hosts: readonly string[] | 'any'
+  #held: Buffer = Buffer.alloc(0)
+  #isDecided: boolean
+  #pieces = 0
+
+  constructor(hosts: readonly string[] | 'any') {
+    this.#hosts = hosts
+    this.#isDecided = hosts === 'any'
+  }
+
+  /** What may be passed on by now: nothing while more has to be seen. Undefined for a request that is refused. */
+  take(bytes: Buffer): Buffer | undefined {
+    if (this.#isDecided) return bytes
+    this.#held = Buffer.concat([this.#held, bytes])
+    const verdict = this.#judge(this.#held.toString('latin1').trimStart())
+    if (verdict === 'refused') return undefined
+    if (verdict === 'undecided') return Buffer.alloc(0)
+    this.#isDecided = true
+    return this.#held
+  }
+
+  /** What is left when the client says no more. Undefined for a request that has no end. */
+  end(): Buffer | undefined {
+    if (this.#isDecided) return Buffer.alloc(0)
+    const isRequest = requestLine.test(this.#held.toString('latin1').trimStart().split('\n', 1)[0] ?? '')
+    return isRequest ? undefined : this.#held
+  }
+
+  #judge(text: string): 'passed' | 'refused' | 'undecided' {
+    const isTooLong = text.length > headBytesMax || ++this.#pieces > piecesMax
+    const unfinished = isTooLong ? 'refused' : 'undecided'
+    const lines = text.split('\n')
+    const last = lines.pop() ?? ''
+    const [line, ...headers] = lines
+    if (line === undefined) return lineBegin.test(last) ? unfinished : 'passed'
+    if (!requestLine.test(line)) return 'passed'
+    const end = headers.findIndex((header) => header.trim() === '')
+    if (end === -1) return unfinished
+    return this.#isAllowed(headers.slice(0, end)) ? 'passed' : 'refused'
+  }
+
+  #isAllowed(headers: readonly string[]): boolean {
+    const hosts = headers.flatMap((header) => /^host[ \t]*:(.*)$/i.exec(header.trimEnd())?.[1] ?? [])
+    const name = hosts[0]?.trim().toLowerCase().replace(/:\d*$/, '') ?? ''
+    if (hosts.length !== 1) return false
+    const isOwn =
+      name === 'localhost' || name.endsWith('.localhost') || isIP(name.replaceAll(/^\[|\]$/g, '')) !== 0
+    return isOwn || this.#hosts.includes(name)
+  }
+}
+
+const text = 'The Host header names another server. `exposePort(port, { hosts })` allows more names.\n'
+
+export const refusal = [
+  'HTTP/1.1 403 Forbidden',
+  'Content-Type: text/plain',
+  `Content-Length: ${text.length}`,
+  'Connection: close',
+  '',
+  text,
+].join('\r\n')
