@@ -19,6 +19,7 @@ export const sectionNames = [
   'command',
   'isolates',
   'fairness',
+  'http',
 ] as const
 export type SectionName = (typeof sectionNames)[number]
 
@@ -54,6 +55,8 @@ export async function runSection(name: SectionName, options: BenchOptions): Prom
       return await (await import('./sections/command.ts')).benchCommand(options)
     case 'isolates':
       return await (await import('./sections/isolates.ts')).benchIsolates(options)
+    case 'http':
+      return await (await import('./sections/http.ts')).benchHttp(options)
     case 'fairness':
       return await (await import('./sections/fairness.ts')).benchFairness(options)
   }

@@ -1,0 +1,37 @@
+/** Four kinds of runs in turn, as a server's callers send them. */
+import type { RunRequest } from '../../src/core/request.ts'
+
+export interface MixedWork {
+  readonly request: RunRequest
+  /** What is printed; for a program that prints nothing, its value. */
+  readonly expected: unknown
+}
+
+export function mixedWork(number: number): MixedWork {
+  const printed = `${number}\n`
+  switch (number % 4) {
+    case 0:
+      return { request: { language: 'shell', code: `echo ${number}` }, expected: printed }
+    case 1:
+      return {
+        request: { language: 'python', code: 'input_data * 2', input: number },
+        expected: number * 2,
+      }
+    case 2:
+      return {
+        request: { language: 'javascript', runtime: 'snippet', code: `emit('${number}\\n')` },
+        expected: printed,
+      }
+    default:
+      return { request: { language: 'javascript', code: `console.log(${number})` }, expected: printed }
+  }
+}
+
+/** Undefined for what is right. */
+export function faultOfMixed(
+  { expected }: MixedWork,
+  { value, stdout }: { readonly value?: unknown; readonly stdout: string },
+): string | undefined {
+  const given = typeof expected === 'string' ? stdout : value
+  return given === expected ? undefined : `expected ${String(expected)}, not ${String(given)}`
+}

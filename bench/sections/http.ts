@@ -1,0 +1,151 @@
+/** Mixed runs at one rate, from two hundred keep-alive clients and from the server's own process, slices of both in turn. */
+import { fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { Agent, request as openRequest } from 'node:http'
+import { loadavg } from 'node:os'
+import { text } from 'node:stream/consumers'
+
+import { toResult } from '../../src/adapters/client/remote-run.ts'
+import { writeRun } from '../../src/adapters/client/write-request.ts'
+import type { ResultDocument } from '../../src/core/result.ts'
+import { atRate } from '../measure/at-rate.ts'
+import type { Rate, RateLoad } from '../measure/at-rate.ts'
+import type { HostFigures, HostRequest } from '../measure/http-host.ts'
+import { faultOfMixed, mixedWork } from '../measure/mixed-work.ts'
+import { quantile } from '../measure/statistics.ts'
+import type { BenchOptions } from '../options.ts'
+import { progress } from '../progress.ts'
+import { goalAtMost } from '../table.ts'
+import type { Figures, Table } from '../table.ts'
+
+const clients = 200
+/** About a third of what two processors of a small server hold. */
+const perSecond = 20
+/** Pairs of slices. */
+const rounds = 6
+const token = 'bench-0123456789abcdef'
+const MiB = 1024 * 1024
+
+const sides = ['library', 'http'] as const
+type Side = (typeof sides)[number]
+
+export async function benchHttp({ seconds }: BenchOptions): Promise<Table[]> {
+  progress('http')
+  await using host = await startHost()
+  const agents = Array.from({ length: clients }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
+  const run: Readonly<Record<Side, (rate: Rate) => Promise<RateLoad>>> = {
+    library: (rate) => host.ask<RateLoad>({ kind: 'library', rate }),
+    http: (rate) => sendAtRate(rate, { url: host.url, agents }),
+  }
+  const slices: Record<Side, Slice[]> = { library: [], http: [] }
+  const rate = { perSecond, ms: (seconds * 1000) / 2 }
+  // Workers are parked from the second run of a kind on.
+  for (const side of sides) await run[side]({ perSecond, ms: 1000 })
+  for (let round = 0; round < rounds; round++)
+    for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
+      await host.ask<HostFigures>({ kind: 'look' })
+      const load = await run[side](rate)
+      slices[side].push({ ...load, ...(await host.ask<HostFigures>({ kind: 'look' })) })
+    }
+  for (const agent of agents) agent.destroy()
+  return [toTable(slices)]
+}
+
+type Slice = RateLoad & HostFigures
+
+function toTable({ library, http }: Readonly<Record<Side, readonly Slice[]>>): Table {
+  const figures = { library: figuresOf(library), http: figuresOf(http) }
+  const added = (figure: string): number => (figures.http[figure] ?? 0) - (figures.library[figure] ?? 0)
+  const residents = http.map(({ residentBytes }) => residentBytes / MiB)
+  // By then its pools have what they keep.
+  const growth = (residents.at(-1) ?? 0) - (residents[Math.floor(residents.length / 2)] ?? 0)
+  return {
+    title: `${clients} keep-alive clients, ${perSecond} mixed runs per second`,
+    unit: 'ms',
+    load: loadavg()[0] ?? 0,
+    rows: sides.map((name) => ({ name, figures: figures[name] })),
+    goals: [
+      goalAtMost('p99 over HTTP ≤ the library’s own + 2 ms', added('p99'), 2),
+      goalAtMost('event loop delay p99 ≤ 20 ms', figures.http['loop p99'] ?? 0, 20),
+      goalAtMost('the server grows by ≤ 16 MiB in the second half', growth, 16),
+    ],
+    notes: [
+      `HTTP adds ${added('cpu/run').toFixed(2)} ms of processor time of the server to a run, at p50 ${added('p50').toFixed(2)} ms`,
+    ],
+    wrong: [...library, ...http].flatMap(({ wrong }) => wrong),
+  }
+}
+
+/** Medians of the slices: one slice in which others had the processors decides nothing. */
+function figuresOf(slices: readonly Slice[]): Figures {
+  const median = (figure: (slice: Slice) => number): number => quantile(slices.map(figure), 0.5)
+  return {
+    p50: median(({ times }) => quantile(times, 0.5)),
+    p99: median(({ times }) => quantile(times, 0.99)),
+    'cpu/run': median(({ cpuMs, times }) => cpuMs / times.length),
+    'waited/run': median(({ waitedMs, times }) => waitedMs / times.length),
+    'loop p99': median(({ loopDelayP99Ms }) => loopDelayP99Ms),
+    MiB: median(({ residentBytes }) => residentBytes / MiB),
+  }
+}
+
+interface Server {
+  readonly url: string
+  readonly agents: readonly Agent[]
+}
+
+function sendAtRate(rate: Rate, { url, agents }: Server): Promise<RateLoad> {
+  return atRate(rate, async (number) => {
+    const work = mixedWork(number)
+    const agent = agents[number % agents.length]
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const sent = openRequest(`${url}/v1/run`, {
+      method: 'POST',
+      headers,
+      ...(agent !== undefined && { agent }),
+    })
+    sent.end(writeRun(work.request))
+    const [response] = await once(sent, 'response')
+    const body = await text(response)
+    if (response.statusCode !== 200) return `${response.statusCode}: ${body.slice(0, 200)}`
+    return faultOfMixed(work, toResult(JSON.parse(body) as ResultDocument))
+  })
+}
+
+interface Host extends AsyncDisposable {
+  readonly url: string
+  ask<Answer>(request: HostRequest): Promise<Answer>
+}
+
+async function startHost(): Promise<Host> {
+  const child = fork(new URL('../measure/http-host.ts', import.meta.url), [token])
+  const [url] = (await nextMessage(child)) as [string]
+  return {
+    url,
+    async ask<Answer>(request: HostRequest) {
+      const answered = nextMessage(child)
+      child.send(request)
+      const [answer] = await answered
+      return answer as Answer
+    },
+    async [Symbol.asyncDispose]() {
+      const ended = once(child, 'exit')
+      child.disconnect()
+      await ended
+    },
+  }
+}
+
+async function nextMessage(child: ChildProcess): Promise<unknown[]> {
+  const ended = new AbortController()
+  const exit = once(child, 'exit', { signal: ended.signal }).then(([code]) => {
+    throw new Error(`The server's process ended with ${code}.`)
+  })
+  exit.catch(() => undefined)
+  try {
+    return await Promise.race([once(child, 'message', { signal: ended.signal }), exit])
+  } finally {
+    ended.abort()
+  }
+}
