@@ -9,6 +9,7 @@ import { rolldown } from 'rolldown'
 import type { Plugin } from 'rolldown'
 import { breakLines } from './break-lines.ts'
 import { bundledPackages } from './bundled-packages.ts'
+import { nameBuiltinModules } from './builtin-modules.ts'
 import { licencesOf } from './licences.ts'
 
 /** Beside the package's entries: the command, and what threads and processes start with. These keep their places. */
@@ -44,7 +45,8 @@ export async function bundleHost(build: string, entries: readonly string[]): Pro
     codeSplitting: { groups: [{ name: 'root', test: rootModule }] },
   })
   for (const one of output)
-    if (one.type === 'chunk') writeFileSync(join(build, one.fileName), breakLines(one.code))
+    if (one.type === 'chunk')
+      writeFileSync(join(build, one.fileName), breakLines(nameBuiltinModules(one.code)))
   rmSync(rootModule)
   writeFileSync(join(build, 'LICENSES.txt'), `${licencesOf(bundledPackages)}\n`)
 }

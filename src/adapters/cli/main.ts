@@ -17,10 +17,10 @@ if (major < 22 || (major === 22 && minor < 12)) {
     process.chdir(process.env['INIT_CWD'])
   // What V8 compiled once, it reads from then on, where the package's folder belongs to whoever runs this. In a folder of
   // somebody else root would leave files that its owner cannot remove. Elsewhere is no place for it: V8 trusts what it reads.
-  const { statSync } = await import('node:fs')
+  const { statSync } = process.getBuiltinModule('node:fs')
   const folder = `${import.meta.dirname}/../../..`
   if (statSync(folder).uid === process.getuid?.()) {
-    const { enableCompileCache } = await import('node:module')
+    const { enableCompileCache } = process.getBuiltinModule('node:module')
     enableCompileCache(`${folder}/.compile-cache`)
   }
   if (process.argv[2] === 'snippet') await import('./commands/snippet-thread.ts')

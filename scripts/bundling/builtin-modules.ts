@@ -1,0 +1,51 @@
+/**
+ * How a bundle gets Node's own modules. An import reads every export of one, and some exports load further modules when
+ * they are read; `process.getBuiltinModule` reads what is named. Modules that many runs do without are loaded by the first
+ * call of one of their functions.
+ */
+import { parse } from 'acorn'
+import type { ImportDeclaration, ImportSpecifier } from 'acorn'
+
+/** Together they take as long to load as half an empty script. */
+const loadedByCalls: readonly string[] = [
+  'node:crypto',
+  'node:dns/promises',
+  'node:fs/promises',
+  'node:stream/promises',
+  'node:v8',
+  'node:zlib',
+]
+
+export function nameBuiltinModules(code: string): string {
+  const { body } = parse(code, { ecmaVersion: 'latest', sourceType: 'module', allowHashBang: true })
+  return body
+    .filter((one) => one.type === 'ImportDeclaration')
+    .filter(({ source, specifiers }) => String(source.value).startsWith('node:') && specifiers.length > 0)
+    .toReversed()
+    .reduce((text, one) => `${text.slice(0, one.start)}${declare(one)}${text.slice(one.end)}`, code)
+}
+
+function declare({ source, specifiers }: ImportDeclaration): string {
+  const module = `process.getBuiltinModule(${JSON.stringify(source.value)})`
+  const named = specifiers.filter((one) => one.type === 'ImportSpecifier')
+  const whole = specifiers.filter((one) => one.type !== 'ImportSpecifier')
+  const isLate = loadedByCalls.includes(String(source.value)) && whole.length === 0
+  return [
+    ...whole.map(({ local }) => `const ${local.name} = ${module};`),
+    ...(isLate ? named.map((one) => declareLate(one, module)) : []),
+    ...(isLate || named.length === 0 ? [] : [`const { ${named.map(describe).join(', ')} } = ${module};`]),
+  ].join('\n')
+}
+
+const describe = (one: ImportSpecifier): string => `${nameOf(one)}: ${one.local.name}`
+
+/** A declaration, which is there before the chunk's first statement. */
+function declareLate(one: ImportSpecifier, module: string): string {
+  const { name } = one.local
+  const real = `${module}.${nameOf(one)}`
+  return `function ${name}(...given) { return new.target ? new (${real})(...given) : ${real}(...given) }`
+}
+
+function nameOf({ imported }: ImportSpecifier): string {
+  return imported.type === 'Identifier' ? imported.name : String(imported.value)
+}
