@@ -1,4 +1,4 @@
-/** Which tests belong to which file: the events of a file come together, and its end last. */
+/** Assigns tests to files: the events of a file arrive together, and its end last. */
 import type { TestEvent } from 'node:test/reporters'
 import { groupEnding } from './plan/processes.ts'
 import { readProcessorTimes } from './processor-time.ts'

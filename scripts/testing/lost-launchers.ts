@@ -1,4 +1,4 @@
-/** Launchers of this checkout whose host is dead. They should have died with it, and their cells with them. */
+/** Finds launchers of this checkout whose host is dead. They should have ended with it, with their cells. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-/** What a pass came to, and the reporter of node:test that writes it down. */
+/** The results of a pass, and the reporter of node:test that writes them. */
 import { inspect } from 'node:util'
 import type { TestEvent } from 'node:test/reporters'
 import { FileCounts, isFailure, shortPath } from './file-counts.ts'

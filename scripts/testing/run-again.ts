@@ -1,14 +1,13 @@
-/** Files of a pass that run a second time, and what the pass comes to with them. */
+/** Which files of a pass run a second time, and the results of the pass with them. */
 import { groupEnding } from './plan/processes.ts'
 import type { PassResults } from './results.ts'
 
-/** More failures than this come from the change, not from a slow machine. */
+/** More failures than this are caused by the change, not by a slow machine. */
 const failedFilesMax = 3
 
 /**
- * The runner of Node reads what a process of tests reports in pieces, and loses its place where a piece ends within a
- * header: then the process counts as failed, with "Unable to deserialize cloned data", and the files that it had not come
- * to as missing.
+ * Node's runner reads the reports of a test process in chunks, and fails if a chunk ends within a header. Then the process
+ * counts as failed ("Unable to deserialize cloned data"), and the files that it had not started count as missing.
  */
 export function lostFiles(files: readonly string[], results: PassResults): string[] {
   if (!results.failures.some(isOfLostReport)) return []
@@ -16,7 +15,7 @@ export function lostFiles(files: readonly string[], results: PassResults): strin
   return files.filter((file) => !ended.has(file))
 }
 
-/** Where a few files of many failed, these: alone, they fail again unless only the others made them slow. */
+/** The failed files, if they are few among many. Alone they fail again, unless the load of the others caused the failure. */
 export function fewFailed(files: readonly string[], { failures }: PassResults): string[] {
   const failed = files.filter((file) => failures.some((failure) => isOf(file, failure)))
   const isAll = failures.every(
@@ -25,17 +24,17 @@ export function fewFailed(files: readonly string[], { failures }: PassResults): 
   return isAll && failed.length <= failedFilesMax && failed.length < files.length ? failed : []
 }
 
-/** The results of a pass in which `files` count as they came out the second time. */
+/** The results of a pass, with the second results of `files`. */
 export function withSecondRun(
   first: PassResults,
   second: PassResults,
   files: readonly string[],
 ): PassResults {
-  // A hook that they share counts as a test of the file that it stands in.
+  // A hook that the files share is reported under the support file that defines it.
   const isAgain = (name: string) => isOfSupport(name) || files.some((file) => isOf(file, name))
   const kept = first.files.filter(({ file }) => !files.includes(file))
   const replaced = first.files.filter(({ file }) => files.includes(file))
-  // What did not run the second time has not passed.
+  // A test that did not run the second time has not passed.
   const isSkipped = (failure: string) => second.skipped.some(({ name }) => name === failure)
   const failures = first.failures.filter(
     (failure) => isSkipped(failure) || (!isAgain(failure) && !isOfLostReport(failure)),
@@ -54,7 +53,7 @@ export function withSecondRun(
   }
 }
 
-/** Tests that failed beside others and passed alone. */
+/** Tests that failed in the pass and passed alone. */
 function steadied(
   first: PassResults,
   second: PassResults,
@@ -69,7 +68,7 @@ function steadied(
   )
 }
 
-/** What stands for a file that a process did not come to. */
+/** The name under which a file is reported that its process did not start. */
 export function missing(file: string): string {
   return `${file}${missingEnding}`
 }

@@ -1,4 +1,4 @@
-/** Runs one pass of `node --test`, in its own temporary folder that must be empty afterwards. */
+/** Runs one pass of `node --test` in its own temporary folder, which must be empty afterwards. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -23,7 +23,7 @@ import { oldestHost, thisHost } from './test-host.ts'
 import type { TestHost } from './test-host.ts'
 import { WithoutLayers } from '../../test/support/hosts/without-layer.ts'
 
-/** Ends a test that waits for what never comes; the slowest good one takes a tenth of this. */
+/** Ends a test that waits for ever. The slowest test takes a tenth of this. */
 const testMs = 120_000
 
 const nothing: PassResults = {
@@ -40,7 +40,7 @@ const nothing: PassResults = {
 const asUser = join(import.meta.dirname, 'as-user.ts')
 
 export async function runPass(planned: Pass): Promise<PassResults> {
-  // An earlier pass takes its time, and somebody may be working here: a file that is gone is no obstacle.
+  // Somebody may be editing while earlier passes run, so a file may be gone by now.
   const pass = { ...planned, files: planned.files.filter((file) => existsSync(file)) }
   const obstacle = findObstacle(pass)
   if (obstacle !== undefined) {
@@ -61,7 +61,7 @@ export async function runPass(planned: Pass): Promise<PassResults> {
 const removalMs = 20_000
 const lookEveryMs = 100
 
-/** The launcher of a killed host removes what its guests have left, which takes as long as there is of it. */
+/** The launcher of a killed host removes its guests' files, which may take a while. */
 async function leftIn(folder: string): Promise<string[]> {
   const deadline = performance.now() + removalMs
   for (;;) {
@@ -71,7 +71,7 @@ async function leftIn(folder: string): Promise<string[]> {
   }
 }
 
-/** A host that is killed, or a worker thread that is terminated, leaves the empty folder of its runs to the next start. */
+/** A killed host, or a terminated worker thread, leaves the empty folder of its runs; the next start removes it. */
 function isOfDeadHost(folder: string, name: string): boolean {
   if (!/^lazaret-\d+-\d+-\d+-\d+$/.test(name)) return false
   try {
@@ -82,7 +82,7 @@ function isOfDeadHost(folder: string, name: string): boolean {
   }
 }
 
-/** Why the pass cannot run at all, if so. */
+/** The reason if the pass cannot run at all. */
 function findObstacle({ userId, files }: Pass): string | undefined {
   if (userId === undefined) return undefined
   const look = `for (const file of process.argv.slice(1)) fs.accessSync(file, fs.constants.R_OK)`
@@ -98,10 +98,10 @@ interface Folders extends Disposable {
   readonly host: TestHost
   readonly home: string
   readonly temporary: string
-  /** What Node keeps of the modules it has compiled: each file of tests is a process, and most load the same ones. */
+  /** Node's compile cache: each test file is a process, and most load the same modules. */
   readonly compiled: string
   readonly results: string
-  /** Files that make several files of tests share a process. */
+  /** The generated files that each run several test files in one process. */
   readonly groups: string
   readonly without: WithoutLayers | undefined
 }
@@ -117,10 +117,10 @@ function makeFolders({ userId, lacking }: Pass, host: TestHost): Folders {
     groups: inRoot('groups'),
   }
   for (const folder of Object.values(folders)) mkdirSync(folder)
-  // As /tmp is: tests of root's become other users, and guests have their own ids.
+  // The mode of /tmp, because root's tests become other users, and guests have their own ids.
   chmodSync(root, 0o711)
   chmodSync(folders.temporary, 0o1777)
-  // Node keeps it by user: commands that tests start as others would compile themselves each time.
+  // Node keeps one cache for each user. Otherwise commands that tests start as another user would be compiled each time.
   chmodSync(folders.compiled, 0o1777)
   if (userId !== undefined) for (const folder of Object.values(folders)) chownSync(folder, userId, userId)
   const without = lacking === undefined ? undefined : new WithoutLayers()
@@ -135,7 +135,7 @@ function makeFolders({ userId, lacking }: Pass, host: TestHost): Folders {
   }
 }
 
-/** Files whose reports were lost, and a few that failed among many: these alone, so that nothing but a test itself fails. */
+/** Runs files again whose reports were lost, and a few that failed among many, so that a failure shows a defect of the test. */
 async function runFilesAgain(pass: Pass, folders: Folders, results: PassResults): Promise<PassResults> {
   const lost = lostFiles(pass.files, results)
   const whole = await runAgain({ ...pass, files: lost }, { folders, results, why: 'whose reports were lost' })
@@ -192,7 +192,7 @@ async function runFiles(pass: Pass, folders: Folders): Promise<PassResults> {
   return { ...others, failures: [...failures, ...problems], failed: failed + problems.length }
 }
 
-/** A process that ends early takes the files with it that it had not come to. */
+/** The files that a process had not started when it ended early. */
 function findMissing(files: readonly string[], results: PassResults): string[] {
   const ended = new Set(results.files.map(({ file }) => file))
   return files.filter((file) => !ended.has(file)).map(missing)
@@ -209,15 +209,15 @@ function environment({ userId, isInForks }: Pass, folders: Folders): NodeJS.Proc
   const { PATH, NODE_EXTRA_CA_CERTS: certificates } = process.env
   return {
     ...{ PATH, LANG: 'C.UTF-8', HOME: home, ...own },
-    // Whom this machine trusts: without it no registry answers a plain user.
+    // The certificates that this machine trusts. Without them a plain user could reach no registry.
     ...(certificates !== undefined && { NODE_EXTRA_CA_CERTS: certificates }),
   }
 }
 
-/** Somebody wants the runner to end; no further pass should start. */
+/** The runner was interrupted; no further pass may start. */
 export class Interrupted extends Error {}
 
-/** Whether it ended on its own within `wallMs`. */
+/** Returns whether the process ended on its own within `wallMs`. */
 async function waitFor(child: ChildProcess, wallMs: number): Promise<boolean> {
   const deadline = AbortSignal.timeout(wallMs)
   const interruption = new AbortController()

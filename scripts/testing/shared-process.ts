@@ -1,6 +1,6 @@
 /**
- * Several files of tests in one process, one after another: each is a test that holds the tests and the hooks of its
- * file. None may change what the others see, and whether it has is looked at after each.
+ * Runs several test files in one process, one after another. Each file becomes a test that contains its tests and hooks.
+ * After each file, a check fails if it has changed what later files see.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -9,13 +9,13 @@ import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import { sayProcessorTime, usedHereMs } from './processor-time.ts'
 
-/** Each test in it has its own limit. */
+/** The time of a whole file; each test in it has its own limit. */
 const fileMs = 15 * 60_000
 
-/** What the files use of each other's: a process that starts no other, one that does, or a Lazaret with its cells. */
+/** What the files share: a process without children, one with children, or a Lazaret with its cells. */
 export type Sharing = 'nothing' | 'process' | 'Lazaret'
 
-/** From here on the runner waits for tests in tests. */
+/** The first version whose runner waits for tests inside tests. */
 const waitsSince = 24
 
 export async function testTogether(files: readonly string[], sharing: Sharing): Promise<void> {
@@ -43,7 +43,7 @@ export async function testTogether(files: readonly string[], sharing: Sharing): 
 
 const { TMPDIR: temporaryFolder } = process.env
 
-/** A check for what is left takes its own folder for as long as its process lives, which is longer here. */
+/** The leak check owns its folder as long as its process lives, which is longer here. */
 function restoreTemporaryFolder(): void {
   if (temporaryFolder === undefined) delete process.env['TMPDIR']
   else process.env['TMPDIR'] = temporaryFolder
@@ -51,7 +51,7 @@ function restoreTemporaryFolder(): void {
 
 const unclean = 'The file has left the process changed, which others use after it.'
 
-/** Names alone: a variable may hold a secret, and this is printed. */
+/** Only names, because this is printed and a variable may hold a secret. */
 function namesOfChanges(before: Surroundings, now: Surroundings): string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(now)])]
   return names.filter((name) => before[name] !== now[name])
@@ -62,12 +62,12 @@ type Surroundings = Readonly<Record<string, string | undefined>>
 /** What a file can change for all others. */
 function lookAround(sharing: Sharing): Surroundings {
   const variables = Object.entries(process.env).map(([name, value]) => [`variable ${name}`, value] as const)
-  // The runner's own come and go.
+  // Those of the runner itself change.
   const events = process.eventNames().filter((name) => name !== 'exit')
   const listeners = events.map(
     (name) => [`listener to ${String(name)}`, `${process.listenerCount(name)}`] as const,
   )
-  // zod keeps its settings there, and Node what `fetch` needs when somebody first looks at it.
+  // zod keeps its settings there. Node adds what `fetch` needs at its first use.
   const globals = namesIn(globalThis).filter((name) => !/^('__zod_|Symbol\(undici\.)/.test(name))
   const prototypes = [Object, Array, Function, Map, Promise, String].flatMap((one) => namesIn(one.prototype))
   return {
@@ -86,7 +86,7 @@ function namesIn(one: object): string[] {
   return Reflect.ownKeys(one).map((key) => inspect(key))
 }
 
-/** More than before when a process has been started and has ended: every process touches memory. */
+/** Grows whenever a child has ended, because every process touches memory. */
 function pagesOfEndedChildren(): string | undefined {
   const stat = readFileSync('/proc/self/stat', 'utf8')
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[8]

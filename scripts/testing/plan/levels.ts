@@ -1,6 +1,6 @@
 /**
- * At which levels the tests of a file mean something. A file that is on none of these lists, and is not pure by what it
- * imports, runs at all of them: a list can only take away, and gives the reason.
+ * At which levels the tests of a file run. A file runs at all levels unless a list below takes some away, with the reason, or
+ * unless its imports show that it is pure.
  */
 import { attacksFromForks } from './attacks-from-forks.ts'
 import { sameForEveryUser } from './same-for-every-user.ts'
@@ -8,8 +8,8 @@ import { classOf } from './test-class.ts'
 import type { TestClass } from './test-class.ts'
 
 /**
- * The user who runs the tests, and the machine. `started` is the user who started the runner, which is root where the
- * others can be had.
+ * The user who runs the tests, and the machine. `started` is the user who started the runner; the other users are possible
+ * only if that is root.
  */
 export type Level =
   | 'started'
@@ -22,9 +22,9 @@ export type Level =
   | 'plain user, in forks'
 
 /**
- * The owner of a cell determines its ids, its capabilities and the accounting. These tests are not about those, but
- * about what guests can reach with namespaces and without: as the user who started the runner, and without namespaces
- * as the weaker of the two users.
+ * These tests check what guests can reach with and without namespaces. They do not check what depends on the owner of a
+ * cell: ids, capabilities and accounting. So they run as the user who started the runner, and without namespaces as the weaker
+ * of the two users.
  */
 const sameForEveryOwner = [
   ...['hostile-input', 'memory'].map((name) => `test/adapters/code-execution/${name}.test.ts`),
@@ -41,31 +41,31 @@ const sameForEveryOwner = [
 ]
 
 /**
- * Root without namespaces counts as root does, and hides as a plain user without them does. The contract of the runtimes
- * is tried with both; attacks and limits, which are sharper, with root without namespaces too.
+ * Root without namespaces has root's accounting and a plain user's isolation. The contract of the runtimes runs with both
+ * users, and tests of attacks and limits also run as root without namespaces.
  */
 const notAsRootWithoutNamespaces = ['test/contracts/runtimes.test.ts']
 
 /**
- * They make machines that lack something, or plans with namespaces, and cannot on one that lacks these already. What is
- * left of sandboxes there test/sandbox/lifecycle/degraded.test.ts says.
+ * These tests need namespaces: they simulate machines that lack something, or apply plans with namespaces.
+ * test/sandbox/lifecycle/degraded.test.ts checks what remains of sandboxes without namespaces.
  */
 const notWithoutNamespaces = [
   ...sameForEveryUser,
   'test/compatibility/',
   'test/sandbox/',
-  // Environments are not built there, which test/environments/refusals.test.ts shows.
+  // Without namespaces no environment is built, see test/environments/refusals.test.ts.
   'test/environments/environments.test.ts',
   'test/environments/hostile-packages.test.ts',
-  // A code context, which takes a space.
+  // A code context needs a space.
   'test/adapters/cli/repl/repl.test.ts',
   'test/escape/files/archive-of-many.test.ts',
-  // What the host itself reads and executes, before any cell exists.
+  // The host reads and executes these before any cell exists.
   'test/escape/host/configuration-of-others.test.ts',
   'test/escape/host/packages-of-others.test.ts',
   'test/escape/host/steer-the-probe.test.ts',
   'test/escape/sandbox/',
-  // Without namespaces nobody is a fork.
+  // Without namespaces there are no forks.
   'test/escape/siblings/attack-the-zygote.test.ts',
   'test/escape/siblings/learn-from-siblings.test.ts',
   // Its guest needs its own address to connect to.
@@ -80,7 +80,7 @@ const notWithoutNamespaces = [
   'test-deep/',
 ]
 
-/** What does not depend on the Node of the host: it looks at sources, or at what guests are. */
+/** Independent of the host's Node: these tests look at sources or at guests. */
 const sameOnOldest = [
   ...[
     'architecture',
@@ -114,7 +114,7 @@ const sameOnOldest = [
   'test-deep/',
 ]
 
-/** Wide rather than sharp: what daily tests show on the oldest Node with fewer cases. */
+/** Many cases of one kind; daily tests check the same on the oldest Node with fewer cases. */
 const wideOnOldest = [
   'test/adapters/actor/execution.test.ts',
   'test/adapters/actor/protocol.test.ts',
@@ -138,21 +138,21 @@ const wideOnOldest = [
   ),
 ]
 
-/** What these tests themselves need of the Node that runs them, which what they test does without. */
+/** Tests that themselves need a newer Node, although what they test does not. */
 const notOnOldest = [
-  // Its other process watches what is loaded, by a hook that is younger.
+  // Its other process watches imports with a hook that the oldest Node lacks.
   'test/observe/signed-receipts',
-  // It compares with the prompt of that Node, which is to be the guests' own.
+  // It compares with the prompt of the guests' Node, which would be another one.
   'test/adapters/cli/output/printed-values',
-  // Their clock stands still, or they look at what keeps no process alive, and older runners let one end that waits for
-  // nothing else.
+  // They use a fake clock, or check what does not keep a process alive. Older runners end a process that waits for nothing
+  // else.
   'test/adapters/snippet-tool/memory',
   'test/pool/threads.test.ts',
   'test/sandbox/commands/endless-output',
   'test/sandbox/processes',
-  // An older Node opens many sources at one time, and here it has no descriptors for that.
+  // An older Node opens many sources at one time, and this test leaves it too few descriptors.
   'test/engine/refusals/out-of-descriptors',
-  // They dispose of what they made with a stack of the language, or in programs that use its syntax.
+  // They use DisposableStack, or programs with `using`.
   'test/jail/machine/live-ids',
   'test/jail/view/refused-views',
   'test/sandbox/files/host-opens-nothing',
@@ -162,8 +162,8 @@ const notOnOldest = [
 ]
 
 /**
- * As a plain user on the oldest Node each of these would take minutes, or start an engine once more for what knows nothing
- * of who started it, where each of the two alone has been tried.
+ * These do not run as a plain user on the oldest Node: other passes cover the user and the Node separately, and the tests
+ * take minutes or do not depend on the user.
  */
 const notBothAtOnce = [
   'test/adapters/cli/commands/isolate',

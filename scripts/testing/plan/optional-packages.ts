@@ -1,10 +1,10 @@
 /**
- * Skips that a machine without an optional package has, which count against no bound. A test that only believes that a
- * package is missing is not excused: the runner looks for itself, and not in the way in which the tests do.
+ * Skips that a missing optional package excuses. They do not count against a pass's bound. The runner checks for the package
+ * itself, in another way than the tests do, so a test that wrongly believes it missing is not excused.
  */
 import { spawnSync } from 'node:child_process'
 
-/** Programs by name. Compilers, interpreters and Bun are not optional: too much would go without them. */
+/** Programs by name. Compilers, interpreters and Bun are not optional: without them too many tests would be skipped. */
 const programs = [
   'bwrap',
   'chromium',
@@ -47,7 +47,7 @@ const packages: readonly OptionalPackage[] = [
 
 const found = new Map<OptionalPackage, boolean>()
 
-/** Whether a test was skipped because of a package that is really not here. */
+/** Whether a test was skipped because of a package that is really missing. */
 export function isExcused(reason: string): boolean {
   return packages.some((one) => one.reason.test(reason) && !isHere(one))
 }
@@ -59,7 +59,7 @@ function isHere(one: OptionalPackage): boolean {
 }
 
 function canImport(module: string): boolean {
-  // That of Debian's packages. Others on PATH may be for their owner alone.
+  // The Python of Debian's packages. Others on PATH may be only for their owner.
   const python = process.env['LAZARET_TEST_PYTHON'] ?? '/usr/bin/python3'
   return answers(python, ['-I', '-c', `import ${module}`])
 }

@@ -12,45 +12,45 @@ export interface Pass {
   readonly files: readonly string[]
   /** Run as this user instead of as the user who started the runner. */
   readonly userId?: number
-  /** Run by the oldest Node that is promised, instead of by this one. */
+  /** Run by the oldest supported Node instead of by this one. */
   readonly isOnOldest?: boolean
-  /** Guests are forks of a zygote where they can be: test/support/in-forks.ts. */
+  /** Guests are forks of a zygote where possible: test/support/in-forks.ts. */
   readonly isInForks?: boolean
-  /** What the machine is without for everything in this pass, by the kernel's own word. */
+  /** What the kernel refuses to everything in this pass. */
   readonly lacking?: readonly Lacking[]
   /**
-   * More skips than this, beside those that missing optional packages excuse, fail the pass: a suite that quietly stops running
-   * is worse than one that fails. Raise it only together with the test that adds a skip.
+   * More skips than this fail the pass, because a suite that quietly stops running is worse than one that fails. Skips that a
+   * missing optional package excuses do not count. Raise it only together with the test that adds a skip.
    */
   readonly skippedMax: number
-  /** Everything together; a test that holds a descriptor or a timer keeps its file from ending. */
+  /** The whole pass may take this long. (A test that holds a descriptor or a timer keeps its file from ending.) */
   readonly wallMs: number
-  /** At one time. */
+  /** How many files run at one time. */
   readonly processes: number
-  /** Whether files that failed run a second time, alone, when they are few. */
+  /** Whether failed files run a second time, alone, if they are few. */
   readonly mayFailOnce?: boolean
 }
 
 /**
- * `daily`: what a change needs, at the level of whoever runs it. `rest`: everything else, so that the two together leave
- * nothing out and run nothing twice; with `wide` the suites that find little on any one day, too. `oldest`: on the
- * oldest Node alone.
+ * `daily`: the tests that a change needs, as the user who started the runner. `rest`: everything else; together the two leave
+ * nothing out and run nothing twice. `wide`: also the suites that rarely find anything. `oldest`: only tests on the oldest
+ * Node.
  */
 export type Tier = 'daily' | 'rest' | 'wide' | 'oldest'
 
 export interface Wanted {
   readonly tier: Tier
-  /** Nothing but files that are, or lie below, one of these. */
+  /** Only these files, and files below these folders. */
   readonly filters: readonly string[]
   readonly isRoot: boolean
 }
 
-/** Everyone may have this id; nothing on a usual distribution does. It is not `nobody`, whom files may belong to. */
+/** An id that no usual distribution assigns. Not `nobody`, who may own files. */
 const plainUserId = 65_533
 
-/** What `npm test` leaves to `npm run test:all`, which runs it as whoever started it, too. */
+/** Tests that `npm test` leaves to `npm run test:all`, which runs them as the user who started it, too. */
 export const notDaily = [
-  // What is wide rather than sharp: tables, long runs, and what daily tests show with fewer cases.
+  // Many cases of one kind: tables, long runs, and behaviour that daily tests check with fewer cases.
   'test-deep/',
   'test/adapters/snippet-tool/memory',
   'test/adapters/snippet-tool/output-cap',
@@ -69,12 +69,11 @@ export const notDaily = [
   'test/properties/round-trip',
   'test/properties/python-kinds',
   'test/properties/snippet-determinism',
-  // The contract of the runtimes once more: where a worker waits for each run, for Node, whose harness is Bun's, and over
-  // HTTP.
+  // The contract of the runtimes again: with parked workers, for Node (which has Bun's harness), and over HTTP.
   'test/contracts/parked-runtimes',
   'test/contracts/node-runtime',
   'test/contracts/remote-runtimes',
-  // Pages, examples and the package, as readers and strangers use them.
+  // Pages, examples and the package, as users meet them.
   'test/agents/',
   'test/examples',
   'test/extending',
@@ -82,7 +81,7 @@ export const notDaily = [
   'test/package',
   'test/readme',
   'test/safe-defaults',
-  // One process of the command, or one start of an engine, for each of many cases.
+  // Many cases, each with a process of the command or a start of an engine.
   'test/adapters/cli/commands/env',
   'test/adapters/cli/commands/exec',
   'test/adapters/cli/commands/interruption',
@@ -114,7 +113,7 @@ export const notDaily = [
   'test/runtimes/javascript/patched-realm',
   'test/runtimes/python/environments',
   'test/runtimes/python/packages',
-  // What happens to sandboxes, pools and services where something fails or somebody is hostile; what they are for is daily.
+  // Failures and hostile clients of sandboxes, pools and services; their ordinary use is tested daily.
   'test/adapters/code-execution/crashes',
   'test/adapters/code-execution/growth',
   'test/adapters/code-execution/memory',
@@ -125,8 +124,8 @@ export const notDaily = [
   'test/sandbox/files/hostile-guests',
   'test/sandbox/files/model',
   'test/sandbox/files/tar-attacks',
-  // Attacks that go on until a limit ends them, in many ways or a thousand times. What these limits are for is attacked
-  // every day by others: fork-bomb, memory-bomb, output-flood, outlast-the-deadline, forged-frames, kill-the-launcher.
+  // Long attacks that a limit ends, with many variants or repetitions. Daily tests attack the same limits: fork-bomb,
+  // memory-bomb, output-flood, outlast-the-deadline, forged-frames, kill-the-launcher.
   'test/escape/files/archive-of-many',
   'test/escape/engines/block-the-engine',
   'test/escape/limits/burn-the-cpu',
@@ -152,14 +151,14 @@ export const notDaily = [
   'test/escape/host/sudden-deaths',
 ]
 
-/** The same again with more rounds, more values, more modules: minutes that find little on any one day. */
+/** The same tests with more rounds, values and modules. They take minutes and rarely find anything. */
 const wide = ['test-deep/wide/']
 
-/** On a machine with a compiler, Python, Bun, git and cgroups a few cases still have nothing to run on. */
+/** Even on a machine with a compiler, Python, Bun, git and cgroups, a few cases cannot run. */
 const rootSkippedMax = { daily: 6, rest: 4 }
 /** Without cgroups and separate ids, the cases about these have nothing to inspect. */
 const plainUserSkippedMax = 24
-/** Without namespaces tests look at what is there instead; what remains is as above, without the cgroups of containers. */
+/** Without namespaces, tests check what replaces them. The remaining skips are those above, except for cgroups of containers. */
 const withoutNamespacesSkippedMax = { root: 15, plainUser: 20 }
 
 const minute = 60_000
@@ -187,10 +186,10 @@ export function planPasses(wanted: Wanted): Pass[] {
   return passes.filter(({ files }) => files.length > 0)
 }
 
-/** Files wait for half of their time: of fewer, too often none or one wants a processor. */
+/** Files spend half of their time waiting, so fewer of them would leave processors idle. */
 const processesAtOnce = Math.min(6, 3 * availableParallelism())
 
-/** What measures time runs when nothing else does. */
+/** Tests that measure time run when nothing else does. */
 function isAboutTime(file: string): boolean {
   return file.endsWith('.timing.test.ts')
 }
@@ -290,7 +289,7 @@ function planOnOldest(isRoot: boolean): PlannedLevel[] {
   return [started, plain]
 }
 
-/** Files of tests that are, or lie below, one of the filters; all of them without filters. */
+/** The test files that the filters name, or that lie below a named folder; without filters, all of them. */
 function findFiles(filters: readonly string[]): string[] {
   const wanted = filters.map((filter) => relative(process.cwd(), resolve(filter)))
   const files = globSync(['test/**/*.test.ts', 'test-deep/**/*.test.ts']).sort()

@@ -5,20 +5,20 @@ import { classOf } from './test-class.ts'
 import type { Sharing } from '../shared-process.ts'
 import type { TestClass } from './test-class.ts'
 
-/** What `node --test` is given: a file of tests, or one that makes several of them share its process. */
+/** An argument of `node --test`: a test file, or a file that runs several test files in its process. */
 export interface PlannedProcess {
-  /** Set where several files share it. */
+  /** Set if several files share the process. */
   readonly group?: { readonly name: string; readonly sharing: Sharing }
   readonly files: readonly string[]
 }
 
-/** This number of processes keeps both processors busy to the end; few enough that starting them costs nothing. */
+/** Enough processes to keep both processors busy to the end, and so few that their start takes little time. */
 const groupsOf = { pure: 2, shared: 4, 'by turns': 8 }
 const sharingOf = { pure: 'nothing', shared: 'Lazaret', 'by turns': 'process' } as const
 
 /**
- * Older runners do not wait for tests in tests, but for those in suites, which are all begun at once: only pure files
- * bear that, and the others have a process each.
+ * Older runners do not wait for tests inside tests. They wait for tests inside suites, but start all suites at once. Only
+ * pure files work that way, so the others get a process each.
  */
 export function planProcesses(
   files: readonly string[],
@@ -35,7 +35,7 @@ export function planProcesses(
   ]
 }
 
-/** Neighbours are alike, so they are dealt out in turn. */
+/** Neighbouring files take similar times, so they are distributed in turn. */
 function divide(name: keyof typeof groupsOf, files: readonly string[]): PlannedProcess[] {
   const count = Math.min(groupsOf[name], files.length)
   const sharing = sharingOf[name]
@@ -45,7 +45,7 @@ function divide(name: keyof typeof groupsOf, files: readonly string[]): PlannedP
   }))
 }
 
-/** Paths for `node --test`, whose folder is the checkout `root`. */
+/** Paths for `node --test`, which runs in the checkout `root`. */
 export function writeProcesses(
   processes: readonly PlannedProcess[],
   { folder, root }: { readonly folder: string; readonly root: string },

@@ -1,12 +1,12 @@
 /**
- * Which processes the tests of a file need. It is derived from what the file says, so that nobody keeps a list: a file
- * that is not known to be harmless has its own process.
+ * Which process a test file runs in. This is derived from the file's text, so there is no list to maintain. A file that is
+ * not known to be harmless gets its own process.
  *
  * - `pure`: starts no process, no thread and no cell. All of these share one process, whoever runs them.
- * - `shared`: runs guests with the Lazaret that `useLazaret()` makes for everyone. A few dozen of these share a process
- *   and that Lazaret; `shared-process.ts` looks after each file whether it has left the process as it was.
- * - `by turns`: makes Lazarets, sandboxes or launchers of its own and ends them. A few dozen of these have a process one
- *   after another, which `shared-process.ts` looks after in the same way.
+ * - `shared`: runs guests with the Lazaret of `useLazaret()`. A few dozen of these files share a process and that Lazaret.
+ *   After each file `shared-process.ts` checks that it has left the process unchanged.
+ * - `by turns`: creates and ends its own Lazarets, sandboxes or launchers. A few dozen of these files run in one process, one
+ *   after another, with the same check.
  * - `alone`: everything else.
  */
 import { computedImport, filesLoadedBy, readSource } from './imports.ts'
@@ -19,7 +19,7 @@ const harmless = [
   ...['stream', 'stream/consumers', 'string_decoder', 'test', 'timers/promises', 'url', 'util', 'v8', 'zlib'],
 ].map((name) => `node:${name}`)
 
-/** What guests have started, and servers and children of a test's own, end with its file: the leak check looks. */
+/** Also allowed for files that run guests: the leak check finds guests, servers and children that outlive their file. */
 const harmlessBesideGuests = [
   ...harmless,
   ...['child_process', 'dgram', 'dns', 'dns/promises', 'http', 'inspector', 'module', 'net', 'vm'].map(
@@ -29,25 +29,25 @@ const harmlessBesideGuests = [
 ]
 
 /**
- * A file with these words measures the process that it runs in, stops its clock or changes what all files see. Where they
- * stand in the code of a guest the file has a process for nothing.
+ * A file with these words measures its own process, stops its clock or changes what all files see. If they occur only in a
+ * guest's code, the file gets its own process needlessly.
  */
 const ofTheWholeProcess = [
   /\bmock\b|\bgc\(/,
   /\bprocess\.(memoryUsage|resourceUsage|cpuUsage|threadCpuUsage|report|setuid|umask|chdir|title)\b/,
   /\bloop-delay\b|\bresident-memory\b/,
-  // An SDK is there for everybody from then on.
+  // A registered SDK stays for all later files.
   /\bsetGlobal(TracerProvider|ContextManager)\b/,
-  // The bundler leaves its own name among the globals.
+  // The bundler adds a global name.
   /\bfrom 'rolldown'/,
-  // Looks at all names that there are, which makes some of them.
+  // Reading every global name creates some of them.
   /\bnode-names\b/,
 ]
 
-/** A harness finds its packages from the program that its process was started with. */
+/** A harness finds its packages by way of the program that its process runs. */
 const looksAtOwnProgram = /\bprocess\.argv\b/
 
-/** These strike, or count, what their own process has started. */
+/** These files kill or count the children of their own process. */
 const looksAtChildren = /\blistDescendants\(process\.pid\)|\blistCells\(/
 
 const known = new Map<string, TestClass>()
@@ -68,7 +68,7 @@ function classify(file: string): TestClass {
   if (modulesOf(loaded).every((name) => isHarmless(name, harmless))) return 'pure'
   if (!modulesOf(ofTests).every((name) => isHarmless(name, harmlessBesideGuests))) return 'alone'
   if (/\buseLazaret\(\)/.test(readSource(file).text)) return 'shared'
-  // A file that takes long would only keep others waiting.
+  // A slow file would delay the others.
   if (file.startsWith('test-deep/') || looksAtChildren.test(readSource(file).text)) return 'alone'
   return 'by turns'
 }
@@ -78,6 +78,6 @@ function modulesOf(files: readonly string[]): string[] {
 }
 
 function isHarmless(name: string, allowed: readonly string[]): boolean {
-  // A package that is not Node's own does whatever its modules do.
+  // Packages are not modules of Node; they are judged by the modules that they import.
   return allowed.includes(name) || !(name.startsWith('node:') || name === computedImport)
 }
