@@ -4,7 +4,7 @@ import { closeSync, openSync, readSync } from 'node:fs'
 
 import { timerMsMax } from './limits.ts'
 
-/** Time and randomness come from here, so that tests can control them. */
+/** All code gets time and randomness from here, so that tests can control them. */
 export interface Clock {
   /** Milliseconds on a monotonic clock. */
   now(): number
@@ -67,20 +67,20 @@ export function processorMs(): number {
   return (user + system) / 1000
 }
 
-/**
- * This many random bytes, each as a character below U+0100, because only texts cross between realms that share no
- * objects.
- */
+/** Random bytes, each as a character below U+0100, because only text can cross between realms that share no objects. */
 export function randomText(bytes: number): string {
   return randomFillSync(Buffer.allocUnsafe(bytes)).toString('latin1')
 }
 
-/** From 0 to 1, not for secrets. */
+/** A random number from 0 to 1, not for secrets. */
 export function randomFraction(): number {
   return Math.random()
 }
 
-/** Keeps the process alive until the function is called; neither a promise nor our threads do that. */
+/**
+ * Keeps the process alive until the returned function is called; neither a promise nor one of Lazaret's threads does
+ * that.
+ */
 export function holdProcess(clock: Clock): () => void {
   return clock.after(timerMsMax, () => undefined)
 }

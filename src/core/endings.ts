@@ -1,9 +1,9 @@
-/** Ends several things: all of them, even if some fail, and the caller gets every failure in one error. */
+/** Ends several things. A failure does not stop the others, and the caller gets all failures in one error. */
 import { LazaretError } from './errors/errors.ts'
 
 export type EndStep = () => unknown
 
-/** One after another. Throws END_FAILED, named after `what` could not be ended, when all have been tried. */
+/** Ends them one after another. After trying all, throws END_FAILED with the names of those that could not be ended. */
 export async function endInOrder(what: string, steps: Iterable<EndStep>): Promise<void> {
   const failures: unknown[] = []
   for (const step of steps) {
@@ -16,7 +16,7 @@ export async function endInOrder(what: string, steps: Iterable<EndStep>): Promis
   throwIfAny(what, failures)
 }
 
-/** All at one time. Throws as `endInOrder` does. */
+/** Ends them all at the same time. Throws as `endInOrder` does. */
 export async function endTogether(what: string, steps: Iterable<EndStep>): Promise<void> {
   const ends = await Promise.allSettled([...steps].map(async (step) => step()))
   throwIfAny(
@@ -25,7 +25,7 @@ export async function endTogether(what: string, steps: Iterable<EndStep>): Promi
   )
 }
 
-/** For things that end synchronously. Throws as `endInOrder` does. */
+/** The same for things that end synchronously. Throws as `endInOrder` does. */
 export function endAtOnce(what: string, steps: Iterable<() => void>): void {
   const failures: unknown[] = []
   for (const step of steps) {

@@ -1,10 +1,10 @@
 /**
- * The keys of large objects that were read from JSON, as their reader saw them: listing the keys of an object with a
- * hundred thousand takes the engine tens of milliseconds, in one piece.
+ * Remembers the keys of large objects that were read from JSON, because listing a hundred thousand keys blocks the
+ * engine for tens of milliseconds.
  */
 const known = new WeakMap<object, readonly string[]>()
 
-/** Smaller objects are listed in no time. */
+/** Listing the keys of smaller objects takes no measurable time. */
 export const knownKeysMin = 4096
 
 export function rememberKeys(object: object, keys: readonly string[]): void {

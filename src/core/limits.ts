@@ -43,7 +43,9 @@ const TiB = 1024 * 1024 * MiB
 export const timerMsMax = 2 ** 31 - 1
 
 interface LimitRange<Value> {
-  /** For a run that asks for none. `null` means no bound; a request may ask for it only if it is the default. */
+  /**
+   * The limits of a run that names none. `null` means no bound; a request may ask for that only if it is the default.
+   */
   readonly usual: Value
   readonly least: number
   readonly most: number
@@ -69,7 +71,7 @@ export const limitRanges: { readonly [Name in LimitName]: LimitRange<Limits[Name
 
 export const limitNames = Object.keys(limitRanges) as LimitName[]
 
-/** One answer for each limit. */
+/** A value for each limit. */
 export function perLimit<Value>(answer: (name: LimitName) => Value): Record<LimitName, Value> {
   const answers: Partial<Record<LimitName, Value>> = {}
   for (const name of limitNames) answers[name] = answer(name)
@@ -93,7 +95,7 @@ export interface Clamp {
   readonly by: 'ceiling' | 'memory' | 'machine'
 }
 
-/** What really enforces a limit in a run, as its receipt names it. */
+/** The mechanism that enforces a limit in a run, as its receipt names it. */
 export type LimitMechanism =
   | 'cgroup'
   | 'rlimit'

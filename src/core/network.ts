@@ -1,7 +1,7 @@
-/** A network that is a policy: what a guest may reach, by name, and what it has reached. */
+/** Network policies: which hosts a guest may reach, and which it has reached. */
 
 export const networkModes = ['none', 'host'] as const
-/** A network that a request names by one word. */
+/** The networks that a request can name by one word. */
 export type NetworkMode = (typeof networkModes)[number]
 
 export const networkKinds = [...networkModes, 'policy', 'local-policy'] as const
@@ -11,7 +11,7 @@ export const networkKinds = [...networkModes, 'policy', 'local-policy'] as const
  */
 export type NetworkKind = (typeof networkKinds)[number]
 
-/** What a guest may reach. Everything else does not exist for it. Only TCP, and only through the host. */
+/** What a guest may reach, over TCP and through the host. Everything else does not exist for the guest. */
 export interface NetworkPolicy {
   /**
    * `api.example.com`, `*.example.org:443` (every name below it, at any depth), `203.0.113.0/24:5432`,
@@ -19,13 +19,13 @@ export interface NetworkPolicy {
    * the machine's own addresses only by a range that names them.
    */
   readonly allow: readonly string[]
-  /** In the same form; without a port: all. Wins over `allow`. */
+  /** In the same form as `allow`, over which it takes precedence. Without a port, it applies to all ports. */
   readonly deny?: readonly string[] | undefined
   /** Connections at one time. Default 64. */
   readonly connectionsMax?: number | undefined
   /** Bytes of all connections, both directions together. Default 1 GiB. */
   readonly bytesMax?: number | undefined
-  /** How long finding and reaching an address may take. Default 10 000. */
+  /** How long looking up and connecting to an address may take. Default 10 000. */
   readonly connectMs?: number | undefined
 }
 
@@ -37,7 +37,7 @@ export const networkDefaults = {
   connectMs: 10_000,
 } as const
 
-/** Why the guest did not reach something. */
+/** Why a guest could not reach a host. */
 export type RefusalReason =
   /** No rule allows it. */
   | 'not-allowed'
@@ -47,7 +47,7 @@ export type RefusalReason =
   | 'not-found'
   /** Its addresses are private, for special use, or those of the machine, and no rule names their range. */
   | 'special-address'
-  /** `connectionsMax` were open. */
+  /** `connectionsMax` connections were open. */
   | 'connections'
   /** `bytesMax` was used up. */
   | 'bytes'
@@ -76,13 +76,13 @@ export interface NetworkRefusal {
   readonly count: number
 }
 
-/** What a guest did in a network that is a policy, as the host saw it. */
+/** What a guest did under a network policy, as the host saw it. */
 export interface NetworkReport {
   readonly hosts: readonly ReachedHost[]
   readonly refused: readonly NetworkRefusal[]
-  /** Further hosts and refusals that are not listed one by one. */
+  /** The number of further hosts and refusals, which are not listed. */
   readonly unlisted: number
-  /** Rules that would have let it through where none did, for a person to judge. */
+  /** Rules that would have allowed the refused connections, for a person to judge. */
   readonly wouldAllow: readonly string[]
 }
 
@@ -105,17 +105,17 @@ export function sumNetwork({ hosts, refused }: NetworkReport): NetworkTotals {
   }
 }
 
-/** What the cell has of its own: a policy's guest is in a network namespace like any other. */
+/** The cell's kind of network: with a policy, a guest has a network namespace like any other guest. */
 export function networkModeOf(network: Network = 'none'): NetworkMode {
   return typeof network === 'string' ? network : 'none'
 }
 
-/** In one word, for figures and records. */
+/** The network in one word, for metrics and records. */
 export function nameNetwork(network: Network = 'none'): NetworkMode | 'policy' {
   return typeof network === 'string' ? network : 'policy'
 }
 
-/** What came between two reports of one network. */
+/** The difference between two reports about one network. */
 export function reportSince(
   before: NetworkReport | undefined,
   after: NetworkReport | undefined,

@@ -13,7 +13,7 @@ const all = new WeakMap<AbortSignal, Listening>()
 /** Calls back once when the signal is aborted, unless the returned function was called before. */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const listening = all.get(signal) ?? listen(signal)
-  // The same function may be registered twice.
+  // Wrapped, because the same function may be registered twice.
   const own = () => callback()
   listening.callbacks.add(own)
   return () => {

@@ -34,7 +34,7 @@ export type Outcome =
 type OutcomeOf<Kind> = Extract<Outcome, { readonly kind: Kind }>
 
 interface OutcomeRow<One> {
-  /** Of the command that ran it. */
+  /** The exit code of the command line that ran the program. */
   readonly exitCode: (outcome: One) => number
   /** What happened, for adapters without their own text for it. */
   readonly says: (outcome: One) => string
@@ -59,7 +59,7 @@ const rows: { readonly [Kind in Outcome['kind']]: OutcomeRow<OutcomeOf<Kind>> } 
     says: ({ exitCode }) => `ended with exit code ${exitCode}`,
   },
   failed: {
-    // A failure never looks like success, whatever exit code the guest's process had.
+    // A failure never gets exit code 0, whatever exit code the guest's process had.
     exitCode: ({ exitCode }) => (exitCode === 0 ? 1 : exitCode),
     says: () => 'ended by an error',
   },
@@ -100,14 +100,14 @@ export function sayOutcome(outcome: Outcome): string {
   return rowOf(outcome).says(outcome)
 }
 
-/** What to do about it, where that can be said. */
+/** Advice for the author of the program, where there is any. */
 export function adviseOn(outcome: Outcome): string | undefined {
   return rowOf(outcome).advice?.(outcome)
 }
 
 /** Real-time signals have no name in Node and arrive with their number. */
 function signalNumber(signal: string): number {
-  // Loaded here: whoever only says what happened may be in a browser.
+  // Imported on demand, because the rest of this file also runs in browsers.
   const { constants } = process.getBuiltinModule('node:os')
   const known = Object.entries(constants.signals).find(([name]) => name === signal)
   return known?.[1] ?? Number(/\d+$/.exec(signal)?.[0] ?? 0)

@@ -1,7 +1,7 @@
 /** What workers have loaded ahead of a run: modules of Python, packages of JavaScript. */
 import type { Language } from './request.ts'
 
-/** The operator's, by language; a plain list is for Python only. */
+/** The operator's modules and packages, by language. A plain list applies only to Python. */
 export type Preload =
   | readonly string[]
   | {
@@ -11,7 +11,7 @@ export type Preload =
       readonly node?: readonly string[]
     }
 
-/** Those for programs in this language. */
+/** The modules or packages for programs in this language. */
 export function preloadFor(preload: Preload, language: Language): readonly string[] {
   const { python = [], node = [] } = isList(preload) ? { python: preload } : preload
   switch (language) {

@@ -1,7 +1,7 @@
 /**
- * Built-ins as they were when this module loaded. Guest code may patch `JSON`, `Map.prototype` or `Array.prototype`;
- * what the harness and the encoder do after that must not change, so they use these and never a method of an object.
- * The same care forbids `for…of`, spread and destructuring of arrays there: they run a patched iterator.
+ * Built-ins as they were when this module loaded. Guest code may patch `JSON`, `Map.prototype` or `Array.prototype`. To
+ * behave the same afterwards, the harness and the encoder use these functions and never call a method of an object. The
+ * same care forbids `for…of`, spread and destructuring of arrays there: they run a patched iterator.
  */
 type Method<Self, Arguments extends unknown[], Result> = (this: Self, ...rest: Arguments) => Result
 
@@ -40,7 +40,7 @@ export const bytesLength = uncurryThis(
   ) => number,
 )
 
-/** The message of whatever was thrown, without trusting it. */
+/** The message of any thrown value, read without running its code. */
 export function messageOf(thrown: unknown): string {
   try {
     if (typeof thrown === 'object' && thrown !== null) {

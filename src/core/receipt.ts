@@ -47,7 +47,7 @@ export type FoundBy = 'configured' | 'own' | 'packaged' | 'path' | 'system'
 export interface Receipt {
   readonly start: StartKind
   readonly runtime: RuntimeName
-  /** Only for a run in its own process. Commands of a sandbox find the same Node, Bun and Python. */
+  /** Only for a run in its own process. Commands of a sandbox use the Node, Bun and Python of this list. */
   readonly interpreter?: Interpreter
   readonly protection: Protection
   /** The layers that were applied, by name, e.g. `pid-namespace`, `seccomp`, `landlock-7`. */
@@ -63,7 +63,7 @@ export interface Receipt {
   readonly clamped: readonly LimitName[]
   /** Facts the kernel stated about the guest process, e.g. `NoNewPrivs`, `Seccomp`, `CapBnd`, `uid_map`. */
   readonly observed: Readonly<Record<string, string>>
-  /** Where the network was a policy: what the guest reached, and what it was refused. */
+  /** With a network policy: the hosts that the guest reached, and those that were refused. */
   readonly network?: NetworkReport
   /** With the option `receipts`: the signed statement. `verifyReceipt()` of `lazaret/observe` checks it. */
   readonly signature?: SignedStatement
@@ -94,29 +94,29 @@ export interface Statement {
   readonly clientClass: 'named' | 'anonymous'
   /** The id of the sandbox in which it was done. */
   readonly sandbox?: string
-  /** The id of the code context that it was done in. */
+  /** The id of the code context in which it was done. */
   readonly context?: string
   readonly language?: Language
   readonly runtime?: RuntimeName
-  /** As the interpreter says it. */
+  /** The version that the interpreter reports. */
   readonly runtimeVersion?: string
   readonly network?: NetworkMode | 'policy'
   readonly service?: 'jupyter'
   readonly operation?: FileOperation
-  /** Of a sandbox, which was opened to programs of the host. */
+  /** The port of a sandbox that was opened to programs of the host. */
   readonly port?: number
   /** How many workers were requested. */
   readonly count?: number
   /** The number of a command's credentials. */
   readonly credentials?: number
-  /** The program's text, or the command's. */
+  /** The text of the program or the command. */
   readonly code?: Digest
   /** The hash of a text itself; for any other value, of its tagged encoding. */
   readonly input?: Digest
   readonly stdin?: Digest
   /** The hash of the canonical JSON of an object with the hash of each file under its path. */
   readonly files?: Digest
-  /** If the program was read before it ran, or was only read. */
+  /** If validation read the program. */
   readonly validation?: StatedValidation
   readonly outcome: WorkOutcome
   readonly exitCode?: number

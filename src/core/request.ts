@@ -11,7 +11,7 @@ export const cellRuntimeNames = ['bun', 'node', 'python', 'shell'] as const
 /** How a language runs in a cell. */
 export type CellRuntimeName = (typeof cellRuntimeNames)[number]
 
-/** Those whose interpreter an operator may choose; the shell is always the machine's. */
+/** The runtimes whose interpreter an operator may choose; the shell is always the machine's. */
 export type ToolchainName = Exclude<CellRuntimeName, 'shell'>
 export const toolchainNames = cellRuntimeNames.filter((name): name is ToolchainName => name !== 'shell')
 
@@ -20,7 +20,7 @@ export const runtimeNames = [...cellRuntimeNames, 'snippet', 'isolate'] as const
 export type RuntimeName = (typeof runtimeNames)[number]
 
 export const realms = ['runtime', 'bare'] as const
-/** What a program in JavaScript finds beside the language. */
+/** Which globals a JavaScript program has besides the language's own. */
 export type Realm = (typeof realms)[number]
 
 /** The part of a request that is plain data. Only `code` and `language` are required. */
@@ -76,7 +76,7 @@ interface RunFields {
    * the guest reach what it names, through the host, and nothing else.
    */
   readonly network?: Network
-  /** Whom the run is for: rate limits, the audit log and fair queues go by it. */
+  /** The client for whom the run is: rate limits, fair queues and the audit log use it. */
   readonly client?: string | undefined
 }
 

@@ -1,8 +1,8 @@
-/** What a caller gets: how the run ended, what it produced, and a receipt for the walls around it. */
+/** The result of a run: how it ended, what it produced, and a receipt of what protected it. */
 import type { Outcome } from './outcome.ts'
 import type { Receipt, Usage } from './receipt.ts'
 
-/** What one console call said. Guest text. */
+/** The output of one console call. Guest text. */
 export interface LogEntry {
   readonly level: 'debug' | 'log' | 'info' | 'warn' | 'error'
   readonly text: string
@@ -10,7 +10,7 @@ export interface LogEntry {
   readonly atMs: number
 }
 
-/** One thing in several formats: MIME type → text, or base64 for binary types. */
+/** One displayed thing in several formats: MIME type → text, or base64 for binary types. */
 export type MimeBundle = Readonly<Record<string, string>>
 
 /** What a guest sends with a display in addition to the bundle. */
@@ -34,7 +34,7 @@ export interface ResultImage {
 export interface RunData {
   readonly id: string
   readonly outcome: Outcome
-  /** Present when the guest produced one: the completion value in JavaScript, the last expression in Python. */
+  /** Present if the guest produced a value: the completion value in JavaScript, the last expression in Python. */
   readonly value?: unknown
   /** The same value in the tagged encoding of docs/guide/values.md: plain JSON that loses nothing. */
   readonly valueTagged?: unknown
@@ -56,7 +56,8 @@ export interface RunData {
 
 export interface ToTextOptions {
   /**
-   * The length of the text, in UTF-16 units. Longer parts keep their beginning and end. Default 30,000, at least 1000.
+   * The greatest length of the text, in UTF-16 units. Longer parts keep their beginning and end. Default 30,000, at
+   * least 1000.
    */
   readonly charsMax?: number
 }

@@ -1,7 +1,10 @@
-/** Secrets that a guest can use without having them: it gets a placeholder, and the host puts the value in on the way out. */
+/**
+ * Secrets that a guest can use without knowing them: the guest gets a placeholder, and the host replaces it by the
+ * value in outgoing requests.
+ */
 
 export const secretPlaces = ['header', 'query', 'json'] as const
-/** Where in a request the value may be put. `json` is a body of that type. */
+/** The parts of a request in which the value may replace the placeholder. `json` is a body of that type. */
 export type SecretPlace = (typeof secretPlaces)[number]
 
 export interface EdgeSecret {
@@ -16,5 +19,5 @@ export interface EdgeSecret {
   readonly in?: readonly SecretPlace[] | undefined
 }
 
-/** By the name of the variable in which guests find the placeholder. */
+/** The secrets, by the name of the variable in which guests find the placeholder. */
 export type EdgeSecrets = Readonly<Record<string, EdgeSecret>>

@@ -1,4 +1,6 @@
-/** What the work comes to, or the signal's reason as soon as that aborts; the work itself is not stopped. */
+/**
+ * Settles as the work does, or rejects with the signal's reason as soon as it aborts. The work itself is not stopped.
+ */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   work.catch(() => undefined)
   const { promise, reject } = Promise.withResolvers<never>()

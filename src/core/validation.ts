@@ -1,4 +1,4 @@
-/** What validation says about a program before it runs. It is advice: the wall does not depend on it. */
+/** What validation says about a program before it runs. This is advice; the isolation does not depend on it. */
 
 /** How far validation goes: not at all, findings with the result, or a refusal of what is of level `high`. */
 export const validationModes = ['off', 'warn', 'enforce'] as const
@@ -10,7 +10,7 @@ export type RiskLevel = 'safe' | 'medium' | 'high'
 export interface Finding {
   /** A row of the table in docs/guide/agent-executor.md. */
   readonly rule: string
-  /** Names what was found. Bounded; it quotes the program. */
+  /** Names what was found. The text is bounded and quotes the program. */
   readonly message: string
   /** 1-based, in the code. */
   readonly line: number

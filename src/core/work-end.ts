@@ -19,15 +19,15 @@ export interface WorkEnd {
   readonly limit?: ReachedLimit
   /** What a program used. */
   readonly usage?: Usage
-  /** How the guest of a run or a command was started. */
+  /** How the guest of a run or a command started. */
   readonly start?: StartKind
   /** Which limits of a run, or of a command's sandbox, were lowered. */
   readonly clamped?: readonly LimitName[]
-  /** What a program did in a network that is a policy. */
+  /** What a program did under a network policy. */
   readonly network?: NetworkTotals
   /** What validation found, if the program was read. */
   readonly validation?: Pick<Validation, 'riskLevel' | 'findings'>
-  /** The statement about a run or a command, if anybody needs it. */
+  /** The statement about a run or a command, if the audit log or a receipt needs it. */
   readonly statement?: Statement
   /** That of its receipt. */
   readonly signature?: Signature
@@ -57,7 +57,7 @@ export function endOfError(error: unknown): WorkEnd {
   return {
     outcome: kind === 'refusal' ? 'refused' : 'fault',
     code,
-    // Only code of that level is refused for what was found in it.
+    // Validation refuses only code with findings of this level.
     ...(findings === undefined ? {} : { validation: { riskLevel: 'high', findings } }),
   }
 }

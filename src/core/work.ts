@@ -73,7 +73,7 @@ export interface CommandWork extends AnyWork {
 }
 
 export const contextLanguages = ['python', 'javascript', 'typescript'] as const
-/** What a code context may speak. */
+/** The languages of code contexts. */
 export type ContextLanguage = (typeof contextLanguages)[number]
 
 /** A code context of a sandbox that is to be created, forked or restarted. */
@@ -81,10 +81,10 @@ export interface ContextWork extends AnyWork {
   readonly kind: 'context'
   readonly sandbox: string
   readonly language: ContextLanguage
-  /** A server that takes code instead, of which nothing more is told. */
+  /** A server that runs code itself; Lazaret reports nothing about that code. */
   readonly service?: 'jupyter'
   readonly limits: Limits
-  /** Names of the variables that it finds. */
+  /** Names of its variables. */
   readonly variables?: readonly string[]
 }
 
@@ -95,11 +95,11 @@ export interface CodeWork extends AnyWork {
   readonly context: string
   readonly language: ContextLanguage
   readonly code: string
-  /** Of those that were set for it since it began. */
+  /** Names of the variables that were set since it began. */
   readonly variables?: readonly string[]
 }
 
-/** `pack` makes a tar, `unpack` takes one apart. */
+/** `pack` creates a tar, `unpack` extracts one. */
 export type FileOperation =
   | ('read' | 'write' | 'list' | 'stat' | 'mkdir' | 'delete' | 'rename' | 'move')
   | ('pack' | 'unpack')
@@ -119,7 +119,7 @@ export interface PortWork extends AnyWork {
   readonly sandbox: string
   /** Inside. */
   readonly port: number
-  /** The host's address that it listens at. */
+  /** The address of the host on which it listens. */
   readonly host: string
 }
 

@@ -1,5 +1,5 @@
 /**
- * The two kinds of bad news that are thrown. (The third, a guest that misbehaves, is a value: `result.outcome`.)
+ * The errors that Lazaret throws: refusals and faults. (A misbehaving guest is a value instead: `result.outcome`.)
  * Every adapter looks up its status and exit code in this table and maps nothing itself.
  */
 import type { ErrorRow } from './error-row.ts'

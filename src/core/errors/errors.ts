@@ -1,4 +1,4 @@
-/** What is thrown. The rows are in error-table.ts. */
+/** The class of all errors that Lazaret throws. The rows are in error-table.ts. */
 import { table } from './error-table.ts'
 import type { ErrorRow } from './error-row.ts'
 import type { Finding } from '../validation.ts'
@@ -14,15 +14,15 @@ export interface LazaretErrorDetails {
   /** Overrides the table's hint if a better one is known. */
   readonly hint?: string
   readonly cause?: unknown
-  /** In place of the table's message, where a contract fixes the words. */
+  /** Replaces the table's message if a contract fixes the wording. */
   readonly message?: string
   /** When it is worth trying again. */
   readonly retryAfterMs?: number
-  /** The findings in the code that were the reason. */
+  /** The findings for which the code was rejected. */
   readonly findings?: readonly Finding[]
 }
 
-/** Thrown when a run was refused or when we failed. A guest that misbehaves never throws. */
+/** Thrown if Lazaret refuses a run or fails itself. A misbehaving guest never causes a throw. */
 export class LazaretError extends Error {
   override readonly name = 'LazaretError'
   readonly code: ErrorCode
@@ -32,7 +32,7 @@ export class LazaretError extends Error {
   readonly retryable: boolean
   /** The status of the HTTP reply for this error, such as 429. */
   readonly httpStatus: number
-  /** The same, under the name that Express and Fastify read. */
+  /** The same status, under the name that Express and Fastify read. */
   readonly statusCode: number
   readonly exitCode: number
   /** When it is worth trying again, if that is known. */

@@ -1,6 +1,6 @@
 /**
- * A refusal shared by many entry points, apart from the policy, so that a command without an engine loads nothing of
- * it.
+ * A refusal that many entry points share. It has its own file, so that a command without an engine does not load the
+ * policy.
  */
 import { LazaretError } from './errors.ts'
 

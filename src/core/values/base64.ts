@@ -1,10 +1,10 @@
 /** Bytes as text and back, with a Buffer or without one, as in a browser. */
 
 const hasBuffer = typeof Buffer !== 'undefined'
-/** As many arguments as every engine passes at one time. */
+/** The number of arguments that every engine can pass to one call. */
 const bytesAtOnce = 8192
 
-/** Never throws: what does not belong to base64 is skipped, and the first `=` ends it. */
+/** Never throws: characters outside base64 are skipped, and the first `=` ends the text. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   if (hasBuffer) return Buffer.from(text, 'base64')
   const [digits = ''] = text.replaceAll('-', '+').replaceAll('_', '/').split('=')

@@ -7,7 +7,7 @@ import { kindsByTag } from './kinds-by-tag.ts'
 
 type Types = typeof utilTypes
 
-// A browser has no process, and no guest that shares it.
+// A browser has no process object, and no guest code in the page.
 const getBuiltinModule = typeof process === 'undefined' ? undefined : process.getBuiltinModule.bind(process)
 let loaded: Types | typeof kindsByTag | undefined
 
@@ -15,7 +15,7 @@ let loaded: Types | typeof kindsByTag | undefined
 const types = (): Types | typeof kindsByTag =>
   (loaded ??= getBuiltinModule === undefined ? kindsByTag : { ...getBuiltinModule('node:util/types') })
 
-// In Node it is there already, and taking it now keeps it out of reach of the guest.
+// In Node the module is already loaded. Taking its functions now protects them from guest code.
 if (typeof process !== 'undefined' && process.versions['bun'] === undefined) types()
 
 export const isAnyArrayBuffer = (value: unknown): value is ArrayBufferLike => types().isAnyArrayBuffer(value)

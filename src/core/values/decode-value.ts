@@ -72,7 +72,7 @@ class DocumentDecoding {
     return { value: this.#value, truncated: this.#isCut }
   }
 
-  /** Answers whether it is done. */
+  /** Returns whether it is done. */
   advance(steps: number): boolean {
     if (!this.#hasTargets) {
       this.#hasTargets = this.#refs.advance(steps)

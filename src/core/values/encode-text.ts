@@ -7,7 +7,7 @@ export const longTextLength = 64 * 1024
 const pieceLength = 8192
 
 export class TextMembers implements Members {
-  /** The last may be part of one. */
+  /** The number of pieces; the last one may be shorter. */
   readonly count: number
   readonly close = '"'
   readonly #text: string

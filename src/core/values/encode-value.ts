@@ -65,7 +65,7 @@ class DocumentEncoding {
     this.#encoding = new Encoding(this.#text, objectsMax, replace)
   }
 
-  /** Answers whether nothing is left to be written. */
+  /** Returns whether everything is written. */
   advance(steps: number): boolean {
     try {
       if (!this.#hasBegun) this.#encoding.begin(this.#value)

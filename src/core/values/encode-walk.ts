@@ -78,13 +78,13 @@ export class Encoding {
     this.#write(value, { parent: undefined, step: '', depth: 0 })
   }
 
-  /** Answers whether all is written. */
+  /** Returns whether everything is written. */
   advance(steps: number): boolean {
     for (let step = 0; step < steps; step++) {
       const frame = this.#top
       if (frame === undefined) return true
       const { members, next } = frame
-      // A proxy may report a negative number of members, or something that is not a number.
+      // A proxy may report a negative length, or one that is not a number.
       if (next < members.count) {
         frame.next = next + 1
         members.write(next, this)
@@ -163,7 +163,7 @@ export class Encoding {
     this.#top = { parent: this.#top, members, next: 0 }
   }
 
-  /** Writes an object without anything inside it that is an object; answers whether it is one. */
+  /** Writes an object that contains no other object. Returns whether it is one. */
   #leaf(value: object): boolean {
     const text = encodeDateOrPattern(value)
     if (text !== undefined) this.#put(text)

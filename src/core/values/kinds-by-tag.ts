@@ -1,4 +1,4 @@
-/** What kind of built-in an object is, where the platform has no word for it: in a browser, among values of one's own. */
+/** The kind of built-in of an object on platforms that cannot tell: in a browser, where values are not hostile. */
 
 const isOf =
   (...names: readonly string[]) =>

@@ -1,2 +1,2 @@
-/** Levels of values inside values that cross; deeper ones become `Unserializable`. */
+/** How deeply values may be nested; deeper ones become `Unserializable`. */
 export const depthMax = 1000

@@ -10,7 +10,7 @@ interface Members {
   next: number
 }
 
-/** The arrays and objects that some Ref names, found in as many parts as one likes. */
+/** The arrays and objects that some Ref names. The search runs in parts. */
 export class RefTargets {
   /** As the keys of a map without values yet. */
   readonly found = new Map<unknown, unknown>()
@@ -24,7 +24,7 @@ export class RefTargets {
     if (isContainer(root)) this.#waiting.push(root)
   }
 
-  /** Answers whether all are found. */
+  /** Returns whether all are found. */
   advance(steps: number): boolean {
     for (let step = 0; step < steps; step++) {
       if (this.#members === undefined) {
