@@ -34,7 +34,7 @@ export type Outcome =
 type OutcomeOf<Kind> = Extract<Outcome, { readonly kind: Kind }>
 
 interface OutcomeRow<One> {
-  /** The exit code of the command line that ran the program. */
+  /** The exit code of the `lazaret` command that ran the program. */
   readonly exitCode: (outcome: One) => number
   /** What happened, for adapters without their own text for it. */
   readonly says: (outcome: One) => string

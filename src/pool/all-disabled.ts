@@ -1,7 +1,7 @@
-/** The refusal of a pool that has no worker to give. */
+/** The refusal of a pool that has no slots, or none that is not disabled. */
 import { LazaretError } from '../core/errors/errors.ts'
 
-/** `count`: how many workers it would have. */
+/** `count` is the number of its slots. */
 export function allDisabled(count: number): LazaretError {
   const [detail, hint] =
     count === 0

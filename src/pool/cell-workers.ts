@@ -1,4 +1,4 @@
-/** How workers in cells come to be: started by their run, parked ahead of it, or forked from an interpreter. */
+/** Makes workers in cells: started for their run, parked ahead of it, or forked from an interpreter. */
 import { LazaretError } from '../core/errors/errors.ts'
 import type { Limits } from '../core/limits.ts'
 import { behindBestWall } from '../jail/machine/best-wall.ts'
@@ -23,14 +23,14 @@ export interface CellWorkersParts extends CellParts, ShownFolders {
   /** Limits of a request that asks for none. */
   readonly usual: Limits
   readonly sizes: PoolSizes
-  /** Where forks of a runtime were refused: its workers are started one by one meanwhile. */
+  /** Called when forks of a runtime are refused; for some time its workers are started one by one. */
   readonly onZygoteFailing: (shape: WorkerShape, reason: unknown) => void
 }
 
 export class CellWorkers implements AsyncDisposable {
   readonly #parts: CellWorkersParts
   readonly #zygotes: Zygotes
-  /** Of the forks of each, by shape. They differ in their requests alone. */
+  /** What all forks of a shape have in common. They differ only in their requests. */
   readonly #programs = new WeakMap<Zygote, Map<string, Program>>()
 
   constructor(parts: CellWorkersParts) {
@@ -40,7 +40,7 @@ export class CellWorkers implements AsyncDisposable {
     this.#zygotes = new Zygotes({ ...parts, machine: parts.wall.machine, prove })
   }
 
-  /** `leave` is called when its guest executes, or will not. */
+  /** `leave` is called when its guest executes, or when it is certain that it will not. */
   cold(shape: WorkerShape, leave: Leave): ColdWorker {
     return new ColdWorker({ ...this.#parts, ...this.#shown(shape) }, shape.runtime, leave)
   }
@@ -62,17 +62,22 @@ export class CellWorkers implements AsyncDisposable {
     })
   }
 
-  /** A fork where its interpreter stands already, which is there sooner than a cell; else null. */
+  /** A fork, which is ready sooner than a cell, if its interpreter is running; else null. */
   async forkAtOnce(shape: WorkerShape, signal: AbortSignal): Promise<ParkedWorker | null> {
     return mayFork(shape, this.#parts.sizes) && this.#zygotes.stands(shape) ? this.#fork(shape, signal) : null
   }
 
-  /** The interpreters that workers are forked from, but those of these shapes. They are created again on demand. */
+  /**
+   * Ends the interpreters that workers are forked from, except those of these shapes. They are created again on demand.
+   */
   closeZygotes(but: readonly WorkerShape[] = []): Promise<void> {
     return this.#zygotes.close(but.filter((shape) => mayFork(shape, this.#parts.sizes)))
   }
 
-  /** For a host that ends: forks that are not gone in time end with their interpreter, until what this returns is called. */
+  /**
+   * For a host that is ending: until the returned function is called, forks that do not end in time are ended with
+   * their interpreter.
+   */
   endGuestsLater(): () => void {
     return this.#zygotes.endGuestsLater()
   }
@@ -81,7 +86,7 @@ export class CellWorkers implements AsyncDisposable {
     return this.#zygotes[Symbol.asyncDispose]()
   }
 
-  /** Null where the road is closed, or full. */
+  /** Null if no zygote can be used, or if its zygote is full. */
   async #fork(shape: WorkerShape, signal: AbortSignal): Promise<ParkedWorker | null> {
     if (this.#parts.wall.machine.wall !== 'namespaces') return null
     const zygote = await this.#zygotes.take(shape)
@@ -99,7 +104,7 @@ export class CellWorkers implements AsyncDisposable {
     return ParkedWorker.park(program, this.#contextOf(shape, { place: ownView, signal, zygote }))
   }
 
-  /** Looking for its files once is enough: those that its zygote has are what it gets. */
+  /** The files are searched only once: a fork gets the files of its zygote. */
   #programOf(zygote: Zygote, shape: WorkerShape): Program {
     const { runtime, language, limits, key } = shape
     const { toolchains } = this.#parts

@@ -1,7 +1,7 @@
 /** Waiting requests, in a fair order: first come, first served within a client, and clients in turn. */
 
 export class FairQueue<T> {
-  /** In the order in which the clients' turns come; none of the lists is empty. */
+  /** The requests of each client, in the order of the clients' turns. No list is empty. */
   readonly #waiting = new Map<string, T[]>()
   #length = 0
 
@@ -22,12 +22,12 @@ export class FairQueue<T> {
     return this.#waiting.get(client)?.length ?? 0
   }
 
-  /** The first of each client, in the order of their turns. */
+  /** The first request of each client, in the order of their turns. */
   *firsts(): Iterable<T> {
     for (const [first] of this.#waiting.values()) if (first !== undefined) yield first
   }
 
-  /** The client that has most waiting. */
+  /** The client with the longest queue. */
   longest(): string | undefined {
     let longest: string | undefined
     for (const [client, { length }] of this.#waiting)
@@ -42,7 +42,7 @@ export class FairQueue<T> {
     else own.push(item)
   }
 
-  /** The next request among those that `suits`. It continues to wait. */
+  /** The next request that `suits` accepts. It stays in the queue. */
   find(suits: (item: T) => boolean): T | undefined {
     for (const own of this.#waiting.values()) {
       const item = own.find(suits)
@@ -51,7 +51,7 @@ export class FairQueue<T> {
     return undefined
   }
 
-  /** The next one, of those that `suits`; its client is the last to have a turn again. */
+  /** Takes the next request that `suits` accepts. Its client moves to the end of the turns. */
   take(suits: (item: T) => boolean = () => true): T | undefined {
     for (const [client, own] of this.#waiting) {
       const at = own.findIndex(suits)
@@ -65,7 +65,7 @@ export class FairQueue<T> {
     return undefined
   }
 
-  /** Whether it had been waiting. */
+  /** Returns whether the request was in the queue. */
   remove(client: string, item: T): boolean {
     const own = this.#waiting.get(client) ?? []
     const at = own.indexOf(item)
@@ -76,7 +76,7 @@ export class FairQueue<T> {
     return true
   }
 
-  /** The first one of that client, which is the last to have a turn again. */
+  /** Takes the first request of this client, which moves to the end of the turns. */
   takeFirst(client: string): T | undefined {
     const own = this.#waiting.get(client)
     const item = own?.shift()
@@ -87,7 +87,7 @@ export class FairQueue<T> {
     return item
   }
 
-  /** The one of that client that came last. */
+  /** Takes the newest request of this client. */
   takeNewest(client: string): T | undefined {
     const own = this.#waiting.get(client) ?? []
     const item = own.at(-1)

@@ -1,35 +1,33 @@
-/** What a pool of lasting workers is made of, and what it serves. */
+/** The parts of a pool of lasting workers, and its jobs. */
 import type { Clock } from '../core/clock.ts'
 import type { LastingWorker } from '../runtimes/work/worker.ts'
 import type { CrashLimit, SlotEvent } from './slots.ts'
 
 export interface LastingPoolParts<Job, End> {
   readonly clock: Clock
-  /** The name of one job in messages for the caller. */
+  /** What messages to the caller call a job. */
   readonly noun: string
   /** Throws when none can be started. */
   readonly start: () => LastingWorker<Job, End>
-  /** At one time, busy or not. */
+  /** The number of workers at one time, busy or not. */
   readonly workersMax: number
-  /** Jobs that wait for a worker. */
+  /** How many jobs may wait for a worker. */
   readonly waitingMax: number
-  /** Once needed, this number is kept for ever. Default 1. */
+  /** This number of workers is kept once they have been needed. Default 1. */
   readonly workersMin?: number
-  /** Default: a slot is never disabled. */
+  /** When crashes disable a slot. Default: never. */
   readonly crashes?: CrashLimit
   readonly onEvent?: (event: SlotEvent) => void
-  /**
-   * Whether a job continues to wait, once, when the worker that starts for it is lost. Default: the job is refused.
-   */
+  /** Whether a job waits for a second worker if the first is lost while it starts. Default: the job is refused. */
   readonly hasSecondStart?: boolean
 }
 
-/** What a job needs of the pool. */
+/** What the pool needs to know about a job. */
 export interface Turn {
   readonly signal?: AbortSignal | undefined
-  /** Clients have their turns one after another. */
+  /** The client, because clients are served in turn. */
   readonly client?: string | undefined
-  /** Called when it has found its worker. */
+  /** Called when the job has a worker. */
   readonly onBegun?: () => void
 }
 

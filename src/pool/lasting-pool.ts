@@ -11,9 +11,9 @@ import type { LastingPoolParts, Served, Turn } from './lasting-parts.ts'
 import { Slot } from './slots.ts'
 import type { CrashLimit, SlotEvent } from './slots.ts'
 
-/** How often workers that were not needed in the meantime are ended. */
+/** How often workers that were not needed since the last time are ended. */
 const idleMs = 30_000
-/** How long a worker stays with one client while another client's jobs wait. */
+/** How long a worker may stay with one client while jobs of another client wait. */
 const patienceMs = 200
 const noCrashLimit: CrashLimit = { most: Number.POSITIVE_INFINITY, windowMs: 60_000 }
 
@@ -23,7 +23,7 @@ interface Waiter<OneSlot> {
   readonly client: string
   readonly since: number
   readonly turn: PromiseWithResolvers<OneSlot | null>
-  /** A worker that started for it was lost. */
+  /** Whether a worker that was starting for it has been lost. */
   hasLostWorker: boolean
 }
 
@@ -31,10 +31,10 @@ export class LastingPool<Job, End> implements AsyncDisposable {
   readonly #parts: LastingPoolParts<Job, End>
   readonly #slots: readonly LastingSlot<Job, End>[]
   readonly #waiting = new FairQueue<Waiter<LastingSlot<Job, End>>>()
-  /** The one that waited least is last, and served first. */
+  /** The idle workers. The most recently used one is last, and is used first. */
   readonly #idle: LastingSlot<Job, End>[] = []
   readonly #ending = new Set<Promise<void>>()
-  /** How many were idle all the time since the last look. */
+  /** The smallest number of idle workers since the last check. */
   #spare = 0
   #stopLooking: (() => void) | undefined
   #isDisposed = false
@@ -54,7 +54,7 @@ export class LastingPool<Job, End> implements AsyncDisposable {
     const slot = await this.#take(turn)
     const queuedMs = clock.now() - askedAt
     const worker = slot?.worker
-    // It was aborted after the worker had been found: nothing has run in that.
+    // The job was aborted after the worker had been found, so nothing has run in the worker.
     if (turn.signal?.aborted === true && slot !== null) this.#offer(slot)
     if (turn.signal?.aborted === true || slot === null || worker === null || worker === undefined)
       return { end: null, queuedMs, start: 'cold' }
@@ -63,7 +63,7 @@ export class LastingPool<Job, End> implements AsyncDisposable {
     return { end: await this.#runIn(slot, worker, job), queuedMs, start }
   }
 
-  /** Jobs that wait for a worker. */
+  /** The number of jobs that wait for a worker. */
   get waiting(): number {
     return this.#waiting.length
   }
@@ -89,7 +89,7 @@ export class LastingPool<Job, End> implements AsyncDisposable {
     await Promise.all(this.#ending)
   }
 
-  /** Refuses the jobs that wait, and those that come; running ones continue. */
+  /** Refuses waiting jobs and new ones; running ones continue. */
   close(reason: unknown = new LazaretError('DISPOSED')): void {
     this.#isDisposed = true
     this.#stopLooking?.()
@@ -110,7 +110,7 @@ export class LastingPool<Job, End> implements AsyncDisposable {
       if (worker.crash !== undefined) this.#lose(slot, worker, worker.crash)
       else if (worker.fits(slot.client) === 'never') {
         this.#giveUp(slot, 'its worker was spent')
-        // In its place: the next job is not to wait longer than this one did.
+        // Replaces the worker at once, so that the next job does not wait longer than this one did.
         this.#restart(slot)
       } else void this.#offerWhenReady(slot, worker)
       return end
@@ -120,7 +120,7 @@ export class LastingPool<Job, End> implements AsyncDisposable {
     }
   }
 
-  /** Null when the signal was first. */
+  /** Null if the signal was aborted first. */
   async #take({
     signal,
     client = '',
@@ -161,7 +161,7 @@ export class LastingPool<Job, End> implements AsyncDisposable {
 
   #takeIdle(client: string): LastingSlot<Job, End> | undefined {
     const fits = (how: string) => (slot: LastingSlot<Job, End>) => slot.worker?.fits(client) === how
-    // Of those that fit less well, the one that has rested longest.
+    // Among the other workers, the one that has been idle longest.
     const slot = this.#idle.findLast(fits('best')) ?? this.#idle.find(fits('well'))
     if (slot === undefined) return undefined
     this.#idle.splice(this.#idle.indexOf(slot), 1)
@@ -169,7 +169,7 @@ export class LastingPool<Job, End> implements AsyncDisposable {
     return slot
   }
 
-  /** A free slot, or that of a worker which waits for somebody else. */
+  /** An empty slot, or that of an idle worker of another client. */
   #startForOneMore(): void {
     const free = this.#slots.find(({ isFree }) => isFree)
     if (free !== undefined) {
@@ -213,7 +213,7 @@ export class LastingPool<Job, End> implements AsyncDisposable {
     if (slot.worker === worker) this.#offer(slot)
   }
 
-  /** Its worker broke. The worker tells its running job. */
+  /** Called when the worker of a slot has crashed. The worker itself reports that to its running job. */
   #lose(slot: LastingSlot<Job, End>, worker: LastingWorker<Job, End>, reason: unknown): void {
     if (slot.worker !== worker) return
     const isWaitedFor = slot.state === 'restarting'
@@ -229,7 +229,7 @@ export class LastingPool<Job, End> implements AsyncDisposable {
     else if (!this.#waiting.isEmpty) this.#startForOneMore()
   }
 
-  /** Whether the next in turn may wait for another worker than the one that was lost. */
+  /** Whether the next job in turn may wait for another worker after the loss of this one. */
   #keepsWaiting(reason: unknown): boolean {
     const isLoss = reason instanceof LazaretError && reason.code === 'WORKER_LOST'
     const next = this.#waiting.find(() => true)
@@ -253,7 +253,10 @@ export class LastingPool<Job, End> implements AsyncDisposable {
     if (this.#slots.every(({ state }) => state === 'disabled')) throw allDisabled(this.#slots.length)
   }
 
-  /** The next in turn that the worker may serve; for one that has waited long it makes room. */
+  /**
+   * Gives the worker to the next job in turn that it may serve. If a job of another client has waited long, ends the
+   * worker to make room.
+   */
   #offer(slot: LastingSlot<Job, End>): void {
     const { worker } = slot
     if (worker === null) return

@@ -8,11 +8,11 @@ import type { Job } from '../runtimes/work/guest-start.ts'
 import type { Worker } from '../runtimes/work/worker.ts'
 
 export interface LeaseParts {
-  /** Null where the job was cancelled before there was one. */
+  /** Null if the job was cancelled before it had a worker. */
   readonly worker: Worker | null
-  /** How long the job waited for it. */
+  /** How long the job waited for the worker. */
   readonly queuedMs: number
-  /** Another, for one that was lost before anything ran. */
+  /** Replaces a worker that was lost before anything ran. */
   readonly another: () => Promise<Worker | null>
   /** Called when the lease is over. */
   readonly onEnd: () => void
@@ -33,7 +33,7 @@ export class Lease implements AsyncDisposable {
     this.#worker = parts.worker
   }
 
-  /** Once. Rejects when the run was lost through no fault of the guest. */
+  /** May be called once. Rejects if the run was lost through no fault of the guest. */
   async run(job: Job): Promise<LeasedEnd> {
     for (;;) {
       const worker = this.#worker
@@ -41,19 +41,19 @@ export class Lease implements AsyncDisposable {
       const end = await worker.run(job)
       this.#worker = null
       if (end !== null) return { ...end, start: worker.start }
-      // It was lost before anything ran: the one case in which trying again is safe.
+      // The worker was lost before anything ran; only then is it safe to try again.
       this.#worker = await this.#parts.another()
     }
   }
 
-  /** Gives back what was not used. What cannot be removed of it the machine tells of at its own end. */
+  /** Returns an unused worker. The machine reports at its own end if something of it could not be removed. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#parts.onEnd()
     await this.#worker?.[Symbol.asyncDispose]().catch(() => undefined)
   }
 }
 
-/** Cancelled while it waited: there was never a cell, and so no layer of one. */
+/** The job was cancelled while it waited, so there was no cell and no layer. */
 export function neverBegan(): LeasedEnd {
   const exit: Exit = { ...nothingKnown, killReason: 'cancelled' }
   return { exit, start: 'cold', collected: noFiles, cleaned: Promise.resolve() }

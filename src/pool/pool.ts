@@ -13,11 +13,11 @@ export interface PoolParts {
   readonly clock: Clock
   /** `signal` is aborted when the pool is closed. */
   readonly start: (shape: WorkerShape, signal: AbortSignal) => Promise<ReadyWorker>
-  /** A worker is ready; true if a waiting run has taken it. */
+  /** Called when a worker is ready; returns true if a waiting run has taken it. */
   readonly offer: (worker: ReadyWorker) => boolean
   /** Called with the reason when starts begin to fail; the pool waits longer and longer between them. */
   readonly onFailing: (reason: unknown) => void
-  /** Called when it wants a worker again that it could not have before. */
+  /** Called when the pool wants a worker again after a pause. */
   readonly onWant: () => void
 }
 
@@ -25,24 +25,24 @@ export interface PoolStats {
   readonly runtime: string
   readonly language: string
   readonly network: string
-  /** Workers that wait for a run. */
+  /** The number of parked workers. */
   readonly parked: number
-  /** Workers that are being started ahead. */
+  /** The number of workers that are being started ahead. */
   readonly starting: number
-  /** How many the pool wants to have waiting. */
+  /** The number of parked workers that the pool wants. */
   readonly wanted: number
-  /** Runs that a parked worker served, and runs that found none. */
+  /** How many runs found a parked worker, and how many did not. */
   readonly served: number
   readonly missed: number
-  /** Starts that failed in a row; 0 when all is well. */
+  /** The number of starts that failed in a row; 0 after a success. */
   readonly failures: number
-  /** Workers that ended before a run was there for them. */
+  /** The number of workers that ended before they had a run. */
   readonly lost: number
 }
 
-/** Of all pools of a Lazaret. */
+/** The statistics of all pools of a Lazaret. */
 export interface PoolsStats {
-  /** Runs that wait for a worker, or for room to start one. */
+  /** The number of runs that wait for a worker, or for permission to start one. */
   readonly waiting: number
   readonly pools: readonly PoolStats[]
 }
@@ -57,7 +57,7 @@ export class Pool {
   readonly #closing = new AbortController()
   #starting = 0
   #wanted: number
-  /** The fewest that were parked since the last check: this many were not needed. */
+  /** The smallest number of parked workers since the last check: this many were not needed. */
   #unused = 0
   #served = 0
   #missed = 0
@@ -88,17 +88,17 @@ export class Pool {
     return this.#parked.length + this.#starting === 0 && this.#wanted === 0
   }
 
-  /** Whether workers of this shape are worth having. */
+  /** Whether the pool should keep workers of this shape. */
   get isWanted(): boolean {
     return !this.#isClosed && this.#wanted > 0
   }
 
-  /** Whether fewer wait, or are about to, than it wants. */
+  /** Whether fewer workers are parked or starting than it wants. */
   get isShort(): boolean {
     return !this.#isClosed && this.#parked.length + this.#starting < this.#wanted
   }
 
-  /** Whether one more should be started now. */
+  /** Whether the pool should start one more worker now. */
   get wantsMore(): boolean {
     return this.isShort && !this.#isPausing
   }
@@ -107,7 +107,7 @@ export class Pool {
     return this.#parked.length
   }
 
-  /** Whether one that waits could go for good: below its least a pool would start another at once. */
+  /** Whether a parked worker can be given up. Below its minimum, the pool would start another at once. */
   get hasToSpare(): boolean {
     return this.#parked.length > 0 && this.#wanted > this.#parts.size.min
   }
@@ -128,7 +128,7 @@ export class Pool {
     }
   }
 
-  /** A worker for a run that has come; undefined when none waits. */
+  /** Takes a parked worker for a run; undefined if there is none. */
   take(): ReadyWorker | undefined {
     this.#lastAskedAt = this.#parts.clock.now()
     const worker = this.#parked.shift()
@@ -142,12 +142,15 @@ export class Pool {
     return worker
   }
 
-  /** Wants at least this many, as far as the size allows. */
+  /** Raises the wanted number to at least this one, up to the pool's size. */
   want(count: number): void {
     this.#wanted = Math.min(this.#parts.size.max, Math.max(this.#wanted, count))
   }
 
-  /** Starts one more, unless the pool is closed meanwhile. Rejects when that failed; the pool remembers it for itself. */
+  /**
+   * Starts one more worker, unless the pool is closed in the meantime. Rejects if that failed; the pool has then
+   * recorded the failure.
+   */
   async startOne(): Promise<void> {
     this.#starting++
     let worker: ReadyWorker
@@ -166,7 +169,7 @@ export class Pool {
     else this.#park(worker)
   }
 
-  /** Gives up one worker, because another shape needs its place. */
+  /** Ends one parked worker, because another shape needs its place. */
   giveUpOne(): void {
     const worker = this.#parked.shift()
     if (worker === undefined) return
@@ -184,7 +187,7 @@ export class Pool {
     this.#unused = this.#parked.length
   }
 
-  /** Ends waiting and starting workers. Resolves when nothing of the waiting ones is left. */
+  /** Ends parked and starting workers. Resolves when nothing of the parked ones is left. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#closing.abort()
@@ -204,7 +207,7 @@ export class Pool {
     this.#parked.splice(at, 1)
     this.#lost++
     this.#end(worker)
-    // A worker that ended unexpectedly may do so again at once: no faster than a start that fails.
+    // The next worker may end unexpectedly too, so this counts as a failed start.
     this.#fail(new Error('A worker that waited for its run ended.'))
   }
 

@@ -1,6 +1,6 @@
 /**
  * All pools of one Lazaret, and the gate before every start. Workers are started ahead only while no run waits for one,
- * so that parking never takes the processor from a run; which shapes are worth it, demand says.
+ * so that parking never takes the processor from a run. Demand decides for which shapes.
  */
 import { availableParallelism } from 'node:os'
 
@@ -30,19 +30,19 @@ export interface LeaseRequest {
   readonly environment?: GuestEnvironment | undefined
 }
 
-/** What worker a job could have. */
+/** Which workers a job can use. */
 interface Wanted {
   readonly shape: WorkerShape
-  /** Undefined where none can wait for it. */
+  /** Undefined if no worker for it can be parked. */
   readonly pool: Pool | undefined
   readonly signal: AbortSignal
 }
 
-/** Shapes with a pool at one time; the least recently requested one is dropped first. */
+/** The number of pools at one time. The least recently requested one is dropped first. */
 const poolsMax = 16
-/** Workers parked at one time, of all shapes together. */
+/** The number of parked workers of all shapes together. */
 const parkedMax = 32
-/** The answer to a run goes before the start of the next worker; a run that takes long is not waited for. */
+/** The next worker starts after the answer to the run, or after a while if the run takes long. */
 const refillDelayMs = 1
 const refillDelayWhileRunningMs = 25
 const shrinkEveryMs = 10_000
@@ -69,7 +69,9 @@ export class Pools implements AsyncDisposable {
     return { waiting: this.#gate.waiting, pools: [...this.#pools.values()].map((pool) => pool.stats) }
   }
 
-  /** Waits until there is a worker, or room to start one. A job that is cancelled meanwhile gives up its place. */
+  /**
+   * Waits until there is a worker, or permission to start one. A job that is cancelled in the meantime loses its place.
+   */
   async lease({ job, runtime, environment }: LeaseRequest): Promise<Lease> {
     const { clock } = this.#parts
     const shape = this.shapeOf({ ...job.spec, environment }, runtime, job.limits)
@@ -91,7 +93,9 @@ export class Pools implements AsyncDisposable {
     return new Lease({ worker, queuedMs, another, onEnd })
   }
 
-  /** One that came free, a fork, which is there sooner than a cell, or one that its run starts. */
+  /**
+   * A worker that became free; or a fork, which is ready sooner than a cell; or a worker that is started for the run.
+   */
   async #workerFor(turn: Turn<ReadyWorker>, { shape, pool, signal }: Wanted): Promise<Worker | null> {
     if (turn === null) return null
     if ('worker' in turn) return turn.worker
@@ -119,7 +123,8 @@ export class Pools implements AsyncDisposable {
     const pool = this.#poolOf(shape)
     if (pool === undefined) return
     pool.want(count)
-    // Also while it pauses, because somebody waits for the answer; and again where what was under way has failed.
+    // Starts workers even while the pool pauses, because a caller waits; and starts again if a start that was under way
+    // has failed.
     const canHaveMore = () => pool.isShort && (this.#parked < parkedMax || this.#makeRoomFor(pool))
     do {
       while (canHaveMore()) await this.#refill(pool)
@@ -127,11 +132,14 @@ export class Pools implements AsyncDisposable {
     } while (canHaveMore())
   }
 
-  /** Ends what is parked or is being parked. Resolves when nothing of it is left; current runs are not affected. */
+  /**
+   * Ends parked workers and those that are being parked. Resolves when nothing of them is left; current runs are not
+   * affected.
+   */
   async drain(): Promise<void> {
     const all = [...this.#pools.keys()]
     for (const key of all) this.#close(key)
-    // Before what is being started, which may wait for one.
+    // Ends zygotes first, because starting workers may wait for one.
     const zygotes = this.#workers.closeZygotes()
     await Promise.allSettled(this.#refilling)
     await Promise.allSettled(this.#closing)
@@ -166,7 +174,7 @@ export class Pools implements AsyncDisposable {
     return pool
   }
 
-  /** When what it returns is called, or after a while. */
+  /** Refills when the returned function is called, or after a while. */
   #refillLater(): () => void {
     const soon = () => this.#refillSoon()
     const cancel = this.#parts.clock.after(refillDelayWhileRunningMs, soon)
@@ -196,7 +204,7 @@ export class Pools implements AsyncDisposable {
     }
   }
 
-  /** The one that was asked last of those that want more. */
+  /** Among the pools that want more workers, the most recently requested one. */
   #nextToRefill(): Pool | undefined {
     if (this.#isClosed || this.#parked >= parkedMax) return undefined
     return [...this.#pools.values()]

@@ -1,20 +1,20 @@
-/** The first fork of an interpreter has to show that forks of it work on this machine: engines promise nothing of the kind. */
+/** Tests on this machine that forks of an interpreter work, with its first fork. Engines do not promise that. */
 import { LazaretError } from '../core/errors/errors.ts'
 import type { Limits } from '../core/limits.ts'
 import type { ReadyWorker } from '../runtimes/work/worker.ts'
 import type { WorkerShape } from './shape.ts'
 
-/** On a busy machine it takes a second; a fork that hangs is not waited for longer. */
+/** The test takes a second on a busy machine. A fork that takes longer counts as failed. */
 const proofMs = 10_000
 
 export interface ProofParts {
   readonly park: () => Promise<ReadyWorker>
-  /** Of a request that asks for none. */
+  /** The limits of a request that names none. */
   readonly usual: Limits
   readonly signal: AbortSignal
 }
 
-/** Resolves when it has. Throws RUNTIME_UNAVAILABLE when it has not, and what `park` throws. */
+/** Resolves if forks work. Throws RUNTIME_UNAVAILABLE if they do not, and what `park` throws. */
 export async function proveZygote(
   { runtime, language, realm }: WorkerShape,
   { park, usual, signal }: ProofParts,

@@ -11,18 +11,18 @@ import type { Runtime } from '../runtimes/runtime.ts'
 export interface WorkerShape {
   readonly runtime: Runtime
   readonly language: Language
-  /** Made ahead, because its own realm takes as long as the rest of a run. */
+  /** A bare realm is made ahead, because making it takes as long as the rest of a run. */
   readonly realm: Realm
   readonly network: Network
   /** Modules and packages that are loaded ahead. */
   readonly preload: readonly string[]
-  /** Packages for it besides the operator's. */
+  /** Packages of an environment, in addition to the operator's. */
   readonly environment: GuestEnvironment | undefined
-  /** Whose forks alone come from its interpreter; empty where forks of all clients do. */
+  /** The client to whom the interpreter belongs; empty if it is shared by all clients. */
   readonly client: string
-  /** What it is started with; a run may have less of everything. */
+  /** The limits with which it starts; a run may have lower ones. */
   readonly limits: Limits
-  /** The same for workers that are alike. */
+  /** Equal for workers of the same shape. */
   readonly key: string
 }
 
@@ -32,14 +32,14 @@ export interface ShapeRequest extends Pick<RunSpec, 'language' | 'realm' | 'netw
 
 export interface ShapeGround {
   readonly limits: Limits
-  /** The limits of a request that asks for none. */
+  /** The limits of a request that names none. */
   readonly usual: Limits
   /**
    * Whether memory can be lowered later. An engine reserves as much as its limit on data allows when it starts, and with
    * a lower one after that could have nothing more.
    */
   readonly memoryHeldByCgroup: boolean
-  /** Absent where no worker is a fork. */
+  /** Absent if no worker may be a fork. */
   readonly sizes?: PoolSizes
 }
 
@@ -50,7 +50,7 @@ export function shapeOf(
 ): WorkerShape {
   const started =
     runtime.parks === 'cell'
-      ? // Its program is started by the run: nothing but the size of its disk stands before.
+      ? // The run starts its program, so only the size of its disk is fixed before.
         { ...usual, diskBytes: limits.diskBytes }
       : {
           ...usual,
@@ -59,7 +59,7 @@ export function shapeOf(
         }
   const isOfOneClient = sizes?.[runtime.name]?.forks === 'client' && mayFork({ runtime, network }, sizes)
   const client = isOfOneClient ? (request.client ?? '') : ''
-  // Nothing is imported in a bare realm, nor into a shell.
+  // A bare realm and a shell import nothing ahead.
   const preload = realm === 'bare' || runtime.parks === 'cell' ? [] : (request.preload ?? [])
   const key = JSON.stringify([
     runtime.name,
@@ -74,13 +74,13 @@ export function shapeOf(
   return { runtime, language, realm, network, preload, environment, client, limits: started, key }
 }
 
-/** What the harness loads ahead; null if there is none before the run. */
+/** What the harness loads ahead; null if no harness is started ahead. */
 export function parkRequestOf({ runtime, language, realm, preload }: WorkerShape): ParkRequest | null {
   if (runtime.parks === 'cell' || language === 'shell') return null
   return { park: language, preload, ...(realm === 'bare' ? { realm } : {}) }
 }
 
-/** Whether workers of this shape are forks, where the machine lets them be. */
+/** Whether workers of this shape are forks if the machine allows it. */
 export function mayFork(
   { runtime, network }: Pick<WorkerShape, 'runtime' | 'network'>,
   sizes: PoolSizes,
@@ -90,7 +90,7 @@ export function mayFork(
   )
 }
 
-/** The same for workers that can be forks of one interpreter. */
+/** Equal for workers that can be forks of one interpreter. */
 export function zygoteKey(shape: WorkerShape): string {
   const { runtime, language, realm, preload, environment, client, limits } = shape
   const heapBytes = runtime.zygote?.hasHeapLimit === true ? limits.memoryBytes : 0
@@ -98,8 +98,8 @@ export function zygoteKey(shape: WorkerShape): string {
 }
 
 /**
- * Whether a request could be served by any parked worker. It has started already: variables can be given to it where nothing
- * has read them before, which what was loaded ahead may have.
+ * Whether a request could be served by any parked worker. Its program has started already, so a request can only set
+ * variables that nothing has read yet. Modules loaded ahead may have read any.
  */
 export function canBeParked({ env = {}, preload = [] }: RunSpec, runtime: Runtime): boolean {
   const names = Object.keys(env)
@@ -107,7 +107,7 @@ export function canBeParked({ env = {}, preload = [] }: RunSpec, runtime: Runtim
   return preload.length === 0 && names.every((name) => runtime.readsLate?.(name) === true)
 }
 
-/** How many workers a pool keeps. */
+/** The size of a pool. */
 export interface PoolSize {
   /** Kept parked even without requests. Default 0. */
   readonly min: number

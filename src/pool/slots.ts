@@ -23,9 +23,9 @@ export interface CrashLimit {
 export class Slot<Worker> {
   readonly number: number
   worker: Worker | null = null
-  /** Whom its worker serves now, or has served last. */
+  /** The client that its worker serves, or has served last. */
   client = ''
-  /** The how manieth of its pool's workers it has. */
+  /** The serial number of its worker among all workers that the pool has started. */
   startNumber = 0
   #state: SlotState = 'empty'
   #crashes: number[] = []
@@ -40,7 +40,7 @@ export class Slot<Worker> {
     return this.#state
   }
 
-  /** Whether a worker can be started in it. */
+  /** Whether a worker can be started in this slot. */
   get isFree(): boolean {
     return this.#state === 'empty' || this.#state === 'crashed'
   }
@@ -52,7 +52,7 @@ export class Slot<Worker> {
     this.#tell({ slot: this.number, from, to, reason })
   }
 
-  /** Its worker broke. Crashes of earlier workers in this slot count as well. */
+  /** Records that its worker has crashed. Crashes of earlier workers in this slot count as well. */
   crash(clock: Pick<Clock, 'now'>, limit: CrashLimit, reason: string): void {
     const now = clock.now()
     this.#crashes = [...this.#crashes.filter((at) => now - at < limit.windowMs), now]

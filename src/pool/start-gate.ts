@@ -7,19 +7,19 @@ import { LazaretError } from '../core/errors/errors.ts'
 import { onAbort } from '../core/on-abort.ts'
 import { FairQueue } from './fair-queue.ts'
 
-/** A run that waits behind this many would be answered in minutes. */
+/** A run behind this many others would wait for minutes. */
 const waitingMax = 10_000
 
-/** Leave to start one cell, until it is called. */
+/** Permission to start one cell. Calling it returns the permission. */
 export type Leave = () => void
 
 interface Waiter<W> {
-  /** What kind of worker would do. */
+  /** Which workers the request can use. */
   readonly key: string
   readonly serve: (turn: Turn<W>) => void
 }
 
-/** Either a worker, or leave to start one; neither for who no longer wants it. */
+/** Either a worker or permission to start one; neither if the request was cancelled. */
 export type Turn<W> = { readonly worker: W } | { readonly leave: Leave } | null
 
 export interface Asking {
@@ -39,7 +39,7 @@ export class StartGate<W> {
     this.#most = most
   }
 
-  /** No start is queued, and one more is possible. */
+  /** Whether no start is queued and one more is possible. */
   get isIdle(): boolean {
     return this.#queue.isEmpty && this.#starting < this.#most
   }
@@ -48,7 +48,7 @@ export class StartGate<W> {
     return this.#queue.length
   }
 
-  /** Resolves with null when `signal` is aborted first. Throws QUEUE_FULL. */
+  /** Resolves with null if `signal` is aborted first. Throws QUEUE_FULL. */
   enter({ client, key, signal }: Asking): Promise<Turn<W>> {
     if (signal.aborted) return Promise.resolve(null)
     if (this.isIdle) return Promise.resolve({ leave: this.start() })
@@ -70,7 +70,7 @@ export class StartGate<W> {
     })
   }
 
-  /** Hands a worker to whoever has waited for one like it. False if there is none. */
+  /** Gives a worker to a queued request that can use it. False if there is none. */
   offer(key: string, worker: W): boolean {
     const waiter = this.#queue.take((one) => one.key === key)
     waiter?.serve({ worker })

@@ -12,18 +12,20 @@ import type { Served } from './lasting-parts.ts'
 
 export interface ThreadsOptions {
   readonly clock: Clock
-  /** At one time, busy or not. One takes some 10 MiB. Default: one a core, from 2 to 8. */
+  /**
+   * The number of threads at one time, busy or not. Each takes some 10 MiB. Default: one for each core, from 2 to 8.
+   */
   readonly threadsMax?: number | undefined
-  /** Programs that wait for a thread. */
+  /** The number of programs that wait for a thread. */
   readonly waitingMax?: number
 }
 
-/** What one program needs besides its job. */
+/** What the pool needs to know about a program besides its job. */
 export interface ThreadTurn {
-  /** Counted from the program's start: waiting for a thread takes nothing of it. */
+  /** Counted from the program's start; time in the queue does not count. */
   readonly wallMs: number
   readonly signal?: AbortSignal | undefined
-  /** Clients have their turns one after another. */
+  /** The client, because clients are served in turn. */
   readonly client?: string | undefined
 }
 
@@ -52,7 +54,7 @@ export class Threads implements AsyncDisposable {
     return { ...(end ?? { end: { kind: 'cancelled' }, usage: nothingUsed }), ...served }
   }
 
-  /** Programs that wait for a thread. */
+  /** The number of programs that wait for a thread. */
   get waiting(): number {
     return this.#pool.waiting
   }

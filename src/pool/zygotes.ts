@@ -1,7 +1,7 @@
 /**
  * The interpreters that workers are forks of: one for each requested language, realm and list of modules, and one for
- * each client if the operator wants that. Where none can be had (no namespaces, a Python without ctypes, a module that
- * starts threads, an untested Bun) workers are started one by one instead.
+ * each client if the operator wants that. If an interpreter cannot be forked (no namespaces, a Python without ctypes, a
+ * module that starts threads, an untested Bun), workers are started one by one.
  */
 import type { Clock } from '../core/clock.ts'
 import type { Limits } from '../core/limits.ts'
@@ -23,13 +23,13 @@ export interface ZygotesParts {
   /** The operator's folders. */
   readonly readable: readonly Bind[]
   readonly packages: PackageFolders
-  /** Limits of a request that asks for none. */
+  /** The limits of a request that names none. */
   readonly usual: Limits
   readonly prove: ProveZygote
   readonly onZygoteFailing: (shape: WorkerShape, reason: unknown) => void
 }
 
-/** Resolves when forks of it work. Throws when they do not. */
+/** Resolves if its forks work. Throws if they do not. */
 export type ProveZygote = (zygote: Zygote, shape: WorkerShape, signal: AbortSignal) => Promise<void>
 
 interface Kept {
@@ -40,24 +40,30 @@ interface Kept {
   readonly openedAt: number
   usedAt: number
   isOpen: boolean
-  /** Takes its place when it stands. */
+  /** Replaces this one when it is ready. */
   next?: Kept
 }
 
 const guestsMax = 32
-/** Libraries take memory before anybody uses them. */
+/** Enough memory for libraries, which use some before anything calls them. */
 const memoryBytesMin = 1024 * 1024 * 1024
-/** Forks share the seed of hashes and the layout of memory: what a guest learned of them is worth nothing after this. */
+/**
+ * A zygote is replaced after this many forks, because forks share the hash seed and the layout of memory. What a guest
+ * has learned about these does not apply to later forks.
+ */
 const birthsMax = 1000
-/** And what a guest learned is worth nothing to guests of later. */
+/** A zygote is also replaced after this time, for the same reason. */
 const ageMsMax = 15 * 60_000
-/** At one time, as many as there are pools. */
+/** The number of zygotes at one time: as many as pools. */
 const zygotesMax = 16
-/** One that was used since then makes no room for another: else they would take turns, and each be opened for one fork. */
+/**
+ * A zygote that was used within this time is not replaced by another. Otherwise two could displace each other for every
+ * fork.
+ */
 const idleMs = 10_000
-/** How long the guests of a host that ends may take. */
+/** How long guests may take to end when the host is ending. */
 const patienceMs = 3000
-/** After a zygote failed to start, how long no other one is tried. */
+/** How long after a failed start no other zygote is tried. */
 const pauseMs = 60_000
 
 export class Zygotes implements AsyncDisposable {
@@ -65,14 +71,14 @@ export class Zygotes implements AsyncDisposable {
   readonly #kept = new Map<string, Kept>()
   readonly #closing = new Set<Promise<void>>()
   readonly #retiring = new Set<Kept>()
-  /** Of which somebody has been told. */
+  /** The zygotes whose failure has been reported. */
   readonly #failing = new Set<string>()
 
   constructor(parts: ZygotesParts) {
     this.#parts = parts
   }
 
-  /** For one birth. Resolves with null where a worker has to be started without one. Never rejects. */
+  /** A zygote for one fork. Resolves with null if the worker has to be started without one. Never rejects. */
   async take(shape: WorkerShape): Promise<Zygote | null> {
     const key = zygoteKey(shape)
     const kept = this.#use(key, shape)
@@ -87,19 +93,22 @@ export class Zygotes implements AsyncDisposable {
     return zygote.room > 0 ? zygote : null
   }
 
-  /** Whether one stands already: then a fork of it is there before anything that is started. Opens one where none does. */
+  /** Whether a zygote is ready; then a fork is ready before any started worker. Opens one if there is none. */
   stands(shape: WorkerShape): boolean {
     return this.#use(zygoteKey(shape), shape)?.isOpen === true
   }
 
-  /** A birth that it was taken for has failed: the next one is another's. */
+  /** A fork of this zygote has failed, so the next one gets another zygote. */
   giveUp(shape: WorkerShape): void {
     const key = zygoteKey(shape)
     const kept = this.#kept.get(key)
     if (kept !== undefined) void this.#forget(key, kept)
   }
 
-  /** Ends those that have no guests or do not stand yet, and resolves then; the others when their last guest is gone. */
+  /**
+   * Ends zygotes that have no guests or are not ready yet, and resolves when that is done. The others end when their
+   * last guest is gone.
+   */
   async close(but: readonly WorkerShape[] = []): Promise<void> {
     const stay = new Set(but.map(zygoteKey))
     const ending = [...this.#kept].filter(([key]) => !stay.has(key))
@@ -112,8 +121,8 @@ export class Zygotes implements AsyncDisposable {
   }
 
   /**
-   * For a host that ends: whoever is not gone in time ends with its zygote. Pid 1 of the zygote's cell reports that a
-   * guest is gone, and somebody may have stopped it.
+   * For a host that is ending: guests that are not gone in time are ended with their zygote. (Pid 1 of the zygote's
+   * cell, which reports the end of guests, may be stopped.)
    */
   endGuestsLater(): () => void {
     return this.#parts.clock.after(patienceMs, () => {
@@ -122,13 +131,13 @@ export class Zygotes implements AsyncDisposable {
     })
   }
 
-  /** Call when every run has ended. */
+  /** Call this after every run has ended. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
     await Promise.allSettled(this.#closing)
   }
 
-  /** Undefined where there is no room for one more. */
+  /** Undefined if there is no room for one more. */
   #use(key: string, shape: WorkerShape): Kept | undefined {
     const kept = this.#kept.get(key) ?? (this.#makeRoom() ? this.#keep(key, this.#start(shape)) : undefined)
     if (kept !== undefined) kept.usedAt = this.#parts.clock.now()
@@ -156,7 +165,7 @@ export class Zygotes implements AsyncDisposable {
     return kept
   }
 
-  /** The old one serves until the new one stands. */
+  /** The old one serves until the new one is ready. */
   async #renew(key: string, shape: WorkerShape, old: Kept): Promise<void> {
     if (old.next !== undefined || this.#kept.get(key) !== old) return
     const next = this.#start(shape)
@@ -205,8 +214,8 @@ export class Zygotes implements AsyncDisposable {
   }
 
   /**
-   * Once until it can be had again. Where nothing has to be proved, whatever the reason is: a worker that is started
-   * without a zygote will meet the same failure and report it, or does not need the zygote.
+   * Reports a failure once, until a zygote works again. Runtimes whose forks need no test report nothing here: a worker
+   * that is started without a zygote meets the same failure and reports it, or does not need the zygote.
    */
   #tellOf(shape: WorkerShape, reason: unknown): void {
     const key = zygoteKey(shape)
@@ -231,7 +240,7 @@ export class Zygotes implements AsyncDisposable {
 
   #retire(kept: Kept): Promise<void> {
     kept.opening.abort()
-    // What cannot be removed the next host sweeps, as it does after one that died.
+    // The next host removes what cannot be removed here, as it does after a host that was killed.
     const closing = kept.zygote.then((zygote) => zygote?.retire()).catch(() => undefined)
     this.#closing.add(closing)
     this.#retiring.add(kept)

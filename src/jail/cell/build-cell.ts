@@ -23,9 +23,9 @@ import { removeRun } from '../view/work-folders.ts'
 export interface CellRequest {
   readonly shape: CellShape
   readonly limits: Limits
-  /** Whether the cell's guest gets a private channel. */
+  /** Whether the cell's guest gets a private channel to the host. */
   readonly hasChannel: boolean
-  /** Its network, if that is a policy. */
+  /** Its network policy, if it has one. */
   readonly edge?: Edge | undefined
 }
 
@@ -34,7 +34,7 @@ export interface BuiltCell {
   readonly cell: Cell
   readonly ground: LeasedGround
   readonly plan: CellPlan
-  /** Its way out, if its network is a policy. */
+  /** Its exit to the network, if it has a network policy. */
   readonly door?: Door | undefined
   /**
    * Ends the cell, waits until it is gone and returns its ground. The cgroup's counts are lost then. Throws END_FAILED
@@ -50,7 +50,7 @@ export async function buildCell(
   clock: Clock,
 ): Promise<BuiltCell> {
   if (edge !== undefined && shape.place.work !== null) throw policyUnenforceable()
-  // First, so that the launcher starts while the plan is being made.
+  // Called first, so that the launcher starts while the plan is being made.
   machine.prepare()
   const launching = await startLauncher(hasChannel, machine.nursery)
   let ground: LeasedGround | undefined
@@ -129,8 +129,8 @@ export async function release(ground: LeasedGround, { clock, work }: Remains): P
 }
 
 /**
- * For a cell that could not be built: removes everything of it, or else the machine reports the rest when it ends.
- * Never throws, because the caller wants to know why the cell could not be built.
+ * For a cell that could not be built: removes everything of it. If something remains, the machine reports it at its own
+ * end. Never throws, because the caller needs the reason why the cell could not be built.
  */
 export async function discard(
   { cell: starting }: Launching,

@@ -21,9 +21,9 @@ interface Guest {
   observer: GuestObserver
   readonly stdin: Inlet
   readonly channel: { readonly stream: GuestChannel; readonly inlet: Inlet } | null
-  /** The bits of what of it is left unread. */
+  /** Which of its streams the host leaves unread, as bits. */
   held: number
-  /** All of it is, whatever those say. */
+  /** Leaves all of them unread, whatever the bits say. */
   isHeld: boolean
 }
 
@@ -53,7 +53,7 @@ export class CellGuests {
     })
   }
 
-  /** The host's end of its own channel. Null when it has none, or has ended. */
+  /** The host's end of the process's own channel. Null if it has none, or has ended. */
   channelOf(id: number): Duplex | null {
     return this.#guests.get(id)?.channel?.stream ?? null
   }
@@ -82,16 +82,16 @@ export class CellGuests {
     await this.#guests.get(id)?.stdin.write(bytes)
   }
 
-  /** Its standard input ends behind what was written. */
+  /** Ends its standard input after the bytes that were written. */
   endStdin(id: number): void {
     this.#guests.get(id)?.stdin.end()
   }
 
-  /** A step before foreign code has failed. False if it belongs to the whole cell. */
+  /** Reports a step that failed before guest code ran. Returns false if the step belongs to the whole cell. */
   fail(id: number, failure: StepFailure): boolean {
     const guest = this.#guests.get(id)
     if (guest === undefined) return false
-    // If there was no room for it, no end follows; the ends of others are ignored.
+    // If there was no room for the process, no end follows; the ends of other processes are ignored.
     this.#forget(id, guest)
     guest.observer.onFailure(failure)
     return true
@@ -151,7 +151,7 @@ export class CellGuests {
     return { stream, inlet }
   }
 
-  /** Of one that has ended nothing is left to hold. */
+  /** Does nothing for a process that has ended. */
   #hold(id: number, what: number, isHeld: boolean): void {
     const guest = this.#guests.get(id)
     if (guest === undefined) return

@@ -123,10 +123,7 @@ export class Cell {
     return this.#guests.channelOf(id)
   }
 
-  /**
-   * For a process whose stdin comes later: adds to it. Resolves when there is room for more, or when it will never be
-   * read.
-   */
+  /** Adds to the stdin of a process. Resolves when there is room for more, or when it will never be read. */
   writeStdin(id: number, bytes: Uint8Array): Promise<void> {
     return this.#guests.write(id, bytes)
   }
@@ -149,7 +146,7 @@ export class Cell {
     this.#guests.holdOutput(id, isHeld)
   }
 
-  /** The same of what it writes to its own channel, too. */
+  /** The same, including what it writes to its own channel. */
   holdGuest(id: number, isHeld: boolean): void {
     this.#guests.holdAll(id, isHeld)
   }
@@ -169,8 +166,8 @@ export class Cell {
   }
 
   /**
-   * Kills every guest but not the cell, which then reports their ends and their remaining output. Resolves when none of
-   * them is alive, or when the cell has ended. Never rejects.
+   * Kills every guest but not the cell. The cell then reports the guests' ends and remaining output. Resolves when none
+   * of them is alive, or when the cell has ended. Never rejects.
    */
   killGuests(): Promise<unknown> {
     this.#send(frameType.killAll, 0)
@@ -192,10 +189,11 @@ export class Cell {
   end(): void {
     if (this.#isEnding) return
     this.#isEnding = true
-    this.resume() // or its end would stay unread
+    this.resume() // else its end stays unread
     // A launcher that waits for its plan is not a stub yet and reads only the control socket; closing that ends it.
     if (!this.#isPlanned) this.#control.end()
-    // The end of our writing, never a byte: writing to a stub that has just ended would discard its last report unread.
+    // Ends the stream without sending a byte: a byte to a stub that has just ended would discard the stub's last
+    // report.
     this.#report.end()
     if (this.#isReported) return
     this.#cancelKill = systemClock.after(killGraceMs, () => this.#launcher.kill())
@@ -207,7 +205,7 @@ export class Cell {
     await this.gone
   }
 
-  /** What is sent in one turn goes out at its end, in one call: each wakes whoever reads. */
+  /** Frames of one turn are sent together at its end, because each write wakes the reader. */
   #send(type: number, id: number, payload?: Uint8Array): void {
     const control = this.#control
     if (control.destroyed || !control.writable) return

@@ -1,7 +1,7 @@
 /**
- * A cell whose pid 1 is a nursery for spaces, on the host's side: what the cell of a zygote and that of a sandbox have
- * in common. It is opened once. A space is a launcher that its pid 1 forks; to the rest of the host it is a cell like
- * any other.
+ * A cell whose pid 1 is a nursery for spaces, as the host sees it: the common part of a zygote's cell and a sandbox's
+ * cell. It is opened once. A space is a launcher that this pid 1 forks; to the rest of the host it is a cell like any
+ * other.
  */
 import type { Clock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
@@ -28,13 +28,13 @@ export interface FamilyOptions {
   readonly shape: CellShape
   /** Whose cell it is. */
   readonly owner: 'zygote' | 'sandbox'
-  /** Of all that runs in it but guests, which have their own limits. */
+  /** Limits for everything in it except guests, which have their own limits. */
   readonly limits: Limits
   /** How many guests have their own ids. */
   readonly guestsMax?: number
-  /** Whether the network of its spaces may be a policy. */
+  /** Whether its spaces may have a network policy. */
   readonly hasDoors?: boolean
-  /** An interpreter that guests are forks of. */
+  /** The interpreter whose forks are the guests. */
   readonly program?: {
     readonly argv: readonly string[]
     readonly env: Readonly<Record<string, string>>
@@ -45,7 +45,7 @@ export interface FamilyOptions {
 const launchMs = 5000
 
 /**
- * `use` waits until the cell stands. Throws JAIL_UNAVAILABLE or CELL_FAILED, or what `use` throws, with nothing left
+ * `use` waits until the cell is built. Throws JAIL_UNAVAILABLE or CELL_FAILED, or what `use` throws, and leaves nothing
  * behind.
  */
 export async function openFamily<T>(
@@ -79,7 +79,7 @@ export async function openFamily<T>(
 }
 
 interface FamilyParts extends FamilyOptions {
-  /** The abstract name at which it listens; everybody on the machine can read it. */
+  /** The abstract name on which it listens; everybody on the machine can read it. */
   readonly name: string
   readonly secret: Uint8Array
   readonly ground: LeasedGround
@@ -130,7 +130,10 @@ export class FamilyCell {
     return this.#parts.machine.leaseInside(this.ground, limits)
   }
 
-  /** For a space of it. Throws CELL_FAILED where there is no relay, or not the one that this cell has reached. */
+  /**
+   * Opens a door for one of its spaces. Throws CELL_FAILED if there is no relay, or another one than this cell has
+   * reached.
+   */
   openDoor(edge: Edge | undefined): Door | undefined {
     if (edge === undefined) return undefined
     const { relay, owner } = this.#parts
@@ -139,7 +142,7 @@ export class FamilyCell {
     return edge.open(relay)
   }
 
-  /** What a space is planned on whose guests have this cgroup, named as the family's pid 1 finds it. */
+  /** The ground for the plan of a space whose guests have this cgroup, named as the family's pid 1 finds it. */
   groundOf(leased: LeasedGround, guest: number) {
     const folders = this.#parts.machine.cgroupFolders
     const cgroupJoins = leased.cgroupJoins.map((path, index) => path.slice((folders[index] ?? '').length + 1))
@@ -152,8 +155,8 @@ export class FamilyCell {
   }
 
   /**
-   * Sends the plan of a space to its launcher. Throws CELL_FAILED when there is none because the cell is gone, or so
-   * full of strangers' connections that ours do not get through.
+   * Sends the plan of a space to its launcher. Throws CELL_FAILED if there is no launcher, because the cell is gone or
+   * connections of strangers keep the host's out.
    */
   async build(launch: Launch | null, plan: CellPlan): Promise<Cell> {
     const patience = this.#parts.clock.after(launchMs, () => launch?.giveUp())

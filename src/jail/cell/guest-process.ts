@@ -5,17 +5,17 @@ import type { Watched } from '../limits/limit-rows.ts'
 import type { Rlimit } from '../limits/rlimits.ts'
 
 export interface SpawnSpec extends HeldLimits {
-  /** A program; for a collector its task, `list` or `read`. */
+  /** The program; for a collector its task, `list` or `read`. */
   readonly file: string
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly folder: string
   readonly rlimits: readonly Rlimit[]
-  /** All of stdin, or that it comes with `begin`; absent means /dev/null. */
+  /** The whole stdin, or that it comes with `begin`. Absent means /dev/null. */
   readonly stdin?: Uint8Array | 'later'
   /**
-   * What descriptor 3 is, if anything: the cell's private channel, or a socket of this process's own, which pid 1
-   * relays.
+   * What descriptor 3 is: the cell's private channel, or a socket of this process alone, which pid 1 relays. Absent:
+   * nothing.
    */
   readonly channel?: 'cell' | 'own'
   /** The launcher's own confined reader of files (native/cell/files/collect.c) instead of a program. */
@@ -24,7 +24,10 @@ export interface SpawnSpec extends HeldLimits {
   readonly isFileTask?: boolean
   /** A fork of the space's zygote instead of a program. */
   readonly isFork?: boolean
-  /** A fork of this process of the cell, which makes it itself when it is sent the descriptors (native/cell/serve/splits.c). */
+  /**
+   * A fork of this process of the cell. That process forks itself when pid 1 sends it the descriptors
+   * (native/cell/serve/splits.c).
+   */
   readonly forkOf?: number
   /** Whether descriptor 3 is a stream to the host, `state`. */
   readonly hasState?: boolean
@@ -32,7 +35,7 @@ export interface SpawnSpec extends HeldLimits {
   readonly terminal?: TerminalSize
   /** Whether it adopts the children of its ended descendants, so that `killTree` finds all of them. */
   readonly adopts?: boolean
-  /** Whether passing the output budget drops the rest, and does not end everything in the cell. */
+  /** Whether output beyond the budget is dropped, instead of ending everything in the cell. */
   readonly dropsExcess?: boolean
 }
 
@@ -52,14 +55,14 @@ export interface HeldLimits {
   readonly watched: Watched
 }
 
-/** What changes when the run begins of a process that was started ahead. */
+/** What changes when the run of a process begins that was started ahead. */
 export interface BeginSpec extends HeldLimits {
-  /** Only lower limits than it has. */
+  /** New rlimits, which are never higher than its present ones. */
   readonly rlimits: readonly Rlimit[]
   readonly stdin: Uint8Array
-  /** Where the run's folder on the host is watched; null for as it was planned. */
+  /** The disk limit for the run's folder on the host; null if it stays as planned. */
   readonly work: DiskRoom | null
-  /** Mounts that take another size. */
+  /** Mounts whose size changes. */
   readonly resized: readonly {
     readonly path: string
     readonly flags: number
@@ -87,7 +90,7 @@ export interface ProcessReport {
   readonly forksRefusedToPid1: number
 }
 
-/** What the guests had used when they were told to end, if no cgroup counts it. */
+/** What the guests had used before they were ended, if no cgroup counts it. */
 export interface CellUsage {
   readonly cpuMs: number
   readonly memoryPeakBytes: number

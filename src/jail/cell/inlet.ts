@@ -3,14 +3,14 @@ import { inletCreditBytes } from '../launch/frames.ts'
 
 export interface InletDoor {
   readonly send: (bytes: Uint8Array) => void
-  /** Nothing follows what was sent. */
+  /** Set when nothing more will be sent. */
   readonly end: () => void
 }
 
 export class Inlet {
   readonly #door: InletDoor
   #waiting: Uint8Array[] = []
-  /** How much of it fits into the cell's buffer. */
+  /** How many more bytes fit into the cell's buffer. */
   #credit = inletCreditBytes
   #isOver = false
   #isTold = false
@@ -32,7 +32,7 @@ export class Inlet {
     await this.#taken.promise
   }
 
-  /** It ends behind what was written. */
+  /** The input ends after the bytes that were written. */
   end(): void {
     if (this.#isOver) return
     this.#isOver = true

@@ -1,5 +1,5 @@
 /**
- * The cell of a sandbox on the host's side: a control space that runs no guest and lives as long as the sandbox, and
+ * The cell of a sandbox, as the host sees it: a control space that runs no guest and lives as long as the sandbox, and
  * the spaces that it starts. To the rest of the host a space is a cell like any other.
  */
 import type { Clock } from '../../core/clock.ts'
@@ -26,7 +26,7 @@ export interface SandboxCellOptions {
   readonly clock: Clock
   readonly shape: CellShape
   readonly limits: Limits
-  /** Its network, if that is a policy. */
+  /** Its network policy, if it has one. */
   readonly edge?: Edge | undefined
 }
 
@@ -35,7 +35,7 @@ export interface Space extends BuiltCell {
   readonly kind: SpaceKind
 }
 
-/** Control, stubs and the first processes of spaces, of which there is one for each secure command that runs. */
+/** Room for the control space, and for the stubs and pid 1s of spaces, of which each running secure command has one. */
 const processesOfOurs = 1024
 const memoryBytesOfOurs = 256 * 1024 * 1024
 
@@ -92,7 +92,7 @@ export class SandboxCell implements AsyncDisposable {
     this.#family.cell.hold(isHeld)
   }
 
-  /** Its guests share a cgroup, `shared`, if one is given. Throws CELL_FAILED when the sandbox is gone. */
+  /** Opens a space. Its guests join the cgroup `shared`, if one is given. Throws CELL_FAILED if the sandbox is gone. */
   async open(kind: SpaceKind, shared: LeasedGround): Promise<Space> {
     const { shape, edge } = this.#options
     const door = this.#family.openDoor(edge)
@@ -126,7 +126,7 @@ export class SandboxCell implements AsyncDisposable {
     return this.#family.build(ahead ?? (await this.#family.launch(false)), plan)
   }
 
-  /** For the guests of its spaces. Give it back when they are gone. */
+  /** A cgroup for guests of its spaces. Return it when they are gone. */
   leaseGround(limits: Limits): LeasedGround {
     return this.#family.lease(limits)
   }

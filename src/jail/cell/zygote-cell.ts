@@ -1,5 +1,5 @@
 /**
- * A cell in which guests are forked, on the host's side. It is opened once for a program and its imports, and then
+ * A cell in which guests are forked, as the host sees it. It is opened once for a program and its imports, and then
  * provides spaces whose guest is a fork of that program. To the rest of the host such a space is a cell like any other.
  */
 import type { Clock } from '../../core/clock.ts'
@@ -29,7 +29,7 @@ export interface ZygoteOptions {
   readonly limits: Limits
   /** How many guests at one time. */
   readonly guestsMax: number
-  /** If it is aborted before the zygote is ready, there is none: importing may take for ever. */
+  /** Aborting it before the zygote is ready ends the zygote, because imports may never end. */
   readonly signal?: AbortSignal
 }
 
@@ -42,12 +42,12 @@ export interface ZygoteProgram {
 
 /** What importing may take; a large library with compiled parts takes seconds on a busy machine. */
 const openMs = 60_000
-/** Two of our processes for each space, besides pid 1 and the zygote, and those that a fork needs for a moment. */
+/** Room for pid 1, the zygote, two of Lazaret's processes for each space, and the short-lived processes of a fork. */
 const processesPerGuest = 3
 
 /**
- * Throws RUNTIME_UNAVAILABLE when the program cannot be a zygote or what it shall import cannot be imported, and
- * JAIL_UNAVAILABLE or CELL_FAILED as building any cell does. Null where cells have no namespaces.
+ * Throws RUNTIME_UNAVAILABLE if the program cannot be a zygote or an import fails, and JAIL_UNAVAILABLE or CELL_FAILED
+ * as for any cell. Null if cells have no namespaces.
  */
 export async function openZygote(options: ZygoteOptions): Promise<Zygote | null> {
   const { machine, clock, program, limits, guestsMax } = options
@@ -79,7 +79,7 @@ export async function openZygote(options: ZygoteOptions): Promise<Zygote | null>
   })
 }
 
-/** Resolves when everything is imported, with what the interpreter says of itself. */
+/** Resolves when everything is imported, with what the interpreter reports about itself. */
 async function imported(
   { cell, plan }: FamilyCell,
   { clock, signal }: ZygoteOptions,
@@ -98,7 +98,7 @@ async function imported(
   }
 }
 
-/** Without an errno it is the interpreter that could not do as told. */
+/** Without an errno, the failure is the interpreter's. */
 function explain(failure: unknown, plan: CellPlan): unknown {
   if (!isStepFailure(failure)) return failure
   const { errno, step } = failure
@@ -113,7 +113,7 @@ interface ZygoteParts extends ZygoteOptions {
 export class Zygote implements AsyncDisposable {
   /** Resolves when no more guests can be born: the interpreter has ended, or its cell. Living ones continue. */
   readonly gone: Promise<void>
-  /** Data that each of its guests has from the start: RLIMIT_DATA is to be this and what it may use besides. */
+  /** The data that each of its guests has from the start. RLIMIT_DATA has to be this plus what the guest may use. */
   dataBytes = 0
   readonly #family: FamilyCell
   readonly #parts: ZygoteParts
@@ -146,7 +146,7 @@ export class Zygote implements AsyncDisposable {
     return this.#isAlive
   }
 
-  /** Guests that may still be born now. */
+  /** How many more guests can be forked now. */
   get room(): number {
     return this.#isAlive ? this.#freeGuests.length : 0
   }
@@ -221,7 +221,7 @@ export class Zygote implements AsyncDisposable {
     let isGiven = false
     const giveBack = (): void => {
       ground.release()
-      // Not before: the next guest with these ids is not to meet what is left of this one.
+      // Only now, so that the next guest with these ids does not meet remains of this one.
       if (!isGiven) this.#freeGuests.push(guest)
       isGiven = true
     }

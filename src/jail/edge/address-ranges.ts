@@ -11,7 +11,7 @@ export interface AddressRange {
 const lengthOf = { ipv4: 32, ipv6: 128 } as const
 const familyOf = (address: string): AddressRange['family'] => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
-/** `203.0.113.0/24`, or an address alone. Undefined if it is neither. */
+/** Parses `203.0.113.0/24` or a single address. Undefined if it is neither. */
 export function parseRange(text: string): AddressRange | undefined {
   const [address = '', length, ...more] = text.split('/')
   if (isIP(address) === 0 || address.includes('%') || more.length > 0) return undefined
@@ -21,7 +21,7 @@ export function parseRange(text: string): AddressRange | undefined {
   return { address, prefix: Number(length), family }
 }
 
-/** Which addresses are in any of these ranges. */
+/** A set of ranges, which tells whether an address is in one of them. */
 export class RangeSet {
   readonly #list = new BlockList()
 
@@ -58,15 +58,15 @@ const privateTexts = `
 `
 
 /**
- * Where no connection goes by any range: this host, everybody, the addresses that names get inside, and addresses of
- * IPv6 that stand for one of IPv4 (mapped, translated, 6to4, Teredo, local translation).
+ * Ranges to which no rule lets a connection go: this host, broadcast and multicast, the addresses that names get
+ * inside, and IPv6 addresses that stand for an IPv4 address (mapped, translated, 6to4, Teredo, local translation).
  */
 const closedTexts = `
   0.0.0.0/8 127.0.0.0/8 198.18.0.0/15 224.0.0.0/4 240.0.0.0/4
   ::/96 ::ffff:0:0/96 ::ffff:0:0:0/96 64:ff9b::/96 64:ff9b:1::/48 2001::/23 2002::/16 ff00::/8
 `
 
-/** Most runs have no network, and never ask. */
+/** Created on demand, because most runs have no network. */
 const specialRanges = once(() => {
   const closed = ranges(closedTexts)
   const setOf = (family: AddressRange['family']) =>
@@ -85,7 +85,7 @@ function once<Value>(make: () => Value): () => Value {
 
 export function isClosed(address: string): boolean {
   if (isIP(address) === 0 || address.includes('%')) return true
-  // Asked apart: a BlockList looks for an address of IPv4 among the mapped ones, and finds all of them there.
+  // Checked separately: a BlockList also looks for IPv4 addresses in the mapped IPv6 range, which contains all of them.
   return specialRanges().closedSets[familyOf(address)].has(address)
 }
 
@@ -95,7 +95,7 @@ export function privateRangeOf(address: string): AddressRange | undefined {
   return specialRanges().private.find(({ range, set }) => range.family === family && set.has(address))?.range
 }
 
-/** Whether some of a range's addresses can be reached by no rule. */
+/** Whether no rule can allow some of a range's addresses. */
 export function touchesClosed(range: AddressRange): boolean {
   return specialRanges().closed.some((other) => contains(other, range) || contains(range, other))
 }
@@ -118,11 +118,11 @@ export function ownAddresses(): readonly string[] {
   return Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))
 }
 
-/** An address as the kernel has it: 4 bytes, or 16. */
+/** An address in the kernel's form: 4 bytes, or 16. */
 export function readAddress(bytes: Buffer): string {
   if (bytes.length === 4) return bytes.join('.')
   const groups = Array.from({ length: 8 }, (_, index) => bytes.readUInt16BE(2 * index).toString(16))
-  // In the form in which resolvers and interfaces name it.
+  // An address in the form that resolvers and interfaces use.
   return new SocketAddress({ address: groups.join(':'), family: 'ipv6' }).address
 }
 

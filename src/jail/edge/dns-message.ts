@@ -4,11 +4,11 @@
  */
 import { isHostName } from './host-names.ts'
 
-/** A question that is understood. */
+/** A question that the resolver understands. */
 export interface DnsQuestion {
-  /** In the form of host-names.ts; undefined if it is no name of a host. */
+  /** The name in the form of host-names.ts; undefined if it is not a host name. */
   readonly name: string | undefined
-  /** For a report, whatever is in it. */
+  /** The name for a report, whatever it contains. */
   readonly shown: string
   readonly type: number
   readonly isInternet: boolean
@@ -23,14 +23,14 @@ const headerBytes = 12
 const nameBytesMax = 255
 const labelBytesMax = 63
 const internet = 1
-/** QR, and Opcode: a response, and what is asked for (0 is a query). */
+/** QR (a response) and Opcode (0 is a query). */
 const responseFlag = 0x8000
 const opcodeMask = 0x7800
 const recursionDesired = 0x0100
 const authoritative = 0x0400
 const recursionAvailable = 0x0080
 
-/** Undefined if no answer can be given, or none that anybody waits for. */
+/** Undefined if no answer is possible, or if nobody waits for one. */
 export function readQuestion(datagram: Buffer): DnsQuestion | 'malformed' | undefined {
   if (datagram.length < headerBytes) return undefined
   const flags = datagram.readUInt16BE(2)
@@ -72,7 +72,7 @@ export interface DnsAnswer {
   readonly lifeSeconds?: number
 }
 
-/** The answer to a datagram; of the question as much is repeated as was understood. */
+/** The answer to a datagram. It repeats the part of the question that was understood. */
 export function writeAnswer(datagram: Buffer, question: DnsQuestion | undefined, answer: DnsAnswer): Buffer {
   const { code, address, lifeSeconds = 0 } = answer
   const header = Buffer.alloc(headerBytes)
@@ -89,7 +89,7 @@ export function writeAnswer(datagram: Buffer, question: DnsQuestion | undefined,
   ])
 }
 
-/** The name is the question's, by a pointer to it. */
+/** The name is a pointer to that of the question. */
 function writeAddress(address: string, lifeSeconds: number): Buffer {
   const record = Buffer.alloc(16)
   record.writeUInt16BE(0xc000 | headerBytes, 0)

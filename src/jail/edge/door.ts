@@ -18,19 +18,19 @@ import type { Expected } from './secrets/secret-proxy.ts'
 import type { StandInAddresses } from './stand-in-addresses.ts'
 import type { Tally } from './tally.ts'
 
-/** What the doors of one run or sandbox have in common. */
+/** What all doors of a run or a sandbox share. */
 export interface DoorParts extends Purse {
   readonly rules: NetworkRules
   readonly tally: Tally
   readonly stand: StandInAddresses
   readonly clock: Clock
   readonly lookup: Lookup
-  /** Undefined for a host that no secret is for. */
+  /** Undefined for a host without secrets. */
   expect(target: Target, addresses: readonly string[]): Promise<Expected> | undefined
   leave(): Promise<void>
 }
 
-/** What the plan of a cell or space has to say of it. */
+/** The door's part of the plan of a cell or space. */
 export interface DoorGround {
   readonly id: number
   readonly token: Uint8Array
@@ -44,9 +44,11 @@ interface Opening {
   isConnected: boolean
 }
 
-/** Long enough for programs that look names up for each request, and short enough for those that keep them. */
+/**
+ * Long enough for programs that look up a name for each request, and short enough for programs that cache addresses.
+ */
 const answerLifeSeconds = 60
-/** Addresses of a name that are tried one after the other. */
+/** How many addresses of a name are tried, one after another. */
 const triesMax = 4
 
 export class Door implements DoorListener {
@@ -102,11 +104,11 @@ export class Door implements DoorListener {
       return type === dnsTypes.a ? { code: dnsCodes.ok, address: '127.0.0.1' } : { code: dnsCodes.ok }
     const verdict = name === undefined ? 'not-allowed' : rules.judgeName(name)
     if (name === undefined || verdict !== undefined) {
-      // Programs ask for both families at once; it is one refusal.
+      // Programs ask for both address families at once; that counts as one refusal.
       if (type !== dnsTypes.aaaa) tally.refuse(shown, verdict ?? 'not-allowed')
       return { code: dnsCodes.noName }
     }
-    // Such a name exists; it only has nothing else, and above all no hints that lead around (HTTPS, SVCB).
+    // The name exists but has no other records, above all none that lead around the policy (HTTPS, SVCB).
     if (type !== dnsTypes.a) return { code: dnsCodes.ok }
     const { addresses, reason } = await this.#resolve(name)
     if (addresses.length === 0) {
@@ -119,7 +121,7 @@ export class Door implements DoorListener {
       : { code: dnsCodes.ok, address, lifeSeconds: answerLifeSeconds }
   }
 
-  /** The addresses of a name that one port at least may be connected to; for one port if it is given. */
+  /** The addresses of a name to which at least one port may be connected, or this port if one is given. */
   async #resolve(name: string, port?: number): Promise<{ addresses: string[]; reason: RefusalReason }> {
     const { rules, lookup } = this.#edge
     const answers = await lookup(name, rules.deniesNames)
@@ -173,7 +175,8 @@ export class Door implements DoorListener {
     const { target, left } = opening
     const expected = left.length === 0 ? undefined : this.#edge.expect(target, left)
     if (expected === undefined) return this.#tryNext(connection, opening, reason)
-    // Without the proxy no address is tried: it would see placeholders, and the guest would not be told why.
+    // Without the proxy the connection is refused. Otherwise the server would get placeholders, and the guest no
+    // reason.
     opening.left = []
     const proxy = await expected.catch(() => undefined)
     if (proxy === undefined || this.#connections.get(connection) !== opening)
@@ -186,9 +189,9 @@ export class Door implements DoorListener {
     return { addresses: verdict === undefined ? [address] : [], reason: verdict ?? 'unreachable' }
   }
 
-  /** Without one it is refused, for this reason. */
+  /** Without an address the connection is refused for this reason. */
   #tryNext(connection: number, opening: Opening, reason: RefusalReason): void {
-    // It may have been closed while the name was looked up.
+    // The connection may have been closed during the lookup.
     if (this.#connections.get(connection) !== opening) return
     const address = opening.left.shift()
     if (address === undefined) return this.#refuse(connection, reason)
@@ -236,10 +239,10 @@ export class Door implements DoorListener {
   }
 }
 
-/** A zone may follow it, which `judgeAddress` refuses. */
+/** A zone may follow the address; `judgeAddress` refuses that. */
 const isAddress = (answer: string): boolean => isIP(answer.split('%')[0] ?? '') !== 0
 
-/** Without a network namespace there is nothing that holds a policy. */
+/** Without a network namespace nothing can enforce a policy. */
 export function policyUnenforceable(): LazaretError {
   return new LazaretError('LIMIT_UNENFORCEABLE', {
     detail: 'A network policy needs a network namespace, which cells do not have on this machine.',

@@ -1,5 +1,5 @@
 /**
- * A network that is a policy, for one run or one sandbox: its rules, what was done by them, and the doors of its cells,
+ * A network policy of one run or one sandbox: its rules, what they allowed and refused, and the doors of its cells,
  * which share one budget.
  */
 import type { Clock } from '../../core/clock.ts'
@@ -20,17 +20,17 @@ import { Tally } from './tally.ts'
 export interface EdgeParts {
   readonly clock: Clock
   readonly lookups: Lookups
-  /** Secrets for some of its hosts. */
+  /** The secrets for some of its hosts. */
   readonly keyring?: Keyring | undefined
 }
 
-/** A socket of the cell that takes connections. */
+/** A socket in the cell that accepts connections. */
 export interface Listener {
   readonly port: number
   readonly isSix: boolean
 }
 
-/** What every cell of it needs, whatever relay serves it. */
+/** What each of its cells needs, whichever relay serves it. */
 export interface EdgePlan {
   readonly routes: readonly AddressRange[]
   readonly listeners: readonly Listener[]
@@ -62,14 +62,14 @@ export class Edge implements DoorParts, Purse {
     return this.tally.report
   }
 
-  /** A door for one more cell. Throws CELL_FAILED. */
+  /** Opens a door for another cell. Throws CELL_FAILED. */
   open(relay: RelayProcess): Door {
     const door = new Door(this, relay)
     this.#doors++
     return door
   }
 
-  /** Called when nothing of a door is left. Resolves when nothing of what served it is. */
+  /** Call this when nothing of a door is left. Resolves when nothing that served the door is left. */
   async leave(): Promise<void> {
     if (--this.#doors > 0) return
     const proxy = this.#proxy
@@ -77,7 +77,7 @@ export class Edge implements DoorParts, Purse {
     await proxy?.end()
   }
 
-  /** Where the relay is to connect instead, for a host that secrets are for. Rejects when no proxy can be had. */
+  /** Where the relay has to connect instead, for a host with secrets. Rejects if there is no proxy. */
   expect(target: Target, addresses: readonly string[]): Promise<Expected> | undefined {
     const opened = this.#keyring?.open(target)
     if (opened === undefined) return undefined
@@ -102,13 +102,13 @@ export class Edge implements DoorParts, Purse {
     return this.rules.connectionsMax
   }
 
-  /** Of what has been counted; the relay knows of open connections too. */
+  /** A report of what has been counted so far. The relay also knows about open connections. */
   get bytesLeft(): number {
     return Math.max(0, this.rules.bytesMax - this.tally.bytes)
   }
 }
 
-/** Sockets of IPv6 only where a rule can be met by one: a machine may have none. */
+/** IPv6 sockets only if a rule can match an IPv6 address, because a machine may not have IPv6. */
 export function planEdge(rules: NetworkRules): EdgePlan {
   const wantsSix = rules.hasLocalhost || rules.ranges.some(({ family }) => family === 'ipv6')
   const families = wantsSix ? [false, true] : [false]

@@ -15,7 +15,7 @@ export class HostsFile {
     return this.#names.get(name) ?? []
   }
 
-  /** Again when it has changed. */
+  /** Reads the file again if it has changed. */
   #read(): void {
     const facts = statSync(path, { throwIfNoEntry: false })
     const version = facts === undefined ? '' : `${facts.ino}:${facts.mtimeMs}:${facts.size}`

@@ -16,11 +16,11 @@ export type Lookup = (name: string, wantsAliases?: boolean) => Promise<readonly 
 
 const atOnceMax = 256
 const waitingMax = 1024
-/** A chain that is longer is no name's. */
+/** No real name has a longer chain of aliases. */
 const aliasesMax = 16
-/** Of one policy, so that its slow names are not everybody's. */
+/** Lookups of one policy at one time, so that its slow names do not delay others. */
 const atOnceMaxOfOne = 16
-/** Then the configuration of the machine is read again. */
+/** How often the machine's configuration is read again. */
 const resolverLifeMs = 10_000
 const serverMs = 2000
 const triesMax = 2
@@ -38,7 +38,7 @@ export class Lookups implements Disposable {
     this.#lookup = lookup ?? ((name, wantsAliases) => this.#ask(name, wantsAliases))
   }
 
-  /** The lookups of one policy. They answer with nothing where a name is not found, or too much waits. */
+  /** The lookups of one policy. The answer is empty if a name is not found or too many lookups wait. */
   openOne(): Lookup {
     const own = new Places(atOnceMaxOfOne)
     return (name, wantsAliases) =>
@@ -68,7 +68,7 @@ export class Lookups implements Disposable {
   }
 }
 
-/** Rejects where that cannot be told: then nobody knows that none of them is denied. */
+/** Rejects if the aliases cannot be found out, because one of them might be denied. */
 export async function followAliases(resolver: Resolver, name: string): Promise<string[]> {
   const aliases: string[] = []
   for (let last = name; aliases.length < aliasesMax;) {
@@ -83,7 +83,7 @@ export async function followAliases(resolver: Resolver, name: string): Promise<s
   throw new Error('This name is an alias without end.')
 }
 
-/** Bounds how much is done at one time; the rest waits in turn. */
+/** Bounds the work at one time; further work waits in turn. */
 class Places {
   readonly #most: number
   readonly #waiting: (() => void)[] = []
@@ -97,7 +97,7 @@ class Places {
   async take<T>(work: () => Promise<T>): Promise<T> {
     if (this.#taken < this.#most) this.#taken++
     else if (this.#waiting.length >= waitingMax) throw new Error('Too many names are looked up.')
-    // Whoever ends hands its place on.
+    // Work that ends passes its place to the next.
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))
     try {
       return await work()

@@ -1,4 +1,4 @@
-/** The edge of a run or a sandbox, if its network is a policy. */
+/** Opens the edge of a run or a sandbox that has a network policy. */
 import type { Clock } from '../../core/clock.ts'
 import type { Network } from '../../core/network.ts'
 import type { Machine } from '../machine/machine.ts'

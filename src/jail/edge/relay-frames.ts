@@ -1,4 +1,4 @@
-/** What host and relay say to each other, framed as in frames.ts; native/relay/relay.h has the same numbers. */
+/** The messages between host and relay, framed as in frames.ts; native/relay/relay.h has the same numbers. */
 export const relayFrame = {
   open: 1,
   admit: 2,

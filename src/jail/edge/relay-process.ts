@@ -1,6 +1,6 @@
 /**
- * The relay (native/relay), a child of this process: it carries the bytes of guests whose network is a policy, for all cells
- * of this host. What it has to know for each connection it asks here.
+ * The relay (native/relay), a child of this process. It carries the bytes of guests with a network policy, for all
+ * cells of this host. For each connection it asks this process for the destination.
  */
 import { systemClock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
@@ -27,23 +27,23 @@ export interface ConnectionEnd {
 export interface Destination {
   readonly address: string
   readonly port: number
-  /** Sent before the guest's own bytes. */
+  /** Bytes that the relay sends before the guest's own. */
   readonly preface?: Uint8Array
 }
 
-/** What happens at one door. Connections and questions have numbers. */
+/** The events of one door. Connections and questions have numbers. */
 export interface DoorListener {
   onQuestion(question: number, datagram: Buffer): void
   onArrived(connection: number, to: { readonly address: string; readonly port: number }): void
-  /** The address was not reached; name another one, or refuse. */
+  /** The relay could not connect to the address; name another one, or refuse. */
   onFailed(connection: number): void
   onConnected(connection: number): void
   onClosed(connection: number, end: ConnectionEnd): void
-  /** Nothing of it is left. `overMax` connections found no place in the limit. */
+  /** Nothing of the door is left. `overMax` connections exceeded the limit. */
   onDropped(overMax: number): void
 }
 
-/** What the doors of one run or sandbox draw on together. */
+/** The budget that the doors of a run or sandbox share. */
 export interface Purse {
   readonly connectionsMax: number
   /** Now. */
@@ -53,7 +53,7 @@ export interface Purse {
 export class RelayProcess {
   /** Its abstract name, without the NUL before it. */
   readonly name = `lazaret-relay-${systemClock.id()}`
-  /** What a launcher has to know. */
+  /** What a launcher has to know to reach the relay. */
   readonly secret = makeSecret(systemClock)
   /** Resolves when it listens; rejects when it never will. */
   readonly standing: Promise<void>
@@ -74,7 +74,7 @@ export class RelayProcess {
     })
     this.standing = this.#stands.promise
     this.#say(relayFrame.open, 0, new PayloadWriter().bytes(Buffer.from(this.name)).bytes(this.secret))
-    // Cells keep this process alive, and not what serves them once it stands.
+    // Cells keep this process alive; the relay does not, once it is ready.
     this.standing.then(
       () => this.#process.hold(false),
       () => undefined,
@@ -94,7 +94,10 @@ export class RelayProcess {
     return this.#process.isLost
   }
 
-  /** A door that launchers may furnish with sockets. Throws CELL_FAILED when there are too many, or no relay any more. */
+  /**
+   * Opens a door, to which launchers may add sockets. Throws CELL_FAILED if there are too many doors or the relay is
+   * gone.
+   */
   admit(purse: Purse, listener: DoorListener): { readonly id: number; readonly token: Buffer } {
     const id = this.#freeDoor()
     const token = makeSecret(systemClock).subarray(0, tokenBytes)
@@ -108,7 +111,7 @@ export class RelayProcess {
   /** Ends the door and its connections; `onDropped` follows. */
   drop(id: number): void {
     this.#say(relayFrame.drop, id)
-    // A stopped relay keeps nobody waiting: it is killed, which closes all doors.
+    // A stopped relay is killed, which closes all doors, so that nobody waits for it.
     const patience = systemClock.after(dropMs, () => {
       if (this.#doors.has(id)) this.#process.kill()
     })
@@ -232,7 +235,7 @@ export class RelayProcess {
   }
 }
 
-/** A number names a place in the relay's table, and which of those that had it is meant. */
+/** A number consists of a place in the relay's table and the serial number of its user. */
 const placeOf = (id: number): number => id % doorsMax
 
 function nextFree(from: number, taken: ReadonlySet<number>): number {

@@ -12,7 +12,7 @@ export class Relays implements AsyncDisposable {
     this.lookups = new Lookups(systemClock, lookup)
   }
 
-  /** The one that stands, for tests and diagnosis. */
+  /** The current relay, for tests and diagnosis. */
   get process(): RelayProcess | undefined {
     return this.#process?.isLost === false ? this.#process : undefined
   }

@@ -19,7 +19,7 @@ type Port = number | undefined
 
 export type Rule =
   | { readonly kind: 'name'; readonly name: string; readonly port: Port }
-  /** Every name below this one. */
+  /** A rule for every name below this one. */
   | { readonly kind: 'below'; readonly name: string; readonly port: Port }
   | { readonly kind: 'range'; readonly range: AddressRange; readonly port: Port }
   /** The host's own loopback. */
@@ -29,7 +29,7 @@ const portsOfAllow = [80, 443] as const
 /** Each port is a listener in each cell, and two where IPv6 is asked for. */
 export const portsMax = 64
 
-/** Throws a text that says what is wrong with it. */
+/** Throws a text that says what is wrong with the rule. */
 export function parseRule(text: string): Rule {
   if (text.includes('://')) throw new Error(`is a URL, and a rule names a host: ${text}`)
   const { host, port } = splitPort(text)
@@ -48,7 +48,7 @@ export function parseRule(text: string): Rule {
   return { kind: isBelow ? 'below' : 'name', name, port }
 }
 
-/** `[2001:db8::]/32:443` has brackets where a port follows; without them it has none. */
+/** `[2001:db8::]/32:443`: an address with a port needs brackets; without brackets there is no port. */
 function splitPort(text: string): { host: string; port: Port } {
   const six = /^\[([0-9a-fA-F:.]+)\](\/\d{1,3})?(?::(.*))?$/.exec(text)
   if (six !== null) return { host: `${six[1]}${six[2] ?? ''}`, port: readPort(six[3]) }
@@ -71,7 +71,7 @@ export function networkKindOf(network: Network = 'none'): NetworkKind {
   return hasLocalhost || ranges.some(touchesPrivate) ? 'local-policy' : 'policy'
 }
 
-/** What the rules say of an address: undefined if it may be connected to. */
+/** The reason for which an address is refused; undefined if it is allowed. */
 export type Verdict = Extract<RefusalReason, 'not-allowed' | 'denied' | 'special-address'> | undefined
 
 export class NetworkRules {
@@ -103,7 +103,7 @@ export class NetworkRules {
     return this.allow.some(({ kind }) => kind === 'localhost')
   }
 
-  /** Of a question: whether any port of this name may be connected to. The name is in the form of host-names.ts. */
+  /** Judges a question: whether any port of this name is allowed. The name is in the form of host-names.ts. */
   judgeName(name: string): Verdict {
     if (this.deny.some((rule) => rule.port === undefined && namesIt(rule, name))) return 'denied'
     return this.allow.some((rule) => namesIt(rule, name)) ? undefined : 'not-allowed'
@@ -113,7 +113,7 @@ export class NetworkRules {
     return this.deny.some(({ kind }) => kind === 'name' || kind === 'below')
   }
 
-  /** Of a name that an allowed one is an alias of. */
+  /** Judges a name of which an allowed name is an alias. */
   deniesAlias(written: string, port: number | undefined): boolean {
     const name = toHostName(written)
     const isMeant = (rule: Rule) => rule.port === undefined || rule.port === port
@@ -141,7 +141,7 @@ export class NetworkRules {
       : 'not-allowed'
   }
 
-  /** Of the very address that is connected to, whatever led to it. `own` are the addresses of the machine. */
+  /** Judges the address of a connection, whatever led to it. `own` are the addresses of the machine. */
   judgeAddress(address: string, port: number, own: readonly string[]): Verdict {
     if (isClosed(address)) return 'special-address'
     if (this.deny.some((rule) => (rule.port ?? port) === port && holds(rule, address))) return 'denied'

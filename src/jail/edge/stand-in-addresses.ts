@@ -1,7 +1,7 @@
 /**
  * The addresses that names have inside: each name that was asked for gets one of its own of 198.18.0.0/15, which is set
- * aside for tests of networks (RFC 2544) and routed to the cell's loopback. The address says which name a connection
- * means; where it goes the host finds out for each.
+ * aside for tests of networks (RFC 2544) and routed to the cell's loopback. The address tells which name a connection
+ * is for. The host looks up the real address for each connection.
  */
 export const standInRange = { address: '198.18.0.0', prefix: 15, family: 'ipv4' } as const
 

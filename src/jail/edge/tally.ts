@@ -1,4 +1,4 @@
-/** What a guest reached and what it was refused, bounded whatever it tries. */
+/** Records what a guest reached and what it was refused. The record is bounded, whatever the guest tries. */
 import type { NetworkReport, RefusalReason } from '../../core/network.ts'
 import { printableName } from './host-names.ts'
 
@@ -32,7 +32,7 @@ export class Tally {
   #unlisted = 0
   #bytes = 0
 
-  /** Of all connections that have ended. */
+  /** The bytes of all connections that have ended. */
   get bytes(): number {
     return this.#bytes
   }
@@ -86,9 +86,9 @@ export class Tally {
   }
 }
 
-/** Only where a rule is what was missing, and only for what can be written as one. */
+/** Only if a rule would have allowed it, and if such a rule can be written. */
 function ruleFor({ host, port, reason }: Refused): string[] {
-  // A guest that tries its own loopback means that, and not the host's.
+  // A guest that connects to its own loopback does not mean the host's.
   if (host === 'localhost' || reason !== 'not-allowed' || !/^[A-Za-z0-9._-]+$/.test(host)) return []
   return [port === undefined || port === 443 || port === 80 ? host : `${host}:${port}`]
 }
