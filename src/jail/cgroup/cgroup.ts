@@ -28,13 +28,13 @@ export interface CellCgroup {
   limit(figures: CgroupFigures): void
   /** Lets processes of this host id join by themselves. */
   admit(uid: number): void
-  /** From now on it gets processor time after younger cells. Where the kernel cannot do that, nothing changes. */
+  /** From now on the cell gets processor time after younger cells. If the kernel cannot do that, nothing changes. */
   yieldProcessors(): void
-  /** Processes that the kernel killed because memory ran out. */
+  /** The number of processes that the kernel killed because memory ran out. */
   oomKills(): number
   memoryPeakBytes(): number
   cpuMs(): number
-  /** Forks that the kernel refused. */
+  /** The number of forks that the kernel refused. */
   forksRefused(): number
   /** Throws if a process is still inside. */
   remove(): void

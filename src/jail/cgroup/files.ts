@@ -17,7 +17,7 @@ export function readNumber(path: string): number {
   return Number(readFileSync(path, 'utf8'))
 }
 
-/** A file with counts that is read again and again, and stays open from the first time on, or from `open()`. */
+/** A file with counts that is read repeatedly. It stays open after the first read, or after `open()`. */
 export class Counter {
   readonly #path: string
   #file: number | undefined
@@ -28,7 +28,7 @@ export class Counter {
     this.#path = path
   }
 
-  /** Of a file that holds one number. */
+  /** Reads a file that contains one number. */
   read(): number {
     return Number(this.#text())
   }
@@ -38,7 +38,7 @@ export class Counter {
     return valueOf(this.#text(), key)
   }
 
-  /** For what has to be read when the host may have no descriptor left. */
+  /** Opens the file ahead, for reads at a time when the host may have no descriptor left. */
   open(): number {
     if (this.#isClosed) throw new Error('The cgroup is gone.')
     return (this.#file ??= openSync(this.#path, 'r'))
@@ -80,7 +80,7 @@ export interface GroupFolders {
 
 export const kernelGroups: GroupFolders = { make: (path) => mkdirSync(path), remove: removeGroup }
 
-/** Every one of them, even if another cannot be removed. */
+/** Removes each of them, even if another cannot be removed. */
 export function removeGroups(paths: readonly string[]): void {
   endAtOnce(
     'A cgroup could not be removed',

@@ -10,7 +10,7 @@ import type { Hierarchies } from './version-1.ts'
 import { openVersion2 } from './version-2.ts'
 
 export type CgroupAnswer =
-  /** `sweptHosts` is how many dead hosts had left groups behind, which are gone now. */
+  /** `sweptHosts` is the number of dead hosts whose groups have been removed. */
   | { readonly parent: CgroupParent; readonly sweptHosts: number; readonly reason?: undefined }
   | { readonly parent?: undefined; readonly sweptHosts?: undefined; readonly reason: string }
 
@@ -39,16 +39,13 @@ export function openCgroups(): CgroupAnswer {
   }
 }
 
-/** The name that only this process has for its group is left out. */
+/** The result leaves out the name of this process's group. */
 function describe({ code, path, message }: NodeJS.ErrnoException): string {
   if (code === undefined || path === undefined) return message
   return `${code}: no cgroups can be made in ${dirname(path)}`
 }
 
-/**
- * Removes the groups of hosts that died without doing so, and answers their names. Their processes died with them,
- * through their stubs.
- */
+/** Removes the groups of dead hosts, and returns their names. Their processes died with them, through their stubs. */
 function sweep(folder: string): string[] {
   const swept: string[] = []
   for (const name of readdirSync(folder)) {
@@ -61,7 +58,7 @@ function sweep(folder: string): string[] {
       removeGroup(group)
       swept.push(name)
     } catch {
-      // Still dying, or another host sweeps at the same time: the next start tries again.
+      // Its processes are still ending, or another host removes it at the same time. The next start tries again.
     }
   }
   return swept

@@ -12,7 +12,7 @@ import { YieldingGroup } from './yielding.ts'
 
 /** The folder of our parent group in each hierarchy. `cpu` is the accounting controller, cpuacct. */
 export interface Hierarchies extends Readonly<Record<CgroupController, string>> {
-  /** In the hierarchy of the controller that divides processor time, where that is not cpuacct's. */
+  /** The folder in the hierarchy of the `cpu` controller, if that is not cpuacct's. */
   readonly shares?: string
 }
 
@@ -37,7 +37,7 @@ export function openVersion1({ shares, ...hierarchies }: Hierarchies): CgroupPar
   }
 }
 
-/** Of 1024, those of a new group. */
+/** A new group has 1024. */
 const yieldingShares = 102
 
 function createCell(hierarchies: Hierarchies, name: string, figures: CgroupFigures): CellCgroup {

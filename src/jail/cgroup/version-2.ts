@@ -65,7 +65,7 @@ function stepAside(folder: string): void {
   writeValue(`${leaf}/cgroup.procs`, process.pid)
 }
 
-/** Of 100, the weight of a new group. */
+/** A new group has a weight of 100. */
 const yieldingWeight = 10
 
 function createCell(folder: string, figures: CgroupFigures, groups: GroupFolders): CellCgroup {
@@ -83,7 +83,7 @@ function createCell(folder: string, figures: CgroupFigures, groups: GroupFolders
   }
   return {
     joins: [`${folder}/cgroup.procs`],
-    // Here the kernel also asks for the file of the group above both, the one left and the one joined.
+    // In version 2 the kernel also requires write access to the common ancestor of the old and the new group.
     admit: (uid) => [folder, dirname(folder)].forEach((path) => chownSync(`${path}/cgroup.procs`, uid, uid)),
     limit,
     yieldProcessors: () => writeWherePresent(`${folder}/cpu.weight`, yieldingWeight),
@@ -95,7 +95,7 @@ function createCell(folder: string, figures: CgroupFigures, groups: GroupFolders
   }
 }
 
-/** Asking for more than can be reclaimed ends in an error. Needs Linux 5.19. */
+/** The kernel reports an error if it cannot reclaim that much. Needs Linux 5.19. */
 async function reclaim(folder: string): Promise<void> {
   await writeSlowly(`${folder}/memory.reclaim`, readNumber(`${folder}/memory.current`))
 }

@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 
 import { writeValue } from './files.ts'
 
-/** As many as the kernel gives a new group. */
+/** The shares of a new group. */
 const shares = 1024
 /** Processes that were started while others were moved are found in the next round. */
 const roundsMax = 8

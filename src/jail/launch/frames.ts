@@ -4,7 +4,7 @@
  */
 export const frameHeaderBytes = 9
 export const frameBytesMax = 1 << 20
-/** How many bytes may wait in the cell for a guest: of its standard input, and again of its channel. */
+/** How many bytes may wait in the cell for a guest's standard input, and the same number for its channel. */
 export const inletCreditBytes = 64 * 1024
 
 export const frameType = {
@@ -44,7 +44,7 @@ export const frameType = {
   barren: 90,
 } as const
 
-/** What a HOLD frame leaves unread. */
+/** The streams that a HOLD frame leaves unread, as bits. */
 export const held = { output: 1, channel: 2 } as const
 
 export interface Frame {

@@ -25,7 +25,7 @@ export interface Launching {
 export async function startLauncher(hasChannel: boolean, nursery: Nursery): Promise<Launching> {
   const launch = await nursery.launch(hasChannel)
   const cell = launch === null ? Promise.resolve(spawnCell(hasChannel, nursery)) : nurse(launch)
-  cell.catch(() => undefined) // who waits for it hears of it; until then nobody does
+  cell.catch(() => undefined) // callers that wait get the rejection; before that nobody handles it
   return { cell }
 
   async function nurse({ launcher }: Launch): Promise<Cell> {

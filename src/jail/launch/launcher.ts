@@ -16,7 +16,7 @@ export interface Launcher {
   readonly ended: Promise<Error | undefined>
   /** Whether its sockets keep this process from ending; they do until told otherwise. */
   hold(isHeld: boolean): void
-  /** SIGKILL for a launcher that does not obey; never for a process that got its number afterwards. */
+  /** Sends SIGKILL to a launcher that does not obey, never to a process that got its pid afterwards. */
   kill(): void
 }
 
@@ -45,7 +45,7 @@ function asLauncher(child: ChildProcess): Launcher {
   }
 }
 
-/** What keeps the event loop alive as long as it is open. */
+/** The handles that keep the event loop alive. */
 type Held = { ref(): unknown; unref(): unknown }
 
 export function holdAll(isHeld: boolean, all: readonly unknown[]): void {
@@ -61,7 +61,7 @@ export function spawnProgram(stdio: readonly (IOType | number)[]): ChildProcess 
   return spawnAs('cell', stdio)
 }
 
-/** Its descriptor 3 is a socket to this process. Throws as `spawnProgram`. */
+/** Starts it with a socket to this process as descriptor 3. Throws as `spawnProgram` does. */
 export function spawnRelay(): ChildProcess {
   return spawnAs('relay', ['ignore', 'ignore', 'ignore', 'pipe'])
 }
@@ -81,16 +81,19 @@ function spawnAs(argv0: 'cell' | 'relay', stdio: readonly (IOType | number)[]): 
     if (cause instanceof LazaretError) throw cause
     throw new LazaretError('CELL_FAILED', { detail: 'The launcher could not be started.', cause })
   }
-  // Without descriptors or memory Node answers with half an object and tells the reason a tick later.
+  // Without descriptors or memory, Node returns an incomplete object and reports the reason one tick later.
   child.once('error', () => undefined)
   if (child.pid === undefined) throw exhausted()
   return child
 }
 
-/** Besides its sockets: the pipe on which libuv hears whether the program runs, and `/dev/null` in the child. */
+/**
+ * Descriptors besides its sockets: the pipe on which libuv learns whether the program runs, and `/dev/null` in the
+ * child.
+ */
 const ofStarting = 3
 
-/** When they run out in the middle of a start, Node keeps the sockets that it has made by then for ever. */
+/** If descriptors run out during a start, Node leaks the sockets that it has already created. */
 function requireDescriptors(count: number): void {
   const spare: number[] = []
   try {

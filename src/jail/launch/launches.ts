@@ -12,7 +12,7 @@ import type { Frame } from './frames.ts'
 import { holdAll } from './launcher.ts'
 import type { Launcher } from './launcher.ts'
 
-/** What a launcher calls the sockets: their descriptors in native/cell/cell.h. */
+/** A launcher's descriptors for the sockets, as in native/cell/cell.h. */
 const roles = { report: 1, control: 3, channel: 4 } as const
 
 interface Child {
@@ -26,14 +26,14 @@ interface Child {
 export interface Launch {
   /** Resolves with null if the nursery was lost: then nothing of this launcher is left. Never rejects. */
   readonly launcher: Promise<Launcher | null>
-  /** As if the nursery had been lost, unless it is there by now. */
+  /** Gives the launcher up as if the nursery had been lost, unless it has started by now. */
   giveUp(): void
 }
 
 export interface LaunchesOptions {
   /** The nursery's abstract name, without the NUL before it. */
   readonly name: string
-  /** What else each connection has to send, if the nursery cannot see who connects. */
+  /** The secret that each connection sends first, if the nursery cannot see who connects. */
   readonly secret?: Uint8Array
   /** Has the nursery kill a launcher of this number. */
   readonly kill: (id: number) => void
@@ -71,12 +71,12 @@ export class Launches {
     return { launcher, giveUp: () => started?.(false) }
   }
 
-  /** Whether it was requested, and has not been reported as ended. */
+  /** Whether the launcher was requested and has not been reported as ended. */
   has(id: number): boolean {
     return this.#children.has(id)
   }
 
-  /** What the nursery says of a launcher. */
+  /** Handles a report of the nursery about a launcher. */
   handle({ type, id }: Frame): void {
     if (type === frameType.started) this.#children.get(id)?.started(true)
     if (type === frameType.reaped) {

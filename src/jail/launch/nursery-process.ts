@@ -7,7 +7,7 @@ import { Launches } from './launches.ts'
 import type { Launch } from './launches.ts'
 import { ServingProcess } from './serving-process.ts'
 
-/** A nursery that has not launched within this time is given up; starting a program takes some milliseconds. */
+/** A nursery that has not launched within this time is given up. Starting a program takes only some milliseconds. */
 const launchMs = 5000
 /** How long it may take to end a launcher. */
 const killGraceMs = 1000

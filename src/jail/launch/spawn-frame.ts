@@ -69,7 +69,7 @@ function writeHeld(payload: PayloadWriter, { outputBytes, wallMs, watched }: Hel
     .u64(watched.filesMax ?? 0)
 }
 
-/** Beside the number of the resource; the reading half is take_rlimits in native/cell/serve/limits.c. */
+/** Sent with the number of the resource; the reading half is take_rlimits in native/cell/serve/limits.c. */
 const besideOthers = 1 << 8
 
 function writeRlimits(payload: PayloadWriter, rlimits: readonly Rlimit[]): void {

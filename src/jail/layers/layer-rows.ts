@@ -14,7 +14,7 @@ export interface Seen {
   readonly layers: readonly string[]
   /** What the kernel said of its guest. */
   readonly observed: Readonly<Record<string, string>>
-  /** Of the host, by the name of the link in /proc/self/ns. */
+  /** The host's own namespaces, by the name of the link in /proc/self/ns. */
   readonly hostNamespaces: Readonly<Record<string, string>>
   readonly identity: 'own' | 'shared'
   readonly cgroupVersion: 1 | 2 | null
@@ -23,7 +23,7 @@ export interface Seen {
   readonly around: Surroundings
 }
 
-/** What most rows look for, in plans of more than a hundred records. */
+/** Prepared once, because most rows search for these in plans of more than a hundred records. */
 export interface Outline {
   readonly records: readonly PlanRecord[]
   readonly kinds: ReadonlySet<PlanRecord['do']>
@@ -34,7 +34,7 @@ export interface Outline {
 export interface LayerRow {
   /** As the receipt names it. */
   readonly name: string
-  /** Against what it stands, in docs/internals/layers.md. */
+  /** What the layer stops, for docs/internals/layers.md. */
   readonly stops: string
   /** Whether these records build it. */
   readonly isBuiltBy: (outline: Outline) => boolean
@@ -44,7 +44,7 @@ export interface LayerRow {
   readonly promises?: Readonly<Record<string, string>>
   /** From the facts that pid 1 reports, if the name alone does not say enough. */
   readonly nameFrom?: (facts: Readonly<Record<string, string>>) => string
-  /** What `doctor` says of it; absent for layers that every cell has. */
+  /** What `doctor` reports about it; absent for layers that every cell has. */
   readonly describe?: (seen: Seen) => ProbeLayer
 }
 
@@ -61,7 +61,7 @@ const unshares =
   ({ namespaces }: Outline): boolean =>
     (namespaces & flag) !== 0
 
-/** `link` is its name in /proc/<pid>/ns, where that is another. */
+/** `link` is its name in /proc/<pid>/ns if that differs. */
 function namespace(name: keyof typeof namespaceFlags, stops: string, link: string = name): LayerRow {
   const describe = ({ observed, hostNamespaces }: Seen): ProbeLayer => {
     const inside = observed[`ns_${link}`]
@@ -171,7 +171,7 @@ function describeOwnUid({ identity, observed }: Seen): ProbeLayer {
   }
 }
 
-/** Whose inodes guests have of the folders that are shown. */
+/** Whether guests get inodes of their own for the shown folders. */
 function describeOwnView({ layers, refusedLowers }: Seen): ProbeLayer {
   const name = 'own view'
   if (layers.includes('own-view'))

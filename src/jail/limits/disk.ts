@@ -16,7 +16,7 @@ export function onDisk(bytes: number): number {
   return Math.ceil(bytes / pageBytes) * pageBytes
 }
 
-/** How many files and folders, including the folder itself, have room beside this many bytes. */
+/** The number of files and folders, including the root folder, for this many bytes. */
 export function inodesMax(bytes: number): number {
   return Math.max(inodesMin, Math.floor(bytes / bytesPerInode))
 }
@@ -25,7 +25,7 @@ export function diskRoom(bytes: number): DiskRoom {
   return { bytesMax: bytes, entriesMax: inodesMax(bytes) }
 }
 
-/** Enough for /dev/shm's usual tenants (semaphores, multiprocessing) and below any sensible memory limit. */
+/** Enough for the usual users of /dev/shm (semaphores, multiprocessing), and below any sensible memory limit. */
 const sharedMemoryBytesMax = 64 * 1024 * 1024
 
 export function sharedMemoryRoom(diskBytes: number): DiskRoom {

@@ -36,7 +36,7 @@ export interface LimitFigures {
   readonly openFilesSoft?: number
   /** Open files of all processes together. Default: as many as the other limits allow. */
   readonly filesMax?: number | null
-  /** Leaves room below it for others with the same id. */
+  /** Whether it leaves room for other processes with the same id. */
   readonly pendingSignalsMax?: number
 }
 
@@ -52,11 +52,14 @@ export interface CgroupFigures {
   readonly tasksMax: number
 }
 
-/** For the watchdog; null if something better enforces the limit. */
+/** The figure for the watchdog; null if something better enforces the limit. */
 export interface Watched {
   readonly memoryBytes: number | null
   readonly cpuMs: number | null
-  /** What may wait in sockets that no cgroup charges, out of a budget of the whole machine: see socket-memory.ts. */
+  /**
+   * How many bytes may wait in sockets that no cgroup charges, out of a budget of the whole machine: see
+   * socket-memory.ts.
+   */
   readonly socketBytes: number | null
   /** Processes and threads, if the kernel counts them together with others'. */
   readonly tasksMax: number | null
@@ -88,7 +91,7 @@ export interface Settings {
 
 interface Holder {
   readonly by: LimitMechanism
-  /** Whether the ground has it. The last mechanism of a row exists on every ground of a cell. */
+  /** Whether the ground offers this mechanism. The last mechanism of a row exists on every ground of a cell. */
   readonly where: (ground: LimitGround) => boolean
   readonly sets: (value: number, situation: Situation) => Settings
 }
@@ -230,9 +233,9 @@ function watchSockets(memoryBytes: number, { figures }: Situation): Pick<Watched
 }
 
 /**
- * Engines ask for the double of what they hold when a table grows, and use it later or never. The watchdog, which
- * counts what is used, should step in first, because then it is known what happened; this is what stops a process
- * that is faster than the watchdog.
+ * When a table grows, engines allocate twice its size, and use the memory later or never. The watchdog counts only used
+ * memory. It should act first, because then the cause is known; this limit stops a process that is faster than the
+ * watchdog.
  */
 const dataFactor = 2
 

@@ -10,7 +10,7 @@ export const openFilesSoft = 1024
 /** The sum for 256 processes that never raise their limit. */
 const usualMax = 262_144
 const cellsAtLeast = 8
-/** Only a very small machine has such a small table, and programs need as much there. */
+/** The minimum that programs need; only a very small machine has such a small table. */
 const leastMax = 16_384
 
 /** How many files a cell's processes may have open together. */

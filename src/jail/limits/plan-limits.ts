@@ -15,7 +15,7 @@ import type { Rlimit } from './rlimits.ts'
 export interface LimitPlan {
   /** For the receipt; `none` for an unset limit. */
   readonly by: LimitMechanisms
-  /** Null where no cgroup holds anything. */
+  /** Null if there is no cgroup. */
   readonly cgroup: CgroupFigures | null
   readonly rlimits: readonly Rlimit[]
   readonly watched: Watched
@@ -29,7 +29,7 @@ export interface LimitPlan {
 /** Where a snippet runs. */
 export const threadGround: LimitGround = { level: 'wasm', cgroupVersion: null, identity: 'shared' }
 
-/** Those that are always set. */
+/** The limits that are always set. */
 export type NumericLimit = { [Name in LimitName]: null extends Limits[Name] ? never : Name }[LimitName]
 
 /** Limits with which a worker starts at the highest value that its runs may have. */
@@ -38,8 +38,8 @@ export const onlyLowered = limitNames.filter((name) => limitRows[name].isOnlyLow
 const knownMechanisms = new Map<string, LimitMechanisms>()
 
 /**
- * What enforces each limit there, when it is set. Asked several times a run, so each of the few grounds is answered
- * once.
+ * The mechanism that enforces each limit on this ground. Called several times for each run, so the answers for the few
+ * grounds are cached.
  */
 export function limitMechanisms(ground: LimitGround): LimitMechanisms {
   const { level, cgroupVersion, identity, isInSpace = false } = ground
@@ -52,7 +52,7 @@ export function limitMechanisms(ground: LimitGround): LimitMechanisms {
   return mechanisms
 }
 
-/** What enforces these limits there; `none` for an unset limit. */
+/** The mechanisms that enforce these limits on this ground; `none` for an unset limit. */
 export function heldBy(limits: Limits, ground: LimitGround): LimitMechanisms {
   const mechanisms = limitMechanisms(ground)
   return perLimit((name) => (limits[name] === null ? 'none' : mechanisms[name]))
@@ -88,7 +88,7 @@ function makePlan(limits: Limits, ground: LimitGround, figures: LimitFigures): L
   }
 }
 
-/** The part of the plan that a cell's cgroup is made with. Null where no cgroup holds anything. */
+/** The part of the plan that a cell's cgroup is made with. Null if there is no cgroup. */
 export function planCgroup(limits: Limits, ground: LimitGround, figures: LimitFigures): CgroupFigures | null {
   if (ground.cgroupVersion === null) return null
   return cgroups.get([limits, ground, figures], () => cgroupFigures(planParts(limits, ground, figures)))

@@ -7,19 +7,19 @@ import { readFileSync } from 'node:fs'
 
 const pageBytes = 4096
 const cellsAtLeast = 32
-/** A cell must be able to talk to itself: room for two TCP connections with all their buffers full. */
+/** The minimum: room for two TCP connections with full buffers, so that a cell can connect to itself. */
 const leastBytes = 8 * 1024 * 1024
 
 /** How much may wait in the sockets of one cell with this much memory. */
 export function socketBytesMax(memoryBytes: number, tcpMem: string): number {
   const [pages = NaN] = tcpMem.trim().split(/\s+/).map(Number)
-  if (!Number.isFinite(pages)) return memoryBytes // no TCP in this kernel, or none of it to be seen
+  if (!Number.isFinite(pages)) return memoryBytes // this kernel has no TCP, or hides it
   return Math.min(memoryBytes, Math.max(leastBytes, Math.floor((pages * pageBytes) / cellsAtLeast)))
 }
 
 let known: string | undefined
 
-/** Set at boot, and hardly ever afterwards. */
+/** Cached, because it is set at boot and rarely changes. */
 export function readTcpMem(): string {
   try {
     known ??= readFileSync('/proc/sys/net/ipv4/tcp_mem', 'utf8')

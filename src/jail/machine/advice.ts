@@ -22,7 +22,7 @@ const refusals = [
   'ENOTSUP',
   'EOPNOTSUPP',
 ]
-/** For paths. Other errnos are about the path itself, such as one that this user may not reach. */
+/** The same for steps on paths. Other errnos concern the path itself, which this user may not be able to reach. */
 const refusalsOfPaths = ['EPERM', 'ENOSYS']
 
 const scope =
@@ -111,7 +111,7 @@ interface Missing {
   readonly isMount: boolean
 }
 
-/** From certain to likely: causes that can be read come before causes that can only be guessed. */
+/** In order of certainty: causes that can be observed come before causes that can only be guessed. */
 function adviseOnPolicy(
   { record, errno }: Refusal,
   { what, isMount }: Missing,

@@ -12,7 +12,7 @@ import type { Wall } from '../plan/shape.ts'
 
 export interface BestWall {
   readonly machine: Machine
-  /** No wall below it is tried, and the caller gets the refusal. */
+  /** The weakest level that is tried; if it is refused too, the caller gets the refusal. */
   readonly minimum: ProtectionLevel
   /** Called once for each wall that the machine turns out not to support. */
   readonly onRefusal: (refusal: WallRefused) => void
@@ -45,7 +45,7 @@ export async function behindBestWall<T>(
 export interface BelowMinimum {
   readonly level: ProtectionLevel
   readonly minimum: ProtectionLevel
-  /** What the machine refused, if that is known. */
+  /** The refused step, if it is known. */
   readonly refusal: LazaretError | undefined
 }
 

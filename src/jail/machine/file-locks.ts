@@ -26,7 +26,7 @@ export async function lockFirst(file: number, blocks: Blocks): Promise<number | 
   }
 }
 
-/** Locks the whole file, among all who lock it like this. False if another process has. */
+/** Locks the whole file against other callers of this function. False if another process has the lock. */
 export async function lockFile(file: number): Promise<boolean> {
   try {
     return (await lockFirst(file, { first: 0, ids: 1, count: 1, mustBeIdle: false })) !== undefined

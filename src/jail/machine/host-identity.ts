@@ -6,7 +6,7 @@ import { readFileSync, readlinkSync } from 'node:fs'
 
 let sequence = 0
 
-/** A name that no other live process uses, nor this one a second time. */
+/** A name that no other live process uses, and that this process uses only once. */
 export function nameOfThisHost(): string {
   // A dead host's pid can be reused, so its start time is part of the name; and a pid means nothing in another
   // namespace.
@@ -23,7 +23,7 @@ function pidNamespace(): string {
   return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0'
 }
 
-/** Field 22, counted after the name, which may hold anything. */
+/** Field 22, counted after the name, which may contain spaces and parentheses. */
 function startTime(pid: number): string {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '0'

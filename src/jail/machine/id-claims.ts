@@ -69,7 +69,7 @@ function openClaims(folders: readonly string[]): number {
   throw refuse(`${reasons.map(({ message }) => message).join('; ')}.`, reasons[0])
 }
 
-/** Whoever can change its contents decides who gets ids, so only we may. */
+/** Makes the folder of the file with the claims. Whoever can change the folder decides who gets ids, so only root may. */
 function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })

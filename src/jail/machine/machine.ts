@@ -40,18 +40,18 @@ export interface MachineOptions {
   readonly uidRange: UidRange
   /** Pretends that something is missing, for tests and for `doctor`. */
   readonly without?: readonly ('cgroup' | 'own-uid')[]
-  /** Whether a request may have a policy for its network: then interpreters are forked that can be given one. */
+  /** Whether requests may have a network policy. If so, cells of zygotes are prepared for one. */
   readonly offersPolicies?: boolean
-  /** How names are looked up, if not as the host does. */
+  /** Replaces the host's lookup of names. */
   readonly lookup?: Lookup | undefined
   /** Called when leftovers of dead hosts were removed, with the number of those hosts. */
   readonly onSwept?: (left: LeftBehind, hosts: number) => void
 }
 
-/** What a host leaves behind that is killed. */
+/** What a killed host leaves behind. */
 export type LeftBehind = 'cgroups' | 'folders'
 
-/** Far more than one request can show. */
+/** A bound far above the number of folders that one request can show. */
 const refusedLowersMax = 1000
 
 export class Machine {
@@ -59,13 +59,13 @@ export class Machine {
   hostView: HostView
   readonly architecture: 'x64' | 'arm64'
   readonly identity: 'own' | 'shared'
-  /** Why there are no cgroups; empty if there are. */
+  /** Why there are no cgroups; empty if there are some. */
   readonly cgroupReason: string
-  /** What the figures of limits depend on here. */
+  /** The facts about this machine on which the figures of limits depend. */
   readonly limitFigures: LimitFigures
   /** Starts the launchers of this machine's cells. */
   readonly nursery = new Nursery()
-  /** What carries the bytes of cells whose network is a policy. */
+  /** The relays that carry the bytes of cells with a network policy. */
   readonly relays: Relays
   /** Folders that were searched before guests got their inodes. */
   readonly sharedFolders = new SharedFolders()
@@ -155,7 +155,7 @@ export class Machine {
     return true
   }
 
-  /** Where the guests of one more run will find things. */
+  /** The place of one more run. */
   choosePlace(): Place {
     return this.#wall === 'namespaces' ? ownView : hostView(this.#work.next())
   }
@@ -249,7 +249,7 @@ export class Machine {
       ...this.#leases.unreturned,
       () => this.#work[Symbol.dispose](),
       () => this.#cgroups?.remove(),
-      // No other host may get the ids of a cell of which something may be left.
+      // Other hosts may not get the ids of a cell of which something may be left.
       () => this.#leases.unreturned.length === 0 && this.#ids[Symbol.asyncDispose](),
     ])
   }

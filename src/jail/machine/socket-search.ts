@@ -19,7 +19,7 @@ export const searchBounds = {
 } as const
 export type SearchBounds = Readonly<Record<keyof typeof searchBounds, number>>
 
-/** After this, others get a turn of the event loop. */
+/** After this time, other work gets a turn of the event loop. */
 const turnMs = 5
 /** A folder is read in pieces, however many names it has. */
 const namesAtOnce = 256
@@ -28,7 +28,7 @@ class TooLarge extends Error {}
 
 /** The reason not to share the folder; undefined if there is none. */
 export interface SearchFinding {
-  /** As part of a sentence, after the path. */
+  /** The reason as part of a sentence, after the path. */
   readonly what: string
   readonly path: string
 }
@@ -44,7 +44,7 @@ export async function findSocket(
     return await search.run(realpathSync(folder))
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code ?? 'unknown'
-    // Temporary load says nothing about the folder.
+    // An error caused by temporary load says nothing about the folder.
     if (reason === 'EMFILE' || reason === 'ENFILE')
       throw new LazaretError('CELL_FAILED', {
         detail: `${folder} could not be looked through: ${reason}.`,

@@ -17,7 +17,7 @@ export interface Surroundings {
   readonly appArmor: string | null
   /** By name; null if this kernel has none of that name. */
   readonly sysctls: Readonly<Record<Sysctl, number | null>>
-  /** Something is mounted over parts of /proc; then the kernel refuses to mount a full one. */
+  /** Whether something is mounted over parts of /proc; then the kernel refuses to mount a full one. */
   readonly isProcMasked: boolean
   readonly hasCgroupVersion2: boolean
   /** musl, as on Alpine, for which most programs are built separately. */

@@ -1,7 +1,7 @@
 /**
  * The host ids of cells: each cell has two, which no other live cell has. A host process claims blocks of ids
- * (id-claims.ts) and hands out pairs from them. A block in which anybody lives is passed over: where cells have no
- * namespaces, guests can outlive a host that was killed together with its launchers.
+ * (id-claims.ts) and hands out pairs from them. A block is skipped if a process has one of its ids: without namespaces,
+ * guests can outlive a host that was killed together with its launchers.
  */
 import { LazaretError } from '../../core/errors/errors.ts'
 import { claimBlock, claimFolders } from './id-claims.ts'
@@ -38,7 +38,7 @@ export class UidAllocator {
     this.#folders = folders
   }
 
-  /** Ids will be needed soon: starts to claim them. A failure shows when they are taken. */
+  /** Starts to claim ids that will be needed soon. A failure is reported when they are taken. */
   prepare(): void {
     if (this.#free.length === 0) this.#claimMore().catch(() => undefined)
   }
@@ -70,7 +70,7 @@ export class UidAllocator {
     for (let cell = 0; cell < cells; cell++) this.giveBack(firstId + cell * idsPerCell)
   }
 
-  /** Last in, last out: an id rests as long as possible before its next cell. */
+  /** A queue, so that an id rests as long as possible before its next cell. */
   giveBack(firstId: number): void {
     this.#free.push(firstId)
   }
@@ -123,7 +123,7 @@ export class UidAllocator {
   }
 }
 
-/** A row never crosses into the next block, which may belong to another host. */
+/** A row of pairs never crosses into the next block, which may belong to another host. */
 function findRun(free: readonly number[], cells: number): number | undefined {
   let count = 0
   let before = Number.NaN

@@ -1,4 +1,4 @@
-/** The records of a network that is a policy; native/cell/build/door.c reads them. */
+/** The plan records of a network policy; native/cell/build/door.c reads them. */
 import { writeAddress } from '../edge/address-ranges.ts'
 import type { Door, DoorGround } from '../edge/door.ts'
 import type { Edge, EdgePlan } from '../edge/edge.ts'
@@ -30,7 +30,7 @@ export interface EdgeGround {
   readonly door: DoorGround & EdgePlan
 }
 
-/** `relay` where the cell itself has to reach it. */
+/** `relay` is set if the cell itself has to reach the relay. */
 export function describeDoor(
   edge: Edge | undefined,
   door: Door | undefined,
@@ -40,7 +40,7 @@ export function describeDoor(
   return { door: { ...door.ground, ...edge.plan }, ...(relay && { relay }) }
 }
 
-/** Before the namespaces, in the host's network. */
+/** Applied before the namespaces, in the host's network. */
 export function planRelay(relay: RelayGround | undefined): DoorRecord[] {
   return relay === undefined ? [] : [{ do: 'reach-relay', name: relay.name, secret: relay.secret }]
 }

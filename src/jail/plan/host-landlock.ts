@@ -10,7 +10,7 @@ import { access, bindAndConnectTcp, landlockRulesets } from './landlock.ts'
 import type { LandlockPolicy } from './landlock.ts'
 import type { Place } from './place.ts'
 
-/** What the engines read when they start. Never all of /proc: it shows what others run. */
+/** Files that engines read when they start. Not all of /proc, which shows what others run. */
 const machineFacts = [
   '/proc/cpuinfo',
   '/proc/filesystems',
@@ -57,7 +57,7 @@ const ownFacts = [
   'uid_map',
 ].map((name) => `/proc/self/${name}`)
 
-/** For programs that look names up; the users of the host stay hidden. */
+/** Files for programs that look up names; the users of the host stay hidden. */
 const networkFiles = [
   '/etc/hosts',
   '/etc/nsswitch.conf',

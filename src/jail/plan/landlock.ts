@@ -42,7 +42,7 @@ const look = execute | readFile | readFolder
 const bindTcp = 0b01
 export const bindAndConnectTcp = 0b11
 
-/** Rights by what they are for. */
+/** Groups of rights, by purpose. */
 export const access = { look, readFile, readFolder, useDevice, everything } as const
 
 /** One row for each ABI, newest first: each added rights, or a field of the struct. */

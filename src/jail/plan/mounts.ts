@@ -35,7 +35,7 @@ export function planWorkspaceSource(path: string, slot: number, identity: CellId
   return { do: 'open-workspace', slot, path, uid: id, gid: id }
 }
 
-/** Cells come in few shapes and by the thousand: a plan that was made once is used again. */
+/** There are thousands of cells but few shapes, so a plan that was made once is used again. */
 const shapesMax = 32
 const madeBefore = new WeakMap<HostView, Map<string, MountPlan>>()
 
@@ -223,7 +223,7 @@ function planMasks(): PlanRecord[] {
     '/proc/fs',
     '/proc/acpi',
     '/proc/scsi',
-    // A writer here makes the kernel watch the whole machine's pressure, in memory that is charged to no cgroup.
+    // Writing here makes the kernel monitor the pressure of the whole machine, in memory that no cgroup is charged for.
     '/proc/pressure',
   ]
   const hidden = [
@@ -239,7 +239,7 @@ function planMasks(): PlanRecord[] {
     'vmallocinfo',
     'cmdline',
     'modules',
-    // Reading these blocks every lock or every allocation of the machine for that time.
+    // Reading one of these blocks every lock, or every allocation, of the machine until the read ends.
     'locks',
     'zoneinfo',
     'buddyinfo',

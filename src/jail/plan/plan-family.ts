@@ -62,7 +62,7 @@ export function planFamily(
     ...cgroupJoins.map((_, slot): PlanRecord => ({ do: 'join', slot })),
     ...(identity.kind === 'own' ? [{ do: 'set-ids', uid: 0, gid: 0 } as const] : []),
     { do: 'guard' },
-    // Not its cgroup namespace: from inside one, cgroup version 2 lets nobody into a group outside.
+    // Without a cgroup namespace: from inside one, cgroup version 2 allows no move to a group outside.
     { do: 'private' },
     ...(identity.kind === 'shared' ? sources : []),
     ...mounted.mounts,
@@ -109,7 +109,7 @@ export function planSpace(shape: CellShape, ground: SpaceGround): CellPlan {
   const readable = readablePaths(listSources(shape, ground.hostView))
   const records: PlanRecord[] = [
     ...open(folders),
-    ...open(2 * folders), // for the fork, which is no child of pid 1 while it joins
+    ...open(2 * folders), // for the fork, which is not yet a child of pid 1 when it joins
     { do: 'clone', flags: spaceNamespaces(shape.network) },
     ...cgroupJoins.map((_, index): PlanRecord => ({ do: 'join', slot: folders + index })),
     ...cgroupJoins.map((_, index): PlanRecord => ({ do: 'guest-join', slot: 2 * folders + index })),

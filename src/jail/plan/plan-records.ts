@@ -130,7 +130,7 @@ export type PlanRecord =
   | { readonly do: 'keep-capabilities'; readonly mask: bigint }
   | FamilyRecord
 
-/** Most records of a plan are those of the plan before it. */
+/** Cached, because most records of a plan are those of the plan before it. */
 const encodedBefore = new WeakMap<PlanRecord, Buffer>()
 
 export function encodePlan(records: readonly PlanRecord[]): Buffer {

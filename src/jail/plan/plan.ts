@@ -19,7 +19,7 @@ export interface CellPlan {
   readonly records: readonly PlanRecord[]
   /** Names of the layers that these records build, for the receipt. */
   readonly layers: readonly string[]
-  /** What the kernel must say of every guest in /proc/<pid>/status. */
+  /** What the kernel must report about every guest in /proc/<pid>/status. */
   readonly promises: Readonly<Record<string, string>>
 }
 
@@ -60,7 +60,7 @@ export function behindNamespaces(records: readonly PlanRecord[], around?: readon
   return { wall: 'namespaces', records, layers, promises: { ...promisesOf(layers), ...emptyBoundingSet } }
 }
 
-/** Pid 1 empties it for its guests. */
+/** Pid 1 empties its bounding set for its guests. */
 const emptyBoundingSet = { CapBnd: '0000000000000000' }
 
 /** What guests may read in addition to the folders that every guest may. */

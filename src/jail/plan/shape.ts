@@ -20,7 +20,7 @@ export interface CellShape {
   readonly diskBytes: number
   /** How many ids its guests have, if they are forked in their own spaces. Default 1. */
   readonly guests?: number
-  /** Our texts, by the paths below /opt/lazaret at which guests find them. */
+  /** Lazaret's own files, by their paths below /opt/lazaret. */
   readonly files?: Readonly<Record<string, string>>
   /** Whether it is a sandbox's, with a place where a space may have its own home. */
   readonly isSandbox?: boolean
@@ -52,7 +52,7 @@ export interface CellGround {
   readonly cgroupJoins: readonly string[]
   readonly memoryHeldByCgroup: boolean
   readonly architecture: 'x64' | 'arm64'
-  /** Where its network is a policy. */
+  /** Set if it has a network policy. */
   readonly edge?: EdgeGround | undefined
   /** The existing host paths among those that make up the view. */
   readonly hostView: HostView

@@ -1,6 +1,4 @@
-/**
- * Writes a graph of instructions down as a program: each node once, before everything that it leads to.
- */
+/** Turns a graph of instructions into a program: each node once, before all nodes that it leads to. */
 import { conditionalJumpMax, kindOf, skip } from './instruction.ts'
 import type { Instruction } from './instruction.ts'
 

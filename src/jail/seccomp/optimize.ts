@@ -1,6 +1,6 @@
 /**
- * Makes a program shorter that answers the same. The kernel reads and compiles every instruction each time a filter is
- * loaded, which is once per guest process, so half the instructions are half the time.
+ * Shortens a program without changing its results. The kernel reads and compiles every instruction each time a filter
+ * is loaded, which is once per guest process, so half the instructions are half the time.
  *
  * Jumps only go forward, so a program is a graph without cycles. It is walked from its start with what is known on the
  * way there: a word is not loaded twice, and a comparison whose outcome is known disappears. Parts that continue in the
@@ -19,7 +19,7 @@ interface Word {
   readonly mask: number
 }
 
-/** What is known before an instruction runs. The words themselves never change while a filter runs. */
+/** What is known before an instruction runs. The call's data never changes while a filter runs. */
 interface Known {
   /** What the accumulator holds, where that is a word. */
   readonly held: Word | undefined
@@ -81,7 +81,7 @@ function buildGraph(program: readonly Instruction[]): Node {
       case 'compare': {
         const outcome = foresee(instruction, known)
         if (outcome !== undefined) return visit(after + (outcome ? ifTrue : ifFalse), known)
-        // If many values continue at one place, remembering which one it was would multiply that place.
+        // Does not remember which of many values led here, because that would copy the following code for each of them.
         const isLearned = isEquality(instruction) && ifTrue === 0 && held !== undefined
         const whenTrue = isLearned ? know(held, [...equal, { ...held, value: operand }]) : known
         return intern(instruction, [visit(after + ifTrue, whenTrue), visit(after + ifFalse, known)])

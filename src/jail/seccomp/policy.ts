@@ -19,11 +19,12 @@ export interface SeccompOptions {
   /** False: threads only, no new processes. Default true. */
   readonly canSpawn?: boolean
   /**
-   * Set if a process that adopts its descendants must not stop doing so: see native/cell/watch/tree.c. Where it `splits`
-   * it has to for a moment, and pid 1 ends what is in nobody's tree: see native/cell/serve/splits.c.
+   * Set if a process that adopts its descendants must not stop doing so: see native/cell/watch/tree.c. With `splits`, a
+   * process has to stop for a moment when it forks, and pid 1 ends processes outside every tree: see
+   * native/cell/serve/splits.c.
    */
   readonly keepsAdopting?: boolean | 'splits'
-  /** For the zygote, whose forks enter a space and then get a guest's own filter: what that takes stays allowed. */
+  /** Set for the zygote. Calls with which its forks enter a space and apply a guest's own filter stay allowed. */
   readonly entersSpaces?: boolean
   /** Set if the guest has no namespaces of its own (level `restricted`): the rules that replace them. */
   readonly sharesHost?: SharedHost

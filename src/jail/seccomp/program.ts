@@ -122,7 +122,7 @@ function compileTest(test: ArgumentTest, skipWhenFailed: number): readonly Instr
 function search(ranges: readonly Range[]): readonly Instruction[] {
   const middle = Math.floor(ranges.length / 2)
   const pivot = ranges[middle]
-  if (pivot === undefined) return [killProcess] // No ranges at all, so nothing is known to be allowed.
+  if (pivot === undefined) return [killProcess] // There are no ranges, so nothing is allowed.
   if (middle === 0) return pivot.decision
 
   const below = search(ranges.slice(0, middle))

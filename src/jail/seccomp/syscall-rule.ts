@@ -1,6 +1,6 @@
 /**
- * The words of the system call policy: a rule refuses one call, always or for some of its arguments, and says why.
- * What no rule refuses is allowed, as long as its number was reviewed.
+ * The types of the system call policy. A rule refuses one call, always or for some of its arguments, and says why. A
+ * call that no rule refuses is allowed if its number was reviewed.
  */
 import type { Architecture } from './architectures.ts'
 

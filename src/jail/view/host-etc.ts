@@ -48,7 +48,7 @@ const ofPrograms = [
   'xml',
 ]
 
-/** Debian's Pythons keep their sitecustomize there. */
+/** Debian's Pythons have their sitecustomize there. */
 const pythonName = /^python3(\.\d+)?$/
 
 /** Debian's Javas are links into it, and do not start without. `management` has a place for a server's passwords. */

@@ -27,7 +27,7 @@ export function lookAtHost(): HostView {
 /** What `dpkg -l`, `-L`, `-S` and `update-alternatives` read: which packages /usr is made of. No settings are in it. */
 const packageDatabase = ['/var/lib/dpkg']
 
-/** As /proc/cpuinfo has it, in the files in which `lscpu` and older libraries look for it first. */
+/** The numbering of processors, in the files that `lscpu` and older libraries read before /proc/cpuinfo. */
 const processorFiles = ['possible', 'present', 'online'].map((name) => `/sys/devices/system/cpu/${name}`)
 
 /** Without them glibc's malloc asks for no huge pages. */

@@ -30,7 +30,7 @@ export interface Lower {
   readonly inside: string
 }
 
-/** What planning asks of the host about the sources of binds. */
+/** What planning has to know about the sources of binds. */
 export interface SourceFacts {
   readonly isFile: (path: string) => boolean
   /** Best first; none if a view would hide something that is mounted inside. */
@@ -120,7 +120,7 @@ function attributesOf(guest: string): number {
   return readOnly | noSuid | (isDevice(guest) ? noExecute : noDevices)
 }
 
-/** An overlay that is needed anyway costs nothing more. */
+/** Prefers an overlay that is needed anyway. */
 function chooseLower(
   { host, guest }: Bind,
   { view, kind, facts }: SourceGround,

@@ -25,8 +25,8 @@ export class WorkFolders {
   }
 
   /**
-   * Removes what dead hosts left behind, and answers of how many it removed all. Never throws: what cannot be removed is
-   * left to the next start.
+   * Removes what dead hosts left behind, and returns for how many hosts it removed everything. Never throws: the next
+   * start tries again.
    */
   async sweep(ids: UidAllocator): Promise<number> {
     let swept = 0
@@ -34,7 +34,7 @@ export class WorkFolders {
     for (const name of listFolder(temporary).filter(isLeftBehind)) {
       const folder = `${temporary}/${name}`
       const uid = ownerOf(folder)
-      if (uid === undefined || uid !== process.geteuid?.()) continue // somebody who only uses our names
+      if (uid === undefined || uid !== process.geteuid?.()) continue // a folder of another user with such a name
       for (const run of listFolder(folder)) await sweepRun(`${folder}/${run}`, ids)
       removeEmpty(folder)
       if (!existsSync(folder)) swept++
@@ -107,7 +107,7 @@ export async function removeRun(
     launcher.sendPlan(encodePlan(records))
     await launcher.gone
   } catch {
-    return // No launcher can be started: there is nothing to tidy up with.
+    return // Without a launcher nothing can be removed.
   }
   // A launcher with its own ids may not remove the folder from our parent folder.
   removeEmpty(path)
