@@ -19,7 +19,7 @@ export class Activity {
     this.#rest()
   }
 
-  /** Until what it returns is called. */
+  /** Marks activity until the returned function is called. */
   enter(): () => void {
     this.#stopIdling()
     if (this.#busy++ === 0) this.#parts.hold(true)

@@ -30,7 +30,7 @@ export function checkCommand(command: unknown): string {
 /** Bash keeps them for itself, so that a command could not have them. */
 const variablesOfBash = ['BASHOPTS', 'BASH_VERSINFO', 'EUID', 'OLDPWD', 'PPID', 'PWD', 'SHELLOPTS', 'UID']
 
-/** Without those that have no value. `field` is the option that the caller knows them by. */
+/** The variables that have a value. `field` is the name of the caller's option, for messages. */
 export function checkVariables(
   variables: unknown,
   { keepsUnset = false, field = 'env' }: { readonly keepsUnset?: boolean; readonly field?: string } = {},
@@ -58,7 +58,7 @@ export function checkVariables(
   return Object.fromEntries(entries) as Variables
 }
 
-/** Those of one command. Throws INVALID_REQUEST for a name that `env` has too. */
+/** The variables of one command. Throws INVALID_REQUEST for a name that `env` has too. */
 function checkOwnVariables(given: unknown, env: Variables): Readonly<Record<string, string>> {
   const variables = checkVariables(given, { field: 'variables' }) as Readonly<Record<string, string>>
   for (const name of Object.keys(variables)) {
@@ -102,7 +102,7 @@ export const execKeys: readonly (keyof ExecOptions)[] = [
   'tty',
 ]
 
-/** Undefined stands for none of them. Throws for anything but an object, and for unknown keys. */
+/** `undefined` means no options. Throws for anything but an object, and for unknown keys. */
 export function checkKeys<T extends object>(options: T | undefined, keys: readonly (string & keyof T)[]): T {
   if (options === undefined) return {} as T
   return readInput(() => {

@@ -10,11 +10,11 @@ import type { ExecResult } from './types.ts'
 
 export interface GovernedParts {
   readonly governor: Governor
-  /** States what a command was, where somebody wants to know. */
+  /** The statement about a command, for the audit log or a receipt. */
   readonly notary: Notary | undefined
   /** The sandbox's. */
   readonly id: string
-  /** For whom it was created, where the caller has said so. */
+  /** The client for whom it was created, if the caller named one. */
   readonly client: string | undefined
   readonly nextId: () => string
 }
@@ -28,7 +28,7 @@ export class Governed {
     this.#parts = parts
   }
 
-  /** From now on commands and processes have these. */
+  /** Sets the variables of later commands and processes. */
   noteVariables(names: readonly string[]): void {
     for (const name of names) this.#variables.add(name)
   }

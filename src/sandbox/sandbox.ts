@@ -89,7 +89,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
     this.files = openFiles({ spaces, governed, unfinished })
     this.#processes = new Processes({ spaces, sessions: this.#sessions, activity, governed })
     this.#ports = new ExposedPorts({ spaces, governed, unfinished })
-    // The kernel may end it, and so may whoever administers the machine.
+    // The kernel or the machine's administrator may end it at any time.
     void spaces.user.cell.gone.then(() => this.#endUnasked())
   }
 
@@ -153,7 +153,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
     return session && handleOf(session, (...args) => this.exec(...args))
   }
 
-  /** Its running commands continue. Answers whether there was one. The default session stays. */
+  /** Its running commands continue. Returns whether there was such a session. The default session cannot be deleted. */
   async deleteSession(id: string): Promise<boolean> {
     return this.#sessions.delete(id)
   }
@@ -179,7 +179,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
     return this.#processes.get(id)
   }
 
-  /** Answers whether there was one that ran. It is gone, with everything that it has started, when this resolves. */
+  /** Returns whether such a process ran. It and everything that it has started are gone when this resolves. */
   async killProcess(id: string): Promise<boolean> {
     return this.#unfinished.during(() => this.#processes.kill(id))
   }
@@ -190,9 +190,10 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
   }
 
   /**
-   * Opens a server of the user space, which listens at this port of its loopback, to programs of this machine: bytes pass
-   * as they are, WebSockets included. HTTP must name an address, `localhost` or one of `hosts`. Whoever reaches the port
-   * reaches the server; `socket` is for this user alone. A connection is a process of the sandbox, and its use; 64 at once.
+   * Opens a server on this port of the user space's loopback to programs of this machine. Bytes pass unchanged, so
+   * WebSockets work. HTTP must name an address, `localhost` or one of `hosts`. No token is required: whoever reaches the
+   * port reaches the server, and `socket` is for this user alone. Each connection (64 at most) is a process of the
+   * sandbox, and counts as use.
    *
    * @throws {LazaretError} INVALID_REQUEST, QUEUE_FULL, SANDBOX_GONE.
    */
@@ -223,7 +224,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
     return context && this.#handleOf(context)
   }
 
-  /** Its code that runs is ended. Answers whether there was one; nothing of it is left when this resolves. */
+  /** Ends its running code. Returns whether there was such a context; nothing of it is left when this resolves. */
   async deleteCodeContext(id: string): Promise<boolean> {
     return this.#unfinished.during(() => this.#contexts.delete(id))
   }

@@ -7,7 +7,7 @@ import type { Spaces } from './spaces.ts'
 
 export interface SecureCommand extends SessionCommand {
   readonly variables: Readonly<Record<string, string>>
-  /** In bytes, one a character. */
+  /** Bytes, one in each character. */
   readonly folder: string
   readonly home: 'workspace' | undefined
 }
@@ -46,7 +46,7 @@ export async function runSecurely(spaces: Spaces, secure: SecureCommand): Promis
     process.endStdin()
     return await process.ended
   } finally {
-    // Whatever it left behind ends with its space, without anyone waiting for that.
+    // Everything that it left behind ends with its space. The caller does not wait for that.
     void space
       .clean()
       .catch(() => undefined)

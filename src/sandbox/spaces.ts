@@ -35,9 +35,9 @@ export interface SpacesParts {
   readonly clock: Clock
   readonly shape: Omit<CellShape, 'place'>
   readonly limits: Limits
-  /** Of which the shape has the namespace. */
+  /** The network; for all but `host` the shape has a namespace. */
   readonly network: Network
-  /** Those that the shape shows. */
+  /** The folders that the shape shows. */
   readonly packages: PackageFolders
   /** Searched first for programs, where the Python of runs is not the machine's own. */
   readonly pythonFolder?: string | undefined
@@ -120,7 +120,7 @@ export class Spaces implements AsyncDisposable {
     return new Spaces(parts, made)
   }
 
-  /** What all of them did in their network so far, if that is a policy. */
+  /** What all spaces have done under the network policy, if there is one. */
   get networkReport(): NetworkReport | undefined {
     return this.#edge?.report
   }
@@ -198,7 +198,7 @@ export class Spaces implements AsyncDisposable {
     }
   }
 
-  /** Of a context the limits are its own, and its interpreter takes data before it runs anything. */
+  /** A context has its own limits, and its interpreter uses data before it runs anything. */
   commonSpec(space: Space, own: Partial<ContextHold> = {}): CommonSpec {
     const { limits = this.parts.limits, runtimeDataBytes } = own
     const { wall } = this.parts
@@ -283,7 +283,7 @@ function requireKept(ports: readonly number[]): void {
   })
 }
 
-/** Resolves with the kernel's Landlock when it stands. */
+/** Resolves with the kernel's Landlock ABI when the space is built. */
 async function standing({ cell, plan }: Space): Promise<number> {
   const facts = await cell.ready.catch((failure: unknown) => {
     throw isStepFailure(failure) ? explainFailure(failure, plan) : failure

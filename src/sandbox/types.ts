@@ -19,10 +19,10 @@ export interface SandboxOptions {
   /** Variables of every command of the user space. Not for secrets: see `ExecOptions.env`. */
   readonly env?: Variables
   /**
-   * Of all commands together: 3 GiB of memory, or less where four such sandboxes would not fit; of it 2 GiB in /workspace
-   * and HOME, and a quarter of that, 512 MiB at most, in /tmp and /run; 1024 processes and threads; 65 536 open files each,
-   * of which a process begins with 1024. With a `diskBytes` alone comes the memory that it needs. `outputBytes` is each
-   * command's own, and `wallMs` and `cpuMs` hold nothing here.
+   * For all commands together: 3 GiB of memory, or less if four such sandboxes would not fit; of this, 2 GiB for files
+   * in /workspace and HOME, and a quarter of that (at most 512 MiB) for files in /tmp and /run; and 1024 processes and
+   * threads. Each process may open 65 536 files and begins with a limit of 1024. If only `diskBytes` is set, memory
+   * grows with it. `outputBytes` applies to each command; `wallMs` and `cpuMs` have no effect here.
    */
   readonly limits?: Partial<Limits>
   /**
@@ -37,9 +37,9 @@ export interface SandboxOptions {
    */
   readonly secrets?: EdgeSecrets
   /**
-   * With network `host`: TCP ports that nothing in it may bind, even while no one else listens there. Default 8080 and
-   * 8888. Where the kernel cannot hold that (before Linux 6.7, at level `restricted`, or for ports that it assigns
-   * itself) the sandbox is refused.
+   * With network `host`: TCP ports that nothing in the sandbox may bind, even while nobody else uses them. Default 8080
+   * and 8888. If the kernel cannot enforce that (before Linux 6.7, at level `restricted`, or for ports that it assigns
+   * itself), the sandbox is refused.
    */
   readonly protectedPorts?: readonly number[]
   /**
@@ -59,7 +59,7 @@ export interface SandboxOptions {
   readonly allowDegradedSecrets?: boolean
 }
 
-/** A name without a value is left out, or taken away where there was one. */
+/** A name with the value `undefined` is left out, or removed if it was set before. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
 export interface ExecOptions {
@@ -89,7 +89,10 @@ export interface ExecOptions {
   readonly signal?: AbortSignal | undefined
   /** Called for each piece of output as it comes. The command waits while a promise of it is pending. */
   readonly onOutput?: ((chunk: OutputChunk) => void) | ((chunk: OutputChunk) => Promise<void>)
-  /** Of a command with credentials: `workspace` makes /workspace its HOME, with what others have left there. */
+  /**
+   * For a command with credentials: `workspace` makes /workspace its HOME, with all files that other commands have left
+   * there.
+   */
   readonly home?: 'workspace'
   /** Gives it a terminal of this size in place of pipes. What it prints is then all `stdout`. */
   readonly tty?: TerminalSize
@@ -98,7 +101,7 @@ export interface ExecOptions {
 export interface ExecResult {
   /** The command's, as events and the audit log name it. */
   readonly id: string
-  /** It ended on its own, with 0. */
+  /** Whether it ended on its own with exit code 0. */
   readonly success: boolean
   /** 124 when it was timed out, 130 when cancelled, 128 and the signal's number when killed. */
   readonly exitCode: number
@@ -111,7 +114,7 @@ export interface ExecResult {
   /** When it ended, ISO 8601. */
   readonly timestamp: string
   readonly outcome: Outcome
-  /** What it used. Processor time and memory are those of its shell and of the processes that somebody waited for. */
+  /** What it used. Processor time and memory cover its shell and the processes that a parent has waited for. */
   readonly usage: Usage
   /** What was cut off because it was longer than `outputBytes`. */
   readonly truncated: readonly ('stdout' | 'stderr')[]
@@ -132,8 +135,8 @@ export interface Isolation {
   readonly level: ProtectionLevel
   readonly network: NetworkMode | 'policy'
   /**
-   * Of a command that named `env`: what it could not see because it ran apart, or that it did not run apart, and why.
-   * Of one that failed because it has no network: that the sandbox has none, or what its policy refused.
+   * For a command with `env`: what it could not see in its secure space, or why it did not run in one. For a command
+   * that failed without a network: that the sandbox has none, or what its policy refused.
    */
   readonly note?: string
 }
@@ -143,18 +146,18 @@ export interface SessionOptions {
   readonly id?: string
   /** Variables of its commands, besides the sandbox's. */
   readonly env?: Variables
-  /** Where it begins. Absolute; default /workspace. */
+  /** Its first working folder. Absolute; default /workspace. */
   readonly cwd?: string
 }
 
 export interface SandboxSession {
   readonly id: string
-  /** Where its next command begins. */
+  /** The working folder of its next command. */
   readonly cwd: string
   exec(command: string, options?: ExecOptions): Promise<ExecResult>
 }
 
-/** Not with credentials in `env`: those are for one command. */
+/** Not with credentials in `env`, which are only for single commands. */
 export interface ProcessOptions extends ExecOptions {
   /** A name to find it by. Default: a fresh one. */
   readonly id?: string

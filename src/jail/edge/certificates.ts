@@ -25,7 +25,7 @@ const bytesMax = 1024 * 1024
 export const certificatesFolder = '/opt/lazaret/certificates'
 
 export interface Certificates {
-  /** As guests find the files. */
+  /** The paths at which guests find the files. */
   readonly variables: Readonly<Record<string, string>>
   /** Their text, by path. */
   readonly files: Readonly<Record<string, string>>

@@ -1,13 +1,13 @@
 /**
- * What makes programs of a sandbox trust its own authority, besides those that they trust anyway: the certificates of the
- * machine and of the operator in one file, since most programs read no other once they are told of one.
+ * Makes programs of a sandbox trust its own certificate authority as well. One file contains its certificate with those
+ * of the machine and the operator, because most programs read only one file.
  */
 import { readFileSync } from 'node:fs'
 
 import { certificatesFolder, certificateVariables } from './certificates.ts'
 import type { Certificates } from './certificates.ts'
 
-/** Where distributions keep them: Debian and Alpine, Fedora, SUSE. */
+/** The paths on Debian and Alpine, Fedora and SUSE. */
 const systemFiles = [
   '/etc/ssl/certs/ca-certificates.crt',
   '/etc/pki/tls/certs/ca-bundle.crt',

@@ -31,7 +31,7 @@ export interface CommandEnd {
 const timedOutCode = 124
 const cancelledCode = 130
 
-/** Before it began: nothing protected it. */
+/** Cancelled before it began, so nothing protected it. */
 export const cancelled: CommandEnd = {
   outcome: { kind: 'cancelled' },
   exitCode: cancelledCode,
@@ -45,7 +45,7 @@ export const cancelled: CommandEnd = {
   evidence: { start: 'cold', layers: [], observed: {}, heldBy: perLimit(() => 'none') },
 }
 
-/** Of a command whose space was ended with it. */
+/** The end of a command whose space was ended with it. */
 export const wordlessEnd: ProcessReport = {
   end: { by: 'signal', signal: 'SIGKILL' },
   cpuMs: 0,

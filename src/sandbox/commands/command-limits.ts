@@ -35,8 +35,8 @@ export function holdCommands(limits: Limits, ground: CommandGround): LimitPlan {
     runtimeDataBytes,
     openFilesSoft,
     filesMax: filesMaxOf(fileMax),
-    // Where a cgroup holds each, the kernel counts the processes of all spaces in one, by uid: the user space's, those of
-    // secure ones, and those of code contexts.
+    // Even if each space has its own cgroup, RLIMIT_NPROC counts the processes of all spaces together by uid: those of
+    // the user space, of secure spaces and of code contexts.
     spacesOfOneId: 3,
     // The same number again as those before them can take.
     pendingSignalsMax: pendingSignalShares[kind] * pendingSignalsMax,

@@ -7,7 +7,7 @@ import type { Receipt } from '../../core/receipt.ts'
 import { writeReceipt } from '../../result/receipt.ts'
 import type { CommandEvidence } from './command-end.ts'
 
-/** Those that hold in a sandbox; the others of `Limits` are a run's. */
+/** The limits that apply in a sandbox; the others of `Limits` apply only to runs. */
 export const sandboxLimitNames = [
   'memoryBytes',
   'processesMax',
@@ -27,7 +27,7 @@ export interface CommandReceiptFacts {
   readonly level: ProtectionLevel
   readonly limits: Limits
   readonly clamped: readonly LimitName[]
-  /** Null where its time has no limit. */
+  /** Null if its time has no limit. */
   readonly timeoutMs: number | null
 }
 

@@ -118,7 +118,7 @@ export class Command implements ProcessListener {
     return this.#life.isOver
   }
 
-  /** From now on somebody waits for it. Its time runs. */
+  /** Called when the command begins; its time runs from now on. */
   begin({ onOutput, timeoutMs, signal, start = 'cold' }: CommandWishes): void {
     const { clock, space } = this.#parts
     this.#beganAt = clock.now()

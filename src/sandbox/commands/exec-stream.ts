@@ -11,7 +11,7 @@ export type ExecEvent =
       readonly atMs: number
     }
   | { readonly type: 'complete'; readonly result: ExecResult }
-  /** It could not be run; whatever the command itself did is `complete`. */
+  /** The command could not be run. (Everything that a command itself does ends in `complete`.) */
   | { readonly type: 'error'; readonly error: unknown }
 
 type Wishes = Pick<ExecOptions, 'onOutput' | 'signal'>

@@ -26,7 +26,7 @@ export interface ExecGround {
 export interface ExecRequest {
   readonly command: string
   readonly options: CheckedExec
-  /** Not among the commands of its session, but with a copy of what they have left. */
+  /** Runs beside the commands of its session, with a copy of their state. */
   readonly isBeside: boolean
 }
 

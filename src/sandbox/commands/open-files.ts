@@ -27,11 +27,11 @@ export function openFiles({ spaces, governed, unfinished }: FilesParts): Sandbox
 }
 
 export interface PlacedFiles extends SpacesParts {
-  /** By path in the workspace. */
+  /** The files, by their path in the workspace. */
   readonly files: Readonly<Record<string, Uint8Array>>
 }
 
-/** In a folder that was there before, what has the name of a file is written over, as commands would. */
+/** In an existing folder, files with the same names are overwritten, as commands would do. */
 export async function placeFiles(
   { files, shape }: PlacedFiles,
   { workspace, user }: Spaces,

@@ -17,7 +17,7 @@ export interface TouchedLimit {
   readonly by: 'kernel' | 'output'
 }
 
-/** What the cgroup of a space has counted so far. */
+/** The present counts of a space's cgroup. */
 export interface SpaceCounts {
   readonly forksRefused: number
   readonly oomKills: number
@@ -39,7 +39,7 @@ export interface Touches {
 /** The end of what is printed has the errors. */
 const tailLength = 64 * 1024
 
-/** As the C library, bash, Node and Python say it. */
+/** The wording of the C library, bash, Node and Python. */
 const words: readonly (readonly [TouchedLimit['limit'], RegExp])[] = [
   [
     'processesMax',

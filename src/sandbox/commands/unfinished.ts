@@ -42,7 +42,10 @@ export class Unfinished {
     this.#isAlive = false
   }
 
-  /** Nothing of the sandbox is left. A command may have ended and wait for a caller who never takes its output. */
+  /**
+   * Nothing of the sandbox is left. But a command that has ended may still wait for a caller who never takes its
+   * output.
+   */
   end(): void {
     for (const { reject } of this.#waits) reject(new LazaretError('SANDBOX_GONE'))
   }

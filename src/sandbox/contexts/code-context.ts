@@ -1,4 +1,4 @@
-/** A code context: its interpreter, which is started anew where it has ended, and the code that waits for its turn. */
+/** A code context: its interpreter, which is restarted if it has ended, and the queue of code. */
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { HostFunction } from '../../core/request.ts'
@@ -19,14 +19,14 @@ export interface ContextParts {
   readonly folder: string
   readonly limits: Limits
   readonly functions: Readonly<Record<string, HostFunction>>
-  /** As they are when its interpreter is started. */
+  /** The variables with which its interpreter starts. */
   readonly variables: () => Readonly<Record<string, string>>
   readonly waiting: WaitingContext
 }
 
 export interface EntryAsked extends EntryWishes {
   readonly code: string
-  /** Whether somebody answers `input()`. */
+  /** Whether the caller answers `input()`. */
   readonly asks: boolean
 }
 
@@ -45,9 +45,9 @@ interface Begun {
 const waitingMax = 64
 /** A harness that says nothing when it is started. */
 const bootMs = 30_000
-/** One that is asked whether it can be forked. */
+/** How long the check whether a context can be forked may take. */
 const forkMs = 5000
-/** Somebody waits with a key pressed. */
+/** Short, because a person waits after pressing a key. */
 const completeMs = 300
 const matchesMax = 100
 const matchCharactersMax = 200
@@ -129,7 +129,7 @@ export class LiveContext {
     for (const [name, value] of Object.entries(variables)) this.#variables[name] = value ?? null
   }
 
-  /** After all that was asked before. Undefined where it was called off before it began. */
+  /** Runs after all earlier code. Undefined if it was cancelled before it began. */
   async run(asked: EntryAsked): Promise<EntryDone | undefined> {
     const stopped = await this.#inTurn(() => this.#runOut(asked))
     // Its turn is over: a callback that still takes output may be waiting for the turn of something else.
@@ -167,7 +167,7 @@ export class LiveContext {
     if (this.#callOff()) return true
     const entry = this.#entry
     entry?.interrupt('cancelled')
-    // Not for its callbacks, one of which may be waiting for this.
+    // Does not wait for the code's callbacks, because one of them may be waiting for this.
     await entry?.stopped
     return entry !== undefined
   }
@@ -210,14 +210,14 @@ export class LiveContext {
     return turn.finally(() => (this.#waiting -= 1))
   }
 
-  /** Answers whether there was code that had not begun yet, and is not going to. */
+  /** Returns whether it has cancelled code that had not begun. */
   #callOff(): boolean {
     if (this.#beginning === undefined) return false
     this.#beginning.isCalledOff = true
     return true
   }
 
-  /** Undefined where the code was called off meanwhile. At each moment it is either `#beginning` or `#entry`. */
+  /** Undefined if the code was cancelled in the meantime. At each moment it is either `#beginning` or `#entry`. */
   async #begin(asked: EntryAsked): Promise<Begun | undefined> {
     const beginning = { isCalledOff: false }
     this.#beginning = beginning
@@ -237,7 +237,7 @@ export class LiveContext {
     }
   }
 
-  /** Throws CONTEXT_GONE where the context was ended meanwhile: `end()` ends the process too. */
+  /** Throws CONTEXT_GONE if the context was ended in the meantime: `end()` ends the process too. */
   async #stand(): Promise<ContextProcess> {
     if (this.#process?.isLost === false) return this.#process
     await this.#endProcess()

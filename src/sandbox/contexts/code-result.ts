@@ -21,7 +21,7 @@ export interface CodeFacts {
   readonly timeoutMs: number | null
 }
 
-/** Those that hold in a context, besides its time. */
+/** The limits that apply in a context, besides its time. */
 const held: readonly LimitName[] = [
   ...(['memoryBytes', 'processesMax', 'openFilesMax', 'diskBytes', 'outputBytes'] as const),
   ...(['resultBytes', 'inputBytes', 'functionCallsMax', 'hostMs'] as const),
@@ -73,7 +73,7 @@ export function createCodeResult(data: CodeData): CodeResult {
   return Object.assign(result, own)
 }
 
-/** Of code that was cancelled before its turn: nothing protected it. */
+/** For code that was cancelled in the queue, so nothing protected it. */
 export const unbegun: Omit<EntryDone, 'isStateKept'> = {
   outcome: { kind: 'cancelled' },
   claims: { logs: [], displays: [] },

@@ -1,4 +1,4 @@
-/** One piece of code in a context, from when it is given to its interpreter to its end. */
+/** One piece of code in a context, from the moment when the interpreter gets it to its end. */
 import type { Clock } from '../../core/clock.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { Outcome } from '../../core/outcome.ts'
@@ -24,7 +24,7 @@ export interface EntryWishes {
   readonly onOutput?: RunHandles['onOutput']
   readonly onDisplay?: RunHandles['onDisplay'] | undefined
   readonly onClear?: RunHandles['onClear'] | undefined
-  /** By the names that the harness calls them by. */
+  /** The caller's functions, by the names that the harness uses. */
   readonly functions: Readonly<Record<string, HostFunction>>
 }
 
@@ -57,7 +57,7 @@ const againMs = 375
  * what is dropped costs time. Code that prints a little too much is let finish.
  */
 const droppedFactor = 16
-/** Whoever wants no output may still run code that prints some. */
+/** The code may print even if the caller wants no output. */
 const droppedBytesLeast = 16 * 1024 * 1024
 
 export class ContextEntry {
@@ -101,7 +101,7 @@ export class ContextEntry {
     const stream = process.stream
     const budget = this.#budget
     this.#calls = new FunctionCalls({ functions, limits, clock, budget, stream })
-    // Only now is anything of it heard, so all of it is in place.
+    // Its first message arrives only now, so everything is in place.
     this.#begin(message)
   }
 

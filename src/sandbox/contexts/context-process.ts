@@ -42,10 +42,10 @@ export interface EntryListener extends ChannelListener {
   readonly onLost: (loss: ProcessLoss) => void
 }
 
-/** Of a process that has none: it has ended. */
+/** The stream of a process that has ended. */
 const closed = new PassThrough().destroy()
 
-/** Of what is printed between two pieces of code, before the process is held. */
+/** How much may be printed between two pieces of code, before the process is held. */
 const earlyBytesMax = 1024 * 1024
 /** How long one that was ready to fork may take to do so. */
 const forkMs = 5000
@@ -75,7 +75,7 @@ export class ContextProcess implements ProcessListener {
   #exceeded: Exceeded | null = null
   /** The first message opens the context, so entries are numbered from 1. */
   #entries = 0
-  /** Of programs of earlier code: its space counts them all. */
+  /** The programs of earlier code count too, because its space counts all of them. */
   #oomKillsBefore = 0
   #loss: ProcessLoss | undefined
   readonly #isFork: boolean
@@ -153,7 +153,7 @@ export class ContextProcess implements ProcessListener {
     return this.#loss !== undefined
   }
 
-  /** What it has used so far, as the kernel counts it; zeros where nobody does. */
+  /** Its usage until now, as the kernel counts it; zeros if nothing counts. */
   get used(): { readonly cpuMs: number; readonly memoryPeakBytes: number } {
     const { cgroup } = this.#space.ground
     return { cpuMs: cgroup?.cpuMs() ?? 0, memoryPeakBytes: cgroup?.memoryPeakBytes() ?? 0 }
@@ -169,7 +169,10 @@ export class ContextProcess implements ProcessListener {
     }
   }
 
-  /** Gives it something to do. What it says and prints is told to `entry` until `rest()`; answers what keeps that. */
+  /**
+   * Gives the process a piece of code. Until `rest()`, `entry` gets its messages and output. Returns what collects
+   * them.
+   */
   begin(message: object, limits: Limits, entry: EntryListener): Channel {
     const stream = this.#stream
     this.#entry = entry
@@ -185,7 +188,7 @@ export class ContextProcess implements ProcessListener {
     return this.#channel
   }
 
-  /** Nobody listens. What it goes on saying and printing waits, and so does it. */
+  /** Nobody listens from now on. Further messages and output wait, and so does the process. */
   rest(): void {
     this.#entry = null
     if (!this.isLost) this.#space.cell.holdGuest(this.#id, true)
@@ -278,11 +281,11 @@ export class ContextProcess implements ProcessListener {
     try {
       return this.#space.ground.cgroup?.oomKills() ?? 0
     } catch {
-      return 0 // the cgroup is gone, and so is whoever counted
+      return 0 // the cgroup is gone, with its counts
     }
   }
 
-  /** Not at once: the entry that is told may not know its channel yet. */
+  /** In a later turn, because the entry may not know its channel yet. */
   #tellLoss(): void {
     const loss = this.#loss
     if (loss !== undefined) queueMicrotask(() => this.#entry?.onLost(loss))

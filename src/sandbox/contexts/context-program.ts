@@ -16,5 +16,5 @@ export interface ContextProgram {
   readonly dataBytes: number
 }
 
-/** Of each language its program, or why there is none. */
+/** The program of each language, or the reason why there is none. */
 export type ContextPrograms = Readonly<Record<ContextLanguage, ContextProgram | LazaretError>>

@@ -9,7 +9,7 @@ export interface CodeContextOptions {
   readonly id?: string
   /** Default `python`. */
   readonly language?: ContextLanguage
-  /** Where its code begins. Absolute; default /workspace. */
+  /** Its first working folder. Absolute; default /workspace. */
   readonly cwd?: string
   /** Its memory, which is not part of the sandbox's and at most as much. Default 512 MiB, or the sandbox's if that is less. */
   readonly limits?: { readonly memoryBytes?: number }
@@ -28,7 +28,7 @@ export interface ForkOptions {
 export interface RunCodeOptions {
   /** Which context, or its id. Default: one that the sandbox keeps for the language, made when it is first needed. */
   readonly context?: Pick<CodeContext, 'id'> | string
-  /** Of that default context. Default `python`. */
+  /** The language of the default context. Default `python`. */
   readonly language?: ContextLanguage
   /**
    * Milliseconds until the code is interrupted, as by `interrupt()`; `null` for no limit. Default 120 s. Time in which it
@@ -86,8 +86,8 @@ export interface CodeContext {
    */
   interrupt(): Promise<boolean>
   /**
-   * Names that may stand at the end of `text` in place of the name that it ends with, at most 100, such as `['append']`
-   * for `rows.app`. Guest text. Found without calling guest code; none while code runs.
+   * Returns at most 100 names that complete the name at the end of `text`, such as `['append']` for `rows.app`. Guest
+   * text. Finding them runs no guest code; while code runs, there are none.
    */
   complete(text: string): Promise<readonly string[]>
   /**

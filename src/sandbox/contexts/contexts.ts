@@ -33,7 +33,7 @@ export interface ContextsParts {
   readonly programs: ContextPrograms
   /** Throws INVALID_REQUEST for what is no set of functions, and for names that the language cannot use. */
   readonly readFunctions: ReadFunctions
-  /** Those that commands have now. */
+  /** The variables that commands have now. */
   readonly variables: () => Readonly<Record<string, string>>
 }
 
@@ -76,7 +76,7 @@ export class Contexts {
     return this.#open(new LiveContext(parts))
   }
 
-  /** A second one with the state of the first. Throws FORK_REFUSED where that cannot be. */
+  /** Creates a second context with the state of the first. Throws FORK_REFUSED if that is impossible. */
   async fork(origin: LiveContext, given?: ForkOptions): Promise<LiveContext> {
     return this.#open(origin.forkAs(this.#newId(checkForkOptions(given))))
   }
@@ -97,7 +97,7 @@ export class Contexts {
       await this.#govern(context, () => context.open())
       return context
     } catch (error) {
-      // It may have been deleted meanwhile, and another one made of that name.
+      // It may have been deleted by now, and replaced by another one with the same name.
       if (this.#all.get(id) === context) this.#all.delete(id)
       await context.end().catch(() => undefined)
       throw error
@@ -125,7 +125,7 @@ export class Contexts {
     return this.#govern(context, () => context.restart())
   }
 
-  /** Answers whether there was one. */
+  /** Returns whether there was such a context. */
   async delete(id: string): Promise<boolean> {
     const context = this.#all.get(id)
     if (context === undefined) return false
@@ -165,7 +165,7 @@ export class Contexts {
     return found
   }
 
-  /** Made when somebody needs it; two who need it at the same time get the same. */
+  /** Created on demand; concurrent callers get the same one. */
   async #default(language: ContextLanguage): Promise<LiveContext> {
     const known = this.#defaults.get(language)
     if (known !== undefined) {

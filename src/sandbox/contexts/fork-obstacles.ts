@@ -5,7 +5,7 @@ import { LazaretError } from '../../core/errors/errors.ts'
 
 const { EBUSY, E2BIG, EOPNOTSUPP } = constants.errno
 
-/** By the exit codes of src/runtimes/python/guest_fork.py. */
+/** Reasons by exit code of src/runtimes/python/guest_fork.py. */
 const byExitCode: Readonly<Record<number, string>> = {
   2: 'Its code has threads, of which fork(2) copies none.',
   3: 'Programs that its code has started still run, and can be the child of one context only.',
@@ -14,7 +14,7 @@ const byExitCode: Readonly<Record<number, string>> = {
   6: 'A call of a host function has not been answered.',
 }
 
-/** By the errno of the step that failed. */
+/** Reasons by errno of the failed step. */
 const byErrno: Readonly<Record<number, string>> = {
   [EBUSY]: 'A library of its code has threads that fork(2) would not copy.',
   [E2BIG]:

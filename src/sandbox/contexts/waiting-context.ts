@@ -6,7 +6,7 @@ import type { Clock } from '../../core/clock.ts'
 import { ContextProcess } from './context-process.ts'
 import type { ContextProcessParts } from './context-process.ts'
 
-/** As long as the next secure space waits. */
+/** The same time as for the next secure space. */
 const waitingMs = 30_000
 
 interface Waiting {

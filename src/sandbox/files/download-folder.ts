@@ -28,7 +28,7 @@ export async function downloadFolder(
   try {
     await using target = new Target(path, copied)
     await packInto(tasks, { ...parsed, onSkipped: copied.skip, keepsLinks: false }, target)
-    // Also where there was nothing to copy.
+    // Created even if there was nothing to copy.
     await target.open()
   } catch (error) {
     throw hostError('to', error)
@@ -48,7 +48,8 @@ class Target implements ArchiveSink, AsyncDisposable {
   }
 
   /**
-   * Not before the sandbox has something to give: the policy decides first. A link that the caller names is followed.
+   * Opened only when the sandbox has sent something, because the policy decides first. A link that the caller names is
+   * followed.
    */
   open(): Promise<FileHandle> {
     this.#root ??= makeFolders(this.#path).then(() => open(this.#path, O_RDONLY | O_DIRECTORY))
@@ -156,7 +157,7 @@ class NewFile {
   #name = ''
   readonly #temporary = temporaryName()
 
-  /** Of a guest's mode nothing counts but whether it is a program. */
+  /** Of a guest's mode, only the execute bit counts. */
   constructor(parents: Parents, mode: number) {
     this.#parents = parents
     this.#mode = (mode & ownersExecute) === 0 ? plainMode : programMode

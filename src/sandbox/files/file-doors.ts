@@ -38,7 +38,7 @@ export abstract class FileDoors {
     return this.files.listFiles(path, options)
   }
 
-  /** Of what a link leads to, unless `followLinks` is false. */
+  /** Follows a link, unless `followLinks` is false. */
   stat(path: string, options?: { readonly followLinks?: boolean }): Promise<FileInfo> {
     return this.files.stat(path, options)
   }
@@ -53,7 +53,7 @@ export abstract class FileDoors {
     return this.files.deleteFile(path, options)
   }
 
-  /** As rename(2): a file that has the new name is replaced, an empty folder by a folder. */
+  /** Renames as rename(2) does: an existing file is replaced, and an empty folder by a folder. */
   renameFile(from: string, to: string): Promise<void> {
     return this.files.renameFile(from, to)
   }
@@ -78,7 +78,10 @@ export abstract class FileDoors {
     return this.files.uploadFolder(from, options)
   }
 
-  /** Copies into a folder of the host, made where it is missing. Links are left out, and none there is followed. */
+  /**
+   * Copies into a folder of the host, which is created if it is missing. Links are left out, and none on the host is
+   * followed.
+   */
   downloadFolder(to: string, options?: FolderOptions): Promise<CopiedFolder> {
     return this.files.downloadFolder(to, options)
   }

@@ -6,7 +6,7 @@ import type { ErrorCode } from '../../core/errors/errors.ts'
 import type { FileExit } from './file-process.ts'
 import { describePath } from './guest-path.ts'
 
-/** Everything else is something that the kernel refuses. */
+/** Every other errno is a refusal of the kernel. */
 const codes: Readonly<Record<string, ErrorCode>> = {
   ENOENT: 'FILE_NOT_FOUND',
   EEXIST: 'FILE_EXISTS',
@@ -19,7 +19,7 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   EFBIG: 'DISK_FULL', // longer than all of the sandbox's files may be together
 }
 
-/** Where the step says more than the number. */
+/** Steps whose name says more than the errno. */
 const steps: Readonly<Record<string, { readonly code: ErrorCode; readonly why: string }>> = {
   'fit EFBIG': { code: 'FILE_TOO_LARGE', why: 'is longer than `bytesMax`' },
   'count E2BIG': { code: 'FILE_TOO_LARGE', why: 'is one entry more than `entriesMax`' },

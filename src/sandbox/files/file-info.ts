@@ -9,7 +9,7 @@ export type FileType = 'file' | 'folder' | 'symlink' | 'fifo' | 'socket' | 'char
 /** Names and targets are guest text. */
 export interface FileInfo {
   readonly name: string
-  /** As it was asked for, or relative to the folder that was listed. */
+  /** The requested path, or the path relative to the listed folder. */
   readonly path: string
   readonly type: FileType
   readonly bytes: number
@@ -32,7 +32,7 @@ const types: Readonly<Record<number, FileType>> = {
   [recordKind.blockDevice]: 'block-device',
 }
 
-/** Undefined for a record that stands for no file. */
+/** Undefined for a record that is not about a file. */
 export function describeRecord(record: FileRecord, path = record.path.toString()): FileInfo | undefined {
   const type = types[record.kind]
   if (type === undefined) return undefined

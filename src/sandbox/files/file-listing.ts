@@ -7,7 +7,7 @@ import type { FileInfo } from './file-info.ts'
 import { decodeRecords, recordKind } from './file-records.ts'
 
 export interface FileListing {
-  /** In the order of their paths' characters. */
+  /** Sorted by path, by code unit. */
   readonly entries: readonly FileInfo[]
   /** False when there were more than `entriesMax`, or a folder could not be looked into. */
   readonly isComplete: boolean

@@ -16,7 +16,7 @@ export function parseEncoding(value: unknown): FileEncoding {
   return value as FileEncoding
 }
 
-/** As the file service takes it. */
+/** The form that the file service expects. */
 export function parseFlag(value: unknown, name: string): '0' | '1' {
   if (value !== undefined && typeof value !== 'boolean') throw invalid(`${name} must be true or false.`)
   return value === true ? '1' : '0'

@@ -6,7 +6,7 @@ import { fileErrorOf } from './file-errors.ts'
 import type { FileProcess, StartFileProcess } from './file-process.ts'
 import { Turnstile } from '../commands/turnstile.ts'
 
-/** Where file operations begin. */
+/** The working folder of file operations. */
 export interface FileGround {
   /** Throws where the sandbox is gone, and what the policy throws. */
   readonly begin: (operation: FileOperation, path: string) => Promise<Begun>

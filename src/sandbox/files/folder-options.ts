@@ -17,7 +17,7 @@ export interface FolderOptions {
   readonly ignore?: readonly string[]
   /** 100,000 by default, and at most. */
   readonly entriesMax?: number
-  /** Of files together. 1 GiB by default. */
+  /** The bytes of all files together. 1 GiB by default. */
   readonly bytesMax?: number
   /** Called when a file or folder has been copied. If it throws, copying ends with that error. */
   readonly onProgress?: (progress: FolderProgress) => void

@@ -19,7 +19,7 @@ export function parseGuestPath(value: unknown, name = 'path'): string {
   return value.slice(workspace.length).replace(/^\/+/, '') || '.'
 }
 
-/** In quotes, on one line, bounded: guests choose names that are made to be misread. */
+/** The path in quotes, on one line and bounded, because guests can choose misleading names. */
 export function describePath(path: string): string {
   const isLong = path.length > shownCharactersMax
   const shown = JSON.stringify(isLong ? path.slice(0, shownCharactersMax) : path)

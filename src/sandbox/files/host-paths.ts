@@ -16,7 +16,10 @@ export function below(folder: FileHandle, name: string): string {
   return join('/proc/self/fd', String(folder.fd), name)
 }
 
-/** One after the other: Node's own recursive `mkdir` never ends in folders that take no new ones, such as `/proc`. */
+/**
+ * Creates one folder after another: Node's recursive `mkdir` never ends in folders that accept no new ones, such as
+ * `/proc`.
+ */
 export async function makeFolders(path: string): Promise<void> {
   const missing: string[] = []
   for (let current = path; !(await isThere(current)); current = dirname(current)) missing.unshift(current)

@@ -143,7 +143,7 @@ class FileTaskProcess implements FileProcess, ProcessListener {
     this.#spaces.user.cell.holdOutput(this.#id, isHeld)
   }
 
-  /** It has just shown that it lives, or been given something to do. */
+  /** Restarts the timeout: the process has just sent something, or received work. */
   #listen(): void {
     this.#calmDown()
     if (this.#life.isOver || this.#isPatient) return

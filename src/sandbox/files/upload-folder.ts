@@ -72,7 +72,7 @@ class Walk {
       return yield* this.entriesOf(folder, `${path}/`)
     }
     if (!facts.isFile()) return copied.skip({ path, reason: 'it is neither a file nor a folder' })
-    // What was put in its place meanwhile must not be waited for, nor be anything else than a file.
+    // Another file may have replaced it. Opening must not block, and only a regular file counts.
     await using file = await open(host, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     const { size } = await this.#sizeOf(file, path)
     yield { ...common, bytes: size, type: 'file', body: readExactly(file, size) }

@@ -14,7 +14,7 @@ export interface JupyterGround extends Pick<ContextsParts, 'spaces' | 'governed'
   readonly activity: Activity
 }
 
-/** It imports some hundred modules before it listens. */
+/** Long, because the server imports some hundred modules before it listens. */
 const startMs = 60_000
 /** How long later connections retry, in case the server has removed its socket. */
 const laterMs = 2000
@@ -98,7 +98,7 @@ export class Jupyter {
       throw error
     }
     patienceMs = laterMs
-    // Without the server, the gate has no use.
+    // Without the server, the gate is useless, so it is closed.
     void space.ended.then(close).catch(() => undefined)
     return { url: gate.url, token, close, [Symbol.asyncDispose]: close }
   }

@@ -38,7 +38,7 @@ const threadFile = new URL(
   import.meta.url,
 )
 
-/** It holds the lines of one look, which may be the whole log. */
+/** Room for the lines of one search, which may be the whole log. */
 const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 }
 
 class PatternSearch implements LineSearch {
@@ -51,7 +51,7 @@ class PatternSearch implements LineSearch {
   }
 
   async find(text: string): Promise<string | undefined> {
-    // The wait may have ended meanwhile, and a thread that starts after it would never be ended.
+    // The wait may have ended by now, and a thread that starts later would never be ended.
     if (this.#isOver) return await new Promise<never>(() => undefined)
     const worker = (this.#worker ??= this.#start())
     const answer = Promise.withResolvers<string | undefined>()

@@ -8,7 +8,7 @@ export interface LogText {
   readonly stderr: string
 }
 
-/** Of each stream; what is older goes. */
+/** How much is kept of each stream; older output is dropped. */
 const keptBytes = 1024 * 1024
 /** What a piece costs us besides its bytes: a process may print them one by one. */
 const pieceBytes = 64
@@ -19,7 +19,7 @@ const lineLengthMax = 64 * 1024
 const piecesPerStep = 512
 
 interface Piece {
-  /** Of both streams together, in the order in which they came. */
+  /** The pieces of both streams, in the order of arrival. */
   readonly number: number
   readonly chunk: OutputChunk
 }
@@ -44,7 +44,7 @@ export class Log {
     return { stdout: this.#kept.stdout.text(), stderr: this.#kept.stderr.text() }
   }
 
-  /** A slow reader loses the output that was dropped meanwhile; the process does not wait for it. */
+  /** A slow reader misses output that has been dropped by then; the process does not wait for the reader. */
   async *follow(signal?: AbortSignal): AsyncGenerator<OutputChunk> {
     const onAbort = () => this.#tell()
     const isAborted = () => signal?.aborted === true
@@ -114,10 +114,10 @@ export class Log {
   }
 }
 
-/** Of one stream, the oldest first. */
+/** The pieces of one stream, the oldest first. */
 class Pieces {
   #all: Piece[] = []
-  /** Where the oldest that is kept lies. Taking one piece out of a list of thousands moves all the others. */
+  /** The index of the oldest kept piece. Removing one piece from a list of thousands would move all the others. */
   #first = 0
   #bytes = 0
 

@@ -33,7 +33,7 @@ interface Launch {
   readonly tty: TerminalSize | undefined
 }
 
-/** Without one the sandbox has ended. */
+/** Undefined if the sandbox has ended. */
 const endOf = (end: CommandEnd | undefined): WorkEnd =>
   end === undefined ? { outcome: 'killed' } : { ...endOfProgram(end.outcome), usage: end.usage }
 

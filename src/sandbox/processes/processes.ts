@@ -41,7 +41,7 @@ export interface SandboxProcess {
   readonly status: ProcessStatus
   /** When it has ended. */
   readonly exitCode: number | undefined
-  /** To it and everything that it has started. Default SIGTERM; SIGKILL leaves nothing of it. */
+  /** Sends a signal to it and everything that it has started. Default SIGTERM; SIGKILL leaves nothing of it. */
   kill(signal?: NodeJS.Signals): void
   /** What it has printed, from the end: at most 1 MiB of each stream. */
   getLogs(): LogText
@@ -73,14 +73,14 @@ export interface ProcessParts {
   readonly takesInput: boolean
   /** Resolves whether anything listens there. */
   readonly isListening: (port: number) => Promise<boolean>
-  /** Somebody waits for something, until what it returns is called. */
+  /** Marks that a caller waits for something, until the returned function is called. */
   readonly enter: () => () => void
   readonly after: (ms: number, callback: () => void) => () => void
 }
 
 const waitMs = 30_000
 const portPauseMs = 25
-/** So that a process that prints byte by byte is not searched byte by byte. */
+/** Batches output, so that the log of a process that prints single bytes is not searched for each byte. */
 const logPauseMs = 5
 
 export class BackgroundProcess implements SandboxProcess {

@@ -23,7 +23,7 @@ export class Sessions {
     this.#make({ id: defaultSession })
   }
 
-  /** Those that every session begins with now. */
+  /** The variables with which every new session begins. */
   get variables(): Readonly<Record<string, string>> {
     const set = Object.entries(this.#variables).filter(([, value]) => value !== undefined)
     return Object.fromEntries(set) as Readonly<Record<string, string>>
@@ -51,7 +51,7 @@ export class Sessions {
     return session
   }
 
-  /** Answers whether there was one; the default session stays. */
+  /** Returns whether there was such a session; the default session stays. */
   delete(id: string): boolean {
     const session = id === defaultSession ? undefined : this.#all.get(id)
     if (session === undefined) return false

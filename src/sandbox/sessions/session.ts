@@ -26,7 +26,7 @@ import type { Spaces } from '../spaces.ts'
 export interface SessionStart {
   readonly id: string
   readonly folder: string
-  /** As they are when it begins, also after a restart. */
+  /** The state with which it begins, also after a restart. */
   readonly variables: () => Variables
 }
 
@@ -61,7 +61,7 @@ export class Session {
     this.#state = this.#freshState()
   }
 
-  /** Where its next command begins. */
+  /** The working folder of its next command. */
   get folder(): string {
     return textOf(this.#state.folder)
   }
@@ -71,7 +71,7 @@ export class Session {
     return this.#state.folder
   }
 
-  /** From its next command on. */
+  /** Sets variables for its next commands. */
   setVariables(variables: Variables): void {
     this.#pending = { ...this.#pending, ...variables }
   }
@@ -92,7 +92,7 @@ export class Session {
     return Promise.race([turn, waiting.promise])
   }
 
-  /** With all that its next command would find, and beside it: what it changes is its own. */
+  /** Starts a command with a copy of the session's state. Its changes do not affect the session. */
   startBeside(command: SessionCommand, { goesOn = false } = {}): Command {
     this.#requireThere()
     const shell = this.#startShell(goesOn)
@@ -215,7 +215,9 @@ export class Session {
     return { folder, oldFolder }
   }
 
-  /** Where its folder was removed: to where it began, and when that is not enough, to what it began with. */
+  /**
+   * If its folder was removed, the session returns to its first folder, and if that is not enough, to its first state.
+   */
   #goBack(): void {
     const fresh = this.#freshState()
     this.#state = this.#state.folder === fresh.folder ? fresh : { ...this.#state, folder: fresh.folder }

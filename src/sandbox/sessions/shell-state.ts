@@ -19,7 +19,10 @@ export interface ShellState {
   readonly functions: string
 }
 
-/** Of all of it; the launcher passes no more on (native/cell/spawns.h). Of what is longer the last parts stay as they were. */
+/**
+ * The bytes of the whole state; the launcher forwards no more (native/cell/spawns.h). If it is longer, its last parts
+ * keep their earlier values.
+ */
 export const stateBytesMax = 1024 * 1024
 
 export function bytesOf(text: string): string {
@@ -60,12 +63,15 @@ export function parseState(said: string, before: ShellState): ShellState | undef
   }
 }
 
-/** In what is said, see `say` in shell-text.ts. */
+/** The position of the variables in the state, see `say` in shell-text.ts. */
 const variablesPart = 4
 /** Bash quotes whatever has a line end, so that each is one line. */
 const declaration = /^declare -(\S+) ([A-Za-z_][A-Za-z0-9_]*)(?:=.*)?\n?/gm
 
-/** Of what a command says that was lent variables of these names: those are the session's own again, or gone. */
+/**
+ * The state after a command with additional variables of these names: they get the session's values again, or are
+ * removed.
+ */
 export function takeBackLoan(said: string, names: readonly string[]): string {
   const end = said.indexOf('\0')
   if (names.length === 0 || end === -1) return said

@@ -16,8 +16,8 @@ import type { ShellState } from './shell-state.ts'
 const lengthDigits = 8
 
 /**
- * Where commands find programs: the interpreters of runs, then the machine's. Nothing of the host's own PATH. `first` is
- * the folder of the Python of runs, where the machine's own is another.
+ * The PATH of commands: the interpreters of runs, then the machine's programs. Nothing of the host's own PATH. `first`
+ * is the folder of the Python of runs, if that is not the machine's own.
  */
 export function programPath(first: string | undefined): string {
   const folders = [
@@ -37,7 +37,7 @@ export const bootstrap =
   `\\builtin read -rN ${lengthDigits} lazaret;` +
   '\\builtin read -rN "$lazaret" lazaret;\\builtin eval "$lazaret"'
 
-/** Of every shell until its script enters another: guests may have closed /workspace to everybody, themselves included. */
+/** The first folder of every shell, because guests may have closed /workspace to everybody, themselves included. */
 export const startFolder = '/'
 
 /** How a script goes to the shell's standard input. */
@@ -67,7 +67,7 @@ const endTraps = '\\builtin trap - DEBUG ERR'
 const sayState = `{ ${say}; } 2>/dev/null >&3`
 const sayStateOnce = `{ ${endTraps};[[ -v lazaret ]]; } >/dev/null 2>&1 || ${sayState}`
 
-/** As one word, whatever it holds; a NUL cannot be in one. */
+/** Quotes a text as one word; it cannot contain NUL. */
 export function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
@@ -108,7 +108,7 @@ function restore({ shoptions, variables, aliases, functions }: ShellState): stri
 
 export interface CommandText {
   readonly command: string
-  /** In bytes, as the state's. */
+  /** In bytes, as for the state. */
   readonly folder: string
   readonly state: ShellState
   /** Exported before it, and kept. */
@@ -174,7 +174,7 @@ const variablesOfBash = ['OLDPWD', 'PWD', 'SHLVL', 'lazaret']
 export interface SecureText {
   readonly command: string
   readonly folder: string
-  /** In its environment already. */
+  /** The variables that its environment already contains. */
   readonly variables: Readonly<Record<string, string>>
   readonly hasStdin: boolean
 }

@@ -19,7 +19,7 @@ export interface DownloadTarOptions {
   readonly path?: string
   /** More than that ends in FILE_TOO_LARGE. 100,000 by default, and at most. */
   readonly entriesMax?: number
-  /** Of contents together; more ends in FILE_TOO_LARGE. 1 GiB by default. */
+  /** The bytes of all contents together; more ends in FILE_TOO_LARGE. 1 GiB by default. */
   readonly bytesMax?: number
   /**
    * Called for each thing that is left out: pipes, sockets, devices, links that lead out, names that are not UTF-8.
@@ -42,7 +42,7 @@ export interface PackOptions extends Required<DownloadTarOptions> {
   readonly keepsLinks: boolean
 }
 
-/** Where entries go: those of folders are closed at once. */
+/** The receiver of entries; those of folders are closed at once. */
 export interface ArchiveSink {
   add(header: TarHeader): WritableStream<Uint8Array>
 }
@@ -127,7 +127,7 @@ class ArchiveWriter {
     return false
   }
 
-  /** What stands for it in the archive; undefined when nothing does. */
+  /** The entry for a file; undefined if it gets none. */
   #plan(record: FileRecord): TarHeader | undefined {
     const info = describeRecord(record)
     if (info !== undefined && this.#options.isIgnored(info.path)) return undefined

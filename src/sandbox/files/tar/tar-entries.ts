@@ -13,7 +13,7 @@ import type { NameCheck } from './tar-names.ts'
 export interface TarEntry {
   readonly type: 'file' | 'folder' | 'link' | 'hard-link'
   readonly path: string
-  /** Of a link as it is, of a hard link the path of a file that came before. */
+  /** The target of a symlink as written, or for a hard link the path of an earlier file. */
   readonly target: string
   readonly bytes: number
   readonly mode: number
@@ -96,7 +96,7 @@ class Feed {
   }
 }
 
-/** Undefined for an entry that stands for the folder itself. Throws ARCHIVE_REFUSED. */
+/** Undefined for an entry that is the folder itself. Throws ARCHIVE_REFUSED. */
 function checkEntry({ header }: ParsedTarEntry, paths: TarPaths): Omit<TarEntry, 'body'> | undefined {
   const path = accept(parseTarPath(header.name), header)
   const attribute = Object.keys(header.pax ?? {}).find(
@@ -139,7 +139,7 @@ function add(
   return path
 }
 
-/** Before 1970 there were no files. */
+/** Times before 1970 become 1970. */
 function readTime({ mtime }: TarHeader): number {
   const time = mtime?.getTime() ?? 0
   return Number.isFinite(time) ? Math.max(0, time) : 0

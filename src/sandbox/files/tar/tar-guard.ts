@@ -1,13 +1,13 @@
 /**
- * Looks at the headers of a tar before the library that reads it does. That takes every type that it does not know for
- * a regular file, and numbers as they happen to be; here they are refused. Sizes beyond 8 GiB, which need another
- * encoding, are refused too, so both agree on where each header stands.
+ * Checks the headers of a tar before the library that reads it does. The library treats every unknown type as a regular
+ * file, and accepts malformed numbers; both are refused here. Sizes beyond 8 GiB, which need another encoding, are
+ * refused too, so that both agree on where each header begins.
  */
 import { LazaretError } from '../../../core/errors/errors.ts'
 
 export interface TarBounds {
   readonly entriesMax: number
-  /** Of what is in the archive, headers included. */
+  /** The bytes of the archive, headers included. */
   readonly bytesMax: number
 }
 
@@ -54,7 +54,7 @@ class TarGuard {
   readonly #bounds: TarBounds
   readonly #header = Buffer.alloc(blockBytes)
   #headerBytes = 0
-  /** Of content and padding, until the next header. */
+  /** The bytes of content and padding until the next header. */
   #skip = 0
   #bytes = 0
   #headers = 0

@@ -22,7 +22,7 @@ export function parseTarPath(name: string): NameCheck<string> {
   return { is: parts.join('/') }
 }
 
-/** Where a symlink at `path` leads, if that is inside whatever the other links of the archive are. */
+/** Where a symlink at `path` leads, if that is inside the folder whatever other links the archive contains. */
 export function parseLinkTarget(target: string, path: string): NameCheck<string> {
   const wrong = explainText(target)
   if (wrong !== undefined) return { refused: wrong }
@@ -30,7 +30,7 @@ export function parseLinkTarget(target: string, path: string): NameCheck<string>
   const parts = target.split('/').filter((part) => part !== '' && part !== '.')
   const down = parts.findIndex((part) => part !== '..')
   const climbs = down === -1 ? parts.length : down
-  // After a name, `..` is the parent of what that name leads to, which may be anywhere.
+  // After a name, `..` means the parent of that name's target, which may be anywhere.
   if (parts.slice(climbs).includes('..')) return { refused: 'it goes down and up again' }
   if (climbs > path.split('/').length - 1) return { refused: 'it leads out of the folder' }
   return { is: target }

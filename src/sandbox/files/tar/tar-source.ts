@@ -53,7 +53,7 @@ function begin(source: AsyncIterable<unknown>): AsyncIterator<unknown> {
 /** RFC 1952; a tar begins with a name, and none begins so. */
 const gzipMagic = Buffer.from([0x1f, 0x8b])
 
-/** As it is, or what is in the gzip that it begins as. */
+/** The bytes unchanged, or unpacked if they begin as gzip. */
 export async function* gunzipTar(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const chunks = source[Symbol.asyncIterator]()
   try {
@@ -75,7 +75,7 @@ async function* chain(head: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncG
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value
 }
 
-/** It is read as slowly as what comes out of it. */
+/** The source is read only as fast as its result is. */
 async function* gunzip(source: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   const expanded = createGunzip()
   pipeline(Readable.from(source, { objectMode: false }), expanded, () => undefined)

@@ -12,11 +12,11 @@ import { gunzipTar, parseTarSource } from './tar-source.ts'
 import type { TarSource } from './tar-source.ts'
 
 export interface UploadTarOptions {
-  /** The folder, made where it is missing. /workspace by default. */
+  /** The folder, created if it is missing. /workspace by default. */
   readonly path?: string
   /** 100,000 by default, and at most. */
   readonly entriesMax?: number
-  /** Of the tar, out of its gzip. 1 GiB by default; the sandbox's `diskBytes` ends it too. */
+  /** The bytes of the unpacked tar. 1 GiB by default; the sandbox's `diskBytes` applies too. */
   readonly bytesMax?: number
 }
 
