@@ -21,7 +21,7 @@ export function needsCell<Request extends Pick<RunSpec, 'runtime'>>(
   return request.runtime !== 'snippet' && request.runtime !== 'isolate'
 }
 
-/** In order of preference: of those that run a language, the first whose toolchain is here is taken. */
+/** In order of preference: for a language, the first runtime whose toolchain is installed is used. */
 export const cellRuntimes: readonly Runtime[] = [bunRuntime, nodeRuntime, pythonRuntime, shellRuntime]
 
 /** The runtime that a request names, or its language's own. Throws INVALID_REQUEST when the two do not fit. */
@@ -33,7 +33,7 @@ export function chooseRuntime(
   const name = realm === 'bare' ? 'bun' : asked
   const own = cellRuntimes.filter(({ languages }) => languages.includes(language))
   const available = own.find(({ toolchain }) => toolchain.find(toolchains) !== null)
-  // With none of them here the preferred one says what to install.
+  // If none is installed, the preferred one says what to install.
   const usual = available ?? own[0]
   const runtime = name === undefined ? usual : cellRuntimes.find((one) => one.name === name)
   if (runtime === undefined) throw new Error(`No runtime is called ${name}, or runs ${language}.`)

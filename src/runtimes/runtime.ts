@@ -35,7 +35,7 @@ export interface Ground {
   readonly place: Place
 }
 
-/** The interpreter of a runtime: where it is found, and what to do where it is not. */
+/** The interpreter of a runtime: how to find it, and what to do if it is missing. */
 export interface Toolchain {
   /** The interpreter's path on the host; null if there is none. */
   find(toolchains: Toolchains): string | null
@@ -62,7 +62,10 @@ export interface ZygoteWishes {
 
 /** An interpreter whose forks are guests. */
 export interface ZygoteSupport {
-  /** Null where there is none. Throws INVALID_REQUEST for wishes that cannot be met, RUNTIME_UNAVAILABLE without a part. */
+  /**
+   * Null if there is none. Throws INVALID_REQUEST for requests that it cannot meet, and RUNTIME_UNAVAILABLE if a part
+   * is missing.
+   */
   plan(wishes: ZygoteWishes): ZygoteProgram | null
   /** A program whose value is `true` if forks work on this machine. A first one has to run it, before any serves a run. */
   readonly proof?: string

@@ -15,8 +15,9 @@ if (major < 22 || (major === 22 && minor < 12)) {
   // `npm run` moves to the package's folder; the paths that a person writes are meant from where they are.
   if (process.env['npm_lifecycle_event'] === 'lazaret' && process.env['INIT_CWD'])
     process.chdir(process.env['INIT_CWD'])
-  // What V8 compiled once, it reads from then on, where the package's folder belongs to whoever runs this. In a folder of
-  // somebody else root would leave files that its owner cannot remove. Elsewhere is no place for it: V8 trusts what it reads.
+  // V8 caches compiled code in the package's folder, if that folder belongs to this user. In another user's folder,
+  // root would leave files that the owner cannot remove. The cache can lie nowhere else, because V8 trusts what it
+  // reads.
   const { statSync } = process.getBuiltinModule('node:fs')
   const folder = `${import.meta.dirname}/../../..`
   if (statSync(folder).uid === process.getuid?.()) {

@@ -39,7 +39,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
 
 async function parseAndPerform(args: readonly string[], interruption: Interruption): Promise<number> {
   const { signal } = interruption
-  // Until commander has parsed the line, this is the best guess at what the reader of an error expects.
+  // A guess, until commander has parsed the line, at whether errors are expected as JSON.
   let json = args.includes('--json')
   let exitCode = 0
   const context: CommandContext = {
@@ -64,7 +64,7 @@ async function parseAndPerform(args: readonly string[], interruption: Interrupti
   }
 }
 
-/** Without one Node starts no thread, and no relative path leads anywhere. */
+/** Without a current folder Node starts no thread, and relative paths have no meaning. */
 function requireCurrentFolder(): void {
   try {
     process.cwd()

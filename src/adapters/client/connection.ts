@@ -4,7 +4,7 @@ import { pause } from './platform.ts'
 import { readProblem } from './read-problem.ts'
 
 export interface ConnectOptions {
-  /** As `lazaret serve` prints it. */
+  /** The address, as `lazaret serve` prints it. */
   readonly url: string
   readonly token: string
   /** Replaces the platform's `fetch`, for proxies, certificates or tests. */
@@ -21,13 +21,13 @@ export interface Asked {
   /** Bytes, or a stream of them. */
   readonly body?: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>
   readonly accept?: string
-  /** By which this request can be found again. */
+  /** The id under which the server knows this request. */
   readonly id?: string
   readonly signal?: AbortSignal
 }
 
 const retriesUsual = 2
-/** Where the server does not say when. */
+/** The delay if the server names none. */
 const retryMs = 200
 /** Longer ones are the caller's to wait for. */
 const retryMsMax = 5000
@@ -110,7 +110,7 @@ export async function readJson<T>(response: Response): Promise<T> {
   }
 }
 
-/** Whatever ended the connection, unless it is a LazaretError already. */
+/** Wraps the error that ended the connection, unless it is a LazaretError already. */
 export function connectionLost(cause: unknown): LazaretError {
   return cause instanceof LazaretError ? cause : new LazaretError('CONNECTION_LOST', { cause })
 }

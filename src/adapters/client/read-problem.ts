@@ -11,7 +11,7 @@ interface Problem {
   readonly findings?: readonly Finding[]
 }
 
-/** Of a reply that is not a success. */
+/** The error of an unsuccessful reply. */
 export async function readProblem(response: Response): Promise<LazaretError> {
   const text = await response.text().catch(() => '')
   const after = Number(response.headers.get('retry-after'))

@@ -22,7 +22,7 @@ export interface RemoteWork {
 }
 
 export interface OpenWork {
-  /** By which the server knows it. */
+  /** The id under which the server knows the command. */
   readonly id: string
   /** Aborts when it is over. */
   readonly over: AbortSignal

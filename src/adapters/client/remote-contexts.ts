@@ -56,7 +56,7 @@ export async function findRemoteContext(
   return shown && toContext(sandbox, shown)
 }
 
-/** Answers whether there was one. */
+/** Returns whether there was such a context. */
 export async function deleteRemoteContext(sandbox: SandboxConnection, id: string): Promise<boolean> {
   try {
     await sandbox.send({ method: 'DELETE', path: pathOf(id) })

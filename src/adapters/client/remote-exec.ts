@@ -9,7 +9,7 @@ import { writeBytes } from './write-request.ts'
 
 export interface RemoteSession {
   readonly id: string
-  /** Where its next command began when this session was looked up. */
+  /** The working folder of its next command at the time when this session was looked up. */
   readonly cwd: string
   exec(command: string, options?: ExecOptions): Promise<ExecResult>
 }

@@ -14,7 +14,7 @@ import type { SandboxConnection } from './sandbox-connection.ts'
 
 type TarContent = Uint8Array | AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>
 
-/** As the methods of `Sandbox` with these names. */
+/** The methods of `Sandbox` with these names. */
 export interface RemoteFiles {
   writeFile(path: string, content: string | Uint8Array, options?: WriteFileOptions): Promise<void>
   readFile(
@@ -77,7 +77,7 @@ export function remoteFiles(sandbox: SandboxConnection): RemoteFiles {
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** One part of the address, so that nothing on the way takes a dot or a slash for its own. */
+/** Encodes a path as one segment of the address, so that proxies do not interpret its dots and slashes. */
 function fileOf(path: string, query: Query = {}): string {
   if (typeof path !== 'string' || !isWellFormed(path))
     throw new LazaretError('INVALID_REQUEST', { detail: 'path must be a well-formed string.' })

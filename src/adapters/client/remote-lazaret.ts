@@ -11,23 +11,23 @@ import { createSandbox, findSandbox, listSandboxes } from './remote-sandbox.ts'
 import type { RemoteSandbox } from './remote-sandbox.ts'
 import { runRemotely } from './remote-run.ts'
 
-/** What a Lazaret in this process offers, by `fetch`. What is there at once here is a promise. */
+/** The interface of a Lazaret, over `fetch`. Properties of a local Lazaret become promises. */
 export interface RemoteLazaret {
   /**
-   * As `run()` of a Lazaret in this process: the same requests, outcomes and errors. `client` is left out: it is the name of
-   * the token.
+   * Works like `run()` of a local Lazaret: the same requests, outcomes and errors. There is no `client`, because the
+   * token's name is the client.
    *
    * @throws {LazaretError} What `run()` throws, UNAUTHENTICATED, and CONNECTION_LOST when the server cannot be reached or its
    *   answer breaks off; then the run has been cancelled.
    */
   run(request: RunRequest): Promise<RunResult>
-  /** As `sandbox()` of a Lazaret in this process; it belongs to the token. */
+  /** Works like `sandbox()` of a local Lazaret. The sandbox belongs to the token. */
   sandbox(options?: SandboxOptions): Promise<RemoteSandbox>
   /** The token's own, oldest first. */
   listSandboxes(): Promise<readonly RemoteSandbox[]>
   /** Undefined for what does not belong to the token, or has ended. */
   getSandbox(id: string): Promise<RemoteSandbox | undefined>
-  /** As `execute()` of the service in `lazaret/code-execution`, without functions of this process. */
+  /** Works like `execute()` of the service in `lazaret/code-execution`, but without host functions. */
   executeCode(params: RemoteCodeParams): Promise<CodeExecutionResult>
   /** Running and queued work on the server. Needs the scope `admin`. */
   stats(): Promise<LazaretStats>

@@ -15,13 +15,13 @@ export interface ProcessState {
   readonly exitCode?: number
 }
 
-/** As `SandboxProcess`; what is there at once in this process is a promise. */
+/** Works like `SandboxProcess`. Properties of a local process become promises. */
 export interface RemoteProcess {
   readonly id: string
   readonly pid: number
   readonly command: string
   look(): Promise<ProcessState>
-  /** To it and everything that it has started. Default SIGTERM. */
+  /** Sends a signal to it and everything that it has started. Default SIGTERM. */
   kill(signal?: string): Promise<void>
   getLogs(): Promise<{ readonly stdout: string; readonly stderr: string }>
   streamLogs(options?: { readonly signal?: AbortSignal }): AsyncIterable<OutputChunk>
@@ -57,7 +57,7 @@ export async function startRemotely(
   return started
 }
 
-/** Whoever listens hears nothing more when the connection breaks. */
+/** Listeners get no more events once the connection has broken. */
 async function hand(
   process: RemoteProcess,
   onOutput: (chunk: OutputChunk) => void | Promise<void>,
@@ -86,7 +86,7 @@ export async function findRemotely(
   return found && toProcess(sandbox, found)
 }
 
-/** Answers whether there was one that ran. */
+/** Returns whether such a process was running. */
 export async function killRemotely(sandbox: SandboxConnection, id: string): Promise<boolean> {
   try {
     const asked = { method: 'DELETE', path: `/processes/${encodeURIComponent(id)}` } as const

@@ -70,7 +70,7 @@ export async function answerCall(
   { open: { id, over }, called }: OpenCall,
 ): Promise<void> {
   const json = await callFunction(request, called, over)
-  // Once the run is over, no one waits for it any more.
+  // Ignored, because nobody waits for the answer once the run is over.
   await connection
     .send({ method: 'POST', path: `/v1/run/${id}/calls/${called.call}`, json, signal: over })
     .catch(() => undefined)

@@ -19,7 +19,7 @@ import type { RemoteTerminal, TerminalOptions } from './remote-terminal.ts'
 import { isMissing, SandboxConnection } from './sandbox-connection.ts'
 import { writeFiles } from './write-request.ts'
 
-/** As `Sandbox`. Folders of a host (`uploadFolder`) are not sent; a tar is. */
+/** Works like `Sandbox`. It cannot send folders of a host (`uploadFolder`), but tars. */
 export interface RemoteSandbox extends RemoteFiles, AsyncDisposable {
   readonly id: string
   readonly limits: SandboxLimits
@@ -117,7 +117,7 @@ async function end(sandbox: SandboxConnection, path: string): Promise<void> {
   await isEnded(sandbox, path)
 }
 
-/** Answers whether there was one. */
+/** Ends what the path names. Returns whether it existed. */
 async function isEnded(sandbox: SandboxConnection, path: string): Promise<boolean> {
   try {
     await sandbox.send({ method: 'DELETE', path })

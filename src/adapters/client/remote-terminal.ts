@@ -10,7 +10,7 @@ export interface TerminalOptions {
   readonly rows?: number
   /** A running process to look at, by its id. Default: a new shell, which ends with the connection. */
   readonly process?: string
-  /** Of a new shell. Default: the session that always is. */
+  /** The session of a new shell. Default: the default session. */
   readonly session?: string
   /** Called for each piece as it comes. */
   readonly onOutput: (bytes: Uint8Array) => void

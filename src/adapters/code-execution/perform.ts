@@ -1,4 +1,6 @@
-/** One program of the service in an engine's isolates: its wait for a worker has an end, and all its ends are results. */
+/**
+ * Runs one program of the service in an engine's isolates. Its wait for a worker is bounded, and every end is a result.
+ */
 import { systemClock } from '../../core/clock.ts'
 import type { OpenEngine } from '../../engine/lazaret.ts'
 import { readParams } from './read-params.ts'
@@ -9,7 +11,7 @@ import { explainThrown, shuttingDown, writeRefusal, writeResult } from './write-
 /** How long a program may wait for a worker in addition to its own time. */
 const queueMs = 5000
 
-/** In the isolates of an engine that others use too. Never rejects. */
+/** Runs it in the isolates of a shared engine. Never rejects. */
 export async function executeIn(
   engine: OpenEngine,
   params: CodeExecutionParams,
@@ -42,6 +44,6 @@ export async function performIn(engine: OpenEngine, asked: ReadParams): Promise<
   }
 }
 
-/** It waited for a worker longer than allowed. */
+/** The program waited for a worker longer than allowed. */
 const lateOutcome = ({ timeoutSeconds }: ReadParams) =>
   ({ kind: 'timed-out', limit: 'wall', limitMs: timeoutSeconds * 1000 }) as const

@@ -80,7 +80,7 @@ function read(params: unknown): ReadParams | string {
   }
 }
 
-/** As JSON: programs of the service get it as a text. */
+/** The input as JSON, because programs of the service get a text. */
 function readInputData(data: unknown): { readonly json: string | undefined } | string {
   try {
     return { json: toJson(data) }

@@ -10,7 +10,7 @@ export interface CodeExecutionParams {
   readonly inputData?: unknown
   /** 0.001 to 120. Default 30. */
   readonly timeoutSeconds?: number
-  /** Of the program's heap: 8 to 512. Default 128. */
+  /** The size of the program's heap: 8 to 512. Default 128. */
   readonly memoryLimitMB?: number
   /** Functions that the program calls as `await bridge.name(argument)`. Arguments and answers are JSON. */
   readonly bridge?: Readonly<Record<string, (argument: unknown) => unknown>>

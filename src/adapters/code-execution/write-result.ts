@@ -12,7 +12,7 @@ export function writeResult({ result, exit }: SettledRun, asked: ReadParams): Co
   const { output, ...rest } = describe({ result, exit }, asked)
   return {
     ...rest,
-    // As it is, without what a tag of our encoding would mean.
+    // The value as plain JSON; tags of Lazaret's encoding have no meaning.
     ...(output !== undefined && { output }),
     ...(logs.length > 0 && { logs }),
     executionTimeMs: result.usage.wallMs,
@@ -64,7 +64,7 @@ export function writeRefusal(error: string, asked?: ReadParams): CodeExecutionRe
 
 export const shuttingDown = 'Worker pool is shutting down'
 
-/** Of what the engine throws. */
+/** The message for an error that the engine threw. */
 export function explainThrown(thrown: unknown, queueLength: number): string {
   if (!(thrown instanceof LazaretError)) return `The service failed: ${textOf(thrown)}`
   if (thrown.code === 'QUEUE_FULL')

@@ -80,7 +80,7 @@ export function describeValidation({ isSafe, riskLevel, findings }: Validation):
 
 const findingsInText = 10
 
-/** Where there is nothing to say, nothing is said. */
+/** Returns no text if there is nothing to say. */
 function describeFindings(
   validation: Pick<Validation, 'riskLevel' | 'findings'> | undefined,
 ): Pick<Execution, 'validation'> {

@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts'
 
 /** Between two messages. A person sees text move, and a program that writes single letters costs no more than others. */
 const intervalMs = 50
-/** So much goes at once, without waiting for the interval. */
+/** This much output is sent at once, without waiting for the interval. */
 const heldLengthMax = 64 * 1024
 
 export type SendProgress = (progress: number, message: string) => Promise<void>
@@ -12,7 +12,7 @@ export class Progress {
   readonly #send: SendProgress
   readonly #clock: Clock
   #held = ''
-  /** Characters so far: a number that only grows, as the protocol wants it. */
+  /** The number of characters sent. The protocol wants a number that only grows. */
   #length = 0
   #sentAt = -intervalMs
   #sending: Promise<void> = Promise.resolve()

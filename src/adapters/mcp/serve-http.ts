@@ -43,11 +43,11 @@ export interface HttpDoor {
   readonly host: ToolHost
   /** 0 takes any that is free. */
   readonly port: number
-  /** Without any, everybody on this machine may connect. */
+  /** Without tokens, every user of this machine may connect. */
   readonly tokens?: readonly TokenEntry[]
 }
 
-/** Where it can be reached. Ends with its disposal, and every call with it. */
+/** The address of the server. Disposing it ends the server and every call. */
 export interface HttpService extends AsyncDisposable {
   readonly url: string
 }

@@ -21,7 +21,7 @@ export interface ToolHost {
   readonly programs?: CheckedPrograms
   /** What clients have between their calls. Without it there are no tools of sandboxes. */
   readonly sandboxes?: ClientSandboxes
-  /** Those of a run that asks for none. */
+  /** The limits of a run that names none. */
   readonly limits: Limits
   readonly version: string
   /** Gets errors that cannot be sent to a client. */
@@ -159,7 +159,7 @@ function anyOf(signal: AbortSignal, end: CallEnd | undefined): AbortSignal {
   return end === undefined ? signal : AbortSignal.any([signal, end.signal])
 }
 
-/** Of what no client can be told, the operator is. */
+/** Reports to the operator what no client can be told. */
 function refusalOf(error: unknown, { warn }: ToolHost): LazaretError {
   if (error instanceof LazaretError) return error
   warn(`a call failed: ${String(error)}`)

@@ -14,13 +14,13 @@ export interface ChannelListener {
   readonly budget: HostBudget
   /** What the guest wrote is not our protocol: nothing more is read of it. */
   readonly onMalformed?: () => void
-  /** Where calls of host functions go, when the request has any. */
+  /** Receives calls of host functions, if the request has any. */
   readonly calls?: FunctionCalls | null
-  /** For a harness without its own process: its console is where it prints. */
+  /** For a harness without its own process, whose output is its console. */
   readonly onLog?: (entry: LogEntry) => void
-  /** Told of each display as it comes. */
+  /** Called for each display when it arrives. */
   readonly onDisplay?: (bundle: MimeBundle, facts: DisplayFacts) => void
-  /** What was shown so far is gone, or is when the next display comes. */
+  /** Called when earlier displays are cleared: at once, or when the next display arrives. */
   readonly onClear?: (waits: boolean) => void
   /** Whether the guest continues after it reported that it is done: more work may follow, see `next()`. */
   readonly isLasting?: boolean

@@ -27,8 +27,8 @@ const callStartBytes = 64
 /** How long the channel may take to close once the main process is gone. */
 const endMs = 10
 /**
- * After this many turns of the loop without a byte, nothing is left in the socket. In one alone reading may only have
- * begun again.
+ * After this many turns of the loop without a byte, the socket is empty. After a single turn, reading may only have
+ * resumed.
  */
 const quietTurns = 2
 /** A turn reads 64 KiB or more, if there is as much: these empty every socket. */
@@ -76,7 +76,7 @@ export class Channel {
       end: () => stream.destroy(),
     }
     for (const [event, handler] of Object.entries(this.#handlers)) stream.on(event, handler)
-    stream.resume() // it was paused when somebody read from it before
+    stream.resume() // an earlier reader may have left it paused
   }
 
   /**
@@ -91,12 +91,12 @@ export class Channel {
     this.#receivedBytes = this.#held?.length ?? 0
     this.#receivedBytesMax = receivedBytesMax(limits, listener)
     this.#isBetween = false
-    // It sent too much while no one listened.
+    // The guest sent too much while nobody listened.
     if (this.#isBroken) listener.onFlood()
     this.#resume()
   }
 
-  /** The stream is somebody else's from now on, who has another run on it. */
+  /** From now on the stream belongs to another run. */
   release(): void {
     this.close()
     this.#calls?.end()
@@ -205,7 +205,7 @@ export class Channel {
     })
   }
 
-  /** Not our protocol any more: the guest wrote to the descriptor itself. What came before stays. */
+  /** The bytes are not the protocol's, so the guest has written to the descriptor itself. Earlier messages stay. */
   #break(): void {
     this.#isBroken = true
     this.#incoming.forget()

@@ -72,7 +72,7 @@ export class Claims {
       this.truncated.add('value')
       return
     }
-    // Two of them at a time would take twice the memory.
+    // Only one at a time, because two would take twice the memory.
     this.#value = undefined
     const decoded = yield* decodeSteps(tagged, message)
     if (truncated === true || decoded.truncated) this.truncated.add('value')

@@ -1,12 +1,12 @@
 /** The message that is being received on a channel: its length, then its bytes, in whatever pieces they come. */
 import { Blocks } from '../../result/blocks.ts'
 
-/** What stands before each message: how long it is. */
+/** The length that precedes each message. */
 export const lengthBytes = 4
 
 export interface IncomingListener {
   readonly onMessage: (message: Buffer) => void
-  /** It says that it is empty, or longer than any may be. */
+  /** The length is zero or exceeds the limit. */
   readonly onMalformed: () => void
 }
 

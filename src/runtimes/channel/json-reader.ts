@@ -5,7 +5,7 @@ import { knownKeysMin, rememberKeys } from '../../core/known-keys.ts'
 
 export interface JsonBounds {
   readonly levelsMax: number
-  /** Of one list: it is moved as a whole when it grows. */
+  /** The size of one list, because the engine moves a growing list as a whole. */
   readonly itemsMax: number
 }
 
@@ -57,7 +57,7 @@ export class JsonReader {
     return this.#text.slice(start, end)
   }
 
-  /** Answers whether all is read. Throws SyntaxError and TooCostly. */
+  /** Returns whether everything is read. Throws SyntaxError and TooCostly. */
   advance(steps: number): boolean {
     for (let step = 0; step < steps && !this.#isDone; step++) {
       if (this.#string !== undefined) this.#continueString(this.#string)

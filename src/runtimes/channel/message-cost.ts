@@ -11,7 +11,7 @@ export interface MessageCost {
   readonly containers: number
   /** Distinct keys. A few may be missed, because they are distinguished by a hash. */
   readonly keys: number
-  /** Of all lists and objects together, but for the first of each. */
+  /** The members of all lists and objects together, except the first of each. */
   readonly members: number
 }
 
@@ -20,7 +20,7 @@ const [quote, backslash, bracket, brace, colon, dollar, comma] = [0x22, 0x5c, 0x
 const tagContainers = 3
 /** Small messages have few keys, and memory for many would be most of what reading them takes. */
 const [seenBitsPerByte, seenBitsMin, seenBitsMax] = [2, 2 ** 17, 2 ** 23]
-/** So that guests cannot choose keys that all collide. */
+/** Random, so that guests cannot choose keys that all collide. */
 const [seed, factor] = [randomInteger(), randomInteger() | 1]
 
 /** How much is scanned between two pauses. */

@@ -7,9 +7,7 @@ import type { MessageCost } from './message-cost.ts'
 
 /** Smaller results may still be lists of small things. */
 const resultBytesMin = 1024 * 1024
-/**
- * Of the memory that a list, an object or a key takes, in the message and again in its value: some 100 and 500 bytes.
- */
+/** The memory of a list, an object or a key, in the message and again in its value: some 100 and 500 bytes. */
 const [bytesPerContainer, bytesPerKey] = [16, 64]
 /** A list is moved as a whole when it grows. */
 const bytesPerItem = 4
@@ -34,7 +32,7 @@ export class MessageRoom {
     return `${this.#containersMax} lists and objects, ${this.#keysMax} different keys or ${this.itemsMax} members of a list, or are nested too deeply`
   }
 
-  /** Answers whether there was room. */
+  /** Returns whether there was room. */
   take({ containers, keys }: Omit<MessageCost, 'members'>): boolean {
     if (containers > this.#containersLeft || keys > this.#keysLeft) return false
     this.#containersLeft -= containers

@@ -78,7 +78,7 @@ function* readLong(json: Buffer, room: MessageRoom): Steps<Message> {
 /** The name of the tag, or an escape that may stand for one of its letters. */
 const mayHaveRefs = (json: string): boolean => json.includes('"Ref"') || json.includes('\\u')
 
-/** In parts, because a text of escapes is full of what begins like one that is looked for. */
+/** Searches in parts, because a text of escapes contains many false starts. */
 function* lookForRefs(text: string): Steps<boolean> {
   const overlap = '"Ref"'.length - 1
   for (let at = 0; at < text.length; at += textBytesAtOnce) {

@@ -1,4 +1,4 @@
-/** What one piece of work has shown so far: later displays may take the place of earlier ones, or clear them. */
+/** The displays of one piece of work. Later displays may replace or clear earlier ones. */
 import type { DisplayFacts, MimeBundle } from '../../core/result.ts'
 
 interface Shown {
@@ -25,7 +25,7 @@ export class Displayed {
     return this.#all.map(({ bundle }) => bundle)
   }
 
-  /** Answers whether there was room. What it replaces gives its room back, and so does what is cleared. */
+  /** Returns whether there was room. Replaced and cleared displays free their room. */
   add(bundle: MimeBundle, bytes: number, { displayId: id, isUpdate }: DisplayFacts): boolean {
     if (this.#isClearing) this.#forget(() => true)
     const shown = { bundle, bytes, id }

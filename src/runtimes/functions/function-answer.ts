@@ -7,7 +7,7 @@ const pathLengthMax = 200
 
 const parse = JSON.parse as (json: string) => unknown
 
-/** Of an answer as JSON; `undefined` when all of it could be encoded. */
+/** The first part of an answer that could not be encoded; `undefined` if there is none. */
 export function describeUnsendable(name: string, json: string): string | undefined {
   const text = findUnserializable(json)
   if (text === undefined) return undefined

@@ -44,7 +44,7 @@ interface TakenCall {
 
 const noCall: TakenCall = { isEntitled: false, invoke: () => undefined }
 
-/** `null` for a guest without a harness, and where there is nothing to call. */
+/** `null` for a guest without a harness, and if there are no functions. */
 export function openCalls(
   stream: Duplex | null,
   {
@@ -57,8 +57,8 @@ export function openCalls(
 }
 
 /**
- * Of lists, objects and the like in one answer: the garbage collector stops the event loop for as long as it moves
- * them.
+ * The number of lists, objects and similar values in one answer, because the garbage collector blocks the event loop
+ * while it moves them.
  */
 const answerObjectsMax = 100_000
 
@@ -178,7 +178,7 @@ export class FunctionCalls {
     }
   }
 
-  /** Once for each call; whatever comes later is dropped. */
+  /** Takes one answer for each call and drops later ones. */
   #answer(answer: Answer): void {
     if (this.#run.signal.aborted || !answer.call.close()) return
     this.#answers.push(answer)
@@ -186,8 +186,8 @@ export class FunctionCalls {
   }
 
   /**
-   * As many as the guest reads: an answer is encoded only when the one before it has left, and until then is not
-   * copied.
+   * Sends answers as the guest reads them: an answer is encoded only when the one before it is sent, and is not copied
+   * before.
    */
   #sendAnswers(): void {
     const { stream, budget } = this.#parts

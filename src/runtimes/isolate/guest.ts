@@ -48,19 +48,19 @@ function perform(request: IsolateRequest): void {
   const ready = own.waitingFor({ memoryMiB, libraries })
   running = new OneRun(request, { prepared, allowed: own.libraryNames, ready }, () => {
     running = undefined
-    // Not before this turn is over: the program's own calls are still on the stack.
+    // In a later turn, because the program's own calls are still on the stack.
     systemClock.after(0, () => prepared.isolate.isDisposed || prepared.isolate.dispose())
     refillLater()
   })
   void running.start()
 }
 
-/** Whether a program may want it: a guess, which costs nothing but time where it is wrong. */
+/** Whether a program may need it. A wrong guess only costs time. */
 function mentions(code: string, library: string): boolean {
   return code.includes(`'${library}'`) || code.includes(`"${library}"`)
 }
 
-/** One at a time, so that a request waits for one at most. */
+/** Makes one at a time, so that a request waits for at most one. */
 function refillLater(): void {
   waitNoMore()
   waitNoMore = systemClock.after(restMs, () => {

@@ -1,4 +1,7 @@
-/** One program in an isolate while it runs: holds its deadline, hears its worker, and turns both into evidence. */
+/**
+ * One running program in an isolate: enforces its deadline, receives its worker's messages, and turns both into
+ * evidence.
+ */
 import type { Duplex } from 'node:stream'
 
 import type { Clock } from '../../core/clock.ts'
@@ -132,12 +135,12 @@ export class IsolateRun {
     }
     if (type !== 'stopped') return
     if (by === 'memory') this.#finish({ killReason: 'memory' })
-    // By the host's clock, too: a deadline that was not reached is not reported.
+    // Checked with the host's clock too, so that a deadline is not reported before it is reached.
     const isDue = this.#elapsed() >= this.#parts.limits.wallMs - earlyMs
     if (by === 'wall' && isDue) this.#finish({ killReason: 'wall' })
   }
 
-  /** By our hand: the worker may still be at it. */
+  /** The host ended the run, so the worker may still be busy with it. */
   #stop(killReason: KillReason): void {
     if (this.#isOver) return
     this.#isWorkerSpent = true

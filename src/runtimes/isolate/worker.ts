@@ -1,6 +1,6 @@
 /**
- * A worker of isolates: a cell with one Node process, which makes a V8 isolate for each program. The isolate is the first
- * wall; whoever gets through it is in the room of one client alone, behind the cell's.
+ * A worker of isolates: a cell with one Node process, which makes a V8 isolate for each program. The isolate is the
+ * first barrier. Behind it is a process that serves only one client, inside a cell.
  */
 import { LazaretError } from '../../core/errors/errors.ts'
 import { defaultLimits } from '../../core/limits.ts'
@@ -47,7 +47,7 @@ const heapFactor = 1.25
  * After this many programs a worker is replaced: what one of them may have left in the process does not stay for long.
  */
 const runsMax = 2000
-/** After so long without a program a worker has made an isolate, whatever it said last. */
+/** After this time without a program, a worker has an isolate ready, even if it has not reported that. */
 const refillMs = 5
 /** More of what the engine prints is not read: it prints how it died. */
 const lastWordsMax = 16 * 1024

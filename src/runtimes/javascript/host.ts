@@ -12,7 +12,7 @@ import type { Ground, Program } from '../runtime.ts'
 import { pathIn } from '../../jail/plan/place.ts'
 
 export interface Engine {
-  /** Of its program in /opt/lazaret/bin. */
+  /** The name of its program in /opt/lazaret/bin. */
   readonly name: string
   /** The bundle of the harness for it, in our build. */
   readonly harness: string

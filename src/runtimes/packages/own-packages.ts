@@ -44,12 +44,12 @@ function follow(place: string, file: string, trust: Trust): string | Intruder | 
     const manifest = followPath(join(folder, 'package.json'), trust)
     return typeof manifest === 'string' ? followPath(join(folder, file), trust) : manifest
   } catch {
-    // There is none here, or none that this user can come to.
+    // There is no such folder, or this user cannot reach it.
     return undefined
   }
 }
 
-/** Whoever can change our own program needs no package for that. */
+/** Users who can change Lazaret itself do not need a planted package. */
 function trustOurOwn(): Trust {
   const { uid, gid, mode } = statSync(ownFolder)
   return {

@@ -28,13 +28,13 @@ const groupMayWrite = 0o020
 const othersMayWrite = 0o002
 const sticky = 0o1000
 
-/** Who may change the entry, in addition to root and this user. */
+/** The users who may change the entry, in addition to root and this user. */
 export interface Trust {
   readonly owners: readonly number[]
-  /** May write to what is there. */
+  /** These users may write to the entry itself. */
   readonly groups: readonly number[]
   readonly everybody: boolean
-  /** Whether a folder need not be checked, because whoever can change it can change more anyway. */
+  /** Whether a folder need not be checked, because users who can change it can change more anyway. */
   readonly isExempt: (folder: string) => boolean
 }
 

@@ -11,7 +11,7 @@ export interface Counted {
   readonly cpuMsBefore?: number
 }
 
-/** Undefined where no cgroup counts. */
+/** Undefined if no cgroup counts. */
 export function countedCpuMs({ ground, cpuMsBefore = 0 }: Counted): number | undefined {
   const counted = ground.cgroup?.cpuMs()
   return counted === undefined ? undefined : Math.max(0, counted - cpuMsBefore)

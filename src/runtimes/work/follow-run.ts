@@ -1,4 +1,4 @@
-/** From a guest that is being started to the evidence of its run, wherever it was started. */
+/** Follows a run from the start of its guest, of whatever kind, to the evidence. */
 import type { Clock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { BuiltCell } from '../../jail/cell/build-cell.ts'
@@ -30,7 +30,7 @@ export interface FollowParts {
   readonly job: Job
   readonly context: Pick<RunContext, 'machine' | 'clock'>
   readonly place: Place
-  /** By what its limits are held. */
+  /** The mechanisms that enforce its limits. */
   readonly held: LimitPlan
   /** What the cell's cgroup had counted before. */
   readonly cpuMsBefore?: number
@@ -47,8 +47,8 @@ export function tooLong(): LazaretError {
 }
 
 /**
- * `start` sends what begins the run; what it sends waits in the cell until that stands. The cell is ended in any case.
- * Throws when it could not be built or was lost; a guest that misbehaves is in the evidence.
+ * `start` sends the frames that begin the run; they wait until the cell is built. The cell is ended in any case. Throws
+ * if the cell could not be built or was lost; a guest's misbehaviour is in the evidence.
  */
 export async function followRun(
   built: BuiltCell,
@@ -72,7 +72,7 @@ export async function followRun(
     const collected = await collect(built, exit, parts)
     // Answer first; the end of the cell is not waited for.
     const cleaned = built.clean()
-    cleaned.catch(() => undefined) // who gets the end looks at it; until then nobody does
+    cleaned.catch(() => undefined) // callers that await the end get the rejection; before that nobody handles it
     await run.delivered()
     return { exit: { ...exit, network: built.door?.report }, collected, cleaned }
   } catch (error) {
@@ -82,7 +82,7 @@ export async function followRun(
   }
 }
 
-/** It only makes others faster: if it fails, the run continues unchanged. */
+/** This only speeds up other runs: if it fails, the run continues unchanged. */
 function yieldProcessors({ ground }: BuiltCell): void {
   try {
     ground.cgroup?.yieldProcessors()
@@ -91,7 +91,7 @@ function yieldProcessors({ ground }: BuiltCell): void {
   }
 }
 
-/** Only a cell whose main process was seen to end still stands; who cancelled a run wants nothing of it. */
+/** Only a cell whose main process was seen to end is still there; a cancelled run collects no files. */
 async function collect(
   { cell, plan }: BuiltCell,
   exit: Exit,

@@ -6,7 +6,7 @@ import { encodeValue } from '../../core/values/values.ts'
 import type { JsonTagged } from '../../core/values/values.ts'
 import type { GuestRequest } from '../channel/channel-protocol.ts'
 
-/** Of a text in JSON: `\u0000` for one UTF-16 unit. */
+/** The longest form of a UTF-16 unit in JSON: `\u0000`. */
 const bytesPerUnitMax = 6
 
 /** The request for the harness. The input crosses in the tagged encoding. */

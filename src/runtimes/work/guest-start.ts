@@ -12,7 +12,7 @@ import type { Place } from '../../jail/plan/place.ts'
 import type { Zygote } from '../../jail/cell/zygote-cell.ts'
 import type { Program } from '../runtime.ts'
 
-/** Where guests are started. */
+/** The place in which guests are started. */
 export interface GuestGround {
   readonly machine: Pick<Machine, 'limitFigures'>
   readonly ground: Pick<LeasedGround, 'limitGround'>
@@ -29,7 +29,7 @@ export interface JobHandles extends RunHandles {
 /** One run as requested: what can be written down, what stays with the caller, and the limits in force. */
 export interface Job {
   readonly spec: RunSpec
-  /** The signal is aborted by whoever may end the run. */
+  /** Aborting the signal ends the run. */
   readonly handles: JobHandles & { readonly signal: AbortSignal }
   /** For a parked worker not above those that it was started with, where rlimits hold them. */
   readonly limits: Limits

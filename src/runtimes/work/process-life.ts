@@ -1,6 +1,6 @@
 /**
- * One process of a cell on the host's side, from its start to its end: the part that all its listeners share. It starts
- * once, ends once or is lost, and nothing that was set up for it outlives it.
+ * One process of a cell as the host sees it, from its start to its end: the part that all its listeners share. It
+ * starts once, and ends once or is lost. Nothing that was set up for it outlives it.
  */
 export class ProcessLife<End> {
   readonly #start = Promise.withResolvers<void>()
@@ -9,7 +9,7 @@ export class ProcessLife<End> {
   #isOver = false
 
   constructor() {
-    // Not everybody waits for both.
+    // Handled here, because not every caller waits for both.
     for (const promise of [this.started, this.ended]) promise.catch(() => undefined)
   }
 
@@ -47,7 +47,7 @@ export class ProcessLife<End> {
     for (const cancel of this.#cancels.splice(0)) cancel()
   }
 
-  /** It is over. How it ended may still have to be found out. */
+  /** The process is over, but its end may still have to be reported. */
   stop(): void {
     this.#isOver = true
     this.cancel()

@@ -37,7 +37,7 @@ export async function runInCell(
   const on = { machine, ground, place }
   const held = holdLimits(program, limits, on)
   return followRun(built, { job: task, context, place, held, ...(onStarted && { onStarted }) }, (run) => {
-    // Everything at once: the cell reads it when it stands.
+    // Sends everything at once; the cell reads it when it is built.
     for (const { path, bytes, mode } of program.files) cell.put(path, bytes, mode)
     const start = startSpec({ program, spec, held }, on)
     const id = cell.spawn(start, run, (failure) => run.fail(explainFailure(failure, built.plan)))

@@ -29,7 +29,7 @@ export class RunRecord {
     this.#sources = sources
   }
 
-  /** The cell as it stands, seen from inside. */
+  /** The facts of the built cell, observed from inside. */
   takeFacts(facts: Readonly<Record<string, string>>): void {
     const { landlock_abi: abi = '0', ...rest } = facts
     this.#landlockAbi = abi

@@ -31,7 +31,7 @@ export interface RunParts extends Counted, Job {
 }
 
 const cpuCheckMs = 10
-/** By how much our timer comes after the cell's. */
+/** How long after the cell's timer the host's timer fires. */
 const wallGraceMs = 10
 
 export class Run implements ProcessListener {
@@ -161,7 +161,7 @@ export class Run implements ProcessListener {
     this.#readAll()
     // Our timer may have come late because this process was busy: the cell's clock knows better.
     if (this.#killReason === 'wall' && report.elapsedMs < this.#parts.limits.wallMs) this.#killReason = null
-    // Not at once: the news that the cell stands may have come together with this.
+    // In a later turn, because the report that the cell is built may have arrived together with this one.
     if (this.#channel === null || this.#isDone) queueMicrotask(() => this.#finish())
     else void this.#channel.hearOut(this.#parts.clock).then(() => this.#finish())
   }

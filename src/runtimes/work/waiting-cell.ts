@@ -14,7 +14,7 @@ interface Patience {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Resolves when the cell stands and its guest waits. Throws if that is impossible, and leaves nothing behind. */
+/** Resolves when the cell is built and its guest waits. Throws if that is impossible, and leaves nothing behind. */
 export async function standWaiting<Guest extends WaitingGuest | null>(
   built: BuiltCell,
   startGuest: () => Guest,

@@ -15,19 +15,22 @@ export interface Worker {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** One that waits for its job. */
+/** A worker that waits for its job. */
 export interface ReadyWorker extends Worker {
   /** Resolves when it can no longer serve. */
   readonly lost: Promise<unknown>
 }
 
-/** One that serves one job after another. */
+/** A worker that serves one job after another. */
 export interface LastingWorker<LastingJob, End> {
   /** Resolves when it waits for a job: before the first, and after each one. Throws when it never will. */
   ready(): Promise<void>
   /** Throws when the worker was lost. */
   run(job: LastingJob): Promise<End>
-  /** Whether it may serve this client next: it has before and can at once; it can, but somebody else may rather; or never. */
+  /**
+   * Whether it may serve this client next: at once, because it served the client before; only if no better worker is
+   * free; or never.
+   */
   fits(client: string): 'best' | 'well' | 'never'
   /** How it broke while it ran its last job, which ends nevertheless. */
   readonly crash?: Error | undefined

@@ -22,7 +22,7 @@ import { UsageError } from '../options/usage-error.ts'
 const defaultPort = 7341
 const defaultHost = '127.0.0.1'
 const defaultDrainMs = 30_000
-/** As `lazaret mcp` wants them. */
+/** The same form as for `lazaret mcp`. */
 const tokenLengthMin = 16
 
 const help = `
@@ -113,7 +113,7 @@ async function serve(flags: ServeFlags, context: CommandContext): Promise<number
       metrics?.hear(event)
       if (event.type === 'leftovers-removed')
         warn(`removed ${event.left} that a killed process had left behind (${event.hosts})`)
-      // Of what else happens, metrics and the audit log tell.
+      // Other events are in metrics and the audit log.
       if ('fix' in event) warn(`${event.type}: ${event.reason} ${event.fix}`)
     }
     const engine = openEngine({ ...engineOptions, onEvent })
@@ -255,7 +255,7 @@ async function checkOrigins(asked: readonly string[] = []): Promise<readonly str
   return asked
 }
 
-/** With the optional package alone. */
+/** Only if the optional package is installed. */
 async function loadMetrics(): Promise<LazaretMetrics | undefined> {
   try {
     const { LazaretMetrics: Metrics } = await import('../../../observe/metrics/index.ts')
@@ -266,7 +266,7 @@ async function loadMetrics(): Promise<LazaretMetrics | undefined> {
   }
 }
 
-/** With the token in the fragment, which no browser sends; a person opens it, and has the console. */
+/** The link has the token in its fragment, which browsers do not send. Opening it is enough to use the console. */
 function announce(url: string, token: string | undefined, { json, unix }: ServeFlags): void {
   const link = unix === undefined ? `${url}/${token === undefined ? '' : `#token=${token}`}` : undefined
   if (json === true)

@@ -51,7 +51,7 @@ export function addLimitFlags(command: Command, { usual, besides, without = [] }
   return command
 }
 
-/** Only the limits that the command line names; the others are the operator's affair. */
+/** Only the limits that the command line names; the operator sets the others. */
 export function limitsFrom(flags: LimitFlags): Partial<Limits> {
   const named = entries.filter(([name]) => flags[name] !== undefined)
   return Object.fromEntries(named.map(([name, { limit }]) => [limit, flags[name]]))

@@ -15,7 +15,7 @@ export class GuestOutput {
   /** Whether bytes that a terminal may obey went out as they are: what reads our pipe can show them on the same screen. */
   #isStyled = false
 
-  /** The request's `onOutput`: while whoever reads our output takes its time, so does the guest. */
+  /** The request's `onOutput`. A slow reader of this command's output slows the guest down. */
   readonly write = async ({ stream, bytes, text }: OutputChunk): Promise<void> => {
     this.#isStyled ||= this.#filters[stream] === undefined && (bytes.includes(0x1b) || bytes.includes(0x9b))
     const isTaken = process[stream].write(this.#filters[stream]?.push(text) ?? bytes)

@@ -1,6 +1,6 @@
 /**
- * Opens the console in the browser of whoever started the server. The arguments of a program are seen by every user of the
- * machine, so the browser is given a file, which only its owner reads and which leads to the link with the token.
+ * Opens the console in the browser of the user who started the server. Every user of the machine can see a program's
+ * arguments. So the browser gets a file that only its owner can read, which redirects to the link with the token.
  */
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

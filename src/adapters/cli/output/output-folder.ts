@@ -51,9 +51,9 @@ export class OutputFolder implements AsyncDisposable {
     const parts = path.split('/')
     if (parts.some((part) => /^\.{0,2}$/.test(part) || part.includes('\0')))
       return 'not a path below the folder'
-    // Also as a folder, which would block every command below it.
+    // Refused as a folder too, because it would block every command below it.
     if (parts.some(isConfigName)) return 'a file of that name is a configuration of lazaret'
-    // Before any folder is made.
+    // Checked before any folder is created.
     if (leadsToPackages(path)) return inPackages
     const opened: FileHandle[] = []
     try {

@@ -49,10 +49,10 @@ function describeError(thrown: unknown): ErrorReport {
   return defect(error)
 }
 
-/** Where ending something failed too, what went wrong first is what the reader has to know. */
+/** If the clean-up failed too, the reader needs the first error. */
 function firstOf(thrown: unknown): unknown {
   let first = thrown
-  // Older engines have the error without its class.
+  // Older engines create the error but have no class `SuppressedError`.
   while (first instanceof Error && first.name === 'SuppressedError' && 'suppressed' in first)
     first = first.suppressed
   return first

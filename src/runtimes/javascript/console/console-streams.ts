@@ -48,7 +48,7 @@ function watchStream(name: StreamName): (() => NodeJS.WriteStream | undefined) |
     stream !== undefined && (stream.write !== write || stream.writableLength > 0) ? stream : undefined
 }
 
-/** As Node's console does it: what goes wrong with the stream is not the business of who prints. */
+/** As in Node's console, errors of the stream do not reach the code that prints. */
 function writeTo(stream: NodeJS.WriteStream, text: string): void {
   try {
     stream.write(text, ignore)

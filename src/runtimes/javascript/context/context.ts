@@ -60,7 +60,7 @@ export class Context {
       this.#displays.clear(options),
     )
     if (functions !== undefined) this.#install(functions.names)
-    // An uncaught error does not end the context: it is told, and the state stays.
+    // An uncaught error does not end the context: it is reported, and the state stays.
     listen('uncaughtException', (thrown) => this.#tellUncaught(thrown))
     listen('unhandledRejection', (reason) => this.#tellUncaught(reason))
     // What ends the programs that it has started does not end it.
@@ -173,7 +173,7 @@ export class Context {
     reportError(this.#code, thrown)
   }
 
-  /** Nothing of an entry that is over already. */
+  /** Reports nothing for an entry that is over already. */
   #finishInterrupted(entry: number): void {
     if (Atomics.load(this.#running, 0) !== entry) return
     this.#evaluator.forget()

@@ -17,11 +17,11 @@ export interface ForkLibrary {
   readonly prepare: () => string
   /** Returns 0 in each fork, behind its wall; otherwise no more requests can come. */
   readonly serve: (socketDescriptor: number) => number
-  /** In a fork: what its guest is to find. Undefined where that is what the zygote was started with. */
+  /** In a fork: the environment of its guest. Undefined if that is the zygote's own. */
   readonly environment: () => Record<string, string> | undefined
   /** In its own pid namespace. */
   readonly processId: () => number
-  /** In a fork: its threads are there again after this. 0 is for a rehearsal. */
+  /** In a fork: recreates its threads. 0 is for a rehearsal. */
   readonly reviveAfter: (delayMs: number) => void
   /** A run that follows is a rehearsal: its channel and its output are the other end of the descriptor that this gives. */
   readonly openStage: () => number
@@ -31,10 +31,10 @@ export interface ForkLibrary {
 export interface ForkableEngine {
   readonly name: string
   readonly version: string
-  /** Forks rest on what an engine does inside: those of another version are not made until somebody has tried it. */
+  /** Forks depend on the internals of an engine. Other versions are not forked until they have been tested. */
   readonly versionsTried: readonly string[]
   readonly library: ForkLibrary
-  /** Before the first fork, when all is loaded. What is wrong, if anything is. */
+  /** Called before the first fork, when everything is loaded. Returns what is wrong, if anything is. */
   readonly settle: () => string | undefined
   /** In a fork, and in rehearsals. */
   readonly becomeAnother: () => void
@@ -44,7 +44,7 @@ export interface ForkableEngine {
 
 const socketDescriptor = 3
 const wordBytesMax = 200
-/** After this many, the code that a run goes through is compiled and linked. */
+/** After this many rehearsals, the code of a run is compiled and linked. */
 const rehearsals = 8
 /** A run that has not ended by then gets its threads. Each takes about 40 µs to make, and a short run uses none. */
 const reviveAfterMs = 4
