@@ -14,8 +14,8 @@ import { listProcesses } from '../test/support/machine/processes.ts'
 const temporary = mkdtempSync(join(tmpdir(), 'lazaret-hundred-'))
 after(() => rmSync(temporary, { recursive: true, force: true }))
 
-/** Nobody else's commands sleep for so long. */
-const sleepSeconds = '4321.25'
+/** Nobody else's commands sleep for so long, those of the same test in another checkout neither. */
+const sleepSeconds = `4321.${process.pid}`
 
 /** It says its number and disposes of nothing but the sandboxes and, last, of their Lazaret; then it has to end by itself. */
 const program = `
