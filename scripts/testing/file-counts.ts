@@ -1,6 +1,6 @@
 /** Assigns tests to files: the events of a file arrive together, and its end last. */
 import type { TestEvent } from 'node:test/reporters'
-import { groupEnding } from './plan/processes.ts'
+import { groupEnding, lastOfFile } from './plan/processes.ts'
 import { readProcessorTimes } from './processor-time.ts'
 
 export interface FileResults {
@@ -35,7 +35,8 @@ export class FileCounts {
     if (event.type === 'test:summary' && event.data.file?.endsWith(groupEnding) === false)
       return this.#finish(shortPath(event.data.file), event.data.duration_ms)
     if (event.type !== 'test:pass' && event.type !== 'test:fail') return undefined
-    const isEnd = isEndOfSharer(event)
+    if (isOfSharer(event) && event.data.name === lastOfFile) return undefined
+    const isEnd = isOfSharer(event) && event.data.nesting === 0
     if (isSkipped(event)) this.#count('skipped')
     else if (isFailure(event)) this.#count('failed')
     else if (event.type === 'test:pass' && event.data.details.type !== 'suite' && !isEnd)
@@ -67,8 +68,8 @@ export class FileCounts {
 type EndedTest = Extract<TestEvent, { type: 'test:pass' | 'test:fail' }>
 
 /** One of the files that share a process is a test of `shared-process.ts` around those of the file. */
-function isEndOfSharer({ data: { nesting, file = '' } }: EndedTest): boolean {
-  return nesting === 0 && file.endsWith('/scripts/testing/shared-process.ts')
+function isOfSharer({ data: { file = '' } }: EndedTest): boolean {
+  return file.endsWith('/scripts/testing/shared-process.ts')
 }
 
 function isSkipped({ data: { skip, todo } }: EndedTest): boolean {

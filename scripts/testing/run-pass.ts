@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { lostLaunchers } from './lost-launchers.ts'
+import { pathWithOwnPython } from './own-python.ts'
 import type { Pass } from './plan/passes.ts'
 import { planProcesses, writeProcesses } from './plan/processes.ts'
 import type { PassResults } from './results.ts'
@@ -25,6 +26,9 @@ import { WithoutLayers } from '../../test/support/hosts/without-layer.ts'
 
 /** Ends a test that waits for ever. The slowest test takes a tenth of this. */
 const testMs = 120_000
+
+/** The oldest Node's runner counts from the start of a process to its end, and knows no limit of a test in it. */
+const processMs = 15 * 60_000
 
 const nothing: PassResults = {
   passed: 0,
@@ -160,14 +164,14 @@ async function runAgain(pass: Pass, { folders, results, why }: Again): Promise<P
 async function runFiles(pass: Pass, folders: Folders): Promise<PassResults> {
   if (pass.files.length === 0) return nothing
   const { host } = folders
-  const processes = planProcesses(pass.files, { mayShare: pass.isOnOldest === true ? 'pure' : 'all' })
+  const processes = planProcesses(pass.files)
   const resultsFile = join(folders.results, 'results.json')
   const reporters = join(host.folder, 'scripts/testing')
   const command = [
     '--test',
     `--import=${join(reporters, 'say-processor-time.ts')}`,
     `--test-concurrency=${pass.processes}`,
-    `--test-timeout=${testMs}`,
+    `--test-timeout=${pass.isOnOldest === true ? processMs : testMs}`,
     `--test-reporter=${join(reporters, 'reporter.ts')}`,
     '--test-reporter-destination=stdout',
     `--test-reporter=${join(reporters, 'results.ts')}`,
@@ -205,7 +209,7 @@ function environment({ userId, isInForks }: Pass, folders: Folders): NodeJS.Proc
   const { home, temporary, compiled } = folders
   const forks = isInForks === true ? { LAZARET_TESTS_IN_FORKS: '1' } : {}
   const own = { TMPDIR: temporary, NODE_COMPILE_CACHE: compiled, ...forks }
-  if (userId === undefined) return { ...process.env, ...own }
+  if (userId === undefined) return { ...process.env, ...own, PATH: pathWithOwnPython() }
   const { PATH, NODE_EXTRA_CA_CERTS: certificates } = process.env
   return {
     ...{ PATH, LANG: 'C.UTF-8', HOME: home, ...own },

@@ -96,6 +96,20 @@ test(
   },
 )
 
+test('behind a shim on PATH the interpreter itself is found', { skip: pythonIsMissing }, () => {
+  using folder = useFolder()
+  const { path = '' } = new Toolchains().python() ?? {}
+  writeFileSync(join(folder.path, 'python3'), `#!/bin/sh\nexec ${path} "$@"\n`, { mode: 0o755 })
+  const before = process.env['PATH']
+  process.env['PATH'] = `${folder.path}:${before}`
+  try {
+    const found = new Toolchains().python() ?? assert.fail()
+    assert.deepEqual([found.path, found.because], [path, 'path'])
+  } finally {
+    process.env['PATH'] = before
+  }
+})
+
 test('a Python that was not found is not looked for again', () => {
   using folder = useFolder()
   const counter = join(folder.path, 'count')

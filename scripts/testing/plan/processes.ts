@@ -16,17 +16,8 @@ export interface PlannedProcess {
 const groupsOf = { pure: 2, shared: 4, 'by turns': 8 }
 const sharingOf = { pure: 'nothing', shared: 'Lazaret', 'by turns': 'process' } as const
 
-/**
- * Older runners do not wait for tests inside tests. They wait for tests inside suites, but start all suites at once. Only
- * pure files work that way, so the others get a process each.
- */
-export function planProcesses(
-  files: readonly string[],
-  { mayShare }: { readonly mayShare: 'all' | 'pure' },
-): PlannedProcess[] {
-  const classIn = (file: string): TestClass =>
-    mayShare === 'all' || classOf(file) === 'pure' ? classOf(file) : 'alone'
-  const those = (wanted: TestClass) => files.filter((file) => classIn(file) === wanted)
+export function planProcesses(files: readonly string[]): PlannedProcess[] {
+  const those = (wanted: TestClass) => files.filter((file) => classOf(file) === wanted)
   return [
     ...divide('by turns', those('by turns')),
     ...divide('shared', those('shared')),
@@ -57,6 +48,9 @@ export function writeProcesses(
     return path
   })
 }
+
+/** The name of the test that stands at the end of each of them where the runner does not wait for tests in tests. */
+export const lastOfFile = '(the last of its file)'
 
 /** The name of a file that several files of tests share. */
 export const groupEnding = '.group.mjs'
