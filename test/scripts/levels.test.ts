@@ -79,6 +79,15 @@ test('what differs by its walls and not by its owner runs once with namespaces, 
   }
 })
 
+test('every level has files, attacks from forks too', () => {
+  const levels = new Set(files.flatMap((file) => levelsOf(file)))
+  const wanted: readonly Level[] = [...everyLevel, 'started, in forks', 'plain user, in forks']
+  assert.deepEqual(
+    wanted.filter((level) => !levels.has(level)),
+    [],
+  )
+})
+
 test('a pure file runs for one user, on this Node and on the oldest', () => {
   assert.deepEqual(levelsOf('test/new/new.test.ts', 'pure'), ['started', 'started, on the oldest Node'])
 })

@@ -5,6 +5,7 @@ import { readSource } from './imports.ts'
 export function attacksFromForks(file: string): boolean {
   if (!file.startsWith('test/escape/')) return false
   const { text } = readSource(file)
-  const guestsWithForks = /^import \{[^}]*\b(bun|node|python)\b[^}]*\} from '..\/support\/use-lazaret.ts'/m
+  const guestsWithForks =
+    /^import \{[^}]*\b(bun|node|python)\b[^}]*\} from '(\.\.\/)+support\/use-lazaret\.ts'/m
   return guestsWithForks.test(text) && !/useLazaret\(\{[^)]*\bpools:/.test(text)
 }
