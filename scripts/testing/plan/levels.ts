@@ -27,6 +27,7 @@ export type Level =
  * of the two users.
  */
 const sameForEveryOwner = [
+  'test/adapters/cli/commands/network.test.ts',
   ...['hostile-input', 'memory'].map((name) => `test/adapters/code-execution/${name}.test.ts`),
   'test/contracts/parked-runtimes.test.ts',
   'test/engine/runs/busy-host.test.ts',
@@ -125,12 +126,19 @@ const wideOnOldest = [
   ...['exec', 'interruption', 'snippet'].map((name) => `test/adapters/cli/commands/${name}.test.ts`),
   ...['outputs', 'records'].map((name) => `test/adapters/cli/output/${name}.test.ts`),
   ...['usage'].map((name) => `test/adapters/cli/${name}.test.ts`),
+  'test/adapters/mcp/costly-bodies.test.ts',
   'test/adapters/snippet-tool/output-cap.test.ts',
   'test/adapters/snippet-tool/run-snippet.test.ts',
   'test/engine/runs/busy-host.test.ts',
   'test/engine/runs/queue.test.ts',
+  ...['network-packages', 'network-programs'].map((name) => `test/engine/runs/${name}.test.ts`),
+  'test/environments/hostile-packages.test.ts',
+  // A zygote's forks are processes of the guest's Node, and zygote.test.ts has the host's side of them.
+  'test/jail/cell/engine-forks.test.ts',
+  'test/jail/launch/step-failures.test.ts',
   'test/jail/seccomp/runtimes.test.ts',
   'test/policy/validation/input-validator.test.ts',
+  ...['libraries', 'many', 'scripts'].map((name) => `test/sandbox/contexts/${name}.test.ts`),
   ...['degraded', 'failed-end'].map((name) => `test/sandbox/lifecycle/${name}.test.ts`),
   'test/sandbox/commands/exec-edge-cases.test.ts',
   ...['files/hostile-guests', 'files/model', 'files/tar-attacks'].map(

@@ -39,7 +39,7 @@ export const sameForEveryUser = [
   ...['bare-realm', 'hostile-requests', 'options', 'parse-request', 'require-node'].map(
     (name) => `test/engine/options/${name}.test.ts`,
   ),
-  ...['many-runs', 'queue'].map((name) => `test/engine/runs/${name}.test.ts`),
+  ...['keep-output', 'many-runs', 'queue'].map((name) => `test/engine/runs/${name}.test.ts`),
   ...['one-story', 'refusals-at-doors'].map((name) => `test/engine/refusals/${name}.test.ts`),
   'test/contracts/values.test.ts',
   // Node's harness is Bun's; parked-runtimes tries both at each level.
@@ -78,6 +78,20 @@ export const sameForEveryUser = [
   'test/scripts/',
   'test/support/',
   'test-deep/fuzz.test.ts',
+  // The edge of a network is a part of the host's process, and its relay is fuzzed outside of cells; network-policy and the
+  // attacks in test/escape/network try the walls around it as each user.
+  'test/jail/edge/',
+  ...['network-packages', 'network-programs'].map((name) => `test/engine/runs/${name}.test.ts`),
+  // What the interpreter in a sandbox answers, and what the host passes on; forks, interruptions and ends of contexts, other
+  // commands and files are tried as each user.
+  ...['completion', 'displays', 'libraries', 'recorded', 'scripts'].map(
+    (name) => `test/sandbox/contexts/${name}.test.ts`,
+  ),
+  ...['endless-output', 'exec-stream'].map((name) => `test/sandbox/commands/${name}.test.ts`),
+  // HTTP between a browser and a sandbox, which the host answers or passes on.
+  'test/sandbox/jupyter/',
+  'test/sandbox/ports/',
+  'test/escape/sandbox/jupyter-server.test.ts',
   // Projects of others, which take minutes: what a sandbox of a plain user is, its own tests say.
   'test-deep/real-projects.test.ts',
   'test-deep/sanitized-launcher.test.ts',
