@@ -117,11 +117,12 @@ struct part {
 
 /*
  * Created by their owner, because pid 1 may not change owners; and in a separate process, because a process that
- * changes its ids, even for a moment, no longer dies with its parent (PR_SET_PDEATHSIG).
+ * changes its ids, even for a moment, no longer dies with its parent (PR_SET_PDEATHSIG). That process borrows our
+ * memory: a copy of it would cost more than the folders.
  */
 static void make_folders(int root, const struct part *parts, uint32_t count, uid_t uid, gid_t gid) {
   int status = 0;
-  pid_t owner = fork();
+  pid_t owner = vfork();
   check(owner, "fork the owner of a tmpfs's parts");
   if (owner == 0) {
     (void)setfsgid(gid);

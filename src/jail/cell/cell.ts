@@ -31,6 +31,8 @@ export class Cell {
   /** Resolves when nothing of the cell is alive and all its output has arrived. Never rejects. */
   readonly gone: Promise<GoneReport>
 
+  /** Called when there is a pid 1: what the plan does before `clone` is done. */
+  onBorn: () => void = () => undefined
   /** For a cell with a nursery in it (plan-family.ts): receives the nursery's reports about its launchers. */
   onNursery: ((frame: Frame) => void) | undefined
 
@@ -231,8 +233,10 @@ export class Cell {
         this.#isReady = true
         ready.resolve(parseFacts(frame.payload.toString()))
       } else if (frame.type === frameType.gone) this.#reportGone(gone, frame.payload)
-      else if (frame.type === frameType.born) this.#pid1 = frame.payload.readUInt32LE(0)
-      else if (frame.type === frameType.alone) this.#becomeAlone()
+      else if (frame.type === frameType.born) {
+        this.#pid1 = frame.payload.readUInt32LE(0)
+        this.onBorn()
+      } else if (frame.type === frameType.alone) this.#becomeAlone()
       else if (frame.type === frameType.fault) this.#fail(frame, failed)
       else if (frame.type >= frameType.started) this.onNursery?.(frame)
       else this.#guests.handle(frame)

@@ -63,7 +63,6 @@ export class SandboxCell implements AsyncDisposable {
   readonly #spaces = new Set<Space>()
   /** For the first space: requested while the cell is being built, so that it is waiting when that is done. */
   #ahead: Promise<Launch | null> | undefined
-  #isBuilt = false
   readonly #clean = endOnce(() => this.#cleanUp())
 
   constructor(family: FamilyCell, options: SandboxCellOptions) {
@@ -71,11 +70,7 @@ export class SandboxCell implements AsyncDisposable {
     this.#family = family
     this.#options = options
     this.gone = cell.gone
-    const stopAsking = () => {
-      this.#isBuilt = true
-    }
-    cell.ready.then(stopAsking, stopAsking)
-    this.#ahead = this.#askAhead()
+    this.#ahead = askAhead(family)
   }
 
   /** Host pid of the control space's pid 1, for tests and diagnosis. */
@@ -139,19 +134,19 @@ export class SandboxCell implements AsyncDisposable {
     await this.#clean()
   }
 
-  /** It listens soon after it has its plan. */
-  async #askAhead(): Promise<Launch | null> {
-    while (!this.#isBuilt) {
-      const launch = await this.#family.launch(false)
-      if (launch !== null) return launch
-      await new Promise<void>((resolve) => this.#options.clock.after(1, resolve))
-    }
-    return null
-  }
-
   async #cleanUp(): Promise<void> {
     this.#family.cell.end()
     await Promise.allSettled([...this.#spaces].map(async (space) => space.clean()))
     await this.#family.clean()
   }
+}
+
+/** It listens before it has a pid 1. */
+async function askAhead(family: FamilyCell): Promise<Launch | null> {
+  const { cell } = family
+  const born = new Promise<true>((resolve) => {
+    cell.onBorn = () => resolve(true)
+  })
+  const isBorn = await Promise.race([born, cell.gone.then(() => false)])
+  return isBorn ? family.launch(false) : null
 }

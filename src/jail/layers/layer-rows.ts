@@ -100,10 +100,10 @@ export const layerRows: readonly LayerRow[] = [
     isInherited: true,
     describe: describeOwnView,
   },
-  namespace('ipc', 'reaching queues and shared memory of the host'),
-  namespace('uts', 'learning and setting the name of the host'),
+  { ...namespace('ipc', 'reaching queues and shared memory of the host'), isInherited: true },
+  { ...namespace('uts', 'learning and setting the name of the host'), isInherited: true },
   namespace('cgroup', 'seeing where in the host’s cgroups it is'),
-  namespace('network', 'reaching any network', 'net'),
+  { ...namespace('network', 'reaching any network', 'net'), isInherited: true },
   {
     name: 'cgroup',
     stops: 'taking more memory, processes and processor time than its limits, all processes together',

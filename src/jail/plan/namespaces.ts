@@ -24,6 +24,12 @@ export function spaceNamespaces(mode: NetworkMode): number {
   return cellNamespaces(mode) & ~namespaceFlags.user
 }
 
+/**
+ * For the first space of a sandbox. Nothing else uses the network, IPC and host name of its cell, whose pid 1 runs no
+ * guest, so they are that space's. A network namespace costs 90 KiB and 0.2 ms of processor time.
+ */
+export const firstSpaceNamespaces = namespaceFlags.pid | namespaceFlags.mount
+
 export function cellNamespaces(mode: NetworkMode): number {
   const { user, pid, mount, ipc, uts, network } = namespaceFlags
   return user | pid | mount | ipc | uts | (mode === 'none' ? network : 0)

@@ -7,7 +7,7 @@ import { capabilitiesOfSpace } from './capabilities.ts'
 import { planDoor } from './door-records.ts'
 import { planGuestFilters } from './guest-filters.ts'
 import { planOwnMounts, sharedMemoryMount } from './mounts.ts'
-import { spaceNamespaces } from './namespaces.ts'
+import { firstSpaceNamespaces, spaceNamespaces } from './namespaces.ts'
 import { behindNamespaces, readablePaths } from './plan.ts'
 import type { CellPlan } from './plan.ts'
 import type { PlanRecord } from './plan-records.ts'
@@ -44,7 +44,7 @@ export function planSandboxSpace(shape: CellShape, ground: SpaceGround, kind: Sp
       folder,
       path,
     })),
-    { do: 'clone', flags: spaceNamespaces(shape.network) },
+    { do: 'clone', flags: kind === 'user' ? firstSpaceNamespaces : spaceNamespaces(shape.network) },
     // Its pid 1 stays in the cgroup of the sandbox's own cell, so guests cannot use up its limits.
     ...cgroupJoins.map((_, folder): PlanRecord => ({ do: 'guest-join', slot: firstSlot + folder })),
     { do: 'guard' },
