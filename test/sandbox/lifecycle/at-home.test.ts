@@ -10,6 +10,14 @@ import { useSandbox } from '../use-sandbox.ts'
 
 const { sandbox } = await useSandbox()
 
+interface Work {
+  /** Beside the repository, which is the folder `cloned`. */
+  readonly files?: Readonly<Record<string, string>>
+  readonly commands: readonly string[]
+  /** What it then has at home. */
+  readonly leaves: string
+}
+
 /** Skips where the machine has no such program. */
 async function lacks(context: TestContext, program: string): Promise<boolean> {
   if ((await sandbox.exec(`command -v ${program}`)).success) return false
@@ -38,23 +46,71 @@ test('what a command with credentials finds as HOME is its own, and empty', asyn
   assert.equal((await sandbox.exec('cat ~/.npmrc')).stdout, 'planted\n')
 })
 
-test('a repository stays clean while programs keep their files at home', async (context) => {
-  if (await lacks(context, 'git')) return
-  const commands = [
-    'git init -q clean && cd clean && printf "node_modules\\ntarget\\n" > .gitignore && git add . && git -c user.name=a -c user.email=a@b commit -qm first',
-    'mkdir -p ../dependency && echo \'{"name":"dependency","version":"1.0.0"}\' > ../dependency/package.json',
-    'command -v npm >/dev/null && npm init -y >/dev/null && git add . && npm install --no-audit --no-fund ../dependency >/dev/null 2>&1 && git add package.json package-lock.json',
-    'command -v ssh-keygen >/dev/null && ssh-keygen -q -t ed25519 -N "" -f ~/.ssh/id_ed25519',
-    'python3 -m pip install --user nothing-of-this-name >/dev/null 2>&1',
-    'command -v gpg >/dev/null && gpg --list-keys >/dev/null 2>&1',
-  ]
-  await sandbox.exec(commands.join('\n'))
-  const { stdout } = await sandbox.exec(
-    'git status --porcelain | grep -v "^A "; test -d ~/.npm -o -d ~/.ssh && echo at home; cd ..',
-  )
-  assert.equal(stdout, 'at home\n')
-  assert.doesNotMatch(stdout, /\.npm|\.ssh|\.gnupg|\.cache/)
-})
+/** What each does in a repository, after which nothing is new in it but what it was told to make. */
+const atWork: Readonly<Record<string, Work>> = {
+  npm: {
+    files: { 'dependency/package.json': '{"name":"dependency","version":"1.0.0"}' },
+    commands: [
+      'npm init -y >/dev/null && npm install --no-audit --no-fund ../dependency >/dev/null',
+      'git add package.json package-lock.json',
+    ],
+    leaves: '~/.npm',
+  },
+  pip: {
+    files: {
+      'make.py': `import zipfile
+with zipfile.ZipFile('distribution-1.0-py3-none-any.whl', 'w') as wheel:
+    info = 'distribution-1.0.dist-info/'
+    wheel.writestr(info + 'METADATA', 'Metadata-Version: 2.1\\nName: distribution\\nVersion: 1.0\\n')
+    wheel.writestr(info + 'WHEEL', 'Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
+    wheel.writestr(info + 'RECORD', '')
+`,
+    },
+    commands: [
+      '(cd .. && python3 make.py)',
+      'pip install --user --no-index --quiet --disable-pip-version-check ../distribution-1.0-py3-none-any.whl',
+    ],
+    leaves: '~/.local/lib/python3*/site-packages/distribution-*',
+  },
+  cargo: {
+    files: {
+      'crate/Cargo.toml': '[package]\nname = "seven"\nversion = "1.0.0"\n',
+      'crate/src/lib.rs': 'pub fn seven() -> u8 { 7 }\n',
+      'cloned/Cargo.toml':
+        '[package]\nname = "tried"\nversion = "1.0.0"\n[dependencies]\nseven = { path = "../crate" }\n',
+      'cloned/src/main.rs': 'fn main() { println!("{}", seven::seven()) }\n',
+    },
+    commands: [
+      'cargo generate-lockfile && git add Cargo.toml Cargo.lock src',
+      'cargo build --quiet && test "$(target/debug/tried)" = 7',
+      'cargo test --quiet >/dev/null',
+    ],
+    leaves: '~/.cargo',
+  },
+  'ssh-keygen': {
+    commands: ['ssh-keygen -q -t ed25519 -N "" -f ~/.ssh/id_ed25519'],
+    leaves: '~/.ssh/id_ed25519.pub',
+  },
+  gpg: { commands: ['gpg --quiet --list-keys'], leaves: '~/.gnupg' },
+}
+
+for (const [program, { files = {}, commands, leaves }] of Object.entries(atWork))
+  test(`${program} leaves a repository clean and keeps its files at home`, async (context) => {
+    if ((await lacks(context, 'git')) || (await lacks(context, program))) return
+    const folder = `/workspace/${program}`
+    for (const [path, text] of Object.entries(files))
+      await sandbox.writeFile(`${folder}/${path}`, text, { createParents: true })
+    const repository = [
+      `mkdir -p ${folder}/cloned && cd ${folder}/cloned && git init -q`,
+      'printf "node_modules\\ntarget\\n" > .gitignore && git add .gitignore',
+      ...commands,
+      'git status --porcelain | { ! grep -v "^A "; }',
+      `ls -d ${leaves} >/dev/null`,
+    ]
+    // A shell of its own, because a session's next command begins where this one ends.
+    const worked = await sandbox.exec(`(set -e\n${repository.join('\n')}\n)`)
+    assert.deepEqual([worked.exitCode, worked.stdout], [0, ''], worked.stderr)
+  })
 
 test('npm installs for the user, and what it installs is found', async (context) => {
   if (await lacks(context, 'npm')) return
