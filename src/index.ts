@@ -54,11 +54,9 @@ export type { WorkEnd } from './core/work-end.ts'
 export type { Finding } from './core/validation.ts'
 export type { Clamp, LimitMechanism, LimitName, Limits } from './core/limits.ts'
 export type { GuestError, Outcome } from './core/outcome.ts'
+export type { DisplayFacts, LogEntry, MimeBundle } from './core/output.ts'
 export type {
-  DisplayFacts,
   FileDocument,
-  LogEntry,
-  MimeBundle,
   ResultDocument,
   ResultImage,
   RunData,

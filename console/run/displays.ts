@@ -1,6 +1,6 @@
 /** What a program displays: pictures as pictures, in which nothing runs; everything else as the text that it is. */
 import { fromBase64 } from '../../src/core/values/base64.ts'
-import type { MimeBundle } from '../../src/core/result.ts'
+import type { MimeBundle } from '../../src/core/output.ts'
 import { element } from '../elements.ts'
 
 const pictures = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const

@@ -1,8 +1,7 @@
 /**
- * A copy of this checkout that an older Node can run: the same files under the same names, but what stands in the
- * TypeScript ones is JavaScript without types and without syntax newer than tsconfig's target. Each stands beside them
- * once more as `.js`, which is what imports name: that Node removes types anew in every process, also where there are none,
- * and keeps what it has compiled of JavaScript alone.
+ * A copy of this checkout that an older Node can run. The files keep their names, but those of TypeScript contain
+ * JavaScript, without types and without syntax newer than tsconfig's target. Imports name a second copy that ends in
+ * `.js`: the older Node looks for types in each `.ts` file in every process, and keeps compiled code of `.js` files alone.
  */
 import { spawnSync } from 'node:child_process'
 import {

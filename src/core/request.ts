@@ -1,7 +1,7 @@
 /** What a caller asks for: one program, and everything that it needs. */
 import type { Limits } from './limits.ts'
 import type { Network } from './network.ts'
-import type { DisplayFacts, LogEntry, MimeBundle } from './result.ts'
+import type { DisplayFacts, LogEntry, MimeBundle } from './output.ts'
 import type { EdgeSecrets } from './secrets.ts'
 
 export const languages = ['javascript', 'typescript', 'python', 'shell'] as const

@@ -1,25 +1,7 @@
 /** The result of a run: how it ended, what it produced, and a receipt of what protected it. */
 import type { Outcome } from './outcome.ts'
+import type { LogEntry, MimeBundle } from './output.ts'
 import type { Receipt, Usage } from './receipt.ts'
-
-/** The output of one console call. Guest text. */
-export interface LogEntry {
-  readonly level: 'debug' | 'log' | 'info' | 'warn' | 'error'
-  readonly text: string
-  /** Milliseconds since the guest started, by the host's clock. */
-  readonly atMs: number
-}
-
-/** One displayed thing in several formats: MIME type → text, or base64 for binary types. */
-export type MimeBundle = Readonly<Record<string, string>>
-
-/** What a guest sends with a display in addition to the bundle. */
-export interface DisplayFacts {
-  /** By which it can be replaced. Guest text. */
-  readonly displayId?: string
-  /** It takes the place of what was shown by this id. */
-  readonly isUpdate?: true
-}
 
 export type Truncatable = 'stdout' | 'stderr' | 'logs' | 'value' | 'displays' | 'files'
 

@@ -3,7 +3,8 @@ import type { LimitMechanisms } from '../core/limits.ts'
 import { perLimit } from '../core/limits.ts'
 import type { NetworkReport } from '../core/network.ts'
 import type { GuestError } from '../core/outcome.ts'
-import type { LogEntry, MimeBundle, Truncatable } from '../core/result.ts'
+import type { LogEntry, MimeBundle } from '../core/output.ts'
+import type { Truncatable } from '../core/result.ts'
 
 /**
  * The limits for which pid 1 itself ends a run, by the number that it reports (native/cell/cell.h). A stream's name

@@ -3,7 +3,8 @@
  * of one invalid picture, so each must begin as its format does. Pure.
  */
 import { fromBase64, toBase64 } from '../core/values/base64.ts'
-import type { MimeBundle, ResultImage } from '../core/result.ts'
+import type { MimeBundle } from '../core/output.ts'
+import type { ResultImage } from '../core/result.ts'
 
 /** The formats that models read, and how their files begin: a character for each byte. */
 const beginnings: Readonly<Record<ResultImage['mimeType'], RegExp>> = {

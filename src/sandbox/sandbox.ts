@@ -191,9 +191,8 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
 
   /**
    * Opens a server on this port of the user space's loopback to programs of this machine. Bytes pass unchanged, so
-   * WebSockets work. HTTP must name an address, `localhost` or one of `hosts`. No token is required: whoever reaches the
-   * port reaches the server, and `socket` is for this user alone. Each connection (64 at most) is a process of the
-   * sandbox, and counts as use.
+   * WebSockets work. HTTP must name an address, `localhost` or one of `hosts`. No token is required; `socket` is for this
+   * user alone. Each connection (64 at most) is a process of the sandbox, and counts as use.
    *
    * @throws {LazaretError} INVALID_REQUEST, QUEUE_FULL, SANDBOX_GONE.
    */

@@ -1,7 +1,8 @@
 /** Describes a run in the terms of the actor protocol. */
 import { sayOutcome } from '../../core/outcome.ts'
 import type { GuestError, Outcome } from '../../core/outcome.ts'
-import type { LogEntry, RunResult } from '../../core/result.ts'
+import type { LogEntry } from '../../core/output.ts'
+import type { RunResult } from '../../core/result.ts'
 import type { Execution } from './check-message.ts'
 import type { Answer } from './message.ts'
 import { toPlainJson } from './plain-json.ts'

@@ -1,14 +1,8 @@
 /** One run on the server: its calls of functions here, and its result. */
 import { fromBase64 } from '../../core/values/base64.ts'
 import type { FunctionCall, RunRequest } from '../../core/request.ts'
-import type {
-  DisplayFacts,
-  FileDocument,
-  LogEntry,
-  MimeBundle,
-  ResultDocument,
-  RunResult,
-} from '../../core/result.ts'
+import type { DisplayFacts, LogEntry, MimeBundle } from '../../core/output.ts'
+import type { FileDocument, ResultDocument, RunResult } from '../../core/result.ts'
 import { decodeValue } from '../../core/values/values.ts'
 import { createResult } from '../../result/run-result.ts'
 import type { Connection } from './connection.ts'

@@ -1,5 +1,5 @@
 /** The events of a guest's channel that one piece of work needs. */
-import type { DisplayFacts, LogEntry, MimeBundle } from '../../core/result.ts'
+import type { DisplayFacts, LogEntry, MimeBundle } from '../../core/output.ts'
 import type { FunctionCalls } from '../functions/function-calls.ts'
 import type { HostBudget } from './host-budget.ts'
 import type { Message } from './read-message.ts'

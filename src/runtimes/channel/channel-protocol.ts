@@ -8,7 +8,7 @@
  * code can find this descriptor and write to it too: a message is a claim about the guest's own value, logs and errors,
  * never evidence of how the run ended.
  */
-import type { LogEntry, MimeBundle } from '../../core/result.ts'
+import type { LogEntry, MimeBundle } from '../../core/output.ts'
 import type { GuestError } from '../../core/outcome.ts'
 
 export const channelDescriptor = 3

@@ -1,5 +1,5 @@
 /** The displays of one piece of work. Later displays may replace or clear earlier ones. */
-import type { DisplayFacts, MimeBundle } from '../../core/result.ts'
+import type { DisplayFacts, MimeBundle } from '../../core/output.ts'
 
 interface Shown {
   readonly bundle: MimeBundle

@@ -5,7 +5,7 @@
 import type { Duplex } from 'node:stream'
 
 import type { Clock } from '../../core/clock.ts'
-import type { LogEntry } from '../../core/result.ts'
+import type { LogEntry } from '../../core/output.ts'
 import type { ProcessReport } from '../../jail/cell/guest-process.ts'
 import { Capture } from '../../result/capture.ts'
 import { nothingKnown } from '../../result/exit.ts'

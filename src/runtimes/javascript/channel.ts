@@ -4,7 +4,7 @@
  */
 import { bytesLength, jsonString, stringSlice, utf8 } from '../../core/primordials.ts'
 import type { GuestError } from '../../core/outcome.ts'
-import type { LogEntry } from '../../core/result.ts'
+import type { LogEntry } from '../../core/output.ts'
 import { channelDescriptor, type GuestRequest, type ParkRequest } from '../channel/channel-protocol.ts'
 import { readAll, writeAll } from './console/output.ts'
 

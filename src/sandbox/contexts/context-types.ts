@@ -1,7 +1,8 @@
 /** What code contexts take and give: the words of their public API. */
 import type { GuestError } from '../../core/outcome.ts'
 import type { HostFunction } from '../../core/request.ts'
-import type { DisplayFacts, MimeBundle, RunResult } from '../../core/result.ts'
+import type { DisplayFacts, MimeBundle } from '../../core/output.ts'
+import type { RunResult } from '../../core/result.ts'
 import type { ContextLanguage } from '../../core/work.ts'
 
 export interface CodeContextOptions {

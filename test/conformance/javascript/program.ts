@@ -1,5 +1,5 @@
 /** What the tables of this folder hold: one feature a program, from the documentation of the language or the API. */
-import type { LogEntry } from '../../../src/core/result.ts'
+import type { LogEntry } from '../../../src/core/output.ts'
 import type { RunRequest } from '../../../src/core/request.ts'
 
 export type EngineName = 'bun' | 'node'

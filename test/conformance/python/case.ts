@@ -3,7 +3,7 @@
  * no display, and an end with exit code 0. The programs follow Python's own documentation.
  */
 import type { JsonTagged } from '../../../src/core/values/values.ts'
-import type { MimeBundle } from '../../../src/core/result.ts'
+import type { MimeBundle } from '../../../src/core/output.ts'
 import type { RunRequest } from '../../../src/index.ts'
 
 export interface PythonCase {

@@ -1,7 +1,7 @@
 /** What tests read from a finished run. */
 import assert from 'node:assert/strict'
 import type { GuestError } from '../../../src/core/outcome.ts'
-import type { MimeBundle } from '../../../src/core/result.ts'
+import type { MimeBundle } from '../../../src/core/output.ts'
 import type { GuestMessage } from '../../../src/runtimes/channel/channel-protocol.ts'
 import { type GuestOptions, type GuestRun, runGuest } from './guest-process.ts'
 

@@ -1,7 +1,8 @@
 /** Shows a result to a person: the value on standard output, everything else on standard error. */
 import { inspect } from 'node:util'
 import type { Limits } from '../../../core/limits.ts'
-import type { MimeBundle, RunResult } from '../../../core/result.ts'
+import type { MimeBundle } from '../../../core/output.ts'
+import type { RunResult } from '../../../core/result.ts'
 import { paint } from './colour.ts'
 import { describeOutcome } from './describe-outcome.ts'
 import type { GuestOutput } from './guest-output.ts'

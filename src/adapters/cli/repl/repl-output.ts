@@ -1,5 +1,5 @@
 /** What a REPL prints from the guest: output as it arrives, displays, values, and how code ended. */
-import type { MimeBundle } from '../../../core/result.ts'
+import type { MimeBundle } from '../../../core/output.ts'
 import type { CodeResult } from '../../../sandbox/contexts/context-types.ts'
 import { paint } from '../output/colour.ts'
 import { describeOutcome } from '../output/describe-outcome.ts'

@@ -1,5 +1,6 @@
 /** A display or a value on a terminal: its text, or a picture where the terminal has a protocol for it. Pure. */
-import type { MimeBundle, ResultImage } from '../../../core/result.ts'
+import type { MimeBundle } from '../../../core/output.ts'
+import type { ResultImage } from '../../../core/result.ts'
 import { findImage } from '../../../result/images.ts'
 import { formatSize } from '../options/units.ts'
 import { toSingleLine } from '../output/terminal-text.ts'

@@ -1,6 +1,6 @@
 /** What the methods of a console do, in whatever realm: each call becomes texts that are printed. */
 import { uncurryThis } from '../../../core/primordials.ts'
-import type { LogEntry } from '../../../core/result.ts'
+import type { LogEntry } from '../../../core/output.ts'
 
 export type Level = LogEntry['level']
 export type Print = (level: Level, text: string) => void
