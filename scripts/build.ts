@@ -18,6 +18,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { builtAhead, nameOfBuilt } from '../src/jail/seccomp/built-programs.ts'
+import { buildProgram } from '../src/jail/seccomp/program.ts'
 import { bundleConsole } from './build-console.ts'
 import { isBuildCurrent, noteBuild } from './build-stamp.ts'
 import { bundleHost } from './bundling/bundle-host.ts'
@@ -35,6 +37,7 @@ try {
   const compiled = compile()
   await rollUpTypes(fresh, publicFiles('types'))
   copyAsTheyAre()
+  buildFilters()
   const bun = findBun()
   if (bun === undefined) fail('The build bundles with Bun: run `npm install` without `--omit=optional`.')
   bundleHarness(bun)
@@ -86,6 +89,11 @@ function copyAsTheyAre(): void {
     mkdirSync(dirname(copy), { recursive: true })
     copyFileSync(join(root, file), copy)
   }
+}
+
+function buildFilters(): void {
+  for (const options of builtAhead)
+    writeFileSync(join(fresh, 'jail/seccomp', nameOfBuilt(options) ?? ''), buildProgram(options))
 }
 
 /** Fewer, smaller and, for Bun, compiled files start faster: docs/decisions/0009-one-file-harness.md has the figures. */

@@ -11,6 +11,7 @@ import { breakLines } from './break-lines.ts'
 import { bundledPackages } from './bundled-packages.ts'
 import { nameBuiltinModules } from './builtin-modules.ts'
 import { licencesOf } from './licences.ts'
+import { shareChunks } from './shared-chunks.ts'
 
 /** Beside the package's entries: the command, and what threads and processes start with. These keep their places. */
 const programs = [
@@ -20,6 +21,18 @@ const programs = [
   'runtimes/snippet/guest.js',
   'sandbox/processes/line-search-thread.js',
 ]
+
+/** Those that share chunks, in the order in which a chunk may be larger: threads, what needs no engine, command, engine. */
+const sharing = [
+  ['worker', 'policy/validation/parser-thread.js'],
+  ['snippet', 'runtimes/snippet/guest.js'],
+  ['client', 'adapters/client/index.js'],
+  ['proxy', 'jail/edge/secrets/proxy-process.js'],
+  ['observe', 'observe/index.js'],
+  ['snippet-command', 'adapters/cli/commands/snippet-thread.js'],
+  ['command', 'adapters/cli/program.js'],
+  ['engine', 'index.js'],
+] as const
 
 /** Of a build, in place. `entries` are the package's own, relative to the build. */
 export async function bundleHost(build: string, entries: readonly string[]): Promise<void> {
@@ -42,7 +55,15 @@ export async function bundleHost(build: string, entries: readonly string[]): Pro
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name].js',
     // A chunk of its own, so that it is one folder below the build.
-    codeSplitting: { groups: [{ name: 'root', test: rootModule }] },
+    codeSplitting: {
+      groups: [
+        { name: 'root', test: rootModule, priority: sharing.length + 1 },
+        ...shareChunks(
+          inputs.map((file) => join(build, file)),
+          sharing.map(([name, file]) => [name, join(build, file)]),
+        ),
+      ],
+    },
   })
   for (const one of output)
     if (one.type === 'chunk')

@@ -26,6 +26,7 @@ import type { Instruction } from './instruction.ts'
 import { optimize } from './optimize.ts'
 import { planRules } from './policy.ts'
 import type { SeccompOptions } from './policy.ts'
+import { readBuilt } from './built-programs.ts'
 import { refusalErrno } from './syscall-rule.ts'
 import type { ArgumentTest, Refusal, SyscallRule } from './syscall-rule.ts'
 import { searchFor } from './value-search.ts'
@@ -46,7 +47,7 @@ interface Range {
   readonly decision: readonly Instruction[]
 }
 
-/** One entry for each combination of the options: a handful. Building one takes half of what a spawn takes. */
+/** One entry for each combination of the options: a handful. */
 const programs = new Map<string, Uint8Array>()
 
 /**
@@ -54,12 +55,13 @@ const programs = new Map<string, Uint8Array>()
  */
 export function seccompProgram(options: SeccompOptions): Uint8Array {
   const key = JSON.stringify(Object.entries(options).toSorted(([left], [right]) => (left < right ? -1 : 1)))
-  const known = programs.get(key) ?? buildProgram(options)
+  const known = programs.get(key) ?? readBuilt(options) ?? buildProgram(options)
   programs.set(key, known)
   return known
 }
 
-function buildProgram(options: SeccompOptions): Uint8Array {
+/** For those who build the package, and for tests. */
+export function buildProgram(options: SeccompOptions): Uint8Array {
   const { auditArchitecture } = architectures[options.architecture]
   const program = [
     load(architectureOffset),
