@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process'
 /** Programs by name. Compilers, interpreters and Bun are not optional: without them too many tests would be skipped. */
 const programs = [
   'bwrap',
+  'cargo',
   'chromium',
   'clang',
   'dash',

@@ -21,7 +21,7 @@ interface Work {
 /** Skips where the machine has no such program. */
 async function lacks(context: TestContext, program: string): Promise<boolean> {
   if ((await sandbox.exec(`command -v ${program}`)).success) return false
-  context.skip(`there is no ${program} here`)
+  context.skip(`${program} is not installed`)
   return true
 }
 
