@@ -1,11 +1,13 @@
-/** What a program displays: pictures as pictures, in which nothing runs; everything else as the text that it is. */
+/** What a program displays: pictures and HTML, in which nothing runs; everything else as the text that it is. */
 import { fromBase64 } from '../../src/core/values/base64.ts'
 import type { MimeBundle } from '../../src/core/output.ts'
 import { element } from '../elements.ts'
+import { showHtml } from './html-frame.ts'
 
 const pictures = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const
 const drawing = 'image/svg+xml'
-const texts = ['text/markdown', 'text/latex', 'application/json', 'text/plain', 'text/html'] as const
+const page = 'text/html'
+const texts = ['text/markdown', 'text/latex', 'application/json', 'text/plain'] as const
 const textMax = 100_000
 
 export function showDisplay(bundle: MimeBundle): HTMLElement {
@@ -15,6 +17,8 @@ export function showDisplay(bundle: MimeBundle): HTMLElement {
   }
   const svg = bundle[drawing]
   if (svg !== undefined) return showPicture(drawing, new TextEncoder().encode(svg), bundle)
+  const html = bundle[page]
+  if (html !== undefined) return showHtml(html)
   const type = texts.find((one) => bundle[one] !== undefined) ?? Object.keys(bundle)[0] ?? 'text/plain'
   return showText(type, bundle[type] ?? '')
 }

@@ -12,6 +12,7 @@ import { showDisplay } from './displays.ts'
 import { Editor } from './editor.ts'
 import { examples } from './examples.ts'
 import { OutputPane } from './output-pane.ts'
+import { showValue } from './show-value.ts'
 
 const languages: readonly (readonly [Language, string])[] = [
   ['python', 'Python'],
@@ -174,7 +175,7 @@ class RunView {
   }
 
   #show(result: RunResult, output: OutputPane): void {
-    const { outcome, usage, receipt, displays, valueText } = result
+    const { outcome, usage, receipt, displays, value, valueText } = result
     const code = 'exitCode' in outcome && outcome.exitCode !== 0 ? ` with exit code ${outcome.exitCode}` : ''
     const said = outcome.kind === 'completed' ? `Completed${code}` : `It ${sayOutcome(outcome)}`
     this.#say(`${said}, after ${sayTime(usage.wallMs)}.`, result.ok ? 'good' : 'bad')
@@ -182,15 +183,7 @@ class RunView {
     if ('error' in outcome) this.#results.append(this.#showError(outcome.error))
     this.#results.append(...displays.map(showDisplay))
     // A value that is more than text has been displayed already.
-    if (valueText !== undefined && valueText !== '')
-      this.#results.append(
-        element(
-          'div',
-          { class: 'value' },
-          element('span', { class: 'muted' }, 'Value'),
-          element('pre', {}, valueText.slice(0, 100_000)),
-        ),
-      )
+    if (valueText !== undefined && valueText !== '') this.#results.append(showValue(value, valueText))
     if (this.#results.childElementCount === 0)
       this.#results.append(element('p', { class: 'muted' }, 'It printed nothing, and has no value.'))
     this.#wall.replaceChildren(...showWall({ receipt, usage, outcome }))

@@ -6,7 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { connectLazaret } from '../../src/adapters/client/index.ts'
 import { adaToken, serveHere } from '../../test/adapters/http/serve-here.ts'
+import { auditPage } from '../../test/support/audit-page.ts'
 import { browse, whyNoBrowser } from '../../test/support/browse.ts'
+import { eventually } from '../../test/support/eventually.ts'
 import { whyNoSandboxes } from '../../test/support/sandboxes-here.ts'
 
 const skip = whyNoBrowser
@@ -60,6 +62,131 @@ test('whatever a program prints, displays, returns and throws stays text', { ski
   assert.equal(await page.title(), 'Run · Lazaret')
   assert.deepEqual([troubles, [...origins]], [[], [new URL(here.url).origin]])
 })
+
+const page = `
+class Page:
+    def _repr_html_(self): return input_data["page"]
+display(Page())
+value = {hostile: 1 for hostile in input_data["keys"]}
+value["self"] = value
+value["long"] = list(range(1000))
+value["text"] = "x" * 3_000_000
+value
+`
+
+const hostilePage = [
+  hostile,
+  svg,
+  '<table onclick="hacked = 1" style="position: fixed"><tr><td colspan="2" background="https://evil.example/">cell</td></tr></table>',
+  '<link rel="preconnect" href="https://evil.example/"><meta http-equiv="refresh" content="0;url=https://evil.example/">',
+  '<form action="https://evil.example/"><input name="a" autofocus onfocus="hacked = 1"><button>go</button></form>',
+  '<a href="javascript:hacked = 1" target="_top">link</a><object data="https://evil.example/"></object>',
+  '<!--><img src=x onerror=hacked=1>--><p/onclick=hacked=1>last &lt;b&gt; &copy; <b<b>>bold</b>',
+].join('\n')
+
+/** As if the guest's text had got past the list of elements: what the frame itself keeps it from. */
+const intoFrame = `(() => {
+  const add = (tag, properties) => document.body.append(Object.assign(document.createElement(tag), properties))
+  add('img', { src: 'https://evil.example/img' })
+  add('iframe', { src: 'https://evil.example/frame' })
+  add('link', { rel: 'stylesheet', href: 'https://evil.example/style' })
+  add('style', { textContent: 'body { display: none }' })
+  void fetch('https://evil.example/fetch').catch(() => undefined)
+  location = 'javascript:parent.hacked = 1'
+  return origin + ' ' + getComputedStyle(document.body).display
+})()`
+const stoppedInFrame = [
+  /Loading the image .* violates/,
+  /Framing .* violates/,
+  /Loading the stylesheet .* violates/,
+  /inline style violates/,
+  /Connecting to .* violates/,
+  /Blocked script execution/,
+]
+
+test('HTML of a program is laid out in a frame that runs, loads and sends nothing', { skip }, async () => {
+  await using here = await serveHere()
+  const seen = { connections: 0, requests: 0 }
+  const evil = createServer((request) => {
+    seen.requests++
+    request.destroy()
+  }).on('connection', () => seen.connections++)
+  await once(evil.listen(0, '127.0.0.1'), 'listening')
+  using stop = { [Symbol.dispose]: () => void evil.close() }
+  void stop
+  const elsewhere = (text: string): string =>
+    text.replaceAll('https://evil.example', `http://evil.example:${(evil.address() as AddressInfo).port}`)
+  await using browsing = await browse(['evil.example'])
+  const { page: shown, troubles, origins } = await browsing.open()
+  await shown.addInitScript(
+    'addEventListener("securitypolicyviolation", (e) => console.error(e.violatedDirective))',
+  )
+  await shown.goto(`${here.url}/#token=${adaToken}`)
+  await shown.locator('.cm-content').fill(page)
+  await shown.getByText('Input and limits').click()
+  await shown
+    .getByLabel('Input, as JSON')
+    .fill(JSON.stringify({ page: elsewhere(hostilePage), keys: hostile.split('\n') }))
+  await shown.getByRole('button', { name: 'Run', exact: true }).click()
+  const frame = shown.frameLocator('.display iframe')
+  await frame.locator('td', { hasText: 'cell' }).waitFor()
+  assert.equal(await shown.locator('.display iframe').getAttribute('sandbox'), '')
+  assert.match(await frame.locator('body').innerText(), /last <b> © .*bold/)
+  const inside = shown.frames().find((one) => one.url().startsWith('blob:'))
+  assert.equal(
+    await inside?.evaluate(
+      'document.body.querySelectorAll(":not(table, tbody, tr, td, p, b, span, pre)").length + document.querySelectorAll("body [style], body [onclick], body [href], body [src]").length',
+    ),
+    0,
+  )
+  assert.equal(await inside?.evaluate('typeof hacked'), 'undefined')
+  assert.deepEqual(seen, { connections: 0, requests: 0 })
+  // Nothing of the guest's asked for anything that the policy had to stop.
+  assert.deepEqual([troubles.splice(0), [...origins]], [[], [new URL(here.url).origin]])
+  assert.equal(await inside?.evaluate(elsewhere(intoFrame)), 'null block')
+  await eventually(() => {
+    const missing = stoppedInFrame.find((one) => !troubles.some((trouble) => one.test(trouble)))
+    return missing === undefined ? undefined : `not stopped: ${String(missing)}`
+  }, 10_000)
+  // Chromium connects ahead for a frame that the policy then refuses; the list of elements stops that.
+  assert.equal(seen.requests, 0)
+  assert.equal(shown.url(), `${here.url}/`)
+})
+
+test(
+  'a value that contains itself, hostile keys and long lists is a tree that opens level by level',
+  { skip },
+  async () => {
+    await using here = await serveHere()
+    await using browsing = await browse()
+    const { page: shown, troubles, origins } = await browsing.open()
+    await shown.goto(`${here.url}/#token=${adaToken}`)
+    await shown.locator('.cm-content').fill(page)
+    await shown.getByText('Input and limits').click()
+    await shown
+      .getByLabel('Input, as JSON')
+      .fill(JSON.stringify({ page: '', keys: [...hostile.split('\n'), '__proto__'] }))
+    await shown.getByRole('button', { name: 'Run', exact: true }).click()
+    const tree = shown.locator('.tree')
+    await tree.getByText('<script>hacked = 1;', { exact: false }).waitFor()
+    await tree.getByText('__proto__:', { exact: true }).waitFor()
+    assert.equal(await tree.locator('script, img, iframe, style, [onload], [onerror]').count(), 0)
+    for (let depth = 0; depth < 3; depth++)
+      await tree
+        .locator('summary', { hasText: /^self:/ })
+        .nth(depth)
+        .click()
+    assert.equal(await tree.locator('summary', { hasText: /^self:/ }).count(), 4)
+    await tree.locator('summary', { hasText: 'list of 1000' }).first().click()
+    assert.equal(await tree.locator('.label', { hasText: /^\d+:$/ }).count(), 100)
+    await tree.getByRole('button', { name: 'Show 100 more' }).click()
+    assert.equal(await tree.locator('.label', { hasText: /^\d+:$/ }).count(), 200)
+    assert.ok(((await tree.textContent()) ?? '').length < 50_000)
+    assert.equal(await shown.evaluate('typeof hacked'), 'undefined')
+    assert.deepEqual(await auditPage(shown), [])
+    assert.deepEqual([troubles, [...origins]], [[], [new URL(here.url).origin]])
+  },
+)
 
 test(
   'names of files and what a terminal shows stay text',

@@ -15,12 +15,13 @@ test('the console needs no token, and each of its files says what a browser must
     for (const part of [
       "default-src 'none'",
       "script-src 'self'",
-      "style-src 'self'",
+      'frame-src blob:',
       "frame-ancestors 'none'",
       "require-trusted-types-for 'script'",
       "trusted-types 'none'",
     ])
       assert.ok(policy.split('; ').includes(part), `${path}: ${part}`)
+    assert.match(policy, /; style-src 'self' 'sha256-[\w+/]{43}='; /)
     assert.doesNotMatch(policy, /unsafe|\*|data:|https?:/)
     assert.equal(headers['x-content-type-options'], 'nosniff')
     assert.equal(headers['cross-origin-resource-policy'], 'same-origin')

@@ -2,12 +2,15 @@
  * The console: a few static files, served to every browser that uses the server's name. They contain no secrets and
  * read none: a page can do nothing without a token.
  *
- * Stops: scripts, styles and connections that are not this server's, frames, and text that becomes HTML or code.
+ * Stops: scripts, styles and connections that are not this server's, frames of other pages, and text that becomes HTML or
+ * code.
  */
+import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { LazaretError } from '../../../core/errors/errors.ts'
+import { frameStyle } from './frame-style.ts'
 
 const folder = new URL('../../../../dist/console/', import.meta.url)
 
@@ -21,12 +24,16 @@ const files: Readonly<Record<string, { readonly name: string; readonly type: str
   '/icon.svg': { name: 'icon.svg', type: 'image/svg+xml' },
 }
 
+const frameStyleHash = createHash('sha256').update(frameStyle).digest('base64')
+
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
-  "style-src 'self'",
+  // Frames with HTML of guests inherit this policy.
+  `style-src 'self' 'sha256-${frameStyleHash}'`,
   "img-src 'self' blob:",
   "connect-src 'self'",
+  'frame-src blob:',
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
