@@ -117,10 +117,7 @@ export class KernelLog implements Disposable {
     const bytes = Buffer.alloc(8192)
     for (;;) {
       const count = this.#readOne(bytes)
-      if (count === 0)
-        return lines.filter((line) =>
-          /WARNING:|BUG:|\bOops:|\bleak|general protection|hung task|modprobe|\bstall/.test(line),
-        )
+      if (count === 0) return lines.filter(isAboutTheKernel)
       if (count > 0) lines.push(bytes.toString('utf8', 0, count).split('\n')[0] ?? '')
     }
   }
@@ -138,6 +135,15 @@ export class KernelLog implements Disposable {
   [Symbol.dispose](): void {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor)
   }
+}
+
+/** A process that faults is nobody's concern, and a guest may: `traps: name[pid] general protection fault`. */
+export function isAboutTheKernel(line: string): boolean {
+  const isFaultOfProcess = /^[^;]*;traps: .{0,15}\[\d+\] /.test(line)
+  return (
+    !isFaultOfProcess &&
+    /WARNING:|BUG:|\bOops:|\bleak|general protection|hung task|modprobe|\bstall/.test(line)
+  )
 }
 
 function openLog(): number | undefined {
