@@ -3,6 +3,7 @@ import { test } from 'node:test'
 
 import { dnsCodes, dnsTypes, readQuestion, writeAnswer } from '../../../src/jail/edge/dns-message.ts'
 import { isHostName } from '../../../src/jail/edge/host-names.ts'
+import { fuzzResolver } from '../../../scripts/fuzzing/resolver.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 
 function ask(labels: readonly (string | Buffer)[], type: number = dnsTypes.a, flags = 0x0100): Buffer {
@@ -66,4 +67,10 @@ test('whatever bytes come, there is an answer of bounded length or none, and nev
     assert.ok(answer.length <= cut.length + 16)
     assert.equal(answer.readUInt16BE(0), cut.readUInt16BE(0))
   }
+})
+
+test('changed questions are never read as a name that their bytes do not say', () => {
+  const { ends } = fuzzResolver(seededRandom(Date.now()), (datagrams) => datagrams < 30_000)
+  for (const end of ['silence', 'malformed', 'no name', 'refused', 'allowed'])
+    assert.ok((ends[end] ?? 0) > 100, `${end}: ${JSON.stringify(ends)}`)
 })
