@@ -10,16 +10,47 @@
 
 enum {
   PIECE_BYTES = 64 * 1024, /* what a new pipe holds */
+  LARGE_BYTES = 1024 * 1024, /* what any user may have a pipe hold (/proc/sys/fs/pipe-max-size) */
   SHARE_BYTES = 1024 * 1024, /* of one direction in a round, so that all others get their turn */
   SPARE_MAX = 32,
+  LARGE_MAX = 16,
 };
 
 /* Empty pipes: an idle connection has none, and a busy one needs no system call for its own. */
 static int spare[SPARE_MAX][2];
 static int spares;
 
+/*
+ * Each piece wakes both peers, which costs more than moving it. Large pieces are for sources that fill small ones. A guest
+ * that does not read keeps the pipe that holds its bytes, so there are few large ones, whatever the number of connections.
+ */
+static int large[LARGE_MAX][2];
+static int larges;
+static int large_count; /* lent ones too */
+
+static bool make_large_pipe(struct flow *flow) {
+  if (large_count == LARGE_MAX || pipe2(flow->pipe, O_CLOEXEC | O_NONBLOCK) < 0) return false;
+  large_count++;
+  /* Refused by the user's own limit on pipes, it stays small: then it is one of the usual ones, only counted. */
+  (void)fcntl(flow->pipe[1], F_SETPIPE_SZ, LARGE_BYTES);
+  return true;
+}
+
+static bool borrow_large_pipe(struct flow *flow) {
+  if (larges > 0) {
+    larges--;
+    flow->pipe[0] = large[larges][0];
+    flow->pipe[1] = large[larges][1];
+  } else if (!make_large_pipe(flow)) {
+    return false;
+  }
+  flow->is_large = true;
+  return true;
+}
+
 static bool borrow_pipe(struct flow *flow) {
   if (flow->pipe[1] > 0) return true;
+  if (flow->is_fast && borrow_large_pipe(flow)) return true;
   if (spares > 0) {
     spares--;
     flow->pipe[0] = spare[spares][0];
@@ -33,14 +64,20 @@ static bool borrow_pipe(struct flow *flow) {
 
 static void return_pipe(struct flow *flow) {
   if (flow->pipe[1] <= 0) return;
-  if (flow->held == 0 && spares < SPARE_MAX) {
+  if (flow->is_large && flow->held == 0) {
+    large[larges][0] = flow->pipe[0];
+    large[larges][1] = flow->pipe[1];
+    larges++;
+  } else if (!flow->is_large && flow->held == 0 && spares < SPARE_MAX) {
     spare[spares][0] = flow->pipe[0];
     spare[spares][1] = flow->pipe[1];
     spares++;
   } else {
     close(flow->pipe[0]);
     close(flow->pipe[1]);
+    if (flow->is_large) large_count--;
   }
+  flow->is_large = false;
   flow->pipe[0] = flow->pipe[1] = 0;
 }
 
@@ -62,12 +99,15 @@ static enum flow_state look_for_end(struct flow *flow, int from) {
 static enum flow_state fill(struct flow *flow, int from, uint64_t *bytes_left) {
   if (flow->has_ended) return FLOW_WAITS;
   if (*bytes_left == 0) return look_for_end(flow, from);
+  if (flow->is_fast && !flow->is_large && large_count - larges < LARGE_MAX) return_pipe(flow);
   if (!borrow_pipe(flow)) return FLOW_FAILED;
-  size_t most = *bytes_left < PIECE_BYTES ? (size_t)*bytes_left : PIECE_BYTES;
+  size_t room = flow->is_large ? LARGE_BYTES : PIECE_BYTES;
+  size_t most = *bytes_left < room ? (size_t)*bytes_left : room;
   ssize_t count = splice(from, NULL, flow->pipe[1], NULL, most, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
   if (count < 0) return is_later() ? FLOW_WAITS : FLOW_FAILED;
   flow->has_ended = count == 0;
   flow->held = (size_t)count;
+  flow->is_fast = flow->held >= PIECE_BYTES;
   *bytes_left -= (uint64_t)count;
   return count == 0 ? FLOW_WAITS : FLOW_GOES_ON;
 }

@@ -9,6 +9,8 @@
 
 struct flow {
   int pipe[2];    /* 0, 0: none; borrowed while bytes are in it */
+  bool is_large;  /* that pipe */
+  bool is_fast;   /* the source has filled a pipe of the usual size at once */
   size_t held;    /* bytes in it */
   bool has_ended; /* nothing more comes from the source */
   bool is_shut;   /* and the target knows */

@@ -170,6 +170,46 @@ print('done')`
     assert.equal(await flood, 'done\n')
   })
 
+  it('carries the stream of another whole while many are read fast at first and then no more', async () => {
+    const streamBytes = 24 * 1024 * 1024
+    const streaming = createServer((socket) => {
+      socket.on('error', () => undefined)
+      socket.write(Buffer.alloc(streamBytes), () => socket.end())
+    })
+    streaming.listen(0, '127.0.0.1')
+    await once(streaming, 'listening')
+    const { port } = streaming.address() as AddressInfo
+    const policy = { allow: [`localhost:${port}`] }
+    await using hogging = await PolicySandbox.open(policy)
+    // More than there are large pipes.
+    const hog = hogging.start(`
+held = [connect('localhost', ${port}) for _ in range(40)]
+for one in held:
+    left = ${streamBytes} // 3
+    while left > 0: left -= len(one.recv(min(left, 1 << 20)))
+print('stalled', flush=True)
+sys.stdin.read()
+import time
+while True: time.sleep(1000)`)
+    await eventually(
+      () => (hogging.report.hosts[0]?.connections === 40 ? undefined : 'not all came'),
+      patienceMs,
+    )
+    await using other = await PolicySandbox.open(policy)
+    const code = `
+length = 0
+for _ in range(3):
+    one = connect('localhost', ${port})
+    while piece := one.recv(1 << 20): length += len(piece)
+print(length)`
+    assert.equal(await other.run(code), `${3 * streamBytes}\n`)
+    hog.kill()
+    await hog.ended
+    assert.equal(await hogging.run(code), `${3 * streamBytes}\n`)
+    streaming.close()
+    await once(streaming, 'close')
+  })
+
   it('keeps what a peer sends and a guest does not read in bounded buffers', async () => {
     const silent = await openSilent()
     await using sandbox = await PolicySandbox.open({ allow: [`localhost:${silent.port}`] })
