@@ -178,6 +178,7 @@ export class JupyterGate {
       ...(method === undefined ? {} : { method }),
       headers: {
         ...withoutKept(headers),
+        ...(headers.referer !== undefined && { referer: withoutQuery(headers.referer) }),
         ...own,
         authorization: this.#parts.authorization,
       },
@@ -197,7 +198,7 @@ export class JupyterGate {
     const names = [this.#host, `localhost:${this.#port}`]
     if (host === undefined || !names.includes(host))
       return { status: 403, says: 'The Host header names another server.' }
-    if (origin !== undefined && origin !== `http://${host}`)
+    if ((origin !== undefined && origin !== `http://${host}`) || isOfOtherOrigin(request.headers))
       return { status: 403, says: 'Pages of other origins are refused.' }
     if (!URL.canParse(request.url ?? '', this.url) || request.url?.startsWith('/') !== true)
       return { status: 400, says: 'The request names no path.' }
@@ -252,6 +253,14 @@ function asSocket(stream: Duplex): Duplex {
     unref: nothing,
   })
 }
+
+/** Browsers send cookies with images and scripts for pages of other ports of this machine, and name no origin then. */
+const isOfOtherOrigin = (headers: IncomingHttpHeaders): boolean =>
+  ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site'])) &&
+  headers['sec-fetch-mode'] !== 'navigate'
+
+/** The address of the page that a client was on may hold the token. */
+const withoutQuery = (referer: string): string => referer.split('?', 1)[0] ?? ''
 
 const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest()
 

@@ -103,9 +103,24 @@ export class Jupyter {
     return { url: gate.url, token, close, [Symbol.asyncDispose]: close }
   }
 
-  /** Sends a request through the gate, as clients do. */
+  /** Sends a request through the gate, as clients do. Guest code may answer: nothing that it says leads elsewhere. */
   async #answers({ url }: JupyterGate, token: string): Promise<void> {
-    const { ok, status } = await fetch(`${url}api/status`, { headers: { authorization: `token ${token}` } })
-    if (!ok) throw new LazaretError('CELL_FAILED', { detail: `The Jupyter server answered with ${status}.` })
+    const patience = new AbortController()
+    const stop = this.#ground.spaces.parts.clock.after(startMs, () => patience.abort())
+    try {
+      const { ok, status, body } = await fetch(`${url}api/status`, {
+        headers: { authorization: `token ${token}` },
+        redirect: 'manual',
+        signal: patience.signal,
+      })
+      await body?.cancel()
+      if (!ok)
+        throw new LazaretError('CELL_FAILED', { detail: `The Jupyter server answered with ${status}.` })
+    } catch (cause) {
+      if (cause instanceof LazaretError) throw cause
+      throw new LazaretError('CELL_FAILED', { detail: 'The Jupyter server did not answer.', cause })
+    } finally {
+      stop()
+    }
   }
 }

@@ -57,9 +57,11 @@ await describeContexts((sandbox) => {
   })
 
   test('a function of the host may await the end of the code that calls it', async () => {
-    let context: CodeContext | undefined
-    const functions = { anew: () => context?.restart(), away: () => sandbox.deleteCodeContext('called') }
-    context = await sandbox.createCodeContext({ id: 'called', functions })
+    const functions = {
+      anew: () => sandbox.getCodeContext('called')?.restart(),
+      away: () => sandbox.deleteCodeContext('called'),
+    }
+    const context = await sandbox.createCodeContext({ id: 'called', functions })
     for (const call of ['anew()', 'away()'])
       assert.equal((await context.runCode(call, { timeout: null })).outcome.kind, 'killed')
     await assert.rejects(context.runCode('1'), { code: 'CONTEXT_GONE' })
