@@ -16,13 +16,24 @@ if (major < 22 || (major === 22 && minor < 12)) {
   if (process.env['npm_lifecycle_event'] === 'lazaret' && process.env['INIT_CWD'])
     process.chdir(process.env['INIT_CWD'])
   // V8 caches compiled code in the package's folder, if that folder belongs to this user. In another user's folder,
-  // root would leave files that the owner cannot remove. The cache can lie nowhere else, because V8 trusts what it
-  // reads.
-  const { statSync } = process.getBuiltinModule('node:fs')
+  // root would leave files that the owner cannot remove. V8 trusts what it reads, so no other user may write there,
+  // whatever the umask is: an existing cache that is not private is not used.
+  const { lstatSync, mkdirSync, statSync } = process.getBuiltinModule('node:fs')
   const folder = `${import.meta.dirname}/../../..`
-  if (statSync(folder).uid === process.getuid?.()) {
-    const { enableCompileCache } = process.getBuiltinModule('node:module')
-    enableCompileCache(`${folder}/.compile-cache`)
+  const user = process.getuid?.()
+  if (statSync(folder).uid === user) {
+    const cache = `${folder}/.compile-cache`
+    try {
+      if (lstatSync(cache, { throwIfNoEntry: false }) === undefined) mkdirSync(cache, { mode: 0o700 })
+      const { mode, uid } = lstatSync(cache)
+      // A folder, with no rights for others.
+      if (uid === user && (mode & 0o170_077) === 0o040_000) {
+        const { enableCompileCache } = process.getBuiltinModule('node:module')
+        enableCompileCache(cache)
+      }
+    } catch {
+      // A package that cannot be written to has no cache.
+    }
   }
   if (process.argv[2] === 'snippet') await import('./commands/snippet-thread.ts')
   const { runProgram } = await import('./program.ts')
