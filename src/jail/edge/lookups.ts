@@ -52,11 +52,7 @@ export class Lookups implements Disposable {
   async #ask(name: string, wantsAliases = false): Promise<readonly string[]> {
     const listed = this.#hosts.find(name)
     if (listed.length > 0) return listed
-    const resolver = this.#current()
-    const aliases = wantsAliases ? followAliases(resolver, name) : []
-    const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
-    const addresses = [four, six].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
-    return [...addresses, ...(await aliases)]
+    return resolveName(this.#current(), name, wantsAliases)
   }
 
   #current(): Resolver {
@@ -66,6 +62,19 @@ export class Lookups implements Disposable {
     this.#resolver = new Resolver({ timeout: serverMs, tries: triesMax })
     return this.#resolver
   }
+}
+
+/** The addresses are those of the last alias: the name itself may lead elsewhere at the next question. */
+export async function resolveName(
+  resolver: Resolver,
+  name: string,
+  wantsAliases: boolean,
+): Promise<string[]> {
+  const aliases = wantsAliases ? await followAliases(resolver, name) : []
+  const last = aliases.at(-1) ?? name
+  const [four, six] = await Promise.allSettled([resolver.resolve4(last), resolver.resolve6(last)])
+  const addresses = [four, six].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+  return [...addresses, ...aliases]
 }
 
 /** Rejects if the aliases cannot be found out, because one of them might be denied. */

@@ -4,9 +4,11 @@
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { beforeEach, test } from 'node:test'
 
+import { FrameMaskingStream } from '../../../src/jail/edge/secrets/frame-mask.ts'
 import { useSecretApi } from '../../support/hosts/use-secret-api.ts'
 
 const value = `sk-"Very"/'Secret'&<42>+ok`
@@ -145,3 +147,16 @@ print(status(say(ask(headers=['Connection: Upgrade', 'Upgrade: websocket', 'Sec-
     assert.equal(statuses, '502 502\n502')
   },
 )
+
+test('frames that are masked or compressed are not passed on', async () => {
+  for (const head of [
+    [0xc1, 3],
+    [0x81, 0x83],
+  ]) {
+    const stream = new FrameMaskingStream([value])
+    const failed = once(stream, 'error')
+    stream.write(Buffer.from([0x81, 1, 0x61, ...head, 1, 2, 3]))
+    await failed
+    assert.ok(stream.destroyed)
+  }
+})

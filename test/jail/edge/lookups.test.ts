@@ -5,14 +5,21 @@ import { Resolver } from 'node:dns/promises'
 import { once } from 'node:events'
 import { test } from 'node:test'
 
-import { followAliases } from '../../../src/jail/edge/lookups.ts'
+import { followAliases, resolveName } from '../../../src/jail/edge/lookups.ts'
 
-/** A name server that knows aliases, fails for one name, and has no end for another. */
+const typeA = 1
+
+/** A name server that knows aliases, fails for one name, has no end for another, and turns where it is asked for addresses. */
 async function serve(): Promise<{ readonly resolver: Resolver } & AsyncDisposable> {
   const aliases: Readonly<Record<string, string>> = {
     'a.test': 'b.test',
     'b.test': 'c.test',
     'loop.test': 'loop.test',
+    'turning.test': 'c.test',
+  }
+  const addresses: Readonly<Record<string, readonly number[]>> = {
+    'c.test': [192, 0, 2, 1],
+    'turning.test': [192, 0, 2, 66],
   }
   const socket = createSocket('udp4', (question, { address, port }) => {
     const labels: string[] = []
@@ -21,16 +28,18 @@ async function serve(): Promise<{ readonly resolver: Resolver } & AsyncDisposabl
       labels.push(question.toString('latin1', at + 1, at + 1 + question.readUInt8(at)))
     const end = at + 5
     const name = labels.join('.').toLowerCase()
-    const alias = aliases[name]
+    const four = question.readUInt16BE(end - 4) === typeA ? addresses[name] : undefined
+    const alias = four === undefined ? aliases[name] : undefined
     const head = Buffer.from(question.subarray(0, 12))
     head.writeUInt16BE(name === 'broken.test' ? 0x8182 : 0x8180, 2)
-    head.writeUInt16BE(alias === undefined ? 0 : 1, 6)
+    head.writeUInt16BE(alias === undefined && four === undefined ? 0 : 1, 6)
     head.writeUInt32BE(0, 8)
     const target = Buffer.concat(
       (alias?.split('.') ?? []).map((label) => Buffer.from([label.length, ...Buffer.from(label)])),
     )
     const record = Buffer.from([0xc0, 12, 0, 5, 0, 1, 0, 0, 0, 0, 0, target.length + 1])
     const answer = alias === undefined ? [] : [record, target, Buffer.alloc(1)]
+    if (four !== undefined) answer.push(Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...four]))
     socket.send(Buffer.concat([head, question.subarray(12, end), ...answer]), port, address)
   })
   socket.bind(0, '127.0.0.1')
@@ -53,4 +62,11 @@ test('aliases are followed to their end, and a chain that cannot be told is no a
   assert.deepEqual(await followAliases(names.resolver, 'c.test'), [])
   await assert.rejects(followAliases(names.resolver, 'loop.test'), /without end/)
   await assert.rejects(followAliases(names.resolver, 'broken.test'), { code: 'ESERVFAIL' })
+})
+
+test('addresses are those of the aliases that were looked at, whatever the name leads to next', async () => {
+  await using names = await serve()
+  assert.deepEqual(await resolveName(names.resolver, 'turning.test', true), ['192.0.2.1', 'c.test'])
+  assert.deepEqual(await resolveName(names.resolver, 'turning.test', false), ['192.0.2.66'])
+  assert.deepEqual(await resolveName(names.resolver, 'a.test', true), ['192.0.2.1', 'b.test', 'c.test'])
 })

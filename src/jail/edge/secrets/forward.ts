@@ -174,7 +174,9 @@ export function forwardUpgrade({ request, socket, head }: Upgrade, connection: C
     deny(`${answer.statusCode ?? 502} Refused`)
   })
   outgoing.once('upgrade', (answer, upstream, upstreamHead) => {
-    if (answer.headers.upgrade?.toLowerCase() !== 'websocket') {
+    // An extension that nobody asked for may compress what is said.
+    const isPlain = answer.headers['sec-websocket-extensions'] === undefined
+    if (answer.headers.upgrade?.toLowerCase() !== 'websocket' || !isPlain) {
       upstream.destroy()
       return deny('502 Bad Gateway')
     }

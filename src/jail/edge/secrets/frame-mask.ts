@@ -9,6 +9,8 @@ import { Masker } from './masker.ts'
 
 const shortLengthMax = 125
 const maskBit = 0x80
+/** Of extensions, such as compression. */
+const reservedBits = 0x70
 
 export class FrameMaskingStream extends Transform {
   readonly #masker: Masker
@@ -58,11 +60,11 @@ export class FrameMaskingStream extends Transform {
   }
 }
 
-/** Throws for a frame whose payload is masked: servers must not do that, and nothing could be found in it. */
+/** Throws for a frame whose payload is masked or compressed: servers must not do that, and nothing could be found in it. */
 function headLength(bytes: Buffer): number | undefined {
-  const second = bytes[1]
+  const [first = 0, second] = bytes
   if (second === undefined) return undefined
-  if ((second & maskBit) !== 0) throw new Error('A server sent a masked frame.')
+  if ((first & reservedBits) !== 0 || (second & maskBit) !== 0) throw new Error('A frame cannot be read.')
   if (second <= shortLengthMax) return 2
   return second === shortLengthMax + 1 ? 4 : 10
 }
