@@ -69,7 +69,7 @@ test('the page has a column for every level whose layers are known, strongest fi
   )
 })
 
-test('every escape test stands in a row, and every test in a row exists', () => {
+test('every escape test has a row, and every test in a row exists', () => {
   const named = new Set(rows.flatMap(({ tests }) => tests))
   const escapes = listFiles('test/escape', ['.test.ts']).map((path) =>
     path.slice('test/'.length, -'.test.ts'.length),
@@ -106,7 +106,7 @@ test('no column names a layer or a mechanism that its level does not have', () =
   assert.deepEqual(wrong, [])
 })
 
-test('no attack stands there twice', () => {
+test('no attack is listed twice', () => {
   const attacks = rows.map(({ attack }) => attack)
   assert.equal(new Set(attacks).size, attacks.length)
   assert.ok(attacks.length > 60, `only ${attacks.length} rows`)

@@ -141,7 +141,7 @@ test('a page that names a source or a test says that it is one of a checkout', (
   assert.deepEqual(unclear, [])
 })
 
-test('its declarations are those of its entries, and name no part that nobody can import', () => {
+test('its declarations are those of its entries, and name no internal module', () => {
   const { exports } = JSON.parse(read('package.json')) as {
     readonly exports: Readonly<Record<string, string | { readonly types: string }>>
   }

@@ -77,7 +77,7 @@ test('the pages list the levels in their order, and the default', () => {
   }
 })
 
-test('README counts what there is', () => {
+test('the counts in README are right', () => {
   const readme = readText('README.md')
   const { dependencies } = JSON.parse(readText('package.json')) as { readonly dependencies: object }
   const counts = {

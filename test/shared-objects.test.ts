@@ -43,7 +43,7 @@ test('every row names tests that exist, or says why there is none, and how that 
   }
 })
 
-test('no object stands there twice', () => {
+test('no object is listed twice', () => {
   const names = objects.map(([object]) => object)
   assert.equal(new Set(names).size, names.length)
 })

@@ -60,7 +60,7 @@ test('--only measures what it names', () => {
   )
 })
 
-test('--help says what there is, and a wrong option what is wrong with it', () => {
+test('--help lists the options, and a wrong option gets an error that says what is wrong', () => {
   const help = bench(['--help'])
   assert.equal(help.status, 0)
   for (const name of sectionNames) assert.ok(help.stdout.includes(name), name)

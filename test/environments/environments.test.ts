@@ -45,7 +45,7 @@ test(
   },
 )
 
-test('without the name nobody finds them', { skip }, async () => {
+test('are not found without the name', { skip }, async () => {
   const { outcome } = await lazaret.run({ language: 'python', code: 'import pricing' })
   assert.equal(outcome.kind, 'failed')
 })

@@ -186,7 +186,7 @@ test('noting and signing a run takes a fraction of a millisecond', async () => {
   assert.ok(medianOf(times) < 0.3, `${medianOf(times)} ms`)
 })
 
-test('a key that others can read, or that is none, is refused', () => {
+test('a key that others can read, or an invalid one, is refused', () => {
   for (const [text, mode, message] of [
     [keys.privateKey, 0o644, /chmod 600/],
     ['no key', 0o600, /privateKeyFile/],

@@ -76,7 +76,7 @@ describe('a later change of a log is found:', () => {
     ))
 })
 
-test('a log of hundred thousands of lines that are none is judged without keeping the loop', async () => {
+test('a log of hundreds of thousands of invalid lines is checked without blocking the event loop', async () => {
   using folder = new LogFolder()
   for (const line of ['', 'x', '{}']) {
     folder.lines = Array.from({ length: 300_000 }, () => line)

@@ -82,7 +82,7 @@ describe('a piece of work', () => {
       assert.deepEqual([told[0]?.end, told.length, policy.out], [end, 1, 0])
     })
 
-  test('that continues ends once, whoever reports its end first', async () => {
+  test('that continues ends once, whichever report comes first', async () => {
     const { governor, told } = govern()
     const begun = await governor.begin(work)
     await begun.fail(new LazaretError('SANDBOX_GONE'))

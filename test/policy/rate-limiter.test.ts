@@ -12,7 +12,7 @@ const limiterOf = (perMinute?: number) => {
 const allowed = (limiter: RateLimiter, client: string, times: number) =>
   Array.from({ length: times }, () => limiter.checkLimit(client)).filter(({ isAllowed }) => isAllowed).length
 
-test('thirty a minute for each client, and the thirty-first is told when to come back', () => {
+test('thirty a minute for each client, and the thirty-first learns when to try again', () => {
   const { clock, limiter } = limiterOf()
   assert.equal(allowed(limiter, 'a', 31), 30)
   assert.equal(allowed(limiter, 'b', 31), 30)

@@ -74,7 +74,7 @@ describe('places', () => {
     assert.equal(crowd.inside.includes('late'), true)
   })
 
-  test('go to who has least running, for the whole time that it runs, and in turn where that is equal', async () => {
+  test('go to the client with the fewest running, and in turn if several have equally few', async () => {
     const crowd = new Crowd({ runningMax: 3, waitingMax: 100, isShared: true })
     for (const client of ['a', 'a', 'b', 'a', 'b', 'c', 'd', 'c']) await crowd.come(client)
     assert.deepEqual(crowd.inside, ['a', 'a', 'b'])
@@ -137,7 +137,7 @@ async function measured(name: string, work: () => Promise<void>): Promise<void> 
 }
 
 describe('memory', () => {
-  test('is promised up to what there is, and not a byte more', async () => {
+  test('is promised up to the available amount, and not a byte more', async () => {
     const crowd = new Crowd({ runningMax: 100, isShared: true })
     for (const client of ['a', 'b', 'c', 'd']) await crowd.come(client, { memoryBytes: 30 })
     assert.deepEqual([crowd.inside, crowd.room.promisedBytes], [['a', 'b', 'c'], 90])

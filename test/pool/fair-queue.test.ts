@@ -24,7 +24,7 @@ test('clients are served in turn, however much one of them wants', () => {
   assert.deepEqual(takeAll(queue), [1, 4, 5, 2, 6, 3])
 })
 
-test('who has just had a turn comes after whoever came meanwhile', () => {
+test('a client that has just had a turn comes after clients that arrived in the meantime', () => {
   const queue = queueOf(['a', 1], ['a', 2])
   assert.equal(queue.take(), 1)
   queue.add('b', 3)
@@ -48,7 +48,7 @@ test('of those that suit the next is taken, and the others keep their places', (
   assert.deepEqual(takeAll(queue), [3, 1, 4])
 })
 
-test('who gives up is gone, once', () => {
+test('a request that gives up is removed once', () => {
   const queue = queueOf(['a', 1], ['a', 2], ['b', 3])
   assert.deepEqual([queue.remove('a', 2), queue.remove('a', 2), queue.remove('b', 1)], [true, false, false])
   assert.equal(queue.remove('nobody', 1), false)
@@ -56,7 +56,7 @@ test('who gives up is gone, once', () => {
   assert.deepEqual(takeAll(queue), [1])
 })
 
-test('counts who waits, of all clients', () => {
+test('counts the queued requests of all clients', () => {
   const queue = queueOf(['a', 1], ['a', 2], ['b', 3])
   assert.deepEqual([queue.length, queue.isEmpty], [3, false])
   queue.remove('b', 3)

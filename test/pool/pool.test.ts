@@ -172,7 +172,7 @@ describe('the workers of a pool', () => {
     )
   })
 
-  test('go to who waits rather than to be parked', async () => {
+  test('serve a waiting run instead of being parked', async () => {
     const bench = new Bench()
     bench.pool.want(1)
     bench.isWaitedFor = true
@@ -286,7 +286,7 @@ describe('a pool that is closed', () => {
     assert.deepEqual([bench.counts.parked, bench.pool.wantsMore, bench.counts.lost], [0, false, 0])
   })
 
-  test('ends what was being started as soon as it stands, also where somebody waits', async () => {
+  test('ends a worker that was being started as soon as it is ready, even if a run waits', async () => {
     const bench = new Bench({ min: 1 })
     bench.isWaitedFor = true
     const arrival = Promise.withResolvers<FakeWorker>()

@@ -64,7 +64,7 @@ describe('workers wait', () => {
     })
   }
 
-  test('for runs that come one right after the other, once a worker has had time to stand', async () => {
+  test('for runs in quick succession, once a worker has had time to start', async () => {
     const runsMax = 200
     for (const guest of all)
       await withLazaret({}, async (own) => {
@@ -340,7 +340,7 @@ describe('modules that are loaded ahead', () => {
     assert.equal((await run({ ...python, code, preload: ['json', 'colorsys'] })).value, true)
   })
 
-  test('and do not exist: who warms up is told each time, and runs do without', async () => {
+  test('and do not exist: each warm-up fails, and runs work without them', async () => {
     const events: LazaretEvent[] = []
     await withLazaret(
       { onEvent: (event) => events.push(event), preload: ['no_such_module'] },
@@ -380,7 +380,7 @@ describe('a worker that dies while it waits', () => {
     }
   }
 
-  test('counts as lost when nobody came meanwhile', async () => {
+  test('counts as lost if no run arrived in the meantime', async () => {
     const events: LazaretEvent[] = []
     const pools = { node: { forks: false } }
     await withLazaret({ pools, onEvent: (event) => events.push(event) }, async (own) => {
@@ -415,7 +415,7 @@ describe('many runs at one moment', () => {
     assert.ok(results.some(({ usage }) => usage.queuedMs > 0))
   })
 
-  test('are born of the interpreter that stands where no worker waits', async (t) => {
+  test('are forked from the running interpreter if no worker waits', async (t) => {
     await lazaret.warmUp({ ...python, count: 1 })
     const first = await guests.run({ ...python, code: '1' })
     if (first.receipt.start !== 'forked') return t.skip('interpreters fork only behind namespaces')

@@ -73,7 +73,7 @@ test('clients come in turn', async () => {
   assert.deepEqual(crowd.served, ['first', 'a1', 'b1', 'a2', 'a3'])
 })
 
-test('who is cancelled while waiting gets nothing at once, and its place is the next one’s', async () => {
+test('a request that is cancelled while it waits resolves at once, and the next one gets its place', async () => {
   const crowd = new Crowd(1)
   const controller = new AbortController()
   void crowd.ask('first')
@@ -87,7 +87,7 @@ test('who is cancelled while waiting gets nothing at once, and its place is the 
   assert.deepEqual(crowd.served, ['first', 'cancelled', 'next'])
 })
 
-test('who is cancelled already takes no place, and who is served listens no longer', async () => {
+test('a cancelled request takes no place, and a served one stops listening to its signal', async () => {
   const crowd = new Crowd(1)
   assert.equal(await crowd.ask('late', { signal: AbortSignal.abort() }), null)
   assert.ok(crowd.gate.isIdle)
@@ -100,7 +100,7 @@ test('who is cancelled already takes no place, and who is served listens no long
   assert.equal(getEventListeners(signal, 'abort').length, 0)
 })
 
-test('a worker goes to the first who waits for one like it', async () => {
+test('a worker goes to the first request that can use it', async () => {
   const crowd = new Crowd(1)
   void crowd.ask('first')
   const [red, blue] = [crowd.ask('red', { key: 'red' }), crowd.ask('blue', { key: 'blue' })]
@@ -114,7 +114,7 @@ test('a worker goes to the first who waits for one like it', async () => {
   assert.equal(crowd.gate.offer('red', 'too late'), false)
 })
 
-test('a start that nobody waits for takes room from those who come', async () => {
+test('a start that no run waits for takes room from later ones', async () => {
   const crowd = new Crowd(1)
   const leave = crowd.gate.start()
   void crowd.ask('a')
@@ -125,7 +125,7 @@ test('a start that nobody waits for takes room from those who come', async () =>
   assert.deepEqual(crowd.served, ['a'])
 })
 
-test('says whenever nobody waits and there is room, and only then', async () => {
+test('reports exactly when no request waits and there is room', async () => {
   const crowd = new Crowd(1)
   let idle = 0
   crowd.gate.onIdle = () => {
@@ -140,7 +140,7 @@ test('says whenever nobody waits and there is room, and only then', async () => 
   assert.equal(idle, 1)
 })
 
-test('refuses whoever would wait behind ten thousand', async () => {
+test('refuses a request behind ten thousand others', async () => {
   const crowd = new Crowd(1)
   void crowd.ask('first')
   for (let waiting = 0; waiting < 10_000; waiting++) void crowd.ask('one of many')

@@ -243,7 +243,7 @@ describe('time', () => {
 })
 
 describe('the end', () => {
-  test('leaves no thread while programs run, and tells those who wait', async () => {
+  test('leaves no thread while programs run, and rejects waiting programs', async () => {
     const before = await baseline()
     const threads = open({ threadsMax: 3 })
     await threads.warmUp(3)

@@ -50,7 +50,7 @@ describe('zygotes', { skip: !canFork && 'behind namespaces, on x64' }, () => {
     assert.deepEqual(told, ['bun: Error: it hangs'])
   })
 
-  test('one is replaced after a while, and serves until the next one stands', async () => {
+  test('one is replaced after a while, and serves until the next one is ready', async () => {
     let later = 0
     const clock = { ...systemClock, now: () => systemClock.now() + later }
     await using zygotes = zygotesWith({ clock })
@@ -93,7 +93,7 @@ describe('zygotes', { skip: !canFork && 'behind namespaces, on x64' }, () => {
     assert.deepEqual(asked, [...clients, 'one too many', 'client 1'])
   })
 
-  test('those whose workers nobody wants any more are ended, and no others', async () => {
+  test('those whose workers are no longer needed are ended, and no others', async () => {
     await using zygotes = zygotesWith({})
     const [ada, bob] = [
       { ...shape, client: 'ada' },

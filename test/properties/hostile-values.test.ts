@@ -25,7 +25,7 @@ describeRuns('python', { ...python, code: '[1, {2}]' }, [1, new Set([2])], pytho
 
 describe('forged values', () => {
   for (const [area, rows] of Object.entries(forgedValues)) {
-    test(`${rows.length} of them, ${area}, harm nobody`, async () => {
+    test(`${rows.length} of them, ${area}, do no harm`, async () => {
       assert.deepEqual(await listFaults(readRows(rows), lookAtMessage), [])
     })
   }

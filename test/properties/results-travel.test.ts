@@ -28,7 +28,7 @@ for (const { language, runtime, echo } of [
   })
 }
 
-test('what JSON has no word for travels too, and so does what a program leaves behind', async () => {
+test('values that JSON cannot express travel too, and so do all parts of a result', async () => {
   const request: RunRequest = {
     language: 'javascript',
     code: `require('fs').writeFileSync('a.bin', Buffer.from([0, 255]))

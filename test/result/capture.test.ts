@@ -38,7 +38,7 @@ test('kept output does not change with the buffer in which it arrived', () => {
   assert.equal(Buffer.from(chunks[0]?.bytes ?? []).toString(), 'first')
 })
 
-test('nobody has to listen', () => {
+test('works without a listener', () => {
   const capture = new Capture(undefined, listener)
   capture.add('stderr', Buffer.from('text'), 0)
   assert.equal(capture.text('stderr'), 'text')

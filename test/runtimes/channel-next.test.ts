@@ -12,7 +12,7 @@ import { freeBudget } from '../support/free-budget.ts'
 const KiB = 1024
 const frame = (message: object) => frameMessage(JSON.stringify(message))
 
-test('what follows the end of one piece of work counts for the next, which hears of it if it is too much', async () => {
+test('bytes after the end of one piece of work count for the next, which gets an error if there are too many', async () => {
   const limits = { ...defaultLimits, outputBytes: 0, resultBytes: 1024 }
   const stream = new PassThrough()
   const [floods, ends]: [string[], number[]] = [[], []]

@@ -64,7 +64,7 @@ test('without being asked for, and when nothing matches, no file comes back and 
   }
 })
 
-describe('files come back whatever became of the run', () => {
+describe('files come back however the run ended', () => {
   const write = 'printf kept > kept.txt; '
   const ends: Readonly<Record<string, RunRequest>> = {
     completed: { ...shell, code: `${write} exit 3` },

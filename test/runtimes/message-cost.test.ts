@@ -20,7 +20,7 @@ test('a key counts once, however many records have it', () => {
   assert.deepEqual(measure(JSON.stringify(records)), { containers: 1001, keys: 3, members: 2999 })
 })
 
-test('different keys are told apart, but for a few', () => {
+test('different keys are distinguished, except for a few', () => {
   const length = 200_000
   const keys = Array.from({ length }, (_, index) => `"key ${index}" :1`)
   const { keys: counted } = measure(`{${keys.join(',')}}`)

@@ -94,7 +94,7 @@ test('a flood into a slow reader arrives whole and in order, and the host stays 
   assert.equal(hash.digest('hex'), createHash('sha256').update(stdout).digest('hex'))
 })
 
-test('a reader that stands still makes the guest wait, until the wall limit ends it', async () => {
+test('a reader that stops makes the guest wait, until the wall limit ends it', async () => {
   let taken = 0
   const standStill = async (request: RunRequest) => {
     const [called, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

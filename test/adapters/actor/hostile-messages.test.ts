@@ -49,7 +49,7 @@ test('what is no actor cannot be registered', () => {
     })
 })
 
-test('a timeout in a text is told from one in a number', async () => {
+test('a timeout as text is distinguished from a number', async () => {
   const { error } = await actor.receive({ type: 'execute', payload: { code: '1', timeout: '100' } })
   assert.equal(error, "The timeout must be a positive number of milliseconds, got the text '100'")
 })

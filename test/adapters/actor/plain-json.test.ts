@@ -38,7 +38,7 @@ test('a value is whole, however late the machine lets this process go on', () =>
   }
 })
 
-test('a pattern or an error that is none is an object with its fields', () => {
+test('a malformed pattern or error is an object with its fields', () => {
   assert.deepEqual(toPlainJson({ $type: 'RegExp', source: { toString: 1 }, flags: '' }), {
     $type: 'RegExp',
     source: { toString: 1 },

@@ -19,7 +19,7 @@ const { actor, ask, guests } = await useActor()
 const ownAddress = '@(code-execution)'
 
 suite('the envelope', () => {
-  test('answers the message, to who sent it', async () => {
+  test('answers the message, to its sender', async () => {
     const before = Date.now()
     const answer = await actor.receive({
       id: 'req-1',
@@ -173,7 +173,7 @@ suite('what is not in order', () => {
   })
 })
 
-test('a default timeout that is none is refused when the actor is made', () => {
+test('an invalid default timeout is refused when the actor is created', () => {
   for (const wrong of [0, -1, Number.NaN, 300_001, '5000' as never]) {
     assert.throws(
       () => new SubprocessCodeExecutionActor(new MessageRouter(), wrong),
@@ -255,7 +255,7 @@ suite('the router', () => {
     assert.deepEqual(await received.promise, { to: 'code', type: 'any' })
   })
 
-  test('says where nobody is registered', async () => {
+  test('names an address at which nobody is registered', async () => {
     const router = new MessageRouter()
     const isRefusal = (error: unknown) =>
       error instanceof LazaretError && /No actor is registered as "x"/.test(error.message)

@@ -203,7 +203,7 @@ test('a full queue refuses with its text', async () => {
   assert.deepEqual([success, error], [false, 'The program was cancelled.'])
 })
 
-test('a breaker opens for the client whose programs never end, and for nobody else', async () => {
+test('a breaker opens only for the client whose programs never end', async () => {
   await using careful = createAgentExecutor(lazaret, {
     ...unread,
     breaker: { resultsMin: 2, resultsMax: 4 },
@@ -216,7 +216,7 @@ test('a breaker opens for the client whose programs never end, and for nobody el
   assert.equal((await careful.execute({ ...javascript('1'), clientId: 'ada' })).success, true)
 })
 
-test('timeouts are told of with the hash of their code, and repeated ones are an alert', async () => {
+test('timeouts are reported with the hash of their code, and repeated ones cause an alert', async () => {
   const [timeouts, alerts]: [unknown[], MonitorAlert[]] = [[], []]
   const monitor = new ExecutionMonitor({ onAlert: (alert) => alerts.push(alert) })
   await using watched = createAgentExecutor(lazaret, {

@@ -61,7 +61,7 @@ test('the parts keep the time by themselves', async () => {
   assert.equal((await validator.validate('1', 'javascript')).isSafe, true)
 })
 
-test('no number that is none makes a limit that never refuses', async () => {
+test('an invalid number never becomes a limit that refuses nothing', async () => {
   const wrong = [Number.NaN, Number.POSITIVE_INFINITY, -1, '30', null] as never[]
   for (const value of wrong) {
     const all: readonly (() => unknown)[] = [
@@ -85,7 +85,7 @@ test('no number that is none makes a limit that never refuses', async () => {
   }
 })
 
-test('an executor takes no option that it does not know, and no mode of validation that is none', () => {
+test('an executor refuses unknown options and unknown modes of validation', () => {
   const wrong = [
     { validation: { mode: 'block' } },
     { validation: 'enforce' },

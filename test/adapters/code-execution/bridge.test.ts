@@ -78,7 +78,7 @@ test('without a bridge there is none', async () => {
   assert.equal(await outputOf('output = typeof bridge', { bridge: {} }), 'undefined')
 })
 
-test('a bridge that is none is refused', async () => {
+test('an invalid bridge is refused', async () => {
   assert.equal((await execute('1', { bridge: 5 as never })).error, 'bridge must be an object of functions')
   assert.equal((await execute('1', { bridge: { a: 1 } as never })).error, 'bridge.a must be a function')
 })
@@ -105,7 +105,7 @@ test('aborting the signal ends the program, with the text of the reason', async 
   assert.equal(await outputOf('output = 1'), 1)
 })
 
-test('a signal that is none is refused', async () => {
+test('an invalid signal is refused', async () => {
   assert.equal(
     (await execute('1', { signal: { aborted: true } as never })).error,
     'signal must be an AbortSignal',

@@ -42,7 +42,7 @@ test('what the engine cannot read is a syntax error', async () => {
   await errorOf('SYNTAX_ERROR', 'const a: = 1', { language: 'typescript' })
 })
 
-test('a library that nobody has is not available, and the message lists the others', async () => {
+test('an unknown library is not available, and the message lists the others', async () => {
   for (const name of [
     'nothing',
     '__proto__',

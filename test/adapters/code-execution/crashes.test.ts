@@ -121,7 +121,7 @@ test('programs that exhaust their memory or their time, or are aborted, are no c
   assert.deepEqual(said, [])
 })
 
-test('an observer that throws disturbs nobody', async () => {
+test('an observer that throws has no effect on others', async () => {
   const fail = (): never => {
     throw new Error('an observer')
   }

@@ -201,7 +201,7 @@ test('huge code and input are run or refused', async () => {
   assert.equal(deep.errorType, 'SYNTAX_ERROR')
 })
 
-test('a handler, a reason and a result that cannot be read are told of all the same', async () => {
+test('an unreadable handler, reason or result is reported too', async () => {
   for (const value of odd) {
     const bridge = { give: () => value, refuse: () => Promise.reject(value) }
     const code =

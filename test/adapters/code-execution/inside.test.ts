@@ -52,7 +52,7 @@ test('programs are sloppy', async () => {
   assert.equal(await outputOf('leaked = 5; output = leaked + 010'), 13)
 })
 
-test('a program that declares output is told how to set it', async () => {
+test('a program that declares output gets an error that says how to set it', async () => {
   const error = await errorOf('SYNTAX_ERROR', 'const output = 1')
   assert.match(error, /Identifier 'output' has already been declared.*assign to it without const/)
 })

@@ -87,7 +87,7 @@ test('an end while the first workers start leaves none, and a start after it has
   assert.equal(countWorkers(), 2)
 })
 
-test('a full queue is refused with the number of those who wait', async () => {
+test('a full queue is refused with the number of queued programs', async () => {
   await using service = new CodeExecutionService({ poolSize: 1, maxQueueSize: 2 })
   const first = heldOpen()
   const running = service.execute(first.params)
@@ -152,7 +152,7 @@ test('a worker serves one client', async () => {
   assert.equal(starts(), 3)
 })
 
-test('a program goes to a worker that has rested rather than to the one that ran the last', async () => {
+test('a program goes to an idle worker rather than to the one that ran the last program', async () => {
   const busy = new Set<number>()
   const onEvent = ({ slot, to }: SlotEvent) => void (to === 'busy' && busy.add(slot))
   await using service = new CodeExecutionService({ poolSize: 2, onEvent })

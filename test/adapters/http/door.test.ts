@@ -61,7 +61,7 @@ test('no answer lets a page of another origin read it, or a browser keep it', as
   }
 })
 
-test('whoever has no token learns no routes, and paths are taken as they are', async () => {
+test('without a token no routes are revealed, and paths are not normalized', async () => {
   await using here = await serveHere()
   for (const path of ['/v1/run', '/v1/nowhere', '/index.html', '//v1/run', 'http://evil.example/v1/run'])
     assert.equal((await send(here.url, path, { token: null })).status, 401, path)

@@ -155,7 +155,7 @@ test('functions of the caller are called by events and answered by requests, for
   assert.match(stdout, /^2\n\w+ .*not a number/)
 })
 
-test('a run is cancelled by its token and by nobody else, and keeps what it printed', async () => {
+test('only its own token cancels a run, which keeps what it printed', async () => {
   await using here = await serveHere()
   const id = 'to-be-cancelled'
   const answered = send(here.url, '/v1/run', {

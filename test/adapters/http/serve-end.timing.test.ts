@@ -49,7 +49,7 @@ async function untilEvent(
 
 const asEvents = { accept: 'text/event-stream' }
 
-test('SIGTERM under load loses no run that was begun, and every other request hears why it is refused', async () => {
+test('SIGTERM under load loses no run that has begun, and every other request gets the reason of its refusal', async () => {
   await using server = await serve()
   const { url, token, child, ended } = server
   const begun = await Promise.all(

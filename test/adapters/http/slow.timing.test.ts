@@ -48,7 +48,7 @@ test('a connection with nothing to say is closed', async () => {
   await once(socket, 'close')
 })
 
-test('a client that reads nothing makes its own guest wait, and nobody else', async () => {
+test('a client that reads nothing makes only its own guest wait', async () => {
   await using here = await serveHere()
   const { lazaret } = here.engine
   const code = 'yes | head -c 9000000; exec sleep 87001'

@@ -26,7 +26,7 @@ const recordOf = (name: string, token: string): TokenRecord => ({
 const [ada, bob] = [recordOf('ada', adaToken), recordOf('bob', bobToken)]
 const clock = { ...systemClock, every: () => () => undefined }
 
-test('a path that breaks on the way to the file is no end of the server, and is said once', () => {
+test('a broken path to the file does not end the server, and is reported once', () => {
   const folder = join(root, 'config')
   mkdirSync(folder)
   const path = join(folder, 'tokens.json')

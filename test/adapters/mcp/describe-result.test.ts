@@ -80,7 +80,7 @@ test('displays of megabytes keep no loop, whether they are pictures or not', asy
   ])
 })
 
-test('each way to end is told, as data that fits its schema and as text', () => {
+test('each way to end is described, as data that fits its schema and as text', () => {
   const error = { name: 'TypeError', message: 'no', line: 3, column: 2, stack: 'at 3' }
   const told: [RunResult['outcome'], string, boolean][] = [
     [{ kind: 'completed', exitCode: 0 }, 'The program ended well and printed nothing.', false],
@@ -131,7 +131,7 @@ test('a picture is one only if it begins like one; what else is shown is text', 
   ])
 })
 
-test('a program that shows more pictures than a client takes is told so', () => {
+test('a result says if the program showed more pictures than a client takes', () => {
   const displays = Array.from({ length: 20 }, () => ({ 'image/png': png }))
   const { content, structuredContent } = describeResult(exampleResult({ displays }))
   assert.equal(content.filter(({ type }) => type === 'image').length, 8)
@@ -176,7 +176,7 @@ test('what a program prints letter by letter is sent a few times a second, compl
   )
 })
 
-test('a file of tokens names who may connect, and a mistake in it is named without the token', () => {
+test('a file of tokens names the clients that may connect, and an error in it is reported without the token', () => {
   const entries = parseTokens('# people\nada:0123456789abcdef\r\n\nbob:fedcba98:7654321\n')
   assert.equal(findClient(entries, 'Bearer 0123456789abcdef'), 'ada')
   assert.equal(findClient(entries, 'bearer fedcba98:7654321'), 'bob')

@@ -103,7 +103,7 @@ test('pages of a browser, strange hosts, paths, methods and bodies are turned aw
   assert.ok(!Object.keys(headers).some((name) => name.startsWith('access-control')))
 })
 
-test('with tokens only those who have one are served, each under its own name', async () => {
+test('with tokens only clients that have one are served, each under its own name', async () => {
   await using service = await serve(tokens)
   for (const authorization of [
     '',
@@ -125,7 +125,7 @@ test('with tokens only those who have one are served, each under its own name', 
   assert.deepEqual(clients, ['bob', 'ada'])
 })
 
-test('nobody cancels a call of another client, whatever session they name', async () => {
+test('no client cancels a call of another, whatever session it names', async () => {
   await using service = await serve(tokens)
   const as = (token: string) => ({ authorization: `Bearer ${token}`, 'mcp-session-id': 'shared' })
   const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 5 } }
@@ -156,7 +156,7 @@ test('twenty clients of both eras are served at one time, each with its own resu
   )
 })
 
-test('a client that reads nothing makes its own program wait, and nobody else', async () => {
+test('a client that reads nothing makes only its own program wait', async () => {
   await using service = await serve()
   const body = JSON.stringify({
     ...call({ language: 'shell', code: 'yes | head -c 9000000; sleep 62000' }),

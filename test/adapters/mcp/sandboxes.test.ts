@@ -225,7 +225,7 @@ test('a client has so many sandboxes and no more; others have theirs', { skip },
   await create(ada)
 })
 
-test('a sandbox that nobody uses ends, and its handle with it', { skip }, async () => {
+test('an unused sandbox ends, and its handle with it', { skip }, async () => {
   await using served = await serve({ perClientMax: 1, idleMs: 50 })
   await using ada = await connect(modern, { url: served.url, token: tokenOf('ada') })
   const sandbox_id = await create(ada)

@@ -97,7 +97,7 @@ test('with enforce what is high does not run, and says why', async () => {
   assert.notEqual((await connection.execute({ language: 'python', code: 'import socket' })).isError, true)
 })
 
-test('with off nobody reads what is executed', async () => {
+test('with mode off, executed code is not read', async () => {
   await using service = await serve('off')
   await using connection = await connect('modern', service)
   const { structuredContent } = await connection.execute(risky)

@@ -55,7 +55,7 @@ describe('memory has an end', () => {
     assert.equal(output, 'true')
   })
 
-  test('when there is too little for an input or an emit, the program is told', async () => {
+  test('a program notices if there is too little memory for an input or an emit', async () => {
     const source = `const hold = [], seen = new Set()
       try { for (;;) hold.push('x'.repeat(1e4) + hold.length) } catch {}
       try { read_input() } catch (e) { seen.add(e === null || /^out of memory/.test(e.message)) }

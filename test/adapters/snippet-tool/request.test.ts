@@ -73,7 +73,7 @@ describe('a request', () => {
     })
   })
 
-  test('may have fields that nobody knows', async () => {
+  test('may have unknown fields', async () => {
     const limits = { wall_ms: 5000, memory_mb: 'x', output_kb: 1 }
     const request = { source: 'emit(1)', limits, input: 'x', sources: null, language: 7, wall_ms: -1 }
     assert.deepEqual(await runSnippet(request as never), { output: '1' })
@@ -183,7 +183,7 @@ describe('clock and randomness', () => {
     assert.ok(before <= first && first < second && second <= Date.now(), output)
   })
 
-  test('real numbers differ from run to run, by a clock that stands', async () => {
+  test('real random numbers differ from run to run, even with a fixed clock', async () => {
     const runs = Array.from({ length: 20 }, () =>
       runSnippet({ source: `${dice}; emit(Date.now())`, randomness: 'real' }),
     )

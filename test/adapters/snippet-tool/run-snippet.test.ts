@@ -224,7 +224,7 @@ describe('threads', () => {
     }
   })
 
-  test('whoever still runs when they are ended is told', async () => {
+  test('snippets that still run when the threads are ended are rejected', async () => {
     const all = Array.from({ length: 20 }, () => runSnippet({ source: endless, limits: calm }))
     const ends = Promise.allSettled(all)
     await warmUpOrEnd()
@@ -268,7 +268,7 @@ describe('threads', () => {
     for (const { stdout } of await Promise.all(children)) assert.equal(stdout, 'ended\n')
   })
 
-  test('nothing starts that nobody asked for', { skip }, async () => {
+  test('nothing starts without a request', { skip }, async () => {
     const program = `import { readdirSync } from 'node:fs'
       const before = readdirSync('/proc/self/task').length
       await import('${library}')
@@ -279,16 +279,20 @@ describe('threads', () => {
     assert.equal(stdout, '0\n')
   })
 
-  test('where WebAssembly is refused everybody is told, and nobody waits for ever', { skip }, async () => {
-    const program = `import { runSnippet } from '${builtLibrary}'
+  test(
+    'where WebAssembly is refused every caller gets an error, and nobody waits for ever',
+    { skip },
+    async () => {
+      const program = `import { runSnippet } from '${builtLibrary}'
       const all = Array.from({ length: 20 }, () => runSnippet({ source: 'emit(1)' }))
       const ends = await Promise.allSettled(all)
       console.log(ends.map(({ reason }) => reason?.code).join())`
-    const { stdout } = await run(process.execPath, ['--jitless', '--input-type=module', '-e', program], {
-      timeout: 30_000,
-    })
-    assert.equal(stdout, `${Array(20).fill('WORKER_LOST').join()}\n`)
-  })
+      const { stdout } = await run(process.execPath, ['--jitless', '--input-type=module', '-e', program], {
+        timeout: 30_000,
+      })
+      assert.equal(stdout, `${Array(20).fill('WORKER_LOST').join()}\n`)
+    },
+  )
 
   test('a failure to load the engine is not for ever', async () => {
     const program = `import { runSnippet } from '${library}'

@@ -104,7 +104,7 @@ test('it can be stopped', async () => {
   await assert.rejects(snippetTool.run({ source: 'for (;;);' }, { signal }), { message: 'enough' })
 })
 
-test('who writes asynchronous code is told what is missing', async () => {
+test('asynchronous code gets an error that says what is missing', async () => {
   for (const source of [
     'async function main() { emit(1) } main()',
     'emit(await 1)',

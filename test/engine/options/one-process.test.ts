@@ -16,7 +16,7 @@ test('a run of one process begins in a worker that waited, and cannot fork', { s
   assert.equal(value, 'refused')
 })
 
-test('a second process is refused or ends the run, whoever counts, and the last allowed one goes on', async () => {
+test('a second process is refused or ends the run, whatever counts, and the last allowed one continues', async () => {
   const lasting = `import os, time
 if os.fork() == 0:
   time.sleep(30)

@@ -15,7 +15,7 @@ const listen = (events: LazaretEvent[], options: LazaretOptions = {}): Lazaret =
 const told = (events: readonly LazaretEvent[]) =>
   events.filter(({ type }) => type !== 'protection-lowered' && type !== 'leftovers-removed')
 
-test('a run starts and ends, with who asked, how it ended and what it used', async () => {
+test('a run starts and ends, with its client, its outcome and its usage', async () => {
   const events: LazaretEvent[] = []
   await using lazaret = listen(events, { ceilings: { wallMs: 300 } })
   const { id, usage } = await lazaret.run({

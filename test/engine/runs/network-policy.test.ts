@@ -79,7 +79,7 @@ describe('a run whose network is a policy', { skip: needsNamespaces }, () => {
       assert.equal(other.stdout.trim(), 'ECONNREFUSED')
     })
 
-  it('is told what was refused, and which rule was missing', async () => {
+  it('reports what was refused, and which rule was missing', async () => {
     const code = `
 import socket
 for host in ('evil.example', 'EVIL.example', '1.1.1.1'):

@@ -106,7 +106,7 @@ asyncio.run(main())'`,
 }
 
 describe('programs in a network that is a policy', { skip: obstacle }, () => {
-  it('reach what a rule names, by TLS that nobody opens, and fail at once without one', async () => {
+  it('reach what a rule names, over TLS that stays encrypted, and fail at once without a rule', async () => {
     await using sandbox = await lazaret.sandbox({
       network: { allow: [`localhost:${port}`] },
       files: { 'ca.pem': certificate },

@@ -38,7 +38,7 @@ os.link('real/file', 'hard')`
   assert.deepEqual(await collectAfter(code, named), { texts: {}, isComplete: true })
 })
 
-test('pipes and sockets are left alone, and nobody waits for them', async () => {
+test('pipes and sockets are left alone and block nothing', async () => {
   const code = `${prelude}
 os.mkfifo('pipe')
 try: socket.socket(socket.AF_UNIX).bind('socket')
@@ -103,7 +103,7 @@ write('z')`
   assert.deepEqual({ texts, isComplete }, { texts: { a: 'own', z: 'own' }, isComplete: false })
 })
 
-test('names with newlines, control characters and the words of other languages come as they are', async () => {
+test('names with newlines, control characters and words of other languages arrive unchanged', async () => {
   const names = [
     'new\nline',
     '\u001b]0;title\u0007',
@@ -168,7 +168,7 @@ const opensFolders = guests.level === 'restricted'
 /** And where guests have the service's uid there, what they say of modes is ignored. */
 const ignoresModes = opensFolders && process.geteuid?.() !== 0
 
-test('what nobody may read is left out, and said to be', async () => {
+test('unreadable files are left out, and reported', async () => {
   const code = `${prelude}
 write('open')
 write('closed')

@@ -35,7 +35,7 @@ take(1)`
 const whose = { cell: 'a cell', own: 'a process' } as const
 
 for (const kind of ['cell', 'own'] as const) {
-  test(`a socket that lingers, sent over the channel of ${whose[kind]}, keeps nobody waiting`, async () => {
+  test(`a socket that lingers, sent over the channel of ${whose[kind]}, does not block`, async () => {
     await using cell = await ChannelCell.open({}, true)
     const guest = cell.spawn(sendLingering, { channel: kind })
     await guest.spawned

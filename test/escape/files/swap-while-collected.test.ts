@@ -26,7 +26,7 @@ for turn in range(3):
 for _ in range(3): os.read(ready[0], 1)
 os._exit(0)`
 
-test('what is exchanged under our feet brings only what the guest itself wrote, and nobody waits for a pipe', async () => {
+test('files that are exchanged during collection bring only what the guest wrote, and a pipe does not block', async () => {
   for (let turn = 0; turn < 15; turn++) {
     const { files, outcome } = await guests.run({
       ...python,

@@ -48,7 +48,7 @@ test('nothing is alive within a second, and the next host sweeps the rest', asyn
   assert.deepEqual(listCgroups(new RegExp(`/lazaret-\\d+-${pid}-`)), [])
 })
 
-test('destroy() amid all kinds of work ends it, and whoever waited hears of it', async () => {
+test('destroy() during all kinds of work ends it, and every waiting call gets an error', async () => {
   const before = new Set(listDescendants(process.pid).map(({ pid }) => pid))
   const sandbox = await guests.lazaret.sandbox()
   await sandbox.exec('(setsid sleep 300 &) ; for i in 1 2 3 4 5; do (while :; do :; done) & done')

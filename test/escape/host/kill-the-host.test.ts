@@ -60,7 +60,7 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
   })
 }
 
-test('after SIGKILL of the host a nursery that somebody has stopped is dead as well', async () => {
+test('after SIGKILL of the host a stopped nursery is dead as well', async () => {
   const { host, processes } = await startHost()
   const nursery = processes.find(({ name }) => name === 'nursery')
   assert.ok(nursery !== undefined)

@@ -127,7 +127,7 @@ const roads: Readonly<Record<string, () => void>> = {
 }
 
 for (const [road, prepare] of Object.entries(roads)) {
-  test(`packages above are ${road}: they are passed over, and that is said`, () => {
+  test(`packages above are ${road}: they are not used, and the refusal says so`, () => {
     prepare()
     const { bun: found, acorn, why } = look()
     assert.deepEqual([found, acorn], [null, ''])

@@ -200,7 +200,7 @@ test('a program of our own in a folder as /tmp is counts', () => {
   assert.equal(new Toolchains().python()?.version, '3.11.0')
 })
 
-test('what was passed over is said, and that it can be named', () => {
+test('the refusal says which interpreter was not used, and that it can be named', () => {
   process.env['PATH'] = roads['a folder that everybody can write']?.() ?? ''
   const toolchains = new Toolchains()
   toolchains.python()

@@ -83,6 +83,6 @@ const changeLinks = async (): Promise<void> => {
 
 if (!hasNoSockets)
   test(
-    'python: the netlink that stays changes no link, address or route, and hears nothing of the host',
+    'python: the allowed netlink changes no link, address or route, and receives nothing of the host',
     changeLinks,
   )

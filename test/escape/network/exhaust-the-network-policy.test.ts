@@ -285,7 +285,7 @@ one.recv(1)`)
     await gone
   })
 
-  it('lets no stranger in that finds its name, and silent ones keep nobody out', async () => {
+  it('lets no stranger in that finds its name, and silent connections keep nobody out', async () => {
     await using sandbox = await PolicySandbox.open({ allow: ['good.test'] }, async () => ['8.8.8.8'])
     const { name } = sandbox.machine.relays.process ?? {}
     const stranger = `

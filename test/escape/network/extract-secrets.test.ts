@@ -214,7 +214,7 @@ print(status(say('PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n')))`
     assert.equal(api.last.headers['accept-encoding'], 'identity')
   })
 
-  it('does not have it sent to a host with a certificate that nobody trusts', async () => {
+  it('does not send it to a host with an untrusted certificate', async () => {
     const answer = await run(`print(say(ask(host='localhost:${impostor.port}'), port=${impostor.port}))`)
     assert.match(answer, /^HTTP\/1\.1 502 /)
     assert.match(answer, /could not be reached: [A-Z_]+\./)

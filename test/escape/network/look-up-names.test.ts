@@ -62,7 +62,7 @@ print(json.dumps(answered))`
 
 const input = { servers, port, host: 'lazaret-attack.example' }
 
-test('python: nobody answers a question for a name, and none arrives', async () => {
+test('python: a lookup of a name gets no answer and reaches nobody', async () => {
   const { outcome, stdout, stderr } = await guests.run({ ...python, code, input, limits: { wallMs: 60_000 } })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
   assert.equal(stdout, '[]\n')
@@ -85,7 +85,7 @@ const javascript = `
   process.exit(0)`
 
 for (const runtime of [bun, node]) {
-  test(`${runtime.runtime}: nobody answers a question for a name, and none arrives`, async () => {
+  test(`${runtime.runtime}: a lookup of a name gets no answer and reaches nobody`, async () => {
     const { stdout, stderr } = await guests.run({
       ...runtime,
       code: javascript,

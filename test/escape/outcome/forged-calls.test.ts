@@ -173,7 +173,7 @@ test('a guest that opens more calls than are taken at once waits, and no more of
   assert.equal(open, 1025)
 })
 
-test('large arguments that nobody answers are not read on and on', async () => {
+test('the host stops reading large arguments of unanswered calls', async () => {
   let bytes = 0
   const request: RunRequest = {
     ...python,

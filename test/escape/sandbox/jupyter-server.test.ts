@@ -64,20 +64,24 @@ async function takeOver(jupyter: JupyterServer): Promise<void> {
   }
 }
 
-test('who answers in its place learns no token and no cookie, and gives none', { skip }, async () => {
-  await withJupyter(async ({ jupyter }) => {
-    await takeOver(jupyter)
-    const right = { authorization: `token ${jupyter.token}`, cookie: 'session=secret' }
-    const told = await (await visit(`${jupyter.url}echo?token=${jupyter.token}&other=1`, right)).text()
-    assert.match(told, /^GET \/echo\?other=1 HTTP/)
-    assert.doesNotMatch(told, new RegExp(`${jupyter.token}|session|secret`))
-    const answer = await visit(`${jupyter.url}cookies`, right)
-    assert.equal(answer.status, 200)
-    assert.deepEqual([answer.headers.getSetCookie(), answer.headers.get('clear-site-data')], [[], null])
-  })
-})
+test(
+  'a process that answers in its place learns no token and no cookie, and sets none',
+  { skip },
+  async () => {
+    await withJupyter(async ({ jupyter }) => {
+      await takeOver(jupyter)
+      const right = { authorization: `token ${jupyter.token}`, cookie: 'session=secret' }
+      const told = await (await visit(`${jupyter.url}echo?token=${jupyter.token}&other=1`, right)).text()
+      assert.match(told, /^GET \/echo\?other=1 HTTP/)
+      assert.doesNotMatch(told, new RegExp(`${jupyter.token}|session|secret`))
+      const answer = await visit(`${jupyter.url}cookies`, right)
+      assert.equal(answer.status, 200)
+      assert.deepEqual([answer.headers.getSetCookie(), answer.headers.get('clear-site-data')], [[], null])
+    })
+  },
+)
 
-test('what is no answer is told as that, and the port goes on', { skip }, async () => {
+test('an invalid answer is reported as such, and the port continues', { skip }, async () => {
   await withJupyter(async ({ jupyter }) => {
     await takeOver(jupyter)
     const right = { authorization: `token ${jupyter.token}` }

@@ -48,7 +48,7 @@ time.sleep(60)`
   await target.requireUnharmed()
 })
 
-test('memory beyond the limit costs whoever takes it', async () => {
+test('memory beyond the limit ends only those who take it', async () => {
   await using target = await openTarget(guests, { limits: { memoryBytes: 128 * MiB, diskBytes: 16 * MiB } })
   const { begun, ended } = startAttack(
     target,
@@ -80,7 +80,7 @@ test(
   },
 )
 
-test('full file systems, by bytes and by names, are an error of whoever writes', async () => {
+test('full file systems, by bytes and by names, are an error only for those who write', async () => {
   await using target = await openTarget(guests, { limits: { diskBytes: 2 * MiB } })
   const fill = `for d in /workspace /tmp /dev/shm; do head -c 8M /dev/zero > $d/bytes; done 2>/dev/null
 rm /tmp/bytes; (n=0; while : > /tmp/$n; do n=$((n + 1)); done) 2>/dev/null; echo full`

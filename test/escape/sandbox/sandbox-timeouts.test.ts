@@ -42,7 +42,7 @@ test('sessions of their own, double forks, ignored signals and a shell that beca
   await target.requireUnharmed()
 })
 
-test('nobody gives up adopting its descendants, or starts a process beside itself', async () => {
+test('no command stops adopting its descendants, or starts a process beside itself', async () => {
   await using target = await openTarget(guests)
   const code = `${pythonSyscalls}
 import time

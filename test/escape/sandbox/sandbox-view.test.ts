@@ -113,7 +113,7 @@ test('a HOME that was put somewhere else leads no later mount astray', async () 
   assert.match((await sandbox.exec('echo still; ls -d ~')).stdout, /^still\n\/home\/guest\n/)
 })
 
-test('HOME, /run and /var take from the sandbox’s disk and memory, and from nobody else’s', async () => {
+test('HOME, /run and /var use only the sandbox’s own disk and memory', async () => {
   await using small = await lazaret.sandbox({
     limits: { memoryBytes: 64 * 1024 * 1024, diskBytes: 8 * 1024 * 1024 },
   })

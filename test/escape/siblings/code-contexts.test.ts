@@ -155,7 +155,7 @@ print(json.dumps(seen))`
     await sandbox.deleteCodeContext(context.id)
   })
 
-  test('a fork that outlives the code speaks for nobody', async () => {
+  test('messages of a fork that outlives the code do not count', async () => {
     const context = await sandbox.createCodeContext()
     const { outcome, value } = await context.runCode('import os\nchild = os.fork()\nchild > 0')
     assert.deepEqual([outcome.kind, value], ['completed', true])

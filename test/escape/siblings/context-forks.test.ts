@@ -178,7 +178,7 @@ harness.fork = pass_off`),
     await remove(sandbox, origin, outsider)
   })
 
-  test('code that forks itself during its run speaks for nobody', async () => {
+  test('messages of a fork that code makes during its run do not count', async () => {
     await using both = await forked(sandbox, 'import os\nx = 1')
     const { value, stdout } = await both.fork.runCode(
       'pid = os.fork()\nif pid == 0: x = 2\nelse: os.waitpid(pid, 0)\nprint("said")\nx',

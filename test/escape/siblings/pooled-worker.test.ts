@@ -115,7 +115,7 @@ const all = [
 ]
 
 for (const { guest, habits } of all) {
-  test(`${guest.runtime}: what a run leaves behind is nowhere in the next five, which waited meanwhile`, async () => {
+  test(`${guest.runtime}: what a run leaves behind is in none of the next five workers, which were parked during it`, async () => {
     await warmUpFor(guests.lazaret, { ...guest, code: '' }, 6)
     const left = await guests.run({ ...guest, code: `${habits.leave}${habits.look}` })
     // Whoever looks does find it, where it is.

@@ -21,7 +21,7 @@ function listen(heard: string[]) {
   return { listener, onFailure: () => void heard.push('failed') }
 }
 
-test('a process that could not be started is forgotten, and nobody waits to write to it', async () => {
+test('a process that could not be started is forgotten, and writes to it do not wait', async () => {
   const heard: string[] = []
   const guests = new CellGuests(() => undefined)
   guests.add(1, listen(heard))
@@ -33,7 +33,7 @@ test('a process that could not be started is forgotten, and nobody waits to writ
   assert.deepEqual(heard, ['failed'])
 })
 
-test('a process of a cell that is gone is lost, and nobody waits to write to it', async () => {
+test('a process of a cell that is gone is lost, and writes to it do not wait', async () => {
   const heard: string[] = []
   const guests = new CellGuests(() => undefined)
   guests.lose()

@@ -290,7 +290,7 @@ describe('the launcher', () => {
       await assertNothingLeft(launcher, pid1)
     })
 
-    it('does not put a file outside what guests can write, nor through `..`', async () => {
+    it('puts no file where guests cannot write, and none through `..`', async () => {
       for (const path of [
         '/etc/passwd',
         '/usr/bin/sh',
@@ -463,7 +463,7 @@ describe('the launcher', () => {
       )
     })
 
-    it('ends when the stub is told so by a single byte, and the stub says what it used', async () => {
+    it('ends if the stub receives a single byte, and the stub reports its usage', async () => {
       await using cell = await useLauncher(machine)
       const { launcher, plan } = cell
       const pid1 = await build(launcher, plan.records)

@@ -22,7 +22,7 @@ test('what waits is sent in its order as room is given, whole and once, and the 
   assert.equal(ends, 1)
 })
 
-test('nobody waits for what was abandoned, and nothing of it is sent', async () => {
+test('abandoned bytes are not sent, and nobody waits for them', async () => {
   const sent: Uint8Array[] = []
   const inlet = new Inlet({ send: (bytes) => void sent.push(bytes), end: () => undefined })
   const writes = [inlet.write(Buffer.alloc(inletCreditBytes)), inlet.write(Buffer.from('a'))]

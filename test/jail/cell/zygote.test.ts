@@ -498,7 +498,7 @@ describe('a zygote', { skip: python === null }, () => {
     await assert.rejects(zygote.build(defaultLimits), { code: 'CELL_FAILED' })
   })
 
-  it('hangs up on everybody who does not know its secret, and is kept from nothing by them', async () => {
+  it('disconnects everybody who does not know its secret, and is not disturbed by them', async () => {
     await using zygote = await open(machine, [])
     const stranger = connect({ path: `\0${zygote.name}` })
     const heard: Buffer[] = []

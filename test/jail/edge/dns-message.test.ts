@@ -51,7 +51,7 @@ test('names that are none have no name, and answers are no questions', () => {
   assert.equal(readQuestion(ask(Array.from({ length: 130 }, () => 'a'))), 'malformed')
 })
 
-test('whatever bytes come, there is an answer of bounded length or none, and never a name that is none', () => {
+test('whatever bytes arrive, there is a bounded answer or none, and never an invalid name', () => {
   const random = seededRandom(22)
   const below = (end: number) => Math.floor(random() * end)
   for (let round = 0; round < 200_000; round++) {

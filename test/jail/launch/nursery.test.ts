@@ -171,7 +171,7 @@ describe('the nursery', () => {
     assert.ok(nursery.isStanding)
   })
 
-  it('hangs up on a greeting that is none, on a second one for one place, and goes on', async () => {
+  it('disconnects an invalid greeting and a second one for the same socket, and continues', async () => {
     const nursery = await raise()
     const say = async (bytes: Uint8Array): Promise<Buffer> => {
       const socket = connect({ path: `\0${nursery.name}` })
@@ -277,7 +277,7 @@ describe('when a nursery dies', () => {
     assert.ok(nursery.isLost)
   })
 
-  it('whoever takes its name is told nothing of a run', async () => {
+  it('a process that takes its name learns nothing about a run', async () => {
     const nursery = await raise()
     process.kill(nursery.pid as number, 'SIGKILL')
     // Without a turn of the event loop, so that this host does not know yet.

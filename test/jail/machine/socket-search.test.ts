@@ -50,7 +50,7 @@ test('a folder that is too large to be looked through is not taken for one witho
   assert.deepEqual(late, { what: 'takes more than 250 ms to look through', path: folder })
 })
 
-test('others have their turns of the event loop meanwhile', async () => {
+test('other work gets turns of the event loop during the search', async () => {
   const folder = makeFolder('turns')
   let now = 0
   const slow = { ...systemClock, now: () => (now += 6) }
@@ -61,7 +61,7 @@ test('others have their turns of the event loop meanwhile', async () => {
   assert.ok(turns > 0)
 })
 
-test('a folder that can be entered and not listed is refused, and one that is closed is nobody’s', async () => {
+test('a folder that can be entered but not listed is refused; a closed one is allowed', async () => {
   const folder = makeFolder('closed')
   const isRoot = process.getuid?.() === 0
   chmodSync(join(folder, 'down'), 0o100)

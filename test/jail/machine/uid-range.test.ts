@@ -129,7 +129,7 @@ test('a whole free block is claimed for as long as one of its ids is reserved', 
 })
 
 test(
-  'a block in which somebody lives is not handed out, but its ids can be reserved',
+  'a block with a process in it is not handed out, but its ids can be reserved',
   { skip: asRoot },
   async () => {
     const range = freshRange(2)
@@ -204,7 +204,7 @@ test('ids are claimed in the next folder where the first cannot be written to', 
   await assert.rejects(other.take(), { code: 'JAIL_UNAVAILABLE', message: /All 256 ids/ })
 })
 
-test('a machine without such a folder is told what it lacks', async () => {
+test('a machine without such a folder gets an error that names it', async () => {
   await using ids = new UidAllocator(freshRange(1), ['/proc/lazaret'])
   await assert.rejects(ids.take(), { code: 'JAIL_UNAVAILABLE', message: /cannot be claimed/, hint: /\/run/ })
 })

@@ -12,7 +12,7 @@ const lists = allowLists(false)
 const usual = { architecture: 'x64', memoryHeldByCgroup: true } as const
 
 describe('every allowlist', () => {
-  it('gives for each value its name, its use and who needs it, and for the others why they are refused', () => {
+  it('lists for each value its name, its use and its users, and for the others why they are refused', () => {
     for (const { calls, reason, allowed } of lists) {
       const name = calls.map((call) => call.name).join(', ')
       assert.match(reason, /^[A-Z].{10,}\.$/, name)

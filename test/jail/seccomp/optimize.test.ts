@@ -62,7 +62,7 @@ test('a target that is further away than a comparison can jump is still reached'
   assert.equal(runFilter(optimized, { number: steps, auditArchitecture }), 7)
 })
 
-test('a word is loaded and compared once on each way', () => {
+test('a word is loaded and compared once on each path', () => {
   const program = [load(16), ifEqual(1, 0, 2), load(16), ifEqual(1, 1, 0), answer(1), answer(2)]
   assert.deepEqual(optimize(program), [load(16), ifEqual(1, 1, 0), answer(1), answer(2)])
 })

@@ -7,7 +7,7 @@ import { Displayed } from '../../../src/runtimes/displays/displayed.ts'
 const text = (content: string) => ({ 'text/plain': content })
 const texts = (displayed: Displayed) => displayed.bundles.map((bundle) => bundle['text/plain'])
 
-test('an update takes the place of what has its id, wherever it stands, and the others stay', () => {
+test('an update replaces the display with its id, wherever it is, and the others stay', () => {
   const displayed = new Displayed(1000)
   displayed.add(text('a'), 1, { displayId: 'one' })
   displayed.add(text('b'), 1, {})

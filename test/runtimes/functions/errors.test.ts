@@ -78,7 +78,7 @@ seen`,
     assert.deepEqual(value, [256, 16_384], stderr)
   })
 
-  test(`${name}: what cannot cross is refused, each way, with a word of what it is`, async () => {
+  test(`${name}: what cannot cross is refused, each way, with a description of it`, async () => {
     let calls = 0
     const { value, stderr } = await call(
       {

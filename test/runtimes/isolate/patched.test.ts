@@ -115,7 +115,7 @@ test('the text of a security error makes no security error', async () => {
   }
 })
 
-test('a program out of stack is told so by errors of its own, and goes on', async () => {
+test('a program that runs out of stack gets its own engine’s error, and continues', async () => {
   const source = `
     const names = new Set()
     const calls = [() => console.log('a'), () => require('uuid'), () => require('fs'), () => crypto.randomUUID(),

@@ -104,7 +104,7 @@ test('a static import of a module of Node is refused', async () => {
   assert.equal(ended.kind, 'security')
 })
 
-test('what does not compile is told with its place', async () => {
+test('a syntax error is reported with its place', async () => {
   const ended = await run({ code: 'const a = 1\nconst b = = 2' })
   assert.deepEqual(ended, {
     state: 'failed',

@@ -81,7 +81,7 @@ describeEngines('The completion value', (run) => {
     )
   })
 
-  test('awaits what stands at the top level', async () => {
+  test('awaits promises at the top level', async () => {
     const { value } = await run(
       'const a = await Promise.resolve(3)\nlet b = 0\nfor await (const x of [a, 4]) b += x\nb',
     )

@@ -94,7 +94,7 @@ describeEngines('The console', (run) => {
     assert.equal(stdout.length, 100_001)
   })
 
-  test('goes on when nobody reads what it writes', async () => {
+  test('continues if nobody reads what it writes', async () => {
     const { value, exitCode } = await run("require('fs').closeSync(1); console.log('lost'); 5")
     assert.deepEqual([value, exitCode], [5, 0])
   })

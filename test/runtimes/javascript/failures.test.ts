@@ -58,7 +58,7 @@ describeEngines('A program that fails', (run) => {
     assert.deepEqual([error?.phase, error?.line, error?.column], ['syntax', 2, 14])
   })
 
-  test('by code nested 200,000 levels deep is told that it does not compile', async () => {
+  test('by code nested 200,000 levels deep is a syntax error', async () => {
     for (const start of ['', 'await 0;']) {
       const { error, exitCode } = await run(start + '('.repeat(200_000) + '1' + ')'.repeat(200_000))
       assert.deepEqual(

@@ -41,7 +41,7 @@ for (const [name, engine] of Object.entries({ bun, node })) {
     }
 
     for (const [code, line] of mistakes) {
-      test(`that do not compile are told so, and nothing of them runs: ${code}`, async () => {
+      test(`that do not compile are syntax errors, and nothing of them runs: ${code}`, async () => {
         const { outcome, stdout } = await guests.run({ ...engine, code })
         assert.equal(outcome.kind, 'syntax-error')
         assert.ok('error' in outcome && outcome.error.line === line, JSON.stringify(outcome))

@@ -92,7 +92,7 @@ describeEngines('TypeScript', (run) => {
     })
   }
 
-  test('a decorator in the standard form is told which meaning decorators have', async () => {
+  test('a decorator in the standard form gets an error that says which meaning decorators have', async () => {
     const code = `function log(value: Function, context: ClassMethodDecoratorContext) {
   return function (this: unknown) { return 'replaced' }
 }

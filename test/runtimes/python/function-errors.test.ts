@@ -92,7 +92,7 @@ test('an error of such a class that nobody catches is printed as any other', asy
   }
 })
 
-test('limits are told apart: a call that takes too long is a TimeoutError, one too many is not', async () => {
+test('limits are distinguished: a call that takes too long is a TimeoutError, one too many is not', async () => {
   const value = await valueOf(
     `seen = []
 for attempt in (never, echo):
@@ -169,7 +169,7 @@ test('an answer nested as deeply as values go arrives', async () => {
   assert.equal(value, 900)
 })
 
-test('a program that closes the descriptor is told at its next call', async () => {
+test('a program that closes the descriptor gets an error at its next call', async () => {
   const { outcome } = await run(`import os\necho(1)\nos.close(3)\necho(2)`)
   assert.equal(outcome.kind, 'completed', 'without the descriptor the error cannot be told either')
   const { stderr } = await run(`import os\nos.close(3)\necho(2)`)

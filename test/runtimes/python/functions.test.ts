@@ -102,7 +102,7 @@ async def main(number):
   )
 })
 
-test('an error reaches the one who awaits', async () => {
+test('an error reaches the code that awaits', async () => {
   assert.deepEqual(
     await valueOf(
       `import asyncio
@@ -227,7 +227,7 @@ seen`),
   )
 })
 
-test('a signal handler that calls while its thread waits for an answer is told that it cannot', async () => {
+test('a signal handler that calls while its thread waits for an answer gets an error', async () => {
   const value = await valueOf(`import signal
 seen = []
 def call(*_):

@@ -61,7 +61,7 @@ for (const [space, options] of spaces) {
     assert.deepEqual(Buffer.concat(bytes), Buffer.from([0xe6, 0xbc, 0xa2, 0xff]))
   })
 
-  test(`whoever stops reading ends the command: ${space}`, async () => {
+  test(`a reader that stops ends the command: ${space}`, async () => {
     const started = 'sleep 67.5 & echo begun; touch /workspace/alive; sleep 67.5; echo never'
     for await (const event of sandbox.execStream(started, options)) if (event.type === 'stdout') break
     const { stdout } = await sandbox.exec('until ! pgrep -f "^sleep 67[.]5$"; do sleep 0.01; done; echo gone')

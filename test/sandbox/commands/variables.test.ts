@@ -34,7 +34,7 @@ for (const [what, command] of Object.entries(ways))
     assert.equal((await session.exec('echo $LATER')).stdout, '2\n')
   })
 
-test('what else a command has changed is kept, and so is what setEnvVars() has set meanwhile', async () => {
+test('other changes of a command are kept, and so are variables that setEnvVars() has set in the meantime', async () => {
   const session = await sandbox.createSession()
   await session.exec('export LIST_OF=one; declare -rx FIXED=1')
   await sandbox.setEnvVars({ SHARED: 'all' })

@@ -72,7 +72,7 @@ await describeContexts((sandbox) => {
     await sandbox.deleteCodeContext(context.id)
   })
 
-  test('what does not hear an interruption is ended, and says so; the next code finds a fresh context', async () => {
+  test('code that ignores an interruption is ended, and the result says so; the next code finds a fresh context', async () => {
     const context = await sandbox.createCodeContext()
     await valueOf(context.runCode('x = 1'))
     const deaf = 'import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass'
@@ -83,7 +83,7 @@ await describeContexts((sandbox) => {
     await sandbox.deleteCodeContext(context.id)
   })
 
-  test('an interpreter that ends itself is told of, and the next code finds a fresh context', async () => {
+  test('an interpreter that ends itself is reported, and the next code finds a fresh context', async () => {
     const ends = { python: 'import os; os._exit(3)', javascript: 'process.exit(3)' } as const
     for (const [language, code] of Object.entries(ends) as ['python' | 'javascript', string][]) {
       const context = await sandbox.createCodeContext({ language })
@@ -204,7 +204,7 @@ await describeContexts((sandbox) => {
     await assert.rejects(sandbox.runCode('1', { context: 'mine' }), { code: 'CONTEXT_GONE' })
   })
 
-  test('a context that ran out of its memory is told of, and its neighbour lives on', async () => {
+  test('a context that ran out of memory is reported, and its neighbour continues', async () => {
     const limits = { memoryBytes: 128 * MiB }
     const [one, other] = await Promise.all([
       sandbox.createCodeContext({ limits }),

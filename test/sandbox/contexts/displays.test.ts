@@ -23,7 +23,7 @@ await describeContexts(
       ])
     })
 
-    test('python: an update of what earlier code showed is told as one, and is the result of this code', async () => {
+    test('python: an update of an earlier display is reported as an update, and belongs to the result of this code', async () => {
       await valueOf(sandbox.runCode('h = display("one", display_id=True)'))
       const { displays } = await sandbox.runCode('h.update("two")')
       assert.deepEqual(displays, [plain("'two'")])
@@ -46,7 +46,7 @@ await describeContexts(
       assert.deepEqual(cleared, [false, true, true])
     })
 
-    test('python: plotly is told to give its MIME type, unless the caller says otherwise', async () => {
+    test('python: plotly shows its own MIME type, unless the caller sets another renderer', async () => {
       const read = 'import os; os.environ["PLOTLY_RENDERER"]'
       assert.equal(await valueOf(sandbox.runCode(read)), 'plotly_mimetype')
       await sandbox.setEnvVars({ PLOTLY_RENDERER: 'svg' })

@@ -74,7 +74,7 @@ test('an end that is read after the kill keeps no state', async () => {
   assert.match(note ?? '', /did not stop when it was interrupted/)
 })
 
-test('code is over though nobody can say any more what it has used', async () => {
+test('code is over even if its usage can no longer be read', async () => {
   let reads = 0
   const { entry, listener } = begin(() => {
     if (reads++ > 0) throw new Error('ENOENT')

@@ -30,7 +30,7 @@ const options = {
 
 await describeContexts(
   (sandbox) => {
-    test('a context and its code are told of, with how they ended', async () => {
+    test('a context and its code are reported, with how they ended', async () => {
       const context = await sandbox.createCodeContext({ id: 'told' })
       events.length = 0
       await context.runCode('1 + 1')
@@ -54,7 +54,7 @@ await describeContexts(
       await sandbox.deleteCodeContext('told')
     })
 
-    test('the policy is told what is asked, as plain data', async () => {
+    test('the policy gets the request as plain data', async () => {
       const context = await sandbox.createCodeContext({ language: 'javascript' })
       await context.runCode('6 * 7')
       const [created, ran] = asked.slice(-2)

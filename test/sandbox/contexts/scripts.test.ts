@@ -12,7 +12,7 @@ const scripts = { python: pythonScript, javascript: javascriptScript, typescript
 
 await describeContexts((sandbox) => {
   for (const language of ['python', 'javascript', 'typescript'] as const)
-    test(`a script in ${language}, of at least 60 entries, comes to the same three times`, async () => {
+    test(`a script in ${language}, of at least 60 entries, gives the same result three times`, async () => {
       const script = scripts[language]
       assert.ok(script.length >= 60)
       const first = await playScript(sandbox, language, script)

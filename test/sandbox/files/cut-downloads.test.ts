@@ -52,7 +52,7 @@ for (const [name, end] of Object.entries(ends))
     }
   })
 
-test('a tar of a sandbox that ends meanwhile breaks off', { skip: reason }, async () => {
+test('a tar breaks off if its sandbox ends', { skip: reason }, async () => {
   await using sandbox = await openFull()
   let ended: Promise<void> | undefined
   await assert.rejects(

@@ -31,7 +31,7 @@ describe('writing and reading', () => {
     assert.equal((await files.stat('made')).mode, 0o644)
   })
 
-  test('folders on the way are made on request only', async () => {
+  test('missing parent folders are created only on request', async () => {
     await assert.rejects(files.writeFile('a/b/c', 'x'), {
       code: 'FILE_NOT_FOUND',
       hint: 'Create its folder first, or write with `createParents: true`.',
@@ -75,7 +75,7 @@ describe('writing and reading', () => {
 })
 
 describe('folders', () => {
-  test('are made, with those on the way on request', async () => {
+  test('are created, with missing parents on request', async () => {
     await files.mkdir('a')
     await refuses(files.mkdir('a'), 'FILE_EXISTS')
     await files.mkdir('a', { recursive: true })

@@ -58,7 +58,7 @@ const operations: readonly ((turn: number) => Promise<unknown>)[] = [
   () => files.deleteFile('race/folder', { recursive: true }),
 ]
 
-test('each operation ends, and what is not the cell’s is neither read nor changed', async () => {
+test('each operation ends, and nothing outside the cell is read or changed', async () => {
   await files.writeFile('swap.py', swap)
   await files.startProcess('exec python3 swap.py')
   while (!(await files.exists('ready')));

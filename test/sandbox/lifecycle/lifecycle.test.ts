@@ -52,7 +52,7 @@ test('what waits for its caller ends with the sandbox', async () => {
   await Promise.all(calls)
 })
 
-test('who waits for a port of a process hears that it has ended with the sandbox', async () => {
+test('a call that waits for a port of a process learns that it has ended with the sandbox', async () => {
   const sandbox = await lazaret.sandbox()
   const process = await sandbox.startProcess('sleep 60')
   const waiting = assert.rejects(process.waitForPort(80), { code: 'PROCESS_ENDED' })
@@ -120,7 +120,7 @@ test('what runs when it is destroyed, or waits, is SANDBOX_GONE', async () => {
   assert.deepEqual(await process.waitForExit(), { exitCode: 137 })
 })
 
-test('a sandbox that nobody asks anything of ends after its time, and not while somebody waits', async () => {
+test('an idle sandbox ends after its time, but not while a call is pending', async () => {
   const sandbox = await lazaret.sandbox({ idleTimeoutMs: 150 })
   assert.equal((await sandbox.exec('sleep 0.3; echo still')).stdout, 'still\n')
   const process = await sandbox.startProcess('sleep 0.3; echo also; exec sleep 60')

@@ -25,7 +25,7 @@ after(async () => {
 
 const touchedOf = ({ touched }: ExecResult) => touched.map(({ limit, by }) => `${limit} ${by}`)
 
-test('children that could not be started are told of, though the command went on and succeeded', async () => {
+test('children that could not be started are reported, even if the command continued and succeeded', async () => {
   const command =
     '(for i in $(seq 60); do sleep 5 & done; wait) 2>/dev/null & sleep 0.5; echo went on; kill $!'
   const result = await sandbox.exec(`bash -c '${command}; pkill sleep; exit 0'`)
@@ -37,7 +37,7 @@ test('children that could not be started are told of, though the command went on
   assert.deepEqual(touchedOf(said), ['processesMax output'])
 })
 
-test('a disk that was full is told of, also when it was emptied again', async () => {
+test('a disk that was full is reported, even if it was emptied again', async () => {
   const full = await sandbox.exec('head -c 5M /dev/zero > big; echo went on')
   assert.equal(full.stdout, 'went on\n')
   assert.deepEqual(touchedOf(full), ['diskBytes kernel'])
@@ -46,21 +46,21 @@ test('a disk that was full is told of, also when it was emptied again', async ()
   assert.deepEqual((await sandbox.exec('true')).touched, [])
 })
 
-test('a full disk is told of by the name of its limit, where a file is written from outside', async () => {
+test('a full disk is reported by the name of its limit, if a file is written from outside', async () => {
   const error = await sandbox.writeFile('big', Buffer.alloc(5 * MiB)).catch((reason: unknown) => reason)
   assert.ok(error instanceof LazaretError && error.code === 'DISK_FULL')
   assert.match(`${error.message} ${error.hint}`, /diskBytes/)
   await sandbox.deleteFile('big')
 })
 
-test('a child that was killed for want of memory is told of, though the command went on', async (context) => {
+test('a child that was killed for lack of memory is reported, even if the command continued', async (context) => {
   if (!hasCgroup) return context.skip('without a cgroup everything in the space ends')
   const result = await sandbox.exec(`bash -c 'x=a; while :; do x=$x$x; done' 2>/dev/null; echo went on`)
   assert.deepEqual([result.success, result.stdout], [true, 'went on\n'])
   assert.deepEqual(result.touched, [{ limit: 'memoryBytes', allowed: 256 * MiB, by: 'kernel' }])
 })
 
-test('too many open files are told of', async () => {
+test('too many open files are reported', async () => {
   const result = await sandbox.exec(`python3 -c "files = [open('/dev/null') for _ in range(2000)]"; true`)
   assert.deepEqual(touchedOf(result), ['openFilesMax output'])
 })

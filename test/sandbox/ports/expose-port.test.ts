@@ -66,7 +66,7 @@ test('bodies of many megabytes arrive whole, and a reader that waits makes the s
   assert.equal(count, 100_000_000)
 })
 
-test('a client that has said its last word still gets the answer', async () => {
+test('a client that has closed its sending half still gets the answer', async () => {
   await using sandbox = await serve()
   await using exposed = await sandbox.exposePort(3000)
   const socket = connect(Number(new URL(exposed.url).port), '127.0.0.1')

@@ -104,7 +104,7 @@ test('logs are streamed from what is kept on, by several at once, until the end'
   }
 })
 
-test('whoever stops streaming, or aborts it, leaves the process running', async () => {
+test('a reader that stops or aborts streaming leaves the process running', async () => {
   const process = await sandbox.startProcess('echo 1; exec sleep 60')
   for await (const { text } of process.streamLogs()) {
     assert.equal(text, '1\n')
@@ -180,7 +180,7 @@ test('a process can be sent signals', async () => {
   process.kill('SIGKILL')
 })
 
-test('SIGKILL ends a process with all that it has started; a signal that is none ends nothing', async () => {
+test('SIGKILL ends a process with all that it has started; an invalid signal ends nothing', async () => {
   const process = await sandbox.startProcess('setsid sleep 63.5 & echo ready; sleep 63.5')
   await process.waitForLog('ready')
   assert.throws(() => process.kill('SIGNOTHING' as NodeJS.Signals), { code: 'INVALID_REQUEST' })
@@ -242,7 +242,7 @@ test('a signal reaches what a process has started, and not only its shell', asyn
   assert.equal((await sandbox.exec('pgrep -f "^sleep 64[.]5$"')).exitCode, 1)
 })
 
-test('who writes to a process that reads no more waits for nothing', async () => {
+test('a write to a process that no longer reads does not wait', async () => {
   const process = await sandbox.startProcess('exec <&-; echo closed; exec sleep 60')
   await process.waitForLog('closed')
   for (let pieces = 0; pieces < 4; pieces++) await process.write(Buffer.alloc(100_000))

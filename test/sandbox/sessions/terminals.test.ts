@@ -55,7 +55,7 @@ test('the stdin of a command in a terminal is typed there', async () => {
 })
 
 test(
-  'a command with credentials has no terminal, and is told so',
+  'a command with credentials has no terminal, and the refusal says so',
   { skip: !hasSecure && 'secure commands are refused here' },
   async () => {
     await assert.rejects(sandbox.exec('true', { tty, env: { TOKEN: 't' } }), {
@@ -117,7 +117,7 @@ test('a shell in a terminal has jobs', async () => {
   assert.match(process.getLogs().stdout, /code 130\r\n/)
 })
 
-test('whoever is in a terminal that goes away is told', async () => {
+test('a program in a terminal that is closed gets a signal', async () => {
   const process = await sandbox.startProcess('trap "echo hup > /tmp/hup" HUP; sh -c "kill -HUP $$"', { tty })
   await process.waitForExit()
   assert.equal((await sandbox.exec('cat /tmp/hup')).stdout, 'hup\n')

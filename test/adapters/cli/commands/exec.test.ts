@@ -102,7 +102,7 @@ test('a command that takes too much memory is ended, and told which option raise
   assert.match(stderr, /^lazaret: out of memory at 64 MiB\. Raise --memory/m)
 })
 
-test('with --json there is one document, the result of the command, and no other word', async () => {
+test('with --json the only output is one document, the result of the command', async () => {
   const { exitCode, stdout, stderr } = await runCli([
     'exec',
     '--json',

@@ -58,7 +58,7 @@ describe('a request', () => {
     })
   })
 
-  test('whose program fails or takes too much is told apart from one that is wrong', async () => {
+  test('whose program fails or exceeds a limit is distinguished from an invalid one', async () => {
     const thrown = await runJson({ source: 'emit(1)\nthrow new Error("x")' })
     assert.deepEqual([thrown.exitCode, thrown.stdout], [1, ''])
     assert.deepEqual(failure(thrown.stderr), { code: 'EVAL_ERROR', message: 'Error: x (<code>:2:11)' })

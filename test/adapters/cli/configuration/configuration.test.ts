@@ -50,7 +50,7 @@ test('the trusted file may set every option: the named one, else the user’s, e
   assert.deepEqual(files, [{ path: inFolder('project/a/b/flag.json'), from: 'flag', use: 'full' }])
 })
 
-test('every file on the way narrows what stands, whichever is nearer, unless one is named', async () => {
+test('every found file narrows the options, whichever is nearer, unless a file is named', async () => {
   put('user/lazaret.config.json', { ceilings: { wallMs: 5_000, cpuMs: null }, allowUnenforced: ['cpuMs'] })
   put('project/lazaret.config.json', { ceilings: { wallMs: 1_000 }, minimumProtection: 'strong' })
   put('project/a/b/lazaret.config.json', {
@@ -79,7 +79,7 @@ test('every file on the way narrows what stands, whichever is nearer, unless one
   assert.deepEqual((await load({ flag })).options, {})
 })
 
-test('a level that stands anyway is not named by a file on the way', () => {
+test('a found file that repeats the present level does not count as naming it', () => {
   assert.deepEqual(narrow({}, { minimumProtection: 'standard' }), {})
 })
 
@@ -101,7 +101,7 @@ const wide: Readonly<Record<string, LazaretOptions>> = {
   '`defaults.memoryBytes` 536870913 (536870912 stands)': { defaults: { memoryBytes: 536_870_913 } },
 }
 
-test('a file on the way that asks for more stops the command, which says for what, and how to allow it', async () => {
+test('a found file that asks for more stops the command, which says what it asked for and how to allow it', async () => {
   put('user/lazaret.config.json', { ceilings: { wallMs: 5_000 }, defaults: { cpuMs: 100 } })
   for (const [asked, config] of Object.entries(wide)) {
     const path = put('project/lazaret.config.json', config)
@@ -135,7 +135,7 @@ test('a file that is named must be there, and by the environment with its whole 
 for (const place of ['user', 'system', 'flag', 'project'] as const) {
   const places = place === 'flag' ? { flag: '../../../flag/lazaret.config.json' } : {}
 
-  test(`${place}: a pipe, a folder, an endless and an oversized file are refused, and keep nobody waiting`, async () => {
+  test(`${place}: a pipe, a folder, an endless and an oversized file are refused at once`, async () => {
     const path = `${place}/lazaret.config.json`
     mkdirSync(inFolder(place), { recursive: true })
     execFileSync('mkfifo', ['-m', '600', inFolder(path)])
@@ -193,7 +193,7 @@ test('text that is not JSON and unknown keys reach a terminal without what it wo
 })
 
 test(
-  'a home that is somebody else’s is named as the reason, with what to set',
+  'another user’s home is named as the reason, with what to set',
   { skip: process.geteuid?.() === 0 && 'root may read every folder' },
   async () => {
     mkdirSync(inFolder('user'), { mode: 0 })

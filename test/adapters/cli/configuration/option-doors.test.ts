@@ -52,7 +52,7 @@ test('what no caller of the library could say, no file can', () => {
   }
 })
 
-test('a file that was found on the way says limits and the level; what else it says is named, and not looked at', () => {
+test('a found file sets limits and the level; other keys are named, and their values are not read', () => {
   assert.deepEqual(narrowing, ['minimumProtection', 'defaults', 'ceilings'])
   for (const name of trusted)
     for (const value of [optionSamples[name], null, { host: '/no/such/folder' }]) {

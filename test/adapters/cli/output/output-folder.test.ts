@@ -67,7 +67,7 @@ test('no link that stands in the folder is followed or replaced', async () => {
   assert.equal(await readlink(join(out, 'dangling')), join(outside, 'new'))
 })
 
-test('a folder or a pipe of that name stays, and nobody waits for it', async () => {
+test('a folder or a pipe of that name stays, and does not block', async () => {
   await using temporary = await createTemporaryFolder()
   await mkdir(join(temporary.path, 'folder'))
   execFileSync('mkfifo', [join(temporary.path, 'pipe')])

@@ -52,7 +52,7 @@ test(
   },
 )
 
-test('a client that reads nothing makes its own guest wait, and nobody else', { skip }, async () => {
+test('a client that reads nothing makes only its own guest wait', { skip }, async () => {
   await using here = await serveHere()
   const sandbox = await connectLazaret({ url: here.url, token: adaToken }).sandbox({ id: 'box' })
   const { port } = new URL(here.url)

@@ -21,30 +21,26 @@ async function openSandbox(options: HereOptions = {}): Promise<Opened> {
   return { here, sandbox, [Symbol.asyncDispose]: () => here[Symbol.asyncDispose]() }
 }
 
-test(
-  'a shell has the size that was asked for, hears of another, and says how it ended',
-  { skip },
-  async () => {
-    await using opened = await openSandbox()
-    const { promise: resized, resolve } = Promise.withResolvers<void>()
-    let seen = ''
-    const terminal = await opened.sandbox.openTerminal({
-      columns: 91,
-      rows: 17,
-      onOutput: (bytes) => {
-        seen += Buffer.from(bytes).toString('utf8')
-        if (seen.includes('17 91')) terminal.resize({ columns: 132, rows: 43 })
-        if (seen.includes('17 91')) terminal.write('stty size\n')
-        if (seen.includes('43 132')) resolve()
-      },
-    })
-    terminal.write('tty; stty size\n')
-    await resized
-    assert.match(seen, /\/dev\/pts\/\d/)
-    terminal.write('exit 5\n')
-    assert.deepEqual(await terminal.ended, { exitCode: 5 })
-  },
-)
+test('a shell has the requested size, notices a change, and reports how it ended', { skip }, async () => {
+  await using opened = await openSandbox()
+  const { promise: resized, resolve } = Promise.withResolvers<void>()
+  let seen = ''
+  const terminal = await opened.sandbox.openTerminal({
+    columns: 91,
+    rows: 17,
+    onOutput: (bytes) => {
+      seen += Buffer.from(bytes).toString('utf8')
+      if (seen.includes('17 91')) terminal.resize({ columns: 132, rows: 43 })
+      if (seen.includes('17 91')) terminal.write('stty size\n')
+      if (seen.includes('43 132')) resolve()
+    },
+  })
+  terminal.write('tty; stty size\n')
+  await resized
+  assert.match(seen, /\/dev\/pts\/\d/)
+  terminal.write('exit 5\n')
+  assert.deepEqual(await terminal.ended, { exitCode: 5 })
+})
 
 test('Ctrl-C reaches what runs in it, and the shell goes on', { skip }, async () => {
   await using opened = await openSandbox()
@@ -87,7 +83,7 @@ test(
   },
 )
 
-test('the end of the sandbox, and of the server, ends its terminals with a word', { skip }, async () => {
+test('the end of the sandbox, and of the server, ends its terminals with a reason', { skip }, async () => {
   await using opened = await openSandbox()
   const { here, sandbox } = opened
   const socket = socketTo(here.url)
@@ -113,7 +109,7 @@ test('pages give their token as a subprotocol, which no answer repeats', { skip 
   socket.terminate()
 })
 
-test('nobody gets a terminal whom the door would refuse, and none begins for them', { skip }, async () => {
+test('a client whose requests would be refused gets no terminal, and none is started', { skip }, async () => {
   const works: string[] = []
   await using opened = await openSandbox({ engine: { admit: ({ kind }) => void works.push(kind) } })
   const { url } = opened.here
