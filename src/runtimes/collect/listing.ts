@@ -20,7 +20,7 @@ const headBytes = 12
 const depthMax = 64
 const pathBytesMax = 4096
 
-/** One by one, so that the reader of a long listing can do other work in between. */
+/** Yields files one by one, so that the reader of a long listing can do other work in between. */
 export function* decodeListing(listed: Buffer): Generator<ListedEntry> {
   for (let at = 0; at + headBytes <= listed.length;) {
     const bytes = Number(listed.readBigUInt64LE(at))
@@ -91,7 +91,7 @@ export class FileReceiver {
     return taken
   }
 
-  /** Before a file its errno, then the length of each piece. */
+  /** A file is preceded by its errno, and each piece by its length. */
   #understand(word: number): void {
     const file = this.#wanted[this.#index]
     if (file === undefined) return
@@ -101,7 +101,7 @@ export class FileReceiver {
       this.#used = 0
     } else if (word > 0) this.#pieceBytesLeft = word
     else {
-      // One that got shorter is not the file that was listed.
+      // A file that has become shorter is not the one that was listed.
       if (this.#used === file.bytes) this.files.push([file.path, this.#content])
       this.#content = undefined
       this.#index++

@@ -1,8 +1,8 @@
 /**
  * Globs under /workspace: `*`, `**`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, and `\` before a character that is meant as it
- * is. Names starting with a dot are matched where the pattern has that dot; a name alone also stands for all that is in
- * the folder of that name. Guests choose the names, so nothing here goes back over more than one star: regular
- * expressions made from globs take minutes over a name that was made for them.
+ * is. A name that starts with a dot matches only if the pattern has that dot. A plain name also matches everything in
+ * the folder of that name. Guests choose the names, so matching never backtracks over more than one star: regular
+ * expressions made from globs take minutes for a hostile name.
  */
 import { matchesSegment, parseSegment } from './segment.ts'
 import type { Segment } from './segment.ts'
@@ -31,7 +31,7 @@ export function explainBadPattern(text: string): string | undefined {
     : undefined
 }
 
-/** The alternatives that a valid pattern stands for. */
+/** The patterns without braces that a valid pattern stands for. */
 export function parsePattern(text: string): Pattern[] {
   return (expandBraces(toRelative(text)) ?? []).map(parseAlternative)
 }

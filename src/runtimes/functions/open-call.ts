@@ -21,7 +21,7 @@ export class OpenCall implements FunctionCall {
     return this.#id
   }
 
-  /** Of the message that it came with. */
+  /** The bytes of the message that contained the call. */
   get bytes(): number {
     return this.#bytes
   }

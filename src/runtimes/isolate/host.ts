@@ -12,9 +12,11 @@ import { guestEnvironment } from '../runtime.ts'
 import type { Ground, Program } from '../runtime.ts'
 
 const MiB = 1024 * 1024
-/** Those that wait (guest/stock.ts), the one that runs, and the one that is being ended. */
+/** Room for the prepared isolates (guest/stock.ts), the running one, and the one that is being ended. */
 const isolatesMax = 12
-/** As for Node (node/host.ts): each isolate reserves for its code what each thread of Node does, and it counts as data. */
+/**
+ * As for Node (node/host.ts): each isolate reserves as much for its code as a thread of Node, and that counts as data.
+ */
 const dataBytes = (568 + (4 + isolatesMax) * 526) * MiB
 /**
  * What programs leave free is given back to the kernel: large blocks are mapped for themselves, and the threads of timers have

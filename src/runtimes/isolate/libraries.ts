@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 import type { LibraryPlace } from './protocol.ts'
 
-/** In the order in which a message lists them. */
+/** The libraries, in the order in which messages list them. */
 export const libraryNames = [
   'lodash',
   'date-fns',
@@ -16,10 +16,10 @@ export const libraryNames = [
 ] as const
 
 const folder = new URL('../../../dist/libraries/', import.meta.url)
-/** Where a worker finds them: next to its program. */
+/** The folder in which a worker finds them, next to its program. */
 const guestFolder = '../libraries'
 
-/** Those of our build, by name. */
+/** The libraries of Lazaret's build, by name. */
 export function ownLibraries(): Readonly<Record<string, LibraryPlace>> {
   return Object.fromEntries(libraryNames.map((name) => [name, { file: `${guestFolder}/${name}.js` }]))
 }

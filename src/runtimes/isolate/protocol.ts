@@ -10,7 +10,7 @@
  */
 import type { GuestRequest } from '../channel/channel-protocol.ts'
 
-/** Where the text of a library is: in our build, or in this message. */
+/** The source of a library: Lazaret's build, or this message. */
 export type LibraryPlace = { readonly file: string } | { readonly source: string }
 
 /** The message that the worker gets once. */

@@ -43,9 +43,7 @@ export interface IsolateWorkerParts extends Omit<CellParts, 'readable'> {
 const ownBytes = 320 * MiB
 /** What V8 allocates beside the heap that it counts. */
 const heapFactor = 1.25
-/**
- * After this many programs a worker is replaced: what one of them may have left in the process does not stay for long.
- */
+/** A worker is replaced after this number of programs, so that anything left in the process does not stay for long. */
 const runsMax = 2000
 /** After this time without a program, a worker has an isolate ready, even if it has not reported that. */
 const refillMs = 5
@@ -216,7 +214,7 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
 const crashed = (when: string): LazaretError =>
   new LazaretError('WORKER_LOST', { detail: `A worker for isolates ended unexpectedly ${when}.` })
 
-/** Of the cell. Its time is that of its programs in turn, which the host enforces. */
+/** The limits of the cell. The host enforces the time of each program. */
 function workerLimits(memoryBytes: number): Limits {
   return { ...defaultLimits, memoryBytes: ownBytes + Math.ceil(memoryBytes * heapFactor), diskBytes: MiB }
 }

@@ -92,7 +92,7 @@ function openInNode(onBytes: (bytes: Uint8Array) => void, onEnd: () => void): So
     return true
   }
   const Socket = NodeSocket as NetModule['Socket']
-  // With a buffer of its own the socket hands bytes over directly; as a stream it takes twice the time.
+  // With a buffer of its own the socket delivers bytes directly; as a stream it takes twice the time.
   const socket = new Socket({ fd: channelDescriptor, writable: false, onread: { buffer, callback } })
   socket.on('error', onEnd)
   socket.on('close', onEnd)

@@ -78,7 +78,7 @@ function buildMessagePlace(thrown: object): string | undefined {
     : undefined
 }
 
-/** Only if acorn refuses the file too was it this one. */
+/** The error is about this file only if acorn refuses the file too. */
 function parsedPlace(url: string): string | undefined {
   const { parse } = requireAcorn()
   const path = getBuiltinModule('node:url').fileURLToPath(url)

@@ -26,7 +26,7 @@ import { define } from './modules/define.ts'
 interface Caused {
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
-  /** Where in the guest's code it was called. */
+  /** The place of the call in the guest's code. */
   readonly origin: { readonly stack?: string }
 }
 
@@ -42,7 +42,7 @@ interface Call {
 const gone = 'The host no longer answers.'
 
 const NativePromise = Promise
-/** Those that a name and a message make. Without a prototype: the host names them. */
+/** The classes that take only a message. The object has no prototype, because the host chooses the names. */
 const errorClasses = {
   __proto__: null,
   Error,
@@ -73,7 +73,7 @@ export function createFunctions(
 ): () => void {
   const caller = new Caller({ callsMax, argumentBytesMax, hear })
   for (const name of names) {
-    // Bound functions show no source to whoever prints them.
+    // Bound functions do not reveal their source when they are printed.
     const call = caller.call.bind(caller, name)
     define(call, 'name', name)
     define(globalThis, name, call)
@@ -185,7 +185,7 @@ class Caller {
       // Most values hold no tag, and stay unchanged.
       call.by.resolve(stringIncludes(json, '"$type"') ? decodeTagged(value).value : value)
     } catch (thrown) {
-      // From built-ins that guest code has changed, or because memory ran out.
+      // Thrown by built-ins that guest code has changed, or because memory ran out.
       call.by.reject(thrown)
     }
   }

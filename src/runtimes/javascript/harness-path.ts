@@ -4,14 +4,14 @@
 export const preloadFlag = '--require'
 
 /**
- * Where this harness lies. Not `import.meta`: a bundler writes the path at build time there. Read before the guest's
- * program gets its own argv.
+ * The folder of this harness. Not from `import.meta`, where a bundler writes the path at build time. Read before the
+ * guest's program gets its own argv.
  */
 export const harnessPath: string = takePreload() ?? process.argv[1] ?? ''
 
 /**
- * Where packages of the harness lie, as `name=folder`, in a view of files that is the host's own: Bun finds a package by
- * listing folders, and there may list only the package itself.
+ * The folders of the harness's packages, as `name=folder`, if guests see the host's own files. Bun finds a package by
+ * listing folders, but there it may list only the package itself.
  */
 const packageFolders = new Map(process.argv.slice(2).map((pair) => pair.split('=', 2) as [string, string]))
 

@@ -26,7 +26,7 @@ export interface Engine {
   readonly baseDataBytes: number
 }
 
-/** Where guests find the engines. */
+/** The folder in which guests find the engines. */
 export const engineFolder = '/opt/lazaret/bin'
 
 export function prepareJavaScript(
@@ -75,7 +75,7 @@ function harnessPackages({ language }: RunSpec, { importsTypeScript }: Engine): 
 
 const acornPackage = (): HarnessPackage => ({ name: 'acorn', bind: packageBind('acorn') })
 
-/** Of JavaScript first, then of TypeScript. */
+/** The files for JavaScript, then those for TypeScript. */
 export function compilerPackages(): HarnessPackage[] {
   const transform = { name: 'oxc-transform', bind: packageBind('oxc-transform') }
   const binding = `@oxc-transform/binding-linux-${process.arch}-gnu`

@@ -7,7 +7,7 @@ import type { Bind } from '../../jail/plan/shape.ts'
 /** What node-gyp calls `nodedir`: the folder that `include/node` lies in. */
 export const headersFolder = '/opt/lazaret'
 
-/** Nothing where there is no Node, or none of its headers. */
+/** Nothing if there is no Node, or if its headers are missing. */
 export function showHeaders(node: string | null): Bind[] {
   if (node === null) return []
   const host = join(dirname(dirname(node)), 'include/node')

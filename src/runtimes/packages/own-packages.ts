@@ -12,7 +12,7 @@ import { basename, dirname, join } from 'node:path'
 import { followPath } from './own-path.ts'
 import type { Intruder, Trust } from './own-path.ts'
 
-/** Of our package, also in a checkout. */
+/** The root of Lazaret's package, also in a checkout. */
 export const ownFolder = realpathSync(join(import.meta.dirname, '..', '..', '..'))
 const groupMayWrite = 0o020
 const othersMayWrite = 0o002

@@ -1,4 +1,4 @@
-/** Where the files that run inside the cell lie on the host: our own build and the packages its harness imports. */
+/** Finds the files on the host that run inside the cell: Lazaret's build, and the packages that its harness imports. */
 import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +10,7 @@ import { findInPackage } from './own-packages.ts'
 /** Guest path of our build. */
 const guestFolder = '/opt/lazaret/dist'
 
-/** What has been found stays where it is as long as we run; what is missing may yet be installed. */
+/** Found paths are cached, because they do not change while Lazaret runs. A missing package may still be installed. */
 const found = new Map<string, string>()
 
 function findOnce(key: string, find: () => string): string {
@@ -37,7 +37,7 @@ function findBuild(): string {
   return realpathSync(host)
 }
 
-/** It says that the files of our build are ES modules. */
+/** The manifest that makes the files of the build ES modules. */
 export function manifestBind(): Bind {
   const find = () => realpathSync(fileURLToPath(new URL('../../../package.json', import.meta.url)))
   return { host: findOnce('our manifest', find), guest: '/opt/lazaret/package.json' }

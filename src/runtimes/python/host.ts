@@ -18,7 +18,7 @@ import { planPythonZygote } from './zygote.ts'
 
 /** An interpreter appears at its own path inside, and there these are the guest's. */
 const guestOwnFolders = ['/tmp/', '/workspace/', '/dev/', '/proc/', '/run/']
-/** Where commands look for programs, in this order. */
+/** The folders in which commands look for programs, in this order. */
 const usualFolders = ['/usr/local/bin', '/usr/bin', '/bin']
 
 /** What the interpreter reserves before it runs anything. */
@@ -30,8 +30,8 @@ function findHidden({ folders }: PythonToolchain): string | undefined {
 }
 
 /**
- * What makes the `python3` of commands that of runs: folders to show, and the one to search first; nothing where that is
- * what commands find anyway, or where this Python cannot be shown or has no `python3` beside it.
+ * Makes commands find the `python3` of runs: the folders to show, and the one to search first. Nothing if commands find
+ * it anyway, if it cannot be shown, or if it has no `python3` beside it.
  */
 export function showPython(python: PythonToolchain | null): {
   readonly binds: Bind[]

@@ -3,7 +3,7 @@
  * cap counts the UTF-8 of everything together, and a character is never cut.
  */
 const headerBytes = 8
-/** What U+FFFD takes. It stands for half of a surrogate pair that the other half never followed. */
+/** The bytes of U+FFFD, which replaces half of a surrogate pair without its other half. */
 const replacementBytes = 3
 
 /** Most programs emit less. */
@@ -15,7 +15,7 @@ export function createOutputBuffer(capBytes: number): SharedArrayBuffer {
   return new SharedArrayBuffer(Math.min(headerBytes + firstBytes, maxByteLength), { maxByteLength })
 }
 
-/** What has been written so far. */
+/** The bytes written until now. */
 export function readOutput(buffer: SharedArrayBuffer): string {
   return Buffer.from(buffer, headerBytes, Atomics.load(new Int32Array(buffer, 0, 1), 0)).toString()
 }
@@ -64,7 +64,7 @@ export class OutputWriter {
     return written === bytes
   }
 
-  /** By half at least, so that a program that emits little by little has it moved seldom; never beyond the cap. */
+  /** Grows by at least half, so that small emits rarely move the buffer, but never beyond the cap. */
   #grow(bytes: number): void {
     if (bytes <= this.#bytes.length || this.#bytes.length === this.capBytes) return
     const wanted = Math.max(bytes, Math.ceil(this.#bytes.length * 1.5))

@@ -119,7 +119,7 @@ export class Vm {
       this.#input ??= this.#engine.newString(this.#host?.input ?? '')
       if (this.#input.isString) return this.#input
     } catch {
-      // There was no room to copy it into.
+      // There was no memory to copy it into.
     }
     this.#input = undefined
     return this.#engine.undefined
@@ -129,7 +129,7 @@ export class Vm {
     if (!(thrown instanceof JSException)) return isAllocationFailure(thrown)
     // An engine without memory even for an error throws null. It has then used all that it may.
     if (thrown.handle.isNull) return this.memoryBytes >= this.config.memoryBytes
-    // Nothing else can be asked without running code of the program: it may be a proxy.
+    // Every other question would run code of the program, because the value may be a proxy.
     if (!thrown.handle.isError) return false
     try {
       const { undefined: nothing } = this.#engine
@@ -179,7 +179,7 @@ const wallClock = (): bigint => BigInt(Date.parse(systemClock.timestamp())) * 1_
 
 const randomBits = (): bigint => BigInt(`0x${systemClock.id().replaceAll('-', '').slice(0, 15)}`)
 
-/** In words, whatever was thrown. All of it is guest text. */
+/** Describes any thrown value. All of it is guest text. */
 function describe(thrown: unknown): GuestError {
   if (!(thrown instanceof JSException)) {
     // The engine itself gave up, or the host's stack was too short for it.

@@ -26,7 +26,7 @@ export interface JobHandles extends RunHandles {
   readonly secrets?: GuestSecrets
 }
 
-/** One run as requested: what can be written down, what stays with the caller, and the limits in force. */
+/** One run as requested: the plain data, the caller's handles, and the limits in force. */
 export interface Job {
   readonly spec: RunSpec
   /** Aborting the signal ends the run. */

@@ -125,7 +125,7 @@ export class ParkedWorker implements ReadyWorker {
     try {
       this.#limitCgroup(held)
     } catch {
-      // It uses more than the run may. Its own worker will show what that means.
+      // The worker already uses more than the run may. A worker started for the run will show the result.
       await built.clean().catch(() => undefined)
       return null
     }

@@ -1,7 +1,7 @@
 /** Waiting for something that may never happen. */
 import type { Clock } from '../../core/clock.ts'
 
-/** After a kill: how long the guests' last words may take, and then the cell's own end. Together below 50 ms. */
+/** After a kill: how long the guests' last output may take, and then the cell's own end. Together below 50 ms. */
 export const lastWordsMs = 25
 export const cellEndMs = 15
 /** Files can be brought back from a cell whose guests are known to have ended, which takes longer on a busy machine. */

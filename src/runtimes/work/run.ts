@@ -209,7 +209,7 @@ export class Run implements ProcessListener {
 
   #elapsed(): number {
     if (this.#startedAt === undefined) return 0
-    // In whole microseconds: what a difference of clock readings has beyond them is rounding of binary fractions.
+    // In whole microseconds; smaller digits of a difference of clock readings are only rounding errors.
     return Math.round((this.#parts.clock.now() - this.#startedAt) * 1000) / 1000
   }
 

@@ -45,7 +45,7 @@ export class WaitingGuest implements ProcessListener {
     return this.#observed
   }
 
-  /** From now on another listener gets its events. False when it has ended already. */
+  /** From now on another listener gets its events. Returns false if the guest has already ended. */
   reassign(observer: GuestObserver): boolean {
     return this.#built.cell.reassign(this.#id, observer)
   }

@@ -1,4 +1,4 @@
-/** A worker: where one job runs. It is parked, or is started by the run; the pool lends it to one job. */
+/** A worker runs one job. It is parked, or started for the run; the pool lends it to the job. */
 import type { StartKind } from '../../core/receipt.ts'
 import type { RunEnd } from './follow-run.ts'
 import type { Job } from './guest-start.ts'

@@ -1,7 +1,7 @@
 /**
- * One program in its isolate. It runs on this thread, so nothing else runs here meanwhile except what it calls; between
- * its calls of host functions this process waits for their answers. Its messages are sent to the host before it
- * continues.
+ * One program in its isolate. It runs on this thread, so nothing else runs here at the same time except the functions
+ * that it calls. While it awaits host functions, this process waits for their answers. Its messages are sent to the
+ * host before it continues.
  */
 import type { Isolate } from 'isolated-vm'
 import { inspect } from 'node:util'

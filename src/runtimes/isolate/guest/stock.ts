@@ -33,7 +33,7 @@ export interface Want {
   readonly libraries: readonly string[]
 }
 
-/** Where an isolate finds its inside, until it has been opened. */
+/** The inside of an isolate, until it has been opened. */
 const openName = '$lazaretOpen'
 /** What every program does, done once before the snapshot is taken: what V8 compiles on the way is in it. */
 const rehearsal = `{
@@ -69,7 +69,7 @@ export class Stock {
   readonly #sources = new Map<string, string>()
   readonly #libraries: Readonly<Record<string, LibraryPlace>>
   readonly #failed = new Set<string>()
-  /** By kind; the one that was asked for last is last. */
+  /** Isolates by kind; the most recently requested kind is last. */
   readonly #waiting = new Map<string, { readonly want: Want; readonly prepared: Prepared[] }>()
 
   constructor(engine: Engine, insideText: string, libraries: Readonly<Record<string, LibraryPlace>>) {
@@ -85,7 +85,7 @@ export class Stock {
     return Object.keys(this.#libraries)
   }
 
-  /** One that waits, else a fresh one. */
+  /** A prepared isolate, or else a fresh one. */
   take(want: Want): Prepared {
     return this.want(want).pop() ?? this.#make({ ...want, libraries: [] })
   }
@@ -94,7 +94,7 @@ export class Stock {
     return this.#waiting.get(kindOf(want))?.prepared.length ?? 0
   }
 
-  /** Those of a kind, which is worth having from now on. */
+  /** The isolates of a kind, which is kept in stock from now on. */
   want(want: Want): Prepared[] {
     const kind = kindOf(want)
     if (this.#failed.has(kind)) return []

@@ -66,10 +66,10 @@ export function createAllocationWatch(): (error: Error, frames: readonly unknown
 export const isRefusedAllocation = (thrown: unknown): boolean =>
   typeof thrown === 'object' && thrown !== null && refusedHas(refused, thrown)
 
-/** Of an error that was copied on its way: whether one with this text came of an allocation. */
+/** For an error that was copied on its way: whether a failed allocation caused an error with this text. */
 export const wasRefusedAllocation = (text: string): boolean => hasRefused && text === message
 
-/** Before the function that writes stacks is locked. */
+/** Called before the function that writes stacks is locked. */
 function firstFrame(): Frame | undefined {
   const own = NativeError as { prepareStackTrace?: unknown }
   own.prepareStackTrace = (_error: Error, frames: readonly object[]) => getPrototypeOf(frames[0])

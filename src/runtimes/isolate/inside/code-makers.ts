@@ -40,7 +40,7 @@ export const createAsyncFunction = (parameters: string, body: string): ((...valu
 export const createFunction = (parameters: string, body: string): ((...values: unknown[]) => unknown) =>
   new NativeFunction(parameters, body)
 
-/** In the global scope; gives the completion value. */
+/** Runs code in the global scope, and returns the completion value. */
 export const evaluateScript = (text: string): unknown => nativeEval(text)
 
 /** A method, because methods have no prototype. */

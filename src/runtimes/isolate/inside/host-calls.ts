@@ -58,7 +58,7 @@ export class HostCalls {
       if (isError) call.reject(createError(value as { name: string; message: string }))
       else call.resolve(this.#isTagged && stringIncludes(json, '"$type"') ? decodeTagged(value).value : value)
     } catch (thrown) {
-      // From built-ins that guest code has changed, or because memory ran out.
+      // Thrown by built-ins that guest code has changed, or because memory ran out.
       call.reject(thrown)
     }
   }
@@ -76,7 +76,7 @@ export class HostCalls {
     })
   }
 
-  /** As a list. Throws what says why they cannot be sent. */
+  /** The arguments as a list. Throws the reason if they cannot be sent. */
   #encode(name: string, values: readonly unknown[]): string {
     if (!this.#isTagged) return plainArguments(name, values)
     const { json, truncated } = encodeValueToJson(values, {

@@ -18,7 +18,7 @@ import type { Inside, IsolateProgram } from './protocol.ts'
 import { Running } from './run-program.ts'
 import { addShims } from './shims/shims.ts'
 
-/** What the script around this bundle gives, and where it looks for what this bundle gives. */
+/** The values that the script around this bundle passes in, and the place where it reads the bundle's results. */
 declare const $lazaretInside: {
   readonly platform: { readonly addLateKinds: () => void }
   open: (...functions: OutsideList) => Inside

@@ -35,7 +35,7 @@ const placeGet = uncurryThis(PlaceMap.prototype.get)
 const placeSet = uncurryThis(PlaceMap.prototype.set)
 const placeDelete = uncurryThis(PlaceMap.prototype.delete)
 
-/** Where a value stands, from the root on. */
+/** The path of a value from the root. */
 interface Place {
   readonly parent: Place | undefined
   readonly step: string | number
@@ -74,7 +74,7 @@ class Writer {
     this.#text = text
   }
 
-  /** Answers whether anything was written: not for `undefined`. */
+  /** Returns whether anything was written; `undefined` writes nothing. */
   write(found: unknown, place: Place): boolean {
     const value = applyToJson(found, place.step)
     switch (typeof value) {
@@ -188,7 +188,7 @@ class Writer {
     this.#text.put(separator === '{' ? '{}' : '}')
   }
 
-  /** After `toJSON`, which is called once. */
+  /** Writes a value after its `toJSON`, which is called once. */
   #writeReady(value: unknown, place: Place): void {
     if (typeof value === 'object' && value !== null) this.#object(value, place)
     else this.write(value, place)

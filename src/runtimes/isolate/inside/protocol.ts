@@ -4,9 +4,9 @@
  */
 import type { Level } from '../../javascript/console/console-methods.ts'
 
-/** Of the Node process. Guest code never gets one of these functions. */
+/** Functions of the Node process. Guest code never gets one of them. */
 export interface Outside {
-  /** One call of a console method, as it is to be shown. */
+  /** One call of a console method, as text. */
   readonly log: (level: Level, text: string) => void
   /** Starts a call of a host function; `argumentsJson` is a list. The answer comes by `Inside.answer`. */
   readonly call: (id: number, name: string, argumentsJson: string) => void
@@ -61,7 +61,7 @@ export interface Failure {
   readonly stack?: string
 }
 
-/** What `settle` is told, as JSON. */
+/** The argument of `settle`, as JSON. */
 export type IsolateOutcome =
   /** `output` is plain JSON, and absent when undefined; `value` is encoded with tags, `truncated` if a part is missing. */
   | {

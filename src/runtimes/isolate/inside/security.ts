@@ -32,5 +32,5 @@ export function refuse(what: string): Error {
 export const isSecurityError = (thrown: unknown): boolean =>
   typeof thrown === 'object' && thrown !== null && errorHas(raised, thrown)
 
-/** Of an error that was copied on its way: whether one with this text was raised here. */
+/** For an error that was copied on its way: whether an error with this text was raised here. */
 export const wasRaised = (message: string): boolean => textHas(raisedTexts, message)

@@ -18,7 +18,7 @@ export interface WrittenProgram {
 
 export interface ReadProgram {
   readonly source: string
-  /** From a place that a stack names to the place in the code as written. */
+  /** Maps a place in a stack to the place in the code as written. */
   readonly toWritten: MapPosition
 }
 
@@ -29,7 +29,7 @@ export interface ProgramSyntaxError {
   readonly column?: number
 }
 
-/** Of a program that runs as it is written: most do. `undefined` for others. */
+/** Reads a program that runs as written, as most do. Returns `undefined` for others. */
 export function readAsWritten({ code, language, mode }: WrittenProgram): ReadProgram | undefined {
   return mode === 'service' && language === 'javascript' && !code.includes('import')
     ? readJavaScriptBody(code)
@@ -47,7 +47,7 @@ export async function readProgram(program: WrittenProgram): Promise<ReadProgram 
   }
 }
 
-/** As in the other runtimes: what is evaluated gives the completion value, or a promise of it. */
+/** As in the other runtimes, evaluation returns the completion value or a promise of it. */
 async function readScript({ code, language }: WrittenProgram): Promise<ReadProgram> {
   const request = { language, code, args: [], resultBytes: 0 }
   const { start, toWritten } = await compileProgram(request, textRealm)

@@ -1,4 +1,6 @@
-/** Where the syntax error is that an isolate found in a body: engines do not say that to those who compile functions. */
+/**
+ * Finds the place of a syntax error in a function body, because engines do not report it when they compile functions.
+ */
 import type * as acorn from 'acorn'
 import { requireAcorn } from '../../javascript/harness-packages.ts'
 import type { Position } from '../../javascript/modules/positions.ts'

@@ -5,7 +5,7 @@
  */
 import type { Level } from '../console/console-methods.ts'
 
-/** Of the harness. What the inside does with these functions is call them; guest code never gets one. */
+/** Functions of the harness. The inside only calls them; guest code never gets one. */
 export interface BareHost {
   readonly print: (level: Level, text: string) => void
   readonly sendValue: (json: string, text: string, isTruncated: boolean) => void
@@ -18,7 +18,7 @@ export interface BareHost {
 
 export interface BareStart {
   readonly start: () => unknown
-  /** In the tagged encoding, as JSON. */
+  /** The value in the tagged encoding, as JSON. */
   readonly input: string | undefined
   readonly resultBytes: number
 }

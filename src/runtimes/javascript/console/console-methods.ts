@@ -8,12 +8,12 @@ export type Methods = Record<string, (...values: never[]) => void>
 
 /** How values become text. */
 export interface Texts {
-  /** Of the arguments of one call. */
+  /** The text of one call's arguments. */
   readonly formatAll: (values: readonly unknown[]) => string
   readonly inspectWith: (value: unknown, options: object) => string
-  /** `undefined` where there is no table to draw. */
+  /** `undefined` if the data is not a table. */
   readonly tableText: (data: unknown, properties: readonly string[] | undefined) => string | undefined
-  /** A stack with this message, from whoever called `method` on. */
+  /** A stack with this message that begins with the caller of `method`. */
   readonly traceText: (message: string, method: (...values: unknown[]) => void) => string
   /** Milliseconds. */
   readonly now: () => number
@@ -96,7 +96,7 @@ function timers(print: Print, { formatAll, now }: Texts): Methods {
   const show = (name: string, method: string, values: readonly unknown[]): void => {
     const start = mapGet(starts, name)
     if (start === undefined) return print('warn', `Warning: No such label '${name}' for console.${method}()`)
-    // After an empty text no percent sign has a meaning.
+    // After an empty text, percent signs have no meaning.
     print('log', `${name}: ${durationText(now() - start)}${formatAll(['', ...values])}`)
   }
   return {
@@ -114,7 +114,7 @@ function timers(print: Print, { formatAll, now }: Texts): Methods {
   }
 }
 
-/** As Node words it: `1.5ms`, `2.500s`, `1:02.500 (m:ss.mmm)`. */
+/** A duration as Node prints it: `1.5ms`, `2.500s`, `1:02.500 (m:ss.mmm)`. */
 function durationText(ms: number): string {
   const seconds = ms / 1000
   if (seconds < 1) return `${Number(ms.toFixed(3))}ms`

@@ -1,8 +1,8 @@
 /**
- * Where console text goes. Writing to the descriptor is the fast way. But in Node the console is a user of
- * `process.stdout` and `process.stderr`: its text comes after what these still hold, and programs that replace their
- * `write` get it. To make such a stream takes a millisecond, so one that the guest never asked for is left unmade. In
- * Bun the console and the streams know nothing of each other, and so it is here.
+ * Writes console text. Writing to the descriptor is fastest. But in Node the console writes to `process.stdout` and
+ * `process.stderr`: its text follows what these have buffered, and programs that replace their `write` get it. Creating
+ * such a stream takes a millisecond, so it is created only if the guest uses it. In Bun the console and the streams are
+ * independent, as they are here.
  */
 import { defineProperty, getOwnPropertyDescriptor, stringIncludes, utf8 } from '../../../core/primordials.ts'
 import { writeAll } from './output.ts'

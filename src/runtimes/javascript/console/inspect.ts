@@ -24,7 +24,7 @@ function util(): Util {
   return loaded
 }
 
-// In Node it is there already, and taking it now keeps it out of reach of the guest.
+// In Node the module is already loaded. Taking its function now protects it from guest code.
 if (process.versions['bun'] === undefined) util()
 
 /** The text of `value` as the REPL prints it, or `fallback` when the value's own code throws. */
@@ -36,7 +36,7 @@ export function inspectValue(value: unknown, fallback?: string): string {
   }
 }
 
-/** As `util.inspect`, which throws what the value's own code throws. */
+/** Works like `util.inspect`, which throws what the value's own code throws. */
 export function inspectWith(value: unknown, options: object): string {
   return util().inspect(value, options)
 }

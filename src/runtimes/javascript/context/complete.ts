@@ -3,7 +3,7 @@ const matchesMax = 100
 const nameCharactersMax = 200
 const oneName = '[\\p{ID_Start}$_][\\p{ID_Continue}$]*'
 const identifier = new RegExp(`^${oneName}$`, 'u')
-/** Not behind a call, an index or a literal: what these come to is not known. */
+/** Does not complete after a call, an index or a literal, whose value is unknown. */
 const trailingPath = new RegExp(
   `(?:(?<![\\w$.)\\]'"\`])(?<path>${oneName}(?:\\.${oneName})*)\\.)?(?<prefix>${oneName}|)$`,
   'u',
@@ -11,7 +11,7 @@ const trailingPath = new RegExp(
 
 export function completeFrom(text: string, listNames: (path: string) => readonly string[]): string[] {
   const { path = '', prefix = '' } = trailingPath.exec(text)?.groups ?? {}
-  // Behind something that is no plain name: what it comes to is not known.
+  // After anything but a plain name, whose value is unknown.
   if (
     path === '' &&
     text

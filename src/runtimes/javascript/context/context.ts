@@ -24,7 +24,7 @@ const createFunction = Function
 const interruptedExitCode = 130
 /** Entries whose places in stacks are shown as they were written. */
 const mapsMax = 1000
-/** What the platform says of an object literal that stands alone: people mean the object. */
+/** A lone object literal would be a block; people mean the object. */
 const objectStart = /^\s*\{/
 
 export class Context {

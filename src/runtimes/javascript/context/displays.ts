@@ -14,7 +14,7 @@ const idCharactersMax = 200
 export interface DisplayOptions {
   /** The value is a MIME bundle itself. */
   readonly raw?: boolean
-  /** By which it can be replaced. */
+  /** The id by which it can be replaced. */
   readonly display_id?: string
   /** Takes the place of what was shown by that id. */
   readonly update?: boolean
@@ -30,7 +30,7 @@ export class Displays {
   #room: number
   #isFull = false
   #clearsNext = false
-  /** By id: what an update gives back. */
+  /** The bytes of each display with an id, which its update frees. */
   readonly #sizes = new Map<string, number>()
 
   constructor(bytesMax: number) {
@@ -38,7 +38,7 @@ export class Displays {
     this.#room = bytesMax
   }
 
-  /** What was shown so far is gone: at once, or when the next display comes. */
+  /** Clears earlier displays: at once, or when the next display arrives. */
   clear({ wait = false }: { readonly wait?: boolean } = {}): void {
     send(`{"type":"clear","wait":${wait ? 'true' : 'false'}}`)
     if (wait) this.#clearsNext = true

@@ -1,6 +1,6 @@
 /**
- * Evaluates entries by V8's own REPL mode: `let`, `const` and `class` may be declared again, `await` may stand at the top,
- * and what an entry comes to is its value. Values get here through a function that the inspector calls with them.
+ * Evaluates entries with V8's own REPL mode: `let`, `const` and `class` may be declared again, top-level `await` works,
+ * and the completion value is the value. The inspector passes values to a function of this file.
  */
 import { Session } from 'node:inspector'
 import type { Runtime } from 'node:inspector'
@@ -10,7 +10,7 @@ import { define } from '../modules/define.ts'
 export type Evaluated =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'thrown'; readonly thrown: unknown; readonly at: ThrownAt }
-  /** It was ended by an interruption. */
+  /** Whether an interruption ended it. */
   | { readonly kind: 'interrupted' }
 
 /** Both from 1. */
@@ -114,7 +114,7 @@ export class Evaluator {
   }
 }
 
-/** Where the engine stopped, which for code that did not compile is the mistake. */
+/** Where the engine stopped; for code that did not compile, that is the error. */
 function placeOf({ lineNumber, columnNumber }: Runtime.ExceptionDetails): ThrownAt {
   return { line: lineNumber + 1, column: columnNumber + 1 }
 }

@@ -48,8 +48,8 @@ function tell(json: string): void {
 }
 
 /**
- * Only what is running still: what comes next must not be hit by it. A session that stays connected would make Node wait for
- * it when the process exits.
+ * Interrupts only the code that is still running, and not the code that follows. A session that stays connected would
+ * make Node wait for it when the process exits.
  */
 function interrupt(entry: number): void {
   if (Atomics.load(running, 0) !== entry) return

@@ -1,5 +1,5 @@
 /**
- * What V8's REPL mode does not take of a module: imports, exports and `import.meta` become calls of the harness. Every
+ * Rewrites what V8's REPL mode does not accept: imports, exports and `import.meta` become calls of the harness. Every
  * line stays where it is. Redeclarations, top-level `await` and the completion value are V8's own.
  */
 import type * as acorn from 'acorn'

@@ -1,4 +1,4 @@
-/** In a fork of Node's zygote: what was seeded, counted or read before the fork is made this process's own. */
+/** In a fork of Node's zygote: renews everything that was seeded, counted or read before the fork. */
 import type { NodeLibrary } from './node-library.ts'
 import { takeIdentity } from './take-identity.ts'
 

@@ -3,9 +3,12 @@ import { readVariables } from './take-identity.ts'
 import type { ForkLibrary } from './zygote.ts'
 
 export interface BunLibrary extends ForkLibrary {
-  /** Of the stream that seeds new realms: how many bytes it gives before it asks the kernel; negative when it is not found. */
+  /**
+   * How many bytes the stream that seeds new realms has left before it asks the kernel; negative if the stream is not
+   * found.
+   */
   readonly seedBytesLeft: () => number
-  /** It asks the kernel before it gives one more. */
+  /** Makes the stream ask the kernel before its next byte. */
   readonly useUpSeeds: () => void
 }
 

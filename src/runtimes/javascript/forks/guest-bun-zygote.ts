@@ -10,9 +10,9 @@ interface Collecting {
   readonly sleepSync: (ms: number) => void
 }
 
-/** A thread that has collected is back where it waits for the next collection after this. */
+/** Long enough for a thread that has collected to wait for the next collection again. */
 const quietMs = 10
-/** Of JavaScriptCore's stream of seeds. */
+/** The bytes of JavaScriptCore's stream of seeds after it was refilled. */
 const refilledBytes = 1_600_000
 
 const library = openBunLibrary(process.argv[2] ?? '')

@@ -10,8 +10,8 @@ export interface NodeLibrary extends ForkLibrary {
   /** Whether one of them has drawn since this was asked last. */
   readonly seedsWereDrawn: () => boolean
   /**
-   * From the last 64 that `Math.random` gave: how many it still has ready, behind which it takes a new seed. Negative when
-   * it was not found.
+   * Computes from the last 64 numbers of `Math.random` how many numbers it still has ready before it takes a new seed.
+   * Negative if that was not found.
    */
   readonly forgetNumbers: (drawn: readonly number[]) => number
 }

@@ -19,7 +19,7 @@ export interface ForkLibrary {
   readonly serve: (socketDescriptor: number) => number
   /** In a fork: the environment of its guest. Undefined if that is the zygote's own. */
   readonly environment: () => Record<string, string> | undefined
-  /** In its own pid namespace. */
+  /** The id of the process in its own pid namespace. */
   readonly processId: () => number
   /** In a fork: recreates its threads. 0 is for a rehearsal. */
   readonly reviveAfter: (delayMs: number) => void
@@ -36,7 +36,7 @@ export interface ForkableEngine {
   readonly library: ForkLibrary
   /** Called before the first fork, when everything is loaded. Returns what is wrong, if anything is. */
   readonly settle: () => string | undefined
-  /** In a fork, and in rehearsals. */
+  /** Called in a fork, and in rehearsals. */
   readonly becomeAnother: () => void
   /** What a fork has to load that cannot come from its zygote. */
   readonly load: (request: ParkRequest) => Promise<void>
@@ -49,7 +49,7 @@ const rehearsals = 8
 /** A run that has not ended by then gets its threads. Each takes about 40 µs to make, and a short run uses none. */
 const reviveAfterMs = 4
 
-/** Without a timer: from the callback of one, Bun looks for unhandled rejections only after `beforeExit`. */
+/** Does not use a timer: in a timer's callback, Bun looks for unhandled rejections only after `beforeExit`. */
 export async function runZygote(engine: ForkableEngine): Promise<void> {
   const [, , , park, realm, ...preload] = process.argv
   const { name, version, versionsTried, library } = engine
@@ -120,7 +120,7 @@ function tell(word: string): void {
   writeAll(socketDescriptor, new TextEncoder().encode(word).subarray(0, wordBytesMax))
 }
 
-/** Without what an engine does at its end, for which its threads would have to be there. */
+/** Skips the engine's own clean-up, which would need its threads. */
 function endAtOnce(): never {
   return process.kill(process.pid, 'SIGKILL') as never
 }

@@ -102,7 +102,7 @@ const asWritten = (code: string): Omit<Source, 'realm'> => ({
 /** `#!` is only allowed as the very first characters, and ours come before it. */
 const withoutHashbang = (text: string): string => (text.startsWith('#!') ? `//${text.slice(2)}` : text)
 
-/** Whether the engine takes it as a script and no `await` stands outside of a function. */
+/** Whether the engine accepts it as a script and no `await` is outside of a function. */
 const isScript = (text: string): boolean => canCompile(asScript(text))
 
 // A static block allows what a script allows, but neither an `await` of its own nor a variable of that name.

@@ -25,7 +25,7 @@ function decorate(
   return after
 }
 
-/** From the innermost decorator out; one that returns nothing leaves things as they are. */
+/** Applies decorators from the innermost outwards; one that returns nothing changes nothing. */
 function apply(
   decorators: readonly Decorator[],
   call: (decorator: Decorator, result: unknown) => unknown,

@@ -77,7 +77,7 @@ function createShiftBack(places: readonly Inserted[]): MapPosition {
       if (place.line !== line) continue
       if (place.column + shift >= column) break
       shift += place.length
-      // Inside the inserted text: the place where it was inserted.
+      // A place inside the inserted text maps to the place of the insertion.
       if (place.column + shift > column) return { line, column: place.column }
     }
     return { line, column: column - shift }

@@ -1,5 +1,5 @@
 /**
- * The slow road: code with top-level `await`, static imports or exports becomes the body of an async function that
+ * The slow path: code with top-level `await`, static imports or exports becomes the body of an async function that
  * returns the completion value. Every line stays where it is.
  */
 import type * as acorn from 'acorn'

@@ -7,7 +7,7 @@ export interface Position {
   readonly column: number
 }
 
-/** `entry` is the number of the piece of code in its context, where there are several. */
+/** `entry` is the number of the piece of code, in a context. */
 export type MapPosition = (position: Position, entry?: number) => Position
 
 /** The name of the guest's program in stack traces. */
@@ -49,7 +49,7 @@ export function positionAt(text: string, offset: number): Position {
 
 export interface FoundPosition {
   readonly position: Position
-  /** The number in the name, where there is one. */
+  /** The number in the name, if it has one. */
   readonly entry?: number
   readonly start: number
   readonly end: number

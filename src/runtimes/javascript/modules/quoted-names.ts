@@ -11,7 +11,7 @@ import {
 } from '../../../core/primordials.ts'
 import { readProperty } from '../../../core/values/read-value.ts'
 
-// As Bun and as Node show the callee.
+// The forms in which Bun and Node quote the callee.
 const calls = ['(0,', '(0 , ']
 const readOnly = 'Assignment to constant variable.'
 

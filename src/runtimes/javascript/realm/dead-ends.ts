@@ -9,7 +9,10 @@
 const { freeze, getOwnPropertyDescriptors, getPrototypeOf, preventExtensions, setPrototypeOf } = Object
 let isCut = false
 
-/** Half a millisecond, because an engine has to forget what it took for granted: once, and ahead where that can be. */
+/**
+ * Takes half a millisecond, because it invalidates the engine's assumptions. So it is done once, and ahead of the run
+ * if possible.
+ */
 export function cutDeadEnds(): void {
   if (isCut) return
   isCut = true
@@ -19,7 +22,7 @@ export function cutDeadEnds(): void {
   for (const prototype of errorPrototypes()) freeze(prototype)
   for (const prototype of makerPrototypes()) {
     Reflect.deleteProperty(prototype, 'constructor')
-    // A getter there would be told of objects that lack what it stands for.
+    // A getter there would receive objects that lack the property.
     preventExtensions(prototype)
   }
 }
@@ -45,7 +48,7 @@ function errorPrototypes(): object[] {
   return [...errors, ...(suppressed === undefined ? [] : [suppressed])].map(({ prototype }) => prototype)
 }
 
-/** Of everything, and of the functions that can make code. */
+/** The prototypes of all objects, and of the functions that create code. */
 function makerPrototypes(): object[] {
   const functions = [() => {}, async () => {}, function* () {}, async function* () {}]
   return [Object.prototype, ...functions.map((each) => getPrototypeOf(each) as object)]

@@ -17,7 +17,7 @@ export function installGlobals(request: GuestRequest, input: unknown): void {
   // Most programs never require anything, and the loader costs start time.
   const getRequire = once(() => {
     const require = getBuiltinModule('node:module').createRequire(filename)
-    // So that `require.main === module` says that this is the program.
+    // Makes `require.main === module` true in the program.
     define(require, 'main', module)
     return require
   })

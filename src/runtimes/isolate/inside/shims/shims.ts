@@ -12,7 +12,7 @@ import { refuse } from '../security.ts'
 import type { ShimsPart } from '../shims-part.ts'
 import type { Urls } from './urls.ts'
 
-/** Of one call of a console method. */
+/** The arguments of one call of a console method. */
 const textMax = 256 * 1024
 
 const { freeze } = Object

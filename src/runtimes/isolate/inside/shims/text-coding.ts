@@ -128,7 +128,7 @@ interface DecodeRules {
   readonly isLast: boolean
 }
 
-/** By the Encoding Standard: one replacement for each maximal part of a character. */
+/** As the Encoding Standard requires: one replacement for each maximal subpart of a character. */
 function decodeBytes(
   bytes: Uint8Array,
   state: DecodeState,

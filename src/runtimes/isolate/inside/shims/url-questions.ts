@@ -15,12 +15,12 @@ const toWellFormed = uncurryThis(
 )
 let askOutside: Outside['url'] = () => undefined
 
-/** Once, before the first question. */
+/** Called once, before the first question. */
 export function answerWith({ url }: Outside): void {
   askOutside = url
 }
 
-/** As the platform reads a text: a lone surrogate becomes U+FFFD. */
+/** Converts text as the platform does: a lone surrogate becomes U+FFFD. */
 export const textOf = (value: unknown): string => toWellFormed(`${value as string}`)
 
 export function requireArguments(given: number, least: number): void {
