@@ -113,6 +113,12 @@ const phrases = [
   'went to nobody',
   'comes? to mean|came to mean',
   'a good half',
+  'counts? in full',
+  'passed over',
+  'told apart',
+  'behind the back',
+  'how manieth',
+  'last words',
   "of (?:an? |the )?\\w+'s(?=[.,;:)])",
 ]
 const idiom = new RegExp(`\\b(?:${phrases.join('|')})\\b|(?:^|[.:] )Who [a-z]+s\\b(?!.*\\?)`, 'i')

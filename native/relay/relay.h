@@ -1,5 +1,5 @@
 /*
- * The relay's words: its numbers on the wire, its bounds, and how what happens on a descriptor is told apart.
+ * The relay's protocol: its numbers on the wire, its bounds, and the numbers that distinguish events of descriptors.
  * src/jail/relay/relay-frames.ts has the same numbers; a test compares the two.
  */
 #ifndef LAZARET_RELAY_H

@@ -1,4 +1,4 @@
-/** From a Lazaret's creation to the end of everything that it has started. */
+/** The lifetime of a Lazaret, from its creation to the end of everything that it has started. */
 import { setMaxListeners } from 'node:events'
 
 import { endOnce } from '../core/endings.ts'
@@ -33,7 +33,7 @@ export class Lifetime {
     return this.track(work())
   }
 
-  /** Aborted at the end, and by others who may end one piece of work. */
+  /** Aborted at the end of the Lazaret, and by the signals that may end this piece of work. */
   signalWith(signal: AbortSignal | undefined): AbortSignal {
     const disposal = this.#disposal.signal
     return signal === undefined ? disposal : AbortSignal.any([disposal, signal])

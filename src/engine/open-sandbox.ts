@@ -77,7 +77,7 @@ const foldersSchema = z.object({
 })
 
 type OpenParts = Omit<SandboxParts, 'onGone' | 'governor' | 'notary'>
-/** What can be told before the interpreters have been asked about themselves. */
+/** The shape as far as it is known before the interpreters are asked for their versions. */
 type AskedParts = Omit<OpenParts, 'contexts' | 'pythonFolder' | 'packages'>
 
 /** Throws JAIL_UNAVAILABLE, INVALID_REQUEST, INPUT_TOO_LARGE, LIMIT_UNENFORCEABLE, RUNTIME_UNAVAILABLE. */

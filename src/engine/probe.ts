@@ -91,7 +91,7 @@ function describeWall(
   return [describeRefusal(refusal), ...rows.filter(({ name }) => name !== 'own view')]
 }
 
-/** Of the cell's own layers. */
+/** The names of the cell's own layers. */
 function hostNamespaces(observed: Trial['observed']): Record<string, string> {
   const told = Object.entries(observed).filter(([name, inside]) => name.startsWith('ns_') && inside !== '')
   const links = told.map(([name]) => name.slice('ns_'.length))

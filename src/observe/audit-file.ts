@@ -29,7 +29,7 @@ export class AuditFile {
   #opening: Promise<void> | undefined
   #isOpen = false
   #isClosed = false
-  /** After the last whole line. */
+  /** The position after the last complete line. */
   #end: ChainEnd = chainStart
   #bytes = 0
   #gap: Gap = {}
@@ -40,7 +40,8 @@ export class AuditFile {
   constructor({ path, lock }: AuditFileParts) {
     this.#lock = lock
     const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
-    // Without blocking: a pipe of that name would wait for its other end. Nobody else may read who did what.
+    // Opened without blocking, because a pipe of that name would wait for its other end. No other user may read the
+    // log.
     this.#file = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
     const wrong = explainFile(fstatSync(this.#file))
     if (wrong === undefined) return
@@ -129,7 +130,9 @@ export class AuditFile {
 const rootUid = 0
 const othersMayWrite = 0o002
 
-/** Why an existing file must not be used, or undefined: whoever owns it or may write to it can change its contents. */
+/**
+ * The reason not to use an existing file, or undefined. Users who own it or may write to it can change its contents.
+ */
 function explainFile(facts: Stats): string | undefined {
   if (!facts.isFile()) return 'is not a regular file'
   if (facts.uid !== rootUid && facts.uid !== process.geteuid?.()) return 'belongs to another user'

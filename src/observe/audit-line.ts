@@ -10,7 +10,7 @@ import { sha256 } from './digest.ts'
 /** What one line records. */
 export interface Entry {
   readonly statement: Statement
-  /** Who asked, as the caller wrote it. */
+  /** The client, as the caller wrote it. */
   readonly client?: string | undefined
   readonly signature?: Signature | undefined
 }

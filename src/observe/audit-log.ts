@@ -90,7 +90,7 @@ export class AuditLog implements Audit, AsyncDisposable {
     await this.#write()
   }
 
-  /** By one caller at a time; the others' records are in its next batch. */
+  /** One caller writes at a time; the records of the others are in its next batch. */
   #write(): Promise<void> {
     this.#writing ??= this.#writeAll()
     return this.#writing

@@ -10,7 +10,7 @@ export interface ReceiptKeys {
   readonly keyId: string
 }
 
-/** Makes keys for the option `receipts`. Whoever has the private one can sign anything; the public one checks it. */
+/** Makes keys for the option `receipts`. The private key can sign anything; the public key checks signatures. */
 export function createReceiptKeys(): ReceiptKeys {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },

@@ -14,7 +14,7 @@ import { givenOf, stateKind, stateValidation } from './state-work.ts'
 export interface NotaryParts {
   readonly clock: Pick<Clock, 'timestamp'>
   readonly key?: SigningKey | undefined
-  /** As the interpreter reports it; undefined if it does not. */
+  /** The version that the interpreter reports; undefined if it reports none. */
   readonly versionOf: (work: RunWork | CommandWork | CodeWork) => Promise<string | undefined>
 }
 

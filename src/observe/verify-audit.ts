@@ -10,7 +10,7 @@ import { sha256 } from './digest.ts'
 import { isSignedBy, readPublicKey } from './verify-receipt.ts'
 
 export interface AuditVerification {
-  /** Nothing was changed, removed or moved. */
+  /** Whether nothing was changed, removed or moved. */
   readonly isIntact: boolean
   readonly records: number
   /** Lines that a crash left unfinished, as the record after each confirms. */
@@ -90,7 +90,7 @@ class Chain {
     if (line === undefined) {
       if (this.#unread.length === 0) this.#unreadFrom = this.#line
       this.#unread.push(Buffer.from(bytes))
-      // With its end: an empty line is one more to look at.
+      // The line with its end, because an empty line counts too.
       this.#unreadBytes += bytes.length + 1
       if (this.#unreadBytes > tornBytesMax) this.#complainOfUnread()
       return

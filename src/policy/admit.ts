@@ -64,7 +64,7 @@ export function policyOf(options: PolicyOptions): Policy {
         const { queuedMs, leave } = entered instanceof Promise ? await entered : (entered ?? noPlace)
         const ended = (end: WorkEnd) => attempt?.record(end)
         const giveBack = async () => {
-          // Without a reported end it never began: a half-open breaker must not wait for it.
+          // If no end is reported, the work never began, and a half-open breaker must not wait for it.
           attempt?.takeBack()
           leave()
         }

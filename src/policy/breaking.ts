@@ -17,7 +17,7 @@ export function createBreakers(options: BreakerOptions, clock: Clock): WorkBreak
   return { runtimes: new Breakers({ ...options, clock }), clients: new Breakers({ ...options, clock }) }
 }
 
-/** One execution, as both breakers see it. */
+/** One execution, for both breakers. */
 export interface WorkTry {
   readonly record: (end: WorkEnd) => void
   /** It did not begin. */

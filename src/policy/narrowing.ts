@@ -8,7 +8,7 @@ import { isAtLeast, type ProtectionLevel } from '../core/protection.ts'
 export interface Narrowing<Value> {
   /** What a value may ask for, in words. */
   readonly allowed: string
-  /** In words, what a value asks for beyond the present one. Empty if it only narrows. */
+  /** Describes what a value asks for beyond the present one. Empty if it only narrows. */
   readonly findWidening: (name: string, wish: Value, standing: Value | undefined) => readonly string[]
   /** The narrower of both, for a value that widens nothing. Undefined leaves the option unset. */
   readonly narrow: (wish: Value, standing: Value | undefined) => Value | undefined

@@ -60,8 +60,8 @@ export class Room {
   #meanMs = 1000
   #isLettingIn = false
   /**
-   * Of those who have waited since the queue was last empty: with less memory than this, no waiting run needs to be
-   * checked.
+   * The smallest memory that a run has asked for since the queue was last empty. With less memory than this, no queued
+   * run needs to be checked.
    */
   #smallestBytes = Number.POSITIVE_INFINITY
 
@@ -139,7 +139,10 @@ export class Room {
     this.#waiting.takeNewest(longest)?.refuse(overflow())
   }
 
-  /** Once for all that give up in the same turn: searching the queue for each of them takes seconds. */
+  /**
+   * Called once for all requests that give up in the same turn, because searching the queue for each of them takes
+   * seconds.
+   */
   #letInSoon(): void {
     if (this.#isLettingIn) return
     this.#isLettingIn = true
@@ -156,7 +159,7 @@ export class Room {
     }
   }
 
-  /** Of the clients that could get a slot, the one with the fewest; in turn, if several have equally few. */
+  /** Among the clients that could get a slot, the one with the fewest; in turn if several have equally few. */
   #next(): Waiter | undefined {
     const { runningMax, memoryTotalBytes } = this.#parts
     if (this.#places >= runningMax || this.#bytes + this.#smallestBytes > memoryTotalBytes) return undefined

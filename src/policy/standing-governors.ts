@@ -8,7 +8,7 @@ import type { Governor } from './governor.ts'
 
 const standing = new Set<Governor>()
 
-/** Until the returned function is called. */
+/** Registers a governor until the returned function is called. */
 export function stand(governor: Governor): () => void {
   standing.add(governor)
   return () => standing.delete(governor)

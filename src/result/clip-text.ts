@@ -13,7 +13,7 @@ const headShare = 0.6
 /** A cut moves to the end of a line if that is no further away than this share of its part. */
 const lineShare = 0.2
 
-/** At most about this many UTF-16 units; no character is split. */
+/** Returns at most about this number of UTF-16 units. No character is split. */
 export function clipText(text: string, lengthMax: number): ClippedText {
   if (text.length <= lengthMax) return { text, isClipped: false }
   const head = headOf(text, Math.floor(lengthMax * headShare))

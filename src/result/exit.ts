@@ -68,7 +68,7 @@ export interface Exit {
   readonly heldBy: LimitMechanisms
 }
 
-/** Of a process that used nothing and of whose end nothing is known; known facts replace these. */
+/** The facts of a process that used nothing and whose end is unknown; known facts replace them. */
 export const nothingKnown: Exit = {
   end: null,
   killReason: null,

@@ -17,7 +17,9 @@ const beginnings: Readonly<Record<ResultImage['mimeType'], RegExp>> = {
 /** More than the longest of them looks at. */
 const beginningBytes = 16
 
-/** In base64, with room for line ends, so that data that is not a picture need not be decoded completely. */
+/**
+ * The base64 of a picture's first bytes, with room for line ends, so that other data need not be decoded completely.
+ */
 const headLength = 1024
 
 /** The first picture of a bundle that matches its type. */

@@ -184,7 +184,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
     return this.#unfinished.during(() => this.#processes.kill(id))
   }
 
-  /** Answers how many. */
+  /** Returns how many processes it has killed. */
   async killAllProcesses(): Promise<number> {
     return this.#unfinished.during(() => this.#processes.killAll())
   }

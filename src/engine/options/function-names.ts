@@ -89,7 +89,7 @@ const functionsRecord = z
 
 export const functionsSchema = functionsObject.pipe(functionsRecord)
 
-/** From this realm or another one. */
+/** An object of this realm or of another one. */
 function isPlain(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)

@@ -30,7 +30,7 @@ export type LazaretEvent =
       readonly id: string
       /** Who asked, if the caller said so. */
       readonly client?: string
-      /** Of a run, or of a code context. */
+      /** The language of a run or a code context. */
       readonly language?: Language
       readonly runtime?: RuntimeName
       /** The sandbox of a command, a process, an operation on files, a code context or its code. */
@@ -52,7 +52,7 @@ export type LazaretEvent =
       readonly client?: string
       /** The code of the error that was thrown. */
       readonly code?: string
-      /** Only for a program that exited on its own. */
+      /** The exit code of a program that exited on its own. */
       readonly exitCode?: number
       /** Which limit ended it. */
       readonly limit?: ReachedLimit
@@ -60,7 +60,7 @@ export type LazaretEvent =
       readonly sandbox?: string
       /** The code context of code. */
       readonly context?: string
-      /** Only for a run, like the members below; the language also of a code context and its code. */
+      /** Only for a run, like the members below. A code context and its code have a language too. */
       readonly language?: Language
       readonly runtime?: RuntimeName
       /** How its guest was started. */
@@ -124,7 +124,7 @@ export type LazaretEvent =
       readonly fix: string
     }
 
-/** Where each piece of work is recorded when it has ended: docs/operate/audit.md. */
+/** The log that records each piece of work when it has ended: docs/operate/audit.md. */
 export interface AuditOptions {
   /** One line of JSON for each record. Created if it does not exist; only one Lazaret at a time writes to it. */
   readonly file: string
@@ -222,6 +222,6 @@ export interface LazaretOptions {
 /** Options that no file can hold. */
 export type CodeOptionName = 'admit' | 'onEvent' | 'clock'
 
-/** With every default filled in. */
+/** The options with every default filled in. */
 export type ParsedOptions = Required<Omit<LazaretOptions, CodeOptionName>> &
   Pick<LazaretOptions, CodeOptionName>

@@ -48,7 +48,7 @@ export interface SettledRun {
 /** A program to read. */
 export type ValidationRequest = Pick<RunRequest, 'code' | 'language' | 'client' | 'signal'>
 
-/** Where a run takes place, and how. */
+/** The place and the kind of a run. */
 interface Stage {
   readonly place: RunPlace
   readonly act: (job: Job) => Promise<PlaceEnd>

@@ -9,7 +9,7 @@ import type { Frame } from './frames.ts'
 /** How long it may take to end when told to. */
 const killGraceMs = 1000
 
-/** Whom it serves. */
+/** What the serving process calls in this process. */
 export interface Served {
   /** Throws for a frame that no such child sends; then the child is killed. */
   onFrame(frame: Frame): void

@@ -139,7 +139,7 @@ function adviseOnPolicy(
     return `${what} refused, probably by the AppArmor profile of this process, ${appArmor}: allow it \`userns,\`, \`mount,\`, \`umount,\` and \`pivot_root,\`.`
   if (errno === 'EINVAL' || errno === 'ENOSYS' || errno === 'ENODEV')
     return `${what} unknown to this kernel: it needs CONFIG_USER_NS, CONFIG_PID_NS, CONFIG_NET_NS, CONFIG_IPC_NS, CONFIG_UTS_NS and CONFIG_CGROUPS.`
-  return `${what} refused, and nothing that can be read says by whom: look into \`sudo dmesg\` and the policy of this machine (SELinux, seccomp of the service manager: \`RestrictNamespaces=no\` and no \`SystemCallFilter=\` in a unit).`
+  return `${what} refused, and nothing here shows which part of the machine refused it: look into \`sudo dmesg\` and the policy of this machine (SELinux, seccomp of the service manager: \`RestrictNamespaces=no\` and no \`SystemCallFilter=\` in a unit).`
 }
 
 const needKernel = `Linux ${kernelMin.join('.')} or later has what cells are made of.`

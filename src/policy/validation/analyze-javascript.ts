@@ -62,7 +62,7 @@ const runningTypeScript = new Set([
   'TSExternalModuleReference',
   'TSParameterProperty',
 ])
-/** Where a name is not a variable. */
+/** The places where a name is not a variable. */
 const namingKeys = new Set(['property', 'key', 'id', 'params', 'label', 'meta', 'imported', 'exported'])
 const requireNames = new Set(['require', 'module.require', 'process.getBuiltinModule'])
 

@@ -114,7 +114,7 @@ export class PythonAnalysis {
   async #compileNow({ client }: Asking): Promise<Compiled> {
     const source = readFileSync(new URL('./analyze.py', import.meta.url), 'utf8')
     const input = { source, tables: pythonTables }
-    // Without the caller's signal: others may wait for the same.
+    // Ignores the caller's signal, because other callers may wait for the same result.
     const who = client === undefined ? {} : { client }
     const { value } = await this.#run({ ...who, language: 'python', code: compileCode, input, limits })
     const [version, program] = Array.isArray(value) ? (value as readonly unknown[]) : []

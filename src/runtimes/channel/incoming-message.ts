@@ -24,7 +24,7 @@ export class IncomingMessage {
     this.#listener = listener
   }
 
-  /** Takes what belongs to this message; answers how many bytes that was. What follows belongs to the next one. */
+  /** Takes the bytes of this message, and returns their number. The following bytes belong to the next one. */
   take(bytes: Buffer): number {
     if (this.#headBytes < lengthBytes) {
       const taken = bytes.copy(this.#head, this.#headBytes)

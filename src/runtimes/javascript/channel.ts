@@ -63,7 +63,7 @@ export function boundText(text: string): string {
   }
 }
 
-/** Answers how many bytes the message has. */
+/** Returns the number of bytes of the message. */
 export function send(json: string): number {
   const bytes = frame(json)
   writeAll(channelDescriptor, bytes)

@@ -81,7 +81,7 @@ export const tableHolders: Readonly<Record<string, Holder>> = {
   'THREAT_MODEL.md › The HTTP API › Vector': { files: [2, 3], below: ['src', 'test'] },
   'THREAT_MODEL.md › What differs between the levels › `strong`': prose,
   'bench/README.md › What is measured › Section': { names: sectionNames },
-  'bench/README.md › Who the rivals are, and what they are not › Rival': prose,
+  'bench/README.md › Rivals › Rival': prose,
   'docs/guide/actors.md › Which actor › Actor': prose,
   'docs/guide/actors.md › Messages › Key of the answer': {
     names: [

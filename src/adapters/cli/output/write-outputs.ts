@@ -49,7 +49,7 @@ export function exitCodeWith(written: WrittenOutputs | undefined, exitCode: numb
   return exitCode === 0 && written?.isComplete === false ? cannotCreateExitCode : exitCode
 }
 
-/** `display-1.png`, `display-2.svg`, in the order of display; a name that a collected file has is passed over. */
+/** `display-1.png`, `display-2.svg`, in the order of display; names of collected files are skipped. */
 export function namePictures({ displays, files }: Outputs): [path: string, content: Uint8Array][] {
   const named: [string, Uint8Array][] = []
   let number = 0

@@ -50,8 +50,8 @@ const protocols = (of: number, type: number, allowed: readonly AllowedValue[]): 
   allowed,
 })
 
-// SOCK_RAW needs a capability anyway, and the kernel answers EPERM. The kernel turns SOCK_PACKET into AF_PACKET,
-// behind the back of the list of families. The rest is SCTP and DCCP.
+// SOCK_RAW needs a capability anyway, and the kernel answers EPERM. The kernel turns SOCK_PACKET into AF_PACKET, which
+// the list of families would not notice. The other types are SCTP and DCCP.
 const rawPackets = {
   otherwise: 'EPERM',
   reason: 'Others send raw packets, or load rarely used protocols.',

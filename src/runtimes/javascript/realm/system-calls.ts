@@ -3,7 +3,9 @@
  */
 import { bytesLength, defineProperty, getOwnPropertyDescriptor } from '../../../core/primordials.ts'
 
-/** Moves what it can of `bytes` from `offset` on; answers how many bytes, or one of the two below. */
+/**
+ * Transfers as much of `bytes` from `offset` on as it can. Returns the number of bytes, or one of the two values below.
+ */
 type Transfer = (descriptor: number, bytes: Uint8Array, offset: number) => number
 
 /** The descriptor is non-blocking and not ready, or a signal came first: try again. */
