@@ -13,6 +13,7 @@ const loadedByCalls: readonly string[] = [
   'node:fs/promises',
   'node:stream/promises',
   'node:v8',
+  'node:worker_threads',
   'node:zlib',
 ]
 
@@ -29,12 +30,19 @@ function declare({ source, specifiers }: ImportDeclaration): string {
   const module = `process.getBuiltinModule(${JSON.stringify(source.value)})`
   const named = specifiers.filter((one) => one.type === 'ImportSpecifier')
   const whole = specifiers.filter((one) => one.type !== 'ImportSpecifier')
-  const isLate = loadedByCalls.includes(String(source.value)) && whole.length === 0
+  const isLate = whole.length === 0 && isLoadedByCalls(String(source.value), named.map(nameOf))
   return [
     ...whole.map(({ local }) => `const ${local.name} = ${module};`),
     ...(isLate ? named.map((one) => declareLate(one, module)) : []),
     ...(isLate || named.length === 0 ? [] : [`const { ${named.map(describe).join(', ')} } = ${module};`]),
   ].join('\n')
+}
+
+/** What is no function, such as `workerData`, has to be read at once. */
+function isLoadedByCalls(module: string, names: readonly string[]): boolean {
+  if (!loadedByCalls.includes(module)) return false
+  const real = process.getBuiltinModule(module) as unknown as Readonly<Record<string, unknown>>
+  return names.every((name) => typeof real[name] === 'function')
 }
 
 const describe = (one: ImportSpecifier): string => `${nameOf(one)}: ${one.local.name}`

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { LazaretError } from '../core/errors/errors.ts'
 import { networkModeOf } from '../core/network.ts'
 import { timerMsMax } from '../core/limits.ts'
+import { once } from '../core/once.ts'
 import type { SandboxWork } from '../core/work.ts'
 import type { Notary } from '../observe/notary.ts'
 import type { Governor } from '../policy/governor.ts'
@@ -49,21 +50,23 @@ const hostFolder = absolutePath
     error: 'belongs to root; give it to the user who should own its files',
   })
 
-export const sandboxFields = z.strictObject({
-  id: z.unknown().optional(),
-  client: clientSchema.optional(),
-  files: filesSchema.optional(),
-  env: z.unknown().optional(),
-  limits: limitsSchema.optional(),
-  network: networkSchema.optional(),
-  secrets: secretsSchema.optional(),
-  readable: namedFolders(absolutePath).optional(),
-  environment: environmentNameSchema.optional(),
-  workspace: absolutePath.optional(),
-  protectedPorts: z.array(z.int().min(1).max(65_535)).max(1000).optional(),
-  idleTimeoutMs: z.int().min(1).max(timerMsMax).optional(),
-  allowDegradedSecrets: z.boolean().optional(),
-})
+export const sandboxFields = once(() =>
+  z.strictObject({
+    id: z.unknown().optional(),
+    client: clientSchema.optional(),
+    files: filesSchema.optional(),
+    env: z.unknown().optional(),
+    limits: limitsSchema.optional(),
+    network: networkSchema.optional(),
+    secrets: secretsSchema.optional(),
+    readable: namedFolders(absolutePath).optional(),
+    environment: environmentNameSchema.optional(),
+    workspace: absolutePath.optional(),
+    protectedPorts: z.array(z.int().min(1).max(65_535)).max(1000).optional(),
+    idleTimeoutMs: z.int().min(1).max(timerMsMax).optional(),
+    allowDegradedSecrets: z.boolean().optional(),
+  }),
+)
 
 /** The host's part of a sandbox, which is inspected only after the policy has allowed it. */
 interface HostFolders {
@@ -71,10 +74,12 @@ interface HostFolders {
   readonly workspace: string | undefined
 }
 
-const foldersSchema = z.object({
-  readable: readableFolders(absolutePath).optional(),
-  workspace: hostFolder.optional(),
-})
+const foldersSchema = once(() =>
+  z.object({
+    readable: readableFolders(absolutePath).optional(),
+    workspace: hostFolder.optional(),
+  }),
+)
 
 type OpenParts = Omit<SandboxParts, 'onGone' | 'governor' | 'notary'>
 /** The shape as far as it is known before the interpreters are asked for their versions. */
@@ -86,7 +91,7 @@ function parseSandbox(
   { options, wall, clock, toolchains }: EngineGround,
 ): AskedParts & { readonly folders: HostFolders; readonly environment: string | undefined } {
   requireLevel(wall)
-  const parsed = readInput(() => sandboxFields.safeParse(input, { error: wording }))
+  const parsed = readInput(() => sandboxFields().safeParse(input, { error: wording }))
   if (!parsed.success) throw new LazaretError('INVALID_REQUEST', { detail: sayIssues(parsed.error) })
   const asked = parsed.data as SandboxOptions
   const { files = {}, network = 'none', idleTimeoutMs, allowDegradedSecrets = false } = asked
@@ -214,7 +219,7 @@ function namesOf({ readable, workspace }: HostFolders): Pick<SandboxWork, 'reada
 
 /** Adds the host's folders. Since they were allowed, they can have changed only inside. Throws INVALID_REQUEST. */
 function addFolders(parts: AskedParts, asked: HostFolders): AskedParts {
-  const parsed = foldersSchema.safeParse(asked, { error: wording })
+  const parsed = foldersSchema().safeParse(asked, { error: wording })
   if (!parsed.success) throw new LazaretError('INVALID_REQUEST', { detail: sayIssues(parsed.error) })
   const { readable = [], workspace } = parsed.data
   const { shape } = parts

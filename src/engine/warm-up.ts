@@ -3,6 +3,7 @@ import { z } from 'zod'
 
 import { LazaretError } from '../core/errors/errors.ts'
 import type { Limits } from '../core/limits.ts'
+import { once } from '../core/once.ts'
 import { languages, realms, runtimeNames } from '../core/request.ts'
 import type { Network } from '../core/network.ts'
 import type { Language, Realm, RuntimeName } from '../core/request.ts'
@@ -28,24 +29,26 @@ export interface WarmUpRequest {
   readonly count?: number
 }
 
-const schema = z
-  .strictObject({
-    language: z.enum(languages),
-    runtime: z.enum(runtimeNames).optional(),
-    realm: z.enum(realms).optional(),
-    network: networkSchema.optional(),
-    limits: limitsSchema.optional(),
-    preload: preloadSchema.optional(),
-    environment: environmentNameSchema.optional(),
-    client: clientSchema.optional(),
-    count: z.int().min(1).max(256).optional(),
-  })
-  .superRefine(checkRealm)
-  .superRefine(checkPreload)
+const schema = once(() =>
+  z
+    .strictObject({
+      language: z.enum(languages),
+      runtime: z.enum(runtimeNames).optional(),
+      realm: z.enum(realms).optional(),
+      network: networkSchema.optional(),
+      limits: limitsSchema.optional(),
+      preload: preloadSchema.optional(),
+      environment: environmentNameSchema.optional(),
+      client: clientSchema.optional(),
+      count: z.int().min(1).max(256).optional(),
+    })
+    .superRefine(checkRealm)
+    .superRefine(checkPreload),
+)
 
 /** Throws INVALID_REQUEST. */
 export function parseWarmUp(input: WarmUpRequest): WarmUpRequest {
-  const parsed = readInput(() => schema.safeParse(input, { error: wording }))
+  const parsed = readInput(() => schema().safeParse(input, { error: wording }))
   if (parsed.success) return parsed.data as WarmUpRequest
   throw new LazaretError('INVALID_REQUEST', { detail: `warmUp: ${describeIssues(parsed.error)}.` })
 }

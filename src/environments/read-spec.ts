@@ -4,6 +4,7 @@ import { statSync } from 'node:fs'
 import { z } from 'zod'
 
 import { LazaretError } from '../core/errors/errors.ts'
+import { once } from '../core/once.ts'
 import { readInput } from '../policy/hostile-input.ts'
 import { absolutePath, sayIssues, wording } from '../policy/schemas.ts'
 import type { EnvironmentSpec } from './environment.ts'
@@ -41,36 +42,38 @@ const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFi
 const folder = absolutePath.refine(isFolder, { error: 'is not a folder' })
 const lockText = z.string().max(lockCharsMax)
 
-const specSchema = z
-  .strictObject({
-    python: z.array(requirement).max(packagesMax).optional(),
-    npm: z.array(npmPackage).max(packagesMax).optional(),
-    findLinks: z.array(folder).max(16).optional(),
-    npmTarballs: z
-      .array(absolutePath.refine(isFile, { error: 'is not a file' }))
-      .max(packagesMax)
-      .optional(),
-    npmCache: folder.optional(),
-    offline: z.boolean().optional(),
-    allowScripts: z.array(npmPackage).max(packagesMax).optional(),
-    lock: z
-      .strictObject({
-        python: lockText.optional(),
-        npm: z.strictObject({ manifest: lockText, lockFile: lockText }).optional(),
-      })
-      .optional(),
-  })
-  .refine(
-    ({ python = [], npm = [], npmTarballs = [], lock }) =>
-      python.length + npm.length + npmTarballs.length > 0 ||
-      lock?.python !== undefined ||
-      lock?.npm !== undefined,
-    { error: 'names no package' },
-  )
+const specSchema = once(() =>
+  z
+    .strictObject({
+      python: z.array(requirement).max(packagesMax).optional(),
+      npm: z.array(npmPackage).max(packagesMax).optional(),
+      findLinks: z.array(folder).max(16).optional(),
+      npmTarballs: z
+        .array(absolutePath.refine(isFile, { error: 'is not a file' }))
+        .max(packagesMax)
+        .optional(),
+      npmCache: folder.optional(),
+      offline: z.boolean().optional(),
+      allowScripts: z.array(npmPackage).max(packagesMax).optional(),
+      lock: z
+        .strictObject({
+          python: lockText.optional(),
+          npm: z.strictObject({ manifest: lockText, lockFile: lockText }).optional(),
+        })
+        .optional(),
+    })
+    .refine(
+      ({ python = [], npm = [], npmTarballs = [], lock }) =>
+        python.length + npm.length + npmTarballs.length > 0 ||
+        lock?.python !== undefined ||
+        lock?.npm !== undefined,
+      { error: 'names no package' },
+    ),
+)
 
 /** Throws INVALID_REQUEST. */
 export function readSpec(spec: unknown): EnvironmentSpec {
-  const parsed = readInput(() => specSchema.safeParse(spec, { error: wording }))
+  const parsed = readInput(() => specSchema().safeParse(spec, { error: wording }))
   if (!parsed.success)
     throw new LazaretError('INVALID_REQUEST', { detail: `Environment: ${sayIssues(parsed.error)}` })
   return parsed.data as EnvironmentSpec

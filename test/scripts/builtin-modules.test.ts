@@ -41,3 +41,17 @@ const resolver = new R()
 console.log(JSON.stringify([before, digest.slice(0, 8), typeof resolver.resolve4, typeof lookup, ${loaded}]))`)
   assert.deepEqual(said, [[false, false], 'e3b0c442', 'function', 'function', [true, true]])
 })
+
+test('what is no function is read at once', () => {
+  const late = nameBuiltinModules(`import { Worker as W } from "node:worker_threads";`)
+  const atOnce = nameBuiltinModules(
+    `import { Worker as W, workerData, isMainThread as m } from "node:worker_threads";`,
+  )
+  const loaded = isLoaded('worker_threads')
+  assert.equal(print(`${late}\nconsole.log(${loaded})`), false)
+  assert.deepEqual(print(`${atOnce}\nconsole.log(JSON.stringify([${loaded}, m, workerData]))`), [
+    true,
+    true,
+    null,
+  ])
+})

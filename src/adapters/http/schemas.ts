@@ -26,7 +26,7 @@ const runRequest = runFields
     functions: z.array(z.string()).optional(),
     signal: aborted.optional(),
   })
-const sandboxRequest = sandboxFields
+const sandboxRequest = sandboxFields()
   .omit({ client: true })
   .extend({ id: z.string().optional(), files: files.optional(), env: texts.optional() })
 

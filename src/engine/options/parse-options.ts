@@ -9,7 +9,11 @@ import type { LazaretOptions, ParsedOptions } from './options.ts'
 
 /** Throws INVALID_REQUEST that names the option. */
 export function parseOptions(options: LazaretOptions): ParsedOptions {
-  const parsed = readInput(() => schemaFor(options).safeParse(options, { error: wording }))
+  const parsed = readInput(() => {
+    const quick = schemaOf(optionRows.filter(([name]) => isGiven(options, name))).safeParse(options)
+    // What is wrong is told by all options, which name those that there are.
+    return quick.success ? quick : schemaOf(optionRows).safeParse(options, { error: wording })
+  })
   if (parsed.success) return { ...usual, ...parsed.data } as unknown as ParsedOptions
   throw new LazaretError('INVALID_REQUEST', {
     detail: `Options: ${describeIssues(parsed.error)}.`,
@@ -21,13 +25,15 @@ const usual = Object.fromEntries(
   optionRows.flatMap(([name, option]) => (option.files === 'none' ? [] : [[name, option.usual]])),
 )
 
-/** Of the given options alone, because most are left out: building all of their schemas takes longer than checking them. */
-function schemaFor(options: unknown): z.ZodType<object> {
-  const isGiven = (name: string) => typeof options === 'object' && options !== null && name in options
-  const given = optionRows.filter(([name]) => isGiven(name))
+/** Most options are left out, and building the schemas of all takes longer than checking those that are given. */
+function isGiven(options: unknown, name: string): boolean {
+  return typeof options === 'object' && options !== null && name in options
+}
+
+function schemaOf(rows: typeof optionRows): z.ZodType<object> {
   return z.strictObject(
     Object.fromEntries(
-      given.map(([name, option]) => [
+      rows.map(([name, option]) => [
         name,
         option.files === 'none'
           ? option.schema().optional()

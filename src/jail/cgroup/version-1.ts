@@ -19,6 +19,8 @@ export interface Hierarchies extends Readonly<Record<CgroupController, string>> 
 export function openVersion1({ shares, ...hierarchies }: Hierarchies): CgroupParent {
   const folders = [...new Set(Object.values(hierarchies))]
   for (const folder of folders) mkdirSync(folder)
+  // A new group has its parent's.
+  writeWherePresent(`${hierarchies.memory}/memory.swappiness`, 0)
   const yielding = shares === undefined ? undefined : new YieldingGroup(shares)
   const leftovers = new Leftovers(() => writeSlowly(`${hierarchies.memory}/memory.force_empty`, 0))
   return {
@@ -45,15 +47,21 @@ function createCell(hierarchies: Hierarchies, name: string, figures: CgroupFigur
   const pids = `${hierarchies.pids}/${name}`
   const cpu = `${hierarchies.cpu}/${name}`
   const folders = [...new Set([memory, pids, cpu])]
-  let heldBytes = Number.POSITIVE_INFINITY
-  const limit = ({ memoryBytes, tasksMax }: CgroupFigures): void => {
+  let held: Partial<CgroupFigures> = {}
+  const limitMemory = (memoryBytes: number): void => {
     const memoryAlone = () => writeValue(`${memory}/memory.limit_in_bytes`, memoryBytes)
     // Memory plus swap, at the same value: no swap. It may never be below the first.
     const withSwap = () => writeWherePresent(`${memory}/memory.memsw.limit_in_bytes`, memoryBytes)
-    const inOrder = memoryBytes > heldBytes ? [withSwap, memoryAlone] : [memoryAlone, withSwap]
+    const isRaised = held.memoryBytes !== undefined && memoryBytes > held.memoryBytes
+    const inOrder = isRaised ? [withSwap, memoryAlone] : [memoryAlone, withSwap]
     for (const write of inOrder) write()
-    heldBytes = memoryBytes
-    writeValue(`${pids}/pids.max`, tasksMax)
+  }
+  // Most runs have the figures that their parked worker has.
+  const limit = ({ memoryBytes, tasksMax }: CgroupFigures): void => {
+    if (memoryBytes !== held.memoryBytes) limitMemory(memoryBytes)
+    held = { ...held, memoryBytes }
+    if (tasksMax !== held.tasksMax) writeValue(`${pids}/pids.max`, tasksMax)
+    held = { memoryBytes, tasksMax }
   }
   const memoryPeak = new Counter(`${memory}/memory.max_usage_in_bytes`)
   const memoryDeaths = new Counter(`${memory}/memory.oom_control`)
@@ -66,7 +74,6 @@ function createCell(hierarchies: Hierarchies, name: string, figures: CgroupFigur
   try {
     for (const folder of folders) mkdirSync(folder)
     limit(figures)
-    writeWherePresent(`${memory}/memory.swappiness`, 0)
     memoryPeak.open()
     cpuUsage.open()
   } catch (error) {

@@ -70,9 +70,12 @@ const yieldingWeight = 10
 
 function createCell(folder: string, figures: CgroupFigures, groups: GroupFolders): CellCgroup {
   groups.make(folder)
+  let held: Partial<CgroupFigures> = {}
+  // Most runs have the figures that their parked worker has.
   const limit = ({ memoryBytes, tasksMax }: CgroupFigures): void => {
-    writeValue(`${folder}/memory.max`, memoryBytes)
-    writeValue(`${folder}/pids.max`, tasksMax)
+    if (memoryBytes !== held.memoryBytes) writeValue(`${folder}/memory.max`, memoryBytes)
+    if (tasksMax !== held.tasksMax) writeValue(`${folder}/pids.max`, tasksMax)
+    held = { memoryBytes, tasksMax }
   }
   try {
     limit(figures)

@@ -2,6 +2,8 @@
 import { BlockList, isIP, SocketAddress } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
+import { once } from '../../core/once.ts'
+
 export interface AddressRange {
   readonly address: string
   readonly prefix: number
@@ -77,11 +79,6 @@ const specialRanges = once(() => {
     private: ranges(privateTexts).map((range) => ({ range, set: new RangeSet([range]) })),
   }
 })
-
-function once<Value>(make: () => Value): () => Value {
-  let made: Value | undefined
-  return () => (made ??= make())
-}
 
 export function isClosed(address: string): boolean {
   if (isIP(address) === 0 || address.includes('%')) return true

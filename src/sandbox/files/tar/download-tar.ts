@@ -1,5 +1,4 @@
 /** A folder of the sandbox as a tar stream. Its reader trusts it, so no entry leads out of it. */
-import { createTarPacker } from 'modern-tar'
 import type { TarHeader } from 'modern-tar'
 
 import { LazaretError } from '../../../core/errors/errors.ts'
@@ -63,6 +62,7 @@ export function downloadTar(tasks: FileTasks, options: DownloadTarOptions): Asyn
 
 async function* pack(tasks: FileTasks, options: PackOptions): AsyncGenerator<Uint8Array, void, void> {
   await using packing = await openPacking(tasks, options)
+  const { createTarPacker } = await import('modern-tar')
   const { readable, controller } = createTarPacker()
   const written = (async () => {
     try {

@@ -1,5 +1,4 @@
 /** The entries of a tar from outside, each checked against all earlier ones. */
-import { createTarDecoder } from 'modern-tar'
 import type { ParsedTarEntry, TarHeader } from 'modern-tar'
 
 import { LazaretError } from '../../../core/errors/errors.ts'
@@ -26,6 +25,7 @@ export async function* readTarEntries(
   source: AsyncIterable<Uint8Array>,
   bounds: TarBounds,
 ): AsyncGenerator<TarEntry> {
+  const { createTarDecoder } = await import('modern-tar')
   const decoder = createTarDecoder({ strict: true })
   const feed = new Feed(guardTar(source, bounds), decoder.writable.getWriter())
   const entries = decoder.readable.getReader()
