@@ -20,6 +20,7 @@ export const sectionNames = [
   'isolates',
   'fairness',
   'http',
+  'network',
 ] as const
 export type SectionName = (typeof sectionNames)[number]
 
@@ -59,5 +60,7 @@ export async function runSection(name: SectionName, options: BenchOptions): Prom
       return await (await import('./sections/http.ts')).benchHttp(options)
     case 'fairness':
       return await (await import('./sections/fairness.ts')).benchFairness(options)
+    case 'network':
+      return await (await import('./sections/network.ts')).benchNetwork(options)
   }
 }

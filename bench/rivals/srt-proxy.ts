@@ -1,0 +1,44 @@
+/**
+ * The HTTP proxy of srt (`@anthropic-ai/sandbox-runtime`) in a process of its own, asked by CONNECT and allowing everything.
+ * In a sandbox of srt a pair of socat stands before it, which is left out here. It is installed for the benchmark alone, as
+ * reference-service.ts is.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+const name = '@anthropic-ai/sandbox-runtime'
+const version = '0.0.83'
+const folder = join(import.meta.dirname, '../../node_modules/.cache/lazaret-bench-srt')
+const program = `
+const { createHttpProxyServer } = await import(process.argv[1])
+const server = createHttpProxyServer({ filter: () => true })
+server.listen(0, '127.0.0.1', () => console.log(server.address().port))`
+
+export interface SrtProxy extends AsyncDisposable {
+  readonly port: number
+}
+
+/** A text where it cannot be had. */
+export async function openSrtProxy(): Promise<SrtProxy | string> {
+  const entry = join(folder, 'node_modules', name, 'dist/sandbox/http-proxy.js')
+  if (!existsSync(entry)) {
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'package.json'), '{"private":true}')
+    const wanted = ['install', '--ignore-scripts', '--no-audit', '--no-fund', `${name}@${version}`]
+    const { status } = spawnSync('npm', wanted, { cwd: folder, stdio: 'ignore', timeout: 180_000 })
+    if (status !== 0 || !existsSync(entry)) return `npm could not install ${name}@${version}.`
+  }
+  const words = ['--input-type=module', '-e', program, pathToFileURL(entry).href]
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [line] = (await once(child.stdout, 'data')) as [Buffer]
+  return {
+    port: Number(line.toString()),
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    },
+  }
+}
