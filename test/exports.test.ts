@@ -226,6 +226,7 @@ const doors = [
       'RemoteContextOptions',
       'RemoteFiles',
       'RemoteLazaret',
+      'RemotePort',
       'RemoteProcess',
       'RemoteSandbox',
       'RemoteSession',

@@ -63,7 +63,7 @@ test('whatever a program prints, displays, returns and throws stays text', { ski
   assert.deepEqual([troubles, [...origins]], [[], [new URL(here.url).origin]])
 })
 
-const page = `
+const showing = `
 class Page:
     def _repr_html_(self): return input_data["page"]
 display(Page())
@@ -122,7 +122,7 @@ test('HTML of a program is laid out in a frame that runs, loads and sends nothin
     'addEventListener("securitypolicyviolation", (e) => console.error(e.violatedDirective))',
   )
   await shown.goto(`${here.url}/#token=${adaToken}`)
-  await shown.locator('.cm-content').fill(page)
+  await shown.locator('.cm-content').fill(showing)
   await shown.getByText('Input and limits').click()
   await shown
     .getByLabel('Input, as JSON')
@@ -161,7 +161,7 @@ test(
     await using browsing = await browse()
     const { page: shown, troubles, origins } = await browsing.open()
     await shown.goto(`${here.url}/#token=${adaToken}`)
-    await shown.locator('.cm-content').fill(page)
+    await shown.locator('.cm-content').fill(showing)
     await shown.getByText('Input and limits').click()
     await shown
       .getByLabel('Input, as JSON')

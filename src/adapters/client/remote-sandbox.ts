@@ -5,6 +5,7 @@ import type { ExecEvent } from '../../sandbox/commands/exec-stream.ts'
 import type { ExecOptions, ExecResult, ProcessOptions, SandboxOptions } from '../../sandbox/types.ts'
 import type { SessionOptions, Variables } from '../../sandbox/types.ts'
 import type { Connection } from './connection.ts'
+import { exposeRemotely, type RemotePort } from './remote-ports.ts'
 import type { CodeResult, RunCodeOptions } from '../../sandbox/contexts/context-types.ts'
 import { createRemoteContext, deleteRemoteContext, findRemoteContext } from './remote-contexts.ts'
 import { listRemoteContexts, runCodeRemotely } from './remote-contexts.ts'
@@ -38,6 +39,8 @@ export interface RemoteSandbox extends RemoteFiles, AsyncDisposable {
   killAllProcesses(): Promise<number>
   /** Over the platform's WebSocket, which Node has from 22 on. */
   openTerminal(options: TerminalOptions): Promise<RemoteTerminal>
+  /** On a free loopback port of the server. Needs a token that allows `ports`. */
+  exposePort(port: number): Promise<RemotePort>
   createCodeContext(options?: RemoteContextOptions): Promise<RemoteContext>
   runCode(code: string, options?: RunCodeOptions): Promise<CodeResult>
   listCodeContexts(): Promise<RemoteContext[]>
@@ -96,6 +99,7 @@ function toSandbox(connection: Connection, { id, limits, clamped }: ShownSandbox
     killAllProcesses: async () =>
       (await sandbox.sendJson<{ readonly killed: number }>({ method: 'DELETE', path: '/processes' })).killed,
     openTerminal: (asked) => openRemoteTerminal(sandbox, asked),
+    exposePort: (port) => exposeRemotely(sandbox, port),
     createCodeContext: (options) => createRemoteContext(sandbox, options),
     runCode: (code, options) => runCodeRemotely(sandbox, code, options),
     listCodeContexts: () => listRemoteContexts(sandbox),

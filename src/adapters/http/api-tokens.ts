@@ -12,7 +12,14 @@ export const tokenScopes = ['run', 'sandbox', 'admin'] as const
 export type TokenScope = (typeof tokenScopes)[number]
 
 /** What a request gets only if its token's entry allows it by name. */
-export const tokenGrants = ['network', 'preload', 'readable', 'workspace', 'degraded-secrets'] as const
+export const tokenGrants = [
+  'network',
+  'ports',
+  'preload',
+  'readable',
+  'workspace',
+  'degraded-secrets',
+] as const
 export type TokenGrant = (typeof tokenGrants)[number]
 
 export interface ApiToken extends TokenEntry {

@@ -9,6 +9,7 @@ const needs: readonly {
 }[] = [
   { field: 'network', grant: 'network', is: (value) => value !== undefined && value !== 'none' },
   { field: 'protectedPorts', grant: 'network', is: (value) => value !== undefined },
+  { field: 'port', grant: 'ports', is: () => true },
   { field: 'preload', grant: 'preload', is: (value) => value !== undefined },
   { field: 'readable', grant: 'readable', is: (value) => value !== undefined },
   { field: 'workspace', grant: 'workspace', is: (value) => value !== undefined },
@@ -22,7 +23,7 @@ const needs: readonly {
 /** Throws ACCESS_DENIED. */
 export function requireGrants({ allow }: ApiToken, asked: Readonly<Record<string, unknown>>): void {
   for (const { field, grant, is } of needs)
-    if (is(asked[field]) && !allow.includes(grant))
+    if (Object.hasOwn(asked, field) && is(asked[field]) && !allow.includes(grant))
       throw new LazaretError('ACCESS_DENIED', {
         detail: `${field}: this token may not use it.`,
         hint: `Leave it out. If you are the operator, make a token with \`--allow ${grant}\`.`,

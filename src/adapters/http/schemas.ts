@@ -221,6 +221,7 @@ export const schemas = {
   SignalRequest: z.strictObject({ signal: z.string().optional() }),
   StdinRequest: z.strictObject({ data: bytes }),
   TerminalSize: size,
+  PortRequest: z.strictObject({ port: z.int() }),
   WaitRequest: z.strictObject({
     port: z.int().optional(),
     log: z
@@ -272,6 +273,7 @@ export const schemas = {
   Session: session,
   Process: process,
   Processes: z.strictObject({ processes: z.array(process) }),
+  Port: z.strictObject({ port: z.int(), url: z.string() }),
   Killed: z.strictObject({ killed: z.union([z.boolean(), z.int()]) }),
   Logs: z.strictObject({ stdout: z.string(), stderr: z.string() }),
   Waited: z.strictObject({ exitCode: z.int().optional(), line: z.string().optional() }),

@@ -46,7 +46,7 @@ export function addTokenCommand(program: Command, context: CommandContext): void
     .option('--running <count>', 'pieces of work at one time', parseCount)
     .option(
       '--allow <list>',
-      'what its requests may use: network, preload, readable, workspace, degraded-secrets',
+      'what its requests may use: network, ports, preload, readable, workspace, degraded-secrets',
     )
     .action(() => context.perform(create, () => createToken(create.opts<CreateFlags>())))
   const list = withFile(token.command('list'))

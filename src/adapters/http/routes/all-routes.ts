@@ -3,6 +3,7 @@ import { contextRoutes } from '../contexts/context-routes.ts'
 import { figuresRoutes } from './figures-routes.ts'
 import { fileRoutes } from './file-routes.ts'
 import { describeApi } from '../openapi.ts'
+import { portRoutes } from './port-routes.ts'
 import { processRoutes } from './process-routes.ts'
 import type { Route } from './routes.ts'
 import { runRoutes } from './run-routes.ts'
@@ -16,6 +17,7 @@ export const routes: readonly Route[] = [
   ...sandboxRoutes,
   ...fileRoutes,
   ...processRoutes,
+  ...portRoutes,
   ...terminalRoutes,
   ...contextRoutes,
   ...figuresRoutes,
