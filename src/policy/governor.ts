@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors/errors.ts'
-import { onAbort } from '../core/on-abort.ts'
+import { onAbort } from '../core/abort.ts'
 import type { Work, WorkKind } from '../core/work.ts'
 import { endOfError } from '../core/work-end.ts'
 import type { WorkEnd } from '../core/work-end.ts'

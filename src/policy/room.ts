@@ -6,7 +6,7 @@
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors/errors.ts'
 import type { ErrorCode } from '../core/errors/errors.ts'
-import { onAbort } from '../core/on-abort.ts'
+import { onAbort } from '../core/abort.ts'
 import { FairQueue } from '../pool/fair-queue.ts'
 import type { RoomSize } from './room-size.ts'
 

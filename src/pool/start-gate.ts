@@ -4,7 +4,7 @@
  * free.
  */
 import { LazaretError } from '../core/errors/errors.ts'
-import { onAbort } from '../core/on-abort.ts'
+import { onAbort } from '../core/abort.ts'
 import { FairQueue } from './fair-queue.ts'
 
 /** A run behind this many others would wait for minutes. */

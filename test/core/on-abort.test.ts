@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 
-import { onAbort } from '../../src/core/on-abort.ts'
+import { onAbort } from '../../src/core/abort.ts'
 
 test('all callbacks of a signal are called once, by one listener', () => {
   const abort = new AbortController()

@@ -1,6 +1,6 @@
 /** Processes of a sandbox over HTTP: started, watched, waited for, written to, and ended. */
 import { LazaretError } from '../../../core/errors/errors.ts'
-import { untilAborted } from '../../../core/until-aborted.ts'
+import { untilAborted } from '../../../core/abort.ts'
 import type { EndableWait, SandboxProcess } from '../../../sandbox/processes/processes.ts'
 import type { Exchange } from '../exchange.ts'
 import { readBytes } from '../read-bytes.ts'
