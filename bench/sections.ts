@@ -55,7 +55,7 @@ export async function runSection(name: SectionName, options: BenchOptions): Prom
     case 'command':
       return await (await import('./sections/command.ts')).benchCommand(options)
     case 'isolates':
-      return await (await import('./sections/isolates.ts')).benchIsolates(options)
+      return await (await import('./sections/isolates/isolates.ts')).benchIsolates(options)
     case 'http':
       return await (await import('./sections/http.ts')).benchHttp(options)
     case 'fairness':

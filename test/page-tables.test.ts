@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { isBelow } from '../scripts/testing/plan/levels.ts'
-import { notDaily } from '../scripts/testing/plan/passes.ts'
+import { notDaily } from '../scripts/testing/plan/not-daily.ts'
 import { limitNames } from '../src/core/limits.ts'
 import { exitCodeOf } from '../src/core/outcome.ts'
 import type { Outcome } from '../src/core/outcome.ts'

@@ -1,15 +1,15 @@
 /** Programs in isolates that exhaust their memory or their time: how long until the answer, and whether the next one runs. */
 import { loadavg } from 'node:os'
 
-import { CodeExecutionService } from '../../src/adapters/code-execution/index.ts'
-import type { CodeExecutionErrorType } from '../../src/adapters/code-execution/index.ts'
+import { CodeExecutionService } from '../../../src/adapters/code-execution/index.ts'
+import type { CodeExecutionErrorType } from '../../../src/adapters/code-execution/index.ts'
 import { bombs, loops } from '../../test/support/hostile/isolate-bombs.ts'
-import { throwIfInterrupted } from '../measure/interruption.ts'
-import type { BenchOptions } from '../options.ts'
-import { progress } from '../progress.ts'
-import { summarize } from '../measure/statistics.ts'
-import { goalAtMost } from '../table.ts'
-import type { Table } from '../table.ts'
+import { throwIfInterrupted } from '../../measure/interruption.ts'
+import type { BenchOptions } from '../../options.ts'
+import { progress } from '../../progress.ts'
+import { summarize } from '../../measure/statistics.ts'
+import { goalAtMost } from '../../table.ts'
+import type { Table } from '../../table.ts'
 
 const loopSeconds = 0.1
 /** So that nothing but its memory ends a bomb. */

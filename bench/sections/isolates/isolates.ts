@@ -1,16 +1,16 @@
 /** Programs in V8 isolates: one from its call to its result, and how many a second, beside the reference service. */
 import { loadavg } from 'node:os'
 
-import { CodeExecutionService } from '../../src/adapters/code-execution/index.ts'
-import { compare } from '../measure/compare.ts'
+import { CodeExecutionService } from '../../../src/adapters/code-execution/index.ts'
+import { compare } from '../../measure/compare.ts'
 import { benchIsolateLimits } from './isolate-limits.ts'
-import type { BenchOptions } from '../options.ts'
-import { progress } from '../progress.ts'
-import { openReference } from '../rivals/reference-service.ts'
-import { alternate, sustain } from '../measure/sustain.ts'
-import type { Contestant, Sustained } from '../measure/sustain.ts'
-import { goalAtLeast, goalAtMost } from '../table.ts'
-import type { Goal, Table } from '../table.ts'
+import type { BenchOptions } from '../../options.ts'
+import { progress } from '../../progress.ts'
+import { openReference } from '../../rivals/reference-service.ts'
+import { alternate, sustain } from '../../measure/sustain.ts'
+import type { Contestant, Sustained } from '../../measure/sustain.ts'
+import { goalAtLeast, goalAtMost } from '../../table.ts'
+import type { Goal, Table } from '../../table.ts'
 
 const program = { code: 'output = input.a + 1', language: 'javascript', inputData: { a: 1 } } as const
 const workers = 2
