@@ -1,5 +1,6 @@
 /*
- * Facts: what the kernel says about this cell, observed from inside once it stands. One `name=value` a line.
+ * Facts: what the kernel reports about this cell, observed from inside once it is built. One `name=value` for each
+ * line.
  */
 #include "facts.h"
 

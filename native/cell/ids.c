@@ -134,7 +134,7 @@ void step_keep_capabilities(struct reader *record) {
   check(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "become undumpable");
 }
 
-/* Not glibc's own: in a fork of an engine that has threads they wait for threads that are not there. */
+/* System calls instead of glibc's functions, which in a fork of an engine would wait for threads that do not exist. */
 bool drop_to_guest_ids(void) {
   if (!cell.guest_changes_ids) return true;
   gid_t gid = cell.guest_gid;

@@ -1,6 +1,6 @@
 /*
- * Before the first byte of anybody: no capabilities, no new privileges, not readable for its user's other processes,
- * and, where Landlock exists, not a single file of the host.
+ * Before it reads any byte, the relay gives up capabilities, new privileges and readability for other processes of its
+ * user, and, if Landlock exists, every file of the host.
  */
 #include "confine.h"
 #include "relay.h"

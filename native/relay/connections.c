@@ -209,7 +209,7 @@ void refuse_connection(uint32_t id) {
   if (one) close_connection(one, ECONNREFUSED, WHY_FAILED);
 }
 
-/* Nobody listens there, and the kernel has chosen that very port for our end: a socket that talks to itself. */
+/* Nobody listens there, and the kernel has chosen the same port for this end: the socket would connect to itself. */
 static bool talks_to_itself(int fd) {
   struct sockaddr_storage own = {0};
   struct sockaddr_storage peer = {0};

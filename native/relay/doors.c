@@ -50,7 +50,7 @@ static int64_t now_ms(void) {
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* The host numbers them: the number says where it lies, and which of those that lay there it is. */
+/* The host assigns the number: it consists of the place in this table and the serial number of its user. */
 static struct door *find_door(uint32_t id) {
   struct door *door = &doors[id % DOORS_MAX];
   return door->is_used && door->id == id ? door : NULL;

@@ -1,5 +1,6 @@
 /*
- * One direction of a connection. splice(2) moves pages between sockets; how many bytes wait here is what a pipe holds.
+ * One direction of a connection. splice(2) moves pages between sockets, through a pipe, whose capacity bounds the
+ * waiting bytes.
  */
 #include "flow.h"
 

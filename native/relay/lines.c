@@ -1,7 +1,7 @@
 /*
  * The relay listens at an abstract name of the host's network, which everybody there can read. So a connection's first
  * packet has to be the relay's secret, and each packet after it the token of a door, which the host has admitted, with
- * that door's sockets. Whoever sends anything else is disconnected.
+ * that door's sockets. A client that sends anything else is disconnected.
  */
 #include "lines.h"
 #include "doors.h"
@@ -116,7 +116,7 @@ static void drop_sockets(const struct parcel *parcel) {
   for (uint32_t i = 0; i < parcel->fd_count; i++) close(parcel->fds[i]);
 }
 
-/* A door that the host has given up meanwhile needs no sockets; its line may be that of others. False: no parcel. */
+/* A door that the host has given up by now needs no sockets; its connection may serve other doors. False: no packet. */
 static bool take_parcel(const struct parcel *parcel) {
   if (!parcel->is_whole || parcel->length != PACKET_BYTES) return false;
   struct reader reader = reader_of(parcel->bytes, parcel->length);

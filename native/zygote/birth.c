@@ -97,7 +97,7 @@ static bool bear(const struct engine *engine, int own_pid_namespace) {
     return true;
   }
   if (pid < 0) report_failed_step(exec_fd, "fork the zygote");
-  /* Else the next fork would fail: the namespace is dead as soon as its pid 1 is. */
+  /* Otherwise the next fork would fail, because a namespace ends with its pid 1. */
   bool is_back = setns(own_pid_namespace, CLONE_NEWPID) == 0;
   while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
   if (engine->after) engine->after();

@@ -28,7 +28,7 @@ EXPORTED int engine_process_id(void);
  */
 EXPORTED int engine_revive_after(int delay_ms);
 
-/* Until it is closed, what a run writes goes to the end that this returns, and what it reads comes from there. Or -1. */
+/* Returns one end of a socket pair. Until it is closed, runs read from and write to the other end. -1 on failure. */
 EXPORTED int engine_open_stage(void);
 EXPORTED bool engine_close_stage(int other_end);
 

@@ -1,7 +1,7 @@
 /*
- * Finds the stream in the engine's own data by what it is: the state of the cipher RC4, in which each byte from 0 to 255
- * occurs once, and behind it the number of bytes that are left. The engine gives it no name. Whoever uses this looks first
- * whether the number changes as it should.
+ * Finds the stream in the engine's data by its shape, because it has no symbol: the state of the cipher RC4, in which
+ * each byte from 0 to 255 occurs once, followed by the number of bytes that are left. Callers first verify that the
+ * number changes as expected.
  */
 #include "seeds.h"
 

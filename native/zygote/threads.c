@@ -73,7 +73,7 @@ static void *thread_pointer(void) {
   return pointer;
 }
 
-/* Behind a call that was interrupted, or before one that will be made again. */
+/* The thread continues after an interrupted call, or before a call that will be repeated. */
 static bool is_in_call(const void *context) {
   const ucontext_t *interrupted = context;
   const uint8_t *next = (const uint8_t *)(uintptr_t)interrupted->uc_mcontext.gregs[REG_RIP];

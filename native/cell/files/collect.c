@@ -98,7 +98,10 @@ static bool list_below(const char *start) {
   if (length + 1 >= sizeof path) return false;
   memcpy(path, start, length);
   int fd = open_inside(AT_FDCWD, start, O_PATH);
-  /* It does not exist, or its path has a file or a link: there is nothing to collect, so nothing is left out. */
+  /*
+   * The folder does not exist, or its path contains a file or a link. Then there is nothing to collect, and nothing
+   * counts as left out.
+   */
   if (fd < 0) return errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
   bool known = fstat(fd, &facts) == 0;
   close(fd);

@@ -162,8 +162,8 @@ void read_output(struct spawn *spawn, int stream) {
 }
 
 /*
- * What a guest has printed before it wrote to its channel goes ahead of that. So of the channel only what is there now is
- * read, after one look at each stream, which takes in all that a pipe holds.
+ * Output that a guest printed before it wrote to its channel must arrive first. So this notes how much the channel has
+ * now, reads each stream once, which takes everything that a pipe holds, and then reads only that much of the channel.
  */
 void note_channel(struct spawn *spawn) {
   int *left = &spawn->drain_left[CHANNEL_STREAM];

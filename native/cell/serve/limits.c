@@ -39,7 +39,7 @@ struct watched take_watched(struct spawn *spawn, struct reader *request) {
   return limits;
 }
 
-/* Only here can the other processes be counted. Never above the present limit, which may not be raised. */
+/* Only the cell can count the other processes. The result never exceeds the present limit, which cannot be raised. */
 void add_others(struct guest_rlimits *rlimits, pid_t pid) {
   for (uint32_t i = 0; i < rlimits->count; i++) {
     struct rlimit *limit = &rlimits->each[i].limit;

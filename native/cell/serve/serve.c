@@ -130,7 +130,7 @@ static void serve_once(int signal_fd) {
   for (int i = 0; i < spawn_places; i++) {
     if (!spawns[i].used) continue;
     if (is_due(i, EXEC_SOURCE)) read_exec_report(&spawns[i]);
-    /* The host may have closed a channel meanwhile. */
+    /* The host may have closed a channel by now. */
     bool has_message = spawns[i].used && spawns[i].output_fds[CHANNEL_STREAM] >= 0 && is_due(i, CHANNEL_STREAM);
     if (has_message) note_channel(&spawns[i]);
     for (int stream = 0; stream < STREAMS; stream++) {
