@@ -187,7 +187,7 @@ void step_family(struct reader *record) {
   for (uint32_t i = 0; i < folders; i++) fresh.slots[i] = cell.slots[i];
   cell = fresh;
   check(syscall(SYS_close_range, CHANNEL_FD + 1, KEPT_FD - 1, 0), "close the cell's descriptors");
-  /* An unused slot may hold another launcher's connection. */
+  /* A reserved descriptor that is not in use may be another launcher's connection. */
   if (!has_zygote) close(KEPT_FD);
   if (relay_fd == 0) close(KEPT_FD + 1);
   check(syscall(SYS_close_range, FOLDERS_FD + (int)folders, ~0U, 0), "close the cell's descriptors");
