@@ -3,7 +3,7 @@ import { loadavg } from 'node:os'
 
 import { CodeExecutionService } from '../../../src/adapters/code-execution/index.ts'
 import type { CodeExecutionErrorType } from '../../../src/adapters/code-execution/index.ts'
-import { bombs, loops } from '../../test/support/hostile/isolate-bombs.ts'
+import { bombs, loops } from '../../../test/support/hostile/isolate-bombs.ts'
 import { throwIfInterrupted } from '../../measure/interruption.ts'
 import type { BenchOptions } from '../../options.ts'
 import { progress } from '../../progress.ts'
