@@ -82,6 +82,7 @@ function figuresOf(slices: readonly Slice[]): Figures {
   const median = (figure: (slice: Slice) => number): number => quantile(slices.map(figure), 0.5)
   return {
     p50: median(({ times }) => quantile(times, 0.5)),
+    p95: median(({ times }) => quantile(times, 0.95)),
     p99: median(({ times }) => quantile(times, 0.99)),
     'cpu/run': median(({ cpuMs, times }) => cpuMs / times.length),
     'waited/run': median(({ waitedMs, times }) => waitedMs / times.length),

@@ -53,7 +53,9 @@ export interface Frame {
   readonly payload: Buffer
 }
 
-export function encodeFrame(type: number, id: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
+const nothing = Buffer.alloc(0)
+
+export function encodeFrame(type: number, id: number, payload: Uint8Array = nothing): Buffer {
   const frame = Buffer.allocUnsafe(frameHeaderBytes + payload.length)
   frame.writeUInt32LE(payload.length, 0)
   frame.writeUInt8(type, 4)
@@ -64,7 +66,7 @@ export function encodeFrame(type: number, id: number, payload: Uint8Array = Buff
 
 /** Cuts a stream of bytes into frames. Bounded: a frame longer than `frameBytesMax` throws. */
 export class FrameDecoder {
-  #rest: Buffer = Buffer.alloc(0)
+  #rest: Buffer = nothing
 
   /** The frames that are complete after `chunk`. Their payloads are views: copy what is kept. */
   push(chunk: Buffer): Frame[] {
@@ -84,7 +86,8 @@ export class FrameDecoder {
       })
       at = end
     }
-    this.#rest = bytes.subarray(at)
+    // An empty view would keep up to 64 KiB for as long as the stream lasts.
+    this.#rest = at === bytes.length ? nothing : bytes.subarray(at)
     return frames
   }
 }

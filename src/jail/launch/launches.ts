@@ -144,7 +144,14 @@ function isConnected(socket: Socket): Promise<boolean> {
   })
 }
 
-/** What connections to a nursery in a cell have to know. Two identifiers: of 256 bits 244 are random. */
+/**
+ * What connections to a nursery in a cell have to know. Two identifiers: of 256 bits 244 are random. Not in the pool of
+ * `Buffer`, of which it would keep 64 KiB for as long as the cell lasts.
+ */
 export function makeSecret(clock: Clock): Buffer {
-  return Buffer.from(`${clock.id()}${clock.id()}`.replaceAll('-', ''), 'hex')
+  const secret = Buffer.alloc(secretBytes)
+  secret.write(`${clock.id()}${clock.id()}`.replaceAll('-', ''), 'hex')
+  return secret
 }
+
+const secretBytes = 32

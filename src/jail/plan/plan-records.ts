@@ -130,8 +130,11 @@ export type PlanRecord =
   | { readonly do: 'keep-capabilities'; readonly mask: bigint }
   | FamilyRecord
 
-/** Cached, because most records of a plan are those of the plan before it. */
-const encodedBefore = new WeakMap<PlanRecord, Buffer>()
+/**
+ * Cached, because most records of a plan are those of the plan before it. Records of one cell alone are not: the cell
+ * would hold their bytes for as long as it lasts. Undefined at first, then the bytes.
+ */
+const encodedBefore = new WeakMap<PlanRecord, Buffer | undefined>()
 
 export function encodePlan(records: readonly PlanRecord[]): Buffer {
   return Buffer.concat(records.map(encodeOnce))
@@ -142,7 +145,7 @@ function encodeOnce(record: PlanRecord): Buffer {
   if (known !== undefined) return known
   const operation = recordNames.indexOf(record.do) + 1
   const encoded = new PayloadWriter().u32(operation).bytes(encodeRecord(record)).finish()
-  encodedBefore.set(record, encoded)
+  encodedBefore.set(record, encodedBefore.has(record) ? encoded : undefined)
   return encoded
 }
 
