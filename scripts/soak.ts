@@ -123,7 +123,7 @@ function format(report: SoakReport): string {
       .map(({ kind, runs: count, p50Ms, p95Ms, p99Ms }) => row(kind, [count, p50Ms, p95Ms, p99Ms])),
     row('late at a deadline', [lateness.runs, lateness.p50Ms, lateness.p95Ms, lateness.p99Ms]),
     `The latest was ended ${lateness.maxMs} ms after its deadline. The event loop turned after ${loop.maxMs.toFixed(1)} ms at most.`,
-    `The host grew by ${(residentGrowthBytes / 1024 / 1024).toFixed(1)} MiB in the second half.`,
+    `The host grew by ${(residentGrowthBytes / 1024 / 1024).toFixed(1)} MiB in a quarter of the runs.`,
     `${report.wrong} answers were wrong.`,
     ...(problems.length === 0 ? ['Nothing was left behind.'] : problems.map((problem) => `✖ ${problem}`)),
     '',

@@ -10,14 +10,15 @@ import { measureLoop } from '../../test/support/machine/loop-delay.ts'
 import type { LoopDelay } from '../../test/support/machine/loop-delay.ts'
 import { LeakCheck } from '../../test/support/machine/leaks.ts'
 import { takenBlocks } from '../../test/support/machine/taken-blocks.ts'
-import { heldBytes } from '../../test/support/machine/resident-memory.ts'
 import { describeMachine } from './case.ts'
 import type { Kind } from './case.ts'
 import { dealCases } from './deck.ts'
 import { openGreeter } from './greeter.ts'
 import type { Greeter } from './greeter.ts'
+import { Growth } from './growth.ts'
 import { coldOptions, drain, unboundedOptions } from './pools.ts'
 import { runMix } from './run-mix.ts'
+import type { CaseEnd } from './run-mix.ts'
 import { Tally } from './tally.ts'
 import type { Latencies } from './tally.ts'
 
@@ -45,7 +46,7 @@ export interface SoakReport {
   readonly wrong: number
   /** The first wrong answers, and whatever was left behind. */
   readonly problems: readonly string[]
-  /** Of the host process in the second half of the runs. */
+  /** Of the host process, from the third quarter of the runs to the last. */
   readonly residentGrowthBytes: number
   readonly latencies: readonly Latencies[]
   /** Of programs that were ended at their wall limit: how long after it. */
@@ -57,11 +58,8 @@ export interface SoakReport {
 /** They make what is made once: compiled code, pools of buffers, a nursery. */
 const usualWarmUpRuns = 400
 export const residentGrowthBytesMax = 20 * 1024 * 1024
-/**
- * Code is still being compiled for some hundred runs after any warm-up that a short soak can afford, so only the second
- * half of the runs counts, and it has half of the bound.
- */
-const secondHalfGrowthBytesMax = residentGrowthBytesMax / 2
+/** From the third quarter of the runs to the last. */
+const quarterGrowthBytesMax = residentGrowthBytesMax / 4
 /** Hardly anybody else's, not even another soak's, so that a block that is still taken is ours. Only root has such ids. */
 export const uidRange = { first: 2_110_000_128 + (process.pid % 1024) * 1024, count: 1024 }
 const patienceMs = 10_000
@@ -93,8 +91,11 @@ async function soakOne(plan: SoakPlan, { lazaret, leaks, greeter }: Vessel): Pro
   const first = await stand({ lazaret, leaks, run })
   const machine = describeMachine(first, greeter)
   const cases = dealCases({ seed, machine, kinds: plan.kinds })
-  const mix = async (runs: number, tally: Tally) => {
-    const onEnd = tally.add.bind(tally)
+  const mix = async (runs: number, tally: Tally, growth?: Growth) => {
+    const onEnd = (end: CaseEnd) => {
+      tally.add(end)
+      growth?.look(tally.runs)
+    }
     const timer = setInterval(() => plan.onProgress?.(tally), 1000)
     const { delay } = await measureLoop(() => runMix({ cases, runs, inFlight, run, signal, onEnd }))
     clearInterval(timer)
@@ -105,16 +106,14 @@ async function soakOne(plan: SoakPlan, { lazaret, leaks, greeter }: Vessel): Pro
   const warmUp = new Tally()
   await mix(warmUpRuns, warmUp)
   const tally = new Tally()
-  const firstRuns = Math.floor(plan.runs / 2)
-  const loops = [await mix(firstRuns, tally)]
-  const before = heldBytes()
-  loops.push(await mix(plan.runs - firstRuns, tally))
-  const residentGrowthBytes = heldBytes() - before
+  const growth = new Growth(plan.runs)
+  const loop = await mix(plan.runs, tally, growth)
+  const residentGrowthBytes = growth.bytes
   const { seconds } = tally
   const left = await listLeft({ lazaret, leaks })
-  if (residentGrowthBytes > secondHalfGrowthBytesMax)
+  if (residentGrowthBytes > quarterGrowthBytesMax)
     left.push(
-      `the host grew by ${Math.round(residentGrowthBytes / 1024 / 1024)} MiB in the second half of the runs`,
+      `the host grew by ${Math.round(residentGrowthBytes / 1024 / 1024)} MiB in a quarter of the runs`,
     )
   return {
     level: first.receipt.protection,
@@ -127,10 +126,7 @@ async function soakOne(plan: SoakPlan, { lazaret, leaks, greeter }: Vessel): Pro
     residentGrowthBytes,
     latencies: tally.latencies(),
     lateness: tally.lateness(),
-    loop: {
-      maxMs: Math.max(...loops.map(({ maxMs }) => maxMs)),
-      mostMs: Math.max(...loops.map(({ mostMs }) => mostMs)),
-    },
+    loop,
   }
 }
 

@@ -23,7 +23,7 @@ export function testSoak({ runs, warmUpRuns, deaths }: SoakSize): void {
       context.diagnostic(`npm run soak -- --runs ${runs} --in-flight ${inFlight} --seed ${seed}`)
       const report = await soak({ runs, warmUpRuns, inFlight, seed, cold })
       context.diagnostic(
-        `resident memory grew by ${Math.round(report.residentGrowthBytes / 1024)} KiB in the second half`,
+        `resident memory grew by ${Math.round(report.residentGrowthBytes / 1024)} KiB in a quarter of the runs`,
       )
       assert.deepEqual({ problems: report.problems, wrong: report.wrong }, { problems: [], wrong: 0 })
       assert.equal(report.runs, runs)
