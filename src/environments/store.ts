@@ -123,14 +123,14 @@ export class EnvironmentStore {
     return () => rm(marker, { recursive: true, force: true })
   }
 
-  /** Removes a folder that nobody uses. False if it is in use. */
+  /** Removes a folder that nobody uses and no name points to. False if it is wanted. */
   async removeUnused(hash: string): Promise<boolean> {
     const folder = this.folderOf(hash)
-    if (await this.#isUsed(hash)) return false
+    if (await this.#isWanted(hash)) return false
     await using aside = await this.stage()
     const gone = join(aside.path, hash)
     if (!(await rename(folder, gone).then(isDone, isMissing))) return true
-    if (await this.#isUsed(hash)) {
+    if (await this.#isWanted(hash)) {
       await rename(gone, folder).then(isDone, isThere)
       return false
     }
@@ -152,6 +152,17 @@ export class EnvironmentStore {
         await rm(join(folder, file), { recursive: true, force: true })
     }
     for (const hash of await listNames(join(this.#folder, 'users'))) await this.#isUsed(hash)
+  }
+
+  /** Marks first: a build takes its mark away when the name is there. */
+  async #isWanted(hash: string): Promise<boolean> {
+    return (await this.#isUsed(hash)) || (await this.#isNamed(hash))
+  }
+
+  async #isNamed(hash: string): Promise<boolean> {
+    const files = await listNames(join(this.#folder, 'names'))
+    const names = files.filter((file) => file.endsWith('.json'))
+    return names.some((file) => readNamed(join(this.#folder, 'names', file))?.hash === hash)
   }
 
   async #isUsed(hash: string): Promise<boolean> {

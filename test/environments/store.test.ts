@@ -1,6 +1,6 @@
 /** The store on disk: what dead processes left goes, what living ones do beside each other stands, at every moment. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 
 import { EnvironmentStore } from '../../src/environments/store.ts'
 import { nameOfThisHost } from '../../src/jail/machine/host-identity.ts'
-import { checkoutRoot } from '../support/sources/checkout.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'lazaret-store-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -32,10 +31,10 @@ async function keep(store: EnvironmentStore, name: string): Promise<void> {
 
 test('what a dead process left of a build is gone with the next one, and that of a living one stays', async () => {
   const { place, store } = openStore('leftovers')
-  const program = `import { nameOfThisHost } from './src/jail/machine/host-identity.ts'; process.stdout.write(nameOfThisHost())`
-  const words = ['--input-type=module-typescript', '-e', program]
-  const dead = execFileSync(process.execPath, words, { cwd: checkoutRoot, encoding: 'utf8' })
   const living = nameOfThisHost()
+  // Of a process that has ended, and whose start no later one of that number shares.
+  const dead = living.replace(/-\d+-\d+-\d+$/, `-${spawnSync('true').pid}-1-1`)
+  assert.notEqual(dead, living)
   for (const host of [dead, living]) {
     mkdirSync(join(place, 'building', host, 'python'), { recursive: true })
     mkdirSync(join(place, 'users', hash, host), { recursive: true })
@@ -87,12 +86,11 @@ test('one that is being stored is not taken for one without a name', async () =>
   for (let round = 0; round < 25; round++) {
     const over = new AbortController()
     const kept = keep(store, 'site').finally(() => over.abort())
-    while (!over.signal.aborted) {
-      // As `prune()` does: it lists names, then removes what has none.
-      if (!existsSync(join(place, 'names', 'site.json'))) await other.removeUnused(hash)
-      await nextTurn()
+    // As `prune()` does with what had no name when it looked; several, so that they are at every point of their way.
+    const remove = async (): Promise<void> => {
+      while (!over.signal.aborted) await other.removeUnused(hash)
     }
-    await kept
+    await Promise.all([kept, remove(), remove(), remove()])
     const fresh = new EnvironmentStore(() => place).find('site')
     assert.ok(fresh !== undefined, `round ${round}`)
     await store.remove(fresh)
