@@ -8,6 +8,7 @@ import { ContextEntry } from './context-entry.ts'
 import type { EntryEnd, EntryWishes } from './context-entry.ts'
 import type { ContextProcess } from './context-process.ts'
 import type { ContextProgram } from './context-program.ts'
+import { noteCalls, refuseEndlessWait } from './endless-calls.ts'
 import { forkRefused, nodeCannotFork, refusedByGuest } from './fork-obstacles.ts'
 import type { WaitingContext } from './waiting-context.ts'
 
@@ -71,9 +72,7 @@ export class LiveContext {
     this.parts = parts
   }
 
-  /**
-   * A second one with the same state, by the name `id`: made when it is opened, after the code that waits here by then.
-   */
+  /** A second one with the same state, named `id`: made when it is opened, after the code that waits here by then. */
   forkAs(id: string): LiveContext {
     const fork = new LiveContext({ ...this.parts, id })
     fork.#origin = this
@@ -96,6 +95,7 @@ export class LiveContext {
   }
 
   async #takeStateOf(origin: LiveContext): Promise<void> {
+    refuseEndlessWait(origin)
     await origin.#inTurn(async () => {
       this.#process = await origin.#fork()
       this.#variables = { ...origin.#variables }
@@ -131,6 +131,7 @@ export class LiveContext {
 
   /** Runs after all earlier code. Undefined if it was cancelled before it began. */
   async run(asked: EntryAsked): Promise<EntryDone | undefined> {
+    refuseEndlessWait(this)
     const stopped = await this.#inTurn(() => this.#runOut(asked))
     // Its turn is over: a callback that still takes output may be waiting for the turn of something else.
     return stopped && { ...(await stopped.entry.ended), evidence: stopped.evidence, start: stopped.start }
@@ -228,8 +229,10 @@ export class LiveContext {
       const variables = this.#variables
       this.#variables = {}
       const { code, asks, ...wishes } = asked
-      const { functionCallsMax: callsMax } = this.parts.limits
-      const entry = this.#enter(process, wishes, { code, asks, variables, callsMax })
+      const { functionCallsMax: callsMax, functionMs } = this.parts.limits
+      const isEndless = asked.timeoutMs === null && functionMs === null
+      const functions = isEndless ? noteCalls(this, asked.functions) : asked.functions
+      const entry = this.#enter(process, { ...wishes, functions }, { code, asks, variables, callsMax })
       this.#entry = entry
       return { entry, process }
     } finally {

@@ -16,7 +16,7 @@ export interface CodeContextOptions {
   readonly limits?: { readonly memoryBytes?: number }
   /**
    * Functions of the host that its code may call by name, as in runs. One that awaits other code of the same context waits
-   * for its caller, until the caller's `timeout`.
+   * for its caller, until the caller's `timeout`; without one that is refused.
    */
   readonly functions?: Readonly<Record<string, HostFunction>>
 }

@@ -56,6 +56,23 @@ await describeContexts((sandbox) => {
     await sandbox.deleteCodeContext(context.id)
   })
 
+  test('a function that would wait for its caller for ever is told so', async () => {
+    const heard: unknown[] = []
+    const own = () => sandbox.getCodeContext('waiting')
+    const note = (error: unknown): void => void heard.push((error as { code?: string }).code)
+    const functions = {
+      other: () => own()?.runCode('1').catch(note),
+      fork: () => own()?.fork().catch(note),
+      later: () => void setImmediate(() => void own()?.runCode('x = 5')),
+    }
+    const context = await sandbox.createCodeContext({ id: 'waiting', functions })
+    for (const call of ['other()', 'fork()', 'later()'])
+      assert.equal((await context.runCode(call, { timeout: null })).outcome.kind, 'completed', call)
+    assert.deepEqual(heard, ['INVALID_REQUEST', 'INVALID_REQUEST'])
+    while ((await context.runCode('x')).valueText !== '5') assert.ok(true)
+    await sandbox.deleteCodeContext('waiting')
+  })
+
   test('a function of the host may await the end of the code that calls it', async () => {
     const functions = {
       anew: () => sandbox.getCodeContext('called')?.restart(),
