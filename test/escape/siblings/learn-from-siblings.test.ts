@@ -36,14 +36,22 @@ for (const engine of [bun, node])
     tryForks(engine),
   )
 
-function tryForks(engine: typeof bun | typeof node): void {
-  async function fork(request: Partial<RunRequest> & { readonly code: string }): Promise<RunResult> {
-    await lazaret.warmUp({ ...engine })
-    const result = await run({ ...engine, ...request })
-    assert.equal(result.receipt.start, 'forked')
+/** On a busy machine an engine that was parked before the zygote stood may take a run. */
+async function untilForked(attempt: () => Promise<RunResult>): Promise<RunResult> {
+  for (let turn = 1; ; turn++) {
+    const result = await attempt()
     assert.deepEqual(result.outcome, { kind: 'completed', exitCode: 0 }, result.stderr)
-    return result
+    if (result.receipt.start === 'forked') return result
+    assert.ok(turn < 6, result.receipt.start)
   }
+}
+
+function tryForks(engine: typeof bun | typeof node): void {
+  const fork = (request: Partial<RunRequest> & { readonly code: string }): Promise<RunResult> =>
+    untilForked(async () => {
+      await lazaret.warmUp({ ...engine })
+      return run({ ...engine, ...request })
+    })
 
   test('finds nothing in its memory of the runs before it, nor of those beside it', async () => {
     const secret = 'secret-482915730264-of'
@@ -136,9 +144,11 @@ function tryForks(engine: typeof bun | typeof node): void {
     const code = `/^(\\w+)-.*libc\\.so/m.exec(require('node:fs').readFileSync('/proc/self/maps', 'latin1'))[1]`
     const layouts = new Map<string, Set<unknown>>()
     for (const client of ['ada', 'bob', 'ada', 'bob']) {
-      await separate.warmUp({ ...engine, client })
-      const { value, receipt, stderr } = await separate.run({ ...engine, code, client })
-      assert.deepEqual([receipt.start, typeof value], ['forked', 'string'], stderr)
+      const { value } = await untilForked(async () => {
+        await separate.warmUp({ ...engine, client })
+        return separate.run({ ...engine, code, client })
+      })
+      assert.equal(typeof value, 'string')
       layouts.set(client, (layouts.get(client) ?? new Set()).add(value))
     }
     const all = new Set([...layouts.values()].flatMap((own) => [...own]))
