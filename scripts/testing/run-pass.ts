@@ -28,7 +28,7 @@ import { WithoutLayers } from '../../test/support/hosts/without-layer.ts'
 const testMs = 120_000
 
 /** The oldest Node's runner counts from the start of a process to its end, and knows no limit of a test in it. */
-const processMs = 15 * 60_000
+const processMs = 5 * 60_000
 
 const nothing: PassResults = {
   passed: 0,
@@ -164,7 +164,7 @@ async function runAgain(pass: Pass, { folders, results, why }: Again): Promise<P
 async function runFiles(pass: Pass, folders: Folders): Promise<PassResults> {
   if (pass.files.length === 0) return nothing
   const { host } = folders
-  const processes = planProcesses(pass.files)
+  const processes = planProcesses(pass.files, { mayShare: pass.isOnOldest === true ? 'pure' : 'all' })
   const resultsFile = join(folders.results, 'results.json')
   const reporters = join(host.folder, 'scripts/testing')
   const command = [

@@ -102,8 +102,10 @@ test('every place on a list has files', () => {
 })
 
 test('every file has one process, its own or a shared one', () => {
-  const planned = planProcesses(files).flatMap((one) => one.files)
-  assert.deepEqual(planned.toSorted(), files.toSorted())
+  for (const mayShare of ['all', 'pure'] as const) {
+    const planned = planProcesses(files, { mayShare }).flatMap((one) => one.files)
+    assert.deepEqual(planned.toSorted(), files.toSorted())
+  }
 })
 
 test('what starts processes, threads or cells is not pure, by way of others either', () => {
