@@ -3,13 +3,9 @@ import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import { runIsolate } from './isolate.ts'
-import type { IsolateRun } from './isolate.ts'
 import { libraries, librarySource } from './messages.ts'
 
 const packages = createRequire(import.meta.url)
-
-/** The limit is this test's own: what a library is, it is on a busy machine too, where a large one takes seconds to load. */
-const runPatiently = (run: IsolateRun) => runIsolate({ ...run, timeoutMs: 60_000 })
 
 /** What Node makes of a module's default, and a stream of Node's that only exists there. */
 const notHere = new Set(['default', 'DuplexStreamStreamer'])
@@ -18,7 +14,7 @@ for (const name of libraries) {
   const text = librarySource(name) ?? ''
 
   test(`${name} has every name that the package has`, async () => {
-    const ours = await runPatiently({ source: `output = Object.keys(require('${name}'))` })
+    const ours = await runIsolate({ source: `output = Object.keys(require('${name}'))` })
     assert.ok('output' in ours, JSON.stringify(ours))
     const names = new Set(ours.output as string[])
     const theirs = Object.keys(packages(name) as object).filter((key) => !notHere.has(key))
@@ -36,7 +32,7 @@ for (const name of libraries) {
   })
 
   test(`${name} works after it was loaded ahead`, async () => {
-    const ended = await runPatiently({ source: `output = typeof require('${name}')`, load: [name] })
+    const ended = await runIsolate({ source: `output = typeof require('${name}')`, load: [name] })
     assert.ok('output' in ended && /object|function/.test(String(ended.output)))
   })
 }
@@ -62,12 +58,12 @@ const uses: readonly [code: string, output: unknown][] = [
 
 for (const [code, output] of uses)
   test(`a library at work: ${code}`, async () => {
-    const ended = await runPatiently({ source: `output = ${code}` })
+    const ended = await runIsolate({ source: `output = ${code}` })
     assert.deepEqual(ended, { state: 'completed', output, logs: [] })
   })
 
 test('a library whose name the program puts together loads, too', async () => {
-  const ended = await runPatiently({
+  const ended = await runIsolate({
     source: "output = ['lodash', 'mathjs', 'validator'].map((name) => typeof require('' + name))",
   })
   assert.deepEqual('output' in ended && ended.output, ['function', 'object', 'object'])
@@ -81,7 +77,7 @@ test('libraries of the service: a text of ours, one that needs another, one that
     broken: 'throw new Error("it is broken")',
     wrong: 'exports.a = (',
   }
-  const tell = (code: string) => runPatiently({ source: code, libraries: own })
+  const tell = (code: string) => runIsolate({ source: code, libraries: own })
   assert.deepEqual(await tell("output = require('greet')('a') + require('twice').twice('b')"), {
     state: 'completed',
     output: 'hello ahello bhello b',
