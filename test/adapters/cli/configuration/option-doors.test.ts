@@ -76,6 +76,7 @@ const requestFlags = {
   envName: 'environment',
   allow: 'network',
   deny: 'network',
+  secret: 'secrets',
 } satisfies Record<string, keyof RunRequest>
 const sandboxFlags = { allowDegradedSecrets: 'allowDegradedSecrets' } satisfies Record<
   string,
