@@ -65,6 +65,7 @@ int cell_main(void);
 #define fflush(stream) fake_succeed()
 #define fopen(path, mode) fake_fopen(path)
 #define fork() fake_fork()
+#define vfork() fake_fork()
 #define fread(bytes, size, count, stream) (read_exactly(0, bytes, (size) * (count)) ? (count) : 0)
 #define fscanf(file, format, number) fake_fscanf(file, number)
 #define fstat(fd, facts) ((void)(fd), fake_stat(facts))

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 
 import { findProxies, useSecretApi } from '../../support/hosts/use-secret-api.ts'
 
@@ -19,85 +19,83 @@ async function withOneProxy(act: () => Promise<void>): Promise<void> {
   assert.equal(before.length, 1)
 }
 
-test('requests that Node would not write leave the proxy standing', { skip }, async () => {
-  await using sandbox = await open()
-  assert.equal(await run(sandbox, 'print(status(say(ask())))'), '200')
-  await withOneProxy(async () => {
-    const statuses = await run(
-      sandbox,
-      `
+describe('a guest that attacks the secret proxy', { skip }, () => {
+  test('requests that Node would not write leave the proxy standing', async () => {
+    await using sandbox = await open()
+    assert.equal(await run(sandbox, 'print(status(say(ask())))'), '200')
+    await withOneProxy(async () => {
+      const statuses = await run(
+        sandbox,
+        `
 upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==']
 for path in ('/\\xff', '/\\x01', '/ /'): print(status(say(ask(path))), status(say(ask(path, upgrade, ends=False))))
 print(status(say(ask(headers=[*upgrade, 'X: \\x01\\xff'], ends=False))))
 with dial() as one: one.sendall(ask().encode()[:20])
 print(status(say(ask())))`,
-    )
-    assert.equal(statuses, '400 400\n400 400\n400 400\n400\n200')
+      )
+      assert.equal(statuses, '400 400\n400 400\n400 400\n400\n200')
+    })
   })
-})
 
-test('requests that nobody answers are taken up to a bound', { skip }, async () => {
-  await using sandbox = await open()
-  await run(sandbox, 'print(status(say(ask())))')
-  api.answer = () => undefined
-  await withOneProxy(async () => {
-    const ended = await run(
-      sandbox,
-      `
+  test('requests that nobody answers are taken up to a bound', async () => {
+    await using sandbox = await open()
+    await run(sandbox, 'print(status(say(ask())))')
+    api.answer = () => undefined
+    await withOneProxy(async () => {
+      const ended = await run(
+        sandbox,
+        `
 one = dial()
 one.settimeout(20)
 try:
     for _ in range(40): one.sendall(ask(ends=False).encode() * 50)
     print(one.recv(1) == b'')
 except OSError as error: print(not isinstance(error, TimeoutError))`,
-    )
-    assert.equal(ended, 'True')
+      )
+      assert.equal(ended, 'True')
+    })
+    api.answer = undefined
+    assert.equal(await run(sandbox, 'print(status(say(ask())))'), '200')
   })
-  api.answer = undefined
-  assert.equal(await run(sandbox, 'print(status(say(ask())))'), '200')
-})
 
-test('placeholders in JSON do not become more than a body may have', { skip }, async () => {
-  await using sandbox = await open({ in: ['json'] })
-  await run(sandbox, 'print(status(say(ask())))')
-  await withOneProxy(async () => {
-    const statuses = await run(
-      sandbox,
-      `
+  test('placeholders in JSON do not become more than a body may have', async () => {
+    await using sandbox = await open({ in: ['json'] })
+    await run(sandbox, 'print(status(say(ask())))')
+    await withOneProxy(async () => {
+      const statuses = await run(
+        sandbox,
+        `
 for count in (26000, 100):
     body = '"' + key * count + '"'
     print(status(say(ask(method='POST', headers=['Content-Type: application/json', f'Content-Length: {len(body)}'], body=body))))`,
-    )
-    assert.equal(statuses, '413\n200')
-    assert.equal(api.last.body.length, 100 * value.length + 2)
+      )
+      assert.equal(statuses, '413\n200')
+      assert.equal(api.last.body.length, 100 * value.length + 2)
+    })
   })
-})
 
-test('its debugger cannot be started, and no core file is left of it', { skip }, async () => {
-  await using sandbox = await open()
-  await run(sandbox, 'print(status(say(ask())))')
-  await withOneProxy(async () => {
-    const [pid = ''] = findProxies()
-    assert.match(readFileSync(`/proc/${pid}/limits`, 'latin1'), /^Max core file size +0 +0 /m)
-    process.kill(Number(pid), 'SIGUSR1')
-    assert.equal(await run(sandbox, 'print(status(say(ask())))'), '200')
-    // Node's inspector has a thread of its own.
-    const names = readdirSync(`/proc/${pid}/task`).map((task) =>
-      readFileSync(`/proc/${pid}/task/${task}/comm`, 'latin1').trim(),
-    )
-    assert.ok(!names.some((name) => /inspector/i.test(name)), names.join(', '))
-    await assert.rejects(fetch('http://127.0.0.1:9229/json'))
+  test('its debugger cannot be started, and no core file is left of it', async () => {
+    await using sandbox = await open()
+    await run(sandbox, 'print(status(say(ask())))')
+    await withOneProxy(async () => {
+      const [pid = ''] = findProxies()
+      assert.match(readFileSync(`/proc/${pid}/limits`, 'latin1'), /^Max core file size +0 +0 /m)
+      process.kill(Number(pid), 'SIGUSR1')
+      assert.equal(await run(sandbox, 'print(status(say(ask())))'), '200')
+      // Node's inspector has a thread of its own.
+      const names = readdirSync(`/proc/${pid}/task`).map((task) =>
+        readFileSync(`/proc/${pid}/task/${task}/comm`, 'latin1').trim(),
+      )
+      assert.ok(!names.some((name) => /inspector/i.test(name)), names.join(', '))
+      await assert.rejects(fetch('http://127.0.0.1:9229/json'))
+    })
   })
-})
 
-for (const [title, executable] of [
-  ['is not there', '/nowhere/node'],
-  ['cannot be named', '/nowhere/node\0'],
-] as const)
-  test(
-    `where its program ${title}, guests are refused, told why, and nothing is left behind`,
-    { skip },
-    async () => {
+  for (const [title, executable] of [
+    ['is not there', '/nowhere/node'],
+    ['cannot be named', '/nowhere/node\0'],
+  ] as const)
+    test(`where its program ${title}, guests are refused, told why, and nothing is left behind`, async () => {
       await using sandbox = await open()
       await sandbox.exec('true')
       const before = readdirSync('/proc/self/fd').length
@@ -112,5 +110,5 @@ for (const [title, executable] of [
       }
       assert.ok(readdirSync('/proc/self/fd').length <= before)
       assert.equal(await run(sandbox, 'print(status(say(ask())))'), '200')
-    },
-  )
+    })
+})

@@ -25,11 +25,14 @@ const nextOfScript = /(?<!>)> \x1b\[3G$/
 
 /** A REPL at its first prompt. */
 async function openRepl(args: readonly string[], prompt = next): Promise<TerminalSession> {
-  await using opened = new AsyncDisposableStack()
-  const terminal = opened.use(openTerminal(['repl', ...args], env))
-  await terminal.until(prompt)
-  opened.move()
-  return terminal
+  const terminal = openTerminal(['repl', ...args], env)
+  try {
+    await terminal.until(prompt)
+    return terminal
+  } catch (error) {
+    await terminal[Symbol.asyncDispose]()
+    throw error
+  }
 }
 
 test('code that is piped in runs as one piece; its outcome is the exit code', { skip }, async () => {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { withoutPip } from '../test/environments/packages.ts'
-import { killBuilds } from '../test/support/sizes/killed-builds.ts'
+import { withoutPip } from '../../test/environments/packages.ts'
+import { killBuilds } from '../../test/support/sizes/killed-builds.ts'
 
 const seed = Number(process.env['LAZARET_SEED'] ?? Date.now() % 1_000_000)
 const rounds = 100
