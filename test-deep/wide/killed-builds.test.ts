@@ -10,7 +10,7 @@ const rounds = 100
 
 test(
   `after ${rounds} killed builds no name is broken, and nothing is left`,
-  { skip: withoutPip },
+  { skip: withoutPip, timeout: 20 * 60_000 },
   async (context) => {
     context.diagnostic(`seed ${seed}`)
     const { strikes } = await killBuilds({ seed, rounds })
