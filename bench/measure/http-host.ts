@@ -2,6 +2,7 @@
  * The process of a server for the section `http`: one Lazaret, behind HTTP and for itself. It tells what the work costs this
  * process, and how late its event loop was.
  */
+import { subscribe } from 'node:diagnostics_channel'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { readFileSync } from 'node:fs'
 
@@ -10,15 +11,25 @@ import { hashOf } from '../../src/adapters/http/bearer-tokens.ts'
 import { serveApi } from '../../src/adapters/http/serve-api.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { openEngine } from '../../src/engine/lazaret.ts'
+import type { OpenEngine } from '../../src/engine/lazaret.ts'
+import { heldBytes } from '../../test/support/machine/resident-memory.ts'
 import { atRate } from './at-rate.ts'
 import type { Rate, RateLoad } from './at-rate.ts'
 import { faultOfMixed, mixedWork } from './mixed-work.ts'
 
-export type HostRequest = { readonly kind: 'library'; readonly rate: Rate } | { readonly kind: 'look' }
+export type HostRequest =
+  | { readonly kind: 'library'; readonly rate: Rate }
+  | { readonly kind: 'look' }
+  /** Answered with the resident bytes when all garbage is collected: how far V8 lets it grow says nothing. */
+  | { readonly kind: 'collect' }
 
 /** Of this process, since the last look. */
 export interface HostFigures {
   readonly cpuMs: number
+  /** What each run over HTTP took in the engine: the library's own time for the same runs. */
+  readonly engineTimes: readonly number[]
+  /** Of the same, from a request's headers to the last byte of its reply. */
+  readonly serverTimes: readonly number[]
   /** How long its main thread was ready to run and had no processor: others' work. */
   readonly waitedMs: number
   readonly loopDelayP99Ms: number
@@ -32,8 +43,19 @@ const [token = ''] = process.argv.slice(2)
 const engine = openEngine({ onEvent: () => undefined, queue: { waitingMax: 1000 } })
 const entry = { name: 'bench', hash: hashOf(token), scopes: ['run' as const], allow: [] }
 const tokens = new ApiTokens({ tokens: [entry] }, { clock: systemClock, warn })
+let engineTimes: number[] = []
+let serverTimes: number[] = []
+const timedEngine: OpenEngine = {
+  ...engine,
+  async runAfter(...asked) {
+    const start = performance.now()
+    const result = await engine.runAfter(...asked)
+    engineTimes.push(performance.now() - start)
+    return result
+  },
+}
 const service = await serveApi({
-  engine,
+  engine: timedEngine,
   version: '0',
   tokens,
   listen: { host: '127.0.0.1', port: 0 },
@@ -46,12 +68,30 @@ const delay = monitorEventLoopDelay({ resolution: resolutionMs })
 delay.enable()
 let before = { cpuMs: cpuMs(), waitedMs: waitedMs() }
 
+const begun = new WeakMap<object, number>()
+subscribe('http.server.request.start', (message) => {
+  begun.set((message as { readonly request: object }).request, performance.now())
+})
+subscribe('http.server.response.finish', (message) => {
+  const { request } = message as { readonly request: object }
+  serverTimes.push(performance.now() - (begun.get(request) ?? Number.NaN))
+})
+
 process.on('message', (request: HostRequest) => void answer(request))
 process.on('disconnect', () => void end())
 process.send?.(service.url)
 
 async function answer(request: HostRequest): Promise<void> {
-  process.send?.(request.kind === 'look' ? look() : await runHere(request.rate))
+  switch (request.kind) {
+    case 'library':
+      process.send?.(await runHere(request.rate))
+      return
+    case 'look':
+      process.send?.(look())
+      return
+    case 'collect':
+      process.send?.(heldBytes())
+  }
 }
 
 function runHere(rate: Rate): Promise<RateLoad> {
@@ -66,10 +106,14 @@ function look(): HostFigures {
   const figures = {
     cpuMs: now.cpuMs - before.cpuMs,
     waitedMs: now.waitedMs - before.waitedMs,
+    engineTimes,
+    serverTimes,
     loopDelayP99Ms: delay.percentile(99) / 1e6 - resolutionMs,
     residentBytes: process.memoryUsage.rss(),
   }
   before = now
+  engineTimes = []
+  serverTimes = []
   delay.reset()
   return figures
 }
