@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import type { Locator } from 'playwright-core'
 import { connectLazaret } from '../../src/adapters/client/index.ts'
 import { adaToken, serveHere } from '../../test/adapters/http/serve-here.ts'
 import { auditPage } from '../../test/support/audit-page.ts'
@@ -176,11 +177,12 @@ test(
         .locator('summary', { hasText: /^self:/ })
         .nth(depth)
         .click()
-    assert.equal(await tree.locator('summary', { hasText: /^self:/ }).count(), 4)
+    assert.equal(await countOnceShown(tree.locator('summary', { hasText: /^self:/ }), 4), 4)
+    const items = tree.locator('.label', { hasText: /^\d+:$/ })
     await tree.locator('summary', { hasText: 'list of 1000' }).first().click()
-    assert.equal(await tree.locator('.label', { hasText: /^\d+:$/ }).count(), 100)
+    assert.equal(await countOnceShown(items, 100), 100)
     await tree.getByRole('button', { name: 'Show 100 more' }).click()
-    assert.equal(await tree.locator('.label', { hasText: /^\d+:$/ }).count(), 200)
+    assert.equal(await countOnceShown(items, 200), 200)
     assert.ok(((await tree.textContent()) ?? '').length < 50_000)
     assert.equal(await shown.evaluate('typeof hacked'), 'undefined')
     assert.deepEqual(await auditPage(shown), [])
@@ -220,6 +222,12 @@ test(
     assert.deepEqual([troubles, [...origins]], [[], [new URL(here.url).origin]])
   },
 )
+
+/** A level is drawn only after its element says that it was opened, so counting waits for as many as there should be. */
+async function countOnceShown(all: Locator, expected: number): Promise<number> {
+  await all.nth(expected - 1).waitFor()
+  return await all.count()
+}
 
 const attacks = `(async (url, token) => {
   const ended = (act) => act().then((value) => 'got ' + value, () => 'refused')
