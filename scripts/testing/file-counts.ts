@@ -32,7 +32,7 @@ export class FileCounts {
     if (event.type === 'test:stdout')
       for (const [file, ms] of readProcessorTimes(event.data.message))
         this.#processorMs.set(shortPath(file), ms)
-    if (event.type === 'test:summary' && event.data.file?.endsWith(groupEnding) === false)
+    if (event.type === 'test:summary' && event.data.file !== undefined && !isGroupEnd(event))
       return this.#finish(shortPath(event.data.file), event.data.duration_ms)
     if (event.type !== 'test:pass' && event.type !== 'test:fail') return undefined
     if (isOfSharer(event) && event.data.name === lastOfFile) return undefined
@@ -70,6 +70,11 @@ type EndedTest = Extract<TestEvent, { type: 'test:pass' | 'test:fail' }>
 /** One of the files that share a process is a test of `shared-process.ts` around those of the file. */
 function isOfSharer({ data: { file = '' } }: EndedTest): boolean {
   return file.endsWith('/scripts/testing/shared-process.ts')
+}
+
+/** The end of a process that several files share. */
+export function isGroupEnd(event: TestEvent): boolean {
+  return event.type === 'test:summary' && event.data.file?.endsWith(groupEnding) === true
 }
 
 function isSkipped({ data: { skip, todo } }: EndedTest): boolean {

@@ -1,7 +1,7 @@
 /** The results of a pass, and the reporter of node:test that writes them. */
 import { inspect } from 'node:util'
 import type { TestEvent } from 'node:test/reporters'
-import { FileCounts, isFailure, shortPath } from './file-counts.ts'
+import { FileCounts, isFailure, isGroupEnd, shortPath } from './file-counts.ts'
 import type { FileResults } from './file-counts.ts'
 import { endedChildrenMs } from './processor-time.ts'
 
@@ -32,6 +32,8 @@ export default async function* reportResults(events: AsyncIterable<TestEvent>): 
   const files: FileResults[] = []
   const skipped: SkippedTest[] = []
   const failures: string[] = []
+  /** How many of the failures belong to files that have ended, or to none. */
+  let assigned = 0
   const reasons: Record<string, string> = {}
   const results = (): PassResults => ({
     ...counts.total,
@@ -44,21 +46,35 @@ export default async function* reportResults(events: AsyncIterable<TestEvent>): 
   })
   for await (const event of events) {
     const file = counts.add(event)
-    if (file !== undefined) files.push(file)
     // Nothing comes after it, not even the end: what has run until now is the result.
     if (event.type === 'test:interrupted') yield JSON.stringify(results())
-    if (event.type !== 'test:pass' && event.type !== 'test:fail') continue
-    const { name, skip, todo, file: place = '' } = event.data
-    if (isFailure(event)) {
-      const failure = `${shortPath(place)}: ${name}`
-      failures.push(failure)
-      reasons[failure] = reasonOf(event)
+    if (event.type === 'test:pass' || event.type === 'test:fail') {
+      const { name, skip, todo, file: place = '' } = event.data
+      const test = `${shortPath(place)}: ${name}`
+      if (isFailure(event)) {
+        failures.push(test)
+        reasons[test] = reasonOf(event)
+      }
+      // A suite that is skipped counts as one; a test that is only planned has not run either.
+      if (skip !== undefined || todo !== undefined) skipped.push({ name: test, reason: String(skip ?? todo) })
     }
-    // A suite that is skipped counts as one; a test that is only planned has not run either.
-    if (skip !== undefined || todo !== undefined)
-      skipped.push({ name: `${shortPath(place)}: ${name}`, reason: String(skip ?? todo) })
+    if (file !== undefined) {
+      files.push(file)
+      for (const [index, failure] of failures.entries()) {
+        const name = nameIn(file.file, failure)
+        if (index < assigned || name === failure) continue
+        failures[index] = name
+        reasons[name] = reasons[failure] ?? ''
+      }
+    }
+    if (file !== undefined || isGroupEnd(event)) assigned = failures.length
   }
   yield JSON.stringify(results())
+}
+
+/** A test of a contract or a shared hook is reported under the file that defines it, which several test files may use. */
+function nameIn(file: string, failure: string): string {
+  return failure.startsWith(`${file}:`) ? failure : `${file}: ${failure}`
 }
 
 const reasonCharsMax = 300
