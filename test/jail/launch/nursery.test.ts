@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
+import { globSync, readFileSync, readdirSync, readlinkSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import type { Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { Worker } from 'node:worker_threads'
 
@@ -81,6 +83,11 @@ async function assertDead(one: HostProcess): Promise<void> {
   await eventually(() => (isAlive(one) ? `${one.name} is alive` : undefined), deadMs)
 }
 
+/** The folders of runs of this process, in all its threads. */
+function runFolders(): string[] {
+  return globSync(join(tmpdir(), `lazaret-*-${process.pid}-*`, 'run-*'))
+}
+
 /** Undefined when it has its own descriptors only; a child of the nursery may not be looked into at first. */
 function describeOpen(pid: number): string | undefined {
   try {
@@ -142,6 +149,8 @@ describe('a host', () => {
     await eventually(() => (listDescendants(process.pid).some(isNursery) ? undefined : 'no nursery'), deadMs)
     const [nursery] = listDescendants(process.pid).filter(isNursery)
     assert.ok(nursery !== undefined)
+    // A run's folder is removed after its result, and at `restricted` by nobody but this thread.
+    await eventually(() => (runFolders().length === 0 ? undefined : runFolders().join()), deadMs)
     await worker.terminate()
     await assertDead(nursery)
   })
