@@ -1,6 +1,7 @@
 /** Runs that find a worker waiting for them, for certain. */
 import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { inspect } from 'node:util'
 
 import type { Lazaret, RunRequest, RunResult } from '../../src/index.ts'
 
@@ -42,7 +43,7 @@ export function runParked(lazaret: Lazaret, run: Run = (request) => lazaret.run(
     })
     turn = start.catch(() => undefined)
     const result = await (await start).running
-    assert.ok(isWarm(result) || neverBegan(result))
+    assert.ok(isWarm(result) || neverBegan(result), `${result.receipt.start}: ${inspect(result.outcome)}`)
     return result
   }
 }
