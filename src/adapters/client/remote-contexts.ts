@@ -1,5 +1,6 @@
 /** Code contexts of a sandbox on the server: each method is a request, and output streams. */
 import type { FunctionCall } from '../../core/request.ts'
+import type { LogEntry } from '../../core/output.ts'
 import type { ResultDocument } from '../../core/result.ts'
 import type { ContextLanguage } from '../../core/work.ts'
 import type {
@@ -126,7 +127,7 @@ async function send(
   { path, code, language, options }: SentCode,
 ): Promise<CodeResult> {
   const { connection } = sandbox
-  const { timeout, signal, onStdout, onStderr, onResult, onClear, onError, onInput } = options
+  const { timeout, signal, onStdout, onStderr, onLog, onResult, onClear, onError, onInput } = options
   const asks = onInput !== undefined
   const functions = asks ? { 'input()': askerOf(onInput) } : {}
   const { context, isStateKept, note, ...document } = await performRemotely<CodeDocument>(connection, {
@@ -140,6 +141,7 @@ async function send(
     signal,
     onOutput: ({ stream, text }) => (stream === 'stdout' ? onStdout : onStderr)?.(text),
     onEvent: async (event, data, open) => {
+      if (event === 'log') await onLog?.(data as LogEntry)
       if (event === 'display') await showDisplay(data as DisplayEvent, onResult)
       if (event === 'clear') await onClear?.((data as ClearEvent).waits)
       if (event === 'call') void answerCall(connection, { functions }, { open, called: data as CallEvent })

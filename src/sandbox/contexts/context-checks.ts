@@ -55,7 +55,7 @@ export function checkCode(code: unknown, bytesMax: number): string {
   throw new LazaretError('INPUT_TOO_LARGE', { detail: `code: longer than ${bytesMax} bytes (codeBytes).` })
 }
 
-const callbacks = ['onStdout', 'onStderr', 'onResult', 'onClear', 'onError', 'onInput'] as const
+const callbacks = ['onStdout', 'onStderr', 'onLog', 'onResult', 'onClear', 'onError', 'onInput'] as const
 
 /** Null for no limit on its time. */
 export type CheckedRunCode = Omit<RunCodeOptions, 'timeout'> & { readonly timeoutMs: number | null }

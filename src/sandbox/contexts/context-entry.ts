@@ -22,6 +22,7 @@ export interface EntryWishes {
   readonly timeoutMs: number | null
   readonly signal?: AbortSignal | undefined
   readonly onOutput?: RunHandles['onOutput']
+  readonly onLog?: RunHandles['onLog'] | undefined
   readonly onDisplay?: RunHandles['onDisplay'] | undefined
   readonly onClear?: RunHandles['onClear'] | undefined
   /** The caller's functions, by the names that the harness uses. */

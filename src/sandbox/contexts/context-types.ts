@@ -1,7 +1,7 @@
 /** What code contexts take and give: the words of their public API. */
 import type { GuestError } from '../../core/outcome.ts'
 import type { HostFunction } from '../../core/request.ts'
-import type { DisplayFacts, MimeBundle } from '../../core/output.ts'
+import type { DisplayFacts, LogEntry, MimeBundle } from '../../core/output.ts'
 import type { RunResult } from '../../core/result.ts'
 import type { ContextLanguage } from '../../core/work.ts'
 
@@ -44,6 +44,11 @@ export interface RunCodeOptions {
    */
   readonly onStdout?: ((text: string) => void) | ((text: string) => Promise<void>)
   readonly onStderr?: ((text: string) => void) | ((text: string) => Promise<void>)
+  /**
+   * Called for each console call of JavaScript as it comes, in its order among the output. The code waits while a promise
+   * of it is pending.
+   */
+  readonly onLog?: ((entry: LogEntry) => void) | ((entry: LogEntry) => Promise<void>)
   /**
    * Called for each display as it comes, and for the value of the last expression, as MIME types with texts. `facts` has the
    * id of a display that has one, and says whether it takes the place of what was shown by that id, maybe by earlier code.

@@ -181,13 +181,14 @@ export class Contexts {
 }
 
 function toEntry({ parts }: LiveContext, code: string, checked: CheckedRunCode) {
-  const { timeoutMs, signal, onInput, onResult, onClear } = checked
+  const { timeoutMs, signal, onInput, onLog, onResult, onClear } = checked
   const ask = (prompt: unknown) => onInput?.(String(prompt))
   return {
     code,
     asks: onInput !== undefined,
     timeoutMs,
     signal,
+    onLog,
     onDisplay: onResult,
     onClear,
     onOutput: outputOf(checked),

@@ -46,6 +46,13 @@ test(
     assert.equal((await sandbox.runCode('len(x)', { context: 'notes' })).value, 2)
     assert.equal((await sandbox.listCodeContexts()).length, 2)
     assert.equal((await (await sandbox.getCodeContext('notes'))?.look())?.status, 'idle')
+    const logged: unknown[] = []
+    const { logs } = await sandbox.runCode("console.log('one'); console.warn('two'); display('three')", {
+      language: 'javascript',
+      onLog: (entry) => void logged.push(entry),
+      onResult: (bundle) => void logged.push(bundle),
+    })
+    assert.deepEqual([logged, logs.length], [[...logs, { 'text/plain': "'three'" }], 2])
     await context.runCode('rows = [1]')
     assert.deepEqual(await context.complete('rows.app'), ['append'])
     const fork = await context.fork({ id: 'twin' })
@@ -122,6 +129,7 @@ test('contexts are their token’s alone, and what JSON cannot say is refused', 
     { code: 1 },
     { code: '1', context: 'other' },
     { code: '1', onStdout: true },
+    { code: '1', onLog: true },
     { code: '1', asks: true },
     { code: '1', signal: 'now' },
     { code: '1', more: 1 },

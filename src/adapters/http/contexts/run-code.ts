@@ -66,7 +66,7 @@ async function begin({ events, parts: { id } }: Exchange): Promise<void> {
 /** Output waits for a client that reads slowly, and so does the code. */
 function listenersOf(
   exchange: Exchange,
-): Pick<RunCodeOptions, 'onStdout' | 'onStderr' | 'onResult' | 'onClear'> {
+): Pick<RunCodeOptions, 'onStdout' | 'onStderr' | 'onLog' | 'onResult' | 'onClear'> {
   const { events } = exchange
   const passOn = async (name: string, data: object): Promise<void> => {
     await begin(exchange)
@@ -75,6 +75,7 @@ function listenersOf(
   return {
     onStdout: (text) => passOn('output', { stream: 'stdout', text }),
     onStderr: (text) => passOn('output', { stream: 'stderr', text }),
+    onLog: (entry) => passOn('log', entry),
     onResult: (bundle, facts) => passOn('display', { bundle, ...facts }),
     onClear: (waits) => passOn('clear', { waits }),
   }
