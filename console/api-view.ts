@@ -3,18 +3,20 @@ import { type Access, getJson } from './access.ts'
 import { element } from './elements.ts'
 import { sayError, type View } from './view.ts'
 
+interface Reference {
+  readonly $ref?: string
+}
+
+interface Content {
+  readonly schema?: Reference
+  readonly 'x-events'?: Readonly<Record<string, Reference>>
+}
+
 interface Operation {
   readonly summary: string
   readonly 'x-scope': string
-  readonly requestBody?: {
-    readonly content: Readonly<Record<string, { readonly schema?: { readonly $ref?: string } }>>
-  }
-  readonly responses: Readonly<
-    Record<
-      string,
-      { readonly content?: Readonly<Record<string, { readonly schema?: { readonly $ref?: string } }>> }
-    >
-  >
+  readonly requestBody?: { readonly content: Readonly<Record<string, Content>> }
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Content>> }>>
 }
 
 interface Description {
@@ -62,9 +64,14 @@ interface Described {
 
 function describe({ path, method, operation, description }: Described): HTMLElement {
   const { summary, responses, requestBody } = operation
+  const reply = Object.values(responses)[0]?.content
+  const events = Object.entries(reply?.['text/event-stream']?.['x-events'] ?? {})
   const schemas = [
     ['Request', requestBody?.content['application/json']?.schema?.$ref],
-    ['Reply', Object.values(responses)[0]?.content?.['application/json']?.schema?.$ref],
+    ['Reply', reply?.['application/json']?.schema?.$ref],
+    ...events
+      .filter(([name]) => name !== 'result' && name !== 'error')
+      .map(([name, { $ref }]) => [`Event ${name}`, $ref] as const),
   ] as const
   return element(
     'details',
@@ -83,7 +90,7 @@ function describe({ path, method, operation, description }: Described): HTMLElem
       if (schema === undefined) return []
       return [
         element('h2', {}, `${label}: ${name}`),
-        element('pre', {}, JSON.stringify(schema, undefined, 2)),
+        element('pre', { tabindex: '0', 'aria-label': name }, JSON.stringify(schema, undefined, 2)),
       ]
     }),
   )

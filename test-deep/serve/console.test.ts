@@ -154,6 +154,8 @@ test('machine and routes are shown, and a token that nobody knows is asked for a
   const { page, troubles } = await browsing.open(phone)
   await page.goto(`${here.url}/docs#token=${adaToken}`)
   await page.getByText('/v1/sandboxes/{id}/terminal').waitFor()
+  await page.getByText('Run a program once').click()
+  await page.getByText('Event display: DisplayEvent').first().waitFor()
   assert.deepEqual(await auditPage(page), [])
   assert.equal(await overhang(page), 0)
   await page.getByRole('link', { name: 'Machine' }).click()

@@ -26,24 +26,33 @@ export function describeApi(routes: readonly Route[], version: string): object {
   }
 }
 
-function describeRoute({ summary, path, scope, query = [], body, status, reply, hasEvents }: Route): object {
+function describeRoute({ summary, path, scope, query = [], body, status, reply, events }: Route): object {
   const names = [...path.matchAll(/\{(\w+)(?:\.\.\.)?\}/g)].map(([, name = '']) => name)
   const parameters = [
     ...names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
     ...query.map((name) => ({ name, in: 'query', schema: { type: 'string' } })),
   ]
   const ofReply = reply === undefined ? {} : contentOf(reply)
-  const events = hasEvents === true ? { 'text/event-stream': { schema: { type: 'string' } } } : {}
   return {
     summary,
     'x-scope': scope,
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && { requestBody: { content: contentOf(body) } }),
     responses: {
-      [status]: { description: summary, ...(reply !== undefined && { content: { ...ofReply, ...events } }) },
+      [status]: {
+        description: summary,
+        ...(reply !== undefined && { content: { ...ofReply, ...eventsOf(events) } }),
+      },
       default: { description: 'What went wrong', content: { 'application/problem+json': refTo('Problem') } },
     },
   }
+}
+
+/** OpenAPI has no word for the events of a stream. */
+function eventsOf(events: Route['events']): object {
+  if (events === undefined) return {}
+  const refs = Object.entries(events).map(([name, schema]) => [name, refTo(schema).schema])
+  return { 'text/event-stream': { schema: { type: 'string' }, 'x-events': Object.fromEntries(refs) } }
 }
 
 function contentOf(content: Content | readonly Content[]): object {
@@ -53,7 +62,7 @@ function contentOf(content: Content | readonly Content[]): object {
   )
 }
 
-function refTo(name: SchemaName): object {
+function refTo(name: SchemaName): { readonly schema: object } {
   return { schema: { $ref: `#/components/schemas/${name}` } }
 }
 

@@ -9,6 +9,7 @@ import { runtimeNames } from '../../core/request.ts'
 import { contextLanguages } from '../../core/work.ts'
 import { sandboxFields } from '../../engine/open-sandbox.ts'
 import { runFields } from '../../engine/options/parse-request.ts'
+import { eventSchemas } from './event-schemas.ts'
 
 const bytes = z.union([z.string(), z.strictObject({ base64: z.string() })])
 const texts = z.record(z.string(), z.string())
@@ -283,6 +284,7 @@ export const schemas = {
   Probe: z.looseObject({ level: z.string(), layers: z.array(z.looseObject({})) }),
   OpenApi: z.looseObject({ openapi: z.string() }),
   Problem: problem,
+  ...eventSchemas,
 } as const satisfies Record<string, z.ZodType>
 
 export type SchemaName = keyof typeof schemas

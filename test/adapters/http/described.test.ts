@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { errorTable } from '../../../src/core/errors/errors.ts'
 import { routes } from '../../../src/adapters/http/routes/all-routes.ts'
 import { whyNoSandboxes } from '../../support/sandboxes-here.ts'
-import { requireSchema } from './described.ts'
+import { requireDescribedEvent, requireSchema } from './described.ts'
 import { adaToken, eventsOf, open, send, serveHere } from './serve-here.ts'
 
 const skip = await whyNoSandboxes()
@@ -44,19 +44,40 @@ test('a result that lacks something, or has more than is described, is noticed',
   requireSchema('#/components/schemas/Session', '{"id":"a","cwd":"/"}')
 })
 
-test('results that come as events are those of the description', { skip }, async () => {
+test('events and the results that end them are those of the description', { skip }, async () => {
   await using here = await serveHere()
   await send(here.url, '/v1/sandboxes', { body: { id: 'box' } })
-  for (const [path, body, schema] of [
-    ['/v1/run', { language: 'python', code: '{1: display("x")}' }, 'RunResult'],
-    ['/v1/run', { language: 'javascript', code: 'throw new Error("no")' }, 'RunResult'],
-    ['/v1/run', { language: 'shell', code: 'sleep 9', limits: { wallMs: 50 } }, 'RunResult'],
-    ['/v1/sandboxes/box/exec', { command: 'echo hi' }, 'ExecResult'],
+  const shows = "it = display('a', display_id='it')\nit.update('b')\nclear_output()\nprint('c')"
+  const logs = "console.error('a'); throw new Error('no')"
+  for (const [path, body, named] of [
+    ['/v1/run', { language: 'python', code: shows }, ['clear', 'display', 'output', 'result', 'started']],
+    ['/v1/run', { language: 'javascript', code: logs }, ['log', 'output', 'result', 'started']],
+    ['/v1/run', { language: 'shell', code: 'sleep 9', limits: { wallMs: 50 } }, ['result', 'started']],
+    ['/v1/sandboxes/box/exec', { command: 'echo hi' }, ['output', 'result', 'started']],
+    ['/v1/sandboxes/box/code', { code: shows }, ['clear', 'display', 'output', 'result', 'started']],
+    [
+      '/v1/sandboxes/box/code',
+      { language: 'javascript', code: logs },
+      ['log', 'output', 'result', 'started'],
+    ],
   ] as const) {
+    const names = new Set<string>()
     const response = await open(here.url, path, { body, headers: { accept: 'text/event-stream' } })
-    for await (const { event, data } of eventsOf(response))
-      if (event === 'result') requireSchema(`#/components/schemas/${schema}`, JSON.stringify(data))
+    // Reading them compares each with its description.
+    for await (const { event } of eventsOf(response)) names.add(event)
+    assert.deepEqual([...names].toSorted(), named, `${path} ${JSON.stringify(body)}`)
   }
+})
+
+test('an event that is not described, or has more than is, is noticed', () => {
+  const of = { method: 'POST', path: '/v1/run' }
+  requireDescribedEvent({ ...of, event: 'clear', data: { waits: true } })
+  for (const [event, data] of [
+    ['clear', { waits: true, more: 1 }],
+    ['clear', {}],
+    ['nothing', {}],
+  ] as const)
+    assert.throws(() => requireDescribedEvent({ ...of, event, data }))
 })
 
 test('a snippet is the tool unchanged, in the name of its token', async () => {

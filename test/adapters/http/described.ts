@@ -12,8 +12,13 @@ interface Described {
 
 interface Operation {
   readonly responses: Readonly<
-    Record<string, { readonly content?: Readonly<Record<string, { schema?: { $ref?: string } }>> }>
+    Record<string, { readonly content?: Readonly<Record<string, DescribedContent>> }>
   >
+}
+
+interface DescribedContent {
+  readonly schema?: { readonly $ref?: string }
+  readonly 'x-events'?: Readonly<Record<string, { readonly $ref: string }>>
 }
 
 const api = describeApi(routes, '0') as Described
@@ -73,6 +78,18 @@ export function requireDescribed({ method, path, status, type, text }: SeenReply
   )
   const ref = content?.schema?.$ref
   if (ref !== undefined) requireSchema(ref, text)
+}
+
+export interface SeenEvent extends Pick<SeenReply, 'method' | 'path'> {
+  readonly event: string
+  readonly data: object
+}
+
+export function requireDescribedEvent({ method, path, event, data }: SeenEvent): void {
+  const content = operationOf(method, path)?.responses['200']?.content?.['text/event-stream']
+  const ref = content?.['x-events']?.[event]?.$ref
+  assert.ok(ref !== undefined, `${method} ${path}: the event ${event} is not described`)
+  requireSchema(ref, JSON.stringify(data))
 }
 
 export function requireSchema(ref: string, text: string): void {

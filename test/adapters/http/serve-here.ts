@@ -1,13 +1,13 @@
 /** A real server in this process, and requests as any client could send them. */
 import { once } from 'node:events'
-import { type IncomingMessage, request as openRequest } from 'node:http'
+import { type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { ApiToken, TokenGrant, TokenScope } from '../../../src/adapters/http/api-tokens.ts'
 import { ApiTokens } from '../../../src/adapters/http/api-tokens.ts'
 import { hashOf } from '../../../src/adapters/http/bearer-tokens.ts'
 import type { HttpBounds } from '../../../src/adapters/http/bounds.ts'
 import { type ApiService, serveApi } from '../../../src/adapters/http/serve-api.ts'
-import { requireDescribed } from './described.ts'
+import { requireDescribed, requireDescribedEvent } from './described.ts'
 import { systemClock } from '../../../src/core/clock.ts'
 import { type OpenEngine, openEngine } from '../../../src/engine/lazaret.ts'
 import type { LazaretOptions } from '../../../src/index.ts'
@@ -141,7 +141,7 @@ export interface ServerEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** The events of a reply, to its end. */
+/** The events of a reply, to its end. Each has to be described. */
 export async function* eventsOf(response: IncomingMessage): AsyncGenerator<ServerEvent> {
   let held = ''
   response.setEncoding('utf8')
@@ -151,7 +151,11 @@ export async function* eventsOf(response: IncomingMessage): AsyncGenerator<Serve
     held = blocks.pop() ?? ''
     for (const block of blocks) {
       const [, event, data] = /^event: (\S+)\ndata: (.*)$/.exec(block) ?? []
-      if (event !== undefined) yield { event, data: JSON.parse(data ?? '') }
+      if (event === undefined) continue
+      const { method, path } = (response as IncomingMessage & { readonly req: ClientRequest }).req
+      const seen: ServerEvent = { event, data: JSON.parse(data ?? '') }
+      requireDescribedEvent({ method, path, ...seen })
+      yield seen
     }
   }
 }

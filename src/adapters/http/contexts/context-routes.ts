@@ -1,6 +1,7 @@
 /** Code contexts of a sandbox over HTTP: created, listed, given code, interrupted, restarted, deleted. */
 import { LazaretError } from '../../../core/errors/errors.ts'
 import type { CodeContext } from '../../../sandbox/contexts/context-types.ts'
+import { codeEvents } from '../event-schemas.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Api, Route } from '../routes/routes.ts'
 import { invalid } from '../routes/run-routes.ts'
@@ -10,6 +11,7 @@ import { runInContext, runInDefault } from './run-code.ts'
 const scope = 'sandbox'
 const all = '/v1/sandboxes/{id}/contexts'
 const one = `${all}/{context}`
+const events = { ...codeEvents, result: 'CodeResult' } as const
 
 export const contextRoutes: readonly Route[] = [
   {
@@ -49,7 +51,7 @@ export const contextRoutes: readonly Route[] = [
     body: 'ContextRunRequest',
     status: 200,
     reply: 'CodeResult',
-    hasEvents: true,
+    events,
     serve: (exchange, api) => runInContext(exchange, api, contextOf(exchange, api)),
   },
   {
@@ -98,7 +100,7 @@ export const contextRoutes: readonly Route[] = [
     body: 'CodeRequest',
     status: 200,
     reply: 'CodeResult',
-    hasEvents: true,
+    events,
     serve: runInDefault,
   },
 ]

@@ -2,6 +2,7 @@
 import { LazaretError } from '../../../core/errors/errors.ts'
 import { untilAborted } from '../../../core/abort.ts'
 import type { EndableWait, SandboxProcess } from '../../../sandbox/processes/processes.ts'
+import { commandEvents } from '../event-schemas.ts'
 import type { Exchange } from '../exchange.ts'
 import { readBytes } from '../read-bytes.ts'
 import type { Api, Route } from './routes.ts'
@@ -66,7 +67,7 @@ export const processRoutes: readonly Route[] = [
     summary: 'The output of a process; as events, its later output too',
     status: 200,
     reply: 'Logs',
-    hasEvents: true,
+    events: { ...commandEvents, result: 'Process' },
     serve: logs,
   },
   {

@@ -30,8 +30,8 @@ export interface Route {
   /** Of success. */
   readonly status: number
   readonly reply?: SchemaName | 'bytes' | readonly (SchemaName | 'bytes')[]
-  /** Whether the reply can be events. */
-  readonly hasEvents?: boolean
+  /** If the reply can be events: the schemas of their data, by name. */
+  readonly events?: Readonly<Record<string, SchemaName>>
   /** Belongs to running work, so it is served even during shutdown. */
   readonly isOfOpenWork?: boolean
   readonly serve: (exchange: Exchange, api: Api) => Promise<void>

@@ -3,6 +3,7 @@ import { decodeSteps } from '../../../core/values/decode-value.ts'
 import { LazaretError } from '../../../core/errors/errors.ts'
 import type { OutputChunk, RunRequest } from '../../../core/request.ts'
 import { loopTurns } from '../../../runtimes/channel/loop-turns.ts'
+import { codeEvents } from '../event-schemas.ts'
 import type { EventStream } from '../event-stream.ts'
 import type { Exchange } from '../exchange.ts'
 import { requireGrants } from '../grants.ts'
@@ -19,7 +20,7 @@ export const runRoutes: readonly Route[] = [
     body: 'RunRequest',
     status: 200,
     reply: 'RunResult',
-    hasEvents: true,
+    events: { ...codeEvents, result: 'RunResult' },
     serve: run,
   },
   {

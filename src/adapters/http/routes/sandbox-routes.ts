@@ -9,6 +9,7 @@ import type {
   Variables,
 } from '../../../sandbox/types.ts'
 import type { Sandbox } from '../../../sandbox/sandbox.ts'
+import { commandEvents } from '../event-schemas.ts'
 import type { Exchange } from '../exchange.ts'
 import { requireGrants } from '../grants.ts'
 import type { HeldSandbox } from '../held-sandboxes.ts'
@@ -57,7 +58,7 @@ export const sandboxRoutes: readonly Route[] = [
     body: 'ExecRequest',
     status: 200,
     reply: 'ExecResult',
-    hasEvents: true,
+    events: { ...commandEvents, result: 'ExecResult' },
     serve: exec,
   },
   {
