@@ -13,7 +13,7 @@ enum { REPORT_FD = 1, CONTROL_FD = 3, CHANNEL_FD = 4 };
 
 enum {
   SLOTS_MAX = 64,  /* descriptors opened ahead of the mounts */
-  CGROUPS_MAX = 3, /* one file a hierarchy */
+  CGROUPS_MAX = 3, /* one file per hierarchy */
 };
 
 /* Values of the plan that later steps need. One cell per process. */
@@ -24,10 +24,10 @@ struct cell {
   const char *uid_map;
   const char *gid_map;
   bool deny_setgroups;
-  uid_t own_uid;            /* whose saved uid is root until the maps are written, and inside until ids are taken; else 0 */
+  uid_t own_uid;            /* the cell's uid while the saved uid is root: see ids.c. Else 0 */
   bool is_newborn;          /* forked by a family's pid 1 as a launcher: its own plan comes next */
   int sync_fd;              /* socket between stub and pid 1 during construction, or -1 */
-  uint64_t namespaces;      /* CLONE_NEW* of those that this process was born into */
+  uint64_t namespaces;      /* CLONE_NEW* flags of the namespaces that this process was created in */
   /* spaces, whose guest is a fork of their cell's zygote */
   int zygote_fd;            /* socket to it, or -1 */
   int guest_joins[CGROUPS_MAX];
@@ -43,8 +43,8 @@ struct cell {
   gid_t guest_gid;
   const char *fork_root;    /* of pid 1: where a fork of the zygote finds the cell's root in its namespace */
   const char *guest_root;   /* of such a fork: chroot here. Whatever pid 1 starts is in the cell's root already */
-  struct { int fd; uint32_t most; } locks; /* the list of them, or 0; more than this many are out of memory */
-  int relay_fd;             /* socket to the relay, for a network that is a policy, or 0 */
+  struct { int fd; uint32_t most; } locks; /* the kernel's list, or 0; more locks than `most` count as out of memory */
+  int relay_fd;             /* socket to the relay, for a network policy, or 0 */
   bool has_own_network;     /* no socket of the host is in its network namespace */
   const uint8_t *filter;
   uint32_t filter_bytes;
@@ -54,8 +54,8 @@ struct cell {
 extern struct cell cell;
 
 /*
- * Reports step name + errno and ends this process. Nothing runs afterwards. On the report socket, also from pid 1: the
- * host hardly ever writes to that one, so its reading end is never closed over a report that waits in it.
+ * Reports step name + errno and ends this process. Nothing runs afterwards. Pid 1 uses the report socket, too: the host
+ * hardly ever writes to it, so no failed write makes the host close it before it has read the report.
  */
 _Noreturn void fail(const char *what);
 void check(long result, const char *what); /* fails when result is negative */

@@ -1,6 +1,5 @@
 /*
- * Facts: what the kernel reports about this cell, observed from inside once it is built. One `name=value` for each
- * line.
+ * Facts: what the kernel reports about this cell, observed from inside once it is built. One `name=value` per line.
  */
 #include "facts.h"
 

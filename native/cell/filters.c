@@ -158,7 +158,7 @@ bool restrict_with_landlock(void) {
 void step_restrict(struct reader *record) {
   require_whole(record);
   errno = EPROTO;
-  if (!cell.has_landlock) fail("have a policy");
+  if (!cell.has_landlock) fail("find a Landlock policy");
   if (!restrict_with_landlock()) fail("apply Landlock");
   cell.has_landlock = false;
 }

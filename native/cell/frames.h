@@ -1,6 +1,6 @@
 /*
- * The frames between host and launcher, and the numbers in them. Every length that arrives is bounded by
- * a constant of the file that reads it before it is believed.
+ * The frames between host and launcher, and the numbers in them. Every received length is checked against a constant of
+ * the file that reads it before it is used.
  */
 #ifndef LAZARET_FRAMES_H
 #define LAZARET_FRAMES_H
@@ -24,14 +24,14 @@ enum frame_type {
   FRAME_PUT = 6,
   FRAME_END = 7,
   FRAME_KILL_ALL = 8,
-  FRAME_BEGIN = 12, /* a guest that was started ahead of its run: its limits, and its time runs */
+  FRAME_BEGIN = 12, /* the run of a guest that was started ahead begins: its limits */
   FRAME_FINISH = 13, /* a guest has reported its end: nobody waits for its exit */
   FRAME_KILL_TREE = 14, /* a process and everything that it has started */
   FRAME_RESIZE = 15, /* its terminal: u32 columns, u32 rows */
   FRAME_HOLD = 16, /* u32: which of its streams are left unread, so that it blocks; see enum held */
   FRAME_CHANNEL = 17, /* bytes for its own channel, as STDIN */
   FRAME_CHANNEL_END = 18, /* no more of them follow */
-  FRAME_CHANNEL_CLOSE = 19, /* and nobody reads what it writes there */
+  FRAME_CHANNEL_CLOSE = 19, /* nor does the host read what the guest writes there */
   /* host to nursery: its name; the first bytes of each connection; which launcher to kill */
   FRAME_NURSERY = 9,
   FRAME_GREETING = 10,

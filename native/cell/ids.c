@@ -38,7 +38,7 @@ static int write_text(const char *path, const char *text) {
 static int write_maps_of(pid_t pid) {
   char path[64];
   errno = EPROTO;
-  if (!cell.uid_map) return -1; /* the plan has none before this process was made */
+  if (!cell.uid_map) return -1; /* the plan has no id-maps record before the clone */
   if (cell.deny_setgroups) {
     snprintf(path, sizeof path, "/proc/%d/setgroups", pid);
     if (write_text(path, "deny") < 0) return -1;
@@ -50,7 +50,7 @@ static int write_maps_of(pid_t pid) {
 }
 
 /*
- * The child of the clone record has root as its saved uid too, until it takes its ids inside: there root has no number.
+ * The child of the clone record has root as its saved uid, too, until it takes its inner ids: the maps do not have root.
  */
 void step_become(struct reader *record) {
   uid_t uid = take_u32(record);

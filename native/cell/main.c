@@ -27,7 +27,7 @@ static void clean_inheritance(void) {
   umask(022);
 }
 
-/* Nor descriptors, signal mask and session. A fork of a nursery begins here. */
+/* The same for descriptors, signal mask and session. A fork of a nursery begins here. */
 static void clean_descriptors(void) {
   /* Without a channel its descriptor is still occupied, so that nothing else ever gets the number. */
   if (fcntl(CHANNEL_FD, F_GETFD) < 0) check(open("/dev/null", O_RDWR | O_CLOEXEC), "open /dev/null");

@@ -25,7 +25,7 @@ struct inlet {
   uint8_t taken_type; /* of the frame that gives credit back */
   uint8_t *bytes;     /* a ring */
   size_t from, count;
-  size_t untold;      /* credit that was not yet reported to the host */
+  size_t untold;      /* credit that is not yet reported to the host */
   bool ended;         /* no bytes follow the waiting ones */
 };
 

@@ -1,6 +1,6 @@
 /*
- * What fake-kernel.c gives to redirect.h, declared once for both: with the macros that redirect.h adds it could not
- * include that file itself.
+ * What fake-kernel.c implements for redirect.h, declared once for both. fake-kernel.c cannot include redirect.h itself,
+ * because the macros there would redirect its own calls.
  */
 #ifndef LAZARET_FAKE_CALLS_H
 #define LAZARET_FAKE_CALLS_H
@@ -16,7 +16,7 @@
 #include <time.h>
 
 _Noreturn void fake_exit(int code);
-int fake_succeed(void); /* 0, or -1 with an errno, as the input's seed has it */
+int fake_succeed(void); /* 0, or -1 with an errno, as the input's seed decides */
 int fake_nothing(void); /* 0 */
 int fake_open(void);    /* a descriptor, or -1 */
 int fake_open_path(const char *path, int flags, ...);

@@ -1,5 +1,5 @@
 /*
- * The fake kernel's files: what a folder holds comes from the input, what is written is looked at and forgotten.
+ * The fake kernel's files: the contents of folders come from the input; what is written is checked and discarded.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +19,7 @@ enum { FOLDERS = 260, KEPT_MAX = 8 };
 uint8_t fake_written[1 << 16];
 size_t fake_written_bytes;
 
-static bool is_broken; /* what stdout leads to; it does not mend */
+static bool is_broken; /* stdout: a write failed, and so does every later one */
 static unsigned folders_open;
 static void *kept[KEPT_MAX];
 static size_t kept_count;
@@ -54,11 +54,11 @@ ssize_t fake_readlink(char *target, size_t size) {
 DIR *fake_opendir(void) {
   static char streams[FOLDERS];
   if (fake_succeed() < 0) return NULL;
-  if (folders_open >= FOLDERS) found("opendir: more folders at one time than are bounded");
+  if (folders_open >= FOLDERS) found("opendir: too many open folders");
   return (DIR *)(void *)&streams[folders_open++];
 }
 
-/* Names stand one after another in the input, each with its length before it; a length of zero ends the folder. */
+/* The input has one name after another, each behind its length; a length of zero ends the folder. */
 struct dirent *fake_readdir(DIR *stream) {
   static struct dirent entry;
   struct bytes *text = fake_text();
@@ -83,7 +83,7 @@ struct dirent *fake_readdir(DIR *stream) {
 
 int fake_closedir(DIR *stream) {
   (void)stream;
-  if (folders_open == 0) found("closedir: nothing is open");
+  if (folders_open == 0) found("closedir: no folder is open");
   folders_open--;
   return 0;
 }
@@ -93,19 +93,19 @@ size_t fake_fwrite(const void *bytes, size_t size, size_t count) {
   if (is_broken) return 0;
   size_t length = size * count;
   size_t room = sizeof fake_written - fake_written_bytes;
-  if (length > 4096 + (64 << 10)) found("fwrite: a piece larger than a piece");
+  if (length > 4096 + (64 << 10)) found("fwrite: a piece larger than the format allows");
   memcpy(fake_written + fake_written_bytes, bytes, length < room ? length : room);
   fake_written_bytes += length < room ? length : room;
   return count;
 }
 
 void *fake_malloc(size_t size) {
-  if (size > 4 << 20) found("malloc: more than a plan");
+  if (size > 4 << 20) found("malloc: more than the largest plan");
   if (fake_succeed() < 0 || kept_count == KEPT_MAX) return NULL;
   return kept[kept_count++] = malloc(size);
 }
 
-/* What guests can write in is opened with nothing that leaves it; a workspace of the host's is only looked up. */
+/* Inside folders that guests can write to, no path may lead out of them. A host folder for a workspace is only looked up. */
 long fake_openat2(const char *name, const struct open_how *how) {
   uint64_t no_links = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
   uint64_t all = no_links | RESOLVE_BENEATH | RESOLVE_NO_XDEV;
@@ -125,7 +125,7 @@ int fake_fcntl(int fd, int command, ...) {
   return command == F_DUPFD_CLOEXEC ? fake_open() : fake_succeed();
 }
 
-/* Of a file of /proc, wherever in it. */
+/* A file of /proc, at any offset. */
 long fake_pread(va_list arguments) {
   (void)va_arg(arguments, int);
   void *buffer = va_arg(arguments, void *);
@@ -189,7 +189,7 @@ ssize_t fake_recv(void *buffer, size_t length) {
   return (ssize_t)count;
 }
 
-/* Reads all of it, as the kernel would: a packet must be whole and its descriptors must be some. */
+/* Reads every byte, as the kernel would, so that a sanitizer sees it. */
 ssize_t fake_sendmsg(const struct msghdr *envelope) {
   uint32_t sum = 0;
   for (size_t i = 0; i < envelope->msg_iov->iov_len; i++) sum += ((const uint8_t *)envelope->msg_iov->iov_base)[i];

@@ -29,7 +29,7 @@ enum {
   CONTROL = 3,
   FIRST_FD = 16,
   FDS_MAX = 4096,
-  CALLS_MAX = 30000, /* a run that is longer is over: loops of the launcher end with its host, not by themselves */
+  CALLS_MAX = 30000, /* ends a longer run: the launcher's loops end only with their host */
 };
 
 jmp_buf fake_end;
@@ -136,7 +136,7 @@ int fake_open_path(const char *path, int flags, ...) {
   return fd;
 }
 
-/* What lies in a folder that a guest may have made is opened one component at a time, and never through a link. */
+/* Paths inside a folder that a guest may have made are opened one component at a time, and never through a link. */
 int fake_openat(int folder, const char *name, int flags, ...) {
   size_t length = strlen(name);
   bool inside = folder != AT_FDCWD;
@@ -148,7 +148,7 @@ int fake_openat(int folder, const char *name, int flags, ...) {
 }
 
 int fake_close(int fd) {
-  if (fd >= FDS_MAX) found("close: a number that was never given");
+  if (fd >= FDS_MAX) found("close: a descriptor that was never opened");
   return fake_succeed();
 }
 
@@ -289,7 +289,7 @@ long fake_syscall(long number, ...) {
       result = fake_succeed();
       break;
     default:
-      found("syscall: a number that this fake does not know; teach it");
+      found("syscall: a number that the fake kernel does not implement");
   }
   va_end(arguments);
   return result;

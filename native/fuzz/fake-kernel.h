@@ -22,7 +22,7 @@ void fake_begin(uint32_t seed, struct bytes control, struct bytes text);
 /* Not pid 1 of a namespace, until the plan has made one. */
 void fake_be_outside(void);
 
-/* Where fake_exit goes. The target sets it: `if (setjmp(fake_end) == 0) …`. */
+/* Where fake_exit jumps to. The target sets it: `if (setjmp(fake_end) == 0) …`. */
 extern jmp_buf fake_end;
 
 /* A number that the input chooses, below `bound`. */
@@ -35,7 +35,7 @@ extern size_t fake_written_bytes;
 /* Takes the seed from the front of an input. */
 uint32_t take_seed(struct bytes *input);
 
-/* A finding. */
+/* Reports a finding and ends the target. */
 _Noreturn void found(const char *what);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The fake kernel's processes: children that are numbers, end when the seed says so, and may be signalled while they
- * live and by nobody else.
+ * The fake kernel's processes: children are only numbers, and end when the seed says so. A signal to a process that is
+ * not a live child is a finding.
  */
 #include <errno.h>
 #include <linux/sched.h>
@@ -61,11 +61,11 @@ int fake_kill(pid_t pid, int number) {
   }
   bool known = pid == -1 && number == SIGKILL && (own_pid == 1 || strangers_are_safe);
   for (size_t i = 0; i < guest_count; i++) known = known || guests[i] == pid;
-  if (!known || number <= 0 || number > 64) found("kill: a stranger, or everybody without having asked");
+  if (!known || number <= 0 || number > 64) found("kill: not a child, or everything without a probe before it");
   return fake_succeed();
 }
 
-/* One that waitid has named. */
+/* Reaps a child that waitid has named. */
 static pid_t forget_guest(pid_t pid) {
   for (size_t i = 0; i < guest_count; i++) {
     if (guests[i] != pid) continue;

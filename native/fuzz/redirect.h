@@ -1,13 +1,13 @@
 /*
- * Put before every file of the launcher when a fuzz target is built: whatever would reach the kernel goes to
- * fake-kernel.c instead. Only the names are changed, so the code under test is the code that is shipped. What this
- * list forgets is found when the target is built: an object that refers to anything but computing and these fakes is
- * refused (scripts/fuzzing/build-targets.ts), so no input, however it looks, can touch the machine.
+ * Included before every file of the launcher when a fuzz target is built: calls that would reach the kernel go to
+ * fake-kernel.c instead. Only names are changed, so the code under test is the code that is shipped. The build finds a
+ * call that is missing here: scripts/fuzzing/build-targets.ts refuses an object that refers to anything but these fakes
+ * and functions that only compute, so no input can touch the machine.
  */
 #ifndef LAZARET_REDIRECT_H
 #define LAZARET_REDIRECT_H
 
-/* First everything that declares these names; afterwards they mean something else. */
+/* All headers that declare these names come first, before the macros redefine them. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

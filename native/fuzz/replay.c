@@ -1,6 +1,6 @@
 /*
- * Runs a target over the files that it is given, for machines without a fuzzer. In a child, so that a crash names its
- * input and the rest is tried nevertheless, by another child. Ends with 1 when any of them crashed.
+ * Runs a target on the given files, for machines without a fuzzer. It runs in a child: after a crash the input is named,
+ * and another child continues with the rest. Exits with 1 if any input crashed.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static int run_one(const char *path) {
   return 0;
 }
 
-/* Runs what stands from `*at` on, one after another, and counts in `*at`. */
+/* Runs the files from `*at` on, and advances `*at`. */
 static int run_rest(char **paths, int count, volatile int *at) {
   for (; *at < count; (*at)++) {
     if (run_one(paths[*at]) != 0) return 2;

@@ -1,6 +1,6 @@
 /*
- * The collector: wishes that arrive on its standard input, and folders whose names guest code has chosen. An input is
- * `u32 seed, bytes`; the lowest bit of the seed says whether they are wishes or names.
+ * The collector: requests on its standard input, and folders whose names guest code has chosen. An input is
+ * `u32 seed, bytes`; the lowest bit of the seed says whether they are requests or names.
  */
 #include "fake-kernel.h"
 
@@ -8,17 +8,17 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What a host reads of a list: no path of it may lead out of the folder. */
+/* Reads a list as the host does: no path in it may lead out of the folder. */
 static void check_list(void) {
   struct reader listed = reader_of(fake_written, fake_written_bytes);
   while (listed.left > 0) {
     uint32_t length = 0;
     (void)take_u64(&listed);
     const uint8_t *name = take_bytes(&listed, &length);
-    if (listed.bad) return; /* the rest did not fit here, or a write failed */
-    if (length >= PATH_BYTES_MAX) found("list: a path that nobody can open");
+    if (listed.bad) return; /* the rest did not fit into fake_written, or a write failed */
+    if (length >= PATH_BYTES_MAX) found("list: a path that is too long to open");
     if (length >= 3 && memcmp(name, "../", 3) == 0) found("list: a path that leads out");
-    if (length > 0 && (name[0] == '/' || memchr(name, 0, length))) found("list: no relative path");
+    if (length > 0 && (name[0] == '/' || memchr(name, 0, length))) found("list: not a relative path");
   }
 }
 

@@ -1,5 +1,5 @@
 /*
- * The two records that are kept as bytes and read again in each guest: Landlock's rules and the system call filter. An
+ * The two records that are kept as bytes and parsed again in each guest: Landlock's rules and the system call filter. An
  * input is `u32 seed, u32 bytes of the filter's record, that record, the other record`.
  */
 #include "fake-kernel.h"
@@ -10,10 +10,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void confine(struct reader filter, struct reader landlock) {
   step_guest_landlock(&landlock);
-  if (!reader_done(&landlock)) found("the rules left something behind for the next record");
+  if (!reader_done(&landlock)) found("the rules did not consume their whole record");
   (void)restrict_with_landlock();
   step_guest_filter(&filter);
-  if (cell.filter_bytes > FILTER_INSTRUCTIONS_MAX * sizeof(struct sock_filter)) found("a filter beyond its bound");
+  if (cell.filter_bytes > FILTER_INSTRUCTIONS_MAX * sizeof(struct sock_filter)) found("a filter longer than its bound");
   (void)restrict_with_seccomp();
 }
 

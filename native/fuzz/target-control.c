@@ -1,7 +1,7 @@
 /*
- * Bytes on the control socket of a cell that stands: spawns, stdin, signals, files, their ends, all of it against guests
- * that print, end and are reaped in any order. An input is `u32 seed, frames`; the lowest bits
- * of the seed choose between pid 1 and a warden.
+ * Bytes on the control socket of a cell that serves: spawns, stdin, signals, files, and their ends, while guests print,
+ * end and are reaped in any order. An input is `u32 seed, frames`; the lowest bits of the seed choose between pid 1 and a
+ * warden.
  */
 #include "fake-kernel.h"
 
@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A warden in the place of pid 1, with what it can have: a scope of signals, ids of the guests' own. */
+/* A warden in the place of pid 1; the seed decides whether it has a scope of signals, and guests their own ids. */
 static void become_warden(uint32_t seed) {
   fake_be_outside();
   cell.is_warded = true;
@@ -57,9 +57,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (setjmp(fake_end) == 0) step_serve(&nothing);
   for (int i = 0; i < SPAWNS_MAX; i++) {
     if (spawns[i].used && (is_overfull(&spawns[i].input) || is_overfull(&spawns[i].channel))) {
-      found("an inlet: more than its ring holds");
+      found("an inlet counts more bytes than its ring holds");
     }
   }
-  if (inbox_bytes > sizeof inbox || until > sizeof bytes || from > until) found("a buffer counts more than it has");
+  if (inbox_bytes > sizeof inbox || until > sizeof bytes || from > until) found("a buffer counts more bytes than it has");
   return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * The file service: records of an archive that arrive on its standard input, and folders whose names guest code has
- * chosen. An input is `u32 seed, bytes`; the lowest bits of the seed say which task it is.
+ * The file service: records of an archive on its standard input, and folders whose names guest code has chosen. An input
+ * is `u32 seed, bytes`; the lowest bits of the seed choose the task.
  */
 #include "fake-kernel.h"
 
@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What a host reads of a list: nothing in it leads out of the folder. */
+/* Reads a list as the host does: no path in it may lead out of the folder. */
 static void check_list(void) {
   struct reader listed = reader_of(fake_written, fake_written_bytes);
   while (listed.left >= 21) {
@@ -24,9 +24,9 @@ static void check_list(void) {
     uint32_t target = 0;
     const uint8_t *name = take_bytes(&listed, &length);
     (void)take_bytes(&listed, &target);
-    if (listed.bad || kind == RECORD_END) return; /* the rest did not fit here, or a write failed */
-    if (length == 0 || length > TREE_PATH_BYTES_MAX) found("list: a path that nobody can hold");
-    if (name[0] == '/' || memchr(name, 0, length)) found("list: no relative path");
+    if (listed.bad || kind == RECORD_END) return; /* the rest did not fit into fake_written, or a write failed */
+    if (length == 0 || length > TREE_PATH_BYTES_MAX) found("list: a path that is empty or too long");
+    if (name[0] == '/' || memchr(name, 0, length)) found("list: not a relative path");
     if (length >= 3 && memcmp(name, "../", 3) == 0) found("list: a path that leads out");
   }
 }

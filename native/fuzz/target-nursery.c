@@ -1,6 +1,6 @@
 /*
- * A nursery: connections that greet in pieces and in any order, children that end, a host that kills. An input is
- * `u32 seed, u32 bytes of the host, those, bytes of the connections`.
+ * A nursery: connections whose greetings arrive in pieces and in any order, children that end, and kill requests of the
+ * host. An input is `u32 seed, u32 length, bytes of the host, bytes of the connections`.
  */
 #include "fake-kernel.h"
 
@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Half of them serve a family: everybody may connect there, and has to know the secret. */
+/* Half of the inputs serve a family, where everybody may connect, but has to know the secret. */
 static void nurse(bool is_family) {
   static const uint8_t own_secret[SECRET_BYTES];
   if (is_family) {
@@ -33,9 +33,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   cell = (struct cell){.sync_fd = -1};
   fake_begin(seed, (struct bytes){input.at, host_bytes}, (struct bytes){input.at + host_bytes, input.left - host_bytes});
   if (setjmp(fake_end) == 0) nurse((seed & 1) != 0);
-  if (waiting_count > CONNECTIONS_MAX || launcher_count > LAUNCHERS_MAX) found("more than is bounded");
+  if (waiting_count > CONNECTIONS_MAX || launcher_count > LAUNCHERS_MAX) found("more connections or launchers than their bounds");
   for (size_t i = 0; i < waiting_count; i++) {
-    if (waiting[i].greeting_bytes > greeting_length()) found("more of a greeting than there is");
+    if (waiting[i].greeting_bytes > greeting_length()) found("more bytes than a greeting has");
   }
   return 0;
 }

@@ -1,6 +1,7 @@
 /*
- * Bytes of the plan: everything from the first frame on the control socket to the loop of pid 1, each step of a cell
- * included. An input is `u32 seed, records`; with the lowest bit of the seed set, the frame's header is the input's too.
+ * Bytes of the plan: everything from the first frame on the control socket to the loop of pid 1, including every step
+ * that builds a cell. An input is `u32 seed, records`; if the lowest bit of the seed is set, the input has the frame's
+ * header, too.
  */
 #include "fake-kernel.h"
 
@@ -27,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   cell = (struct cell){.record = UINT32_MAX, .sync_fd = -1, .zygote_fd = -1};
   forget_launchers();
   zygote_fd = -1;
-  fake_begin(seed >> 1, input, input); /* connections to a nursery say the same things once more */
+  fake_begin(seed >> 1, input, input); /* connections to a nursery send the same bytes again */
   fake_be_outside();
   if (setjmp(fake_end) == 0) cell_main();
   return 0;

@@ -1,6 +1,6 @@
 /*
- * What the kernel says in /proc, with names of processes that guests choose, and the reports of children that could not
- * execute their program. An input is `u32 seed, names and files`, in the order in which they are asked for.
+ * Files of /proc, with process names that guests choose, and the reports of children that could not execute their
+ * program. An input is `u32 seed, names and files`, in the order in which they are read.
  */
 #include "fake-kernel.h"
 
@@ -24,10 +24,10 @@ static void look(void) {
   (void)work_bytes_over();
   (void)processor_us();
   (void)processor_us();
-  if (collect_facts(facts, sizeof facts) > sizeof facts) found("facts: more than their buffer");
+  if (collect_facts(facts, sizeof facts) > sizeof facts) found("facts: more bytes than their buffer");
   spawn = (struct spawn){.used = true, .exec_fd = 20, .pid = 100};
   read_exec_report(&spawn);
-  if (until > sizeof bytes) found("a buffer counts more than it has");
+  if (until > sizeof bytes) found("a buffer counts more bytes than it has");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

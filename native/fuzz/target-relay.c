@@ -1,7 +1,7 @@
 /*
- * The relay: frames of the host, packets of launchers, and what the kernel says of sockets, in any order. An input is
- * `u32 seed, u32 bytes of the host, those, bytes of launchers and guests`. Its own loop (native/relay/main.c) waits for the
- * kernel; here the seed chooses what happens next.
+ * The relay: frames of the host, packets of launchers, and events of sockets, in any order. An input is
+ * `u32 seed, u32 length, bytes of the host, bytes of launchers and guests`. The relay's own loop (native/relay/main.c)
+ * waits for the kernel; here the seed chooses the next event.
  */
 #include "fake-kernel.h"
 
@@ -15,7 +15,7 @@ static int name_socket(struct sockaddr *address, socklen_t *length);
 static ssize_t send_some(size_t length);
 static ssize_t splice_some(size_t most);
 
-/* What the launcher has no use for. */
+/* Calls that only the relay makes. */
 #undef recv
 #define recv(fd, buffer, length, flags) receive_bytes(fd, buffer, length)
 #undef send
@@ -42,7 +42,7 @@ enum { ROUNDS = 512, INDEX_MAX = 3 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Of native/relay/main.c, whose other parts start a process. */
+/* In place of native/relay/main.c, whose other parts start a process. */
 _Noreturn void give_up(const char *what) {
   (void)what;
   _exit(1);
@@ -70,7 +70,7 @@ static ssize_t take(struct bytes *from, void *buffer, size_t most) {
   return (ssize_t)count;
 }
 
-/* Of a connection one byte is looked at, to see whether more would come. */
+/* The relay peeks at one byte of a connection, to see whether more follow. */
 static ssize_t receive_bytes(int fd, void *buffer, size_t length) {
   errno = EAGAIN;
   if (fd != HOST_FD) return (ssize_t)fake_number(3) - 1;
@@ -78,7 +78,7 @@ static ssize_t receive_bytes(int fd, void *buffer, size_t length) {
   return take(&said_by_host, buffer, fake_number(2) == 0 ? length : fake_number((uint32_t)length));
 }
 
-/* A secret, the token of a door, or neither. */
+/* The secret, the token of a door, or neither. */
 static ssize_t receive_packet(struct msghdr *message) {
   const size_t lengths[] = {SECRET_BYTES, PACKET_BYTES, PACKET_BYTES, fake_number(PACKET_BYTES_MAX + 1)};
   ssize_t count = take(&said_by_others, message->msg_iov->iov_base, lengths[fake_number(4)]);
@@ -165,10 +165,10 @@ static void happen(void) {
 static void check_counts(void) {
   uint32_t open = 0;
   for (uint32_t i = 0; i < used; i++) open += connections[i].state != FREE && connections[i].state != CLOSED;
-  if (open != open_count) found("connections: more or fewer than are counted");
-  if (strangers > STRANGERS_MAX) found("lines: more strangers than are bounded");
+  if (open != open_count) found("connections: the count is wrong");
+  if (strangers > STRANGERS_MAX) found("lines: more strangers than their bound");
   if (inbox_bytes > sizeof inbox || outbox_bytes > sizeof outbox || outbox_sent > outbox_bytes) {
-    found("a buffer counts more than it has");
+    found("a buffer counts more bytes than it has");
   }
 }
 
@@ -181,7 +181,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   said_by_others = (struct bytes){input.at + host_bytes, input.left - host_bytes};
   begin_anew();
   fake_begin(seed, (struct bytes){NULL, 0}, (struct bytes){NULL, 0});
-  if (setjmp(fake_end) != 0) return 0; /* whatever it has counted then ends with it */
+  if (setjmp(fake_end) != 0) return 0; /* the run ended inside a call: there is nothing left to check */
   for (int round = 0; round < ROUNDS; round++) {
     happen();
     check_counts();

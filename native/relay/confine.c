@@ -35,7 +35,7 @@ static void drop_capabilities(void) {
   if (syscall(SYS_capset, &header, none) < 0) give_up("drop capabilities");
 }
 
-/* An id that owns nothing. Where the host is in a user namespace without it, having no capabilities must do. */
+/* Takes an id that owns nothing. In a user namespace without that id, dropping the capabilities has to be enough. */
 static void leave_root(void) {
   enum { NOBODY = 65534 };
   if (geteuid() != 0) return;

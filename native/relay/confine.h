@@ -1,5 +1,5 @@
 /*
- * What the relay itself may do, should a bug of it ever be used.
+ * Confines the relay itself, in case a bug of it is ever exploited.
  */
 #ifndef LAZARET_CONFINE_H
 #define LAZARET_CONFINE_H

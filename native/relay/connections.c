@@ -1,6 +1,6 @@
 /*
- * Connections and their lives: a guest has connected, the host is asked where that leads, the address that it names is
- * connected to, bytes pass, and the end is reported with what passed.
+ * The life of a connection: a guest connects, the host is asked for the address, the relay connects to it, bytes pass,
+ * and the end is reported with the byte counts.
  */
 #include "connections.h"
 #include "flow.h"
@@ -33,7 +33,7 @@ struct connection {
 };
 
 static struct connection connections[CONNECTIONS_MAX];
-static uint32_t used;      /* of the table: no place from here on has ever been taken */
+static uint32_t used;      /* places of the table: those from here on were never in use */
 static uint32_t open_count;
 static uint32_t last_round; /* of ids */
 static uint32_t ready;
@@ -71,7 +71,7 @@ static void set_ready(struct connection *one, bool is_ready) {
 static void close_connection(struct connection *one, int error, enum why why) {
   if (one->state == FREE || one->state == CLOSED) return;
   set_ready(one, false);
-  /* A connection that did not end by itself ends with a reset on both sides: nobody takes it for a whole one. */
+  /* A connection that was cut off is reset on both sides, so that no peer takes it for complete. */
   if (why == WHY_ENDED) {
     close(one->inner);
     close(one->outer);
@@ -135,7 +135,7 @@ bool add_connection(int inner, uint32_t door, uint32_t door_id, struct purse *pu
   if (getsockname(inner, (struct sockaddr *)&name, &length) < 0) return false;
   if (name.ss_family != AF_INET && name.ss_family != AF_INET6) return false;
   struct connection *one = take_place();
-  /* Edge by edge: each side is watched once for its whole life. */
+  /* Edge-triggered: each side is watched once for its whole life. */
   uint32_t events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
   if (!one || !watch_descriptor(inner, events, tag_of(KIND_INNER, (uint32_t)(one - connections), 0))) return false;
   one->state = ASKING;
@@ -170,7 +170,7 @@ static socklen_t write_address(struct sockaddr_storage *address, const struct de
   return sizeof *six;
 }
 
-/* The host may know another address. */
+/* The host may name another address. */
 static void fail_to_connect(struct connection *one, int error) {
   if (one->outer >= 0) close(one->outer);
   one->outer = -1;
@@ -209,7 +209,7 @@ void refuse_connection(uint32_t id) {
   if (one) close_connection(one, ECONNREFUSED, WHY_FAILED);
 }
 
-/* Nobody listens there, and the kernel has chosen the same port for this end: the socket would connect to itself. */
+/* A TCP self-connection: nobody listens there, and the kernel has chosen the same port for this end. */
 static bool talks_to_itself(int fd) {
   struct sockaddr_storage own = {0};
   struct sockaddr_storage peer = {0};
@@ -267,7 +267,7 @@ void hear_side(uint32_t index, uint32_t events, bool is_inner) {
   struct connection *one = &connections[index];
   if (index >= CONNECTIONS_MAX || one->state == FREE || one->state == CLOSED) return;
   if (one->state != OPEN) {
-    /* A guest that leaves before there is anything to leave; one that only says its last word early waits. */
+    /* The guest is gone before the relay has connected. A guest that has only closed its sending side waits. */
     if (is_inner && (events & (EPOLLERR | EPOLLHUP))) close_connection(one, ECONNRESET, WHY_FAILED);
     else if (!is_inner && one->state == CONNECTING) finish_connecting(one, events);
   }

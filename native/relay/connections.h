@@ -21,7 +21,7 @@ void refuse_connection(uint32_t id);
 void close_connections_of(uint32_t door);
 
 void hear_side(uint32_t index, uint32_t events, bool is_inner);
-/* Those with more to move than one round lets them. */
+/* Connections that have more to move than one round allows. */
 bool has_ready_connections(void);
 void go_on_with_connections(void);
 void forget_closed(void);

@@ -1,5 +1,5 @@
 /*
- * Doors: who may connect and ask, how often, and how much all of it may be.
+ * Doors: which guests may connect and ask the resolver, how often, and how many bytes they may move.
  */
 #include "doors.h"
 #include "connections.h"
@@ -62,7 +62,7 @@ static struct purse *open_purse(const struct admission *admission) {
   bool is_known = purse->id == admission->purse;
   if (purse->doors > 0 && !is_known) give_up("open a purse");
   if (purse->doors++ > 0) return purse;
-  /* The host may not have heard yet what was spent here last. */
+  /* The host may not know yet what was spent here last. */
   uint64_t bytes_left = admission->bytes_left;
   if (is_known && purse->bytes_left < bytes_left) bytes_left = purse->bytes_left;
   *purse = (struct purse){.id = admission->purse, .doors = 1, .connections_max = admission->connections_max};
@@ -189,7 +189,7 @@ static struct question *free_question(struct door *door) {
     if (door->questions[i].number == 0) return &door->questions[i];
     if (door->questions[i].number < oldest->number) oldest = &door->questions[i];
   }
-  return oldest; /* its guest asks again, as for any datagram that was lost */
+  return oldest; /* its guest asks again, as after any lost datagram */
 }
 
 void take_questions(uint32_t index) {

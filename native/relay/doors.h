@@ -1,6 +1,6 @@
 /*
- * Doors: of each cell or space with a policy, the sockets of its namespace at which its guests find a resolver and
- * listeners, and the purse that its connections draw on.
+ * Doors. Each cell or space with a network policy has one: the sockets of its namespace at which guests find a resolver
+ * and listeners, and the budget ("purse") of its connections and bytes.
  */
 #ifndef LAZARET_DOORS_H
 #define LAZARET_DOORS_H
@@ -34,7 +34,7 @@ void accept_connection(uint32_t door, uint32_t listener);
 void take_questions(uint32_t door);
 void answer_question(uint32_t id, uint32_t question, const uint8_t *answer, uint32_t length);
 
-/* Guests that ask or connect too fast wait: how long, and those whose time has come. */
+/* Guests that ask or connect too fast wait: how long still, and the doors whose wait is over. */
 int throttled_wait_ms(void);
 void release_throttled(void);
 

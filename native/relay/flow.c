@@ -11,13 +11,13 @@
 
 enum {
   PIECE_BYTES = 64 * 1024, /* what a new pipe holds */
-  LARGE_BYTES = 1024 * 1024, /* what any user may have a pipe hold (/proc/sys/fs/pipe-max-size) */
-  SHARE_BYTES = 1024 * 1024, /* of one direction in a round, so that all others get their turn */
+  LARGE_BYTES = 1024 * 1024, /* the most that an ordinary user may set (/proc/sys/fs/pipe-max-size) */
+  SHARE_BYTES = 1024 * 1024, /* of one direction in a round, so that the others get their turn */
   SPARE_MAX = 32,
   LARGE_MAX = 16,
 };
 
-/* Empty pipes: an idle connection has none, and a busy one needs no system call for its own. */
+/* Empty pipes to reuse: an idle connection has none, and a busy one gets one without a system call. */
 static int spare[SPARE_MAX][2];
 static int spares;
 
@@ -32,7 +32,7 @@ static int large_count; /* lent ones too */
 static bool make_large_pipe(struct flow *flow) {
   if (large_count == LARGE_MAX || pipe2(flow->pipe, O_CLOEXEC | O_NONBLOCK) < 0) return false;
   large_count++;
-  /* Refused by the user's own limit on pipes, it stays small: then it is one of the usual ones, only counted. */
+  /* If the user's limit on pipes refuses this, the pipe keeps the usual size and still counts as large. */
   (void)fcntl(flow->pipe[1], F_SETPIPE_SZ, LARGE_BYTES);
   return true;
 }
@@ -124,7 +124,7 @@ static enum flow_state drain(struct flow *flow, int to) {
   return FLOW_GOES_ON;
 }
 
-/* A half that is closed stays half closed: the target may have an answer still. */
+/* Passes on a half-close: the target may still answer. */
 static void pass_on_end(struct flow *flow, int to) {
   if (!flow->has_ended || flow->is_shut || flow->held > 0) return;
   (void)shutdown(to, SHUT_WR);

@@ -1,6 +1,6 @@
 /*
- * The host's socket. What it says is checked like any other bytes; a frame that is not understood ends the relay, and
- * with it every way out.
+ * The host's socket. Its bytes are checked like any others; a frame that is not understood ends the relay, and with it
+ * the network of every cell.
  */
 #include "host.h"
 #include "connections.h"

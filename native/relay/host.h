@@ -10,7 +10,7 @@
 void open_host(void);
 void hear_host(uint32_t events);
 void flush_host(void);
-bool host_keeps_up(void); /* there is room for more than what is already owed to it */
+bool host_keeps_up(void); /* there is room for more than the reports that open connections still need */
 
 /* Queues a frame. What is owed for open connections always has room; new work is taken only while the host keeps up. */
 void tell(enum relay_frame type, uint32_t id, const uint8_t *payload, size_t length);

@@ -1,7 +1,7 @@
 /*
- * The relay listens at an abstract name of the host's network, which everybody there can read. So a connection's first
- * packet has to be the relay's secret, and each packet after it the token of a door, which the host has admitted, with
- * that door's sockets. A client that sends anything else is disconnected.
+ * The relay listens at an abstract name of the host's network, which everybody there can read. So the first packet of a
+ * connection has to be the relay's secret. Each later packet has to be the token of a door that the host has admitted,
+ * with that door's sockets. A client that sends anything else is disconnected.
  */
 #include "lines.h"
 #include "doors.h"
@@ -48,7 +48,7 @@ static void drop_line(struct line *line) {
   *line = (struct line){0};
 }
 
-/* Silent strangers must not keep launchers out: the one that has been silent longest goes. */
+/* Silent strangers must not keep launchers out: the one that has been silent longest is dropped. */
 static void make_room_for_stranger(void) {
   struct line *oldest = NULL;
   if (strangers < STRANGERS_MAX) return;
@@ -88,7 +88,7 @@ struct parcel {
   bool is_whole;
 };
 
-/* False: nothing has come. Every descriptor that came is in the parcel, whatever else is wrong with it. */
+/* False: nothing has arrived. Every descriptor that arrived is in the parcel, even if the packet is malformed. */
 static bool receive(int fd, struct parcel *parcel) {
   union {
     char bytes[CMSG_SPACE(sizeof parcel->fds)];
@@ -116,7 +116,7 @@ static void drop_sockets(const struct parcel *parcel) {
   for (uint32_t i = 0; i < parcel->fd_count; i++) close(parcel->fds[i]);
 }
 
-/* A door that the host has given up by now needs no sockets; its connection may serve other doors. False: no packet. */
+/* A door that the host has closed by now needs no sockets; its connection may serve other doors. False: malformed. */
 static bool take_parcel(const struct parcel *parcel) {
   if (!parcel->is_whole || parcel->length != PACKET_BYTES) return false;
   struct reader reader = reader_of(parcel->bytes, parcel->length);

@@ -1,5 +1,5 @@
 /*
- * lazaret-relay: carries the bytes of cells whose network is a policy. It runs beside the host, outside every cell, and
+ * lazaret-relay: carries the bytes of cells with a network policy. It runs beside the host, outside every cell, and
  * holds sockets that lie in the cells' network namespaces. It decides nothing: the host resolves each name, checks each
  * address, and tells the relay which address to connect to. Here bytes pass between two sockets, within bounds.
  * It is started with a socket to the host as descriptor 3 and ends with it. Launcher and relay are one program, which
@@ -69,7 +69,7 @@ static _Noreturn void run_relay(void) {
     go_on_with_connections();
     release_throttled();
     flush_host();
-    forget_closed(); /* only now: no event of this round may meet the next connection in its place */
+    forget_closed(); /* only now, so that no event of this round reaches a new connection in the same place */
   }
 }
 

@@ -41,9 +41,9 @@ enum {
   LINES_MAX = 4096,       /* connections of launchers */
   STRANGERS_MAX = 64,     /* of these: without the secret so far */
   CONNECTIONS_MAX = 8192, /* of all doors; fewer if there are not enough descriptors */
-  DATAGRAM_BYTES_MAX = 512, /* RFC 1035 without EDNS: longer questions are not ours */
+  DATAGRAM_BYTES_MAX = 512, /* RFC 1035 without EDNS: longer questions are ignored */
   ANSWER_BYTES_MAX = 1232,
-  QUESTIONS_MAX = 16, /* of a door that the host has not answered */
+  QUESTIONS_MAX = 16, /* of a door, not yet answered by the host */
   BACKLOG = 64,
 };
 

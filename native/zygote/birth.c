@@ -1,8 +1,8 @@
 /*
- * The half of the launcher that lives in an interpreter: a clean one with modules imported, which never runs guest code.
- * For each packet of a space's pid 1 it makes a process that is that pid 1's child: a fork in the space's pid namespace
- * forks again and ends, and the kernel gives the orphan to the namespace's own pid 1. The orphan enters the other
- * namespaces, confines itself as any guest does (serve/guest.c) and returns to the interpreter.
+ * The part of the launcher that runs in the zygote: an interpreter with imported modules, which never runs guest code.
+ * For each packet from a space's pid 1 it makes a child of that pid 1: a fork in the space's pid namespace forks again
+ * and ends, and the kernel reparents the orphan to the namespace's pid 1. The orphan enters the other namespaces,
+ * confines itself as any guest does (serve/guest.c) and returns to the interpreter.
  */
 #include "birth.h"
 #include "cell.h"
@@ -28,7 +28,7 @@ static const char *enter_space(void) {
   for (int i = 0; i < NAMESPACE_KINDS; i++) {
     spaces[i] = (birth.namespaces & namespace_kinds[i].flag) ? birth.fds[next++] : -1;
   }
-  /* First of all, so that what it touches from now on is its own to pay for. */
+  /* First of all, so that the memory that it touches from now on is charged to its own cgroup. */
   for (uint32_t i = 0; i < birth.joins; i++) {
     if (write(birth.fds[next++], "0", 1) != 1) return "join a cgroup";
   }
@@ -44,8 +44,8 @@ static _Noreturn void give_up(int report_fd, const char *step) {
 }
 
 /*
- * The space's pid 1 takes the end of the exec pipe for the beginning of the guest. An engine may need that descriptor's
- * number for one of its own, so the pipe's last end lies higher meanwhile.
+ * For the space's pid 1, the guest begins when the exec pipe closes. An engine may need the number EXEC_FD for a
+ * descriptor of its own, so the pipe moves to a higher number meanwhile.
  */
 static void become_guest(const struct engine *engine) {
   enum { ABOVE_THE_ENGINES_OWN = 128 };
@@ -58,7 +58,7 @@ static void become_guest(const struct engine *engine) {
   if (report_fd < 0) give_up(EXEC_FD, "copy the exec pipe");
   close(EXEC_FD);
   failed = confine_guest(&birth.program);
-  /* As after execve, or it could not look at its own /proc. */
+  /* As after execve; otherwise it could not open its own /proc. */
   if (!failed && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0) failed = "become dumpable";
   if (!failed && engine->go_on) failed = engine->go_on();
   if (failed) give_up(report_fd, failed);
@@ -67,7 +67,7 @@ static void become_guest(const struct engine *engine) {
 
 /* ---- in the zygote ---- */
 
-/* The first thing on the exec pipe: a zero in the place of an errno, and the fork's number in its namespace. */
+/* The first report on the exec pipe: a zero instead of an errno, and the fork's pid in its namespace. */
 static _Noreturn void announce_and_end(int fd, pid_t pid) {
   uint8_t report[8];
   put_u32(report, 0);
@@ -78,9 +78,9 @@ static _Noreturn void announce_and_end(int fd, pid_t pid) {
 }
 
 /*
- * True in the new guest. The process between zygote and guest is born by vfork, which shares the zygote's memory instead of
- * copying its page tables; it does nothing but fork and end. The guest has a copy of the stack as that one left it, and
- * so it may return, which that one must not.
+ * True in the new guest. The process between zygote and guest comes from vfork, which shares the zygote's memory instead
+ * of copying its page tables; it only forks and ends. It must not return from this function, because it uses the
+ * zygote's stack. The guest may: it has a copy.
  */
 static bool bear(const struct engine *engine, int own_pid_namespace) {
   int exec_fd = birth.guest_fds[EXEC_FD];

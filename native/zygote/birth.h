@@ -1,17 +1,17 @@
 /*
- * How a zygote bears guests, whatever engine it is.
+ * How a zygote of any engine forks guests.
  */
 #ifndef LAZARET_BIRTH_H
 #define LAZARET_BIRTH_H
 
 #include <sys/types.h>
 
-/* What an engine does about a fork. */
+/* An engine's hooks around a fork. */
 struct engine {
   void (*before)(void);          /* in the zygote */
   void (*after)(void);           /* in the zygote, when the guest is born */
-  pid_t (*fork)(void);           /* in a process that was born by vfork */
-  const char *(*go_on)(void);    /* in the guest, behind its wall. NULL, or the step that failed, with errno set */
+  pid_t (*fork)(void);           /* in a process that comes from vfork */
+  const char *(*go_on)(void);    /* in the confined guest. NULL, or the step that failed, with errno set */
 };
 
 /*
@@ -19,7 +19,7 @@ struct engine {
  */
 int bear_guests(int socket_fd, const struct engine *engine);
 
-/* In a guest: what the space's pid 1 said, `NAME=value` each, NULL last. */
+/* In a guest: the environment that the space's pid 1 sent, `NAME=value` each, NULL last. */
 char *const *given_environment(void);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Finds by /proc/self/fd what an engine has open, and recreates it. A descriptor of an unknown kind prevents the
- * zygote: a fork would miss it, or share it.
+ * Finds an engine's descriptors in /proc/self/fd, and recreates them in a fork. With a descriptor of an unknown kind
+ * there can be no zygote, because its forks would lack or share it.
  */
 #include "descriptors.h"
 
@@ -23,8 +23,8 @@ enum kind { EPOLL, EVENTFD, PIPE, NULL_DEVICE };
 struct known {
   enum kind kind;
   int fd;
-  int other; /* of a pipe: its writing end */
-  int bytes; /* that lie in it */
+  int other; /* of a pipe: its write end */
+  int bytes; /* buffered in the pipe */
   int flags;
 };
 static struct known known[DESCRIPTORS_MAX];
@@ -67,7 +67,7 @@ static bool note_watched(int epoll) {
   return fits;
 }
 
-/* The one of the two ends that is found second says it for both. */
+/* Records a pipe once its second end is found. */
 static bool note_pipe(int fd, int first) {
   struct known *const pipe = &known[known_count];
   for (int other = first; other < fd; other++) {
@@ -116,7 +116,7 @@ static bool place(int fd, int number) {
   return placed;
 }
 
-/* Both ends first above all numbers, so that placing one closes no other. */
+/* Moves both ends above all numbers first, so that placing one closes no other. */
 static bool renew_pipe(const struct known *pipe) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC | pipe->flags) < 0) return false;

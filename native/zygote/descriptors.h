@@ -9,7 +9,7 @@
 
 enum { DESCRIPTORS_MAX = 64 }; /* their numbers are below it */
 
-/* In the zygote: looks at those above `last_given`. NULL, or what is in the way, in a buffer of this file. */
+/* In the zygote: records those above `last_given`. NULL, or a text about one that cannot be recreated, in a static buffer. */
 const char *note_descriptors(int last_given);
 
 /* In a fork. NULL, or the step that failed, with errno set. */

@@ -1,5 +1,5 @@
 /*
- * What zygotes of Bun and Node have in common. Bun calls these by bun:ffi, Node by way of node.c.
+ * What the zygotes of Bun and Node share. Bun calls it through bun:ffi, Node through node.c.
  */
 #include "javascript.h"
 #include "birth.h"
@@ -27,15 +27,16 @@ EXPORTED void engine_use_up_seeds(void);
 
 enum { CHANNEL = 3, RETRY_MS = 5 };
 
-static int *tid_address; /* of the main thread. A process born by vfork has none, so it is requested ahead */
+static int *tid_address; /* of the main thread. Requested ahead, because a process that comes from vfork has none */
 static void *robust_list;
 static size_t robust_bytes;
 
 const char *engine_prepare(void) {
   static char problem[160];
   /*
-   * Idle, each waits for work. Of Bun: compilers, the collector's helpers, what has memory ready and gives it back, the
-   * pool. Of Node: V8's helpers, what has their delayed work, the pool, and the thread that waits for a debugger.
+   * Threads that only wait for work when they are idle. Bun: JIT compilers, the garbage collector's helpers, the
+   * allocator's threads, the thread pool. Node: V8's workers and their scheduler of delayed tasks, libuv's pool, and the
+   * thread that waits for a debugger.
    */
   static const char *const idle[] = {"JITWorker", "HeapHelper", "ollector Thread", "JSCWarmUp", "mi-scavenger", "Bun Pool ",
                                      "DelayedTaskSche", "V8Worker", "libuv-worker", "SignalInspector", NULL};
@@ -61,7 +62,7 @@ static pid_t fork_bare(void) {
   return pid;
 }
 
-/* As a started Node does it with what it finds open: programs that a guest starts do not get its channel. */
+/* As Node does at its start with descriptors that it inherits: programs that a guest starts do not get its channel. */
 static const char *go_on(void) {
   if (fcntl(CHANNEL, F_SETFD, FD_CLOEXEC) < 0) return "keep the channel to itself";
   return renew_descriptors();
@@ -126,7 +127,7 @@ static struct itimerspec in_ms(int delay_ms) {
   return (struct itimerspec){.it_value = {.tv_sec = delay_ms / 1000, .tv_nsec = delay_ms % 1000 * 1000000L}};
 }
 
-/* If the kernel refuses a thread for now, such as at the limit on processes, the library tries again. */
+/* If the kernel refuses a thread for now, for example at the limit on processes, the timer tries again. */
 static void on_timer(int signal) {
   (void)signal;
   int saved_errno = errno;

@@ -1,6 +1,5 @@
 /*
- * A zygote of an engine for JavaScript, as the engine calls it. All but `engine_serve` and what comes before it is for its
- * forks.
+ * The functions of the zygote that a JavaScript engine calls. Those after `engine_serve` are called in its forks.
  */
 #ifndef LAZARET_JAVASCRIPT_H
 #define LAZARET_JAVASCRIPT_H
@@ -9,22 +8,22 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* Empty when it can be forked from now on, else why it cannot: its other threads stay where they are, and it has to end. */
+/* Empty if this process can be forked from now on, else the reason why not. Then it has to end: its threads stay parked. */
 EXPORTED const char *engine_prepare(void);
 
 EXPORTED int engine_serve(int socket_fd);
 
-/* Whether its guest is to find other variables than the zygote was started with; asking for each takes a while. */
+/* Whether the guest's environment differs from the zygote's; asking for each variable is slow. */
 EXPORTED bool engine_has_new_variables(void);
 
-/* NULL behind the last one. */
+/* NULL after the last one. */
 EXPORTED const char *engine_variable(int index);
 
 EXPORTED int engine_process_id(void);
 
 /*
- * Short runs end before the threads are back, and need none. By a signal, because the main thread may be waiting for one
- * of them by then. 0, or an errno. A delay of 0 is a rehearsal.
+ * Recreates the threads after a delay, because short runs end without needing them. A signal does it, because by then the
+ * main thread may be waiting for one of them. Returns 0 or an errno. A delay of 0 is a rehearsal.
  */
 EXPORTED int engine_revive_after(int delay_ms);
 

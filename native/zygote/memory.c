@@ -1,6 +1,6 @@
 /*
- * Finds by /proc/self/smaps which mappings are marked MADV_DONTFORK, and takes that back. What is to be wiped in a fork
- * (MADV_WIPEONFORK: the state of random number generators) stays so.
+ * Finds mappings that are marked MADV_DONTFORK, in /proc/self/smaps, and undoes that. Mappings that are wiped in a fork
+ * (MADV_WIPEONFORK: the state of random number generators) stay so.
  */
 #include "memory.h"
 
@@ -18,7 +18,7 @@ struct mapping {
   uintptr_t until;
 };
 
-/* How many are marked, or -1. Read to its end first: a change while it is read moves what follows. */
+/* How many are marked, or -1. The whole file is read before anything changes, because a change moves later entries. */
 static int list_marked(struct mapping marked[MAPPINGS_MAX]) {
   FILE *file = fopen("/proc/self/smaps", "re");
   if (!file) return -1;

@@ -1,12 +1,12 @@
 /*
- * Memory that an engine keeps from its children: JavaScriptCore its compiled code.
+ * Memory that forks of an engine do not inherit, such as JavaScriptCore's compiled code.
  */
 #ifndef LAZARET_MEMORY_OF_FORKS_H
 #define LAZARET_MEMORY_OF_FORKS_H
 
 #include <stdbool.h>
 
-/* In the zygote: from now on forks have it. False with errno set when some stays out of them. */
+/* In the zygote: from now on forks inherit it. False with errno set if they do not inherit all of it. */
 bool let_memory_be_forked(void);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What Node calls of a zygote, as an addon: the same functions that Bun calls by bun:ffi, and those for V8.
- * The few declarations of Node-API that it takes stand here: the interface is stable, and needs no package to build with.
+ * The zygote's functions as an addon of Node: those that Bun calls through bun:ffi, and those for V8. It declares the few
+ * functions of Node-API that it calls: the interface is stable, and the build needs no headers of Node.
  */
 #include "birth.h"
 #include "javascript.h"
@@ -19,7 +19,7 @@ typedef struct napi_value__ *napi_value;
 typedef struct napi_callback_info__ *napi_callback_info;
 typedef napi_value (*napi_callback)(napi_env env, napi_callback_info info);
 
-/* Absent in programs that load this library and are no Node. */
+/* Absent in programs other than Node that load this library. */
 #define OF_NODE extern __attribute__((weak))
 OF_NODE int napi_create_function(napi_env, const char *, size_t, napi_callback, void *, napi_value *);
 OF_NODE int napi_set_named_property(napi_env, napi_value, const char *, napi_value);
@@ -87,7 +87,7 @@ static napi_value close_stage(napi_env env, napi_callback_info info) {
   return number(env, engine_close_stage(int_argument(env, info)));
 }
 
-/* `NAME=value` each, or null where they are those that the zygote was started with. */
+/* `NAME=value` each, or null if they are those that the zygote was started with. */
 static napi_value environment(napi_env env, napi_callback_info info) {
   (void)info;
   napi_value entries = NULL;
@@ -107,7 +107,7 @@ static napi_value environment(napi_env env, napi_callback_info info) {
 enum { SEED_BYTES = 48 };
 typedef void add_randomness(const void *bytes, int count, double entropy_bytes);
 
-/* OpenSSL knows a fork by its process id, and those of different spaces are alike. False where it was not told. */
+/* OpenSSL detects a fork by its process id, but forks in different spaces may have the same id. False if that failed. */
 static bool reseed_openssl(void) {
   static add_randomness *add;
   if (!add) *(void **)&add = dlsym(RTLD_DEFAULT, "RAND_add");
@@ -118,25 +118,25 @@ static bool reseed_openssl(void) {
   return true;
 }
 
-/* Whether all that it knows of has its own state now. */
+/* Whether every known generator now has a state of its own. */
 static napi_value renew_randomness(napi_env env, napi_callback_info info) {
   (void)info;
   return number(env, reseed_openssl() && renew_generators());
 }
 
-/* How many generators of seeds were found. */
+/* How many seed generators were found. */
 static napi_value find_seeds(napi_env env, napi_callback_info info) {
   (void)info;
   return number(env, find_generators());
 }
 
-/* Whether one of them has drawn since this was asked last. */
+/* Whether one of them was used since the last call. */
 static napi_value seeds_were_drawn(napi_env env, napi_callback_info info) {
   (void)info;
   return number(env, generators_have_drawn());
 }
 
-/* From the last numbers that Math.random gave: how many it still has ready, after which it is reseeded; or -1. */
+/* Takes the last numbers that Math.random gave. How many it still has ready, after which it is reseeded; or -1. */
 static napi_value forget_numbers(napi_env env, napi_callback_info info) {
   napi_value list = first_argument(env, info);
   double drawn[NUMBERS_READY];

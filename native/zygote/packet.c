@@ -1,5 +1,5 @@
 /*
- * Reads a packet. Its bytes are a pid 1's, which no guest can write to, and are looked at no further than is needed here.
+ * Reads a packet. It comes from a pid 1, on a socket that no guest can write to, so only the fields used here are checked.
  */
 #include "packet.h"
 #include "cell.h"
@@ -52,7 +52,7 @@ static bool place_fds(struct birth *birth) {
 }
 
 static bool read_packet(struct birth *birth) {
-  static struct spawn ignored; /* what pid 1 keeps for itself */
+  static struct spawn ignored; /* fields that only pid 1 uses */
   struct reader reader = reader_of(packet, packet_bytes);
   uint32_t bytes = 0;
   struct reader numbers = reader_of(take_bytes(&reader, &bytes), 0);
@@ -86,7 +86,7 @@ enum taken take_packet(struct birth *birth, int socket_fd) {
 }
 
 void forget_packet(struct birth *birth) {
-  close_fds(birth); /* or pipes would not end with those who use them */
+  close_fds(birth); /* otherwise the guest's pipes would stay open after its end */
   explicit_bzero(packet, packet_bytes);
   explicit_bzero(&birth->program, sizeof birth->program);
 }

@@ -7,7 +7,7 @@
 #include "serve/forks.h"
 #include "serve/guest.h"
 
-/* What one guest has to become. Where its descriptors begin, by what they are. */
+/* One guest to be made, with the descriptors of its packet. */
 struct birth {
   uint64_t namespaces;
   uint32_t joins;

@@ -32,14 +32,14 @@ static void search(uint8_t *from, size_t bytes, struct found *found) {
     if (!is_state(from + at)) continue;
     uintptr_t behind = (uintptr_t)(from + at + STATE_BYTES);
     int *left = (int *)((behind + sizeof(int) - 1) & ~(sizeof(int) - 1));
-    /* A window beside the state is one too where the byte on its other side happens to be the one that it lacks. */
+    /* A window that is shifted by one byte also has each value once, if the byte that it gains equals the one it loses. */
     if (*left < 0 || *left > COUNT_MAX || left == found->left) continue;
     found->left = left;
     found->candidates++;
   }
 }
 
-/* The program itself comes first; libraries are not looked at. */
+/* The program itself comes first; libraries are not searched. */
 static int search_program(struct dl_phdr_info *program, size_t size, void *result) {
   (void)size;
   for (int i = 0; i < program->dlpi_phnum; i++) {

@@ -5,7 +5,7 @@
 #ifndef LAZARET_SEEDS_H
 #define LAZARET_SEEDS_H
 
-/* How many bytes it gives before it asks the kernel for new ones, or -1 when it is not found. */
+/* How many bytes it gives before it asks the kernel for new ones, or -1 if it is not found. */
 int seed_bytes_left(void);
 
 /* From now on it asks the kernel first. */

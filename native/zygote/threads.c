@@ -1,8 +1,8 @@
 /*
- * Parks threads where they sleep in a system call, and makes them again. A signal handler on a thread's own stack saves
- * what the kernel keeps for it and waits. In a fork, clone(2) with the thread's own thread pointer and address of its
- * number continues in that handler, which returns to the system call as after any signal. x86-64 with glibc: the
- * handler looks at the instruction that was interrupted, and rseq is where glibc has it.
+ * Parks threads that sleep in a system call, and recreates them in a fork. A signal handler on the thread's own stack
+ * saves the thread's state in the kernel, and waits. In a fork, clone(2) with the same thread pointer and tid address
+ * continues in that handler, which returns to the system call as after any signal. Only for x86-64 with glibc: the
+ * handler inspects the interrupted instruction, and rseq is where glibc keeps it.
  */
 #include "threads.h"
 
@@ -54,7 +54,7 @@ struct thread {
 static struct thread threads[THREADS_MAX];
 static int thread_count;
 
-/* What the kernel takes; glibc's sigaction refuses this signal. */
+/* The kernel's own struct, because glibc's sigaction refuses this signal. */
 struct kernel_action {
   void (*handler)(int, siginfo_t *, void *);
   unsigned long flags;
@@ -89,7 +89,7 @@ static void change_state(int *state, int value) {
   syscall(SYS_futex, state, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* What the kernel does not keep of a recreated thread. */
+/* Restores kernel state of a thread that clone(2) does not copy. */
 static void restore_thread(const struct thread *self) {
   extern const ptrdiff_t __rseq_offset __attribute__((weak));
   extern const unsigned int __rseq_size __attribute__((weak));
@@ -135,7 +135,7 @@ static void park(int signal, siginfo_t *info, void *context) {
   errno = saved_errno;
 }
 
-/* Whether it sleeps, as proc(5) has it behind its name. */
+/* Whether it sleeps: the state letter behind its name, see proc(5). */
 static bool is_asleep(pid_t tid) {
   char path[64], text[256];
   snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
@@ -179,7 +179,7 @@ static bool list_threads(void) {
   return fits;
 }
 
-/* A name that ends with a space has a number behind it. */
+/* A known name that ends with a space is followed by a number. */
 static bool is_one(const char *known, const char *name) {
   size_t length = strlen(known);
   return length > 0 && known[length - 1] == ' ' ? strncmp(known, name, length) == 0 : strcmp(known, name) == 0;

@@ -10,18 +10,18 @@
 /* The number of values that a realm makes at a time. It gives the last one first. */
 enum { NUMBERS_READY = 64 };
 
-/* Remembers where they are. How many, or -1 when they are more than can be remembered. */
+/* Finds the generators and remembers their places. How many, or -1 if there are too many. */
 int find_generators(void);
 
-/* Whether the state of one has changed since this was asked last. */
+/* Whether the state of one has changed since the last call. */
 bool generators_have_drawn(void);
 
 /* In a fork: each continues from a state that the kernel gave. False when that failed. */
 bool renew_generators(void);
 
 /*
- * The realm that gave these numbers just now, in this order, is to take a new seed as soon as the numbers that it has ready
- * are used up: how many these are, or -1 when it was not found.
+ * Makes the realm that just gave these numbers, in this order, take a new seed once its ready numbers are used up.
+ * Returns how many are left, or -1 if the realm was not found.
  */
 int forget_seed(const double drawn[NUMBERS_READY]);
 

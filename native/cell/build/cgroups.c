@@ -51,7 +51,7 @@ void step_open_at(struct reader *record) {
   keep_in_slot(slot, fd);
 }
 
-/* A second descriptor of a cgroup's file, which the fork writes to. */
+/* Keeps a cgroup's file for guests: each joins that cgroup when it starts, while pid 1 stays outside. */
 void step_guest_join(struct reader *record) {
   uint32_t slot = take_u32(record);
   require_whole(record);

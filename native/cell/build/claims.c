@@ -1,7 +1,7 @@
 /*
- * Claims of host ids: locks on a file, in which the offsets of the bytes are the ids. The host opened the file, and
- * such a lock belongs to the open file, not to the process that set it. So it stays when this program ends, until the
- * host ends or closes the file. Only a process that can open the file can interfere.
+ * Claims of host ids. A claim is a lock on a range of bytes in a file; the offset of a byte is the id. The host opened
+ * the file, and such a lock belongs to the open file, not to the process that set it. So it stays when this program
+ * ends, until the host ends or closes the file. Only a process that can open the file can interfere.
  * Source: fcntl(2), "Open file description locks"; getpriority(2).
  */
 #include "build/claims.h"
@@ -29,7 +29,7 @@ static void release(uint64_t first, uint32_t ids) {
   if (fcntl(CHANNEL_FD, F_OFD_SETLK, &lock) != 0) fail("claim host ids");
 }
 
-/* Guests may outlive a host that was killed. The kernel finds the processes of an id by its own table of users. */
+/* Guests may outlive a host that was killed. getpriority(2) finds them in whatever namespace they are. */
 static bool is_idle(uint64_t first, uint32_t ids) {
   for (uint32_t id = 0; id < ids; id++) {
     errno = 0;
@@ -39,7 +39,7 @@ static bool is_idle(uint64_t first, uint32_t ids) {
   return true;
 }
 
-/* Takes the first free block, reports it to the host, and ends. The file is in the channel's place. */
+/* Takes the first free block, reports it to the host, and ends. The host passes the file as CHANNEL_FD. */
 void step_claim_ids(struct reader *record) {
   uint32_t first = take_u32(record);
   uint32_t ids = take_u32(record);

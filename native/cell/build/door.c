@@ -1,9 +1,9 @@
 /*
- * The way out of a cell whose network is a policy. The cell has a network namespace with nothing but a loopback. Ranges
- * of addresses are routed to that loopback, so that a connection to any of them reaches our listeners, and a resolver
- * stands where programs look for one that know of none. The sockets are made here and handed to the relay
- * (native/relay), which is outside; this process keeps none of them.
- * Stops: nothing by itself. The namespace is the wall, and the relay reaches what the host tells it to.
+ * The way out of a cell with a network policy. Its network namespace has only a loopback device. Ranges of addresses
+ * are routed to that device, so that a connection to any of them reaches our listeners. A resolver has the address that
+ * programs use by default. The sockets are made here and handed to the relay (native/relay), which is outside; this
+ * process keeps none of them.
+ * Stops: nothing by itself. The namespace is the wall, and the relay connects only to what the host names.
  * Needs: CAP_NET_ADMIN and CAP_NET_BIND_SERVICE in the namespace. Source: rtnetlink(7), ip(7), unix(7).
  */
 #include "build/door.h"
@@ -115,7 +115,7 @@ static void add_routes(struct reader *record) {
     check(send(fd, message, write_route(message, address, address_bytes, prefix), 0), "route a range to the loopback");
     int error = read_answer(fd);
     errno = error;
-    /* A part of a range that is routed already needs nothing more. */
+    /* EEXIST: the range is already routed to the loopback. */
     if (error != 0 && error != EEXIST) fail("route a range to the loopback");
   }
   close(fd);
@@ -187,7 +187,7 @@ void step_door(struct reader *record) {
   const uint8_t *token = take_bytes(record, &token_bytes);
   errno = EPROTO;
   if (record->bad || token_bytes != TOKEN_BYTES || cell.relay_fd == 0) fail("read the door");
-  if (!cell.has_own_network) fail("have a network of its own"); /* these sockets would be the host's */
+  if (!cell.has_own_network) fail("check the network namespace"); /* the sockets would be in the host's network */
   memcpy(packet + 4, token, TOKEN_BYTES);
   add_routes(record);
   uint32_t count = open_sockets(record, fds);

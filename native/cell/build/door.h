@@ -1,5 +1,5 @@
 /*
- * The way out of a cell whose network is a policy: sockets of its own namespace, which the relay serves from outside.
+ * The way out of a cell with a network policy: sockets of its own namespace, which the relay serves from outside.
  */
 #ifndef LAZARET_DOOR_H
 #define LAZARET_DOOR_H

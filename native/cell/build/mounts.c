@@ -74,9 +74,9 @@ static int set_mount_attributes(int fd, const char *path, uint64_t attributes, b
 }
 
 /*
- * Takes a detached copy of a mount, before our own mounts can cover its path. Started by root this happens
- * while the stub is still root, in the host's namespace, because a toolchain may lie below a folder that only its
- * owner may enter; started by a user it happens in the new namespace, where that user may mount.
+ * Takes a detached copy of a mount, before our own mounts can cover its path. If root started this program, the stub does
+ * so as root, in the host's namespace, because a toolchain may lie below a folder that only its owner may enter. If
+ * another user did, it happens in the new namespace, where that user may mount.
  */
 void step_open_tree(struct reader *record) {
   uint32_t slot = take_u32(record);
@@ -112,13 +112,13 @@ enum { PARTS_MAX = 8 };
 struct part {
   const char *name;
   mode_t mode;
-  const char *path; /* empty when it appears nowhere else */
+  const char *path; /* where it is mounted as well, or empty */
 };
 
 /*
- * Created by their owner, because pid 1 may not change owners; and in a separate process, because a process that
- * changes its ids, even for a moment, no longer dies with its parent (PR_SET_PDEATHSIG). That process borrows our
- * memory: a copy of it would cost more than the folders.
+ * Makes the folders with their owner's ids, because pid 1 may not change owners; and in a separate process, because a
+ * process that changes its ids, even for a moment, no longer dies with its parent (PR_SET_PDEATHSIG). vfork lends that
+ * process our memory: a copy of it would cost more than the folders.
  */
 static void make_folders(int root, const struct part *parts, uint32_t count, uid_t uid, gid_t gid) {
   int status = 0;
@@ -145,7 +145,7 @@ static void show_part(int root, const struct part *part) {
   check(close(tree), "close a part of a tmpfs");
 }
 
-/* A tmpfs whose folders share its size, each at its own path. It is new: nobody else has been in it. */
+/* One tmpfs whose folders share its size and are mounted at separate paths. It is new: no guest has changed it. */
 void step_divided_tmpfs(struct reader *record) {
   struct part parts[PARTS_MAX] = {0};
   const char *at = take_string(record);

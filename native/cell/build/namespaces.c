@@ -51,9 +51,9 @@ void step_clone(struct reader *record) {
  */
 void step_guard(struct reader *record) {
   require_whole(record);
-  if (cell.sync_fd < 0) fail("have a stub"); /* the plan has no clone before it */
+  if (cell.sync_fd < 0) fail("find the stub"); /* the plan has no clone record before this one */
   errno = EPERM;
-  if (cell.own_uid != 0) fail("have ids of the cell's alone"); /* it has root as its saved uid: none were taken inside */
+  if (cell.own_uid != 0) fail("check the saved uid"); /* still root, because the plan has no set-ids record */
   check(prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0), "die with the stub");
   char byte = 'a';
   if (!write_exactly(cell.sync_fd, &byte, 1) || !read_exactly(cell.sync_fd, &byte, 1)) _exit(1);
@@ -87,8 +87,8 @@ void step_hostname(struct reader *record) {
 }
 
 /*
- * One of the user namespace that this process is in. A kernel without the facility has no such file, and an AppArmor
- * profile of containers refuses it: it is a budget, not a wall, and THREAT_MODEL.md says what holds without it.
+ * Writes a sysctl of this process's user namespace. A kernel without the facility has no such file, and the AppArmor
+ * profiles of containers refuse it. It is a budget, not a wall: THREAT_MODEL.md says what holds without it.
  */
 void step_setting(struct reader *record) {
   const char *path = take_string(record);

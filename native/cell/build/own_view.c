@@ -23,13 +23,13 @@ enum {
   NO_EXECUTE_FLAG = 8, /* ST_NOEXEC of statfs(2) */
 };
 
-/* One mount without the mounts below it: an overlay shows a single file system. Opened when open-tree is. */
+/* One mount without its submounts, because an overlay shows a single file system. Opened as early as step_open_tree. */
 void step_open_lower(struct reader *record) {
   uint32_t slot = take_u32(record);
   const char *path = take_string(record);
   require_whole(record);
   int tree = (int)syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-  check(tree, "take the ground of a view");
+  check(tree, "take the lower layer of a view");
   keep_in_slot(slot, tree);
 }
 
@@ -37,13 +37,13 @@ static void set_option(int context, const char *name, const char *value) {
   check(syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, name, value, 0), "describe a view");
 }
 
-/* The kernel makes no overlay of a single layer, so there is an empty folder below it. */
+/* The kernel refuses an overlay of a single layer, so an empty folder is the second one. */
 static int make_overlay(const char *lower, const char *empty, unsigned attributes) {
   char layers[LAYERS_BYTES_MAX];
   int length = snprintf(layers, sizeof layers, "%s:%s", lower, empty);
   check(length < (int)sizeof layers ? 0 : -1, "name the layers of a view");
   int context = (int)syscall(SYS_fsopen, "overlay", FSOPEN_CLOEXEC);
-  check(context, "have overlays");
+  check(context, "open overlayfs");
   set_option(context, "source", "view");
   set_option(context, "lowerdir", layers);
   check(syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0), "make a view");
@@ -54,8 +54,8 @@ static int make_overlay(const char *lower, const char *empty, unsigned attribute
 }
 
 /*
- * Both mounts go over `at`, a folder of the root that `pivot` leaves behind: no kernel before 6.15 takes a layer, or a
- * part of a view, from a mount that is not attached, and there they vanish without another call. Guests never see them.
+ * Attaches both mounts at `at`, a folder of the old root: before Linux 6.15 a layer, or a part of a view, cannot come
+ * from a detached mount. `pivot` detaches the old root and both mounts with it, so guests never see them.
  */
 void step_own_view(struct reader *record) {
   uint32_t slot = take_u32(record);
@@ -64,11 +64,11 @@ void step_own_view(struct reader *record) {
   uint64_t attributes = take_u64(record);
   require_whole(record);
   int tree = take_from_slot(slot);
-  check(syscall(SYS_move_mount, tree, "", AT_FDCWD, at, MOVE_MOUNT_F_EMPTY_PATH), "attach the ground of a view");
-  check(close(tree), "close the ground of a view");
+  check(syscall(SYS_move_mount, tree, "", AT_FDCWD, at, MOVE_MOUNT_F_EMPTY_PATH), "attach the lower layer of a view");
+  check(close(tree), "close the lower layer of a view");
   struct statfs facts;
-  check(statfs(at, &facts), "look at the ground of a view");
-  if (facts.f_flags & NO_EXECUTE_FLAG) attributes |= MOUNT_ATTR_NOEXEC; /* a mount of our own would lift it */
+  check(statfs(at, &facts), "inspect the lower layer of a view");
+  if (facts.f_flags & NO_EXECUTE_FLAG) attributes |= MOUNT_ATTR_NOEXEC; /* a new mount does not inherit it */
   int view = make_overlay(at, empty, (unsigned)attributes);
   check(syscall(SYS_move_mount, view, "", AT_FDCWD, at, MOVE_MOUNT_F_EMPTY_PATH), "attach a view");
   check(close(view), "close a view");

@@ -54,7 +54,7 @@ static _Noreturn void report_gone(pid_t pid1, int pidfd) {
   put_u64(payload + 20, (uint64_t)usage.ru_maxrss);
   /* A host that is gone needs no report. */
   (void)write_frame(REPORT_FD, (struct frame){.length = sizeof payload, .type = FRAME_GONE}, payload);
-  remove_work(); /* takes long if it is full; our end says that it is done */
+  remove_work(); /* may take long; our exit tells the host that it is done */
   _exit(0);
 }
 
@@ -71,7 +71,7 @@ _Noreturn void run_stub(pid_t pid1, int pidfd, int sync_fd) {
   if (report_born(pid1) && write_exactly(sync_fd, &byte, 1) && !cell.is_warded && read_exactly(sync_fd, &byte, 1)) {
     (void)write_exactly(sync_fd, &byte, 1);
   }
-  if (!cell.is_warded) close(sync_fd); /* a warden keeps an eye on the other end */
+  if (!cell.is_warded) close(sync_fd); /* a warden polls its end, to notice ours */
   struct pollfd polled[2] = {{.fd = REPORT_FD, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
   for (;;) {
     if (poll(polled, 2, -1) < 0 && errno != EINTR) fail("wait for the host");

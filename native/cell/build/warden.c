@@ -1,8 +1,8 @@
 /*
- * A cell without namespaces, for machines that refuse them. The place of pid 1 is taken by the *warden*, which exists
- * before the first guest: it and the stub are subreapers, so nothing that a guest starts leaves their tree, and each
- * has its own Landlock domain that scopes signals: `kill(-1)` from it reaches everything below and nothing else on the
- * machine, at once, whatever forks in the meantime. Guests are in a third domain and cannot signal either of them.
+ * A cell without namespaces, for machines that refuse them. The *warden* takes the place of pid 1, and exists before the
+ * first guest. It and the stub are subreapers, so nothing that a guest starts leaves their tree. Each has its own Landlock
+ * domain that scopes signals: its `kill(-1)` reaches everything below it and nothing else on the machine, in one call,
+ * however fast guests fork. Guests are in a third domain and cannot signal either of them.
  * Source: landlock(7), prctl(2) PR_SET_CHILD_SUBREAPER, kill(2).
  */
 #include "build/warden.h"
@@ -38,7 +38,7 @@ void step_work(struct reader *record) {
   cell.work = path;
   check(chdir(path), "enter the work folder");
   for (int i = 0; i < WORK_FOLDERS; i++) {
-    check(mkdir(work_folders[i], 0700), "make a folder of the guests");
+    check(mkdir(work_folders[i], 0700), "make a folder for the guests");
     if (geteuid() == 0) check(chown(work_folders[i], uid, gid), "give a folder to the guests");
   }
 }
@@ -60,8 +60,8 @@ void step_take_ids(struct reader *record) {
 }
 
 /*
- * Undumpable, no new privileges, and its own domain. Without the scope only a guest of another uid is kept from
- * signalling us; if guests have our uid too, nothing would.
+ * Becomes undumpable, gives up new privileges, and enters its own domain. Without the scope, only a uid of their own
+ * keeps guests from signalling us; guests with our uid could.
  */
 void step_confine(struct reader *record) {
   bool needs_scope = take_u32(record) != 0;
@@ -76,11 +76,11 @@ void step_confine(struct reader *record) {
   }
   if (cell.scoped && reaches_strangers()) {
     errno = EPROTO;
-    fail("prove the scope of signals"); /* kill(-1) rests on it */
+    fail("prove the scope of signals"); /* kill(-1) relies on it */
   }
 }
 
-/* The parent becomes the stub, the child the warden. It must not die with the stub but outlive it and clean up. */
+/* The parent becomes the stub, the child the warden. The warden must outlive the stub, to clean up. */
 void step_warden(struct reader *record) {
   int sync[2];
   int pidfd;

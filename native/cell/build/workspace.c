@@ -42,7 +42,7 @@ static void write_map(pid_t pid, const char *kind, unsigned on_disk, unsigned in
   close(fd);
 }
 
-/* A user namespace that nobody is in: only its maps count. */
+/* Makes a user namespace without processes, for its maps alone. */
 static int make_map(const struct stat *owner, uid_t uid, gid_t gid) {
   int sync[2];
   check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sync), "make the workspace's map");
@@ -71,12 +71,12 @@ static int make_map(const struct stat *owner, uid_t uid, gid_t gid) {
 void step_open_workspace(struct reader *record) {
   uint32_t slot = take_u32(record);
   const char *path = take_string(record);
-  uint32_t uid = take_u32(record); /* the guest's on the host; 0 where it is the owner already */
+  uint32_t uid = take_u32(record); /* the guest's uid on the host; 0 if that is the owner already */
   uint32_t gid = take_u32(record);
   require_whole(record);
   /*
-   * No link on the way: the host has already resolved the links in the path that it got, and others may put new ones in
-   * their place.
+   * Follows no link: the host has already resolved those in the path, and others may have replaced a folder of it by a
+   * link since then.
    */
   struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
   int folder = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
@@ -85,11 +85,11 @@ void step_open_workspace(struct reader *record) {
   check(tree, "take the workspace");
   close(folder);
   struct stat owner;
-  check(fstat(tree, &owner), "look at the workspace");
+  check(fstat(tree, &owner), "inspect the workspace");
   errno = ENOTDIR;
   if (!S_ISDIR(owner.st_mode)) fail("take the workspace");
   errno = EPERM;
-  if (owner.st_uid == 0 || owner.st_gid == 0) fail("have a workspace that is not root's");
+  if (owner.st_uid == 0 || owner.st_gid == 0) fail("accept the workspace's owner");
   struct mount_attr attr = {.attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, .propagation = MS_PRIVATE};
   int map = -1;
   if (uid != 0) {

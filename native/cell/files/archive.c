@@ -28,7 +28,7 @@ static bool emit_content(int fd, uint64_t size) {
   while (size > 0) {
     ssize_t count = read(fd, piece, size < sizeof piece ? (size_t)size : sizeof piece);
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) break; /* shorter than it was: the host counts */
+    if (count <= 0) break; /* the file has shrunk; the host notices the missing bytes */
     if (!emit_word((uint32_t)count) || !emit(piece, (size_t)count)) return false;
     size -= (uint64_t)count;
   }
@@ -151,7 +151,7 @@ static bool put_regular(int folder, const char *name, const struct record *recor
   return false;
 }
 
-/* Its owner can always put the rest of the archive into it. */
+/* The owner always gets full access, so that the rest of the archive can be put into the folder. */
 static bool put_folder(int folder, const char *name, const struct record *record) {
   if (mkdirat(folder, name, 0700) < 0 && errno != EEXIST) return false;
   int fd = open_inside(folder, name, O_RDONLY | O_DIRECTORY);

@@ -5,7 +5,7 @@
 #define LAZARET_ARCHIVE_H
 #include <stdbool.h>
 
-/* One task each. False when it said why. */
+/* One task each. False after an error, which is already reported. */
 bool pack_folder(char *const arguments[]);
 bool unpack_folder(char *const arguments[]);
 

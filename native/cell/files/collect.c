@@ -3,8 +3,8 @@
  * seccomp) and executes this instead of a program, when no guest is alive any more. Whatever guest code has prepared,
  * it reaches nothing that guests could not reach: no component of a path may be a link, and only regular files count.
  *
- * list: walks the paths in its arguments. For each regular file `u64 size, u32 length, path`; then an empty path, if
- * everything was looked at.
+ * list: walks the paths in its arguments. For each regular file `u64 size, u32 length, path`; then an empty path if
+ * nothing was left out.
  * read: takes `u64 size, u32 length, path` from standard input until it ends. For each path `u32 errno`, and after a 0
  * pieces `u32 length, bytes`, the last of them empty. Never more than `size` bytes of one file.
  */
@@ -126,14 +126,14 @@ static bool list(char *const starts[]) {
 static bool emit_file(uint64_t size) {
   static uint8_t piece[64 << 10];
   struct stat facts;
-  int fd = open_inside(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY); /* whatever the path names by now */
+  int fd = open_inside(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY); /* no longer a regular file, perhaps */
   if (fd < 0) return emit_word((uint32_t)errno);
   bool regular = fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode);
   bool emitted = emit_word(regular ? 0 : EINVAL);
   while (emitted && regular && size > 0) {
     ssize_t count = read(fd, piece, size < sizeof piece ? (size_t)size : sizeof piece);
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) break; /* shorter than it was: the host counts */
+    if (count <= 0) break; /* the file has shrunk; the host notices the missing bytes */
     emitted = emit_word((uint32_t)count) && emit(piece, (size_t)count);
     size -= (uint64_t)count;
   }

@@ -1,5 +1,5 @@
 /*
- * The one record that all tasks of the file service speak in, and how they say what went wrong.
+ * The record format that all tasks of the file service share, and how they report errors.
  */
 #ifndef LAZARET_RECORDS_H
 #define LAZARET_RECORDS_H
@@ -21,10 +21,10 @@ enum record_kind {
   RECORD_SOCKET = 's',
   RECORD_CHARACTER_DEVICE = 'c',
   RECORD_BLOCK_DEVICE = 'b',
-  RECORD_UNREADABLE = 'u', /* of what was named before, or could not be opened at all; size is the errno */
+  RECORD_UNREADABLE = 'u', /* an entry that cannot be read, whether listed before or not; size is the errno */
 };
 
-/* Says on standard error `errno step path`, the path as it is. Always false. */
+/* Writes `errno step path` to standard error, with the path unescaped. Always false. */
 bool refuse(const char *step, const char *path);
 
 bool emit(const void *bytes, size_t length);

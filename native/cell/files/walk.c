@@ -53,7 +53,7 @@ static bool descend(const struct entry *entry, size_t path_bytes, const struct w
 static bool take_entry(const struct level *level, const char *name, const struct walk *walk) {
   size_t length = strlen(name);
   struct entry entry = {.folder = dirfd(level->stream), .name = path + level->path_bytes, .path = path};
-  if (length > NAME_BYTES) return true; /* no file system of Linux has one */
+  if (length > NAME_BYTES) return true; /* no Linux file system has a longer name */
   memcpy(path + level->path_bytes, name, length + 1);
   if (fstatat(entry.folder, name, &entry.facts, AT_SYMLINK_NOFOLLOW) < 0) return vanished(errno) || walk->miss(&entry);
   if (!walk->meet(&entry)) return false;

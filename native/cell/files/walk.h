@@ -1,5 +1,5 @@
 /*
- * Walking a tree that a guest may be changing, and the two tasks that do nothing else.
+ * Walks a tree that a guest may be changing; and the two tasks that do nothing else.
  */
 #ifndef LAZARET_WALK_H
 #define LAZARET_WALK_H
@@ -20,19 +20,19 @@ struct entry {
 struct walk {
   bool deep;
   bool (*meet)(const struct entry *entry);    /* each entry, before what is in it; false ends the walk */
-  bool (*miss)(const struct entry *entry);    /* what could not be looked into, or not even at, with errno */
+  bool (*miss)(const struct entry *entry);    /* an entry that cannot be opened, or not even inspected, with errno */
   bool (*empty)(int folder, const char *name, const char *path); /* may be NULL: a folder, after what was in it */
 };
 
 /*
- * Whether it was met before it was missed: a folder that may only be read shows names, but does not let anyone open
- * them.
+ * Whether `meet` had the entry before `miss`. Entries of a folder with read but no search permission have names, but
+ * cannot be inspected.
  */
 bool is_met(const struct entry *entry);
-/* False when it was ended. Takes the descriptor. */
+/* False when a callback ended it. Takes the descriptor. */
 bool walk_tree(int root, const struct walk *walk);
 
-/* One task each. False when it said why. */
+/* One task each. False after an error, which is already reported. */
 bool list_folder(char *const arguments[]);
 bool delete_path(char *const arguments[]);
 

@@ -55,7 +55,7 @@ void drop_connections_of(uint32_t id) {
 
 /* The kernel recorded who connected, because everybody can read the name. In a cell that record is meaningless. */
 static bool is_host(int fd) {
-  if (secret) return true; /* until it has greeted */
+  if (secret) return true; /* its greeting decides */
   struct ucred peer;
   socklen_t length = sizeof peer;
   if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0) return false;

@@ -24,7 +24,7 @@ struct greeted {
  * earlier connections.
  */
 void open_connections(int listening_fd, pid_t host, const uint8_t *secret);
-/* For poll: first where new ones come in, then those that are there; and how long to wait. Returns their number. */
+/* For poll: the listening socket, then each connection; and how long to wait. Returns the number of connections. */
 size_t poll_connections(struct pollfd polled[1 + CONNECTIONS_MAX], int *wait_ms);
 void accept_connections(void);
 /* Reads what has arrived on one of them. True when its greeting is complete. */

@@ -32,8 +32,9 @@ enum {
   FOLDERS_FD = KEPT_FD + 2,
   ARGUMENTS_OF_ZYGOTE_MAX = 256,
   WORD_BYTES_MAX = 200,
-  READY = '!',       /* how its first message begins: facts follow, */
-  FAILED_STEP = '?', /* or an errno and one of our steps, else it is the interpreter's own */
+  /* The first byte of its first message. A message that begins otherwise is the interpreter's own error text. */
+  READY = '!',       /* facts follow */
+  FAILED_STEP = '?', /* an errno and the name of our step follow */
 };
 
 /* In the host's network: done before the namespaces are made. */
@@ -80,7 +81,7 @@ static void take_zygote(struct zygote *zygote, struct reader *record) {
   take_strings(zygote->environment, end, record);
 }
 
-/* Under its filter it could no longer set this one, and neither could its forks. */
+/* Set before its filter, which refuses this limit to it and to its forks. */
 static bool bound_cores(void) {
   struct rlimit one = {1, 1};
   return setrlimit(RLIMIT_CORE, &one) == 0;
@@ -93,7 +94,7 @@ static const char *become_zygote(const struct zygote *zygote, int fd) {
   if (setsid() < 0) return "start a session";
   if (dup2(fd, ZYGOTE_FD) < 0) return "place the zygote's socket";
   int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  int nobody[2]; /* of the kind that guests have there, and never read */
+  int nobody[2]; /* a pipe, as guests have there; nobody reads it */
   if (null < 0 || pipe2(nobody, O_CLOEXEC) < 0) return "make streams";
   if (dup2(null, 0) < 0 || dup2(nobody[1], 1) < 0 || dup2(nobody[1], 2) < 0) return "place a stream";
   if (syscall(SYS_close_range, ZYGOTE_FD + 1, ~0U, 0) < 0) return "close the other descriptors";
@@ -116,13 +117,13 @@ static _Noreturn void run_zygote(const struct zygote *zygote, int fd) {
   _exit(127);
 }
 
-/* Its first packet is a sign and some facts if everything was imported, or the reason why not. */
+/* Its first packet has the facts if everything was imported, else the reason why not. */
 static const char *await_zygote(int fd) {
   static char word[WORD_BYTES_MAX + 1];
   ssize_t count;
   do count = read(fd, word, WORD_BYTES_MAX);
   while (count < 0 && errno == EINTR);
-  if (count < 0) fail("hear from the zygote");
+  if (count < 0) fail("read from the zygote");
   word[count] = 0;
   if (word[0] == READY) return word + 1;
   struct reader failure = reader_of((const uint8_t *)word + 1, 4);

@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 /*
- * Setting another process's limits needs its ids, or a capability that this program does without. A helper takes the ids:
- * pid 1 would lose its file ids and the signal of its parent's death with them.
+ * Setting another process's limits needs its ids, or a capability that this program does without. A child process takes
+ * the ids, because pid 1 would lose its fsuid and its PDEATHSIG with them.
  */
 static void set_rlimits_of(pid_t pid, const struct guest_rlimits *rlimits) {
   if (rlimits->count == 0) return;
@@ -39,7 +39,7 @@ static void set_rlimits_of(pid_t pid, const struct guest_rlimits *rlimits) {
 }
 
 /*
- * Mounts whose size depends on the run. They are empty still, and no guest has had a way to put others in their place.
+ * Mounts whose size depends on the run. They are still empty, and no guest has been able to replace them.
  */
 static bool resize_mounts(struct reader *request) {
   enum { MOUNTS_MAX = 8 };

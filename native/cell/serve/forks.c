@@ -27,14 +27,14 @@ const struct namespace_kind namespace_kinds[NAMESPACE_KINDS] = {
 static int namespace_fds[NAMESPACE_KINDS];
 
 /*
- * While this process may still open its own /proc, before it becomes undumpable. Nothing of the cell is needed
+ * Opens the namespaces while this process may still open its own /proc, before it becomes undumpable. No slot is needed
  * afterwards.
  */
 void step_forks(struct reader *record) {
   cell.fork_root = take_string(record);
   require_whole(record);
   errno = EPROTO;
-  if (cell.zygote_fd < 0) fail("have a zygote");
+  if (cell.zygote_fd < 0) fail("find the zygote");
   cell.namespaces |= CLONE_NEWCGROUP; /* unshared by itself, see plan.ts */
   for (int i = 0; i < NAMESPACE_KINDS; i++) {
     if (!(cell.namespaces & namespace_kinds[i].flag)) continue;
@@ -53,7 +53,7 @@ struct message {
 
 static void add_bytes(struct message *message, const void *bytes, size_t length) {
   if (length > FORK_BYTES_MAX - 4 || message->length > FORK_BYTES_MAX - 4 - length) {
-    message->length = FORK_BYTES_MAX + 1; /* and stays so */
+    message->length = FORK_BYTES_MAX + 1; /* every later addition fails, too */
     return;
   }
   put_u32(message->bytes + message->length, (uint32_t)length);

@@ -73,7 +73,7 @@ static bool take_forked_pid(struct spawn *spawn, const uint8_t report[8]) {
   struct reader reader = reader_of(report, 8);
   if (take_u32(&reader) != 0) return false;
   pid_t pid = (pid_t)take_u32(&reader);
-  /* Of a guest's own fork it is the guest that says it. */
+  /* The pid of a guest's own fork comes from the guest, so it is checked. */
   if (spawn->is_split && !may_be_split(pid)) return false;
   spawn->pid = pid;
   return spawn->pid > 0;
@@ -255,7 +255,7 @@ static void report_exit(struct spawn *spawn) {
   uint64_t user = time_us(spawn->usage.ru_utime);
   uint64_t system = time_us(spawn->usage.ru_stime);
   uint64_t before = spawn->used_before_us < user + system ? spawn->used_before_us : user + system;
-  /* Which of the two it was is not known and does not matter. */
+  /* How the time before the run was divided is not known, and the host only uses the sum. */
   user = user + system - before;
   system = 0;
   /* Without a cgroup there is no other record of what its descendants used. */

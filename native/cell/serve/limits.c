@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Beside the number of a resource: the figure is added to what this user's other processes use. */
+/* A flag in a resource's number: the figure comes on top of what this user's other processes use. */
 enum { BESIDE_OTHERS = 1 << 8 };
 
 bool take_rlimits(struct guest_rlimits *rlimits, struct reader *request) {

@@ -1,7 +1,7 @@
 /*
- * Job 2: pid 1. Reaps, starts what the host asks for, relays streams as frames, enforces the output budget at the
- * source, reports how things ended. One poll loop; nothing in it blocks on a guest. It ends when the host's socket
- * closes, and the kernel then ends everything in the cell.
+ * Pid 1 of a cell: reaps, starts what the host asks for, relays streams as frames, enforces the output budget at the
+ * source, and reports how processes ended. One poll loop; nothing in it blocks on a guest. It ends when the host's
+ * socket closes, and the kernel then ends everything in the cell.
  */
 #include "serve/serve.h"
 #include "cell.h"
@@ -176,7 +176,7 @@ void step_serve(struct reader *record) {
    */
   if (!cell.is_warded && getpid() != 1) fail("be pid 1 or a warden");
   take_guest_file_ids();
-  /* A warden outlives its stub for as long as it takes to end the guests, see `end_orphaned`; stopped, it could not. */
+  /* A warden outlives its stub until it has ended the guests, see `end_orphaned`. SIGCONT, in case it is stopped. */
   check(prctl(PR_SET_PDEATHSIG, cell.is_warded ? SIGCONT : SIGKILL, 0, 0, 0), "die with the stub");
   check(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "become undumpable");
   check(prctl(PR_SET_NAME, "cell", 0, 0, 0), "take a name");

@@ -37,7 +37,7 @@ struct pipes {
 /* Where the child reports which step failed; a successful execve closes it. */
 static int exec_report_fd;
 
-/* Which stream its descriptor 3 is, when it is one at all. */
+/* Which stream its descriptor 3 is, if it is one. */
 static int stream_of_3(uint32_t flags) { return (flags & SPAWN_HAS_OWN_CHANNEL) ? CHANNEL_STREAM : STATE_STREAM; }
 
 static void list_guest_fds(int fds[GUEST_FDS], const struct pipes *pipes, uint32_t flags) {
@@ -149,7 +149,7 @@ static void start_fork(const struct program *program, const struct pipes *pipes,
   if (!(program->flags & SPAWN_HAS_STDIN)) close(fds[0]);
 }
 
-/* The same of a fork of a guest: that one makes it. */
+/* The same for a fork of a guest, which the guest makes itself. */
 static void start_split(const struct program *program, const struct pipes *pipes) {
   int fds[GUEST_FDS];
   list_guest_fds(fds, pipes, program->flags);

@@ -13,8 +13,8 @@
 const char *ask_for_split(uint32_t origin, const int guest_fds[GUEST_FDS]);
 
 bool has_splits(void);            /* whether guests of this cell have forked so */
-bool may_be_split(pid_t pid);     /* what a guest says is its fork */
+bool may_be_split(pid_t pid);     /* checks the pid that a guest reports for its fork */
 void note_split_end(void);        /* a spawn has ended */
-void sweep_after_splits(void);    /* and what it has left behind goes, while others live */
+void sweep_after_splits(void);    /* ends the processes that it left behind, while others continue */
 
 #endif

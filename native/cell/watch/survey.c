@@ -29,7 +29,7 @@ static struct surveyor {
 static uint64_t spent_us;
 static uint32_t refused;
 
-/* What a surveyor has of pid 1's. */
+/* The descriptors that a surveyor keeps. */
 enum { NEWS_FD, GIVEN_FD };
 static int news_fd = NEWS_FD;
 

@@ -89,7 +89,7 @@ static void end_guests(enum exceeded what, uint64_t observed) {
   kill_guests(); /* there may be nothing left */
   outbox_add((struct frame){.length = sizeof payload, .type = FRAME_EXCEEDED}, payload);
   watched.wall_us = 0;
-  look_us = processor_look_us = UINT64_MAX; /* said once */
+  look_us = processor_look_us = UINT64_MAX; /* reported once */
 }
 
 /* Walking folders takes long: at most a twentieth of our time. */

@@ -223,7 +223,7 @@ export const failingSteps: readonly FailingStep[] = [
     name: 'open-lower',
     why: 'it is not there',
     record: { do: 'open-lower', slot: freeSlot, path: '/not/there' },
-    step: 'take the ground of a view',
+    step: 'take the lower layer of a view',
     errno: errno.ENOENT,
   },
   {
@@ -237,7 +237,7 @@ export const failingSteps: readonly FailingStep[] = [
     name: 'own-view',
     why: 'the machine makes no overlays',
     inject: { number: fsopen, errno: errno.EPERM },
-    step: 'have overlays',
+    step: 'open overlayfs',
     errno: errno.EPERM,
   },
   {
@@ -414,7 +414,7 @@ export const failingSteps: readonly FailingStep[] = [
     name: 'forks',
     why: 'there is no zygote',
     record: { do: 'forks', root: '/cell' },
-    step: 'have a zygote',
+    step: 'find the zygote',
     errno: errno.EPROTO,
   },
   {
@@ -435,7 +435,7 @@ export const failingSteps: readonly FailingStep[] = [
     name: 'restrict',
     why: 'there is no policy',
     record: { do: 'restrict' },
-    step: 'have a policy',
+    step: 'find a Landlock policy',
     errno: errno.EPROTO,
   },
   {

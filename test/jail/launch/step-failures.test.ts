@@ -249,7 +249,7 @@ describe('a step that fails while a cell is built', () => {
       { do: 'clone', flags: 0x1000_0000 },
       { do: 'guard' },
     ] satisfies PlanRecord[],
-    fault: { record: 3, errno: EPERM, step: "have ids of the cell's alone" },
+    fault: { record: 3, errno: EPERM, step: 'check the saved uid' },
   }
 
   describe('because of the order of the records', () => {
@@ -262,7 +262,7 @@ describe('a step that fails while a cell is built', () => {
       },
       'a guard without a stub': {
         records: [{ do: 'guard' }, { do: 'serve' }],
-        fault: { record: 0, errno: EPROTO, step: 'have a stub' },
+        fault: { record: 0, errno: EPROTO, step: 'find the stub' },
       },
       'namespaces without id maps': {
         records: [{ do: 'clone', flags: 0x1000_0000 }, { do: 'guard' }],

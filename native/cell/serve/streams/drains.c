@@ -1,6 +1,6 @@
 /*
  * Output of processes that commands have left behind, such as a server that was started with `&`: it is read and
- * discarded, because without a reader they would die of their next line. At most one pipe is read every few
+ * discarded, because without a reader their next write would kill them. At most one pipe is read every few
  * milliseconds, so endless output blocks its writer and costs this process almost nothing.
  */
 #include "serve/streams/drains.h"

@@ -192,7 +192,7 @@ static bool empty_or_enter(void) {
         removed = true;
         continue;
       }
-      if (errno != ENOTEMPTY && errno != EEXIST) continue; /* no folder, and not to be removed */
+      if (errno != ENOTEMPTY && errno != EEXIST) continue; /* not a folder, and cannot be removed */
       if (!enter_folder(entry->d_name)) continue;
       closedir(folder);
       return false;
