@@ -50,9 +50,9 @@ const ranges = (text: string): AddressRange[] =>
     .filter((one) => one !== undefined)
 
 /**
- * Where a connection goes only if a rule names a range inside of one of these: private, shared and link-local
- * addresses, among them those at which clouds tell machines their secrets, and what is set aside for documentation and
- * tests. Source: the IANA registries of special-purpose addresses, RFC 6890 and after.
+ * Ranges to which a connection goes only if a rule names a range inside one of them: private, shared and link-local
+ * addresses, including the metadata services of clouds, and the ranges reserved for documentation and tests.
+ * Source: the IANA registries of special-purpose addresses, RFC 6890 and its successors.
  */
 const privateTexts = `
   10.0.0.0/8 100.64.0.0/10 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 192.168.0.0/16
@@ -60,8 +60,8 @@ const privateTexts = `
 `
 
 /**
- * Ranges to which no rule lets a connection go: this host, broadcast and multicast, the addresses that names get
- * inside, and IPv6 addresses that stand for an IPv4 address (mapped, translated, 6to4, Teredo, local translation).
+ * Ranges to which no rule lets a connection go: this host, broadcast and multicast, the stand-in addresses of names, and
+ * IPv6 addresses that stand for an IPv4 address (mapped, translated, 6to4, Teredo, local translation).
  */
 const closedTexts = `
   0.0.0.0/8 127.0.0.0/8 198.18.0.0/15 224.0.0.0/4 240.0.0.0/4
@@ -97,7 +97,7 @@ export function touchesClosed(range: AddressRange): boolean {
   return specialRanges().closed.some((other) => contains(other, range) || contains(range, other))
 }
 
-/** Whether a rule for this range opens addresses for special use: then it lies inside of such a range. */
+/** Whether a rule for this range opens special-use addresses: then the range lies inside one of theirs. */
 export function touchesPrivate(range: AddressRange): boolean {
   return (
     specialRanges().private.some((other) => contains(other.range, range)) ||

@@ -1,7 +1,7 @@
 /**
- * Certificates that the operator's own programs trust, for sandboxes with a network: behind a proxy that has its own
- * certificate no install would work otherwise. Guests get the certificates of such a file and nothing else of it, since
- * a PEM file may hold a key, too. The only variables of the host that have an effect inside.
+ * Certificates that the operator's own programs trust, for sandboxes with a network: without them no install would work
+ * behind a proxy that inspects TLS. Guests get only the certificates of such a file, because a PEM file may hold a key,
+ * too. These are the only variables of the host that have an effect inside.
  */
 import { readFileSync, statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
@@ -20,7 +20,7 @@ export const certificateVariables = [
   'npm_config_cafile',
 ] as const
 
-/** A few times what all public authorities take, and a part of the tmpfs that it lies on. */
+/** Several times the size of all public authorities, and a fraction of the tmpfs that holds the file. */
 const bytesMax = 1024 * 1024
 export const certificatesFolder = '/opt/lazaret/certificates'
 
@@ -31,7 +31,7 @@ export interface Certificates {
   readonly files: Readonly<Record<string, string>>
 }
 
-/** A file that is missing, too large or without a certificate is not shown, and its variable not passed on. */
+/** If a file is missing, too large or without a certificate, guests get neither the file nor its variable. */
 export function findCertificates(environment: Readonly<Record<string, string | undefined>>): Certificates {
   const variables: Record<string, string> = {}
   const files: Record<string, string> = {}

@@ -1,6 +1,6 @@
 /**
- * What a cell's resolver reads and writes: one question about one name. Everything else is answered with an error.
- * Format: RFC 1035, section 4. The bytes are a guest's.
+ * The messages of a cell's resolver: one question about one name. Everything else is answered with an error.
+ * Format: RFC 1035, section 4. The bytes come from a guest.
  */
 import { isHostName } from './host-names.ts'
 
@@ -30,7 +30,7 @@ const recursionDesired = 0x0100
 const authoritative = 0x0400
 const recursionAvailable = 0x0080
 
-/** Undefined if no answer is possible, or if nobody waits for one. */
+/** Undefined if no answer is possible, or none is expected. */
 export function readQuestion(datagram: Buffer): DnsQuestion | 'malformed' | undefined {
   if (datagram.length < headerBytes) return undefined
   const flags = datagram.readUInt16BE(2)

@@ -1,6 +1,6 @@
 /**
  * One cell's way out, on the host's side: it answers the resolver's questions and decides where each connection leads. The
- * address that was checked is the one that the relay is told, so that no later answer for the same name counts.
+ * relay gets the very address that was checked, so that a later answer for the same name has no effect.
  */
 import { isIP } from 'node:net'
 
@@ -70,7 +70,7 @@ export class Door implements DoorListener {
     return this.#edge.tally.report
   }
 
-  /** Resolves when nothing of it is left: no listener, no connection. */
+  /** Resolves when all its listeners and connections are closed. */
   close(): Promise<void> {
     if (!this.#isClosing) {
       this.#isClosing = true
@@ -108,7 +108,7 @@ export class Door implements DoorListener {
       if (type !== dnsTypes.aaaa) tally.refuse(shown, verdict ?? 'not-allowed')
       return { code: dnsCodes.noName }
     }
-    // The name exists but has no other records, above all none that lead around the policy (HTTPS, SVCB).
+    // The name has no records of other types, in particular none that lead around the policy (HTTPS, SVCB).
     if (type !== dnsTypes.a) return { code: dnsCodes.ok }
     const { addresses, reason } = await this.#resolve(name)
     if (addresses.length === 0) {
@@ -147,7 +147,7 @@ export class Door implements DoorListener {
     void this.#lead(connection, opening, { address, name, isLocal })
   }
 
-  /** Where it leads. */
+  /** Finds out where a connection leads, and connects it. */
   async #lead(
     connection: number,
     opening: Opening,

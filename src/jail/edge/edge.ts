@@ -69,7 +69,7 @@ export class Edge implements DoorParts, Purse {
     return door
   }
 
-  /** Call this when nothing of a door is left. Resolves when nothing that served the door is left. */
+  /** Call this when a door is closed. Resolves when everything that served only it has ended. */
   async leave(): Promise<void> {
     if (--this.#doors > 0) return
     const proxy = this.#proxy
@@ -77,7 +77,7 @@ export class Edge implements DoorParts, Purse {
     await proxy?.end()
   }
 
-  /** Where the relay has to connect instead, for a host with secrets. Rejects if there is no proxy. */
+  /** Where the relay has to connect instead, for a host with secrets: to the proxy. Rejects if it cannot be started. */
   expect(target: Target, addresses: readonly string[]): Promise<Expected> | undefined {
     const opened = this.#keyring?.open(target)
     if (opened === undefined) return undefined

@@ -17,12 +17,12 @@ interface Asked {
   readonly network?: Network | undefined
 }
 
-/** Throws INVALID_REQUEST for a network that is no policy, or one that does not allow a host of a secret. */
+/** Throws INVALID_REQUEST without a network policy, or if the policy does not allow a host of a secret. */
 export function openGuestSecrets({ secrets, network }: Asked): GuestSecrets | undefined {
   if (secrets === undefined || Object.keys(secrets).length === 0) return undefined
   if (typeof network !== 'object')
     throw new LazaretError('INVALID_REQUEST', {
-      detail: 'secrets: only a network that is a policy has an edge at which they can be put in.',
+      detail: 'secrets: they need a network policy, because only its proxy can insert them.',
       hint: 'Name their hosts: `network: { allow: [...] }`.',
     })
   const keyring = new Keyring(secrets, network)

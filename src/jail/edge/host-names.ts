@@ -1,4 +1,4 @@
-/** Names of hosts in one form: in lower case, and ASCII. */
+/** Names of hosts in one form: ASCII, in lower case. */
 import { domainToASCII } from 'node:url'
 
 const nameLengthMax = 253

@@ -1,4 +1,4 @@
-/** The names that the machine's administrator has listed, as hosts(5) has them. */
+/** The names that the machine's administrator has listed in /etc/hosts, see hosts(5). */
 import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 

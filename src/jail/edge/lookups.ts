@@ -1,7 +1,7 @@
 /**
- * Names as the host resolves them: what /etc/hosts lists, else by the name servers of /etc/resolv.conf. Not by libc, whose
- * lookups block one of the few threads that Node has for files: a guest whose names are answered slowly would stop
- * the host's files. How many are under way has a bound, in all and for each policy.
+ * Names as the host resolves them: from /etc/hosts, else from the name servers of /etc/resolv.conf. Not through libc: its
+ * lookups block one of Node's few threads for files, so a guest with slow names would stop the host's file access. The
+ * number of lookups under way is bounded, in all and for each policy.
  */
 import { Resolver } from 'node:dns/promises'
 
@@ -9,8 +9,8 @@ import type { Clock } from '../../core/clock.ts'
 import { HostsFile } from './hosts-file.ts'
 
 /**
- * The addresses of a name; those of IPv4 first. Empty, or a rejection, if it has none. Where somebody wants them, with the
- * names that it is an alias of.
+ * The addresses of a name, IPv4 first. Empty, or a rejection, if it has none. With `wantsAliases`, also the names that it
+ * is an alias of.
  */
 export type Lookup = (name: string, wantsAliases?: boolean) => Promise<readonly string[]>
 

@@ -26,7 +26,7 @@ export type Rule =
   | { readonly kind: 'localhost'; readonly port: Port }
 
 const portsOfAllow = [80, 443] as const
-/** Each port is a listener in each cell, and two where IPv6 is asked for. */
+/** Each port is a listener in each cell, and two if a rule can match an IPv6 address. */
 export const portsMax = 64
 
 /** Throws a text that says what is wrong with the rule. */
@@ -148,7 +148,7 @@ export class NetworkRules {
     const named = this.allow.flatMap((rule) =>
       rule.kind === 'range' && portsOf(rule).includes(port) && holds(rule, address) ? [rule.range] : [],
     )
-    // The machine's own services are named one by one: a range for its neighbours does not mean them.
+    // The machine's own addresses have to be named one by one: a range does not open them.
     if (own.includes(address) && !named.some(isOneAddress)) return 'special-address'
     const special = privateRangeOf(address)
     if (special === undefined || named.some((range) => contains(special, range))) return undefined

@@ -1,7 +1,7 @@
 /**
- * The addresses that names have inside: each name that was asked for gets one of its own of 198.18.0.0/15, which is set
- * aside for tests of networks (RFC 2544) and routed to the cell's loopback. The address tells which name a connection
- * is for. The host looks up the real address for each connection.
+ * The addresses that names have inside a cell: each name gets its own from 198.18.0.0/15, which is reserved for network
+ * benchmarks (RFC 2544) and routed to the cell's loopback. The address tells which name a connection is for. The host
+ * looks up the real address for each connection.
  */
 export const standInRange = { address: '198.18.0.0', prefix: 15, family: 'ipv4' } as const
 

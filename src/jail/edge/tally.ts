@@ -2,7 +2,7 @@
 import type { NetworkReport, RefusalReason } from '../../core/network.ts'
 import { printableName } from './host-names.ts'
 
-/** A line of the audit log has room for as many, with names as long as there are. */
+/** As many as fit into a line of the audit log, even with the longest names. */
 const listedMax = 32
 
 interface Reached {
@@ -13,7 +13,7 @@ interface Reached {
   receivedBytes: number
 }
 
-/** Where, and how often. */
+/** At which port, and how often. */
 interface RefusedAt {
   readonly port?: number
   readonly count?: number
@@ -55,7 +55,7 @@ export class Tally {
     one.receivedBytes += receivedBytes
   }
 
-  /** The name is a guest's. */
+  /** The name is guest text. */
   refuse(name: string, reason: RefusalReason, { port, count = 1 }: RefusedAt = {}): void {
     const host = printableName(name)
     const key = `${host}:${port ?? ''}:${reason}`

@@ -16,7 +16,7 @@ const systemFiles = [
 
 const alone = `${certificatesFolder}/authority.pem`
 const all = `${certificatesFolder}/all.pem`
-/** Node adds what this names to its own; other variables replace what a program trusts. */
+/** Programs add the certificates of these files to their own; other variables replace what a program trusts. */
 const adding = ['NODE_EXTRA_CA_CERTS', 'DENO_CERT']
 
 export function trustAuthority(authority: string, operator: Certificates): Certificates {
@@ -34,7 +34,7 @@ function systemCertificates(): string {
     try {
       return readFileSync(path, 'latin1')
     } catch {
-      // Another distribution's.
+      // The path of another distribution.
     }
   }
   // Loaded here, because it takes 20 ms, and only machines without certificates need it.

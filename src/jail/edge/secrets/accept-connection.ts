@@ -20,14 +20,14 @@ interface Acceptance {
 }
 
 const handshakeMs = 20_000
-/** A guest that keeps a connection has a place of its own in `connectionsMax`. */
+/** An idle connection counts towards the guest's own `connectionsMax`. */
 const idleMs = 120_000
 
 const connections = new WeakMap<Socket, Connection>()
 const contexts = new Map<string, SecureContext>()
 /** Below a wildcard a guest can name as many hosts as it likes. */
 const contextsMax = 64
-/** Requests of one connection that wait for answers: clients send one after the other. */
+/** Requests of one connection that wait for answers: clients rarely send more than one. */
 const pipelinedMax = 16
 const pipelined = new WeakMap<Socket, number>()
 
@@ -39,7 +39,7 @@ export function acceptConnection(socket: Socket, { admission, authority, onUnrea
   else serve(socket, connection)
 }
 
-/** A client that names another host gets no certificate. One that offers HTTP/2 alone is told there is none. */
+/** A client that names another host gets no certificate. One that offers only HTTP/2 gets the TLS alert for that. */
 function openTls(
   socket: Socket,
   { admission, authority }: Pick<Acceptance, 'admission' | 'authority'>,
@@ -100,6 +100,6 @@ function serve(socket: Socket, connection: Connection): void {
 
 function connectionOf(socket: Socket): Connection {
   const connection = connections.get(socket)
-  if (connection === undefined) throw new Error('A request came by no connection.')
+  if (connection === undefined) throw new Error('A request came without a connection.')
   return connection
 }

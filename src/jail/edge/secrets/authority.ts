@@ -1,6 +1,6 @@
 /**
- * The certificate authority of one sandbox, and the certificates that it issues for hosts whose secrets are put in. It is
- * made with the sandbox, trusted inside it alone, and forgotten with it. Format: RFC 5280; keys are of P-256.
+ * The certificate authority of one sandbox, and the certificates that it issues for hosts of secrets. It is made with the
+ * sandbox, trusted only inside it, and forgotten with it. Format: RFC 5280; keys are on the curve P-256.
  */
 import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
@@ -15,7 +15,7 @@ export interface KeyAndCertificate {
 }
 
 export interface Authority extends KeyAndCertificate {
-  /** Its own, because clients find an issuer by its name. */
+  /** Unique, because clients find an issuer by its name. */
   readonly name: string
 }
 
@@ -27,7 +27,7 @@ interface Statement {
   readonly extensions: readonly Buffer[]
 }
 
-/** Longer than any sandbox stands; clients ask for bounds, and the clocks of guests may be off. */
+/** Longer than any sandbox lives, because the clocks of guests may be wrong. Clients require some bounds. */
 const validFrom = '2020-01-01T00:00:00.000Z'
 const validUntil = '2049-12-31T00:00:00.000Z'
 const serialBytes = 16
@@ -45,7 +45,7 @@ export function createAuthority(): Authority {
     extensions: [
       extension('2.5.29.19', der('sequence', derTrue, der('integer', Buffer.from([0]))), true),
       extension('2.5.29.15', keyUsage, true),
-      // Of the key, which strict clients want; any bytes will do.
+      // The subject key identifier, which strict clients require; any bytes will do.
       extension('2.5.29.14', der('octets', Buffer.from(name))),
     ],
   })

@@ -7,7 +7,7 @@ export interface Connection {
   readonly admission: Admission
   /** Forms of the values that the host of this connection may know. */
   readonly hidden: readonly string[]
-  /** Keeps connections to this host, for this guest's connection alone. */
+  /** Keeps connections to this host alive, for this one connection of the guest. */
   readonly agent: Agent
   readonly onUnreachable: (admission: Admission) => void
 }

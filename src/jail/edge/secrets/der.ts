@@ -1,4 +1,4 @@
-/** The part of DER (ITU-T X.690) that a certificate is written in. */
+/** The part of DER (ITU-T X.690) that certificates need. */
 
 const tags = {
   boolean: 0x01,
@@ -27,7 +27,7 @@ function lengthOf(length: number): Buffer {
   return Buffer.from([0x82, length >>> 8, length & 0xff])
 }
 
-/** `2.5.4.3`, with a first number of 2 at most and a second below 40. */
+/** An object identifier such as `2.5.4.3`. The first number is at most 2, the second below 40. */
 export function derIdentifier(dotted: string): Buffer {
   const [first = 0, second = 0, ...others] = dotted.split('.').map(Number)
   return der('identifier', Buffer.from([40 * first + second, ...others.flatMap(base128)]))
@@ -39,11 +39,11 @@ function base128(number: number): number[] {
   return digits
 }
 
-/** `2026-11-27T00:00:00.000Z`, between 1950 and 2049: UTCTime has two digits for the year. */
+/** A time such as `2026-11-27T00:00:00.000Z`, from 1950 to 2049: UTCTime has two digits for the year. */
 export function derTime(timestamp: string): Buffer {
   return der('time', Buffer.from(`${timestamp.slice(2, 19).replaceAll(/\D/g, '')}Z`))
 }
 
-/** The last bits of the last byte may be unused. */
+/** A bit string. `unused` is the number of unused bits at the end of the last byte. */
 export const derBits = (bytes: Buffer, unused = 0): Buffer => der('bits', Buffer.from([unused]), bytes)
 export const derTrue = der('boolean', Buffer.from([0xff]))

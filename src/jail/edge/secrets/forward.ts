@@ -1,6 +1,6 @@
 /**
- * A request of a guest, made anew with the values put in, and its answer with them hidden. Nothing of the guest's own
- * bytes is passed on before Node has parsed it, so both sides of the proxy agree where a request ends.
+ * Sends a guest's request to its host with the secrets inserted, and returns the answer with the secrets hidden. Node
+ * parses the request and writes a new one, so both sides of the proxy agree where a request ends.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -14,7 +14,7 @@ import { placeInHeaders, placeInJson, placeInTarget } from './placed-secrets.ts'
 import { requestUpstream } from './upstream.ts'
 
 const jsonBytesMax = 1024 * 1024
-const tooLarge = 'With a secret in its body a request may have 1 MiB.'
+const tooLarge = 'A request with a secret in its body may have at most 1 MiB.'
 
 /** A request of a guest, and what it is answered with. */
 interface Exchange {
@@ -36,7 +36,7 @@ async function sendJson(exchange: Exchange): Promise<void> {
   const { request, response, connection } = exchange
   const body = await collect(request, jsonBytesMax).catch(() => undefined)
   if (body === undefined) return refuse(response, 413, tooLarge)
-  // Byte by byte a character, so that whatever is in it stays as it is.
+  // One character for each byte, so that bytes that are not UTF-8 stay as they are.
   const text = placeInJson(body.toString('latin1'), connection.admission.secrets, jsonBytesMax)
   if (text === undefined) return refuse(response, 413, tooLarge)
   return send(exchange, Buffer.from(text, 'latin1'))
@@ -75,12 +75,16 @@ function send({ request, response, connection }: Exchange, body?: Buffer): void 
   outgoing.once('response', (answer) => {
     if (isUnreadable(answer, request.method)) {
       answer.destroy()
-      refuse(response, 502, `${admission.target.host} sent an encoding or a part that nobody had asked for.`)
+      refuse(
+        response,
+        502,
+        `${admission.target.host} sent an encoding or a partial answer that the request did not ask for.`,
+      )
       return
     }
     if (!writeHead(response, answer, hidden)) {
       answer.destroy()
-      refuse(response, 502, `${admission.target.host} sent an answer that cannot be passed on.`)
+      refuse(response, 502, `${admission.target.host} sent an answer with an invalid status or header.`)
       return
     }
     pipeline(answer, new MaskingStream(hidden), response, () => undefined)
@@ -91,7 +95,7 @@ function send({ request, response, connection }: Exchange, body?: Buffer): void 
   else outgoing.end()
 }
 
-/** Node reads statuses and headers that it does not write. */
+/** False if it cannot be written: Node parses some statuses and headers that it refuses to write. */
 function writeHead(response: ServerResponse, answer: IncomingMessage, hidden: readonly string[]): boolean {
   try {
     response.writeHead(answer.statusCode ?? 0, headersFrom(answer.rawHeaders, hidden))
@@ -116,7 +120,7 @@ function begin(
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 
-/** Nothing can be hidden in bytes that are not the text itself, or are a part of it. */
+/** Whether secrets could not be found in the answer, because it is encoded or partial. */
 function isUnreadable({ statusCode, headers }: IncomingMessage, method: string | undefined): boolean {
   if (statusCode === 206 || isOther(headers['transfer-encoding'], 'chunked')) return true
   const isBodiless = method === 'HEAD' || statusCode === 204 || statusCode === 304
@@ -126,7 +130,7 @@ function isUnreadable({ statusCode, headers }: IncomingMessage, method: string |
 const isOther = (written: string | undefined, only: string): boolean =>
   written !== undefined && written.toLowerCase() !== only
 
-/** The reason is Node's own, of the connection. */
+/** The reason is Node's error code for the connection. */
 function sayUnreachable(error: NodeJS.ErrnoException, { admission, onUnreachable }: Connection): string {
   onUnreachable(admission)
   return `${admission.target.host} could not be reached: ${error.code ?? 'it took too long'}.`
@@ -152,7 +156,7 @@ interface Upgrade {
   readonly head: Buffer
 }
 
-/** WebSockets alone: any other protocol would carry what is not looked at. */
+/** Only WebSockets: the contents of any other protocol could not be searched for secrets. */
 export function forwardUpgrade({ request, socket, head }: Upgrade, connection: Connection): void {
   const { admission, hidden, agent } = connection
   const deny = (line: string): void => void socket.end(`HTTP/1.1 ${line}\r\nConnection: close\r\n\r\n`)
@@ -174,7 +178,7 @@ export function forwardUpgrade({ request, socket, head }: Upgrade, connection: C
     deny(`${answer.statusCode ?? 502} Refused`)
   })
   outgoing.once('upgrade', (answer, upstream, upstreamHead) => {
-    // An extension that nobody asked for may compress what is said.
+    // An extension that the client did not ask for may compress the messages.
     const isPlain = answer.headers['sec-websocket-extensions'] === undefined
     if (answer.headers.upgrade?.toLowerCase() !== 'websocket' || !isPlain) {
       upstream.destroy()

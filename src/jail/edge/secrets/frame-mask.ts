@@ -1,6 +1,6 @@
 /**
- * Hides texts in what a server sends over a WebSocket (RFC 6455, section 5.2). Each frame is shown whole as soon as it is there:
- * no more of it follows that a hidden text could go on in.
+ * Hides texts in what a server sends over a WebSocket (RFC 6455, section 5.2). The end of a frame is passed on at once,
+ * because a hidden text cannot continue in the same frame.
  */
 import { Transform } from 'node:stream'
 import type { TransformCallback } from 'node:stream'
@@ -9,12 +9,12 @@ import { Masker } from './masker.ts'
 
 const shortLengthMax = 125
 const maskBit = 0x80
-/** Of extensions, such as compression. */
+/** Set by extensions, such as compression. */
 const reservedBits = 0x70
 
 export class FrameMaskingStream extends Transform {
   readonly #masker: Masker
-  /** Of a frame whose length is not known yet. */
+  /** The first bytes of a frame whose length is not known yet. */
   #head: Buffer = Buffer.alloc(0)
   #payloadLeft = 0
 
@@ -38,7 +38,7 @@ export class FrameMaskingStream extends Transform {
     done(null, this.#masker.end())
   }
 
-  /** Answers how many bytes it took. */
+  /** Returns how many bytes it took. */
   #take(bytes: Buffer): number {
     if (this.#payloadLeft === 0) return this.#takeHead(bytes)
     const part = bytes.subarray(0, this.#payloadLeft)

@@ -5,7 +5,7 @@ import { maskText } from './masker.ts'
 import type { RawHeaders } from './placed-secrets.ts'
 import type { Admission } from './proxy-messages.ts'
 
-/** Of one connection alone (RFC 9110, section 7.6.1). */
+/** Headers that apply to a single connection (RFC 9110, section 7.6.1). */
 const hopByHop = [
   'connection',
   'keep-alive',
@@ -23,7 +23,7 @@ export interface Misfit {
   readonly text: string
 }
 
-/** The host of a request decides which site a shared address answers for: it has to be the one that was checked. */
+/** A server may have several sites, and the request's host chooses one: it has to be the host that was checked. */
 export function explainMisfit(
   { rawHeaders, url = '', headers }: Pick<IncomingMessage, 'rawHeaders' | 'url' | 'headers'>,
   { target: { host, port }, isEncrypted }: Admission,
@@ -32,11 +32,11 @@ export function explainMisfit(
   const written = hosts.length === 1 ? hosts[0]?.toLowerCase() : undefined
   const isUsualPort = port === (isEncrypted ? 443 : 80)
   if (written !== `${host}:${port}` && !(isUsualPort && written === host))
-    return { status: 421, text: `This connection is for the host ${host} alone.` }
-  if (!url.startsWith('/')) return { status: 400, text: 'A request names a path of its host.' }
+    return { status: 421, text: `This connection is only for the host ${host}.` }
+  if (!url.startsWith('/')) return { status: 400, text: 'The target of a request must be a path.' }
   const coding = headers['transfer-encoding']?.toLowerCase()
   if (coding !== undefined && coding !== 'chunked')
-    return { status: 400, text: 'A body is sent whole or in chunks, and in no other coding.' }
+    return { status: 400, text: 'The only transfer coding of a body is chunked.' }
   return undefined
 }
 
@@ -46,7 +46,7 @@ interface Sending {
   readonly isUpgrade?: boolean
 }
 
-/** Without what belongs to the guest's own connection, and without a wish for answers in which nothing could be hidden. */
+/** Removes headers of the guest's own connection, and those that ask for answers in which secrets could not be found. */
 export function headersTo(headers: RawHeaders, { body, isUpgrade = false }: Sending): string[] {
   const dropped = [
     'accept-encoding',
@@ -70,12 +70,12 @@ export function headersTo(headers: RawHeaders, { body, isUpgrade = false }: Send
 const isTransferEncoding = (name: string, index: number): boolean =>
   index % 2 === 0 && isNamed(name, 'transfer-encoding')
 
-/** Without what belongs to our connection, and without hints at other ways to the same host. */
+/** Removes headers of our own connection, and those that announce other ways to the same host. */
 export function headersFrom(headers: RawHeaders, hidden: readonly string[]): string[] {
   return without(headers, [...hopByHop, ...namedIn(headers), 'alt-svc']).map((text) => maskText(text, hidden))
 }
 
-/** Headers that `Connection` names belong to one connection, too. Those that frame a message never do. */
+/** Headers that `Connection` names apply to one connection, too; those that frame a message never do. */
 function namedIn(headers: RawHeaders): string[] {
   const values = headers.filter((_, index) => index % 2 === 1 && isNamed(headers[index - 1], 'connection'))
   const kept = ['host', 'content-length', 'content-encoding', 'authorization']

@@ -1,6 +1,6 @@
 /**
- * The secrets of one sandbox, as the host keeps them: a placeholder for each, which guests find in a variable, and the
- * authority whose certificates they trust.
+ * The secrets of one sandbox on the host: for each a placeholder, which guests find in a variable, and the certificate
+ * authority that guests trust.
  */
 import { LazaretError } from '../../../core/errors/errors.ts'
 import { randomText } from '../../../core/clock.ts'
@@ -27,7 +27,7 @@ const placeholderBytes = 16
 
 export class Keyring {
   readonly authority: Authority = createAuthority()
-  /** By the names of variables. */
+  /** Keys are the names of variables. */
   readonly placeholders: Readonly<Record<string, string>>
   readonly #secrets: readonly KeptSecret[]
 
@@ -44,18 +44,18 @@ export class Keyring {
     this.placeholders = Object.fromEntries(named.map(({ name, placeholder }) => [name, placeholder]))
   }
 
-  /** Undefined for a host that no secret is for: nobody looks into such a connection. */
+  /** Undefined for a host without secrets: such a connection does not pass the proxy. */
   open(target: Target): Opened | undefined {
     const secrets = this.#secrets.filter(({ hosts }) => hosts.some((host) => leadsTo(host, target)))
     if (secrets.length === 0) return undefined
     const hosts = secrets.flatMap((one) => one.hosts.filter((host) => leadsTo(host, target)))
-    // Placeholder, value and places alone: the proxy has no use for the rest.
+    // Only these three: the proxy has no use for the rest.
     const placed = secrets.map(({ placeholder, value, places }) => ({ placeholder, value, places }))
     return { secrets: placed, isEncrypted: hosts.some(({ isEncrypted }) => isEncrypted) }
   }
 }
 
-/** A name below a wildcard is judged when it is asked for. */
+/** A name below a wildcard is only judged when a guest asks for it. */
 function requireReachable(name: string, { rule, port }: SecretHost, rules: NetworkRules): void {
   if (rule.kind === 'below') return
   const verdict =

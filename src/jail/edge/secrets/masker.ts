@@ -1,6 +1,6 @@
 /**
- * Hides texts in a stream, whatever the pieces in which they come. A hidden text is replaced by as many asterisks, so that
- * lengths stay true. Capital and small letters are the same: servers change them.
+ * Hides texts in a stream, however they are split into pieces. Asterisks replace a hidden text, one for each character, so
+ * that lengths stay the same. Case is ignored, because servers change it.
  */
 import { Transform } from 'node:stream'
 import type { TransformCallback } from 'node:stream'
@@ -13,7 +13,7 @@ export class Masker {
   readonly #hidden: readonly string[]
   readonly #longest: number
   readonly #firstHeld: number
-  /** What may be the begin of a hidden text: as it came, and as it is shown. */
+  /** What may be the beginning of a hidden text: as it arrived, and as it is shown. */
   #seen = ''
   #shown: Buffer = Buffer.alloc(0)
 
@@ -36,8 +36,8 @@ export class Masker {
   }
 
   /**
-   * How many characters at the end are held: all of a word, whether a hidden text begins like it or not. A guest that has
-   * a server repeat its guesses would see which of them are held, and find a secret letter by letter.
+   * How many characters at the end are held back: the whole last word, whether or not a hidden text begins like it.
+   * Otherwise a guest could make a server echo guesses, see which ones are held back, and find a secret letter by letter.
    */
   #countHeld(bytes: Buffer, heldBefore: number): number {
     const most = Math.max(0, this.#longest - 1)
@@ -50,7 +50,7 @@ export class Masker {
     return byte >= this.#firstHeld && byte <= tilde
   }
 
-  /** What is left when nothing more comes. The next bytes are the begin of another text. */
+  /** Returns the held bytes when nothing more comes. The next bytes begin a new text. */
   end(): Buffer {
     const shown = this.#shown
     this.#seen = ''
@@ -70,7 +70,7 @@ function cover(text: string, { seen, shown, from }: Place): void {
     shown.fill(asterisk, at, at + text.length)
 }
 
-/** A short text that is all there. */
+/** Masks a short text that is complete. */
 export function maskText(text: string, hidden: readonly string[]): string {
   const masker = new Masker(hidden)
   const shown = masker.push(Buffer.from(text, 'latin1'))

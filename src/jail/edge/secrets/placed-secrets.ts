@@ -1,4 +1,4 @@
-/** Puts values in place of placeholders, where a secret says so, and names what must not come back. Pure. */
+/** Replaces placeholders by values in the places that a secret allows, and lists the texts to hide in answers. Pure. */
 import type { SecretPlace } from '../../../core/secrets.ts'
 
 /** A secret that is for the host of a connection. */
@@ -8,7 +8,7 @@ export interface PlacedSecret {
   readonly places: readonly SecretPlace[]
 }
 
-/** Names and values in turn, as Node has the headers of a message. */
+/** Names and values in turn, like Node's `rawHeaders`. */
 export type RawHeaders = readonly string[]
 
 export function placeInHeaders(headers: RawHeaders, secrets: readonly PlacedSecret[]): string[] {
@@ -20,7 +20,7 @@ export function placeInHeaders(headers: RawHeaders, secrets: readonly PlacedSecr
   })
 }
 
-/** The path stays as it is; the value gets the encoding of a query. */
+/** Only in the query, where the value is percent-encoded; the path stays as it is. */
 export function placeInTarget(target: string, secrets: readonly PlacedSecret[]): string {
   const allowed = secrets.filter(({ places }) => places.includes('query'))
   const start = target.indexOf('?')
@@ -29,8 +29,8 @@ export function placeInTarget(target: string, secrets: readonly PlacedSecret[]):
 }
 
 /**
- * In strings of JSON; a placeholder has no characters that JSON would write in another form. Undefined if it would be longer
- * than that: thousands of placeholders are small, and thousands of values may not be.
+ * In strings of JSON; JSON escapes no character of a placeholder. Undefined if the result would be longer than the bound:
+ * thousands of placeholders are short, but thousands of values may not be.
  */
 export function placeInJson(
   text: string,
@@ -47,8 +47,8 @@ export function placeInJson(
 }
 
 /**
- * What must not come back: each value, and the forms that it can have in a URL, in JSON, in HTML, in base64 and in hexadecimal.
- * Where a form has a choice, it is as common libraries write it; most keys have no characters of which they write one.
+ * The texts to hide in answers: each value, and its forms in a URL, in JSON, in HTML, in base64 and in hexadecimal. If an
+ * encoding leaves a choice, the form is that of common libraries. In most keys, no character has an escaped form.
  */
 export function hiddenForms(secrets: readonly PlacedSecret[]): string[] {
   const forms = secrets.flatMap(({ value }) => [
@@ -69,7 +69,7 @@ function urlForms(value: string): string[] {
   return [part, strict].flatMap((one) => [one, one.replaceAll('%2F', '/'), one.replaceAll('%20', '+')])
 }
 
-/** PHP escapes slashes, and Go what HTML would read. */
+/** PHP escapes slashes, and Go the special characters of HTML. */
 function jsonForms(value: string): string[] {
   const plain = inJson(value)
   const escaped = plain.replaceAll(/[&<>]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
@@ -111,8 +111,8 @@ function placeInCredentials(isCredentials: boolean, text: string, secrets: reado
 }
 
 /**
- * The characters that a value leads to wherever it begins in what is encoded, without those that its neighbours have a
- * part in.
+ * The base64 characters of a value at each of the three alignments, without those at its ends that also depend on the
+ * neighbouring bytes.
  */
 function base64Forms(value: string): string[] {
   return [0, 1, 2].flatMap((before) => {

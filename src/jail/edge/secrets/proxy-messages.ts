@@ -1,4 +1,4 @@
-/** What host and secret proxy say to each other. */
+/** The messages between host and secret proxy. */
 import type { Authority } from './authority.ts'
 import type { PlacedSecret } from './placed-secrets.ts'
 import type { Target } from './secret-hosts.ts'
@@ -8,7 +8,7 @@ export interface Admission {
   /** Its first bytes, in hexadecimal: nobody else knows them. */
   readonly ticket: string
   readonly target: Target
-  /** Checked by the rules of the policy. No other is connected to. */
+  /** Checked against the policy's rules. The proxy connects to no other address. */
   readonly addresses: readonly string[]
   readonly secrets: readonly PlacedSecret[]
   readonly isEncrypted: boolean

@@ -1,8 +1,8 @@
 /**
- * The secret proxy of one sandbox: a process of its own, in which the secrets meet bytes of guests. It opens TLS by
- * certificates of the sandbox's authority, reads HTTP/1.1, and makes each request anew to the host that it is for.
- * The relay alone reaches it: a connection begins with a ticket that the host process has announced.
- * Stops: nothing by itself. A guest cannot read its memory; which hosts get values is decided by the host process.
+ * The secret proxy of one sandbox: a separate process, which inserts the secrets into requests of guests. It terminates
+ * TLS with certificates of the sandbox's authority, reads HTTP/1.1, and sends each request anew to its host.
+ * Only the relay can use it: a connection begins with a ticket that the host process has announced.
+ * Stops: nothing by itself. A guest cannot read its memory; the host process decides which hosts get values.
  */
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
@@ -16,7 +16,7 @@ import type { Admission, FromProxy, ToProxy } from './proxy-messages.ts'
 
 /** The relay sends the ticket as soon as it is connected. */
 const ticketMs = 5000
-/** Connections of others, which have no ticket, and are closed. */
+/** Connections without a ticket so far. Any user of the machine can open one; without a ticket it is closed. */
 const strangersMax = 64
 
 const tell = (message: FromProxy): void => void process.send?.(message)
@@ -49,11 +49,11 @@ function readTicket(socket: Socket, authority: Authority): void {
 
 const reportUnreachable = ({ target }: Admission): void => tell({ say: 'unreachable', target })
 
-/** It may only write to its sockets from now on. */
+/** Gives up root: from now on it only needs its sockets. */
 function leaveRoot(): void {
   const nobody = 65_534
   if (process.geteuid?.() !== 0) return
-  // Reads what the operator trusts, which may be for root alone.
+  // Loads the operator's certificates first, because only root may be able to read them.
   createSecureContext()
   try {
     process.setgroups?.([])
@@ -65,7 +65,7 @@ function leaveRoot(): void {
 }
 
 leaveRoot()
-// It would open Node's inspector to every user of the machine, and others may run as nobody too.
+// By default this signal opens Node's inspector to every user of the machine; other programs may run as nobody, too.
 process.on('SIGUSR1', () => undefined)
 process.title = 'lazaret-secrets'
 process.on('disconnect', () => process.exit(0))
@@ -73,7 +73,7 @@ process.on('message', (message: ToProxy) => {
   if (message.say === 'open') return open(message.authority, message.connectionsMax)
   const { admission } = message
   expected.set(admission.ticket, admission)
-  // A guest that is gone meanwhile leaves its ticket behind.
+  // If the guest disconnects first, its ticket is never used.
   systemClock.after(ticketMs, () => expected.delete(admission.ticket))
   return tell({ say: 'admitted', ticket: admission.ticket })
 })

@@ -1,4 +1,4 @@
-/** Which hosts a secret is for: how they are written, and whether a connection leads to one. Pure. */
+/** The hosts of a secret: their notation, and whether a connection leads to one. Pure. */
 import { parseRule } from '../rules.ts'
 import type { Rule } from '../rules.ts'
 

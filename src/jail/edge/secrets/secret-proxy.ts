@@ -1,4 +1,4 @@
-/** The secret proxy of one sandbox, as the host sees it: started for the first connection, and told of each. */
+/** The host's side of a sandbox's secret proxy: starts it for the first connection, and announces each connection. */
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -22,16 +22,16 @@ interface ProxyParts {
   readonly onUnreachable: (target: Target) => void
 }
 
-/** Node on a busy machine. */
+/** How long Node may take to start on a busy machine. */
 const startMs = 20_000
 
 const program = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? './proxy-process.ts' : './proxy-process.js', import.meta.url),
 )
 
-/** By which Node learns of authorities that the operator trusts. */
+/** Variables that tell Node which authorities the operator trusts. */
 const passedOn = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'] as const
-/** It trusts what the machine trusts, and what passes through it lies in few places of the heap. Older Nodes lack some. */
+/** It trusts the machine's authorities, and a small heap keeps few copies of secrets. Older versions of Node lack some. */
 const wishes = ['--use-system-ca', '--disable-sigusr1', '--max-semi-space-size=2', '--max-old-space-size=128']
 
 export class SecretProxy {
@@ -109,7 +109,7 @@ export class SecretProxy {
   }
 }
 
-/** Its standard streams lead nowhere: what it might say of a failure could be a secret. So could a core file. Throws. */
+/** Without standard streams and core files, because the report of a failure could contain a secret. Throws. */
 function start(): ChildProcess {
   const options = wishes.filter((wish) => process.allowedNodeEnvironmentFlags.has(wish.split('=')[0] ?? ''))
   const known = passedOn.flatMap((name) => {

@@ -1,4 +1,4 @@
-/** Connections of the secret proxy to the host of a request: to addresses that were checked, and by its certificate. */
+/** The secret proxy's connections to hosts: only to addresses that were checked, with the host's certificate verified. */
 import { Agent as HttpAgent, request as requestPlain } from 'node:http'
 import type { Agent, ClientRequest } from 'node:http'
 import { Agent as HttpsAgent, request as requestEncrypted } from 'node:https'
@@ -8,7 +8,7 @@ import type { LookupFunction } from 'node:net'
 import { systemClock } from '../../../core/clock.ts'
 import type { Admission } from './proxy-messages.ts'
 
-/** One connection at a time, as the guest has one. */
+/** One connection at a time, because the guest has one. */
 export function createAgent({ isEncrypted }: Admission): Agent {
   const options = { keepAlive: true, maxSockets: 1 }
   return isEncrypted ? new HttpsAgent(options) : new HttpAgent(options)
