@@ -1,6 +1,6 @@
 /**
- * Turns a message into code to execute, or into the reason why it is refused: the first one that applies, in this
- * order.
+ * Turns a message into code to execute, or into the reason for a refusal. Checks run in a fixed order; the first that
+ * fails is the reason.
  */
 export type ActorLanguage = (typeof languages)[number]
 
@@ -34,7 +34,7 @@ export function checkMessage(message: unknown, rules: TimeoutRules): Execution |
   return { code, language: asked, timeoutMs: timeoutMs as number }
 }
 
-/** `undefined` when it is one. */
+/** Why it is not a valid timeout; `undefined` if it is. */
 export function whyNoTimeout(timeout: unknown, timeoutMsMax: number): string | undefined {
   if (typeof timeout !== 'number' || !Number.isFinite(timeout) || timeout <= 0)
     return `The timeout must be a positive number of milliseconds, got ${typeof timeout === 'string' ? `the text '${describe(timeout)}'` : describe(timeout)}`
@@ -55,7 +55,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 
 const describedMax = 100
 
-/** As in a template string, but without calling any code of it, and as one short line. */
+/** Like a template string, but as one short line, and without calling code of the value. */
 function describe(value: unknown): string {
   if (typeof value === 'function') return 'a function'
   if (typeof value === 'object' && value !== null) return isList(value) ? 'a list' : 'an object'
@@ -63,7 +63,7 @@ function describe(value: unknown): string {
   return text.length > describedMax ? `${text.slice(0, describedMax)}…` : text
 }
 
-/** Asking throws for a proxy that was revoked. */
+/** `Array.isArray` throws for a revoked proxy. */
 function isList(value: object): boolean {
   try {
     return Array.isArray(value)

@@ -1,6 +1,6 @@
 /**
- * The protocol of the actors that execute code: a message in, an answer out, whatever happens. They differ only in how
- * they run the code.
+ * The protocol of the actors that execute code: every message gets an answer, whatever happens. The actors differ only in
+ * how they run the code.
  */
 import { systemClock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
@@ -59,10 +59,10 @@ function writeNames(message: Message): Omit<ResponseNames, 'timestamp'> {
   }
 }
 
-/** An answer repeats them with a suffix, which no engine could add to its longest possible text. */
+/** An answer repeats them with a suffix, so they must be shorter than the longest string of an engine. */
 const nameLengthMax = 1024 * 1024
 
-/** The ones that are usable texts. Something that is not a message gets an answer too, and its getters may throw. */
+/** Reads those that are usable texts. Even a value that is not a message gets an answer, and its getters may throw. */
 function readNames(message: unknown): Partial<Record<'id' | 'from' | 'correlationId', string>> {
   if (typeof message !== 'object' || message === null) return {}
   const names = ['id', 'from', 'correlationId'] as const

@@ -9,7 +9,7 @@ import { CodeExecutionActor } from './code-execution-actor.ts'
 
 /** Options of the Lazaret that the actor creates, or the Lazaret to use. */
 export type CodeExecutionActorOptions = LazaretOptions & {
-  /** It is not disposed with the actor; then only `ceilings.wallMs` of the other options has an effect. */
+  /** A shared Lazaret, which the actor does not dispose. Of the other options, only `ceilings.wallMs` then has an effect. */
   readonly lazaret?: Lazaret
 }
 
@@ -17,7 +17,7 @@ const defaultTimeoutMsUsual = 5000
 /** The longest timeout of a message without `ceilings.wallMs`: five minutes. */
 const timeoutMsMaxUsual = 300_000
 
-/** What runs the code of a message. */
+/** How the code of a message runs. */
 type Road = Pick<RunRequest, 'runtime' | 'realm'>
 
 export class LazaretActor extends CodeExecutionActor implements AsyncDisposable {
@@ -46,12 +46,12 @@ export class LazaretActor extends CodeExecutionActor implements AsyncDisposable 
     this.#isOwn = lazaret === undefined
   }
 
-  /** Resolves when this many workers are parked. From the second message on they start by themselves. */
+  /** Resolves when this many workers are parked. Without this call, parking begins with the second message. */
   async warmUp(count = 1): Promise<void> {
     await this.#lazaret.warmUp({ language: 'javascript', ...this.#road, count })
   }
 
-  /** Ends what still runs, unless the Lazaret is shared, and resolves when nothing is left. */
+  /** Ends the actor's runs, unless the Lazaret is shared, and resolves when all of them have ended. */
   async dispose(): Promise<void> {
     if (this.#isOwn) await this.#lazaret[Symbol.asyncDispose]()
   }

@@ -1,6 +1,6 @@
 /** The messages of actors. These shapes are an existing contract, so we cannot choose their names and units. */
 export interface Message {
-  /** Default: a fresh one. */
+  /** Default: a new id. */
   readonly id?: string
   readonly from?: string
   /** Default: the actor that receives it. */
@@ -20,7 +20,7 @@ export interface ExecutePayload {
   readonly code: string
   /** Default `javascript`. */
   readonly language?: 'javascript' | 'typescript'
-  /** Milliseconds. Default: the actor's. */
+  /** Milliseconds. Default: the actor's timeout. */
   readonly timeout?: number
 }
 

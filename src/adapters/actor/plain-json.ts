@@ -18,7 +18,7 @@ const charactersMax = 32 * 1024 * 1024
  * suggests. It is not wall-clock time, because on a busy machine a short value would sometimes be too large.
  */
 const processorMsMax = 30
-/** How many values are converted between two readings of the clock. */
+/** The clock is read once for this many values. */
 const valuesALook = 256
 
 /** Functions and symbols, as the encoder describes them. */
@@ -82,7 +82,7 @@ class PlainJson {
   #fields(fields: Fields, depth: number): Fields {
     const plain: Record<string, unknown> = {}
     const keys = keysOf(fields)
-    // Listing them is work before the first value is: as much for an object that was written out before.
+    // Listing the keys takes time before any value is converted, even for an object that was written out before.
     this.#valuesLeft -= Math.floor(keys.length / 2)
     for (const key of keys) {
       const value = this.convert(fields[key], depth + 1)
@@ -158,7 +158,7 @@ class PlainJson {
   }
 }
 
-/** A plain loop: with iterators over a million elements it takes ten times as long. */
+/** A plain loop, because iterators take ten times as long for a million elements. */
 function listNumbers(elements: ArrayLike<number | bigint>): unknown[] {
   const plain: unknown[] = []
   for (let index = 0; index < elements.length; index++) plain.push(plainNumber(elements[index] ?? 0))

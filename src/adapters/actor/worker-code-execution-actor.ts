@@ -4,7 +4,7 @@ import type { CodeExecutionActorOptions } from './lazaret-actor.ts'
 
 /**
  * Executes the code of each message in its own V8 isolate, in a long-lived worker inside a cell. It answers faster than
- * SubprocessCodeExecutionActor, but its first wall is the engine's and not the kernel's.
+ * SubprocessCodeExecutionActor, but the first wall around the code is the engine, not the kernel.
  */
 export class WorkerCodeExecutionActor extends LazaretActor {
   /**

@@ -1,6 +1,6 @@
 /**
- * The story of an agent's execution: it is admitted, validated, run in its own cell, captured and recorded. The Lazaret
- * below also refuses and records work by its own rules.
+ * An agent's execution from start to end: it is admitted, validated, run in its own cell, captured and recorded. The
+ * Lazaret below it applies its own rules for admission and records, too.
  */
 import { systemClock } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -47,7 +47,7 @@ export function createAgentExecutor(lazaret: RunsCode, options: AgentExecutorOpt
   return new Executor(lazaret, readExecutorOptions(lazaret, options))
 }
 
-/** What is known of an execution so far. */
+/** What is known about an execution so far. */
 interface Progress {
   readonly phases: Phases
   execution?: AgentExecution
@@ -217,16 +217,16 @@ class Executor implements AgentExecutor {
   }
 }
 
-/** Observers never decide: if one throws, the result is returned anyway. */
+/** Observers have no influence: if one throws, the result is returned anyway. */
 function quietly(tell: () => void): void {
   try {
     tell()
   } catch {
-    // The observer's own mistake; there is no one else to tell.
+    // A defect of the observer, and it is the only one who could be told.
   }
 }
 
-/** Before the run: later it is an outcome of the run. */
+/** Only before the run; during it, a cancellation is an outcome. */
 const cancelled = { message: 'The execution was cancelled.', code: undefined, retryAfterMs: undefined }
 
 type ProgressMetadata = Pick<

@@ -13,7 +13,7 @@ import type { SubprocessMetadata } from './metadata.ts'
 import type { SubprocessLimits } from './subprocess-executor.ts'
 
 export interface ValidationOptions {
-  /** `off`; `warn`: findings with the result; `enforce`: what is `high` is refused. Default `warn`. */
+  /** `off`; `warn`: the result has the findings; `enforce`: programs of risk `high` are refused. Default `warn`. */
   readonly mode?: ValidationMode
   /** See `InputValidatorOptions.imports`. */
   readonly imports?: AllowedImports
@@ -30,18 +30,17 @@ export interface TimeoutEvent {
 
 export interface AgentExecutorOptions extends SubprocessLimits {
   readonly validation?: ValidationOptions
-  /** Executions of each client in a minute, or false. Default 30. */
+  /** Executions per client and minute, or false for no limit. Default 30. */
   readonly rate?: RateOptions | false
-  /** Default: 10 run, and 50 queue for at most a minute each. */
+  /** Default: 10 run, and 50 wait in the queue, each for at most a minute. */
   readonly queue?: Omit<ExecutionPoolOptions, 'clock'>
-  /** Default on, with the breaker's own numbers. */
+  /** Default: on, with the breaker's own defaults. */
   readonly breaker?: BreakerOptions | false
   /**
-   * Retries after faults, and after refusals of the Lazaret because there is no room. Default: 3 retries; false is
-   * none.
+   * Retries after faults, and after refusals of the Lazaret for lack of room. Default: 3 retries; false means none.
    */
   readonly retry?: Pick<RetryOptions, 'retriesMax' | 'firstPauseMs' | 'pauseMsMax'> | false
-  /** Counts executions. Default: one of its own. */
+  /** Counts executions. Default: the executor's own monitor. */
   readonly monitor?: ExecutionMonitor
   /** Errors that it throws are ignored. */
   readonly onTimeout?: (event: TimeoutEvent) => void
@@ -53,11 +52,11 @@ export interface AgentExecution {
   /** The whole program. */
   readonly code: string
   readonly language: ValidatedLanguage
-  /** For people; it is returned with the metadata. At most 1000 characters. */
+  /** For human readers; returned with the metadata. At most 1000 characters. */
   readonly description?: string
   /** The client, for rates, fair queues, breakers and the audit log. All executions without one count as one client. */
   readonly clientId?: string
-  /** Instead of the executor's value; the Lazaret's ceilings apply. */
+  /** Overrides the executor's value; the Lazaret's ceilings apply. */
   readonly timeoutSeconds?: number
   /** Aborting it ends the execution, even in the queue. */
   readonly signal?: AbortSignal
@@ -78,7 +77,7 @@ export interface AgentMetadata extends SubprocessMetadata {
   readonly validation?: Validation
   /** The code of a refusal or fault. */
   readonly code?: ErrorCode
-  /** When it is worth trying again. */
+  /** The time after which a retry may succeed. */
   readonly retry_after_ms?: number
   /** Milliseconds that each phase took; 0 for phases that were not reached. */
   readonly phases_ms: Readonly<Record<PhaseName, number>>
@@ -95,15 +94,15 @@ export interface AgentResult {
 }
 
 export interface AgentExecutor extends AsyncDisposable {
-  /** Counts what was executed: `monitor.snapshot()`. */
+  /** Counts executions: `monitor.snapshot()`. */
   readonly monitor: ExecutionMonitor
   /**
    * Admits, validates, runs, captures and records. It never rejects because of the program, a refusal or a fault: all
    * of these are values.
    */
   execute(execution: AgentExecution): Promise<AgentResult>
-  /** Prepares everything that only the first execution would have to wait for. */
+  /** Prepares everything that the first execution would otherwise wait for. */
   warmUp(): Promise<void>
-  /** Ends its executions, but not the Lazaret. */
+  /** Ends its executions, but does not dispose the Lazaret. */
   [Symbol.asyncDispose](): Promise<void>
 }

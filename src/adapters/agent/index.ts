@@ -1,6 +1,6 @@
 /**
- * `lazaret/agent`: executes programs of agents, with the rates, queues and reports that they need; each part also works
- * alone.
+ * `lazaret/agent`: executes programs of agents, with the rate limits, queues and reports that they need. Each part can also
+ * be used alone.
  */
 export { createAgentExecutor } from './agent-executor.ts'
 export type {

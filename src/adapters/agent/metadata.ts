@@ -11,7 +11,7 @@ export interface SubprocessMetadata {
    * -9 if it was killed because of a limit. Null if it did not run.
    */
   readonly exit_code: number | null
-  /** Whether it was killed because of its time limit, on wall-clock or processor time. */
+  /** Whether it was killed because it exceeded its limit on wall-clock or processor time. */
   readonly timeout_triggered: boolean
   /** The limits that were in force. */
   readonly memory_limit_mb: number

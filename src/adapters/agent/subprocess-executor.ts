@@ -12,7 +12,7 @@ export interface RunsCode {
 }
 
 export interface SubprocessLimits {
-  /** For executions without their own value. Seconds; default 30. The Lazaret's ceilings apply. */
+  /** In seconds, for executions without their own value. Default 30. The Lazaret's ceilings apply. */
   readonly timeoutSeconds?: number
   /** MiB; default 512. */
   readonly memoryLimitMb?: number
@@ -35,7 +35,7 @@ export interface SubprocessExecution {
   readonly language?: ValidatedLanguage
   /** The client that the execution is for. */
   readonly clientId?: string
-  /** Instead of the executor's value. */
+  /** Overrides the executor's value. */
   readonly timeoutSeconds?: number
   /** Aborting it kills the program. */
   readonly signal?: AbortSignal
@@ -49,12 +49,12 @@ export interface SubprocessResult {
   /** What went wrong, unless it succeeded. */
   readonly error?: string
   readonly metadata: SubprocessMetadata
-  /** All that is known of the run. */
+  /** The complete result of the run. */
   readonly result: RunResult
 }
 
 const MiB = 1024 * 1024
-/** As few as the engine needs, and a few more. */
+/** What the engine needs at least, and a few more. */
 const threadsOfJavaScript = 16
 
 export class SubprocessExecutor {
@@ -65,7 +65,7 @@ export class SubprocessExecutor {
   }
 
   /**
-   * Whatever the program does is a value.
+   * Whatever the program does, this resolves.
    *
    * @throws {LazaretError} what `lazaret.run()` throws: refusals and faults.
    */

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The `lazaret` command. Nothing is imported before Node's version is known: on an older Node the rest
- * would fail with an error that says nothing to its user.
+ * The `lazaret` command. Nothing is imported before Node's version is checked: on an older Node the rest would fail with
+ * an error that does not help its user.
  */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 
@@ -12,7 +12,7 @@ if (major < 22 || (major === 22 && minor < 12)) {
   // The exit code of an unavailable runtime; the error table cannot be imported yet.
   process.exitCode = 69
 } else {
-  // `npm run` moves to the package's folder; the paths that a person writes are meant from where they are.
+  // `npm run` changes to the package's folder, but a person's paths are relative to the folder where they typed them.
   if (process.env['npm_lifecycle_event'] === 'lazaret' && process.env['INIT_CWD'])
     process.chdir(process.env['INIT_CWD'])
   // V8 caches compiled code in the package's folder, if that folder belongs to this user. In another user's folder,

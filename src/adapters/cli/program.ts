@@ -21,7 +21,7 @@ import { resetOn, toSingleLine } from './output/terminal-text.ts'
 import { addTokenCommand } from './commands/token-command.ts'
 import { UsageError } from './options/usage-error.ts'
 
-/** What a shell reports for a program that SIGPIPE ended, and so what `lazaret run … | head -1` answers. */
+/** A shell's exit code for a program that SIGPIPE ended, as in `lazaret run … | head -1`. */
 const outputClosedExitCode = 128 + 13
 
 export async function runProgram(args: readonly string[]): Promise<number> {

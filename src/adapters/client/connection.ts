@@ -29,7 +29,7 @@ export interface Asked {
 const retriesUsual = 2
 /** The delay if the server names none. */
 const retryMs = 200
-/** Longer ones are the caller's to wait for. */
+/** After longer ones the caller has to retry. */
 const retryMsMax = 5000
 
 export class Connection {
@@ -52,12 +52,12 @@ export class Connection {
     this.#retriesMax = retriesMax
   }
 
-  /** For what is no `fetch`. */
+  /** For connections that do not use `fetch`, such as WebSockets. */
   get place(): { readonly url: string; readonly token: string } {
     return { url: this.#base, token: this.#token }
   }
 
-  /** A reply of success. Throws the refusal or the fault otherwise. */
+  /** Returns a successful reply. Throws the refusal or the fault otherwise. */
   async send(asked: Asked): Promise<Response> {
     const isLook = asked.method === 'GET' || asked.method === 'HEAD'
     for (let left = isLook ? this.#retriesMax : 0; ; left--) {
@@ -88,7 +88,7 @@ export class Connection {
         ...(id !== undefined && { 'x-request-id': id }),
       },
       ...(content !== undefined && { body: content }),
-      // What a stream has sent cannot be sent again; Node wants to hear that.
+      // Node requires this for a stream, because a stream cannot be sent again.
       ...(content instanceof ReadableStream && { duplex: 'half' }),
       ...(signal !== undefined && { signal }),
       redirect: 'error',

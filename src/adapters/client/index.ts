@@ -1,4 +1,4 @@
-/** `lazaret/client`: a Lazaret behind `lazaret serve`, from Node, Bun, Deno or a browser. Imports nothing of Node. */
+/** `lazaret/client`: a Lazaret behind `lazaret serve`, for Node, Bun, Deno and browsers. Imports no modules of Node. */
 export { connectLazaret } from './remote-lazaret.ts'
 export type { RemoteCodeParams, RemoteLazaret } from './remote-lazaret.ts'
 export type { RemoteSandbox } from './remote-sandbox.ts'

@@ -1,10 +1,10 @@
-/** What the client uses of its platform besides `fetch`: time, and names that cannot be guessed. */
+/** What the client needs from its platform besides `fetch`: time, and names that cannot be guessed. */
 
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
-/** A page that was not loaded over TLS has `getRandomValues` alone. */
+/** Uses `getRandomValues`, because a page that was not loaded over TLS has no `randomUUID`. */
 export function freshId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -1,4 +1,4 @@
-/** Server-sent events as they come: they are read only on demand, so a slow reader slows its guest. */
+/** Server-sent events as they arrive. They are read only on demand, so a slow reader slows its guest down. */
 
 import { connectionLost } from './connection.ts'
 
@@ -23,7 +23,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array> | null): Asyn
       const mayEnd = piece.includes(blockEnd) || (isAtLineEnd && piece.startsWith('\n'))
       pieces.push(piece)
       isAtLineEnd = piece.endsWith('\n')
-      // An event may have millions of characters: it is put together once, when its end has come.
+      // An event may have millions of characters, so its pieces are joined only once, at its end.
       if (!mayEnd) continue
       const blocks = pieces.join('').split(blockEnd)
       const rest = blocks.pop() ?? ''

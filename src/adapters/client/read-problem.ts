@@ -19,7 +19,7 @@ export async function readProblem(response: Response): Promise<LazaretError> {
   return toError(parse(text), { retryAfterMs, status: response.status })
 }
 
-/** `document` is what a server says, or something on the way. */
+/** `document` comes from the server, or from a proxy on the way. */
 export function toError(
   document: unknown,
   { retryAfterMs, status }: { readonly retryAfterMs?: number | undefined; readonly status?: number } = {},

@@ -1,4 +1,4 @@
-/** What a run and a command have in common: streamed output, and a cancellation that keeps it. */
+/** What runs and commands share: streamed output, and a cancellation that keeps the output. */
 import { fromBase64 } from '../../core/values/base64.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { OutputChunk } from '../../core/request.ts'
@@ -7,7 +7,7 @@ import { freshId, pause } from './platform.ts'
 import { readEvents } from './read-events.ts'
 import { toError } from './read-problem.ts'
 
-/** A cancellation may overtake its work. */
+/** Between attempts: a cancellation may reach the server before the work does. */
 const cancelPauseMs = 20
 const cancelsMax = 250
 
@@ -17,7 +17,7 @@ export interface RemoteWork {
   readonly wantsEvents: boolean
   readonly signal?: AbortSignal | undefined
   readonly onOutput?: ((chunk: OutputChunk) => void | Promise<void>) | undefined
-  /** Of other events. */
+  /** Called for other events. */
   readonly onEvent?: (event: string, data: unknown, work: OpenWork) => void | Promise<void>
 }
 
@@ -28,7 +28,7 @@ export interface OpenWork {
   readonly over: AbortSignal
 }
 
-/** Its result, as the server has it. */
+/** Resolves with the server's result. */
 export async function performRemotely<T>(connection: Connection, work: RemoteWork): Promise<T> {
   const { path, json, wantsEvents, signal } = work
   const id = freshId()
@@ -47,7 +47,7 @@ export async function performRemotely<T>(connection: Connection, work: RemoteWor
   }
 }
 
-/** Until the server knows of it, or it is over. Without an answer the connection is ended, and the work with it. */
+/** Retries until the server knows the work, or it is over. Without an answer it ends the connection, and so the work. */
 async function cancelWork(connection: Connection, id: string, over: AbortController): Promise<void> {
   for (let times = 0; times < cancelsMax && !over.signal.aborted; times++) {
     try {

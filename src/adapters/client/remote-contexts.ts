@@ -28,7 +28,7 @@ export interface RemoteContext {
   restart(): Promise<void>
 }
 
-/** Functions of the host do not go over HTTP. */
+/** There are no host functions over HTTP. */
 export type RemoteContextOptions = Omit<CodeContextOptions, 'functions'>
 
 interface ShownContext extends Pick<RemoteContext, 'id' | 'language' | 'cwd'> {
@@ -121,7 +121,7 @@ interface SentCode {
 
 type CodeDocument = ResultDocument & Pick<CodeResult, 'context' | 'isStateKept' | 'note'>
 
-/** Always as events: code may take minutes, and say nothing. */
+/** Always as events, because code may run for minutes without output. */
 async function send(
   sandbox: SandboxConnection,
   { path, code, language, options }: SentCode,

@@ -14,7 +14,7 @@ export interface RemoteSession {
   exec(command: string, options?: ExecOptions): Promise<ExecResult>
 }
 
-/** Commands may take as long, and say nothing. */
+/** A command that may take longer than this is sent as events, because it may have no output for as long. */
 const quietMsMax = 100_000
 
 export async function execRemotely(

@@ -2,7 +2,7 @@
 import type { SandboxConnection } from './sandbox-connection.ts'
 import { isMissing } from './sandbox-connection.ts'
 
-/** As `ExposedPort`. `url` is at the server's loopback address: only programs of its machine reach it. */
+/** Works like `ExposedPort`. `url` is at the server's loopback address, so only programs on that machine reach it. */
 export interface RemotePort extends AsyncDisposable {
   readonly port: number
   readonly url: string
@@ -20,7 +20,7 @@ export async function exposeRemotely(sandbox: SandboxConnection, port: number): 
     try {
       await sandbox.send({ method: 'DELETE', path: `/ports/${shown.port}` })
     } catch (error) {
-      // What has ended is closed.
+      // A port whose sandbox has ended is closed.
       if (!isMissing(error)) throw error
     }
   }

@@ -9,7 +9,7 @@ import { writeCommand } from './remote-exec.ts'
 import { isMissing, type SandboxConnection } from './sandbox-connection.ts'
 import { writeBytes } from './write-request.ts'
 
-/** How it is at this moment. */
+/** Its current state. */
 export interface ProcessState {
   readonly status: ProcessStatus
   readonly exitCode?: number
@@ -65,7 +65,7 @@ async function hand(
   try {
     for await (const chunk of process.streamLogs()) await onOutput(chunk)
   } catch {
-    // The process goes on; its log can be asked for again.
+    // The process continues, and its log can be requested again.
   }
 }
 

@@ -9,7 +9,7 @@ import type { Connection } from './connection.ts'
 import { type OpenWork, performRemotely } from './remote-command.ts'
 import { writeRun, writeTagged } from './write-request.ts'
 
-/** Some platforms give up on a reply whose headers take minutes; events begin when the run does. */
+/** Longer runs use events, which begin with the run: some platforms give up on a reply whose headers take minutes. */
 const quietMsMax = 120_000
 
 export async function runRemotely(connection: Connection, request: RunRequest): Promise<RunResult> {
@@ -57,7 +57,7 @@ interface OpenCall {
   readonly called: CallEvent
 }
 
-/** `request` has the functions that may be called. */
+/** Calls a function of `request` and sends its answer. */
 export async function answerCall(
   connection: Connection,
   request: Pick<RunRequest, 'functions'>,

@@ -1,4 +1,4 @@
-/** A sandbox on the server: the methods of one in this process, each a request. */
+/** A sandbox on the server. It has the methods of a local sandbox, and each is a request. */
 import type { Clamp } from '../../core/limits.ts'
 import type { SandboxLimits } from '../../sandbox/commands/command-receipt.ts'
 import type { ExecEvent } from '../../sandbox/commands/exec-stream.ts'
@@ -20,7 +20,7 @@ import type { RemoteTerminal, TerminalOptions } from './remote-terminal.ts'
 import { isMissing, SandboxConnection } from './sandbox-connection.ts'
 import { writeFiles } from './write-request.ts'
 
-/** Works like `Sandbox`. It cannot send folders of a host (`uploadFolder`), but tars. */
+/** Works like `Sandbox`. Instead of folders of the host (`uploadFolder`) it sends tars. */
 export interface RemoteSandbox extends RemoteFiles, AsyncDisposable {
   readonly id: string
   readonly limits: SandboxLimits
@@ -37,7 +37,7 @@ export interface RemoteSandbox extends RemoteFiles, AsyncDisposable {
   getProcess(id: string): Promise<RemoteProcess | undefined>
   killProcess(id: string): Promise<boolean>
   killAllProcesses(): Promise<number>
-  /** Over the platform's WebSocket, which Node has from 22 on. */
+  /** Uses the platform's WebSocket, which Node has from version 22 on. */
   openTerminal(options: TerminalOptions): Promise<RemoteTerminal>
   /** On a free loopback port of the server. Needs a token that allows `ports`. */
   exposePort(port: number): Promise<RemotePort>
@@ -110,13 +110,13 @@ function toSandbox(connection: Connection, { id, limits, clamped }: ShownSandbox
   }
 }
 
-/** JSON has no `undefined`, which takes a variable away. */
+/** `undefined` removes a variable. JSON has no `undefined`, so `null` stands for it. */
 async function setVariables(sandbox: SandboxConnection, variables: Variables): Promise<void> {
   const entries = Object.entries(variables).map(([name, value]) => [name, value ?? null])
   await sandbox.send({ method: 'PUT', path: '/variables', json: JSON.stringify(Object.fromEntries(entries)) })
 }
 
-/** What is gone already has ended. */
+/** If it does not exist any more, it has ended. */
 async function end(sandbox: SandboxConnection, path: string): Promise<void> {
   await isEnded(sandbox, path)
 }

@@ -8,11 +8,11 @@ export interface TerminalOptions {
   /** Default 80 columns and 24 rows. */
   readonly columns?: number
   readonly rows?: number
-  /** A running process to look at, by its id. Default: a new shell, which ends with the connection. */
+  /** The id of a running process to attach to. Default: a new shell, which ends with the connection. */
   readonly process?: string
   /** The session of a new shell. Default: the default session. */
   readonly session?: string
-  /** Called for each piece as it comes. */
+  /** Called for each piece as it arrives. */
   readonly onOutput: (bytes: Uint8Array) => void
 }
 
@@ -29,7 +29,7 @@ export interface RemoteTerminal {
 
 const protocolName = 'lazaret.terminal'
 const tokenPrefix = 'lazaret.bearer.'
-/** The server takes frames of 64 KiB. */
+/** The server accepts frames of up to 64 KiB. */
 const frameBytesMax = 32 * 1024
 
 interface Told {
@@ -38,7 +38,7 @@ interface Told {
   readonly exitCode?: number
 }
 
-/** Throws CONNECTION_LOST, also for what the server refuses: the platform does not say why. */
+/** Throws CONNECTION_LOST, even if the server refuses the request: the platform does not say why. */
 export async function openRemoteTerminal(
   sandbox: SandboxConnection,
   { onOutput, ...asked }: TerminalOptions,

@@ -1,4 +1,4 @@
-/** The action "Execute Code" of an agent: parameters as texts. */
+/** The action "Execute Code" of an agent, whose input is JSON text. */
 import type { CodeExecutionParams } from './types.ts'
 
 export interface CodeAction extends Pick<CodeExecutionParams, 'code' | 'language'> {
@@ -10,7 +10,7 @@ export interface CodeAction extends Pick<CodeExecutionParams, 'code' | 'language
   readonly memoryLimit?: number
 }
 
-/** A text for what is refused. */
+/** Returns the parameters, or a text that says why they are refused. */
 export function paramsOfAction(action: CodeAction): CodeExecutionParams | string {
   if (typeof action !== 'object' || action === null) return 'Parameters are required and must be an object'
   const { code, language, inputData, timeout, memoryLimit } = action

@@ -23,7 +23,7 @@ export class CodeExecutionService implements AsyncDisposable {
   readonly #libraries: Readonly<Record<string, string>>
   readonly #hasDefaults: boolean
 
-  /** Throws INVALID_REQUEST for options that are wrong. */
+  /** Throws INVALID_REQUEST for invalid options. */
   constructor(options: WorkerPoolOptions = {}) {
     const { libraries, replaceLibraries } = readOptions(options)
     this.#pool = new WorkerPool(options)
@@ -31,7 +31,7 @@ export class CodeExecutionService implements AsyncDisposable {
     this.#hasDefaults = !replaceLibraries
   }
 
-  /** Starts the workers. The first `execute()` does so too; it may be called repeatedly and concurrently. */
+  /** Starts the workers; otherwise the first `execute()` does. It may be called repeatedly and concurrently. */
   initialize(): Promise<void> {
     return this.#pool.initialize()
   }
@@ -41,7 +41,7 @@ export class CodeExecutionService implements AsyncDisposable {
     return this.#pool.execute(params)
   }
 
-  /** The same as an action of an agent: its input is the text of a JSON. */
+  /** The same for an agent's action, whose input is JSON text. */
   async executeCodeAction(action: CodeAction): Promise<CodeExecutionResult> {
     const params = paramsOfAction(action)
     return typeof params === 'string' ? writeRefusal(params) : this.execute(params)
@@ -75,7 +75,7 @@ export class CodeExecutionService implements AsyncDisposable {
     ]
   }
 
-  /** The text that a program gets; null for a name that it may not require. */
+  /** A library's source text; null for a name that programs may not require. */
   getLibrarySource(name: string): string | null {
     const added = Object.hasOwn(this.#libraries, name) ? this.#libraries[name] : undefined
     if (added !== undefined) return readAdded(name, added)

@@ -16,12 +16,12 @@ export function isModuleAllowed(name: string): boolean {
   return (libraryNames as readonly string[]).includes(name)
 }
 
-/** A copy: the names of those that every service allows by default. */
+/** A copy of the names of the modules that every service allows by default. */
 export function getAllowedModuleNames(): string[] {
   return [...libraryNames]
 }
 
-/** The text that a program gets; null for an unknown name. */
+/** A library's source text; null for an unknown name. */
 export function getLibrarySource(name: string): string | null {
   return readOwnLibrary(name)
 }
@@ -35,7 +35,7 @@ export function readLibraries({
   return { ...(replaceLibraries ? {} : ownLibraries()), ...Object.fromEntries(added) }
 }
 
-/** A path, else the text itself. */
+/** Reads the file if the text is a path; otherwise the text itself is the source. */
 export function readAdded(name: string, pathOrSource: string): string {
   const isPath = !pathOrSource.includes('\n') && (isAbsolute(pathOrSource) || pathOrSource.startsWith('./'))
   if (!isPath) return pathOrSource

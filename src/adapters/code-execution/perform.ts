@@ -1,5 +1,5 @@
 /**
- * Runs one program of the service in an engine's isolates. Its wait for a worker is bounded, and every end is a result.
+ * Runs one program of the service in an engine's isolates. Its wait for a worker is bounded, and every outcome is a result.
  */
 import { systemClock } from '../../core/clock.ts'
 import type { OpenEngine } from '../../engine/lazaret.ts'

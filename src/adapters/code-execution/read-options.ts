@@ -42,7 +42,7 @@ function read(options: WorkerPoolOptions): ReadOptions {
   const strange = Object.entries(libraries).find(([, text]) => typeof text !== 'string')
   const odd = Object.keys(libraries).find((name) => !/^[@\w][\w./-]{0,213}$/.test(name))
   if (odd !== undefined)
-    throw refuse(`libraries: ${JSON.stringify(odd.slice(0, 100))} is no name of a package`)
+    throw refuse(`libraries: ${JSON.stringify(odd.slice(0, 100))} is not the name of a package`)
   if (strange !== undefined) throw refuse(`libraries.${strange[0]} must be a path or the text of a library`)
   return {
     poolSize: count('poolSize', poolSize, { usual: 2, least: 1, most: workersMost }),
@@ -59,7 +59,7 @@ function read(options: WorkerPoolOptions): ReadOptions {
   }
 }
 
-/** A copy: nobody changes it later. */
+/** A copy, so that the caller cannot change it later. */
 function readGiven(libraries: unknown): Readonly<Record<string, string>> {
   if (libraries === undefined) return {}
   if (typeof libraries !== 'object' || libraries === null)

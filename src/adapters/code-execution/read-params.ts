@@ -27,7 +27,7 @@ interface Range {
 const timeouts: Range = { name: 'timeoutSeconds', usual: 30, least: 0.001, most: 120 }
 const memories: Range = { name: 'memoryLimitMB', usual: 128, least: 8, most: 512 }
 
-/** A text for what is refused. */
+/** Returns the request, or a text that says why the parameters are refused. */
 export function readParams(params: unknown): ReadParams | string {
   try {
     return read(params)

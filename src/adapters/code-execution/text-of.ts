@@ -1,4 +1,4 @@
-/** The text of any value, hostile or not, as a part of a message. */
+/** The text of any value, even a hostile one, for a message. */
 export function textOf(value: unknown): string {
   try {
     return String(value instanceof Error ? value.message : value).slice(0, 200)

@@ -18,7 +18,7 @@ export interface CodeExecutionParams {
   readonly maxBridgeCalls?: number
   /** Aborting it ends the program; the result is TIMEOUT with the text of the reason. */
   readonly signal?: AbortSignal
-  /** Whose program it is: a worker serves one client only. */
+  /** The client that the program is for. A worker serves only one client. */
   readonly client?: string
 }
 
@@ -50,13 +50,13 @@ export interface WorkerPoolOptions {
   readonly poolSize?: number
   /** The longest queue of programs. Default 100. */
   readonly maxQueueSize?: number
-  /** This many crashes of one slot's workers disable the slot. Default 3. */
+  /** How many crashes of its workers disable a slot. Default 3. */
   readonly maxCrashesPerWorker?: number
-  /** Milliseconds in which crashes are counted together. Default 60 000. */
+  /** The period, in milliseconds, in which crashes are counted together. Default 60 000. */
   readonly crashTimeWindow?: number
-  /** Libraries by name, each a path to a CommonJS file or its text. They are added to the seven. */
+  /** Libraries by name, each a path to a CommonJS file or its text. They are added to the seven default ones. */
   readonly libraries?: Readonly<Record<string, string>>
-  /** Whether `libraries` replaces the seven. Default false. */
+  /** Whether `libraries` replaces the default ones. Default false. */
   readonly replaceLibraries?: boolean
   /** Receives messages about workers that crash, restart and are disabled. Default: none. */
   readonly logger?: { warn(message: string): void; error(message: string): void }
@@ -69,7 +69,7 @@ export interface WorkerPoolOptions {
 export type { SlotEvent }
 
 export interface PoolStats {
-  /** Slots, disabled ones too. */
+  /** All slots, including disabled ones. */
   readonly totalWorkers: number
   /** Slots that can serve. */
   readonly activeWorkers: number

@@ -21,7 +21,7 @@ export class WorkerPool implements AsyncDisposable {
   #closing: Promise<void> | undefined
   readonly #running = new Set<Promise<unknown>>()
 
-  /** Throws INVALID_REQUEST for options that are wrong. */
+  /** Throws INVALID_REQUEST for invalid options. */
   constructor(options: WorkerPoolOptions = {}) {
     this.#options = readOptions(options)
   }
@@ -58,7 +58,7 @@ export class WorkerPool implements AsyncDisposable {
     return execution
   }
 
-  /** Right before, during and after. */
+  /** Correct before `initialize()`, while the pool serves, and after `shutdown()`. */
   getStats(): PoolStats {
     const { total, active, busy } = this.#engine?.isolates.counts ?? { total: 0, active: 0, busy: 0 }
     return {

@@ -1,6 +1,6 @@
 /**
- * The tokens of `lazaret serve`: who may call, for what, and how much. The file holds hashes, never tokens. It is read
- * again when it changes; while it cannot be read, nobody is admitted.
+ * The tokens of `lazaret serve`: who may call, for which purposes, and how much. The file has hashes instead of tokens. It
+ * is read again when it changes; while it cannot be read, nobody is admitted.
  */
 import { closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
 import { z } from 'zod'
@@ -25,7 +25,7 @@ export type TokenGrant = (typeof tokenGrants)[number]
 export interface ApiToken extends TokenEntry {
   readonly scopes: readonly TokenScope[]
   readonly allow: readonly TokenGrant[]
-  /** Pieces of work that it may begin in a minute. */
+  /** Pieces of work that it may begin per minute. */
   readonly perMinute?: number | undefined
   /** Pieces of work at one time. */
   readonly running?: number | undefined
@@ -43,7 +43,7 @@ export interface TokenRecord {
 
 export const tokensMax = 1000
 const fileBytesMax = 1024 * 1024
-/** How soon a revoked token is noticed. */
+/** How often the file is checked for changes. */
 const lookMs = 500
 
 export const tokenName = z.string().regex(/^[\w.@-]{1,64}$/, 'must be 1 to 64 letters, digits and _ . @ -')
@@ -64,7 +64,7 @@ export function parseTokenFile(text: string): TokenRecord[] {
   try {
     document = JSON.parse(text)
   } catch {
-    throw new SyntaxError('it is no JSON')
+    throw new SyntaxError('it is not JSON')
   }
   const parsed = fileSchema.safeParse(document, { error: wording })
   if (!parsed.success) throw new SyntaxError(describeIssues(parsed.error))
@@ -83,12 +83,12 @@ export function toApiToken({ sha256, allow = [], ...rest }: TokenRecord): ApiTok
   return { ...rest, allow, hash: Buffer.from(sha256, 'hex') }
 }
 
-/** Throws a SyntaxError for what must be corrected, and the system's error for a file that cannot be read. */
+/** Throws a SyntaxError that says what to correct, or the system's error for a file that cannot be read. */
 export function readTokenFile(path: string): TokenRecord[] {
   const descriptor = openSync(path, 'r')
   try {
     const facts = fstatSync(descriptor)
-    if (!facts.isFile()) throw new SyntaxError('it is no file')
+    if (!facts.isFile()) throw new SyntaxError('it is not a regular file')
     if ((facts.mode & 0o077) !== 0)
       throw new SyntaxError('it can be read or written by others; keep it yours with chmod 600')
     if (facts.size > fileBytesMax) throw new SyntaxError(`it has more than ${fileBytesMax} bytes`)
@@ -103,9 +103,9 @@ export interface ApiTokensParts {
   readonly warn: (message: string) => void
 }
 
-/** Those that are valid now. */
+/** The tokens that are valid now. */
 export class ApiTokens implements Disposable {
-  /** Called with those that are no longer valid. */
+  /** Called with tokens that are no longer valid. */
   onRevoked: (tokens: readonly ApiToken[]) => void = () => undefined
   readonly #parts: ApiTokensParts
   readonly #path: string | undefined
@@ -117,7 +117,7 @@ export class ApiTokens implements Disposable {
   /** The last warning about an unreadable file. */
   #warned = ''
 
-  /** Those of a file, or the ones that are given. Throws as `readTokenFile` does. */
+  /** Takes the tokens of a file, or a given list. Throws as `readTokenFile` does. */
   constructor(
     source: { readonly path: string } | { readonly tokens: readonly ApiToken[] },
     parts: ApiTokensParts,
@@ -175,7 +175,7 @@ function isSame(one: ApiToken, other: ApiToken): boolean {
   return one.name === other.name && one.hash.equals(other.hash)
 }
 
-/** What changes when a file does. */
+/** A text that changes when the file does. */
 function describeFile(path: string): string {
   const facts = statSync(path, { bigint: true, throwIfNoEntry: false })
   return facts === undefined

@@ -1,4 +1,4 @@
-/** Bodies of HTTP: read whole and bounded, and written no faster than the client takes them. */
+/** Bodies of HTTP messages: read whole within bounds, and written no faster than the client reads. */
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../../core/clock.ts'
@@ -6,14 +6,14 @@ import type { Clock } from '../../core/clock.ts'
 /** Bytes of bodies that are being read or answered: what clients can make the server hold. */
 export interface BodyBounds {
   readonly bodyBytesMax: number
-  /** Of all together. */
+  /** For all bodies together. */
   readonly allBodiesBytesMax: number
 }
 
-/** A client that reads nothing for this long is gone or hostile. */
+/** A client that reads nothing for this long is considered gone or hostile. */
 export const stallMs = 30_000
 
-/** HTTP's status for a body that is not read. */
+/** The HTTP status with which a body is refused. */
 export class BodyRefused extends Error {
   readonly status: number
 
@@ -67,7 +67,7 @@ export async function writeResponse(response: Response, target: ServerResponse, 
   try {
     if (response.body !== null) await pass(response.body, target, clock)
   } catch {
-    // The client sees a truncated body, which is the truth.
+    // The client must notice that the body is truncated.
     target.destroy()
   }
   target.end()
@@ -88,7 +88,7 @@ async function pass(body: ReadableStream<Uint8Array>, target: ServerResponse, cl
   }
 }
 
-/** Resolves when the client has taken what was written, or is gone: one that takes nothing is cut off. */
+/** Resolves when the client has read what was written, or is gone. A client that stops reading is disconnected. */
 export async function whenDrained(target: ServerResponse, clock: Clock): Promise<void> {
   if (!target.writableNeedDrain || target.destroyed) return
   const gone = new AbortController()
@@ -98,7 +98,7 @@ export async function whenDrained(target: ServerResponse, clock: Clock): Promise
   try {
     await once(target, 'drain', { signal: gone.signal })
   } catch {
-    // Gone.
+    // The client is gone.
   } finally {
     cancel()
     target.off('close', close)

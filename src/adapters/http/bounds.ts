@@ -1,10 +1,10 @@
 /**
- * Every bound of the HTTP server once: its name, what it is by default, and what an operator may set with `--bound`.
+ * All bounds of the HTTP server: their names, their defaults, and what an operator may set with `--bound`.
  */
 import type { BodyBounds } from './body.ts'
 
 export interface HttpBounds extends BodyBounds {
-  /** Of one request's headers, all together. */
+  /** All headers of one request together. */
   readonly headerBytesMax: number
   /** The time in which they must arrive. */
   readonly headersMs: number
@@ -13,14 +13,14 @@ export interface HttpBounds extends BodyBounds {
   /** Between two requests of one connection. */
   readonly idleMs: number
   readonly connectionsMax: number
-  /** Of one address. */
+  /** Connections from one address. */
   readonly connectionsPerAddressMax: number
   /** Runs, commands and uploads of one token at one time, unless its entry says `running`. */
   readonly runningPerTokenMax: number
   readonly sandboxesPerTokenMax: number
 }
 
-/** What a timer of the host can hold, and one buffer nearly. */
+/** The longest delay of a timer, and about the size of the largest buffer. */
 export const boundMost = 2 ** 31 - 1
 
 const MiB = 1024 * 1024

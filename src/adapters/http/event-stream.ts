@@ -1,4 +1,4 @@
-/** Server-sent events, no faster than the client takes them: a slow reader makes its own guest wait. */
+/** Server-sent events, no faster than the client reads: a slow reader makes its own guest wait. */
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../core/clock.ts'
 import { whenDrained } from './body.ts'
@@ -19,7 +19,7 @@ export class EventStream implements Disposable {
     this.#headers = headers
   }
 
-  /** Whether the reply is one of events; one of bytes is never continued as events. */
+  /** Whether the reply has begun as a stream of events. A reply of bytes is never continued as events. */
   get hasBegun(): boolean {
     return this.#hasBegun
   }

@@ -94,7 +94,7 @@ export class ApiExchange implements Disposable {
     }
   }
 
-  /** The whole reply. Resolves when it was taken, or the client is gone. */
+  /** Sends the whole reply. Resolves when the client has read it, or is gone. */
   async reply(
     status: number,
     document?: unknown,
@@ -122,7 +122,7 @@ export class ApiExchange implements Disposable {
   }
 }
 
-/** So that a slow reader does not increase the buffered bytes. */
+/** Splits a body, so that little of it is buffered for a slow reader. */
 function* piecesOf(body: Buffer | undefined): Generator<Buffer> {
   if (body === undefined) return
   for (let at = 0; at < body.length; at += pieceBytes) yield body.subarray(at, at + pieceBytes)

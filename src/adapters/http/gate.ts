@@ -1,6 +1,6 @@
 /**
- * Decides which requests are admitted. Nothing of a request is read or run before its host, origin and token were
- * checked.
+ * Decides which requests are admitted. No body is read and nothing runs before the host, the origin and the token of a
+ * request are checked.
  *
  * Stops: web pages that call the server by its address, by a name that resolves to it (DNS rebinding) or with a form.
  * Does not stop: anyone with a token.
@@ -11,7 +11,7 @@ import type { ApiToken, ApiTokens, TokenScope } from './api-tokens.ts'
 import { isFromAllowed } from './browsers/cors.ts'
 
 /**
- * Throws ACCESS_DENIED for a request that names another host: from a page whose own name resolves to this machine.
+ * Throws ACCESS_DENIED for a request that names another host: it comes from a page whose own name resolves to this machine.
  */
 export function requireOwnName({ headersDistinct }: IncomingMessage, names: readonly string[]): string {
   const hosts = headersDistinct['host'] ?? []

@@ -11,7 +11,7 @@ import type { SandboxOptions } from '../../sandbox/types.ts'
 import type { ApiToken } from './api-tokens.ts'
 
 export interface HeldSandbox {
-  /** As its token knows it. */
+  /** The name by which its token knows it. */
   readonly id: string
   readonly sandbox: Sandbox
   readonly token: ApiToken
@@ -20,7 +20,7 @@ export interface HeldSandbox {
 export interface HeldSandboxesParts {
   readonly lazaret: Lazaret
   readonly clock: Clock
-  /** Of one token. */
+  /** Sandboxes of one token at one time. */
   readonly most: number
   /** False for a token that was revoked after its request had begun. */
   readonly isValid: (token: ApiToken) => boolean
@@ -30,7 +30,7 @@ export interface HeldSandboxesParts {
 export class HeldSandboxes {
   readonly #parts: HeldSandboxesParts
   readonly #held = new Map<string, HeldSandbox>()
-  /** Those that are being made. */
+  /** Sandboxes that are being created. */
   readonly #starting = new Map<string, ApiToken>()
 
   constructor(parts: HeldSandboxesParts) {
@@ -85,7 +85,7 @@ export class HeldSandboxes {
     return [...this.#held.values()].filter(({ token: { hash } }) => hash.equals(token.hash))
   }
 
-  /** Of a token that is no longer valid. */
+  /** Ends the sandboxes of a token that is no longer valid. */
   endOf(token: ApiToken): void {
     for (const held of this.list(token)) this.#end(held)
   }

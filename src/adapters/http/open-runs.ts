@@ -92,7 +92,7 @@ export class OpenRun implements Disposable {
 export class OpenRuns {
   readonly #runs = new Map<string, { readonly run: OpenRun; readonly token: ApiToken }>()
 
-  /** Until it is disposed it is found. Throws INVALID_REQUEST where the token has another one of this id. */
+  /** It is found until it is disposed. Throws INVALID_REQUEST if the token has another run with this id. */
   open(token: ApiToken, id: string): OpenRun {
     const key = keyOf(token, id)
     if (this.#runs.has(key))

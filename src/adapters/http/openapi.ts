@@ -66,7 +66,7 @@ function refTo(name: SchemaName): { readonly schema: object } {
   return { schema: { $ref: `#/components/schemas/${name}` } }
 }
 
-/** What JSON Schema cannot say, the engine still checks. */
+/** The engine also checks what JSON Schema cannot express. */
 function toJsonSchema(schema: z.ZodType): object {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { unrepresentable: 'any', io: 'input' })
   return rest

@@ -1,4 +1,4 @@
-/** An error as RFC 9457 has it. Status, text and hint are those of the one table of errors. */
+/** An error as a problem document of RFC 9457. Status, text and hint come from the table of errors. */
 import { errorTable, LazaretError } from '../../core/errors/errors.ts'
 import { BodyRefused } from './body.ts'
 
@@ -11,7 +11,7 @@ export interface Problem {
 export function toProblem(error: LazaretError, requestId: string): Problem {
   const { code, kind, message, hint, retryable, retryAfterMs, findings } = error.toJSON()
   const { httpStatus: status, message: title } = errorTable[code]
-  // Also where nobody knows when: a client that asks again at once makes it worse.
+  // Even if the time is unknown, because a client that retries at once makes things worse.
   const waits = status === 429 || status === 503
   return {
     status,

@@ -6,7 +6,7 @@ import type { ApiToken } from './api-tokens.ts'
 
 export class Quotas {
   readonly #running = new Map<string, number>()
-  /** One for each rate, which knows tokens by name. */
+  /** One limiter for each rate; within it, the keys are names of tokens. */
   readonly #limiters = new Map<number, RateLimiter>()
   readonly #clock: Clock
   readonly #runningMax: number
@@ -16,7 +16,7 @@ export class Quotas {
     this.#runningMax = runningMax
   }
 
-  /** Until it is disposed, one piece of work of the token is running. Throws RATE_LIMITED or CLIENT_QUEUE_FULL. */
+  /** Counts as one running piece of work until it is disposed. Throws RATE_LIMITED or CLIENT_QUEUE_FULL. */
   begin({ name, perMinute, running = this.#runningMax }: ApiToken): Disposable {
     const count = this.#running.get(name) ?? 0
     if (count >= running)

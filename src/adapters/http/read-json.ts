@@ -6,7 +6,7 @@ import { loopTurns } from '../../runtimes/channel/loop-turns.ts'
 import { measureMessage } from '../../runtimes/channel/message-cost.ts'
 import { BodyRefused } from './body.ts'
 
-/** Each of them alone takes some ten milliseconds of the event loop at a time. docs/operate/mcp.md has them too. */
+/** A message at any one of these bounds blocks the event loop for some ten milliseconds. See docs/operate/mcp.md. */
 export const messageMost = { containers: 30_000, keys: 10_000, members: 200_000 } as const
 
 /** `undefined` for invalid JSON: the handler answers in the terms of its protocol. Throws BodyRefused. */

@@ -1,6 +1,6 @@
 /**
- * What goes over the wire, as schemas. Requests are those of the engine, except for fields with another form in JSON.
- * Replies are complete here, and the tests of the API check every reply against them.
+ * Schemas of requests and replies. Requests have the engine's schemas, except for fields with another form in JSON. The
+ * schemas of replies are complete, and the tests of the API check every reply against them.
  */
 import { z } from 'zod'
 import { errorTable } from '../../core/errors/errors.ts'

@@ -41,7 +41,7 @@ export interface ApiDoor {
   readonly clock?: Clock
 }
 
-/** Its disposal ends it and all running work. */
+/** Disposing it ends the server and all running work. */
 export interface ApiService extends AsyncDisposable {
   readonly url: string
   /** Takes no new work, and resolves when running work has ended or `graceMs` have passed. */
@@ -68,7 +68,7 @@ export async function serveApi(door: ApiDoor): Promise<ApiService> {
     requestTimeout: requestMs,
     keepAliveTimeout: bounds.idleMs,
     connectionsCheckingInterval: lateMs,
-    // Older versions of Node do not ask. There a request for HTTP/2 is refused instead of being answered in HTTP/1.1.
+    // Older versions of Node ignore this, and refuse an upgrade to HTTP/2 instead of answering in HTTP/1.1.
     shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
   }
   const { tls } = door
@@ -82,7 +82,7 @@ export async function serveApi(door: ApiDoor): Promise<ApiService> {
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
     requests.terminals.open({ request, socket, head }),
   )
-  // A client that waits for permission to send its body (100-continue) gets it only past the gate.
+  // A client that waits for permission to send its body (100-continue) gets it only after the gate has admitted it.
   server.on('checkContinue', answer)
   server.on('clientError', refuseGarbage)
   server.maxConnections = bounds.connectionsMax
@@ -93,7 +93,7 @@ export async function serveApi(door: ApiDoor): Promise<ApiService> {
     drain: (graceMs) => requests.drain(graceMs),
     async [Symbol.asyncDispose]() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-      // A slow reader does not read on.
+      // Some clients never read their reply to the end.
       const cancel = clock.after(farewellMs, () => server.closeAllConnections())
       await requests.end()
       cancel()
@@ -261,7 +261,7 @@ function refuse({ id, request, response }: Omit<Arrival, 'signal'>, error: Lazar
     .end(`${JSON.stringify(body)}\n`)
 }
 
-/** A client may name its request, to find it again. */
+/** A client may name its request, to refer to it later. */
 function requestIdOf({ headers }: IncomingMessage): string | undefined {
   const id = headers['x-request-id']
   return typeof id === 'string' && /^[\w.-]{8,64}$/.test(id) ? id : undefined

@@ -12,7 +12,7 @@ export type Server = HttpServer | HttpsServer
 export type Place = { readonly host: string; readonly port: number } | { readonly path: string }
 
 interface Refusal {
-  /** HTTP has statuses for these that no other entry point needs. */
+  /** A status of HTTP that the table of errors does not have. */
   readonly status: string
   readonly code: ErrorCode
   readonly detail: string
@@ -36,7 +36,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
   },
 }
 
-/** Invalid, too large or too slow HTTP. */
+/** Answers invalid, too large or too slow HTTP. */
 export function refuseGarbage(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
@@ -93,7 +93,7 @@ function listenOnce(server: Server, place: Place): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
   void promise.then(() => server.off('error', reject)).catch(() => undefined)
-  // Everyone who may write to a socket may connect to it, so its mode must be right from the start.
+  // Whoever may write to a socket may connect to it, so its mode must be right from the start.
   const mask = process.umask(0o177)
   try {
     server.listen(place, resolve)

@@ -15,8 +15,8 @@ export interface BytesHead {
 }
 
 /**
- * No faster than the client reads. A failure before the first byte is a problem document; a later one closes the
- * connection.
+ * Streams no faster than the client reads. A failure before the first byte is answered with a problem document; a later
+ * one closes the connection.
  */
 export async function streamBytes(
   { response, clock, id }: BytesTarget,
@@ -28,7 +28,7 @@ export async function streamBytes(
   response.writeHead(status, {
     'x-request-id': id,
     'cache-control': 'no-store',
-    // A guest wrote it: no browser may render it as a page.
+    // The content comes from a guest, so no browser may render it as a page.
     'content-type': 'application/octet-stream',
     'content-disposition': 'attachment',
     'x-content-type-options': 'nosniff',

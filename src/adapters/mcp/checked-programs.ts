@@ -1,4 +1,4 @@
-/** Programs of clients, validated as the operator wants: after they have been admitted, and before they run. */
+/** Programs of clients, validated as the operator has configured: after they are admitted, and before they run. */
 import type { RunRequest } from '../../core/request.ts'
 import type { RunResult } from '../../core/result.ts'
 import type { Validation, ValidationMode } from '../../core/validation.ts'

@@ -1,4 +1,4 @@
-/** What a model gets from a run: the result as data, the same as a compact text, and its pictures. Pure. */
+/** What a model gets from a run: the result as data, again as a compact text, and its pictures. Pure. */
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { LazaretError } from '../../core/errors/errors.ts'
 import { type GuestError, type Outcome, sayOutcome } from '../../core/outcome.ts'
@@ -10,12 +10,12 @@ import { toPlainJson } from '../actor/plain-json.ts'
 import { fitsJson } from './fits-json.ts'
 import type { Execution, ExecutionError } from './tool-schemas.ts'
 
-/** Characters of each stream and of the value as data: some clients hand all of it to their model. */
+/** Characters of each stream and of the value as data: some clients pass all data to their model. */
 const dataLengthMax = 40_000
 /** Characters of the text: some 8,000 tokens. */
 const textLengthMax = 30_000
 const messageLengthMax = 4000
-/** What a message of a few megabytes holds; clients refuse larger ones. */
+/** As many as fit into a message of a few megabytes; clients refuse larger ones. */
 const picturesMax = 8
 const pictureLengthMax = 4 * 1024 * 1024
 
@@ -51,7 +51,7 @@ export function describeResult(result: RunResult, validation?: Validation): Call
   }
 }
 
-/** A refusal or a fault of Lazaret: nothing has run, or nobody knows how it ended. */
+/** A refusal or a fault of Lazaret: nothing has run, or it is unknown how the run ended. */
 export function describeError(error: LazaretError): CallToolResult {
   const { kind, code, message, hint, retryAfterMs, findings = [] } = error
   const data: Execution = {
@@ -68,7 +68,7 @@ export function describeError(error: LazaretError): CallToolResult {
   return { content: [{ type: 'text', text }], structuredContent: { ...data }, isError: true }
 }
 
-/** What was found in a program that was read and not run. */
+/** The findings in a program that was validated and not run. */
 export function describeValidation({ isSafe, riskLevel, findings }: Validation): CallToolResult {
   const lines = [riskLevel, ...findings.slice(0, findingsInText).map(sayFinding)]
   if (findings.length > findingsInText) lines.push(`${findings.length - findingsInText} more.`)
@@ -98,7 +98,7 @@ function sayFinding({ rule, message, line }: Finding): string {
   return `line ${line}, ${rule}: ${message}`
 }
 
-/** As plain JSON; left out if it is too long to be passed on. */
+/** The value as plain JSON; left out if it is too long. */
 function plainValue(result: RunResult, clipped: Set<string>): unknown {
   if (result.valueTagged === undefined) return undefined
   const value = toPlainJson(result.valueTagged)
@@ -107,7 +107,7 @@ function plainValue(result: RunResult, clipped: Set<string>): unknown {
   return undefined
 }
 
-/** `undefined` when the program did what it should. */
+/** `undefined` if the program succeeded. */
 function describeFailure(outcome: Outcome, stderr: string): ExecutionError | undefined {
   if (outcome.kind === 'completed' && outcome.exitCode === 0) return undefined
   if (outcome.kind === 'failed' || outcome.kind === 'syntax-error')
@@ -124,13 +124,13 @@ function describeGuestError(
     message: clipEnd(message, messageLengthMax),
     ...(line !== undefined && { line }),
     ...(column !== undefined && { column }),
-    // Most runtimes print it, and one time is enough.
+    // Most runtimes print it themselves, and once is enough.
     ...(stack !== '' &&
       !isPrinted(stack.trim(), stderr) && { stack: clipText(stack, messageLengthMax).text }),
   }
 }
 
-/** The first ones, as many as one message may hold. */
+/** The first ones that fit into one message. */
 function fitImages(images: readonly ResultImage[], clipped: Set<string>): ResultImage[] {
   const fitting: ResultImage[] = []
   let length = 0

@@ -1,11 +1,11 @@
 /** Whether a value's JSON is at most this long. Pure. */
 
-/** What is far too long is not written: escapes for sixteen megabytes take the event loop a fifth of a second. */
+/** A text that is far too long is not serialized: escaping sixteen megabytes blocks the event loop for 200 ms. */
 export function fitsJson(value: unknown, lengthMax: number): boolean {
   return lengthLeft(value, lengthMax) >= 0 && JSON.stringify(value).length <= lengthMax
 }
 
-/** What is left when each text has its own length and each value one character; it has more. Below zero, no further. */
+/** A lower bound of the length, subtracted from the maximum: each text at its own length, other values at 1. Stops below 0. */
 function lengthLeft(value: unknown, lengthMax: number): number {
   if (typeof value === 'string') return lengthMax - value.length
   let left = lengthMax - 1

@@ -1,6 +1,6 @@
 /**
- * Running calls of older clients. Before 2026-07-28 a call over HTTP is cancelled by a separate message, in a separate
- * request; a session is no more than the name under which the two find each other.
+ * Running calls of older clients. In protocol revisions before 2026-07-28 a call over HTTP is cancelled by a message in a
+ * separate request. A session is only the name that connects the two.
  */
 import type { RequestId } from '@modelcontextprotocol/server'
 import type { CallEnd } from './tool-server.ts'
@@ -8,7 +8,7 @@ import type { CallEnd } from './tool-server.ts'
 export class OpenCalls {
   readonly #sessions = new Map<string, Map<RequestId, AbortController>>()
 
-  /** Until it is disposed, `cancel` with the same names aborts its signal. */
+  /** Until it is disposed, `cancel` with the same session and id aborts its signal. */
   open(session: string, id: RequestId): CallEnd {
     const calls = this.#sessions.get(session) ?? new Map<RequestId, AbortController>()
     this.#sessions.set(session, calls)
@@ -17,7 +17,7 @@ export class OpenCalls {
     return {
       signal: controller.signal,
       [Symbol.dispose]: () => {
-        // Another call may have the same id by now, if the client takes no care.
+        // A careless client may have reused the id for another call.
         if (calls.get(id) === controller) calls.delete(id)
         if (calls.size === 0 && this.#sessions.get(session) === calls) this.#sessions.delete(session)
       },

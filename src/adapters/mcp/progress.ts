@@ -1,7 +1,7 @@
-/** What a program prints, on its way to the client while it runs: a few messages a second, however often it writes. */
+/** Sends a program's output to the client while it runs: a few messages per second, however often the program writes. */
 import type { Clock } from '../../core/clock.ts'
 
-/** Between two messages. A person sees text move, and a program that writes single letters costs no more than others. */
+/** Between two messages. Text still appears fluently, and a program that writes single letters costs no more than others. */
 const intervalMs = 50
 /** This much output is sent at once, without waiting for the interval. */
 const heldLengthMax = 64 * 1024
@@ -12,7 +12,7 @@ export class Progress {
   readonly #send: SendProgress
   readonly #clock: Clock
   #held = ''
-  /** The number of characters sent. The protocol wants a number that only grows. */
+  /** The number of characters sent, because the protocol requires a number that increases. */
   #length = 0
   #sentAt = -intervalMs
   #sending: Promise<void> = Promise.resolve()
@@ -23,7 +23,7 @@ export class Progress {
     this.#clock = clock
   }
 
-  /** Resolves when the client has room for more: until then the program waits. */
+  /** Resolves when the client can take more; until then the program waits. */
   async push(text: string): Promise<void> {
     this.#held += text
     if (this.#held.length >= heldLengthMax) return this.#flush()
@@ -46,7 +46,7 @@ export class Progress {
     this.#length += message.length
     const progress = this.#length
     this.#sentAt = this.#clock.now()
-    // A client that has gone hears nothing more; its run is ended by the signal.
+    // If the client is gone, the signal ends its run.
     this.#sending = this.#sending.then(() => this.#send(progress, message)).catch(() => undefined)
     return this.#sending
   }

@@ -1,9 +1,9 @@
 /**
- * The server of many clients, over HTTP on this machine alone. What comes in is a stranger's until it is past the gate:
- * the right path, a `Host` and an `Origin` of this machine, and a token where tokens are asked for.
+ * The server for many clients, over HTTP and only on this machine. A request must have the right path, a `Host` and an
+ * `Origin` of this machine, and a token if the server requires tokens.
  *
- * Stops: pages of a browser on this machine that reach for it by its address, by a name that they point at it (DNS
- * rebinding) or with a form. Does not stop: other users of the machine, unless tokens are asked for.
+ * Stops: web pages in a browser on this machine that call the server by its address, by a name that resolves to it (DNS
+ * rebinding) or with a form. Does not stop: other users of the machine, unless it requires tokens.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -26,22 +26,22 @@ export const loopback = '127.0.0.1'
 const path = '/mcp'
 const bodyBounds = { bodyBytesMax: 8 * 1024 * 1024, allBodiesBytesMax: 64 * 1024 * 1024 }
 const connectionsMax = 512
-/** A request has to arrive in this time, and its headers in the next: whoever sends slowly holds no connection. */
+/** A request has to arrive within this time, and its headers within `headersMs`, so that slow senders hold no connection. */
 const requestMs = 30_000
 const headersMs = 10_000
 /**
- * How often Node looks for those that are late: on its own twice a minute, so that they have up to twice the time.
+ * How often Node looks for late requests. Its default is twice a minute, which would give them up to twice the time.
  */
 const lateMs = 1000
 /** Messages of one body; newer clients send one. */
 const batchLengthMax = 32
 const subscriptionsMax = 64
-/** The protocol's name for a session; ours are names of cancellations and no more. */
+/** The protocol's header for a session. Here a session only serves to cancel calls. */
 const sessionHeader = 'mcp-session-id'
 
 export interface HttpDoor {
   readonly host: ToolHost
-  /** 0 takes any that is free. */
+  /** 0 takes any free port. */
   readonly port: number
   /** Without tokens, every user of this machine may connect. */
   readonly tokens?: readonly TokenEntry[]
@@ -84,7 +84,7 @@ function listen(server: Server, port: number): Promise<void> {
   return promise
 }
 
-/** What a request carries to the server that is made for it. */
+/** A request with its caller, for the server that is created for it. */
 interface Exchange extends Caller {
   readonly closed: AbortController
 }
@@ -121,7 +121,7 @@ class Exchanges {
     }
   }
 
-  /** Ends every call, and resolves when the handler holds nothing any more. */
+  /** Ends every call, and resolves when all of them have ended. */
   async end(): Promise<void> {
     for (const controller of this.#open) controller.abort()
     await this.#handler.close()
@@ -225,7 +225,7 @@ class Refusal {
   }
 }
 
-/** In the protocol's shape, for clients that show it. The rest of the body is not awaited. */
+/** Answers in the protocol's format, for clients that show errors. The rest of the body is not awaited. */
 function refuse(
   response: ServerResponse,
   { status, message, headers = {} }: Partial<Refusal> & { status: number },
@@ -240,7 +240,7 @@ function refuse(
     .end(body)
 }
 
-/** The names of two clients cannot be confused, whatever they send. */
+/** Includes the client, so that sessions of two clients never collide, whatever they send. */
 function sessionOf({ headers }: IncomingMessage, client: string): string | undefined {
   const session = headers[sessionHeader]
   return typeof session === 'string' ? `${client} ${session}` : undefined

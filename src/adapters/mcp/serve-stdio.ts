@@ -1,20 +1,20 @@
-/** The server of one client: its parent, at the other end of standard input and output. */
+/** The server for one client: the parent process, over standard input and output. */
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { createToolServer, type ToolHost } from './tool-server.ts'
 
-/** One message: as much as the largest code and input that fit. */
+/** Room for a message with the largest code and input. */
 const messageBytesMax = 20 * 1024 * 1024
-/** What may wait for a client that does not read; then its next messages are not read either. */
+/** If more output waits for a client that does not read, its next messages are not read either. */
 const waitingBytesMax = 8 * 1024 * 1024
 
-/** Resolves when the client has gone or the signal aborts; its calls have been cancelled then. */
+/** Resolves when the client is gone or the signal aborts, after its calls are cancelled. */
 export async function serveOverStdio(host: ToolHost, signal: AbortSignal): Promise<void> {
   const transport = new WatchedTransport(Readable.from(readLines(host.warn, signal), { objectMode: false }))
   const handle = serveStdio(() => createToolServer(host, { client: 'stdio', room: () => hasRoom(signal) }), {
     transport,
-    onerror: (error) => host.warn(`the client sent what is no message: ${error.message}`),
+    onerror: (error) => host.warn(`the client sent an invalid message: ${error.message}`),
   })
   const close = (): void => void handle.close()
   signal.addEventListener('abort', close, { once: true })
@@ -29,11 +29,11 @@ class WatchedTransport extends StdioServerTransport {
   readonly isClosed = this.#closed.promise
 
   constructor(input: Readable) {
-    // With the lines that come in the same piece as its end.
+    // Room for a message and the lines that arrive in the same piece as its end.
     super(input, process.stdout, { maxBufferSize: 2 * messageBytesMax })
   }
 
-  /** Called at the end of the input too. */
+  /** Also called at the end of the input. */
   override async close(): Promise<void> {
     await super.close()
     this.#closed.resolve()

@@ -1,4 +1,4 @@
-/** What the tool takes and gives, as clients see it, and what a model has to know to use it. */
+/** The schemas of the tools' arguments and results, and their descriptions for models. */
 import { z } from 'zod'
 import type { Limits } from '../../core/limits.ts'
 import type { Outcome } from '../../core/outcome.ts'
@@ -59,9 +59,9 @@ export const outputSchema = z.object({
   stdout: z.string(),
   stderr: z.string(),
   value: z.unknown().optional().describe('The value of the last expression, as JSON.'),
-  error: errorSchema.optional().describe('Present unless the program ended well.'),
+  error: errorSchema.optional().describe('Present unless the program succeeded.'),
   durationMs: z.number(),
-  truncated: z.array(z.string()).describe('What is not complete.'),
+  truncated: z.array(z.string()).describe('The fields that are incomplete.'),
   validation: z
     .object({ riskLevel: z.enum(['medium', 'high']), findings: findingsSchema })
     .optional()

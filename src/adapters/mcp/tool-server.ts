@@ -1,4 +1,4 @@
-/** One server of the protocol, for one connection or one request: the tools, and who calls them. */
+/** A server of the protocol for one connection or one request: its tools and its caller. */
 import { McpServer } from '@modelcontextprotocol/server'
 import type { CallToolResult, RequestId, ServerContext } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
@@ -17,11 +17,11 @@ import * as tools from './tool-schemas.ts'
 /** What all connections share. */
 export interface ToolHost {
   readonly lazaret: Lazaret
-  /** Reads programs, and runs them after that. Without one there is no tool that validates. */
+  /** Validates programs before it runs them. If undefined, there is no tool for validation. */
   readonly programs?: CheckedPrograms
-  /** What clients have between their calls. Without it there are no tools of sandboxes. */
+  /** The clients' sandboxes. If undefined, there are no tools for sandboxes. */
   readonly sandboxes?: ClientSandboxes
-  /** The limits of a run that names none. */
+  /** The limits of a run that sets none. */
   readonly limits: Limits
   readonly version: string
   /** Gets errors that cannot be sent to a client. */
@@ -33,9 +33,9 @@ export interface ToolHost {
 export interface Caller {
   /** For rate limits, audit and fairness. */
   readonly client: string
-  /** What ends this call besides the protocol's own cancellation. */
+  /** Another way to cancel this call, besides the protocol's own. */
   readonly follow?: (id: RequestId) => CallEnd
-  /** Resolves when what was sent has left for the client. */
+  /** Resolves when the bytes sent so far are on their way to the client. */
   readonly room?: () => Promise<void>
 }
 
@@ -55,7 +55,7 @@ export function createToolServer(host: ToolHost, caller: Caller): McpServer {
       description: tools.describeTool(host.limits),
       inputSchema: tools.inputSchema,
       outputSchema: tools.outputSchema,
-      // What a program does stays in its cell, which goes with it; there is no network.
+      // A program's effects stay in its cell, which ends with it; there is no network.
       annotations: {
         readOnlyHint: false,
         destructiveHint: false,
@@ -144,7 +144,7 @@ async function validate(
   try {
     return describeValidation(await host.programs.validate(args.code, args.language, asking))
   } catch (error) {
-    // The data of a refusal would be no validation.
+    // Without data, because those of a refusal do not match the schema of a validation.
     const { content } = describeError(refusalOf(error, host))
     return { content, isError: true }
   }
@@ -159,14 +159,14 @@ function anyOf(signal: AbortSignal, end: CallEnd | undefined): AbortSignal {
   return end === undefined ? signal : AbortSignal.any([signal, end.signal])
 }
 
-/** Reports to the operator what no client can be told. */
+/** Reports to the operator errors whose details clients may not see. */
 function refusalOf(error: unknown, { warn }: ToolHost): LazaretError {
   if (error instanceof LazaretError) return error
   warn(`a call failed: ${String(error)}`)
   return new LazaretError('CELL_FAILED')
 }
 
-/** Names of the protocol's own clients are numbers. Each notification repeats it, however long it is. */
+/** Common clients use numbers. Every notification repeats the token, so its length is bounded. */
 const progressTokenLengthMax = 256
 
 /** Only for a client that requested progress. */

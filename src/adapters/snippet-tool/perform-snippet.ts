@@ -53,11 +53,11 @@ function describe(
     case 'out-of-memory':
       return failure('MEMORY_LIMIT', `memory exceeded ${usualVm.memoryBytes / 1024 / 1024} MiB`)
     case 'cancelled':
-      throw new Error('A snippet was cancelled, and nobody had asked for it.')
+      throw new Error('A snippet was cancelled without a request to do so.')
   }
 }
 
-/** The engine's own messages about features that are missing on purpose do not help the program's author. */
+/** Explains features that are missing on purpose: the engine's own messages do not help the program's author. */
 function hintFor({ phase, error }: Failed, source: string): string {
   const isCall = error.name === 'TypeError' && error.message === 'not a function'
   const isAbout = phase === 'syntax' ? /\bawait\b/ : isCall ? /\basync\b/ : undefined

@@ -9,7 +9,7 @@ import { governJob } from './govern-job.ts'
 import { performSnippet } from './perform-snippet.ts'
 import type { SnippetRequest, SnippetResult } from './snippet-types.ts'
 
-/** As that of a run. */
+/** The same bound as for runs. */
 const clientLengthMax = 256
 
 let threads: Threads | undefined
@@ -30,8 +30,8 @@ export interface SnippetOptions {
  *
  * @returns What it emitted, or how it failed: it never rejects because of the program or the request.
  * @throws {LazaretError} INVALID_REQUEST for wrong options; NOT_ADMITTED where a Lazaret of this process has an `admit`
- * that refuses it; RUNTIME_UNAVAILABLE on a Node that is too old; QUEUE_FULL when a thousand others wait; WORKER_LOST
- * when no thread can be started. The signal's reason when that is aborted.
+ * that refuses it; RUNTIME_UNAVAILABLE if Node is too old; QUEUE_FULL if a thousand others wait; WORKER_LOST if no thread
+ * can be started. The signal's reason if it is aborted.
  * @example
  * ```ts
  * const { output } = await runSnippet({ source: 'emit(read_input().toUpperCase())', input: 'hello' })

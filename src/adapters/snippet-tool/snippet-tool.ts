@@ -12,7 +12,7 @@ export interface SnippetSchema {
 }
 
 export interface SnippetTool {
-  /** As model APIs accept it: letters, digits, underscores and dashes. */
+  /** In the form that model APIs accept: letters, digits, underscores and dashes. */
   readonly name: 'run_snippet'
   /** The name of the command in catalogues of tools. */
   readonly id: 'code.sandbox.js.run'
@@ -83,7 +83,8 @@ export const snippetTool: SnippetTool = {
 }
 
 /**
- * Over whatever the request says. Nothing of it is read here: a getter may throw, and that is for the parser to answer.
+ * Overrides the request's own choice. Nothing of the request is read here: its getters may throw, and the parser reports
+ * that.
  */
 function withFixed(request: unknown): unknown {
   if (typeof request !== 'object' || request === null) return request

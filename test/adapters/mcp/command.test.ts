@@ -66,7 +66,7 @@ test('standard output carries the protocol alone, whatever comes in and whatever
   assert.deepEqual(byId.get(1)?.result?.isError, undefined)
   assert.equal(byId.get(2)?.result?.isError, true)
   assert.ok(byId.get(3)?.error)
-  assert.match(await said, /^(lazaret: the client sent what is no message: .*\n)+$/)
+  assert.match(await said, /^(lazaret: the client sent an invalid message: .*\n)+$/)
 })
 
 test('a message without end closes the connection', async () => {

@@ -7,9 +7,9 @@ import { UsageError } from '../options/usage-error.ts'
 const template = new URL('../../../../profiles/apparmor/lazaret-cell', import.meta.url)
 const placeholder = '/path/to/node_modules/lazaret/native/bin/cell-linux-x64'
 
-/** AppArmor compares with the path behind all links, as package managers make them. */
+/** AppArmor compares real paths, and package managers install packages behind links. */
 export function appArmorProfile(path = realpathSync(launcherPath())): string {
-  // Quotes allow blanks; what is left are the signs of patterns, of escapes and of variables.
+  // Within quotes, only the characters of patterns, escapes and variables are a problem.
   if (/["\\?*[\]{}^@\n]/.test(path)) {
     throw new UsageError(
       `The launcher's path has characters that are special in AppArmor: ${path}.`,

@@ -51,9 +51,13 @@ async function verifyFile(file: string, { key, includes, json }: AuditFlags): Pr
 function describe(verification: AuditVerification): string {
   const { isIntact, records, torn, isUnfinished, lost, signatures, problems, end } = verification
   const notes = [
-    ...(torn > 0 ? [`${torn} unfinished before a record that says so: a crash while it was written`] : []),
-    ...(isUnfinished ? ['the last line is unfinished: a crash, or a process that writes now'] : []),
-    ...(lost > 0 ? [`${lost} records were lost while the log could not be written, as it says itself`] : []),
+    ...(torn > 0
+      ? [`${torn} unfinished records, each followed by a record that says so: a crash while it was written`]
+      : []),
+    ...(isUnfinished ? ['the last line is unfinished: a crash, or a process that is still writing it'] : []),
+    ...(lost > 0
+      ? [`${lost} records were lost while the log could not be written, according to the log itself`]
+      : []),
     ...(signatures > 0 ? [`${signatures} signatures checked`] : []),
     ...problems.map(({ line, what }) => `line ${line}: ${what}`),
   ]

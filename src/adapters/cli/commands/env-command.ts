@@ -48,7 +48,7 @@ export function addEnvCommand(program: Command, context: CommandContext): void {
   named(addCreateOptions(on('create <name>', 'install packages and give them a name')), async (name, flags) =>
     build(name, { flags, context, spec: await readEnvironmentSpec(flags) }),
   )
-  const update = on('update <name>', 'install the packages of an environment again, in new versions')
+  const update = on('update <name>', 'install the packages of an environment again, in their newest versions')
   named(update.option('--verbose', 'print the output of the installers'), (name, flags) =>
     build(name, { flags, context }),
   )

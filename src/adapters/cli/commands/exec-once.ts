@@ -104,7 +104,7 @@ async function perform(exec: ExecOnce, limits: Limits, output: GuestOutput): Pro
   return { result, collected, lowered }
 }
 
-/** Uses a stream, which belongs to no session: in a session, a shell that kills itself would be an error. */
+/** Streams the command outside of any session, because in a session a shell that kills itself is an error. */
 async function runToItsEnd(sandbox: Sandbox, command: string, options: ExecOptions): Promise<ExecResult> {
   for await (const event of sandbox.execStream(command, options)) {
     if (event.type === 'complete') return event.result

@@ -16,7 +16,7 @@ import { describeSystemError } from '../output/system-error.ts'
 import { UsageError } from '../options/usage-error.ts'
 
 const defaultPort = 7391
-/** A thousand tokens with their names. */
+/** Enough for a thousand tokens with their names. */
 const tokenFileBytesMax = 1024 * 1024
 
 /** Defaults that stop an agent in a loop before it exhausts the machine. */
@@ -143,7 +143,7 @@ async function serve(flags: McpFlags, context: CommandContext): Promise<number> 
     warn(`serving ${service.url}${tokens === undefined ? ', for everybody on this machine' : ''}`)
     await aborted(signal)
   })
-  // A server normally ends by a signal.
+  // A signal is the normal end of a server.
   return 0
 }
 
@@ -172,7 +172,7 @@ async function readTokens(flags: McpFlags, signal: AbortSignal): Promise<TokenEn
   }
   const { createToken, parseTokens, tokenLengthMin } = await import('../../http/bearer-tokens.ts')
   const ofEnvironment = token === undefined ? [] : [createToken('token', token)]
-  // An empty variable is a mistake of a script: without this everybody could connect.
+  // An empty variable is a mistake in a script. Without this check everybody could connect.
   if (token !== undefined && (token.length < tokenLengthMin || /\s/.test(token)))
     throw new UsageError(
       `LAZARET_TOKEN has fewer than ${tokenLengthMin} characters, or spaces.`,

@@ -22,7 +22,7 @@ import { UsageError } from '../options/usage-error.ts'
 const defaultPort = 7341
 const defaultHost = '127.0.0.1'
 const defaultDrainMs = 30_000
-/** The same form as for `lazaret mcp`. */
+/** As for `lazaret mcp`. */
 const tokenLengthMin = 16
 
 const help = `
@@ -144,7 +144,7 @@ async function serve(flags: ServeFlags, context: CommandContext): Promise<number
       await engine.lazaret[Symbol.asyncDispose]()
     }
   })
-  // A signal is how a server ends.
+  // A signal is the normal end of a server.
   return 0
 }
 

@@ -16,7 +16,7 @@ import type { CommandContext } from './command-context.ts'
 import { printJson, toJsonLine } from '../output/print-json.ts'
 import { describeSystemError } from '../output/system-error.ts'
 
-/** A source and an input of the largest size, with every character escaped. */
+/** Room for a source and an input of the largest size with every character escaped. */
 const requestBytesMax = 64 * 1024 * 1024
 
 const exitCodes = { failed: 1, invalid: 2 } as const
@@ -168,5 +168,5 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** Node quotes what it could not read. */
+/** Node's message quotes the invalid text, which may be long. */
 const reasonMax = 300

@@ -189,7 +189,7 @@ async function change(path: string, decide: (tokens: TokenRecord[]) => TokenReco
   }
 }
 
-/** Only the owner can read the file. If this user owned the new file, a server of another user could not read it. */
+/** Only its owner can read the file, so it keeps its owner: a server that runs as another user must still read it. */
 function keepOwner(path: string, fresh: string): void {
   const owner = statSync(path, { throwIfNoEntry: false })
   if (owner === undefined || owner.uid === statSync(fresh).uid) return

@@ -1,4 +1,4 @@
-/** The contents of `lazaret.config.json`: those options of `createLazaret()` that are plain data, from the table of options. */
+/** The contents of `lazaret.config.json`: the options of `createLazaret()` that are plain data, see the table of options. */
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { optionRows } from '../../../engine/options/option-table.ts'
@@ -19,8 +19,8 @@ export function parseConfig(text: string, path: string): ConfigDocument {
 }
 
 /**
- * The same for a file that was found on the way. Options that it may not set are not checked, because checking them would
- * look up paths of this machine that somebody else chose.
+ * The same for a file that was found in a folder. Options that it may not set are not checked, because a check may look
+ * up paths, and here somebody else chose them.
  */
 export function parseFoundConfig(text: string, path: string): ConfigDocument {
   return parse(text, path, (schema, files) => (files === 'trusted' ? z.unknown() : schema))

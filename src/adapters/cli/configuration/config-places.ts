@@ -1,4 +1,4 @@
-/** Where configuration files may be. Nothing is read here, so a command without a file loads no code to read one. */
+/** Where configuration files may be. Nothing is read here, so a command without such a file need not load the reader. */
 import { lstatSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
@@ -45,7 +45,7 @@ export function isConfigured({ flag, environment, user, system, folder }: Config
   return [...usual, ...pathsUpwards(folder)].some(isThere)
 }
 
-/** From the folder on. */
+/** Starts with the folder itself. */
 export function* pathsUpwards(folder: string): Generator<string> {
   for (let current = resolve(folder); ; current = dirname(current)) {
     yield join(current, configFileName)

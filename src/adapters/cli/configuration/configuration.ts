@@ -51,7 +51,7 @@ export async function loadConfiguration(places: ConfigurationPlaces): Promise<Co
 function namedFile({ flag, environment, folder }: ConfigurationPlaces): ConfigurationFile | undefined {
   if (flag !== undefined) return { path: resolve(folder, flag), from: 'flag', use: 'full' }
   if (environment === undefined) return undefined
-  // A relative one would be another file, and another's, in every folder.
+  // A relative path would name a different file in every folder, maybe one of another user.
   if (!isAbsolute(environment))
     throw new UsageError(
       `LAZARET_CONFIG must be an absolute path, not ${shown(environment)}.`,
@@ -109,8 +109,8 @@ async function narrowByFound(base: Configuration, folder: string): Promise<Confi
 }
 
 /**
- * Anybody can put a file into /tmp: obeying it would give them power over this command, and so would stopping because
- * of it. If others can write to a file of this user or root, the command stops, because that file's limits were
+ * Anybody can put a file into /tmp. Obeying it would give them power over this command, and so would stopping because of
+ * it. But if the file belongs to this user or root, and others can write to it, the command stops: its limits were
  * intended.
  */
 function isOwnMistake(path: string, { by, path: place }: Intruder): boolean {

@@ -1,6 +1,6 @@
 /**
- * Lists the paths that Lazaret's commands read or execute outside of any cell, so nothing from a guest may be written
- * there: files with the name of a configuration file, other configured files, interpreters and the files they load, and
+ * Lists the paths that Lazaret's commands read or execute outside of cells. Nothing from a guest may be written there. They
+ * are files with the name of a configuration file, other configured files, interpreters and the files that they load, and
  * Lazaret with its packages.
  */
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
@@ -73,7 +73,7 @@ function realPaths(path: string): string[] {
     const place = join(realpathSync(dirname(path)), basename(path))
     return existsSync(place) ? [place, realpathSync(place)] : [place]
   } catch {
-    // Its folder does not exist, so nothing obeys it yet. But writing the output may create that folder.
+    // Its folder does not exist, so nothing reads it yet. But writing the output may create that folder.
     return [path]
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The person at the terminal is the operator, so a flag is the operator's own request: it is allowed. A configuration
- * that names the networks is obeyed.
+ * The person at the terminal is the operator, so what a flag asks for is allowed, unless the configuration says which
+ * networks are.
  */
 import type { Network } from '../../../core/network.ts'
 import { networkKindOf } from '../../../jail/edge/rules.ts'

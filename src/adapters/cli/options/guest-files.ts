@@ -60,8 +60,8 @@ export function parsePlacement(option: string): Placement {
 }
 
 /**
- * A path below the current folder keeps its folders, so that a script finds its data where it does outside. Of any
- * other path the last part is taken; `.` and `..` stand for their contents, which land in /workspace itself.
+ * A path below the current folder keeps its folders, so that a script finds its data at the same relative path as
+ * outside. Any other path is reduced to its last part; the contents of `.` and `..` go to /workspace itself.
  */
 function defaultGuestPath(host: string): string {
   const name = basename(host)

@@ -32,7 +32,7 @@ export type LimitFlags = { readonly [Name in LimitFlagName]?: number }
 const entries = Object.entries(limitFlags) as readonly (readonly [LimitFlagName, LimitFlag])[]
 
 export interface LimitWording {
-  /** The value without the flag; null means no limit. */
+  /** The default values; null means no limit. */
   readonly usual: { readonly [Name in LimitName]?: Limits[Name] | null }
   /** Other things that a limit bounds. */
   readonly besides: Partial<Record<LimitFlagName, string>>

@@ -25,7 +25,7 @@ export function narrow(standing: LazaretOptions, wish: LazaretOptions): LazaretO
   return narrower as LazaretOptions
 }
 
-/** An option that may not narrow asks for too much by being there. */
+/** An option that such a file may not set at all counts as widening. */
 function rowsOf(wish: LazaretOptions): typeof optionRows {
   return optionRows.filter(([name]) => (wish as Values)[name] !== undefined)
 }

@@ -1,4 +1,4 @@
-/** Files that the command line names, for commands that only look at them. */
+/** Files that the command line names, for commands that only read them. */
 import { readFileSync } from 'node:fs'
 
 import { describeSystemError } from '../output/system-error.ts'

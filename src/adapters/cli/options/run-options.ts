@@ -1,4 +1,4 @@
-/** The options of `run`, and those of them that `exec` has too, as commander parses them. */
+/** The options of `run`, as commander parses them, and the subset that `exec` shares. */
 import { type Command, Option } from 'commander'
 import { defaultLimits } from '../../../core/limits.ts'
 import { networkModes, type NetworkMode } from '../../../core/network.ts'

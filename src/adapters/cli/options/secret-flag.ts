@@ -1,6 +1,6 @@
 /**
- * `--secret NAME@host,host`. The value is the caller's variable of that name: other users can read command lines, and
- * shells keep them.
+ * `--secret NAME@host,host`. The value comes from the caller's variable of that name, because other users can read command
+ * lines, and shells keep them in their history.
  */
 import type { EdgeSecrets } from '../../../core/secrets.ts'
 import { UsageError } from './usage-error.ts'

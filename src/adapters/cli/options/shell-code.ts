@@ -1,8 +1,8 @@
 import { UsageError } from './usage-error.ts'
 
 /**
- * The operands of `lazaret exec` as a line for the shell. One word is that line. Several are quoted, so that a space or
- * a `$` that the caller's own shell left alone is not read a second time.
+ * The operands of `lazaret exec` as a line for the shell. A single operand is the line itself. Several are quoted, so that
+ * the shell does not interpret spaces and `$` that the caller's own shell has already left as they are.
  */
 export function toShellCode(words: readonly string[]): string {
   const [first, ...others] = words

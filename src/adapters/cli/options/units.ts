@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander'
 
 const KiB = 1024
 
-/** Decimal units mean powers of ten; a single letter means what it means to Docker and systemd, a power of two. */
+/** Decimal units are powers of ten. A single letter is a power of two, as in Docker and systemd. */
 const bytesByUnit: Readonly<Record<string, number>> = {
   b: 1,
   k: KiB,
@@ -56,7 +56,7 @@ function parseQuantity(text: string, factors: Readonly<Record<string, number>>):
   return quantity >= 1 ? quantity : undefined
 }
 
-/** The other way round, in the largest unit that keeps the number exact or short: `1 s`, `1.5 s`, `250 ms`. */
+/** The inverse of `parseDuration`, in the largest unit that keeps the number exact or short: `1 s`, `1.5 s`, `250 ms`. */
 export function formatDuration(milliseconds: number): string {
   if (milliseconds < 1_000) return `${shorten(milliseconds)} ms`
   if (milliseconds < 60_000 || milliseconds % 60_000 !== 0) return `${shorten(milliseconds / 1_000)} s`

@@ -1,6 +1,6 @@
 /**
- * `--collect` of a command: the sandbox lists its files, we choose, it reads them. Processes that the command left
- * behind still run, so a file may have grown, been replaced, or be gone: it is left out, and that is said.
+ * `--collect` of a command: the sandbox lists its files, the host chooses some, and the sandbox reads them. Processes that
+ * the command left behind still run, so a file may have grown, been replaced or vanished: it is left out, with a message.
  */
 import { systemClock } from '../../../core/clock.ts'
 import { LazaretError } from '../../../core/errors/errors.ts'
@@ -16,7 +16,7 @@ export interface CollectBound {
   readonly signal: AbortSignal
 }
 
-/** Each file is read by its own process: ten thousand of them take their time. */
+/** A separate process reads each file, so ten thousand files take a while. */
 const collectMs = 60_000
 const entriesMax = 100_000
 const readersMax = 4
@@ -67,7 +67,7 @@ async function readFiles(
   })
 }
 
-/** Undefined where the guest has made it impossible: by the modes of its folders, or with processes that leave no room. */
+/** Undefined if the guest has made it impossible: by the modes of its folders, or by using up all processes. */
 async function unlessRefused<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work

@@ -6,8 +6,8 @@ import { toSingleLine } from './terminal-text.ts'
 import { formatDuration, formatSize } from '../options/units.ts'
 
 /**
- * Nothing for a program that ended on its own: its exit code is its own message. Nothing for a cancelled run either: a
- * command can be cancelled before it has a run, so that is announced in program.ts.
+ * Nothing for a program that ended on its own, because its exit code says enough. Nothing for a cancelled run either: a
+ * command can also be cancelled before its run, so program.ts reports that.
  */
 export function describeOutcome(outcome: Outcome, ceilings: Partial<Limits> = {}): string | undefined {
   switch (outcome.kind) {
@@ -33,7 +33,7 @@ export function describeOutcome(outcome: Outcome, ceilings: Partial<Limits> = {}
   }
 }
 
-/** Signals with which the kernel answers a limit or a forbidden call, when nothing else proves that it did. */
+/** The likely causes of signals that the kernel sends for a limit or a forbidden call, if there is no other evidence. */
 const explain: Readonly<Record<string, string>> = {
   SIGXFSZ: ' (a file above the disk limit, see --disk)',
   SIGXCPU: ' (processor time, see --cpu)',
@@ -50,7 +50,7 @@ function adviseTime(
   )
 }
 
-/** By the option that raises them. */
+/** Keys are the options that raise the limits. */
 const limitNames = {
   memory: 'memoryBytes',
   output: 'outputBytes',

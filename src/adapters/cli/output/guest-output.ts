@@ -12,7 +12,7 @@ export class GuestOutput {
     stderr: process.stderr.isTTY ? new TerminalFilter() : undefined,
   }
   readonly #isInsideLine = { stdout: false, stderr: false }
-  /** Whether bytes that a terminal may obey went out as they are: what reads our pipe can show them on the same screen. */
+  /** Whether escape sequences went out unfiltered into a pipe: its reader may show them on this terminal. */
   #isStyled = false
 
   /** The request's `onOutput`. A slow reader of this command's output slows the guest down. */
@@ -38,7 +38,7 @@ export class GuestOutput {
     process.stderr.write(this.#filters.stderr?.end() ?? '')
   }
 
-  /** What is printed next begins a line. */
+  /** Ends an unfinished line, so that the next output begins a new one. */
   finishLine(stream: StreamName): void {
     if (this.#isInsideLine[stream]) process[stream].write('\n')
     this.#isInsideLine.stdout = this.#isInsideLine.stderr = false

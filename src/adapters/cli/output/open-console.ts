@@ -7,7 +7,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Ends with the server: its file goes. The browser stays. */
+/** Its disposal deletes the file; the browser stays open. */
 export async function openConsole(
   url: string,
   token: string | undefined,

@@ -8,7 +8,7 @@ interface OutputFlags extends EngineFlags {
   readonly outputDir?: string
 }
 
-/** The folder of `--output-dir`. No file is written there that a Lazaret command obeys; null without that flag. */
+/** The folder of `--output-dir`, or null without that flag. Files that a Lazaret command obeys are never written there. */
 export async function openOutput(
   { outputDir, config }: OutputFlags,
   { toolchains }: LazaretOptions,

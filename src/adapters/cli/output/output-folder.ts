@@ -1,8 +1,8 @@
 /**
  * `--output-dir`: files of a guest, written to a folder of the host. Their paths are guest text, and the folder may
  * contain other files. So every folder of the path is opened separately, below the one before and never through a link,
- * and a file appears whole under its name or not at all. A regular file of that name is replaced; anything else with
- * that name stays, and the file is not written. Nor is one that a Lazaret command would obey.
+ * and a file appears whole under its name or not at all. A regular file of that name is replaced. A file is not written if
+ * anything else has its name, or if a Lazaret command would obey it.
  */
 import { constants } from 'node:fs'
 import { lstat, open, readlink, rename, rm } from 'node:fs/promises'

@@ -32,7 +32,7 @@ const origins = {
   found: 'found on the way',
 } as const satisfies Record<ConfigurationFile['from'], string>
 
-/** Which files decide what is allowed here, and how much each of them may say. */
+/** The configuration files that apply here, and how much each may change. */
 export function configurationLines(files: readonly ConfigurationFile[]): string[] {
   if (files.length === 0) return ['configuration: none']
   const says = { full: 'sets every option', narrows: 'only narrows', none: 'ignored' } as const

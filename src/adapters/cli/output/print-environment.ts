@@ -4,7 +4,7 @@ import { toSingleLine } from './terminal-text.ts'
 
 const MiB = 1024 * 1024
 
-/** A line each. */
+/** One line for each. */
 export function describeEnvironments(environments: readonly Environment[]): string {
   return environments.map((one) => `${headline(one)}\n`).join('')
 }

@@ -28,7 +28,7 @@ export function printError(error: unknown, { json }: { json: boolean }): number 
   if (json) printJson({ error: document })
   else {
     const [message, hint] = [document.message, document.hint].map(showWhole)
-    // A run that failed half-way may have left a style of the guest's on.
+    // A run that failed half-way may have left a style of its guest on the terminal.
     process.stderr.write(
       `${resetOn(process.stderr)}${paint('red', `lazaret: ${message}`, process.stderr)}\n  ${hint}\n`,
     )

@@ -4,8 +4,8 @@ export function printJson(document: unknown): void {
 }
 
 /**
- * JSON leaves some characters as they are that a terminal may obey, that end a line elsewhere, or that turn around what
- * a person reads: C1 controls and delete, line separators, direction. They are written as escapes too.
+ * JSON does not escape some characters that a terminal may obey (C1 controls, delete), that end a line elsewhere (line
+ * separators), or that reorder what a person reads (bidirectional controls). Here they are escaped, too.
  */
 export function toJsonLine(document: unknown): string {
   return JSON.stringify(document).replace(

@@ -13,8 +13,8 @@ import { pictureTypes } from './write-outputs.ts'
 export interface PrintOptions {
   /** Whether pictures are written to a folder, so that only other rich displays would be missed. */
   readonly arePicturesWritten: boolean
-  /** Whether the operator named a level to run at; then a weaker wall than usual is what they expect. */
-  /** The operator's. */
+  /** Whether the operator named the minimum level, and so expects a weaker wall than usual. */
+  /** The operator's ceilings. */
   readonly ceilings: Partial<Limits>
 }
 
@@ -26,7 +26,7 @@ export function printResult(result: RunResult, output: GuestOutput, options: Pri
   for (const line of describeExtras(result, options)) output.printLine('stderr', `lazaret: ${line}`)
   const ending = describeOutcome(result.outcome, options.ceilings)
   if (ending === undefined) return
-  // A guest that fails has normally printed its own traceback; it is shown here only where it has not.
+  // A guest that fails has usually printed its own traceback. It is shown here only if the guest has printed nothing.
   const stack = result.stderr === '' ? guestStack(result) : undefined
   if (stack !== undefined) output.printLine('stderr', showWhole(stack))
   output.printLine('stderr', paint('red', `lazaret: ${ending}`, process.stderr))
@@ -49,7 +49,7 @@ function isRich(bundle: MimeBundle): boolean {
   return Object.keys(bundle).some((type) => type !== 'text/plain')
 }
 
-/** What a person would miss otherwise, one line each. */
+/** Displays and links that this output does not show, one line for each remark. */
 export function describeExtras(
   { displays, truncated, receipt }: RunResult,
   { arePicturesWritten }: Omit<PrintOptions, 'ceilings'>,

@@ -13,13 +13,13 @@ export function describeClamped(clamped: readonly string[]): string[] {
   return clamped.length === 0 ? [] : [`lowered to the configured ceiling: ${clamped.join(', ')}.`]
 }
 
-/** Of a command that continued. */
+/** Limits that a command reached and survived. */
 export function describeTouched(touched: ExecResult['touched']): string[] {
   if (touched.length === 0) return []
   return [`reached its limit: ${touched.map(({ limit, allowed }) => `${limit} (${allowed})`).join(', ')}.`]
 }
 
-/** What a policy refused, and what would have let it through. */
+/** What a policy refused, and which rule would have allowed it. */
 export function describeNetwork({ network }: Pick<Receipt, 'network'>): string[] {
   if (network === undefined) return []
   const refused = describeRefusals(network)
@@ -31,7 +31,7 @@ export function describeNetwork({ network }: Pick<Receipt, 'network'>): string[]
   ]
 }
 
-/** A pattern with a slip in it brings nothing, without being wrong. */
+/** A pattern with a typo matches nothing, and is still valid. */
 export function describeUnmatched(
   collect: readonly string[] | undefined,
   { files, truncated }: Pick<RunResult, 'files' | 'truncated'>,

@@ -1,17 +1,17 @@
 /**
  * Guest text on the way to a terminal.
  *
- * A terminal obeys what it is sent: it can be made to retitle its window, fill the clipboard, answer as if the user had
- * typed, or hide what was printed. So on a terminal a guest may move to the next line, tab, return and choose
- * colours (`sgr.ts`); every other control character is shown as a picture (`␛]0;title␇`) and does nothing. Whatever
- * style the guest left on ends before our own text. Into a pipe or a file the guest's bytes go unchanged.
+ * A terminal obeys escape sequences: they can change its title, fill the clipboard, make it answer as if the user had
+ * typed, or hide what was printed. So on a terminal a guest may use newlines, tabs, carriage returns and colours
+ * (`sgr.ts`). Every other control character is shown as a symbol (`␛]0;title␇`) and has no effect. The guest's style is
+ * reset before Lazaret's own text. Pipes and files get the guest's bytes unchanged.
  */
 import { allowStyles } from './sgr.ts'
 
-// What matters in the second half are the C1 controls: a terminal may read U+009B as the start of a sequence.
+// The last range has the C1 controls: a terminal may read U+009B as the start of a sequence.
 // eslint-disable-next-line no-control-regex
 const dangerous = /\x1b(?!\[[0-9;:]{0,32}m)|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]/g
-// A colour that the end of a chunk cut in two: it waits for the next chunk to show what it is.
+// A sequence that the end of a chunk cut in two. It is held back until the next chunk completes it.
 // eslint-disable-next-line no-control-regex
 const unfinished = /\x1b(?:\[[0-9;:]{0,32})?$/
 
@@ -32,7 +32,7 @@ export class TerminalFilter {
     return shown
   }
 
-  /** What was held back, and an end to the styles that the guest left on. */
+  /** What was held back, and a reset of the guest's style. */
   end(): string {
     const rest = showControls(this.#waiting)
     this.#waiting = ''
@@ -40,13 +40,13 @@ export class TerminalFilter {
   }
 }
 
-/** A whole text of a guest's for a terminal, with an end to its styles. */
+/** A complete guest text for a terminal, with a reset of its style. */
 export function showWhole(text: string): string {
   const filter = new TerminalFilter()
   return filter.push(text) + filter.end()
 }
 
-/** Every control character but tab, newline, return and colours, as a picture. */
+/** Shows every control character but tab, newline, return and colours as a symbol. */
 export function showControls(text: string): string {
   return allowStyles(text.replace(dangerous, picture))
 }
@@ -71,7 +71,7 @@ export function toSingleLine(text: string, lengthMax = 400): string {
 
 function picture(control: string): string {
   const code = control.charCodeAt(0)
-  // U+2400 onwards holds a picture of each C0 control; U+2421 is delete. The C1 controls have none.
+  // From U+2400 on there is a symbol for each C0 control; U+2421 is for delete. The C1 controls have none.
   if (code < 0x20) return String.fromCharCode(0x2400 + code)
   return code === 0x7f ? '\u2421' : '\ufffd'
 }

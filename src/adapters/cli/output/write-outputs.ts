@@ -23,13 +23,13 @@ export interface WrittenOutputs {
   readonly isComplete: boolean
 }
 
-/** What a program of the system answers that cannot make the file it was asked for (sysexits.h). */
+/** EX_CANTCREAT of sysexits.h. */
 const cannotCreateExitCode = 73
 
-/** A person can read this many names; a guest can make ten thousand. */
+/** The most names that are listed: a guest can create ten thousand. */
 const namedMax = 50
 
-/** What is written of a result; a command has no displays. */
+/** The parts of a result that are written; a command has no displays. */
 type Outputs = Pick<RunResult, 'displays' | 'files'>
 
 export async function writeOutputs(result: Outputs, folder: OutputFolder): Promise<WrittenOutputs> {
@@ -44,7 +44,7 @@ export async function writeOutputs(result: Outputs, folder: OutputFolder): Promi
   return { lines: [...shorten(written), ...shorten(failed)], isComplete: failed.length === 0 }
 }
 
-/** The guest's own exit code, unless that would call a success what was not written. */
+/** The guest's own exit code, unless it is 0 and something could not be written. */
 export function exitCodeWith(written: WrittenOutputs | undefined, exitCode: number): number {
   return exitCode === 0 && written?.isComplete === false ? cannotCreateExitCode : exitCode
 }

@@ -15,7 +15,7 @@ import type { ContextLanguage } from '../../../core/work.ts'
 
 export const historyLinesMax = 1000
 const fileBytesMax = 1024 * 1024
-// oxlint-disable-next-line no-control-regex -- a terminal obeys them, and the file may have been written by others.
+// oxlint-disable-next-line no-control-regex -- a terminal obeys them, and others may have written the file.
 const control = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
 
 export class HistoryFile {
@@ -55,7 +55,7 @@ export class HistoryFile {
   }
 }
 
-/** What begins with a space is the user's alone, as in a shell. */
+/** As in a shell, a line that begins with a space is not kept. */
 export function isKept(line: string): boolean {
   return line.trim() !== '' && !line.startsWith(' ') && !control.test(line)
 }

@@ -1,4 +1,4 @@
-/** One session: a sandbox with one code context, and what a person types, or what is piped in. */
+/** One session: a sandbox with one code context, which runs what a person types, or what is piped in. */
 import { exitCodeOf } from '../../../core/outcome.ts'
 import type { ContextLanguage } from '../../../core/work.ts'
 import { createLazaret } from '../../../engine/lazaret.ts'
@@ -19,7 +19,7 @@ export interface ReplOptions extends Pick<CommandContext, 'signal' | 'warn'> {
   readonly language: ContextLanguage
   readonly supplies: Pick<GuestSupplies, 'files' | 'network'>
   readonly memoryBytes: number | undefined
-  /** Of each piece of code; null for none. */
+  /** For each piece of code; null for no limit. */
   readonly timeoutMs: number | null
   readonly keepsHistory: boolean
 }
@@ -37,7 +37,7 @@ Ctrl-C interrupts code that runs and keeps the variables; elsewhere it forgets w
 Tab completes names. A line that begins with a space is not kept in the history.
 `
 
-/** Answers the exit code: of what was piped in that of the code, else 0. */
+/** Returns the exit code: that of the code if it was piped in, else 0. */
 export async function startRepl(options: ReplOptions): Promise<number> {
   const { engineOptions, supplies, language, memoryBytes, signal } = options
   const { files, network = 'none' } = supplies
@@ -96,7 +96,7 @@ class Repl {
     return 0
   }
 
-  /** Null at the end. */
+  /** Null at the end of the input. */
   async #readCode(): Promise<string | null> {
     const { language } = this.#options
     const [first, next] = prompts[language]
@@ -138,7 +138,7 @@ class Repl {
     }
   }
 
-  /** Matches are guest text: only names are shown, which hold nothing that a terminal obeys. */
+  /** Matches are guest text: only identifiers are shown, which contain nothing that a terminal obeys. */
   async #complete(line: string): Promise<[string[], string]> {
     if (line.trim() === '') return [[`${line}    `], line]
     const typed = /[\p{ID_Continue}$]*$/u.exec(line)?.[0] ?? ''

@@ -8,10 +8,10 @@ import { toSingleLine } from '../output/terminal-text.ts'
 export type PictureProtocol = 'kitty' | 'iterm' | null
 
 const pictureCharactersMax = 8 * 1024 * 1024
-/** Of one escape sequence, as kitty wants it. */
+/** The most characters of one escape sequence that kitty accepts. */
 const chunkCharacters = 4096
 
-/** Inside of a multiplexer they would not get through. */
+/** None inside a multiplexer, which does not pass them on. */
 export function pictureProtocolOf(env: Readonly<Record<string, string | undefined>>): PictureProtocol {
   const { TERM = '', TERM_PROGRAM: program = '', KITTY_WINDOW_ID: kitty } = env
   if (/^(?:tmux|screen)/.test(TERM)) return null

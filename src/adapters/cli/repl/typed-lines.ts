@@ -6,7 +6,7 @@ import { historyLinesMax, isKept } from './history-file.ts'
 
 export type Typed =
   | { readonly kind: 'line'; readonly line: string }
-  /** Ctrl-C: what has been typed is to be forgotten. */
+  /** Ctrl-C: discards the typed text. */
   | { readonly kind: 'forget' }
   /** Ctrl-D, or the terminal is gone. */
   | { readonly kind: 'end' }
@@ -19,7 +19,7 @@ export interface TypedLinesParts {
   readonly onInterrupt: () => void
 }
 
-/** Typed ahead, while code runs. */
+/** Lines that are typed ahead, while code runs. */
 const waitingMax = 1000
 
 export class TypedLines implements Disposable {
@@ -27,7 +27,7 @@ export class TypedLines implements Disposable {
   readonly #waiting: Typed[] = []
   #wake: ((typed: Typed) => void) | undefined
   #isOver = false
-  /** Whether the line that is waited for is code. */
+  /** Whether the expected line is code. */
   #isCode = false
 
   constructor({ history, onHistory, complete, onInterrupt }: TypedLinesParts) {

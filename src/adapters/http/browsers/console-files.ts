@@ -14,7 +14,7 @@ import { frameStyle } from './frame-style.ts'
 
 const folder = new URL('../../../../dist/console/', import.meta.url)
 
-/** Paths, and nothing else that a folder holds. */
+/** Only these paths are served, whatever else the folder holds. */
 const files: Readonly<Record<string, { readonly name: string; readonly type: string }>> = {
   '/': { name: 'index.html', type: 'text/html; charset=utf-8' },
   '/docs': { name: 'index.html', type: 'text/html; charset=utf-8' },
@@ -64,7 +64,7 @@ export function isNavigation({
   return method === 'GET' && mode === 'navigate' && dest === 'document'
 }
 
-/** Their contents at the first request. */
+/** Their contents, as of the first request. */
 const loaded = new Map<string, { readonly plain: Buffer; readonly zipped: Buffer }>()
 
 /** Throws METHOD_NOT_ALLOWED, or NOT_FOUND in a checkout that was not built. */

@@ -18,7 +18,7 @@ export function isFromAllowed({ headers: { origin } }: IncomingMessage, origins:
   return origin !== undefined && origins.includes(origin)
 }
 
-/** Lets such a page read the reply. Answers whether the request was only the browser's question, which is then answered. */
+/** Lets such a page read the reply. Returns whether the request was a preflight, which is answered here. */
 export function answerAllowed(request: IncomingMessage, response: ServerResponse): boolean {
   const { origin = '', 'access-control-request-method': asked } = request.headers
   response.setHeader('access-control-allow-origin', origin)

@@ -8,7 +8,7 @@ import { sandboxOf } from '../routes/sandbox-routes.ts'
 
 /** How the code's `input()` is called in `call` events; the answer is a text. */
 const inputName = 'input()'
-/** A refusal comes sooner than that, and has a status of its own while the reply has not begun. */
+/** Refusals are faster than this; while the reply has not begun, they can still have their own status. */
 const beginMs = 250
 
 type RunCode = (code: string, options: RunCodeOptions) => Promise<CodeResult>
@@ -58,12 +58,12 @@ async function runCode(exchange: Exchange, { quotas, runs }: Api, run: RunCode):
   }
 }
 
-/** Of two that come at one time the second finds the reply begun. */
+/** May be called more than once: only the first call begins the reply. */
 async function begin({ events, parts: { id } }: Exchange): Promise<void> {
   if (!events.hasBegun) await events.send('started', { id })
 }
 
-/** Output waits for a client that reads slowly, and so does the code. */
+/** A client that reads slowly delays the output, and so the code. */
 function listenersOf(
   exchange: Exchange,
 ): Pick<RunCodeOptions, 'onStdout' | 'onStderr' | 'onLog' | 'onResult' | 'onClear'> {

@@ -233,7 +233,7 @@ async function download(exchange: Exchange, api: Api): Promise<void> {
   })
 }
 
-/** As a stream: only the part that is being unpacked is held. */
+/** Unpacks a stream: only the part that is being unpacked is in memory. */
 async function upload(exchange: Exchange, api: Api): Promise<void> {
   const sandbox = sandboxOf(exchange, api)
   using turn = api.quotas.begin(exchange.token)

@@ -1,6 +1,6 @@
 /**
- * Ports of a sandbox that programs of the server's machine can reach, each at an origin of its own. Only for tokens whose
- * entry allows it: whoever can connect to the port needs no token.
+ * Ports of a sandbox that programs on the server's machine can reach, each at an origin of its own. Only for tokens whose
+ * entry allows it, because connections to such a port need no token.
  */
 import { LazaretError } from '../../../core/errors/errors.ts'
 import type { ExposedPort } from '../../../sandbox/ports/exposed-ports.ts'
@@ -35,7 +35,7 @@ export const portRoutes: readonly Route[] = [
   },
 ]
 
-/** By their ports inside. What a sandbox leaves open ends with it. */
+/** Keys are the ports inside the sandbox. Ports that are still open end with their sandbox. */
 const exposed = new WeakMap<Sandbox, Map<number, ExposedPort>>()
 
 async function expose(exchange: Exchange, api: Api): Promise<void> {

@@ -121,7 +121,7 @@ async function start(exchange: Exchange, api: Api): Promise<void> {
   using turn = api.quotas.begin(exchange.token)
   void turn
   const { command, options, isAborted } = readCommand(await exchange.readJson())
-  if (isAborted) throw invalid('signal: a process goes on beside its request; end it with DELETE')
+  if (isAborted) throw invalid('signal: a process continues after its request; end it with DELETE')
   const started = await sandbox.startProcess(command as string, options)
   await exchange.reply(201, describe(started))
 }
@@ -147,7 +147,7 @@ async function kill(exchange: Exchange, api: Api): Promise<void> {
   await exchange.reply(200, { killed: await sandboxOf(exchange, api).killProcess(id) })
 }
 
-/** As events they continue until the process ends. */
+/** As events, the logs continue until the process ends. */
 async function logs(exchange: Exchange, api: Api): Promise<void> {
   const { events, wantsEvents, signal: gone, parts } = exchange
   const found = processOf(exchange, api)
@@ -179,7 +179,7 @@ async function write(exchange: Exchange, api: Api): Promise<void> {
   await exchange.reply(204)
 }
 
-/** What a process does not read is held here, whether or not its writer still waits. */
+/** Input that a process has not read yet is kept in memory, whether or not its writer still waits. */
 const unreadBytesMax = 1024 * 1024
 const unreadBytes = new WeakMap<SandboxProcess, number>()
 
@@ -236,7 +236,7 @@ function readPattern(log: unknown): string | RegExp {
   try {
     return new RegExp(source, flags)
   } catch {
-    throw invalid('log: is no regular expression')
+    throw invalid('log: is not a regular expression')
   }
 }
 

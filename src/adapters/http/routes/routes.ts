@@ -1,4 +1,4 @@
-/** Where a request goes: its method and path, found in a table. Nothing of a path is normalized. */
+/** Finds the route of a request in a table, by its method and path. Paths are not normalized. */
 import { LazaretError } from '../../../core/errors/errors.ts'
 import type { OpenEngine } from '../../../engine/lazaret.ts'
 import type { TokenScope } from '../api-tokens.ts'
@@ -27,12 +27,12 @@ export interface Route {
   /** The allowed keys of the query. */
   readonly query?: readonly string[]
   readonly body?: SchemaName | 'bytes'
-  /** Of success. */
+  /** The status of success. */
   readonly status: number
   readonly reply?: SchemaName | 'bytes' | readonly (SchemaName | 'bytes')[]
   /** If the reply can be events: the schemas of their data, by name. */
   readonly events?: Readonly<Record<string, SchemaName>>
-  /** Belongs to running work, so it is served even during shutdown. */
+  /** Whether it belongs to running work, and so is served even during shutdown. */
   readonly isOfOpenWork?: boolean
   readonly serve: (exchange: Exchange, api: Api) => Promise<void>
 }

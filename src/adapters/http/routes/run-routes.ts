@@ -76,7 +76,7 @@ async function run(exchange: Exchange, { engine, quotas, runs }: Api): Promise<v
   events.end()
 }
 
-/** Each resolves when the client has taken what came before: until then the guest waits. */
+/** Each resolves when the client has read what was sent before; until then the guest waits. */
 function listenersOf(events: EventStream): Pick<RunRequest, 'onOutput' | 'onLog' | 'onDisplay' | 'onClear'> {
   return {
     onOutput: (chunk) => events.send('output', toOutputEvent(chunk)),
@@ -86,14 +86,14 @@ function listenersOf(events: EventStream): Pick<RunRequest, 'onOutput' | 'onLog'
   }
 }
 
-/** Bytes only where the text does not say them all. */
+/** Includes the bytes only if the text does not represent all of them. */
 export function toOutputEvent({ stream, text, bytes, atMs }: OutputChunk): object {
   const isText = Buffer.from(text).equals(bytes)
   return { stream, text, ...(!isText && { base64: Buffer.from(bytes).toString('base64') }), atMs }
 }
 
 interface AskedRun {
-  /** What the engine parses: nothing of it is believed yet. */
+  /** For the engine to parse: it is not validated yet. */
   readonly request: Readonly<Record<string, unknown>>
   readonly functions: readonly string[] | undefined
   readonly isAborted: boolean
@@ -132,7 +132,7 @@ async function answer(exchange: Exchange, { runs }: Api): Promise<void> {
   await exchange.reply(204)
 }
 
-/** What a function has returned, tagged, or the error that it threw. */
+/** The return value of a function, tagged, or the error that it threw. */
 async function readAnswer({ value, error, ...others }: Record<string, unknown>): Promise<CallAnswer> {
   const [unknown] = Object.keys(others)
   if (unknown !== undefined)

@@ -99,7 +99,7 @@ export const sandboxRoutes: readonly Route[] = [
   },
 ]
 
-/** Throws NOT_FOUND for what is not the token's. */
+/** Throws NOT_FOUND for a sandbox that does not belong to the token. */
 export function sandboxOf(exchange: Exchange, { sandboxes }: Api): Sandbox {
   return sandboxes.find(exchange.token, exchange.param('id')).sandbox
 }
@@ -172,7 +172,7 @@ async function exec(exchange: Exchange, api: Api): Promise<void> {
   }
 }
 
-/** Not in sequence with the other commands of its session. */
+/** Runs a command concurrently with the other commands of its session. */
 async function execBeside(sandbox: Sandbox, command: string, options: ExecOptions): Promise<ExecResult> {
   for await (const event of sandbox.execStream(command, options)) {
     if (event.type === 'complete') return event.result
@@ -181,10 +181,10 @@ async function execBeside(sandbox: Sandbox, command: string, options: ExecOption
   throw new LazaretError('INTERNAL')
 }
 
-/** A refusal comes sooner than that, and has a status of its own while the reply has not begun. */
+/** Refusals are faster than this; while the reply has not begun, they can still have their own status. */
 const beginMs = 250
 
-/** `started`, once: with the first output, or when a command is silent. */
+/** Sends `started` once: with the first output, or after a while if the command is silent. */
 function beginLate({ events, parts: { id, clock } }: Exchange): { now(): Promise<void>; cancel(): void } {
   let beginning: Promise<void> | undefined
   const now = (): Promise<void> => (beginning ??= events.send('started', { id }))
@@ -207,7 +207,7 @@ export function readCommand(body: Record<string, unknown>): AskedCommand {
   return { command, options, isAborted: signal === 'aborted' }
 }
 
-/** `null` takes a variable away; JSON has no `undefined`. */
+/** `null` removes a variable, because JSON has no `undefined`. */
 async function setVariables(exchange: Exchange, api: Api): Promise<void> {
   const sandbox = sandboxOf(exchange, api)
   const body = await exchange.readJson()

@@ -37,7 +37,7 @@ async function snippet(exchange: Exchange, { quotas }: Api): Promise<void> {
   await exchange.reply(200, await runSnippet(request as unknown as SnippetRequest, options))
 }
 
-/** In the isolates of this server's engine, by its policy. */
+/** Runs in the isolates of this server's engine, under its policy. */
 async function executeCode(exchange: Exchange, { engine, quotas }: Api): Promise<void> {
   using turn = quotas.begin(exchange.token)
   void turn

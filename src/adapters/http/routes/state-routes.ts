@@ -11,7 +11,7 @@ export interface Metrics {
 export interface ServerState {
   readonly isDraining: boolean
   readonly lazaret: Lazaret
-  /** Absent without the optional package that writes the page. */
+  /** Undefined if the optional package for metrics is not installed. */
   readonly metrics: Metrics | undefined
 }
 

@@ -73,7 +73,7 @@ export class TerminalLine implements Disposable {
     return this.send(JSON.stringify(document))
   }
 
-  /** What was sent before still arrives. For the terminal the client is gone, even if its answer is late. */
+  /** What was sent before still arrives. The terminal does not wait for the client's side of the close. */
   close(code: number, reason: string): void {
     this.#socket.close(code, reason)
     this.#gone.abort()

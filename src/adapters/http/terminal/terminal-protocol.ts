@@ -1,15 +1,15 @@
 /**
- * What goes over the WebSocket of a terminal. Binary frames are bytes, of the terminal one way and of the keyboard the
- * other; text frames are JSON: `resize` from the client, `started` and `exit` from the server.
+ * The protocol of a terminal over WebSocket. Binary frames are bytes: output from the server, keyboard input from the
+ * client. Text frames are JSON: `resize` from the client, `started` and `exit` from the server.
  */
 import { z } from 'zod'
 import type { TerminalSize } from '../../../jail/cell/guest-process.ts'
 
 export const protocolName = 'lazaret.terminal'
-/** Pages cannot set headers on a WebSocket; a token in an address would be logged. Here it is in base64url. */
+/** Pages cannot set headers for a WebSocket, and URLs are logged, so a subprotocol carries the token, in base64url. */
 const tokenPrefix = 'lazaret.bearer.'
 
-/** Of one frame from the client. */
+/** The largest frame from the client. */
 export const frameBytesMax = 64 * 1024
 
 const resize = z.strictObject({
@@ -18,7 +18,7 @@ const resize = z.strictObject({
   rows: z.int().min(1).max(65_535),
 })
 
-/** Undefined for an invalid one. */
+/** Undefined if it is invalid. */
 export function parseResize(text: string): TerminalSize | undefined {
   try {
     const parsed = resize.safeParse(JSON.parse(text))

@@ -52,7 +52,7 @@ export class Terminal {
     this.#show = show
   }
 
-  /** When no client is attached any more, or none has connected. */
+  /** Call this when no client is attached any more, or none has connected. */
   abandon(): void {
     this.#show(undefined)
     if (this.#isOwn) this.#process.kill('SIGKILL')
@@ -76,7 +76,7 @@ export class Terminal {
         if (!this.#isOwn) await line.send(bytes)
       if (leaving.aborted) return line.close(closeCodes.goingAway, 'The server is shutting down.')
       if (line.gone.aborted) return undefined
-      // The last of its output has been taken when it is over.
+      // Resolves only after the last output has been delivered.
       const { exitCode } = await this.#process.waitForExit()
       await line.tell({ type: 'exit', exitCode, status: this.#process.status })
       return line.close(closeCodes.done, '')

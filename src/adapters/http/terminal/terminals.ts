@@ -50,7 +50,7 @@ export class Terminals {
     this.#parts = parts
   }
 
-  /** Answers a request to speak another protocol. */
+  /** Answers an HTTP upgrade request. */
   open(upgrade: Upgrade): void {
     const { clock, warn } = this.#parts
     const { socket } = upgrade
@@ -127,7 +127,7 @@ async function showUntilEnd(terminal: Terminal, line: TerminalLine, leaving: Abo
   try {
     await terminal.show(line, leaving)
   } catch {
-    // Its process went with its sandbox.
+    // Its process has ended with its sandbox.
     terminal.abandon()
     line.close(1011, '')
   }

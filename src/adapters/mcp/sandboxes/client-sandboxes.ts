@@ -1,6 +1,6 @@
 /**
- * The sandboxes that clients have between their calls. A handle cannot be guessed, and is known for the client that made it
- * alone: another's is refused in the same words as one that never was.
+ * The sandboxes that clients keep between their calls. A handle cannot be guessed and works only for the client that created
+ * it: a handle of another client gets the same error as one that never existed.
  */
 import type { Clock } from '../../../core/clock.ts'
 import { LazaretError } from '../../../core/errors/errors.ts'
@@ -10,7 +10,7 @@ import type { Sandbox } from '../../../sandbox/sandbox.ts'
 export interface ClientSandboxesParts {
   readonly lazaret: Pick<Lazaret, 'sandbox'>
   readonly clock: Pick<Clock, 'id'>
-  /** Of each client at one time. */
+  /** Sandboxes of each client at one time. */
   readonly perClientMax: number
   /** Default: a quarter of an hour. */
   readonly idleMs?: number
@@ -32,14 +32,14 @@ export class ClientSandboxes implements AsyncDisposable {
     this.#parts = parts
   }
 
-  /** The text of results about an expired sandbox. */
+  /** After this time a sandbox without calls ends. */
   get idleMs(): number {
     return this.#parts.idleMs ?? idleMsDefault
   }
 
   /**
-   * Answers its handle. Throws QUEUE_FULL, and what `sandbox()` throws; SANDBOX_GONE when the client has wanted no answer
-   * any more: it would never learn the handle.
+   * Returns the handle. Throws QUEUE_FULL, and what `sandbox()` throws; SANDBOX_GONE if the call was cancelled meanwhile,
+   * because the client would never learn the handle.
    */
   async create(client: string, signal: AbortSignal): Promise<string> {
     const { lazaret, clock, perClientMax } = this.#parts
@@ -55,7 +55,7 @@ export class ClientSandboxes implements AsyncDisposable {
         await sandbox.destroy()
         throw new LazaretError('SANDBOX_GONE', { detail: 'The call was cancelled.' })
       }
-      // Not its id, which records and events name.
+      // Not the sandbox's id, because records and events contain it.
       const handle = clock.id()
       this.#held.set(handle, { client, sandbox })
       return handle
@@ -76,7 +76,7 @@ export class ClientSandboxes implements AsyncDisposable {
     })
   }
 
-  /** Resolves when nothing of it is left. Throws SANDBOX_GONE, END_FAILED. */
+  /** Resolves when it has ended. Throws SANDBOX_GONE, END_FAILED. */
   async close(client: string, handle: string): Promise<void> {
     const sandbox = this.get(client, handle)
     this.#held.delete(handle)

@@ -1,4 +1,4 @@
-/** What a client does with the code contexts of its sandbox by their names: makes them, forks them, ends them. */
+/** Creates, forks and closes the code contexts of a client's sandbox, by their names. */
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { LazaretError } from '../../../core/errors/errors.ts'
 import type { CodeContext } from '../../../sandbox/contexts/context-types.ts'
@@ -7,10 +7,10 @@ import { sandboxOf } from './sandbox-call.ts'
 import type { Called } from './sandbox-call.ts'
 import type * as schemas from './sandbox-schemas.ts'
 
-/** In one sandbox: each holds an interpreter and the memory that is promised to it. */
+/** Contexts of one sandbox: each has an interpreter and reserved memory. */
 const contextsMax = 16
 
-/** Made when it is first named; two calls that name it at the same time get the same. */
+/** Creates the context when its name is first used; concurrent calls with the same name get the same context. */
 export async function contextOf(
   sandbox: Sandbox,
   id: string,
@@ -27,7 +27,7 @@ export async function contextOf(
   return id
 }
 
-/** Of the contexts that the client knows by name, and those that the sandbox keeps for each language. */
+/** Counts both the client's named contexts and those that the sandbox keeps for each language. */
 export function requireRoom(sandbox: Sandbox): void {
   if (sandbox.listCodeContexts().length < contextsMax) return
   throw new LazaretError('QUEUE_FULL', {

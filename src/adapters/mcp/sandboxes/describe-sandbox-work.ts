@@ -1,4 +1,4 @@
-/** What a model gets of code and commands in a sandbox: as of a run, and what became of the context. Pure. */
+/** What a model gets from code and commands in a sandbox: the same as from a run, and the state of the context. Pure. */
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { LazaretError } from '../../../core/errors/errors.ts'
 import { sayOutcome } from '../../../core/outcome.ts'
@@ -53,7 +53,7 @@ export function describeCommand(result: ExecResult): CallToolResult {
   }
 }
 
-/** Of a tool whose data are not those of a program: the error alone. */
+/** For a tool without a program's data: only the error. */
 export function describeRefusal(
   error: LazaretError,
   data: Readonly<Record<string, unknown>>,

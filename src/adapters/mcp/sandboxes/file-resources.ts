@@ -1,6 +1,6 @@
 /**
- * Files of sandboxes as resources: their addresses, which hold the sandbox's handle and are worth nothing to another client,
- * and what reading one gives.
+ * Files of sandboxes as resources: their URIs, which contain the sandbox's handle and so are useless to other clients, and
+ * how one is read.
  */
 import type { CallToolResult, ReadResourceResult } from '@modelcontextprotocol/server'
 import { LazaretError } from '../../../core/errors/errors.ts'
@@ -10,11 +10,11 @@ import type { ClientSandboxes } from './client-sandboxes.ts'
 /** The path is absolute, so three slashes never follow each other. */
 export const fileTemplate = 'lazaret://{sandbox_id}/{+path}'
 
-/** In base64 it fits a message of the protocol. */
+/** As base64 it still fits into a message of the protocol. */
 const resourceBytesMax = 8 * 1024 * 1024
-/** Links in the list of a folder: each is some 200 bytes. */
+/** Links in the listing of a folder, each of some 200 bytes. */
 const linksMax = 50
-/** The first revision of the protocol that knows them. Revisions are dates, which sort as texts. */
+/** The first revision of the protocol with resource links. Revisions are dates, which sort as texts. */
 const linkRevision = '2025-06-18'
 const pictureTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const
 
@@ -25,7 +25,7 @@ export interface LinkedFile {
   readonly bytes: number
 }
 
-/** Links for a result; none for a client that would not know what they are. */
+/** Links for a result; none for a client whose revision does not have them. */
 export function linksTo(
   files: readonly LinkedFile[],
   revision: string | undefined,
@@ -75,7 +75,7 @@ export function contentOf(uri: string, bytes: Buffer): ReadResourceResult['conte
   return { uri, mimeType: 'application/octet-stream', blob }
 }
 
-/** The guest chose the bytes; they must begin as the type says. */
+/** The guest chose the bytes, so they must begin with the signature of a picture's type. */
 export function pictureOf(base64: string) {
   return pictureTypes.map((type) => findImage({ [type]: base64 })).find((found) => found !== undefined)
 }

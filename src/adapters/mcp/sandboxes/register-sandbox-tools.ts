@@ -1,4 +1,4 @@
-/** The tools of sandboxes, registered with a server: what each is called, and what a model has to know to use it. */
+/** Registers the tools of sandboxes with a server: their names, and their descriptions for models. */
 import { ProtocolError, ProtocolErrorCode, ResourceTemplate } from '@modelcontextprotocol/server'
 import type { CallToolResult, McpServer, ServerContext } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
@@ -17,7 +17,7 @@ export interface SandboxTools {
   readonly client: string
   /** What ends a call; disposed when it is over. */
   readonly follow: (context: ServerContext) => Disposable & { readonly signal: AbortSignal }
-  /** The text for a client about an error that may not come from Lazaret. */
+  /** The error for the client, also if `error` does not come from Lazaret. */
   readonly refusalOf: (error: unknown) => LazaretError
 }
 
@@ -28,7 +28,7 @@ interface Tool<Input extends z.ZodType> {
   readonly schema: { readonly input: Input; readonly output: z.ZodType }
   readonly act: (call: SandboxCall<z.infer<Input>>) => Promise<CallToolResult>
   readonly isReadOnly?: boolean
-  /** Data of a refusal, where they are not those of a program. Default: those. */
+  /** The data of a refusal. Default: those of a program. */
   readonly refused?: Readonly<Record<string, unknown>>
 }
 
@@ -36,7 +36,7 @@ export function registerSandboxTools(server: McpServer, tools: SandboxTools): vo
   for (const tool of sandboxTools) add(server, tools, tool)
   server.registerResource(
     'file',
-    // Only the tools tell whose files exist.
+    // Resources are not listed: only the tools reveal which files exist.
     new ResourceTemplate(fileTemplate, { list: undefined }),
     { title: 'A file of a sandbox', description: 'At most 8 MiB.' },
     async (address) => {
@@ -50,7 +50,7 @@ export function registerSandboxTools(server: McpServer, tools: SandboxTools): vo
   )
 }
 
-/** Keeps what a tool does with arguments to what its schema lets through. */
+/** Gives a tool's function the argument types of its own schema. */
 const tool = <Input extends z.ZodType>(one: Tool<Input>): Tool<z.ZodType> => one
 
 const sandboxTools: readonly Tool<z.ZodType>[] = [
@@ -132,7 +132,7 @@ const sandboxTools: readonly Tool<z.ZodType>[] = [
   }),
 ]
 
-/** Over HTTP each request of an older client has its own server, and names the revision. */
+/** Over HTTP each request of an older client has its own server, and a header with the revision. */
 function revisionOf({ server }: McpServer, { http }: ServerContext): string | undefined {
   return server.getNegotiatedProtocolVersion() ?? http?.req?.headers.get('mcp-protocol-version') ?? undefined
 }
@@ -159,7 +159,7 @@ function add(server: McpServer, tools: SandboxTools, one: Tool<z.ZodType>): void
       outputSchema: schema.output,
       annotations: {
         readOnlyHint: isReadOnly,
-        // Of the client's own sandbox alone.
+        // Only in the client's own sandbox.
         destructiveHint: name.startsWith('close_'),
         idempotentHint: isReadOnly,
         openWorldHint: false,

@@ -7,9 +7,9 @@ export interface SandboxCall<Args> {
   readonly sandboxes: ClientSandboxes
   readonly client: string
   readonly args: Args
-  /** Aborted when the client wants no answer any more. */
+  /** Aborts when the client cancels the call. */
   readonly signal: AbortSignal
-  /** Of the protocol, as far as it is known. */
+  /** The revision of the protocol, if it is known. */
   readonly revision?: string | undefined
 }
 

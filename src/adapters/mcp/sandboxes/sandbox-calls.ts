@@ -1,4 +1,4 @@
-/** What the tools of sandboxes do, each for one call of a client. */
+/** The functions behind the tools of sandboxes, each for one call of a client. */
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { describeCode, describeCommand } from './describe-sandbox-work.ts'
 import { contextOf } from './context-calls.ts'
@@ -7,7 +7,7 @@ import { sandboxOf } from './sandbox-call.ts'
 import type { Called } from './sandbox-call.ts'
 import type * as schemas from './sandbox-schemas.ts'
 
-/** What a model reads of a file, and what a message of the protocol holds. */
+/** More than a model reads of a file, and less than a message of the protocol holds. */
 const readBytesMax = 1024 * 1024
 const entriesMax = 1000
 
@@ -48,7 +48,7 @@ export async function executeCommand(call: Called<typeof schemas.executeCommand>
   return describeCommand(result)
 }
 
-/** A picture comes as one, besides what was asked for. */
+/** A picture is returned as an image, too. */
 export async function readFile(call: Called<typeof schemas.readFile>): Promise<CallToolResult> {
   const { path, encoding = 'utf8' } = call.args
   const bytes = await sandboxOf(call).readFile(path, { encoding: 'bytes', bytesMax: readBytesMax })

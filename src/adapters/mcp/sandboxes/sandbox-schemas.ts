@@ -1,4 +1,4 @@
-/** What the tools of sandboxes take and give, as clients see it. */
+/** The schemas of the sandbox tools' arguments and results, for clients. */
 import { z } from 'zod'
 import { contextLanguages } from '../../../core/work.ts'
 import { outputSchema } from '../tool-schemas.ts'
@@ -6,13 +6,13 @@ import { outputSchema } from '../tool-schemas.ts'
 const sandboxId = z.string().max(100).describe('From create_sandbox.')
 const timeoutMs = z.number().int().min(1).max(2_147_483_647).optional()
 const path = z.string().max(4096).describe('Absolute, such as /workspace/data.csv.')
-const encoding = z.enum(['utf8', 'base64']).optional().describe('Of the content. Default utf8.')
+const encoding = z.enum(['utf8', 'base64']).optional().describe('The encoding of the content. Default utf8.')
 
 export const createSandbox = {
   input: z.strictObject({}),
   output: z.object({
     sandbox_id: z.string().optional(),
-    idleTimeoutMs: z.number().optional().describe('It ends when nothing is asked of it for so long.'),
+    idleTimeoutMs: z.number().optional().describe('The sandbox ends after this time without a call.'),
     error: outputSchema.shape.error,
   }),
 }
@@ -78,7 +78,7 @@ const contextName = z.string().max(100)
 export const forkContext = {
   input: z.strictObject({
     sandbox_id: sandboxId,
-    context_id: contextName.describe('One that run_code has been given.'),
+    context_id: contextName.describe('A context_id that run_code was called with.'),
     new_context_id: contextName.describe('A name for the fork.'),
   }),
   output: z.object({ context_id: z.string().optional(), error: outputSchema.shape.error }),
