@@ -1,16 +1,16 @@
-"""Reads a program with Python's own parser, runs nothing of it, and names what the tables name.
+"""Parses a program with Python's own parser, without running any of it, and reports what the tables list.
 
-Runs in a cell: a program made for it may crash the parser. The last expression is the answer: rows of rule, what was
-found, line and column, the last two as people count.
+Runs in a cell, because a hostile program may crash the parser. The last expression is the result: rows of rule, what was
+found, line and column, the last two counted from 1.
 """
 
 import _ast as ast
 import gc
 import warnings
 
-# Whatever Python thinks of the program goes to nobody, and thousands of lines of it would count as too much output.
+# Python's warnings about the program are discarded: thousands of lines would exceed the output limit.
 warnings.simplefilter("ignore")
-# A tree is made of objects that all stay: looking for garbage among them takes longer than the rest.
+# All objects of a syntax tree stay alive, so searching them for garbage would take longer than everything else.
 gc.disable()
 code, most = input_data["code"], input_data["most"]
 modules, members, names = tables["modules"], tables["members"], tables["names"]
@@ -19,7 +19,7 @@ member_names = {path.rpartition(".")[2] for path in members}
 opener_names = {path.rpartition(".")[2] for path in openers} | {"getattr"}
 found, seen, aliases, harmless = [], set(), {}, set()
 lines = None
-# How a field of a format string reaches for the internals of an object.
+# How a field of a format string accesses an object's internals.
 hooks = (".__", "[__", ".gi_", ".cr_", ".tb_", ".f_", ".func_")
 
 
@@ -35,7 +35,7 @@ def report(rule, what, node):
 
 
 def path_of(node):
-    """A dotted name with the module that its first part stands for; empty for what is longer or something else."""
+    """A dotted name, with its first part replaced by the module it stands for; empty if it is longer or something else."""
     parts = []
     for _ in range(6):
         if isinstance(node, ast.Attribute):
@@ -50,7 +50,7 @@ def path_of(node):
 
 
 def text_of(node):
-    """What a string is, also one that is put together of a few; None for what is none."""
+    """The text of a string, even if it is concatenated from several; None for anything else."""
     parts, rest = [], [node]
     for _ in range(32):
         if not rest:
@@ -139,7 +139,7 @@ def see_import_from(node):
 
 def see_attribute(node):
     if node.attr in ("__name__", "__qualname__") and isinstance(node.value, ast.Attribute):
-        # The name of a class leads nowhere.
+        # The name of a class gives access to nothing.
         harmless.add(id(node.value))
     if node.attr in attributes and not (node.attr == "__class__" and id(node) in harmless):
         report(attributes[node.attr], node.attr, node)
@@ -200,15 +200,15 @@ looks = {
     ast.Call: see_call,
 }
 imports = {ast.Import: see_import, ast.ImportFrom: see_import_from}
-# Fields without a node in them that anything looks at.
+# Fields that contain no node of interest.
 plain = {"ctx", "op", "ops", "id", "attr", "arg", "name", "asname", "module", "level", "kind"}
 plain |= {"type_comment", "type_ignores", "conversion", "is_async", "simple"}
-# By the class of a node, which lacks those that it was not given; a value that is not a node has none.
+# The fields to search, by the class of a node. A node may lack some; a value that is not a node has none.
 fields_of = {ast.Constant: (), ast.Import: (), ast.ImportFrom: ()}
 
 
 def nodes_of(tree):
-    """Those that are looked at, from the top down: each after the one that has it. No recursion: how deep the tree is, the program decides."""
+    """The nodes of interest, each parent before its children. No recursion, because the program decides how deep the tree is."""
     nodes, queue = [], [tree]
     list_type = list
     for node in queue:
@@ -228,10 +228,10 @@ def nodes_of(tree):
 
 
 def is_plain():
-    """Whether the program has none of the names in the tables; False also where that takes a closer look.
+    """Whether the program has none of the names in the tables; False also if only the tree can tell.
 
-    A tree takes twice as long to make as code, which has every name and every string that can be reached. Not so a string
-    that the compiler has put together or cut: programs that spell letters by number, and pieces of such names, are looked at.
+    A tree takes twice as long to build as code. The code has every name and every string that a program can use, except
+    strings that the compiler has joined or cut. So escapes and parts of listed names need the tree, too.
     """
     if allowed is not None or not named.isdisjoint(code.translate(no_words).split()):
         return False
@@ -259,9 +259,9 @@ def is_plain():
     return True
 
 
-# How a string spells letters by number or by name.
+# Escapes that write a character as its number or name.
 escapes = ("\\x", "\\u", "\\U", "\\N", *(f"\\{digit}" for digit in range(8)))
-# What a name of an attribute is put together of, if not written whole.
+# The parts of an attribute's name, if it is not written in one piece.
 pieces = {"__", *(name for name in attributes if "__" not in name), *(name.partition("_")[0] + "_" for name in attributes)}
 pieces.discard("_")
 named = {path.rpartition(".")[2] for path in (*modules, *members, *openers)} | {*names, *attributes, "getattr"}

@@ -1,20 +1,20 @@
-"""The inside half of the `python` runtime: started in the cell, runs one program, reports on descriptor 3.
+"""The part of the `python` runtime inside the cell: it runs one program and reports on descriptor 3.
 
-This file only loads its siblings, the `guest_*.py` files beside it; `guest_run.py` tells the story. The protocol is
+This file only loads the `guest_*.py` files beside it; `guest_run.py` has the course of a run. The protocol is
 in `channel-protocol.ts`, the value encoding in docs/guide/values.md. Nothing here is a wall: guest code can reach all of
-it through frames and `gc`, and may change what it claims about itself, no more. The kernel is the wall.
+it through frames and `gc`, but gains nothing except other claims about itself. The kernel is the wall.
 """
 
 import sys
 
 if __name__ == "__main__":
-    # Packages of the operator's: after the standard library, which the harness needs, and before other packages.
+    # The operator's packages: after the standard library, which the harness needs, and before other packages.
     sys.path[:] = [folder for folder in sys.path if folder not in sys.argv[1:]]
     own = (at for at, path in enumerate(sys.path) if path.endswith(("site-packages", "dist-packages")))
     at = next(own, len(sys.path))
     sys.path[at:at] = sys.argv[1:]
 
-# What the request put on PYTHONPATH is for its program: nothing there may stand in for a module that the harness needs.
+# PYTHONPATH of the request is only for its program: nothing there may replace a module that the harness needs.
 program_path = sys.path[:]
 if __name__ == "__main__" and not sys.flags.isolated:
     sys.path[:] = [folder for folder in sys.path if folder.startswith((sys.base_prefix, sys.base_exec_prefix))]
@@ -36,7 +36,7 @@ def create_loader():
     # is first opened after the guest has used up its descriptors cannot be opened at all.
     sources = {part: read_part(folder, part) for part in PARTS}
     run_code, compile_source, module_type, import_any = exec, compile, type(sys), __import__
-    # `sys` stays the live one: its streams and hooks are the guest's to replace.
+    # `sys` is the live module, because guests may replace its streams and hooks.
     modules = {"binascii": copy_module(binascii), "os": copy_module(os), "sys": sys, "builtins": builtins}
     loaded = {}
 
@@ -48,7 +48,7 @@ def create_loader():
 
     def load(part):
         if part not in loaded:
-            # The rest is for requests that need it, and loaded before guest code runs.
+            # The other parts are loaded for requests that need them, before guest code runs.
             path, source = sources.get(part) or read_part(folder, part)
             module = module_type("guest_" + part)
             names = module.__dict__

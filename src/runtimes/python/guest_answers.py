@@ -20,7 +20,7 @@ CLOSED = (EBADF, ECONNRESET)
 
 
 class Answers:
-    """One thread reads at a time, for everybody. `take` gets each answer, `close` hears of the end."""
+    """One thread reads at a time, on behalf of all. `take` gets each answer; `close` is called at the end."""
 
     def __init__(self, descriptor, take, close):
         self.descriptor = descriptor
@@ -28,7 +28,7 @@ class Answers:
         self.close = close
         self.poller = poll()
         self.poller.register(descriptor, POLLIN)
-        # Held by whoever reads, and who that is.
+        # The reading thread holds the lock; its identifier.
         self.lock = allocate_lock()
         self.reader = None
         self.is_closed = False

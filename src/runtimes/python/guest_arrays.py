@@ -1,22 +1,22 @@
 """Values of numpy and pandas as plain Python values: a scalar as its number, an array as lists, a missing value as None.
 
-A table (`Series`, `DataFrame`) stays what it is: it is shown, and `to_dict()` says what of it is the value.
+A table (`Series`, `DataFrame`) is not converted: it is displayed, and the program can send `to_dict()` of it.
 """
 
 import sys
 
-# Units whose moments and durations Python cannot hold; numpy would hand out a bare number of them.
+# Units that Python's dates and durations do not have; numpy would return a bare number.
 FINE_UNITS = ("ns", "ps", "fs", "as")
-# An element takes at least a digit and a comma.
+# Each element takes at least a digit and a comma.
 ELEMENT_BYTES_MIN = 2
 
 
 class TooManyElements(Exception):
-    """The lists would be longer than the value may be."""
+    """The lists would exceed the size of a value."""
 
 
 def make_plain(value, kind, room):
-    """The plain value; the value itself when there is none."""
+    """The plain value, or the value itself if it has none."""
     pandas = sys.modules.get("pandas")
     if pandas is not None and (value is getattr(pandas, "NaT", None) or value is getattr(pandas, "NA", None)):
         return None
@@ -29,7 +29,7 @@ def make_plain(value, kind, room):
 
 
 def is_class(module, name):
-    # A plain class, not something whose metaclass would answer in its place.
+    # Only plain classes, because a metaclass could answer anything.
     return type(getattr(module, name, None)) is type
 
 

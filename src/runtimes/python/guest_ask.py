@@ -1,11 +1,11 @@
-"""`input()` of a code context: answered by whoever runs the code, or refused at once."""
+"""`input()` of a code context: the caller that runs the code answers it, or it is refused at once."""
 
 import sys
 
 
 def create_input(context):
     def input(prompt="", /):
-        """Ask whoever runs this code, and return the line without its end."""
+        """Ask the caller that runs this code, and return the line without its line end."""
         if sys.stdout is not None:
             sys.stdout.flush()
         if not context.asks:

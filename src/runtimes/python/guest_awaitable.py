@@ -1,8 +1,8 @@
-"""What a call of a host function gives where an event loop runs: a coroutine in every respect but one, it runs already."""
+"""What a call of a host function returns while an event loop runs: like a coroutine, but it has already started."""
 
 
 class HostCall:
-    """Awaited, it gives the value. Used as if it were the value, it says what is missing."""
+    """Awaiting it gives the value. Using it as the value raises an error that says that `await` is missing."""
 
     __slots__ = ("__steps", "__future", "__name")
 
@@ -14,7 +14,7 @@ class HostCall:
     def __await__(self):
         return self.__future.__await__()
 
-    # What makes it a coroutine to `asyncio.create_task`.
+    # These make it a coroutine for `asyncio.create_task`.
     def send(self, value):
         if self.__steps is None:
             self.__steps = iter(self.__future.__await__())
@@ -50,8 +50,8 @@ def refuse(self, *_others):
     raise TypeError(describe_misuse(object.__getattribute__(self, "_HostCall__name")))
 
 
-# `__next__` is missing: what has it is stepped by it, and no longer by `send`.
-# Everything that the syntax and the built-in functions do with a value.
+# There is no `__next__`: if there were one, `asyncio` would call it instead of `send`.
+# All operators and built-in functions that take a value.
 ARITHMETIC = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor or"
 OTHERS = (
     "str format bytes bool int float complex index round trunc floor ceil neg pos abs invert len iter reversed "

@@ -1,6 +1,6 @@
 """The private descriptor: length-prefixed JSON, one request in, messages out (`channel-protocol.ts`).
 
-JSON is read and written with the C half of the `json` module alone: `import json` pulls in `re` and `enum`, which
+Only the C part of the `json` module reads and writes JSON: `import json` would load `re` and `enum`, which
 take longer than the rest of the harness together.
 """
 
@@ -14,18 +14,18 @@ except ImportError:  # An interpreter built without the accelerator.
     from json.encoder import py_encode_basestring as encode_basestring
     from json.scanner import py_make_scanner as make_scanner
 
-# The host bounds code and input far below this; a larger length means that the peer does not speak our protocol.
+# The host bounds code and input far below this; a larger length means that the peer does not use this protocol.
 REQUEST_BYTES_MAX = 256 * 1024 * 1024
 READ_BYTES_MAX = 1024 * 1024
 # An input has up to 1,000 levels of values, each up to three levels of JSON and two calls of the decoder.
 RECEIVE_RECURSION_LIMIT = 10_000
-# As long as 2**53, the first integer that a float does not tell from its neighbour.
+# The digits of 2**53, the first integer that a float cannot distinguish from the next one.
 LONG_NUMBER = b"0" * 16
 DIGITS_ALIKE = bytes(48 if 48 <= byte <= 57 else byte for byte in range(256))
 
 
 class ScannerOptions:
-    """What `json.JSONDecoder` would hand to its scanner."""
+    """The attributes that `json.JSONDecoder` gives to its scanner."""
 
     strict = False
     object_hook = None
@@ -53,7 +53,7 @@ def parse_json(text):
 
 
 def parse_integer(text):
-    """The host writes integers that it knows exactly as BigInt; a number as large as these is its only kind, a float."""
+    """The host sends exact integers as BigInt. Its plain numbers are floats, so such a large one becomes a float here."""
     return int(text) if len(text) < len(LONG_NUMBER) or abs(int(text)) < 2**53 else float(text)
 
 
@@ -71,7 +71,7 @@ class Channel:
         self.lock = RLock()
         self.waiting = []
         self.sending = False
-        # Programs that the guest starts have no business here.
+        # Programs that the guest starts do not inherit it.
         set_inheritable(descriptor, False)
 
     def receive(self):
@@ -84,7 +84,7 @@ class Channel:
         setrecursionlimit(RECEIVE_RECURSION_LIMIT)
         try:
             request = parse_json(text)
-            # Only an input that holds a tag needs the decoder, and its cost at start.
+            # Only an input with a tag needs the decoder, which takes time to load.
             if "input" in request and "$type" in text:
                 request["input"] = load("inputs").decode(request["input"])
         finally:
@@ -102,15 +102,15 @@ class Channel:
         return b"".join(pieces)
 
     def send(self, message):
-        """Send one message, given as JSON text. A closed channel is the guest's own doing and goes unsaid."""
-        # A process that the guest forked runs this same code to its end; only the first one speaks for the run.
+        """Send one message, given as JSON text. Errors are ignored, because only the guest itself can close the channel."""
+        # Processes that the guest forks run this code to its end, too; only the first process reports for the run.
         if getpid() != self.process:
             return
         # Outside a string literal our JSON is ASCII, so this escapes exactly the lone surrogates, as JSON spells them.
         data = message.encode("utf-8", "backslashreplace")
         self.waiting.append(len(data).to_bytes(4, "little") + data)
         with self.lock:
-            # True only when a signal handler interrupted our own write below: that write then sends this one.
+            # True only if a signal handler interrupted the write below: that write then sends this message, too.
             if self.sending:
                 return
             self.sending = True
@@ -121,7 +121,7 @@ class Channel:
                 self.sending = False
 
     def write_whole(self, data):
-        # One system call takes all but the largest messages, so an exception out of a signal handler cannot cut one.
+        # One system call sends all but the largest messages, so an exception from a signal handler cannot cut one.
         rest = memoryview(data)
         try:
             while rest:

@@ -3,9 +3,9 @@
 from _ast import Expr, Expression, PyCF_ALLOW_TOP_LEVEL_AWAIT, PyCF_ONLY_AST
 
 CODE_NAME = load("run").CODE_NAME
-# Every compiler_flag of `__future__` that can stand among a code object's flags.
+# Every compiler_flag of `__future__` that can occur in a code object's flags.
 FUTURE_FLAGS = 0x1FE0000
-# How lines begin that hold no expression, or the end of one: to try them would take time for nothing.
+# The beginnings of lines that are no expression, or only the end of one, so that trying them would waste time.
 NO_EXPRESSIONS = (
     *("if ", "for ", "while ", "with ", "try:", "def ", "class ", "async ", "@", "else", "elif ", "except", "finally"),
     *("import ", "from ", ")", "]", "}", '"""', "'''"),
@@ -13,7 +13,7 @@ NO_EXPRESSIONS = (
 
 
 def normalize(code):
-    """What Python does with a file before it compiles it, and does not do with a string."""
+    """What Python does before it compiles a file, but not before it compiles a string."""
     source = code[1:] if code.startswith("\ufeff") else code
     return source.replace("\r\n", "\n").replace("\r", "\n")
 
@@ -24,10 +24,10 @@ def compile_program(source, name=CODE_NAME, flags=0):
 
 
 def compile_divided(source, name, flags):
-    """The same without a tree of the whole program, which takes longer than the rest; None where it cannot be done.
+    """The same without a tree of the whole program, which would take longer than the rest. None if that is impossible.
 
-    What stands before the last line that is not indented, and what begins there, are compiled apart. If each by itself is
-    a program, then together they are the one that was sent: a line within brackets or a string leaves neither whole.
+    The program is split before its last line that is not indented, and both parts are compiled separately. If each is valid
+    by itself, together they are the original program: a split inside brackets or a string leaves neither part valid.
     """
     at = find_last_line(source)
     if at == 0 or source.startswith(NO_EXPRESSIONS, at):
@@ -48,7 +48,7 @@ def compile_divided(source, name, flags):
 
 
 def find_last_line(source):
-    """Where the last line begins that holds more than a comment and is not indented."""
+    """The start of the last line that is not indented and is more than a comment."""
     at = len(source)
     while at > 0:
         at = source.rfind("\n", 0, at - 1) + 1
@@ -64,7 +64,7 @@ def compile_whole(source, name, flags):
         return compile_part(tree, "exec", flags, name), None
     del tree.body[-1]
     statements = compile_part(tree, "exec", flags, name)
-    # `from __future__ import …` among the statements holds for the expression too.
+    # `from __future__ import …` among the statements applies to the expression, too.
     future_flags = statements.co_flags & FUTURE_FLAGS
     return statements, compile_part(Expression(last.value), "eval", future_flags, name)
 

@@ -19,7 +19,7 @@ def answer(context, names, text):
         matches = complete(names, text)
         context.is_running = False
     except BaseException:
-        # An interruption, or the guest has replaced what this takes.
+        # An interrupt, or the guest has replaced something that this code uses.
         context.is_running = False
         matches = []
     quoted = ",".join(map(load("channel").quote, matches))
@@ -27,7 +27,7 @@ def answer(context, names, text):
 
 
 def complete(names, text):
-    """The matches for the name, maybe behind names and dots, that `text` ends with."""
+    """The matches for the name at the end of `text`, which may follow other names and dots."""
     *path, prefix = trailing_path(text)
     if path:
         value = resolve(names, path)
@@ -59,7 +59,7 @@ def resolve(names, path):
         if value is missing:
             return missing
         value = next((space[name] for space in spaces(value) if name in space), missing)
-        # Only a call would reveal its value.
+        # Its value is unknown without calling guest code.
         if hasattr(type(value), "__get__") and not isinstance(value, type):
             return missing
     return value

@@ -1,6 +1,6 @@
 """A code context: one interpreter that runs many entries, one after another, in the same namespace.
 
-The host sends each entry as a message and hears `end` when it is over. SIGINT raises KeyboardInterrupt in the entry that
+The host sends each entry as a message, and gets `end` when it is over. SIGINT raises KeyboardInterrupt in the entry that
 runs, and does nothing between two of them.
 """
 
@@ -15,7 +15,7 @@ fork_part = load("fork")
 complete_part = load("complete")
 load("ask")
 HostFunctionError = load("host_error").HostFunctionError
-# The name under which the host answers `input()`: none that a function of the caller's can have.
+# The name by which `input()` calls the host. No function of the caller can have it.
 INPUT = "input()"
 # This many lines of earlier entries are kept for tracebacks.
 SOURCE_CHARACTERS_MAX = 8 * 1024 * 1024
@@ -23,7 +23,7 @@ INTERRUPTED_EXIT_CODE = run_part.INTERRUPTED_EXIT_CODE
 
 
 class Inbox(functions.Caller):
-    """One reader of the channel for everybody: answers to calls, and the entries themselves."""
+    """The one reader of the channel, for both answers to calls and entries."""
 
     def __init__(self, channel, argument_bytes):
         super().__init__(channel, 0, argument_bytes)
@@ -36,13 +36,13 @@ class Inbox(functions.Caller):
             super().take(answer)
 
     def next_entry(self):
-        """Wait for it; None when the host is gone."""
+        """Wait for the next entry; None if the host is gone."""
         while not self.entries and not self.answers.is_closed:
             self.answers.read_while(lambda: not self.entries and not self.answers.is_closed)
         return self.entries.pop(0) if self.entries else None
 
     def begin_entry(self, calls_max):
-        """Calls of the entries before it are answered no more."""
+        """Ends the unanswered calls of earlier entries."""
         with self.lock:
             stale = list(self.calls.values())
             self.calls.clear()
@@ -63,7 +63,7 @@ class Inbox(functions.Caller):
 
 
 class Context:
-    """What `watch` knows of a run, for the entry that runs now, and all that lasts from one to the next."""
+    """The run as `watch` expects it: the current entry, and everything that persists between entries."""
 
     def __init__(self, channel, request):
         self.channel = channel
@@ -72,7 +72,7 @@ class Context:
         self.numbers = count(1)
         self.sources = {}
         self.code_name, self.source = run_part.CODE_NAME, ""
-        # For processes that `multiprocessing` spawns: they have the names, and run nothing again.
+        # For processes that `multiprocessing` spawns: they get the names, but do not run the entries again.
         self.input, self.function_names = None, ()
         self.reporter = None
         self.is_running = False
@@ -102,7 +102,7 @@ class Context:
             else:
                 os.environ[name] = value
         self.inbox.begin_entry(entry.get("callsMax", 0))
-        # Files that commands have written since are seen by `import`.
+        # So that `import` finds files that commands have written since.
         for finder in list(sys.meta_path):
             if hasattr(finder, "invalidate_caches"):
                 finder.invalidate_caches()
@@ -134,7 +134,7 @@ def serve(channel, request):
             continue
         exit_code = run_entry(context, names, entry)
         if run_part.getpid() != channel.process:
-            # A fork that the entry made and did not end.
+            # A process that the entry forked, which has come to the end of the entry.
             run_part.exit_process(exit_code)
         send_end(channel, exit_code)
 
@@ -142,7 +142,7 @@ def serve(channel, request):
 def prepare(context, request):
     names = run_part.prepare_interpreter({"args": []}, "", context, os.getcwd())
     del names["input_data"]
-    # Else plotly looks for a browser, and shows nothing.
+    # Otherwise plotly looks for a browser, and shows nothing.
     os.environ.setdefault("PLOTLY_RENDERER", "plotly_mimetype")
     builtins.input = load("ask").create_input(context)
     if "functions" in request:
@@ -156,7 +156,7 @@ def interrupt(context):
 
 
 def run_entry(context, names, entry):
-    """Run it, and tell the host all but its end. Answer its exit code."""
+    """Run it and report everything but its end to the host. Returns its exit code."""
     exit_code = 1
     try:
         try:
@@ -169,7 +169,7 @@ def run_entry(context, names, entry):
             run_part.regain_interpreter()
             flush_streams()
     except KeyboardInterrupt as error:
-        # It came between two steps of the harness.
+        # The interrupt arrived between two steps of the harness.
         report_error(context, "run", error)
         exit_code = INTERRUPTED_EXIT_CODE
     return exit_code
@@ -218,7 +218,7 @@ def create_report(context):
 
 
 def run_awaiting(context, program):
-    """In the context's own event loop, in which tasks of earlier entries continue meanwhile."""
+    """Run it in the context's own event loop, where tasks of earlier entries continue meanwhile."""
     import asyncio
 
     if context.loop is None or context.loop.is_closed():
@@ -228,12 +228,12 @@ def run_awaiting(context, program):
     try:
         context.loop.run_until_complete(task)
     except KeyboardInterrupt as error:
-        # It ended the loop, wherever it was; the entry's own task has yet to end.
+        # The interrupt ended the loop at some point, and the entry's own task has not ended yet.
         task.cancel()
         context.loop.run_until_complete(asyncio.wait([task], timeout=0.25))
         if task.done() and not task.cancelled():
             task.exception()
-        # Where it only waited there are no lines of its own to show.
+        # A task that only waited has no lines of its own to show.
         raise error if has_lines(context, error) else KeyboardInterrupt from None
 
 
@@ -289,5 +289,5 @@ def flush_streams():
             if stream is not None and not stream.closed:
                 stream.flush()
         except Exception:
-            # The guest's own stream, or one that it has closed.
+            # The stream is the guest's own, or closed.
             pass

@@ -1,4 +1,4 @@
-"""`display()` and rich representations: objects → MIME bundles, in the order and by the methods that IPython uses."""
+"""`display()` and rich representations: objects → MIME bundles, with the methods of IPython, in its order."""
 
 from binascii import b2a_base64
 
@@ -13,10 +13,10 @@ METHODS = (
     ("application/json", "_repr_json_"),
     ("application/javascript", "_repr_javascript_"),
 )
-# What IPython takes from these methods; from `_repr_mimebundle_` it takes anything.
+# The types that IPython accepts from these methods; from `_repr_mimebundle_` it accepts any.
 BINARY_TYPES = frozenset(("image/png", "application/pdf", "image/jpeg"))
 
-# No object has it, but those that make up every attribute they are asked for.
+# Only an object that answers to every attribute name has it.
 CANARY = "_ipython_canary_method_should_not_exist_"
 
 # `idCharactersMax` of the host.
@@ -27,7 +27,7 @@ text_part = load("text")
 
 
 class Displays:
-    """What one run shows. All of it together may be as long as its value may be."""
+    """The displays of one run. All of them together have the size limit of its value."""
 
     def __init__(self, channel, bytes_max):
         self.channel = channel
@@ -51,7 +51,7 @@ class Displays:
             self.start_over()
 
     def show_value(self, value):
-        """Show the program's value, whose text is known already, when it offers more."""
+        """Display the program's value if it offers more than text; its text is sent anyway."""
         bundle = None if self.is_full else create_bundle(value, Wanted(None, None))
         if bundle is not None and list(bundle) != ["text/plain"]:
             self.send(bundle)
@@ -80,7 +80,7 @@ class Displays:
                 continue
             self.room -= length
             fields.append(field)
-        # The format that does not fit is missing, and so is everything shown after it.
+        # A format that does not fit is left out, and so is everything after it.
         mark = ',"truncated":true' if self.is_full else ""
         if place is not None:
             self.sizes[place.id] = self.sizes.get(place.id, 0) + room - self.room
@@ -89,7 +89,7 @@ class Displays:
 
 
 class Place:
-    """By which id something is shown, and whether it takes the place of what that id showed before."""
+    """The id of a display, and whether it replaces the earlier display with that id."""
 
     def __init__(self, display_id, is_update):
         self.id = str(display_id)[:ID_CHARACTERS_MAX]
@@ -124,7 +124,7 @@ class Wanted:
 
 
 def create_bundle(value, wanted):
-    """MIME type → text (base64 for binary types); None of an object that shows itself. Plain text comes first."""
+    """MIME type → text (base64 for binary types); None for an object that displays itself. Plain text comes first."""
     plain = {"text/plain": text_part.describe(value)} if "text/plain" in wanted else {}
     if not text_part.is_rich(value):
         return plain
@@ -163,7 +163,7 @@ def has_shown_itself(value):
         method()
         return True
     except Exception:
-        # NotImplementedError is how an object says that it does not want to this time.
+        # An object raises NotImplementedError if it cannot offer this format now.
         return False
 
 
@@ -179,7 +179,7 @@ def call_method(value, name, **options):
 
 
 def find_method(value, name):
-    """The object's method, own or of its class; None of a class, and of an object that answers to every name."""
+    """The object's method, its own or its class's; None for a class, and for an object that answers to every name."""
     try:
         if isinstance(value, type) or getattr(value, CANARY, None) is not None:
             return None
@@ -209,7 +209,7 @@ def add_format(bundle, mime, content):
 
 
 def write_content(mime, content):
-    """A format's content as text; None if it is of no use."""
+    """A format's content as text; None if it is not usable."""
     if content is None:
         return None
     if issubclass(type(content), str):

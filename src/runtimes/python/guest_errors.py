@@ -1,13 +1,13 @@
-"""Uncaught exceptions: what the host is told, and the traceback on stderr.
+"""Uncaught exceptions: the report to the host, and the traceback on stderr.
 
 A traceback shows the guest's own frames. Those of the harness and of the interpreter's library are left out: they are
-not the guest's lines, and their paths are the host's.
+not the guest's lines, and their paths belong to the host.
 """
 
 import sys
 from os import write
 
-# The protocol bounds a stack like every text; a message is bounded below it, so that name and place always fit.
+# The protocol bounds a stack like every text. A message has a lower bound, so that name and position always fit.
 STACK_LENGTH_MAX = 64 * 1024
 MESSAGE_LENGTH_MAX = 16 * 1024
 FRAMES_MAX = 50
@@ -21,7 +21,7 @@ source_lines = []
 
 
 def report(channel, phase, error):
-    """Tell the host, then print. Whatever goes wrong on the way, the host gets an answer."""
+    """Report to the host, then print. Whatever goes wrong, the host gets a report."""
     try:
         if type(error) is MemoryError:
             release_locals(error)
@@ -34,7 +34,7 @@ def report(channel, phase, error):
 
 
 def release_locals(error):
-    """Give back what the failed functions held, or there may be no memory to report with."""
+    """Release what the failed functions held; otherwise there may be too little memory for the report."""
     trace = traceback_of(error)
     while trace is not None:
         try:
@@ -70,7 +70,7 @@ def find_place(phase, error):
 
 
 def find_column(trace):
-    """Known from Python 3.11 on."""
+    """The column, which Python knows from 3.11 on."""
     code = trace.tb_frame.f_code
     if not hasattr(code, "co_positions"):
         return None
@@ -91,7 +91,7 @@ def message_of(error):
 
 
 def cut(text):
-    """The two ends of a text that is too long: where it began and what it came to."""
+    """Shortens a text that is too long to its beginning and its end."""
     if len(text) <= STACK_LENGTH_MAX // 4:
         return text
     half = STACK_LENGTH_MAX // 8
@@ -106,7 +106,7 @@ def describe_error(error):
 
 
 def format_safely(error, trace, chain=True):
-    """What the interpreter would print, of the guest's own frames alone."""
+    """What the interpreter would print, but only with the guest's own frames."""
     try:
         source_lines[:] = watch_part.running.source.split("\n")
         return format_error(error, trace, chain)
@@ -118,16 +118,16 @@ def format_safely(error, trace, chain=True):
 def format_error(error, trace, chain):
     from traceback import StackSummary, TracebackException
 
-    # The lines are there since `linecache` was imported, unless the guest cleared its cache.
+    # The lines are in `linecache` since its import, unless the guest has cleared the cache.
     load("imports").tell("linecache", sys.modules["linecache"])
     formatted = TracebackException(type(error), error, trace)
     parts = list_parts(formatted)
-    # Of an error that never came near the guest's code everything is shown, or nothing would be.
+    # An error without any guest frame is shown with all its frames, because otherwise it would have none.
     is_shown = is_guest_file if any(list_frames(each, is_guest_file) for each in parts) else is_not_harness
     for each in parts:
         frames = list_frames(each, is_shown)
         each.stack = StackSummary.from_list(frames) if frames else None
-        # The compiler's later stages look for the line in a file of that name.
+        # Later stages of the compiler take the line from a file with that name.
         line, name = getattr(each, "lineno", None), getattr(each, "filename", None)
         is_own = name == watch_part.running.code_name
         if is_own and not each.text and line and int(line) <= len(source_lines):
@@ -161,7 +161,7 @@ def is_not_harness(name):
 
 
 def format_plainly(error, trace):
-    """Nearly the same, without importing anything: no imports, no causes."""
+    """A simpler traceback that imports nothing: without causes."""
     frames = []
     while trace is not None:
         code, line = trace.tb_frame.f_code, trace.tb_lineno
@@ -209,5 +209,5 @@ def write_descriptor(text):
     try:
         write(2, text.encode("utf-8", "backslashreplace"))
     except OSError:
-        # There is no stderr left to say it on, and the host knows already.
+        # There is no stderr any more, and the host already has the report.
         pass

@@ -1,6 +1,6 @@
-"""Figures of matplotlib become displays, as in a notebook: at `plt.show()`, and when the program ends those still open.
+"""Figures of matplotlib become displays, as in a notebook: at `plt.show()`, and at the program's end those still open.
 
-What was shown is closed. A figure that the program displayed itself is not shown a second time at the end.
+Shown figures are closed. A figure that the program has displayed itself is not shown again at the end.
 """
 
 import os
@@ -12,21 +12,21 @@ FONTS = """<?xml version="1.0"?>
 <dir>/usr/share/fonts</dir><dir>/usr/local/share/fonts</dir>
 </fontconfig>
 """
-# The figures that were drawn, once there is one.
+# The figures drawn so far; None before the first.
 drawn = None
 
 
 def prepare_settings():
-    """Before matplotlib looks for them; programs that this one starts draw in the same way."""
+    """Prepare matplotlib's settings before its import; programs that this one starts inherit them."""
     os.environ.setdefault("MPLBACKEND", "agg")
-    # Settings and lists of fonts would appear in the workspace, among the files that the program made.
+    # Otherwise settings and lists of fonts would appear in the workspace, among the program's files.
     folder = os.path.join(os.environ.get("TMPDIR") or "/tmp", "matplotlib")
     if "MPLCONFIGDIR" not in os.environ:
         os.environ["MPLCONFIGDIR"] = folder
         # Debian's matplotlib insists on such a file and has its own in /etc, which a cell does not show. Without a
         # line it leaves every setting at its default.
         write_file(folder, "matplotlibrc", "")
-    # The same of the program that lists the fonts: the machine's own settings, after a place for its cache.
+    # The same for fontconfig: a folder for its cache, then the machine's own settings.
     if "FONTCONFIG_FILE" not in os.environ:
         os.environ["FONTCONFIG_FILE"] = write_file(folder, "fonts.conf", FONTS.format(cache=folder))
 
@@ -51,7 +51,7 @@ def capture(pyplot):
 
 
 def show_new_figures(pyplot):
-    """Those that the program has not displayed itself."""
+    """The open figures that the program has not displayed itself."""
     show_open_figures(pyplot, lambda figure: drawn is None or figure not in drawn)
 
 
@@ -59,7 +59,7 @@ def show_open_figures(pyplot, is_wanted):
     try:
         for number in pyplot.get_fignums():
             figure = pyplot.figure(number)
-            # Notebooks leave out what nothing was drawn on.
+            # Notebooks leave out empty figures.
             if is_wanted(figure) and (figure.axes or figure.lines or figure.texts or figure.images):
                 load("watch").running.show((figure,))
     finally:
@@ -67,7 +67,7 @@ def show_open_figures(pyplot, is_wanted):
 
 
 def draw(figure):
-    """The figure as PNG, cut to what is drawn on it."""
+    """The figure as PNG, cropped to its contents."""
     global drawn
     from io import BytesIO
     from warnings import catch_warnings, simplefilter
@@ -78,7 +78,7 @@ def draw(figure):
     drawn.add(figure)
     picture = BytesIO()
     with catch_warnings():
-        # They would name a line of the harness, and repeat warnings that the program already got when it drew.
+        # Warnings would name a line of the harness, and the program already got the same ones when it drew.
         simplefilter("ignore")
         figure.savefig(picture, format="png", bbox_inches="tight")
     return picture.getvalue()

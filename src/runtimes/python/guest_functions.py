@@ -157,7 +157,7 @@ class Caller:
         return call.value
 
     def watch(self, loop):
-        """Have the loop read when data arrives. The reader stays registered, because it does not keep a loop running."""
+        """Make the loop read when data arrives. The reader stays registered, because it does not keep a loop running."""
         if any(each is loop for each in self.loops):
             return
         with self.lock:

@@ -1,6 +1,6 @@
 """What the interpreter shows without ending the program: uncaught errors of threads, of `__del__` and of callbacks.
 
-As the interpreter's own hooks show them, with the guest's frames and source lines alone.
+They look as the interpreter's own hooks print them, but only with the guest's frames and source lines.
 """
 
 import sys
@@ -20,7 +20,7 @@ def show_thread_exception(args):
     thread = args.thread
     name = get_ident() if thread is None else thread.name
     text = f"Exception in thread {name}:\n" + errors.format_safely(args.exc_value, args.exc_traceback)
-    # A thread keeps the stream that was there when it was made.
+    # A thread keeps the stream that existed when it was created.
     print_text(text, getattr(thread, "_stderr", None))
 
 

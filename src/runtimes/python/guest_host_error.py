@@ -1,15 +1,15 @@
-"""The error of a call that failed, for the program to catch: by what it was on the host, where Python knows that name."""
+"""The error of a failed call, for the program to catch. It has the class of its name on the host, if Python has one."""
 
-# They mean something to the interpreter, or would have it offer other spellings of a name that the program never wrote.
+# These have a meaning for the interpreter, or make it suggest other spellings of a name that the program never used.
 RESERVED = (StopIteration, StopAsyncIteration, NameError)
 own_builtins = __builtins__
 classes = {}
 
 
 class HostFunctionError(RuntimeError):
-    """A host function failed. `name` says what kind of error it was on its side, `message` what it said.
+    """A host function failed. `name` is the error's name on the host, `message` its text.
 
-    Where Python has an exception of that name, the error is one of those, too.
+    If Python has an exception of that name, the error is an instance of it, too.
     """
 
     __module__ = "builtins"
@@ -18,14 +18,14 @@ class HostFunctionError(RuntimeError):
 
     def __new__(cls, *values, **_options):
         kind = find_class(values[1]) if cls is HostFunctionError and len(values) > 1 else cls
-        # One base that all have in common can make none but those without fields of their own in C.
+        # `Exception` can only create instances of classes that have no C fields of their own.
         return (OSError if issubclass(kind, OSError) else BaseException).__new__(kind)
 
     def __init__(self, message="", name="Error"):
         super().__init__(*(message, name)[: 1 if name == "Error" else 2])
         self.message, self.name = message, name
         if isinstance(self, SyntaxError):
-            # A traceback shows this, and not the text.
+            # A traceback shows this instead of the text.
             self.msg = str(self)
 
     def __str__(self):
@@ -48,7 +48,7 @@ def find_class(name):
 
 
 def is_known(base):
-    """Whether it is a class of exceptions that are made of a text, and not one of the harness already."""
+    """Whether it is a class of exceptions that take a text, and not one of the harness."""
     if not isinstance(base, type) or not issubclass(base, Exception):
         return False
     if issubclass(base, RESERVED) or issubclass(HostFunctionError, base):

@@ -1,4 +1,4 @@
-"""Modules that have to know of the run, told when the guest imports them: nothing here costs a run that does not."""
+"""Adapts modules that depend on the run when the guest imports them, so that other runs pay nothing for it."""
 
 import sys
 
@@ -6,7 +6,7 @@ watch_part, run_part = load("watch"), load("run")
 
 
 def find_spec(name, path, target):
-    """What the other finders find, with a loader that tells the module once it is there."""
+    """Finds modules through the other finders, with a loader that adapts each module after its import."""
     for finder in sys.meta_path:
         if finder is watch_part.ImportWatch or not hasattr(finder, "find_spec"):
             continue
@@ -40,7 +40,7 @@ def tell(name, module):
     try:
         TELL[name](module)
     except Exception:
-        # Another version, or a module of the guest's own under that name: it is imported all the same.
+        # Another version, or a module of the guest with that name: it is imported unchanged.
         pass
 
 
@@ -48,14 +48,14 @@ def prepare_matplotlib():
     try:
         load("figures").prepare_settings()
     except OSError:
-        # No room for its settings: it says so itself.
+        # There is no room for its settings; the module itself reports that.
         pass
 
 
 def tell_linecache(module):
-    """Let `traceback`, `inspect` and their like find the lines of the guest's code."""
+    """Make the lines of the guest's code available to `traceback`, `inspect` and similar modules."""
     running = watch_part.running
-    # Classes are looked for by `__file__`.
+    # `inspect` finds the source of classes through `__file__`.
     for name, source in (*running.sources.items(), (running.code_name, running.source), (run_part.code_file, running.source)):
         lines = [line + "\n" for line in source.split("\n")]
         # Without a modification time an entry is never checked against a file.
@@ -75,7 +75,7 @@ def tell_spawn(module):
 
 
 def tell_display_functions(module):
-    # Without a notebook behind it, IPython's own only prints.
+    # IPython's own function only prints if there is no notebook.
     running = watch_part.running
     module.display, module.update_display = running.display, running.update_display
     module.clear_output = running.clear_output

@@ -1,12 +1,12 @@
-"""JSON with tags → values: how `input_data` comes in. The format is in docs/guide/values.md, the writer `guest_values.py`."""
+"""JSON with tags → values: decodes `input_data`. The format is in docs/guide/values.md, the encoder in `guest_values.py`."""
 
 singles, origins = load("singles"), load("origins")
 SINGLES, Malformed, expect = singles.SINGLES, singles.Malformed, singles.expect
 remember, remember_blank = origins.remember, origins.remember_blank
 quote = load("channel").quote
-# What a tag's own content can raise. It is a plain object then.
+# Errors that a tag's content can raise. Then the tag is a plain object.
 UNFIT = (Malformed, ValueError, TypeError, KeyError, IndexError, ArithmeticError, AttributeError)
-# Fields of an error that are no properties of it.
+# Fields of an error that are not its properties.
 ERROR_FIELDS = ("name", "message", "stack", "cause", "errors")
 
 
@@ -17,7 +17,7 @@ def decode(document):
 class Decoder:
     def __init__(self, document):
         self.document = document
-        # id of an array or object of the document → what it became. The document outlives us, so ids stay apart.
+        # id of an array or object of the document → its value. The document outlives this map, so ids stay unique.
         self.decoded = {}
 
     def decode(self, node):
@@ -158,7 +158,7 @@ def is_key(node):
 
 
 def create_error(name, message):
-    """An exception of the class of that name, where Python has one that takes a message."""
+    """An exception of the class of that name, if Python has one that takes a message."""
     kind = __builtins__.get(name)
     try:
         if type(kind) is type and issubclass(kind, Exception):

@@ -1,4 +1,4 @@
-"""Objects of Python's library that have a value of a plainer kind inside: members of enumerations, dataclasses, deques."""
+"""Objects of Python's library with a plainer equivalent: members of enumerations, dataclasses, deques."""
 
 import sys
 
@@ -6,7 +6,7 @@ class_order_of = type.__dict__["__mro__"].__get__
 
 
 def make_plain(value, kind):
-    """The plainer value; the value itself when there is none. May raise what the guest's own code raises."""
+    """The plainer value, or the value itself if there is none. May raise what the guest's code raises."""
     if has_base(kind, "enum", "Enum"):
         return object.__getattribute__(value, "_value_")
     if has_base(kind, "_collections", "deque"):
@@ -21,7 +21,7 @@ vars_of = type.__dict__["__dict__"].__get__
 
 
 def has_base(kind, module, name):
-    """Whether a class derives from one of the library. Asks neither of them: a metaclass could answer anything."""
+    """Whether a class derives from one of the library. Calls no method of either, because a metaclass could answer anything."""
     # A module that was never imported has no instances.
     base = getattr(sys.modules.get(module), name, None)
     return base is not None and any(each is base for each in class_order_of(kind))

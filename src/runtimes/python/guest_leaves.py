@@ -1,4 +1,4 @@
-"""How values without parts are written: numbers, text, bytes, moments. Part of the encoding in `guest_values.py`."""
+"""Encodes values without parts: numbers, text, bytes, dates and times. Part of the encoding in `guest_values.py`."""
 
 import sys
 from binascii import b2a_base64
@@ -27,7 +27,7 @@ def write_integer(value):
     try:
         return tag("BigInt", f'"{value}"' if value.bit_length() <= DECIMAL_BITS_MAX else f'"{value:#x}"')
     except ValueError:
-        # The guest lowered the number of digits that the interpreter agrees to convert.
+        # The guest has lowered the number of digits that the interpreter converts.
         return tag("BigInt", f'"{value:#x}"')
 
 
@@ -40,7 +40,7 @@ def write_float(value):
     return text
 
 
-# By exact type: the fast road of most values.
+# By exact type: the fast path for most values.
 SCALARS = {
     type(None): lambda _value: "null",
     bool: lambda value: "true" if value else "false",
@@ -76,7 +76,7 @@ IMPORTED = (
     ("datetime", "time", lambda base, value: tag("time", quote(base.isoformat(value)))),
     ("datetime", "timedelta", lambda base, value: tag("timedelta", write_float(base.total_seconds(value)))),
     ("decimal", "Decimal", lambda base, value: tag("Decimal", quote(base.__str__(value)))),
-    # What other languages would have as a text is one.
+    # Types that other languages represent as text.
     ("fractions", "Fraction", lambda base, value: quote(base.__str__(value))),
     ("uuid", "UUID", lambda base, value: quote(base.__str__(value))),
     ("pathlib", "PurePath", lambda base, value: quote(base.__str__(value))),
@@ -107,7 +107,7 @@ def write_array(base, value):
 
 
 def write_remembered(name, value):
-    """A value of the input that may have changed, under the name that it came with."""
+    """A value of the input, which may have changed since, under the type name that it had in the input."""
     if name != "Float16Array":
         return write_bytes(name, value)
     from struct import pack
@@ -115,7 +115,7 @@ def write_remembered(name, value):
     try:
         return write_bytes(name, pack(f"<{len(value)}e", *value))
     except OverflowError:
-        # No half any more, since the guest put something larger in.
+        # Half precision no longer suffices, because the guest has stored a larger number.
         return write_array(type(value), value)
 
 

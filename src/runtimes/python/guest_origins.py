@@ -1,8 +1,8 @@
-"""What a value of the input was where it came from, so that it goes back as the same thing.
+"""Remembers what each value of the input was on the host, so that it returns as the same type.
 
-Python has no `undefined` and no Map beside its dict. A program gets values of Python's own all the same; what they were
-is kept here, by identity, and the encoder asks. Where identity tells nothing (an empty `bytes` is one object in the whole
-interpreter) a subclass that behaves like its base stands in, and where Python has no word at all, a `Foreign`.
+Python has no `undefined`, and no Map besides its dict. A program gets Python's own types anyway; what they were on the host
+is recorded here, by identity, for the encoder. Where identity is not enough (an empty `bytes` is one object in the whole
+interpreter) a subclass that behaves like its base takes its place, and where Python has no equivalent, a `Foreign`.
 """
 
 quote = load("channel").quote
@@ -13,20 +13,20 @@ origins = {}
 
 
 class Origin:
-    """`json` is the whole encoding of a value that cannot change; others have a name and are created again."""
+    """`json` is the complete encoding of an immutable value; others have a type name and are encoded again."""
 
     __slots__ = ("value", "name", "json", "blanks", "order")
 
     def __init__(self, value, name, json):
         self.value, self.name, self.json = value, name, json
-        # Key or index → what the None there was.
+        # Key or index → what the None at that place was.
         self.blanks = {}
         # The members of a Set, which has an order.
         self.order = ()
 
 
 class Blank:
-    """What a None of the input was."""
+    """What a None of the input was on the host."""
 
     __slots__ = ("json",)
 
@@ -35,7 +35,7 @@ class Blank:
 
 
 class Integer(int):
-    """A BigInt of a size that would be a Number again."""
+    """A BigInt that is small enough to become a Number otherwise."""
 
     def __reduce__(self):
         return int, (int(self),)
@@ -49,7 +49,7 @@ class Bytes(bytes):
 
 
 class Foreign:
-    """What Python has no word for: a date before the year 1, a pattern that it does not understand."""
+    """A value without an equivalent in Python: a date before the year 1, a pattern that it does not support."""
 
     def __init__(self, fields):
         self.type = fields["$type"]
@@ -64,7 +64,7 @@ class Foreign:
 
 KEYS = (str, int, float, bool, type(None), Integer)
 BLANKS = {"undefined": Blank("undefined"), "hole": Blank("hole")}
-# To the encoder a blank is a value like any.
+# For the encoder, a blank is a value like any other.
 SCALARS[Blank] = lambda blank: blank.json
 
 
@@ -80,7 +80,7 @@ def remember_blank(container, step, name):
 
 
 def restore_items(items, owner):
-    """The items of a list, with what their Nones were."""
+    """The items of a list, with the origins of its Nones."""
     origin = origins.get(id(owner))
     if origin is None or not origin.blanks:
         return items
@@ -88,7 +88,7 @@ def restore_items(items, owner):
 
 
 def restore_fields(fields, owner):
-    """The same for (key, item) pairs. A key of a class of the guest's own is not asked for its hash."""
+    """The same for (key, item) pairs. Does not hash a key of a guest's class, because that would call guest code."""
     origin = origins.get(id(owner))
     if origin is None or not origin.blanks:
         return fields
@@ -97,7 +97,7 @@ def restore_fields(fields, owner):
 
 
 def restore_order(members, owner):
-    """The members of a set, as the input had them; new ones behind."""
+    """The members of a set in the order of the input, followed by new ones."""
     origin = origins.get(id(owner))
     if origin is None:
         return members

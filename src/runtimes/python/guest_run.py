@@ -1,7 +1,7 @@
 """One run, from the request to the end of the program.
 
 `main` ends by returning or by raising SystemExit: the interpreter then waits for non-daemon threads, calls `atexit`
-functions and flushes, in its usual order. For a program that came to its end the same is done here, and the host told.
+functions and flushes, in its usual order. After a program that has completed, the same is done here, and reported.
 """
 
 import atexit
@@ -12,11 +12,11 @@ import sys
 
 CODE_NAME = "<code>"
 CHANNEL_DESCRIPTOR = 3
-# CO_COROUTINE of `inspect`, which is too large to import for one number.
+# CO_COROUTINE of `inspect`, a module that is too large to import for one number.
 COROUTINE_FLAG = 0x80
-# What a shell reports for a program that Ctrl-C ended.
+# A shell's exit code for a program that Ctrl-C ended.
 INTERRUPTED_EXIT_CODE = 130
-# Numbers up to this size and texts up to this length need none of the encoder's care.
+# Numbers up to this size and texts up to this length do not need the encoder.
 SMALL_MAX = 1000
 # Room for the error report, the `traceback` module included.
 RESERVE_BYTES = 4 * 1024 * 1024
@@ -29,9 +29,9 @@ set_trace, set_profile = sys.settrace, sys.setprofile
 initial_recursion_limit = get_recursion_limit()
 type_name_of = type.__dict__["__name__"].__get__
 workspace = os.getcwd()
-# The program's `__file__`. Nothing is there: the workspace holds the request's files alone.
+# The program's `__file__`. It does not exist: the workspace has only the request's files.
 code_file = workspace + os.sep + CODE_NAME
-# What lies in the workspace is the guest's own, also where `PYTHONPATH` names it.
+# Modules in the workspace are the guest's own, even if `PYTHONPATH` names their folder.
 library_folders = tuple(folder + os.sep for folder in program_path if not (folder + os.sep).startswith(workspace + os.sep))
 
 
@@ -62,9 +62,9 @@ def main():
 
 
 def end_early(channel, guest_names):
-    """Do all that a program can notice of the interpreter's end, in its order, and tell the host that it is done.
+    """Do everything that a program can observe of the interpreter's end, in the same order, then report the end.
 
-    What is left then is to take modules apart, which takes longer the more there are, and to end the process.
+    What remains is to tear down the modules, which takes longer the more there are, and to end the process.
     """
     if getpid() != channel.process:
         return
@@ -80,23 +80,23 @@ def end_early(channel, guest_names):
             if stream is not None and not stream.closed:
                 stream.flush()
     except BaseException:
-        # Something that the program has put in the place of what belongs there; or a flush that fails, for which the
-        # interpreter exits with another code. It does what has not been done yet.
+        # The program has replaced something that this code calls, or a flush failed, for which the interpreter exits
+        # with another code. The interpreter itself then does the rest.
         return
     channel.send('{"type":"end","exitCode":0}')
     exit_process(0)
 
 
 def own_modules():
-    """The names of modules that are the guest's own, the last imported first: they may hold files that are not flushed."""
+    """The namespaces of the guest's own modules, the last imported first: they may hold files that are not flushed."""
     modules = []
-    # Only the new ones, which come last: in a fork each look at a module copies a page.
+    # Only the new ones, which are last, because in a fork each access to a module copies a page.
     for name in reversed(sys.modules):
         if initial_modules.get(name) is sys.modules[name]:
             break
         modules.append(sys.modules[name])
     for module in modules:
-        # Anything may stand there, and a module's own `__getattr__` may do anything.
+        # `sys.modules` may hold any object, and a module's own `__getattr__` may do anything.
         names = module.__dict__ if type(module) is module_type else {}
         file = names.get("__file__")
         if names and not (type(file) is str and file.startswith(library_folders)):
@@ -104,7 +104,7 @@ def own_modules():
 
 
 def is_public(name):
-    """The interpreter clears names with one underscore first."""
+    """Whether it is cleared late: the interpreter clears names with one leading underscore first."""
     return not (name[:1] == "_" and name[1:2] != "_")
 
 
@@ -137,7 +137,7 @@ def create_display(reporter):
     def display(*objects, include=None, exclude=None, raw=False, display_id=None, update=False, **_others):
         """Show objects in the run's result, each in the formats that it offers. With `raw`, they are MIME bundles.
 
-        With a `display_id`, or True for a fresh one, the answer is a handle: `update()` shows something in their place.
+        With a `display_id`, or True for a new one, it returns a handle, whose `update()` replaces what was shown.
         """
         if display_id is None and not update:
             reporter.show(objects, include, exclude, raw)
@@ -151,7 +151,7 @@ def create_display(reporter):
         return None if update else part.DisplayHandle(display_id, display)
 
     def update_display(value, *, display_id, **options):
-        """Show something in the place of what was shown by this id."""
+        """Replace what was shown with this id."""
         display(value, display_id=display_id, **{**options, "update": True})
 
     reporter.update_display = update_display
@@ -161,7 +161,7 @@ def create_display(reporter):
 
 def prepare_path(own_folders):
     """The program's own folder comes first, as after `python3 program.py`."""
-    # Python itself put the harness's there when it was not started in isolated mode.
+    # Without isolated mode, Python itself has put the harness's folder there.
     sys.path[:] = program_path[1:] if program_path[:1] == [harness_folder] else program_path
     if sys.flags.isolated or not getattr(sys.flags, "safe_path", False):
         sys.path[:0] = own_folders
@@ -191,10 +191,10 @@ async def run_awaiting(program, guest_names, report):
 
 
 class Reporter:
-    """Tells the host what came of the program."""
+    """Reports the result of the program to the host."""
 
     code_name = CODE_NAME
-    # By the names under which they were compiled: of the programs whose lines tracebacks show.
+    # The sources of programs whose lines tracebacks show, by the name under which each was compiled.
     sources = {}
 
     def __init__(self, channel, source, request):
@@ -205,8 +205,8 @@ class Reporter:
         self.function_names = request.get("functions", {}).get("names", ())
         self.result_bytes = request["resultBytes"]
         self.displays = None
-        # Given back when memory has run out, to tell of it. `bytes` does not touch it (`bytearray` would), so that it
-        # costs address space alone.
+        # Released when memory has run out, to make room for the report. `bytes` does not touch it (`bytearray` would), so it
+        # costs only address space.
         self.reserve = bytes(RESERVE_BYTES)
 
     def report_value(self, value):
@@ -241,7 +241,7 @@ class Reporter:
         return self.displays
 
     def end_with_error(self, phase, error):
-        """Tell the host and the reader of stderr; end as Python would."""
+        """Report to the host and on stderr, and end as Python would."""
         self.reserve = None
         regain_interpreter()
         exit_code = INTERRUPTED_EXIT_CODE if type(error) is KeyboardInterrupt else 1
@@ -250,7 +250,7 @@ class Reporter:
         except SystemExit:
             raise
         except BaseException:
-            # Not even that part could be loaded; the host gets an answer all the same.
+            # Not even that module could be loaded, but the host still gets a report.
             name = load("channel").quote(type_name_of(type(error)))
             self.channel.send(f'{{"type":"error","phase":"{phase}","error":{{"name":{name},"message":""}}}}')
         raise SystemExit(exit_code) from None
@@ -263,14 +263,14 @@ def write_small(value):
         return load("channel").quote(value)
     if kind is bool:
         return "true" if value else "false"
-    # Zero may be negative, which JSON does not say.
+    # Zero may be negative, which JSON cannot express for an integer.
     if kind is int or kind is float and value != 0:
         return repr(value) if -SMALL_MAX <= value <= SMALL_MAX else None
     return None
 
 
 def regain_interpreter():
-    """Undo what the guest may have left behind that would keep the rest of the harness from working."""
+    """Undo changes of the guest that would keep the harness from working."""
     set_trace(None)
     set_profile(None)
     if get_recursion_limit() < initial_recursion_limit:

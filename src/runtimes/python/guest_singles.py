@@ -1,10 +1,10 @@
-"""Tags that have no others inside → values: numbers, bytes, moments, patterns. Part of the decoding in `guest_inputs.py`."""
+"""Tags without nested tags → values: numbers, bytes, dates and times, patterns. Part of the decoding in `guest_inputs.py`."""
 
 from binascii import a2b_base64
 
 FLOATS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf"), "-0": -0.0}
 BYTES = ("ArrayBuffer", "DataView", "Uint8Array", "Uint8ClampedArray")
-# The letters of the `array` module, by the name of the typed array. It knows no half-precision numbers.
+# The type codes of the `array` module, by the name of the typed array. It has none for half precision.
 ELEMENTS = {
     "Int8Array": "b",
     "Int16Array": "h",
@@ -27,7 +27,7 @@ remember = origins.remember
 
 
 class Malformed(Exception):
-    """Not what the format says: the tag is a plain object then."""
+    """The content does not match the format, so the tag is a plain object."""
 
 
 def expect(value, kind):
@@ -37,7 +37,7 @@ def expect(value, kind):
 
 
 def keep_foreign(node):
-    """For values that Python cannot hold. All their fields are texts."""
+    """For values that Python cannot represent. All their fields are texts."""
     fields = ",".join(f"{quote(key)}:{'null' if item is None else quote(item)}" for key, item in node.items())
     return remember(origins.Foreign(node), node["$type"], f"{{{fields}}}")
 
@@ -72,10 +72,10 @@ def decode_date(node):
     from datetime import datetime
 
     text = node.get("value")
-    # An invalid date has no text; years beyond four digits have a longer one.
+    # An invalid date has no text. Years with more than four digits have a longer one.
     if text is None or len(expect(text, str)) != DATE_LENGTH or text.startswith("0000"):
         return keep_foreign(node)
-    # Before Python 3.11 the letter is unknown.
+    # Before Python 3.11, `Z` is not accepted.
     return remember(datetime.fromisoformat(text[:-1] + "+00:00"), "Date", tag("Date", quote(text)))
 
 
@@ -99,10 +99,10 @@ def decode_pattern(node):
     flags = 0
     for letter in letters:
         flags |= {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}.get(letter, 0)
-    # Groups are named and called by another spelling.
+    # Python has another syntax for named groups and for references to them.
     spelled = re.sub(r"(\\[^k])|\(\?<(?![=!])", lambda found: found[1] or "(?P<", source)
     spelled = re.sub(r"(\\[^k])|\\k<(\w+)>", lambda found: found[1] or f"(?P={found[2]})", spelled)
-    # Else the same object would stand for every equal pattern.
+    # Otherwise `re` would return the same object for every equal pattern.
     re.purge()
     try:
         with warnings.catch_warnings():
@@ -133,5 +133,5 @@ SINGLES = {
     "RegExp": decode_pattern,
     "Unserializable": decode_unserializable,
 }
-# A dict may have these for keys: two are equal when they look alike.
+# A dict may have these as keys: two are equal if they look the same.
 KEYS = (*FLOATS, "BigInt", "bytes", "datetime", "date", "time", "timedelta", "Decimal", "complex")

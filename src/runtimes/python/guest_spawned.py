@@ -1,6 +1,6 @@
 """Programs whose processes `multiprocessing` starts anew (`spawn`, `forkserver`) instead of forking them.
 
-Such a process runs the file of the main module once more under the name `__mp_main__`. Our program has no file, so one
+Such a process runs the file of the main module again under the name `__mp_main__`. The guest's program has no file, so one
 is written for it: it starts the harness, which runs the program with the names, lines and input it had before.
 """
 
@@ -13,19 +13,19 @@ watch_part, run_part = load("watch"), load("run")
 
 
 class Again:
-    """What `watch` needs to know of a run, in a process that does not speak for it."""
+    """The run as `watch` expects it, in a process that does not report for the run."""
 
     code_name = run_part.CODE_NAME
     sources = {}
 
     def __init__(self, source, given, file):
         self.source, (self.input, self.function_names), self.file = source, given, file
-        # As in forked processes, whose displays the channel leaves out.
+        # As in forked processes, whose displays are not sent.
         self.display = lambda *_objects, **_options: None
 
 
 def prepare_parent(spawn):
-    """Name the file when a process is prepared; nobody needs it before."""
+    """Create the file only when a process is prepared, because nothing needs it before."""
     ask = spawn.get_preparation_data
 
     def get_preparation_data(name):

@@ -1,10 +1,10 @@
-"""How a value looks to a person: the text that the REPL would print, but bounded in size, depth and time."""
+"""The text of a value for people: what the REPL would print, but bounded in size, depth and time."""
 
 import sys
 
 # The protocol's bound for texts.
 TEXT_BYTES_MAX = 64 * 1024
-# Far beyond what anybody reads, and well inside the interpreter's recursion limit.
+# Deeper than anybody reads, and well within the interpreter's recursion limit.
 DEPTH_MAX = 100
 ELLIPSIS = "…"
 
@@ -16,7 +16,7 @@ RICH_METHODS = frozenset(("_ipython_display_", *(f"_repr_{name}_" for name in FO
 
 
 class Full(Exception):
-    """The text is as long as it may become."""
+    """The text has reached its maximum length."""
 
 
 def describe(value):
@@ -33,7 +33,7 @@ def describe(value):
 
 
 def bound(text, cut=False):
-    """`text` in at most 64 KiB of UTF-8, with an ellipsis where something is missing."""
+    """`text` in at most 64 KiB of UTF-8, with an ellipsis if it was cut."""
     data = text.encode("utf-8", "backslashreplace")
     if len(data) <= TEXT_BYTES_MAX and not cut:
         return text
@@ -45,7 +45,7 @@ def type_name(value):
 
 
 def is_rich(value):
-    """Whether the value says, or its class does, that it can be shown as more than text."""
+    """Whether the value or its class offers more formats than text."""
     kind = type(value)
     if kind in SCALARS or issubclass(kind, type):
         return False
@@ -58,7 +58,7 @@ def is_rich(value):
 
 
 def is_figure(value):
-    """Whether it is a figure of matplotlib, which has no such methods; notebooks know it by its class."""
+    """Whether it is a figure of matplotlib. It has no such methods; notebooks recognize its class."""
     figure_class = getattr(sys.modules.get("matplotlib.figure"), "Figure", None)
     return type(figure_class) is type and issubclass(type(value), figure_class)
 
@@ -67,7 +67,7 @@ vars_of = type.__dict__["__dict__"].__get__
 
 
 class TextWriter:
-    """Writes like `repr`, but stops when it has enough: `repr` of a large list would first build all of it."""
+    """Writes like `repr`, but stops at its limit: `repr` of a large list would first build the whole text."""
 
     def __init__(self):
         self.pieces = []
@@ -97,7 +97,7 @@ class TextWriter:
 
     def write_items(self, value, depth):
         separator = ""
-        # A list may grow under us, which is bounded by the room; a dict or set that changes would end the loop.
+        # A list may grow meanwhile, but the room is bounded; a dict or set that changes ends the loop with an error.
         for item in value if type(value) is list else list(value.items() if type(value) is dict else value):
             self.put(separator)
             separator = ", "
@@ -114,16 +114,16 @@ CYCLES = {list: "[...]", tuple: "(...)", dict: "{...}", set: "{...}", frozenset:
 
 
 def describe_leaf(value, room):
-    """`repr` of one object that is no built-in container, whatever its class does."""
+    """`repr` of one object that is not a built-in container, whatever its class does."""
     kind = type(value)
     if kind in (str, bytes, bytearray) and len(value) > room:
         return repr(value[: room + 1])
     try:
-        # An exact str, whatever subclass `__repr__` answered with.
+        # An exact str, even if `__repr__` returned a subclass.
         return str.__str__(repr(value))
     except BaseException as error:
         if kind is int:
-            # More digits than the interpreter agrees to convert; the first of the hexadecimal ones take no time.
+            # It has more digits than the interpreter converts. The first hexadecimal digits cost nothing.
             digits = hex(abs(value) >> max(0, value.bit_length() - 4 * (room + 1)))
             return "-" + digits if value < 0 else digits
         return f"<{type_name(value)} whose repr raised {type_name(error)}>"

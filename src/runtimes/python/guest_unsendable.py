@@ -3,12 +3,12 @@
 import sys
 
 TEXT_LENGTH_MAX = 100
-# Class of pandas → what to send in its place.
+# Class of pandas → what to send instead.
 HINTS = {
     "DataFrame": ' (send `.to_dict("records")` of a table)',
     "Series": " (send `.to_list()` of a Series)",
 }
-# Lines need no more than this to fill the words that are shown.
+# More than enough lines for the words that are shown.
 READ_LENGTH_MAX = 4096
 
 
@@ -20,7 +20,7 @@ def describe(name, text, args):
 
 
 def find_hint(args):
-    """For the first table among the arguments, none of which can be sent."""
+    """A hint for the first table among the arguments. No table can be sent."""
     if "pandas" not in sys.modules:
         return ""
     has_base = load("kinds").has_base

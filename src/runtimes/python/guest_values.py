@@ -31,7 +31,7 @@ def encode(value, text, bytes_max):
     try:
         return encoder.encode(value), encoder.is_cut
     except BaseException:
-        # Too long as a rule; else memory ran out or a signal handler raised while we were at it.
+        # Usually it is too long; otherwise memory ran out, or a signal handler raised meanwhile.
         replacement = unserializable(text)
         if len(replacement.encode("utf-8", "backslashreplace")) > bytes_max:
             # A character takes at most 6 bytes of JSON, and the tag around the text 40.
@@ -40,15 +40,15 @@ def encode(value, text, bytes_max):
 
 
 class Encoder:
-    """One document. Containers are generators that yield what lies in them; `encode` runs them with a stack."""
+    """One document. Containers are generators that yield their members; `encode` runs them on a stack."""
 
     def __init__(self, bytes_max):
         self.pieces = []
         self.room = bytes_max
-        # id → (object, link). The object is kept, so that its id stays its own.
+        # id → (object, link). The object is kept alive, so that its id stays unique.
         self.seen = {}
         self.writers = {}
-        # Whether a part was left out for its depth.
+        # Whether a part was left out because it is too deep.
         self.is_cut = False
 
     def encode(self, value):
@@ -70,7 +70,7 @@ class Encoder:
             raise TooLong
 
     def begin(self, value, link, depth):
-        """Write a value whole, or return the generator of a container. `link` is (link of the parent, key)."""
+        """Write a complete value, or return the generator of a container. `link` is (link of the parent, key)."""
         kind = type(value)
         scalar = SCALARS.get(kind)
         if scalar is not None:
@@ -85,13 +85,13 @@ class Encoder:
                     self.is_cut = True
                     self.put(unserializable("[nested too deeply]"))
                     return None
-                # Immutable and empty: shared by the interpreter itself, which tells nothing about the guest's value.
+                # Empty and immutable: the interpreter itself shares such objects, so identity says nothing.
                 if kind not in (tuple, frozenset) or value:
                     self.seen[id(value)] = value, link
                 return container(self, value, link)
         plain = self.make_plain(value, kind)
         if plain is value:
-            # What cannot change, and does not come from where it could, is never distinguished.
+            # Immutable values need no identity, unless they stand for a mutable value of the input.
             if id(value) in origins or leaves.is_mutable(kind):
                 self.seen[id(value)] = value, link
             self.put(self.write_leaf(value, kind))
@@ -101,7 +101,7 @@ class Encoder:
         return self.begin(plain, link, depth)
 
     def make_plain(self, value, kind):
-        """A value of the library, of numpy or pandas as one of the language; every other value as it is."""
+        """Converts a value of the standard library, numpy or pandas to a built-in type; other values stay."""
         try:
             plain = kinds.make_plain(value, kind)
         except Exception:
@@ -140,11 +140,11 @@ class Encoder:
             write = self.writers[kind]
             return write(value) if write else unserializable(describe(value))
         except BaseException:
-            # A time zone of the guest's own can raise, for one.
+            # For example, a guest's own time zone class can raise.
             return unserializable(describe(value))
 
     def write_items(self, items, link):
-        """An array. Scalars are written here, without a way through the stack."""
+        """An array. Scalars are written here directly, without the stack."""
         before = "["
         for index, item in enumerate(items):
             scalar = SCALARS.get(type(item))
@@ -180,7 +180,7 @@ class Encoder:
         items = list.__iter__(value)
         if name is None:
             return self.write_items(restore_items(items, value), link)
-        # A Map or a Set with members that Python cannot hash or cannot tell apart.
+        # A Map or a Set with members that Python cannot hash or cannot distinguish.
         items = list(items)
         if name != "Map":
             return self.write_tagged(name, self.write_items(restore_items(items, value), (link, "value")))
@@ -194,7 +194,7 @@ class Encoder:
 
     def write_set(self, value, link):
         name = origins[id(value)].name if id(value) in origins else "set"
-        # Copied in one step: a set that another thread changes cannot be iterated.
+        # Copied in one step, because a set cannot be iterated while another thread changes it.
         members = memory.restore_order(list(set.__iter__(value)), value)
         return self.write_tagged(name, self.write_items(members, (link, "value")))
 

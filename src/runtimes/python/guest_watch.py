@@ -1,18 +1,18 @@
-"""What the interpreter and a few modules of its library have to know of the run, told without importing any of them.
+"""Adapts the interpreter and a few modules of its library to the run, without importing any of them.
 
-The work is done by `guest_imports.py` and `guest_hooks.py`, which are loaded when there is some.
+`guest_imports.py` and `guest_hooks.py` do the work, and are loaded on demand.
 """
 
 import _thread
 import sys
 
-# `threading` is missing: it takes its hook from `_thread`.
+# `threading` is not listed: it takes its hook from `_thread`.
 WATCHED_MODULES = frozenset(
     ("linecache", "matplotlib", "matplotlib.pyplot", "multiprocessing.spawn", "IPython.core.display_functions")
 )
 
 initial_excepthook, initial_unraisablehook = sys.excepthook, sys.unraisablehook
-# The run of this process: what has its `source`, its `input` and its `show`.
+# The run of this process: an object with its `source`, its `input` and its `show`.
 running = None
 
 
@@ -20,18 +20,18 @@ def watch(run):
     global running
     running = run
     sys.meta_path.insert(0, ImportWatch)
-    # The interpreter's own hooks look for the program's lines in a file of its name.
+    # The interpreter's own hooks take the program's lines from a file with its name.
     sys.excepthook = sys.__excepthook__ = show_exception
     sys.unraisablehook = sys.__unraisablehook__ = show_unraisable
     _thread._excepthook = show_thread_exception
-    # Not by looking at every module there is: in a fork each look copies a page.
+    # Does not go through all modules, because in a fork each access copies a page.
     for name in (*WATCHED_MODULES, "threading"):
         if name in sys.modules:
             load("imports").tell(name, sys.modules[name])
 
 
 class ImportWatch:
-    """A finder that finds nothing, but for the modules that are watched."""
+    """A finder that finds only the watched modules."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
@@ -39,7 +39,7 @@ class ImportWatch:
 
 
 def show_exception(kind, error, trace, /):
-    # Of what is no exception the interpreter's own hook says so.
+    # If it is not an exception, the interpreter's own hook says so.
     if isinstance(error, BaseException):
         load("hooks").show_exception(error, trace)
     else:
@@ -57,14 +57,14 @@ def show_thread_exception(args, /):
     load("hooks").show_thread_exception(args)
 
 
-# It takes the place of a function of that module, and tells so.
+# It replaces a function of that module, and claims to be from there.
 show_thread_exception.__module__ = "_thread"
 
 
 def compile_watched(compile_program, source):
-    """Compile; where nothing imported `warnings` yet, let it be imported for the first warning of the compiler.
+    """Compile. If nothing has imported `warnings` yet, import it at the compiler's first warning.
 
-    The interpreter by itself would look for the line in a file of the program's name.
+    Otherwise the interpreter would take the line from a file with the program's name.
     """
     if "warnings" in sys.modules:
         return compile_program(source)

@@ -1,21 +1,21 @@
-"""The zygote: an interpreter that imports what it is told to and never runs guest code. Each guest is a fork of it.
+"""The zygote: an interpreter that imports the given modules and never runs guest code. Each guest is a fork of it.
 
-Started as `guest_zygote.py <library> <folder:folder…> <module>…`, with folders of the operator's packages. The library
-(native/zygote) waits for requests on descriptor 3 and returns in each fork, confined as any guest is; the fork then goes
-on as `guest.py` does. What the zygote's state would tell one guest about another, or make two of them alike, is made new
-here.
+Usage: `guest_zygote.py <library> <folder:folder…> <module>…`, with the folders of the operator's packages. The library
+(native/zygote) waits for requests on descriptor 3 and returns in each fork, confined like any guest; the fork then
+continues like `guest.py`. State of the zygote that would reveal something about other guests, or make two guests alike,
+is renewed here.
 """
 
 import sys
 
 SOCKET_DESCRIPTOR = 3
 WORD_BYTES_MAX = 200
-# What runs use, or what comes up as soon as something goes wrong; loaded once, here.
+# Modules that runs need, or that the first error needs; loaded once, here.
 PARTS = (
     *("channel", "run", "compile", "watch", "values", "leaves", "text", "errors", "display", "inputs", "parked"),
     *("imports", "hooks", "suggestions", "kinds", "origins", "singles"),
 )
-# First uses of what is often loaded ahead: once in the zygote, for what they load and keep, and briefly in each fork.
+# First uses of modules that are often loaded ahead: once in the zygote, for what they load and cache, and in each fork.
 FIRST_USES = {
     "numpy": ("str(numpy.arange(3.0).reshape(3, 1).mean())", "numpy.arange(3).sum()"),
     "pandas": (
@@ -58,7 +58,7 @@ def add_packages(folders):
 
 
 def load_library(path):
-    # With the interpreter's lock held: the fork must be the thread that holds it.
+    # `PyDLL` keeps the interpreter's lock, because the forking thread must hold it.
     import ctypes
 
     library = ctypes.PyDLL(path)
@@ -67,7 +67,7 @@ def load_library(path):
 
 
 def say(what, error):
-    """Tell the host why there is no zygote, and end."""
+    """Report why there is no zygote, and exit."""
     tell(f"{what}: {type(error).__name__}: {error}".encode("utf-8", "backslashreplace")[:WORD_BYTES_MAX])
     raise SystemExit(1)
 
@@ -79,7 +79,7 @@ def tell(word):
 
 
 def warm_up():
-    """Load the harness as `guest.py` does, and let the interpreter do once what every run does."""
+    """Load the harness as `guest.py` does, and rehearse once what every run does."""
     path = __file__.rpartition("/")[0] + "/guest.py"
     with open(path, "rb") as file:
         names = {"__name__": "guest_zygote", "__file__": path}
@@ -93,9 +93,9 @@ def warm_up():
 
 
 def rehearse(load):
-    """What every run does, for nothing.
+    """Do what every run does, without an effect.
 
-    In a fork it copies the pages that a run writes to before there is a run that would have to wait for it.
+    In a fork this copies the pages that a run writes to before a run arrives that would have to wait for it.
     """
     compiler, channel = load("compile"), load("channel")
     request = channel.parse_json('{"code":"import math\\nmath.pi","args":[],"input":{"a":[1]},"resultBytes":100}')
@@ -108,7 +108,7 @@ def rehearse(load):
 
 
 def use_modules(names, turn):
-    """As `rehearse`, for modules that were loaded ahead. The first sum of pandas copies some 400 pages in a fork."""
+    """Like `rehearse`, for modules that were loaded ahead. The first sum of pandas copies some 400 pages in a fork."""
     for name in names:
         use = FIRST_USES.get(name)
         if use is None:
@@ -116,12 +116,12 @@ def use_modules(names, turn):
         try:
             eval(use[turn], {name: sys.modules[name]})
         except Exception:
-            # Another version, or another module of that name.
+            # Another version, or another module with that name.
             pass
 
 
 def require_one_thread():
-    """A fork has the calling thread alone: locks that others held would stay locked in it for ever."""
+    """A fork has only the calling thread, so locks that other threads hold would stay locked for ever."""
     import os
 
     count = len(os.listdir("/proc/self/task"))
@@ -130,7 +130,7 @@ def require_one_thread():
 
 
 def count_data_bytes():
-    """What counts against RLIMIT_DATA, from proc(5): the sixth number of statm, in pages."""
+    """The size that counts against RLIMIT_DATA: the sixth number of statm, in pages, see proc(5)."""
     import os
 
     with open("/proc/self/statm") as file:
@@ -138,7 +138,7 @@ def count_data_bytes():
 
 
 def settle_memory():
-    """Objects that are here to stay are looked at by no collection any more: looking at one copies its page."""
+    """Exclude permanent objects from garbage collection, because in a fork scanning one copies its page."""
     import gc
 
     gc.collect()
@@ -171,17 +171,17 @@ def take_environment(library):
 
 
 def become_another():
-    """Make new what was seeded or remembered at import. `random` and `tempfile` see to a part of it by themselves."""
+    """Renew what was seeded or cached at import. `random` and `tempfile` do a part of it by themselves."""
     import os
 
     modules = sys.modules
     reopen_input(os)
-    # As if it had been started for this run.
+    # As if the interpreter had been started for this run.
     harness = __file__.rpartition("/")[0] + "/guest.py"
     if hasattr(sys, "orig_argv"):
         sys.orig_argv = [*sys.orig_argv[: sys.orig_argv.index(__file__)], harness]
     if "threading" in modules:
-        # Before Python 3.13 a fork keeps its parent's number here.
+        # Before Python 3.13 a fork keeps its parent's pid here.
         modules["threading"].main_thread()._set_native_id()
     if "random" in modules:
         modules["random"].seed()
@@ -193,12 +193,12 @@ def become_another():
     if "uuid" in modules:
         modules["uuid"]._node = modules["uuid"]._last_timestamp = None
     if "_ssl" in modules:
-        # OpenSSL tells a fork by its process id, and those of different spaces are alike.
+        # OpenSSL detects a fork by its process id, and forks in different spaces may have the same one.
         modules["_ssl"].RAND_add(os.urandom(32), 32.0)
 
 
 def reopen_input(os):
-    """The zygote's stdin is /dev/null, which can be sought in; what a run gets may be a pipe."""
+    """Reopen stdin: the zygote's is /dev/null, which is seekable, but a run's may be a pipe."""
     import io
     import stat
 
