@@ -44,7 +44,7 @@ export function formatTable({ title, unit, load, rows, goals, notes, wrong }: Ta
     .join('\n')
 }
 
-/** As wide as the name of its column. */
+/** Pads a cell to the width of its column's name. */
 function cell(column: string, text: string): string {
   return text.padStart(Math.max(columnWidth, column.length + 2))
 }

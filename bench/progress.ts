@@ -1,4 +1,4 @@
-/** What the benchmark is doing right now, on stderr, so that stdout holds nothing but results. */
+/** Prints what the benchmark is doing on stderr, so that stdout has only results. */
 export function progress(text: string): void {
   process.stderr.write(`… ${text}\n`)
 }

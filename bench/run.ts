@@ -1,4 +1,4 @@
-/** npm run bench: Lazaret beside its rivals, interleaved, in this one process. `--help` lists the options. */
+/** `npm run bench`: Lazaret and its rivals in turn, in one process. `--help` lists the options. */
 import { loadavg } from 'node:os'
 
 import { formatHost, formatTable } from './format.ts'
@@ -29,7 +29,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** What went wrong in one section takes nothing from the others. */
+/** A failure in one section does not affect the others. */
 function reportFailure(name: string, error: Error): Table[] {
   if (isInterrupted()) throw error
   process.stderr.write(`${error.stack ?? error.message}\n`)

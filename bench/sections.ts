@@ -1,4 +1,4 @@
-/** The sections of the benchmark, in their order; each is loaded when it is run. */
+/** The sections of the benchmark, in order. Each is loaded when it runs. */
 import type { BenchOptions } from './options.ts'
 import type { Table } from './table.ts'
 

@@ -7,20 +7,20 @@ import type { LazaretOptions } from '../src/engine/options/options.ts'
 import type { WarmUpRequest } from '../src/engine/warm-up.ts'
 import { faultOf } from './workloads.ts'
 
-/** At most `count` workers are ever parked; so many are when a measurement begins. */
+/** At most `count` workers are parked, and exactly that many when a measurement begins. */
 export type Parking = WarmUpRequest & { readonly runtime: RuntimeName; readonly count: number }
 
 const none = { max: 0 }
 const noPools = { bun: none, node: none, python: none, shell: none }
 
-/** With every run in a cell that is made for it. */
+/** Every run gets a cell that is built for it. */
 export function createCold(): Lazaret {
   return createLazaret({ pools: noPools })
 }
 
 export class WarmLazaret implements AsyncDisposable {
   readonly lazaret: Lazaret
-  /** How a row of it is called. */
+  /** The name of its row. */
   readonly name: string
   readonly #parking: Parking
   #runs = 0
@@ -33,23 +33,23 @@ export class WarmLazaret implements AsyncDisposable {
     this.#parking = parking
   }
 
-  /** Resolves when all workers stand parked. */
+  /** Resolves when all workers are parked. */
   settle = async (): Promise<void> => await this.lazaret.warmUp(this.#parking)
 
-  /** Resolves when at least `count` workers stand parked. */
+  /** Resolves when at least `count` workers are parked. */
   grow = async (count: number): Promise<void> => await this.lazaret.warmUp({ ...this.#parking, count })
 
-  /** Workers that stand parked now. */
+  /** Workers that are parked now. */
   get parked(): number {
     return this.lazaret.stats().pools.reduce((sum, { parked }) => sum + parked, 0)
   }
 
-  /** One run, and what was wrong with it. */
+  /** Makes one run, and returns what was wrong with it. */
   async run(request: RunRequest, expected: string): Promise<string | undefined> {
     return faultOf(await this.#run(request), expected)
   }
 
-  /** One run that must be right. Milliseconds. */
+  /** The milliseconds of one run. Throws if the result is wrong. */
   async time(request: RunRequest, expected: string): Promise<number> {
     const start = performance.now()
     const result = await this.#run(request)
@@ -59,7 +59,7 @@ export class WarmLazaret implements AsyncDisposable {
     return ms
   }
 
-  /** What its rows would not tell. */
+  /** Remarks that its rows do not show. */
   notes = (): string[] =>
     this.#coldRuns > 0 ? [`${this.#coldRuns} of ${this.#runs} runs of lazaret found no parked worker.`] : []
 

@@ -1,4 +1,4 @@
-/** One trivial program a runtime, as a request to Lazaret and as a command line for those who run it without a wall. */
+/** One trivial program for each runtime, as a request to Lazaret and as a command line for rivals without a wall. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,9 +10,9 @@ import { Toolchains } from '../src/runtimes/packages/toolchains.ts'
 export interface Workload {
   readonly runtime: CellRuntimeName
   readonly request: RunRequest
-  /** The same interpreter with the same program; null when the machine has none. */
+  /** The same interpreter with the same program; null if the machine has none. */
   readonly command: readonly [string, ...string[]] | null
-  /** What a right run prints, without the end of the line. */
+  /** The expected output, without the line end. */
   readonly expected: string
 }
 
@@ -23,7 +23,7 @@ const expected = '499500'
 
 export const toolchains = new Toolchains()
 
-/** Holds the folder with the scripts of the unjailed rivals. */
+/** The folder with the scripts of the unjailed rivals. */
 export class Workloads implements Disposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'lazaret-bench-'))
 
@@ -35,7 +35,7 @@ export class Workloads implements Disposable {
     return this.#javascript('node', 'cjs', toolchains.node())
   }
 
-  /** Something to compile: an enum is more than a type to be left out. */
+  /** Needs a compiler: an enum is more than a type that can be removed. */
   typescript(): Workload {
     const code = `enum Unit { One = 1 }\n${javascript.replace('i++', 'i += Unit.One')}`
     const bun = toolchains.bun()
@@ -75,7 +75,7 @@ export class Workloads implements Disposable {
   }
 }
 
-/** What is wrong with a result, in words; undefined when it is right. */
+/** What is wrong with a result; undefined if it is right. */
 export function faultOf({ outcome, stdout }: RunResult, wanted: string): string | undefined {
   if (outcome.kind !== 'completed' || outcome.exitCode !== 0) return `ended as ${JSON.stringify(outcome)}`
   const printed = stdout.trim()

@@ -1,4 +1,4 @@
-/** Work that begins at a steady rate, whether or not what came before has ended. */
+/** Work that begins at a steady rate, whether or not earlier work has ended. */
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { throwIfInterrupted } from './interruption.ts'
@@ -9,16 +9,16 @@ export interface Rate {
 }
 
 export interface RateLoad {
-  /** Milliseconds of each that came out as it must. */
+  /** Milliseconds of each correct run. */
   readonly times: readonly number[]
-  /** What was wrong with others: bounded. */
+  /** What was wrong with the others; a bounded list. */
   readonly wrong: readonly string[]
 }
 
-/** More would say the same once more. */
+/** More would only repeat the same problem. */
 const wrongMax = 5
 
-/** `run` says what was wrong; the number of a run is unique within the slice. */
+/** `run` returns what was wrong, if anything. The number of a run is unique within the slice. */
 export async function atRate(
   { perSecond, ms }: Rate,
   run: (number: number) => Promise<string | undefined>,

@@ -1,4 +1,4 @@
-/** Latency side by side: rivals take turns in one process, so that what else the machine does hits all alike. */
+/** Latency side by side: rivals take turns in one process, so that other work on the machine affects all alike. */
 import { loadavg } from 'node:os'
 
 import { throwIfInterrupted } from './interruption.ts'
@@ -17,12 +17,12 @@ export interface Rival {
 export interface Race {
   readonly title: string
   readonly turns: number
-  /** The first is ours. */
+  /** The first is Lazaret. */
   readonly rivals: readonly Rival[]
-  /** Before every turn of anybody, not timed: waits until nothing of ours works in the background. */
+  /** Called before every turn, not timed: waits until Lazaret has no work in the background. */
   readonly settle?: () => Promise<void>
   readonly goals?: (rows: readonly Row[]) => Goal[]
-  /** Asked at the end. */
+  /** Called at the end. */
   readonly notes?: () => readonly string[]
 }
 
@@ -36,7 +36,7 @@ export async function compare({ title, turns, rivals, settle, goals, notes }: Ra
   const warmUpTurns = Math.min(warmUpTurnsMax, turns)
   for (let turn = -warmUpTurns; turn < turns; turn++) {
     for (let place = 0; place < rivals.length; place++) {
-      // Another one begins each time, so that nobody always follows the same rival.
+      // Each round begins with another rival, so that nobody always follows the same one.
       const index = (place + turn + warmUpTurns) % rivals.length
       throwIfInterrupted()
       await settle?.()

@@ -1,4 +1,4 @@
-/** What the figures were measured on. */
+/** The machine that the figures were measured on. */
 import { execFileSync } from 'node:child_process'
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os'
 
@@ -8,14 +8,14 @@ import { toolchains } from '../workloads.ts'
 
 export interface HostFacts {
   readonly processor: string
-  /** Those that this process may use. */
+  /** The processors that this process may use. */
   readonly cores: number
   readonly memoryGiB: number
   readonly kernel: string
   readonly user: string
-  /** The level of protection that every row of ours was measured at. */
+  /** The protection level of all of Lazaret's rows. */
   readonly protection: string
-  /** Null for what is not installed. */
+  /** Null for programs that are not installed. */
   readonly versions: Readonly<Record<'node' | 'bun' | 'python' | 'bubblewrap', string | null>>
   /** Over one minute, before the first measurement. */
   readonly loadBefore: number

@@ -1,6 +1,6 @@
 /**
- * The process of a server for the section `http`: one Lazaret, behind HTTP and for itself. It tells what the work costs this
- * process, and how late its event loop was.
+ * The server process of the section `http`: one Lazaret, which also makes runs without HTTP. It reports what the work costs
+ * this process, and how late its event loop was.
  */
 import { subscribe } from 'node:diagnostics_channel'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -20,17 +20,17 @@ import { faultOfMixed, mixedWork } from './mixed-work.ts'
 export type HostRequest =
   | { readonly kind: 'library'; readonly rate: Rate }
   | { readonly kind: 'look' }
-  /** Answered with the resident bytes when all garbage is collected: how far V8 lets it grow says nothing. */
+  /** Answered with the resident bytes after a full garbage collection, because the size before it depends on V8's heuristics. */
   | { readonly kind: 'collect' }
 
-/** Of this process, since the last look. */
+/** Readings of this process, since the last ones. */
 export interface HostFigures {
   readonly cpuMs: number
-  /** What each run over HTTP took in the engine: the library's own time for the same runs. */
+  /** The time that each run over HTTP took in the engine alone. */
   readonly engineTimes: readonly number[]
-  /** Of the same, from a request's headers to the last byte of its reply. */
+  /** The time of the same runs from the request's headers to the last byte of the reply. */
   readonly serverTimes: readonly number[]
-  /** How long its main thread was ready to run and had no processor: others' work. */
+  /** How long its main thread was ready to run but waited for a processor. */
   readonly waitedMs: number
   readonly loopDelayP99Ms: number
   readonly residentBytes: number

@@ -1,4 +1,4 @@
-/** Ctrl-C: the rivals are killed, the turn under way ends, everything is disposed of on the way out. Twice: at once. */
+/** Ctrl-C kills the rivals, lets the current turn end and disposes everything. A second Ctrl-C ends the process at once. */
 import type { ChildProcess } from 'node:child_process'
 
 export class Interrupted extends Error {}
@@ -11,7 +11,7 @@ export function listenForInterruption(): void {
 }
 
 function interrupt(): void {
-  // Cells end with their host; rivals would not.
+  // Cells end with their host, but rivals do not.
   killChildren()
   if (interruption.signal.aborted) process.exit(130)
   interruption.abort()

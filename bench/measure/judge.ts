@@ -1,15 +1,15 @@
-/** Who wins, or why nobody is said to. */
+/** The verdict of a comparison: who wins, or why there is no winner. */
 import { otherWorkMax } from './other-work.ts'
 import type { Figures, Row, Verdict } from '../table.ts'
 
 export interface Measure {
   readonly figure: string
   readonly better: 'lower' | 'higher'
-  /** The share of the machine that other work took, from 0 to 1. */
+  /** The share of the machine that other work used, from 0 to 1. */
   readonly otherWork: number
 }
 
-/** Every row after the first gets a verdict against the first, which is ours. */
+/** Compares every row with the first, which is Lazaret's. */
 export function judgeRows(rows: readonly Row[], measure: Measure): Row[] {
   const [ours] = rows
   return rows.map((row) =>

@@ -1,9 +1,9 @@
-/** Four kinds of runs in turn, as a server's callers send them. */
+/** Four kinds of runs in turn, like the requests of a server's clients. */
 import type { RunRequest } from '../../src/core/request.ts'
 
 export interface MixedWork {
   readonly request: RunRequest
-  /** What is printed; for a program that prints nothing, its value. */
+  /** The expected output or, for a program that prints nothing, its value. */
   readonly expected: unknown
 }
 
@@ -27,7 +27,7 @@ export function mixedWork(number: number): MixedWork {
   }
 }
 
-/** Undefined for what is right. */
+/** What is wrong with a result; undefined if it is right. */
 export function faultOfMixed(
   { expected }: MixedWork,
   { value, stdout }: { readonly value?: unknown; readonly stdout: string },

@@ -1,7 +1,7 @@
-/** Processes below another one and their memory, by /proc. */
+/** The descendants of a process and their memory, from /proc. */
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Everything that descends from a process. */
+/** All descendants of a process. */
 export function descendantsOf(ancestor: number): number[] {
   const childrenOf = Map.groupBy(listProcesses(), ({ parent }) => parent)
   const below = (pid: number): number[] =>
@@ -20,12 +20,12 @@ function listProcesses(): { readonly pid: number; readonly parent: number }[] {
 }
 
 export interface ProcessMemory {
-  /** Proportional set size: a page that several processes map counts by share. */
+  /** Proportional set size: a page that several processes map is divided among them. */
   readonly pssBytes: number
   readonly pageTableBytes: number
 }
 
-/** Null for one that is gone, or whose memory this user may not see. */
+/** Null if the process is gone, or this user may not read its memory. */
 export function memoryOf(pid: number): ProcessMemory | null {
   const rollup = readProcess(pid, 'smaps_rollup')
   const status = readProcess(pid, 'status')

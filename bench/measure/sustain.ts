@@ -1,4 +1,4 @@
-/** Throughput side by side: so many runs in flight for a slice of time, slices of all contestants in turn. */
+/** Throughput side by side: a fixed number of runs in flight for a slice of time, with slices of all contestants in turn. */
 import { isInterrupted, throwIfInterrupted } from './interruption.ts'
 import { judgeRows } from './judge.ts'
 import { sampleOtherWork } from './other-work.ts'
@@ -10,29 +10,29 @@ export interface Load {
   readonly times: readonly number[]
   /** From the first start to the last end. */
   readonly elapsedMs: number
-  /** Runs that cost less because something was ready before the slice and is not ready again after it. */
+  /** Runs that were cheaper because of a worker that was parked before the slice and not replaced by its end. */
   readonly fromStock?: number
-  /** What was wrong with runs that were: bounded. */
+  /** What was wrong with incorrect runs; a bounded list. */
   readonly wrong: readonly string[]
 }
 
 export interface Slice {
   readonly inFlight: number
-  /** No run starts later; each place has at least one. */
+  /** No run starts after this; each place has at least one run. */
   readonly ms: number
 }
 
 export interface Contestant {
   readonly name: string
   sustain(slice: Slice): Promise<Load>
-  /** Not timed: waits until nothing of it works in the background. */
+  /** Not timed: waits until it has no work in the background. */
   settle?(): Promise<void>
 }
 
-/** More would say the same once more. */
+/** More would only repeat the same problem. */
 const wrongMax = 5
 
-/** Keeps runs in flight from this process. `run` tells what was wrong. */
+/** Keeps runs in flight from this process. `run` returns what was wrong, if anything. */
 export async function sustain(
   { inFlight, ms }: Slice,
   run: () => Promise<string | undefined>,
@@ -59,10 +59,10 @@ export interface Sustained extends Row {
   readonly wrong: readonly string[]
 }
 
-/** Slices per contestant and level: fewer give no spread, more leave too little of each. */
+/** Slices per contestant and level: fewer show no spread, and more would be too short. */
 const slicesPerLevel = 3
 
-/** All contestants at one level, in alternating slices. The first is ours. */
+/** All contestants at one level, in alternating slices. The first is Lazaret. */
 export async function alternate(
   contestants: readonly Contestant[],
   { inFlight, seconds }: { readonly inFlight: number; readonly seconds: number },

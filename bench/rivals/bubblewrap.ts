@@ -6,7 +6,7 @@ export const bubblewrap = ['/usr/bin/bwrap', '/usr/local/bin/bwrap'].find((path)
 const systemLinks = ['bin', 'sbin', 'lib', 'lib64'].filter((name) => existsSync(`/usr/${name}`))
 const etc = ['/etc/alternatives', '/etc/ld.so.cache', '/etc/ssl/certs'].filter((path) => existsSync(path))
 
-/** The view of a cell as far as bubblewrap can give it; it has no limits, no cgroups and no filters of its own. */
+/** A cell's view of files, as far as bubblewrap supports it; it has no limits, no cgroups and no filters of its own. */
 export const bubblewrapArguments: readonly string[] = [
   ...['--unshare-all', '--die-with-parent', '--new-session'],
   ...['--ro-bind', '/usr', '/usr'],

@@ -1,7 +1,7 @@
 /**
- * An actor without a wall, as one writes it under Bun: each message starts a Bun of its own by `Bun.spawn`, gives it the
- * code on stdin and reads the answer from its stdout. Runs under Bun: `bun bun-actor.ts <expected result> <code>`, and asks
- * itself for so many messages in flight as the lines on stdin say; see bun-spawn.ts. `bun bun-actor.ts` is the worker.
+ * A typical actor without a wall under Bun: for each message, `Bun.spawn` starts a Bun, which gets the
+ * code on stdin and prints the answer. Usage: `bun bun-actor.ts <expected result> <code>`. It sends messages to
+ * itself; lines on stdin say how many at one time, see bun-spawn.ts. `bun bun-actor.ts` alone is the worker.
  */
 import { createInterface } from 'node:readline'
 

@@ -1,6 +1,6 @@
 /**
- * Runs under Bun: `bun bun-spawn.ts <expected output> <program> [arguments]`. For each line {inFlight, ms} on stdin it
- * keeps so many runs in flight for so long, one `Bun.spawn` each with its output read to the end, and answers with one
+ * Usage: `bun bun-spawn.ts <expected output> <program> [arguments]`. For each line {inFlight, ms} on stdin it
+ * keeps that many runs in flight for that time. Each is a `Bun.spawn` with its output read to the end. It answers with one
  * line {times, elapsedMs, wrong}.
  */
 import { createInterface } from 'node:readline'

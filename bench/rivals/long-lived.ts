@@ -1,7 +1,7 @@
 /**
- * A rival that lives in a process of its own and starts one interpreter a run from there: Bun with `Bun.spawn`, Python
- * with `subprocess`. It is asked by lines of JSON for slices of load, keeps its runs in flight itself and times them by
- * its own clock, so that nothing of the asking counts against it.
+ * A rival in a process of its own, which starts an interpreter for each run: Bun with `Bun.spawn`, Python
+ * with `subprocess`. Lines of JSON request slices of load. It keeps its runs in flight itself and times them by
+ * its own clock, so that the requests do not count against it.
  */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -16,7 +16,7 @@ import type { Contestant, Load, Slice } from '../measure/sustain.ts'
 export interface Work {
   /** The program of one run and its arguments. */
   readonly command: readonly string[]
-  /** What a right run prints. */
+  /** The expected output. */
   readonly expected: string
 }
 
@@ -35,7 +35,7 @@ export class LongLivedRival implements Contestant, Rival, AsyncDisposable {
     return LongLivedRival.#start(name, [bun, join(import.meta.dirname, 'bun-spawn.ts')], work)
   }
 
-  /** The command is the code of a message, and what is expected its result. */
+  /** The command is the code of a message, and the expected output its result. */
   static bunActor(name: string, bun: string, work: Work): LongLivedRival {
     return LongLivedRival.#start(name, [bun, join(import.meta.dirname, 'bun-actor.ts')], work)
   }

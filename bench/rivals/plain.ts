@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 
 import { own } from '../measure/interruption.ts'
 
-/** Runs a program to its end with its output collected, as Node's own users do. Answers with what it printed. */
+/** Runs a program to its end and returns its output, as programs for Node usually do. */
 export function runPlain(file: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] })

@@ -1,6 +1,6 @@
 /**
- * The code-execution service that ours takes its shapes from, as npm has it: `@memberjunction/code-execution`. It is
- * installed for the benchmark alone, into a folder of its own that stays for the next one; nothing of ours depends on it.
+ * The published code-execution service whose interface ours follows: `@memberjunction/code-execution`. It is
+ * installed only for the benchmark, into a separate folder that is kept for the next time; Lazaret does not depend on it.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ interface Reference {
   readonly CodeExecutionService: new (options: { readonly poolSize: number }) => ReferenceService
 }
 
-/** A text where it cannot be had. It prints what its workers do, which is left out. */
+/** A text that says why if it is not available. Its log messages are discarded. */
 export async function openReference(poolSize: number): Promise<ReferenceService | string> {
   const entry = join(folder, 'node_modules', name, 'dist/index.js')
   if (!existsSync(entry)) {

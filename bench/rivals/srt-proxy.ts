@@ -1,7 +1,7 @@
 /**
- * The HTTP proxy of srt (`@anthropic-ai/sandbox-runtime`) in a process of its own, asked by CONNECT and allowing everything.
- * In a sandbox of srt a pair of socat stands before it, which is left out here. It is installed for the benchmark alone, as
- * reference-service.ts is.
+ * The HTTP proxy of srt (`@anthropic-ai/sandbox-runtime`) in a process of its own, used with CONNECT, and allowing every host.
+ * A sandbox of srt reaches it through two socat processes, which are left out here. It is installed only for the benchmark, like
+ * reference-service.ts.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -21,7 +21,7 @@ export interface SrtProxy extends AsyncDisposable {
   readonly port: number
 }
 
-/** A text where it cannot be had. */
+/** A text that says why if it is not available. */
 export async function openSrtProxy(): Promise<SrtProxy | string> {
   const entry = join(folder, 'node_modules', name, 'dist/sandbox/http-proxy.js')
   if (!existsSync(entry)) {

@@ -1,4 +1,4 @@
-/** The actor: a message from its arrival to its answer, and how many a second, against an actor without a wall. */
+/** The actor: the latency of a message, and messages per second, against an actor without a wall. */
 import { loadavg } from 'node:os'
 
 import { MessageRouter, SubprocessCodeExecutionActor } from '../../src/adapters/actor/index.ts'
@@ -15,7 +15,7 @@ import { toolchains } from '../workloads.ts'
 
 const code = 'const x = 1 + 1; x'
 const expected = '2'
-/** Workers that wait when a slice begins; a message for each that does not at its end is not counted. */
+/** Parked workers at the start of a slice. For each one that is missing at its end, one message is not counted. */
 const stock = 8
 const levels = [1, 8] as const
 const ownName = 'lazaret actor'
@@ -79,7 +79,7 @@ class WarmActor implements AsyncDisposable {
     await this.#actor.warmUp(count)
   }
 
-  /** One message that must be answered right. Milliseconds. */
+  /** The milliseconds of one message. Throws if the answer is wrong. */
   async time(): Promise<number> {
     const start = performance.now()
     const fault = await this.#fault()

@@ -1,4 +1,4 @@
-/** Rows of an agent's executions: each phase of them, and what all of it takes besides the run itself. */
+/** An agent's executions: the time of each phase, and of everything besides the run itself. */
 import { loadavg } from 'node:os'
 
 import { createAgentExecutor } from '../../src/adapters/agent/agent-executor.ts'
@@ -13,7 +13,7 @@ import { goalAtMost } from '../table.ts'
 import type { Figures, Goal, Row, Table } from '../table.ts'
 import { WarmLazaret } from '../warm-lazaret.ts'
 
-/** 200 lines, as a model writes them; what they print is known. */
+/** 200 lines, similar to a model's, with known output. */
 const functionsOfProgram = 40
 const oneFunction = (at: number): string => `
 def average_${at}(rows, scale=${at}):
@@ -34,7 +34,7 @@ interface Turn {
 const modes = { off: 2, enforce: 12 } as const satisfies Partial<Record<ValidationMode, number>>
 type Mode = keyof typeof modes
 const modeNames = Object.keys(modes) as Mode[]
-/** So that p99 is not the worst. */
+/** Enough turns that p99 is not the maximum. */
 const turnsMin = 100
 
 export async function benchAgent(options: BenchOptions): Promise<Table[]> {
@@ -68,7 +68,7 @@ const defaultTurns = 60
 const warmUpTurns = 5
 
 function createExecutor({ lazaret }: WarmLazaret, mode: Mode): AgentExecutor {
-  // The same limits as those of the plain run; a bench has no client that asks too often.
+  // The same limits as for the plain run, and no rate limit.
   return createAgentExecutor(lazaret, { validation: { mode }, rate: false, canFork: true, openFilesMax: 256 })
 }
 

@@ -1,4 +1,4 @@
-/** A bare cell of the shape that every run gets, with nothing of a runtime in it. */
+/** A bare cell of the shape that every run gets, without a runtime. */
 import { systemClock } from '../../src/core/clock.ts'
 import { defaultLimits } from '../../src/core/limits.ts'
 import { buildCell } from '../../src/jail/cell/build-cell.ts'
@@ -13,7 +13,7 @@ export interface CellTimes {
   readonly ready: number
   /** … the exit of `/bin/true` in it was known. */
   readonly exit: number
-  /** … nothing of it was left. */
+  /** … it was removed completely. */
   readonly gone: number
 }
 
@@ -28,7 +28,7 @@ export async function useCell(machine: Machine): Promise<CellTimes> {
   return { ready, exit, gone: performance.now() - start }
 }
 
-/** A cell that stands, for one command after the other. */
+/** A running cell, for one command after the other. */
 export async function openCell(machine: Machine): Promise<{ runTrue(): Promise<void> } & AsyncDisposable> {
   const built = await build(machine)
   await built.cell.ready

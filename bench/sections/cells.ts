@@ -1,6 +1,6 @@
 /**
- * What a cell costs: until it is ready, until a command in it has ended, until nothing of it is left; a command in a cell
- * that stands; cells per second.
+ * What a cell costs: until it is ready, until a command in it has ended, until it is removed; a command in a running
+ * cell; cells per second.
  */
 import { loadavg } from 'node:os'
 
@@ -29,7 +29,7 @@ export async function benchCells({ turns, seconds }: BenchOptions): Promise<Tabl
   ]
 }
 
-/** Two tables of the same turns: against the rivals until the exit, and ours in its stages. */
+/** Two tables of the same turns: the time to the exit against rivals, and Lazaret's stages. */
 async function compareLatency(machine: Machine, turns: number): Promise<Table[]> {
   const stages: CellTimes[] = []
   const inBubblewrap: Rival[] =
@@ -77,7 +77,7 @@ async function compareLatency(machine: Machine, turns: number): Promise<Table[]>
   return [exit, cost]
 }
 
-/** What a command costs where the wall is up already: a fork of pid 1, confined like every guest, to its exit. */
+/** What a command costs in a running cell: a fork of pid 1, confined like every guest, until its exit. */
 async function compareCommands(machine: Machine, turns: number): Promise<Table> {
   await using cell = await openCell(machine)
   return await compare({

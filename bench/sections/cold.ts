@@ -1,4 +1,4 @@
-/** Cold rows: a fresh cell for each turn, nothing kept warm. */
+/** Cold rows: a fresh cell for each turn, with nothing prepared. */
 import { compare, timed } from '../measure/compare.ts'
 import type { Rival } from '../measure/compare.ts'
 import type { BenchOptions } from '../options.ts'

@@ -1,4 +1,4 @@
-/** The command as a whole, beside an empty script: the processor time of all its processes, and how long one waits. */
+/** The whole command, beside an empty script: the processor time of all its processes, and the elapsed time. */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ interface Work {
 }
 
 interface Command extends Work {
-  /** How many empty scripts it may take. */
+  /** The goal, as a multiple of an empty script. */
   readonly timesMax: number
 }
 
@@ -60,7 +60,7 @@ async function compareWithEmpty(command: Command, empty: string, turnsAsked: num
       return [goalAtMost(`processor time ≤ ${command.timesMax} × an empty script`, times, command.timesMax)]
     },
   })
-  // Those of the turns that warm up are the first.
+  // The first ones are those of the warm-up turns.
   const rows = table.rows.map((row, index) => ({
     ...row,
     figures: { ...row.figures, 'wall p50': quantile(rivals[index]?.walls.slice(-turns) ?? [], 0.5) },
@@ -68,7 +68,7 @@ async function compareWithEmpty(command: Command, empty: string, turnsAsked: num
   return { ...table, rows }
 }
 
-/** `walls` has how long each of its turns took. */
+/** `walls` has the elapsed time of each turn. */
 function contestant(name: string, work: Work) {
   const walls: number[] = []
   const turn = async () => {
@@ -80,7 +80,7 @@ function contestant(name: string, work: Work) {
   return { name, walls, turn }
 }
 
-/** What Bash says of its child and of all that its descendants have waited for. */
+/** Bash's `times` of its children, including descendants that were waited for. */
 async function processorTimeOf({ args, input = '', expected }: Work): Promise<number> {
   const script = `TIMEFORMAT='%3U %3S'; time "$@"`
   const child = spawn('bash', ['-c', script, 'bash', process.execPath, ...args], { stdio: 'pipe' })

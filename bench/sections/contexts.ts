@@ -1,4 +1,4 @@
-/** Code contexts: a piece of code in one that stands, a new one, and forks of one that holds 100 MB. */
+/** Code contexts: a piece of code in a running one, a new context, and forks of one with 100 MB of data. */
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { createLazaret, LazaretError } from '../../src/index.ts'
@@ -12,14 +12,14 @@ import type { Table } from '../table.ts'
 
 const MiB = 1024 * 1024
 const languages = ['python', 'javascript'] as const
-/** What was taken apart is gone by then. */
+/** Ended contexts are removed within this time. */
 const settleMs = 50
-/** The next interpreter waits by then, also where other work takes its time. */
+/** The next interpreter is ready within this time, even beside other work. */
 const readyMs = 600
 const forkTitle = 'a fork of a context that holds 100 MB, until it can take code'
-/** The kernel takes no more domains of Landlock in one another than 16. */
+/** The kernel allows at most 16 nested Landlock domains. */
 const forksMax = 12
-/** Each takes some 100 MB. */
+/** Each uses some 100 MB. */
 const holds = {
   bytes: 'x = bytearray(100 * 1000 * 1000)\nfor at in range(0, len(x), 4096): x[at] = 1',
   objects: 'x = [str(n) for n in range(1_600_000)]',
@@ -56,12 +56,12 @@ async function compareEntries(sandbox: Sandbox, turns: number): Promise<Table> {
   return table
 }
 
-/** The second of a kind and those after it find an interpreter that waits. */
+/** From the second of a kind on, an interpreter is ready. */
 async function compareCreation(sandbox: Sandbox, turns: number): Promise<Table> {
   const made: CodeContext[] = []
   const create = (options: CodeContextOptions) => async () =>
     void made.push(await sandbox.createCodeContext(options))
-  /** One waits in a sandbox, so the other language's is thrown away for it. */
+  /** A sandbox keeps only one interpreter ready, so it discards the one of the other language. */
   const warm =
     (options: CodeContextOptions): Rival['turn'] =>
     async () => {
@@ -83,7 +83,7 @@ async function compareCreation(sandbox: Sandbox, turns: number): Promise<Table> 
       })),
       ...languages.map((language, at) => ({
         name: `lazaret, ${language}, none waits`,
-        // That of the kind before would be found.
+        // Otherwise the interpreter of the previous kind would be found.
         turn: timed(create({ language, limits: { memoryBytes: (200 + at) * MiB } })),
       })),
     ],
@@ -94,7 +94,7 @@ async function compareCreation(sandbox: Sandbox, turns: number): Promise<Table> 
   })
 }
 
-/** A context that holds something, and is made anew before the kernel refuses another fork of it. */
+/** A context with data. It is replaced before the kernel would refuse another fork of it. */
 class Origin {
   readonly what: keyof typeof holds
   readonly #sandbox: Sandbox

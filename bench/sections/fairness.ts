@@ -1,4 +1,4 @@
-/** A light client beside one that floods the machine with endless programs: what it waits, beside what it takes alone. */
+/** A light client beside one that floods the machine with endless programs: its waiting time, against that when alone. */
 import { loadavg } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 
@@ -15,9 +15,9 @@ import { faultOf, Workloads } from '../workloads.ts'
 import type { Workload } from '../workloads.ts'
 
 const flooding = 60
-/** So that the pools' next worker stands before the next run. */
+/** Long enough for the pool to park its next worker before the next run. */
 const restMs = 30
-/** The kernel lets a process go on for about so long when others want its processor. */
+/** About the time slice of a process when others want its processor. */
 const sliceMs = 100
 const spinning: RunRequest = {
   language: 'shell',
@@ -86,7 +86,7 @@ async function beLight(
     await pause(restMs)
     return time
   }
-  // A pool begins with the second run of a kind.
+  // A pool begins at the second run of a kind.
   for (let turn = 0; turn < 3; turn++) await once()
   for (let turn = 0; turn < turns; turn++) times.push(await once())
   return times

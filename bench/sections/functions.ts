@@ -1,4 +1,4 @@
-/** Rows of host functions: one call inside a running program, by the guest's own clock, calls one after another. */
+/** Host functions: one call inside a running program by the guest's own clock, with sequential calls. */
 import { loadavg } from 'node:os'
 
 import type { RunRequest } from '../../src/core/request.ts'
@@ -12,7 +12,7 @@ import type { Table } from '../table.ts'
 
 const warmUpCalls = 50
 const callsPerTurn = 300
-/** A turn has many calls in it, and a cold start. */
+/** Few turns, because each has many calls and a cold start. */
 const turnsShare = 1 / 3
 
 const javascript = `

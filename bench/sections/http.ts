@@ -1,6 +1,6 @@
 /**
  * Mixed runs at one rate, from two hundred keep-alive clients and from the server's own process, slices of both in turn. What
- * HTTP adds is compared with the engine's own time for the very same runs: the clients are a process more, which takes
+ * HTTP adds is compared with the engine's own time for the same runs, because the clients are one more process, which takes
  * processors from guests.
  */
 import { fork } from 'node:child_process'
@@ -24,7 +24,7 @@ import { goalAtMost } from '../table.ts'
 import type { Figures, Table } from '../table.ts'
 
 const clients = 200
-/** What a server with two processors holds. */
+/** A rate that a server with two processors can sustain. */
 const perSecond = 40
 /** Pairs of slices. */
 const rounds = 6
@@ -49,7 +49,7 @@ export async function benchHttp({ seconds }: BenchOptions): Promise<Table[]> {
   for (const side of sides) await run[side]({ perSecond, ms: 1000 })
   const held: number[] = []
   for (let round = 0; round < rounds; round++) {
-    // In the middle its pools have what they keep.
+    // By now its pools have their lasting size.
     if (round === rounds / 2) held.push(await host.ask<number>({ kind: 'collect' }))
     for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
       await host.ask<HostFigures>({ kind: 'look' })
@@ -135,7 +135,7 @@ function sendAtRate(rate: Rate, { url, agents }: Server): Promise<RateLoad> {
   })
 }
 
-/** Opens its connection. */
+/** Sends a request that opens the client's connection. */
 async function greet(url: string, agent: Agent): Promise<void> {
   const [response] = await once(openRequest(`${url}/healthz`, { agent }).end(), 'response')
   await text(response)

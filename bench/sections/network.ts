@@ -14,7 +14,7 @@ import { toolchains } from '../workloads.ts'
 const streamMiB = 64
 const title = 'through a network policy'
 
-/** Sends as many MiB as the first line asks for. A process of its own: the event loop of the benchmark has others to serve. */
+/** Sends as many MiB as the first line requests. A separate process, because the benchmark's own event loop is busy. */
 const server = `
 import socket, threading
 listener = socket.create_server(('127.0.0.1', 0), backlog=64)
@@ -26,7 +26,7 @@ def serve(one):
         one.sendall(b'.')
 while True: threading.Thread(target=serve, args=listener.accept()[:1], daemon=True).start()`
 
-/** Prints the milliseconds from before its connection to the last byte. The best of some, where it takes no time itself. */
+/** Prints the milliseconds from before a connection to its last byte; without data, the median of five. */
 const client = (target: number, proxy: number | undefined, mebibytes: number): string => `
 import socket, time
 buffer = bytearray(1 << 20)

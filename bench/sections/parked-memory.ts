@@ -1,4 +1,4 @@
-/** Memory of a parked worker by runtime: all processes of its cell, and what the host's own process grew by. */
+/** Memory of a parked worker, by runtime: all processes of its cell, and the growth of the host process. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { loadavg } from 'node:os'
@@ -16,10 +16,10 @@ const MiB = 1024 * 1024
 const measured = ['bun', 'node', 'python', 'shell'] as const
 type Measured = (typeof measured)[number]
 const title = 'memory per parked worker'
-/** Beside the first, which may bring along what all others share. */
+/** Beside the first one, which may include memory that all others share. */
 const furtherCountUsual = 8
 
-/** Brings the number that stand waiting up to `count`. */
+/** Parks workers until there are `count`. */
 export type Grow = (count: number) => Promise<void>
 
 export async function benchMemory(): Promise<Table[]> {
@@ -53,7 +53,7 @@ export async function benchMemory(): Promise<Table[]> {
 async function measureParked(runtime: Measured, realm: Realm = 'runtime'): Promise<Row> {
   const language = runtime === 'bun' || runtime === 'node' ? 'javascript' : runtime
   await using warm = new WarmLazaret({ language, runtime, realm, count: 1 + furtherCountUsual })
-  // The nursery, and what a first run loads into this process, are there before anything is counted.
+  // Start the nursery, and load what a first run needs, before anything is measured.
   const another: RunRequest =
     runtime === 'shell' ? { language: 'javascript', code: '1' } : { language: 'shell', code: 'true' }
   for (let run = 0; run < 2; run++) await warm.lazaret.run(another)
@@ -83,7 +83,7 @@ async function measurePlain(runtime: Measured, command: readonly string[]): Prom
   }
 }
 
-/** Of one, and of each of `furtherCount` more. */
+/** The memory of the first worker, and of each of `furtherCount` more. */
 export async function measure(grow: Grow, furtherCount = furtherCountUsual): Promise<Figures> {
   const before = look(new Set())
   const known = new Set(before.pids)
@@ -103,7 +103,7 @@ export async function measure(grow: Grow, furtherCount = furtherCountUsual): Pro
   }
 }
 
-/** Descendants of this process, without those known. */
+/** Descendants of this process that are not in `known`. */
 function look(known: ReadonlySet<number>): {
   readonly pids: readonly number[]
   readonly pssBytes: number
@@ -120,7 +120,7 @@ function look(known: ReadonlySet<number>): {
   }
 }
 
-/** An interpreter without a wall that says that it stands, and waits. Null when the machine has none. */
+/** An interpreter without a wall, which reports that it has started, and waits. Null if the machine has none. */
 function planWaiter(runtime: Measured): readonly string[] | null {
   switch (runtime) {
     case 'bun':

@@ -1,6 +1,6 @@
 /**
- * Sandboxes: what one costs until it stands, a command in its user space, a command with credentials, and what a hundred
- * that stand idle weigh.
+ * Sandboxes: the cost of creating one, a command in its user space, a command with credentials, and the memory of a hundred
+ * idle ones.
  */
 import { loadavg } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -16,7 +16,7 @@ import { goalAtMost, skippedTable } from '../table.ts'
 import type { Table } from '../table.ts'
 
 const idleMax = 100
-/** What follows a command (the next shell starts, a space is taken apart) is over by then. */
+/** The work after a command (starting the next shell, removing a space) is done within this time. */
 const settleMs = 15
 const memoryTitle = `memory of an idle sandbox, of ${idleMax} at one time`
 

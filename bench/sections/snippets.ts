@@ -1,4 +1,4 @@
-/** Snippets: one in a warm thread, one as a whole command, and how far behind its deadline one that does not end is. */
+/** Snippets: in a warm thread, as a whole command, and how long after its deadline an endless one ends. */
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
@@ -21,13 +21,13 @@ import type { Table } from '../table.ts'
 const command = join(import.meta.dirname, '../../dist/adapters/cli/main.js')
 const request = { source: 'emit(read_input().toUpperCase())', input: 'hello' }
 const expected = 'HELLO'
-/** The same, as a whole program for Node. */
+/** The same work as a program for Node. */
 const script = 'process.stdout.write("hello".toUpperCase())'
 
 const limitMs = 100
 const loopsMax = 20
 
-/** Each spends seconds inside one call of the engine's own code, where nothing asks whether to go on. */
+/** Each spends seconds in a single call of the engine's own code, which cannot be interrupted. */
 const nativeLoops = [
   '"a".repeat(8e6).indexOf("a".repeat(4e6) + "b")',
   '(new Array(3e8)) + ""',

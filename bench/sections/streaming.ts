@@ -7,7 +7,7 @@ import { progress } from '../progress.ts'
 import { summarize } from '../measure/statistics.ts'
 import type { Table } from '../table.ts'
 
-/** CLOCK_MONOTONIC is one for the whole machine, and `process.hrtime` reads it too. */
+/** CLOCK_MONOTONIC is the same for the whole machine, and `process.hrtime` reads it, too. */
 const program = `import sys, time
 for turn in range(int(sys.argv[1])):
     time.sleep(0.005)

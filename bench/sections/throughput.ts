@@ -1,4 +1,4 @@
-/** Runs per second at 1, 8 and 50 in flight, against unjailed starts of the same interpreter; no run may go wrong. */
+/** Runs per second at 1, 8 and 50 in flight, against unjailed starts of the same interpreter. Every run must be correct. */
 import { loadavg } from 'node:os'
 
 import type { BenchOptions } from '../options.ts'
@@ -13,7 +13,7 @@ import { WarmLazaret } from '../warm-lazaret.ts'
 import { toolchains, Workloads } from '../workloads.ts'
 import type { Workload } from '../workloads.ts'
 
-/** Workers that stand parked when a slice begins. A run for each that does not at its end is not counted. */
+/** Parked workers at the start of a slice. For each one that is missing at its end, one run is not counted. */
 const stock = 8
 
 export async function benchThroughput(options: BenchOptions): Promise<Table[]> {
@@ -67,7 +67,7 @@ async function compareThroughput(
   }
 }
 
-/** Who starts one interpreter a run from a long-lived process, the way that services without a jail do. */
+/** Rivals that start an interpreter for each run from a long-lived process, as services without a jail do. */
 function startReference({ runtime, command, expected }: Workload): LongLivedRival | undefined {
   if (command === null) return undefined
   const work = { command, expected }
@@ -87,7 +87,7 @@ function spawnedByNode(
   return { name: `Node spawn of ${runtime}`, sustain: (slice) => sustain(slice, run) }
 }
 
-/** Rows of everything measured, those at the highest level with the distance of their p99 from the ideal. */
+/** The rows of all measurements. Those at the highest level also have the distance of their p99 from the ideal. */
 function nameRows(measured: readonly Sustained[]): Row[] {
   const levelMax = Math.max(...measured.map(({ inFlight }) => inFlight))
   return measured.map(({ name, inFlight, figures, verdict }): Row => {

@@ -1,4 +1,4 @@
-/** Many timeouts: how far behind its deadline each run ends, and what its neighbours notice of it. */
+/** Many timeouts: how long after its deadline each run ends, and how its neighbours are affected. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { loadavg } from 'node:os'
@@ -17,23 +17,23 @@ import type { Figures, Table } from '../table.ts'
 import { faultOf, toolchains } from '../workloads.ts'
 
 const limitMs = 100
-/** A cell takes some 6 ms of one core and a run 100 ms of nobody's: the machine stays idle for the most part. */
+/** A cell takes some 6 ms of one core, and a run waits for 100 ms: the machine is mostly idle. */
 const inFlight = 8
 const timeoutsMax = 1000
 const timeoutsPerTurn = 20
 const rounds = 8
 const neighbourPauseMs = 25
 
-/** Says when it began, by the clock that `performance.timeOrigin` counts from, and would sleep for long. */
+/** Prints its start time, by the clock of `performance.timeOrigin`, and then sleeps for long. */
 const code = 'echo $EPOCHREALTIME; exec sleep 10'
 
-/** Milliseconds behind the deadline. */
+/** Milliseconds after the deadline. */
 interface Overshoots {
-  /** From the moment that the guest itself gave as its start to the answer: nobody's word of ours is in it. */
+  /** From the start time that the guest itself printed to the answer, independent of Lazaret's own measurements. */
   readonly sinceGuest: number[]
-  /** From the call of `run` to its answer: the start of the guest is in it. */
+  /** From the call of `run` to its answer, including the start of the guest. */
   readonly sinceCall: number[]
-  /** As the result says. */
+  /** According to the result. */
   readonly reported: number[]
 }
 

@@ -1,4 +1,4 @@
-/** Warm Python with pandas imported before the run. Needs an interpreter that has pandas. */
+/** Warm Python with pandas imported before the run. Needs an interpreter with pandas. */
 import { execFileSync } from 'node:child_process'
 
 import { compare, timed } from '../measure/compare.ts'
@@ -12,7 +12,7 @@ import { toolchains } from '../workloads.ts'
 const title = 'python, warm, pandas preloaded: the sum of a series'
 const code = 'import pandas\nprint(pandas.Series(range(10)).sum())'
 const expected = '45'
-/** The rivals import pandas in every turn, and take half a second for it. */
+/** Few turns, because the rivals import pandas in each, which takes half a second. */
 const turnsShare = 1 / 6
 
 export async function benchWarmPandas(turns: number): Promise<Table> {

@@ -1,4 +1,4 @@
-/** Warm rows: a run by a worker that was parked before it, against an unjailed start of the same interpreter. */
+/** Warm rows: a run on a parked worker, against an unjailed start of the same interpreter. */
 import type { BenchOptions } from '../options.ts'
 import { compare, timed } from '../measure/compare.ts'
 import type { Rival } from '../measure/compare.ts'
@@ -71,7 +71,7 @@ async function comparePython({ command, request, expected }: Workload, turns: nu
   })
 }
 
-/** The smallest command there is, in a cell that stands already. */
+/** The smallest command, in a running cell. */
 async function compareTrue(turns: number): Promise<Table> {
   await using warm = new WarmLazaret({ language: 'shell', runtime: 'shell', count: 1 })
   const shell = toolchains.shell()

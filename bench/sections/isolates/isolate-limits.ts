@@ -12,9 +12,9 @@ import { goalAtMost } from '../../table.ts'
 import type { Table } from '../../table.ts'
 
 const loopSeconds = 0.1
-/** So that nothing but its memory ends a bomb. */
+/** So long that only the memory limit ends a bomb. */
 const bombSeconds = 60
-/** Enough for every loop to meet its deadline first. */
+/** So much that every loop reaches its deadline first. */
 const loopMemoryMB = 512
 
 interface Ended {
@@ -67,7 +67,7 @@ interface Limit {
   readonly memoryLimitMB?: number
 }
 
-/** Each is one turn. */
+/** Each kind is one turn. */
 const firstOf = (programs: Readonly<Record<string, string>>, turns: number): [name: string, code: string][] =>
   Object.entries(programs).slice(0, turns)
 
@@ -79,7 +79,7 @@ async function endAll(
   const ended: Ended[] = []
   for (const [name, code] of programs) {
     throwIfInterrupted()
-    // Waits for a worker that takes the place of the last one, so that its start is in no figure.
+    // Waits for the replacement of a lost worker, so that its start is in no figure.
     const before = await service.execute({ code: 'output = 1', language: 'javascript' })
     const start = performance.now()
     const { errorType } = await service.execute({ code, language: 'javascript', ...limits })

@@ -1,4 +1,4 @@
-/** Programs in V8 isolates: one from its call to its result, and how many a second, beside the reference service. */
+/** Programs in V8 isolates: latency and programs per second, beside the reference service. */
 import { loadavg } from 'node:os'
 
 import { CodeExecutionService } from '../../../src/adapters/code-execution/index.ts'
@@ -16,8 +16,8 @@ const program = { code: 'output = input.a + 1', language: 'javascript', inputDat
 const workers = 2
 const levels = [1, 8] as const
 /**
- * Between two turns, as long as a worker needs to end the last isolate and make the next: a warm program finds one that was
- * made while nobody waited. For both the same.
+ * The pause between two turns, in which a worker ends the last isolate and creates the next, so that a warm program finds one
+ * that is ready. The same for both services.
  */
 const restMs = 20
 
