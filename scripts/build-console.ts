@@ -1,6 +1,6 @@
 /**
  * Bundles the console of `lazaret serve` into a build: one page, its style and its scripts, with everything that they need
- * from other packages. The terminal's library is a file of its own, which is loaded when somebody opens a terminal.
+ * from other packages. The terminal's library is a separate file, which is loaded when somebody opens a terminal.
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ export async function bundleConsole(build: string): Promise<void> {
     minify: true,
     comments: false,
     entryFileNames: 'console.js',
-    // One other file: whatever the terminal alone needs.
+    // One further file has what only the terminal needs.
     chunkFileNames: 'terminal.js',
   })
   if (output.length !== 2) throw new Error(`the console has ${output.length} scripts`)
@@ -39,13 +39,13 @@ export async function bundleConsole(build: string): Promise<void> {
   for (const file of ['index.html', 'icon.svg']) copyFileSync(join(source, file), join(target, file))
 }
 
-/** Of what is bundled into the script. */
+/** The licences of packages that are bundled into the script. */
 function addLicence(script: string, names: string, licence: string): void {
   const text = readFileSync(licence, 'utf8').trim()
   writeFileSync(script, `/*!\n${names}\n\n${text}\n*/\n${readFileSync(script, 'utf8')}`)
 }
 
-/** The table of layers has code beside its texts; the page needs the texts. */
+/** The page needs only the texts of the table of layers, not its code. */
 const layersOfTheWall: Plugin = {
   name: 'layers-of-the-wall',
   resolveId: (id) => (id === 'lazaret:layers' ? id : null),

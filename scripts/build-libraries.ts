@@ -1,7 +1,7 @@
 /**
  * Bundles the libraries that programs in isolates may require, from the versions that package.json pins, into one file each:
- * `node scripts/build-libraries.ts <folder>`. Each is the body of a function of module, exports, require, global and self,
- * needs nothing but the language, and opens with the licences of all that it holds.
+ * `node scripts/build-libraries.ts <folder>`. Each file is the body of a function of module, exports, require, global and self,
+ * needs only the language itself, and begins with the licences of its contents.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -14,8 +14,8 @@ const root = join(import.meta.dirname, '..')
 const modules = join(root, 'node_modules')
 
 /**
- * The package's own entry makes all of its thousand functions at once, which takes a third of a second. Those of an instance
- * are made when they are first used. The names are the entry's, which a test compares.
+ * The package's own entry creates its thousand functions at once, which takes a third of a second. Those of an instance
+ * are created on first use. They have the names of the entry, which a test compares.
  */
 const lazyMathjs = `
 import { create } from '${modules}/mathjs/lib/esm/core/create.js'
@@ -32,7 +32,7 @@ module.exports = Object.defineProperties(
 )
 `
 
-/** What is bundled for each: a file of the package, or a generated text where that is not enough. */
+/** The source to bundle for each: a file of the package, or a generated text if that is not enough. */
 const libraries: Readonly<Record<string, { readonly file: string } | { readonly text: string }>> = {
   lodash: { file: 'lodash/lodash.js' },
   'date-fns': { file: 'date-fns/index.js' },

@@ -1,5 +1,5 @@
 /**
- * Builds what is native with the machine's own C compiler: the launcher, static, so that it runs on any distribution,
+ * Builds the native parts with the machine's own C compiler: the launcher, static, so that it runs on any distribution,
  * and the libraries that interpreters load to become zygotes, which share some of the launcher's files.
  * `--unless-current` builds only what is older than a source, or missing.
  */
@@ -37,7 +37,7 @@ const flags = [
   relay,
 ]
 const warnings = ['-Wall', '-Wextra', '-Werror', '-Wconversion']
-/** Only what the library calls stays in it; the interpreter's own names are found when it is loaded. */
+/** Unused code is left out, and the interpreter's own symbols are resolved when the library is loaded. */
 const shared = ['-shared', '-fPIC', '-fvisibility=hidden', '-ffunction-sections', '-Wl,--gc-sections,-z,now']
 const sharedWithLauncher = [
   'filters.c',
@@ -59,7 +59,7 @@ compileZygote(targets[2], [
   ...['seeds.c', 'node.c', 'v8-random.c'],
 ])
 
-/** As make has it: nothing that was built is older than what it was built from, this file included. */
+/** As in make: no output is older than one of its sources, including this file. */
 function isCurrent(): boolean {
   const sources = globSync('native/{cell,relay,zygote}/**/*.{c,h}', { cwd: root }).map((path) =>
     join(root, path),
@@ -101,6 +101,6 @@ function compile(name: string, parts: readonly string[]): void {
     rmSync(temporary, { force: true })
     process.exit(1)
   }
-  // Renamed into place: a cell that is being started never sees half a launcher.
+  // Renamed into place, so that a starting cell never finds half a launcher.
   renameSync(temporary, target)
 }

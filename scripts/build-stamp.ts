@@ -1,5 +1,5 @@
 /**
- * Whether `dist/` is what a build would make: a hash of all that a build reads, and of all that it made, kept beside the
+ * Whether `dist/` is up to date: a hash of everything that a build reads, and of everything that it wrote, kept beside the
  * dependencies. `.ci/run` builds once for `npm ci`, `npm test` and `npm run test:all`.
  */
 import { createHash } from 'node:crypto'

@@ -1,7 +1,7 @@
 /**
- * Compiles src/ to dist/, puts beside it what guests read as it is, and bundles the JavaScript harness. Everything is
- * made in its own folder and then takes dist/'s place, so that nothing old stays and no process sees half a build.
- * `--unless-current` builds only where something has changed since the last build.
+ * Compiles src/ to dist/, copies the files that guests read unchanged, and bundles the JavaScript harness. Everything is
+ * built in a new folder, which then replaces dist/, so that nothing old stays and no process sees half a build.
+ * `--unless-current` builds only if something has changed since the last build.
  */
 import { spawnSync } from 'node:child_process'
 import {
@@ -58,7 +58,7 @@ try {
   for (const folder of [fresh, stale]) rmSync(folder, { recursive: true, force: true })
 }
 
-/** Each module with its text. All of them go into bundles. */
+/** Each module with its text. All of them are bundled. */
 function compile(): Map<string, string> {
   const compiler = join(root, 'node_modules/typescript/bin/tsc')
   run(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json'), '--outDir', fresh])
@@ -66,7 +66,7 @@ function compile(): Map<string, string> {
   return new Map(modules.map((file) => [file, readFileSync(file, 'utf8')]))
 }
 
-/** What is as the compiler wrote it is in a bundle, or only had types. */
+/** Removes the compiler's unchanged output: it is in a bundle, or only had types. */
 function removeModules(compiled: ReadonlyMap<string, string>): void {
   for (const [file, text] of compiled)
     if (existsSync(file) && readFileSync(file, 'utf8') === text) rmSync(file)
@@ -74,7 +74,7 @@ function removeModules(compiled: ReadonlyMap<string, string>): void {
     if (readdirSync(join(fresh, folder)).length === 0) rmdirSync(join(fresh, folder))
 }
 
-/** As the manifest names them. */
+/** The entries that the manifest names. */
 function publicFiles(kind: 'types' | 'default'): string[] {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>
@@ -117,18 +117,18 @@ function bundleHarness(bun: string): void {
     `--outdir=${forNode}`,
   ])
   const asBun = [...shared, '--target=bun', '--format=cjs', `--outdir=${forBun}`]
-  // Bytecode of one version of Bun; another one ignores it and reads the source beside it.
+  // The bytecode belongs to one version of Bun; others ignore it and read the source beside it.
   run(bun, ['build', join(folder, 'guest.js'), ...asBun, '--bytecode', '--entry-naming=guest-bun.[ext]'])
-  // Started once for many guests: bytecode would save it milliseconds and take 300 KB.
+  // Without bytecode: it starts once for many guests, so saving some milliseconds is not worth 300 KB.
   run(bun, [
     'build',
     join(folder, 'forks/guest-bun-zygote.js'),
     ...asBun,
     '--entry-naming=guest-bun-zygote.[ext]',
   ])
-  // What is required is read by the thread that requires it; what is imported, by others, which a zygote is not to have.
+  // CommonJS, because the requiring thread reads modules itself. Imports start other threads, which a zygote must not have.
   writeFileSync(join(forNode, 'guest-node-zygote.cjs'), "require('./guest-node-zygote.js')\n")
-  // Evaluated in a realm that has no modules.
+  // It is evaluated in a realm without modules.
   const forBare = `${fresh}/harness-bare`
   run(bun, [
     'build',
@@ -146,7 +146,7 @@ function bundleHarness(bun: string): void {
   }
 }
 
-/** The Node process around them. */
+/** The Node process around the isolates. */
 function bundleIsolates(bun: string): void {
   run(bun, [
     'build',
@@ -163,8 +163,9 @@ function bundleIsolates(bun: string): void {
 }
 
 /**
- * The inside of isolates (src/runtimes/isolate/inside/main.ts) as an expression: once evaluated, a function of what the Node
- * process gives. Its parts are expressions too. All of it is strict: the engine shows strict functions to nobody that they call.
+ * The inside of isolates (src/runtimes/isolate/inside/main.ts) as an expression, whose value is a function of what the Node
+ * process provides. Its parts are expressions, too. All code is strict, because the engine hides strict functions from
+ * the functions that they call.
  */
 function bundleInside(bun: string): void {
   const folder = join(fresh, 'harness-isolate')

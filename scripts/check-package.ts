@@ -1,4 +1,4 @@
-/** Packs this checkout as npm would, and has the usual judges of published packages look at the tarball: `npm run check`. */
+/** Packs this checkout as npm would, and checks the tarball with publint and attw: `npm run check`. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ const checkout = join(import.meta.dirname, '..')
 const folder = mkdtempSync(join(tmpdir(), 'lazaret-packed-'))
 
 try {
-  // Without scripts: what is built is packed as it is. npm needs a place for its cache, which HOME may not be.
+  // Without scripts: the present build is packed. npm needs a writable cache folder, and HOME may not be one.
   run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder, '--cache', join(folder, 'cache')])
   const [tarball = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'))
   // `esm-only`: Node has required ES modules since the oldest version that is supported.
@@ -21,7 +21,7 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Throws with what it printed, if it failed or warned. */
+/** Throws an error with its output if it failed or warned. */
 function run(command: string, args: readonly string[]): void {
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     cwd: checkout,

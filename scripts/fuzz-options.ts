@@ -1,8 +1,8 @@
 /**
- * `npm run fuzz:options`: system calls with random options, flags and commands, made from inside runs, while the host
+ * `npm run fuzz:options`: system calls with random options, flags and commands from inside runs, while the host
  * watches what it shares with them: memory, descriptors, locks, keys, cgroups, the kernel's log, its own event loop and
- * two neighbours. The corpus runs first, then what the seed says, for as long as asked. `-- --help` names the options.
- * It fuzzes the level at hand: `strong` where root starts it, `standard` as another user, or `--restricted`.
+ * two neighbours. The corpus runs first, then programs from the seed, for the requested time. `-- --help` lists the options.
+ * It fuzzes the level of its user: `strong` as root, `standard` as another user, or `--restricted`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -53,7 +53,7 @@ async function main(): Promise<number> {
   }
   if (values.restricted) return onPoorerMachine()
   const interruption = new AbortController()
-  // The first begins no further run, and the report still comes. A second one ends this program.
+  // The first signal lets the current run end and prints the report. A second one ends this program.
   process.once('SIGINT', () => interruption.abort())
   const { signal } = interruption
   const say = (line: string) => void process.stderr.write(`fuzz: ${line}\n`)
@@ -77,14 +77,14 @@ function format({ level, tally, neighbourRuns, unconfirmed, findings, ...report 
   ].join('\n')
 }
 
-/** The same command once more, where the kernel refuses what namespaces need. */
+/** Runs the same command again where the kernel refuses namespaces. */
 async function onPoorerMachine(): Promise<number> {
   using without = new WithoutLayers()
   const args = process.argv.slice(1).filter((word) => word !== '--restricted')
   const again = [process.execPath, ...args, '--seed', String(seed)]
   const [file, ...words] = without.command(withoutNamespaces(), again)
   const child = spawn(file, words, { stdio: 'inherit' })
-  // A terminal's SIGINT reaches both; the report is the child's.
+  // A terminal's SIGINT reaches both processes; the child prints the report.
   process.on('SIGINT', () => undefined)
   const [exitCode] = (await once(child, 'exit')) as [number | null]
   return exitCode ?? 1

@@ -1,6 +1,6 @@
 /**
- * `npm run fuzz:resolver -- --seconds 600 --seed 7`: the resolver's parser against changed questions. Says how many there
- * were and what became of them; throws at the first that is read or answered wrongly.
+ * `npm run fuzz:resolver -- --seconds 600 --seed 7`: the resolver's parser against mutated questions. Prints how many there
+ * were and their results; throws at the first that is read or answered wrongly.
  */
 import { parseArgs } from 'node:util'
 

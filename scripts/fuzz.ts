@@ -1,8 +1,8 @@
 /**
- * `npm run fuzz`: the launcher's parsers against inputs that libFuzzer makes up, under ASan and UBSan, with a fake
+ * `npm run fuzz`: the launcher's parsers against inputs that libFuzzer generates, under ASan and UBSan, with a fake
  * kernel below them. `npm run fuzz -- --seconds 600 control` runs one target for ten minutes; without a target each of
- * them runs for that long. `--replay` runs the known inputs only, with any compiler. `--keep` minimises what was found
- * and keeps it for the next time. An input that breaks something is written to native/fuzz/regressions.
+ * them runs for that long. `--replay` runs only the known inputs, with any compiler. `--keep` minimises new inputs
+ * and adds them to the corpus. An input that breaks something is written to native/fuzz/regressions.
  */
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -45,7 +45,7 @@ async function main(): Promise<number> {
     )
   }
   const folder = mkdtempSync(join(tmpdir(), 'lazaret-fuzz-'))
-  // The first ends the target, which then reports; the summary still comes. A second one ends this program.
+  // The first signal ends the target, which then reports, and the summary is still printed. A second one ends this program.
   process.once('SIGINT', () => interruption.abort())
   try {
     return await (values.replay ? replayAll(folder) : fuzzAll(folder))

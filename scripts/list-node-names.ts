@@ -1,6 +1,6 @@
 /**
- * Writes what the oldest promised Node has to test/support/sources/oldest-node-names.json, with which test/oldest-node.test.ts
- * compares what the sources use. To be run after a change of `engines` in package.json.
+ * Writes the names that the oldest supported Node has to test/support/sources/oldest-node-names.json.
+ * test/oldest-node.test.ts compares them with the names in the sources. Run it after a change of `engines` in package.json.
  */
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * Declarations as users see them: one file for each public entry, with what it exports and what that needs. What entries
- * have in common is in `types/`. No declaration of a part that nobody can import is left.
+ * The declarations that users get: one file for each public entry, with its exports and what they need. What entries
+ * share is in `types/`. Declarations of parts that nobody can import are removed.
  */
 import { existsSync, globSync, rmSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative } from 'node:path'
@@ -8,7 +8,7 @@ import { rolldown } from 'rolldown'
 import type { Plugin } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 
-/** Rolls up those of a build, in place. `entries` are the package's own, as its manifest has them. */
+/** Bundles the declarations of a build in place. `entries` are the package's own, from its manifest. */
 export async function rollUpTypes(build: string, entries: readonly string[]): Promise<void> {
   const input = Object.fromEntries(
     entries.map((entry) => {
@@ -17,7 +17,7 @@ export async function rollUpTypes(build: string, entries: readonly string[]): Pr
     }),
   )
   const declarations = globSync('**/*.d.ts', { cwd: build }).map((path) => join(build, path))
-  // They are there already: nothing is generated, so no configuration of a compiler is read.
+  // The declarations exist already, so no compiler configuration is needed.
   const plugins = [resolveDeclarations, dts({ dtsInput: true, generator: 'oxc', tsconfig: false })]
   await using bundle = await rolldown({ input, plugins, external: isOfPackage, checks: quiet })
   const { output } = await bundle.write({ dir: build, format: 'es', chunkFileNames: 'types/[name].d.ts' })
@@ -25,15 +25,15 @@ export async function rollUpTypes(build: string, entries: readonly string[]): Pr
   for (const file of declarations) if (!written.includes(file)) rmSync(file)
 }
 
-/** A build on a busy machine has nothing to say about its own time. */
+/** Suppresses warnings about the duration of the build. */
 const quiet = { pluginTimings: false }
 
-/** Those of other packages are for whoever has these. */
+/** Imports of other packages stay imports. */
 function isOfPackage(specifier: string): boolean {
   return !specifier.startsWith('.') && !isAbsolute(specifier)
 }
 
-/** Declarations name sources (`./one.ts`), as the sources do. */
+/** Imports in declarations end in `.ts`, as in the sources. */
 const resolveDeclarations: Plugin = {
   name: 'resolve-declarations',
   resolveId(specifier, importer) {

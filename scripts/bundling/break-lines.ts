@@ -1,6 +1,6 @@
 /**
- * Gives minified code lines again: one for each statement and each member of a class. Of an error that nobody catches, Node
- * prints the line that threw it, which would be the whole file.
+ * Splits minified code into lines again: one for each statement and each class member. For an uncaught error, Node
+ * prints the line that threw it, which would otherwise be the whole file.
  */
 import { parse } from 'acorn'
 

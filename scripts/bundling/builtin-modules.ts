@@ -1,12 +1,12 @@
 /**
- * How a bundle gets Node's own modules. An import reads every export of one, and some exports load further modules when
- * they are read; `process.getBuiltinModule` reads what is named. Modules that many runs do without are loaded by the first
+ * How a bundle gets Node's own modules. An import reads every export of a module, and some exports load further modules when
+ * they are read; `process.getBuiltinModule` reads only what is named. Modules that many runs do not need are loaded by the first
  * call of one of their functions.
  */
 import { parse } from 'acorn'
 import type { ImportDeclaration, ImportSpecifier } from 'acorn'
 
-/** Together they take as long to load as half an empty script. */
+/** Loading all of them takes half as long as an empty script. */
 const loadedByCalls: readonly string[] = [
   'node:crypto',
   'node:dns/promises',
@@ -38,7 +38,7 @@ function declare({ source, specifiers }: ImportDeclaration): string {
   ].join('\n')
 }
 
-/** What is no function, such as `workerData`, has to be read at once. */
+/** Exports that are not functions, such as `workerData`, have to be read at once. */
 function isLoadedByCalls(module: string, names: readonly string[]): boolean {
   if (!loadedByCalls.includes(module)) return false
   const real = process.getBuiltinModule(module) as unknown as Readonly<Record<string, unknown>>
@@ -47,7 +47,7 @@ function isLoadedByCalls(module: string, names: readonly string[]): boolean {
 
 const describe = (one: ImportSpecifier): string => `${nameOf(one)}: ${one.local.name}`
 
-/** A declaration, which is there before the chunk's first statement. */
+/** A function declaration, because it exists before the chunk's first statement runs. */
 function declareLate(one: ImportSpecifier, module: string): string {
   const { name } = one.local
   const real = `${module}.${nameOf(one)}`

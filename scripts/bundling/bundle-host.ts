@@ -1,7 +1,8 @@
 /**
- * The library and the command as a few files: finding, reading and linking hundreds of small modules takes longer than most
- * runs. What only some callers need stays in files of its own, imported when it is needed. The bundle also contains the
- * packages that every caller loads, in the version that the lock file names. npm installs all others, which are imported.
+ * Bundles the library and the command into a few files, because finding, reading and linking hundreds of small modules
+ * takes longer than most runs. Code that only some callers need stays in separate files, which are imported on demand. The
+ * bundle also contains the packages that every caller loads, in the version that the lock file names. npm installs all
+ * others, which are imported.
  */
 import { rmSync, writeFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative } from 'node:path'
@@ -13,7 +14,7 @@ import { nameBuiltinModules } from './builtin-modules.ts'
 import { licencesOf } from './licences.ts'
 import { shareChunks } from './shared-chunks.ts'
 
-/** Beside the package's entries: the command, and what threads and processes start with. These keep their places. */
+/** Besides the package's entries: the command, and the entry files of threads and processes. These keep their paths. */
 const programs = [
   'adapters/cli/main.js',
   'jail/edge/secrets/proxy-process.js',
@@ -22,7 +23,7 @@ const programs = [
   'sandbox/processes/line-search-thread.js',
 ]
 
-/** Those that share chunks, in the order in which a chunk may be larger: threads, what needs no engine, command, engine. */
+/** The entries that share chunks, in order of their allowed size: threads, entries without an engine, command, engine. */
 const sharing = [
   ['worker', 'policy/validation/parser-thread.js'],
   ['snippet', 'runtimes/snippet/guest.js'],
@@ -34,7 +35,7 @@ const sharing = [
   ['engine', 'index.js'],
 ] as const
 
-/** Of a build, in place. `entries` are the package's own, relative to the build. */
+/** Bundles a build in place. `entries` are the package's own, relative to the build. */
 export async function bundleHost(build: string, entries: readonly string[]): Promise<void> {
   const rootModule = join(build, 'root.js')
   writeFileSync(rootModule, `export const root = new URL('../', import.meta.url).href\n`)
@@ -49,12 +50,12 @@ export async function bundleHost(build: string, entries: readonly string[]): Pro
   })
   const { output } = await bundle.write({
     dir: build,
-    // Lines stay: Node prints the whole line that threw an uncaught error.
+    // Line breaks stay, because Node prints the whole line that threw an uncaught error.
     minify: { compress: true, mangle: { keepNames: true }, codegen: { removeWhitespace: false } },
     comments: false,
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name].js',
-    // A chunk of its own, so that it is one folder below the build.
+    // A separate chunk, so that it is one folder below the build.
     codeSplitting: {
       groups: [
         { name: 'root', test: rootModule, priority: sharing.length + 1 },
@@ -77,7 +78,7 @@ function isExternal(specifier: string): boolean {
   return !bundledPackages.some((name) => specifier === name || specifier.startsWith(`${name}/`))
 }
 
-/** A module finds files by its own place (`import.meta`); in a bundle it is told where that was. */
+/** A module finds files relative to itself (`import.meta`); in a bundle, its original path is inserted. */
 function keepPlaces(build: string, rootModule: string): Plugin {
   return {
     name: 'keep-places',
@@ -89,7 +90,7 @@ function keepPlaces(build: string, rootModule: string): Plugin {
         .replaceAll('import.meta.url', `${place(id)}.href`)
         .replaceAll('import.meta.dirname', `$pathOf(${place(dirname(id))})`)
       const from = JSON.stringify(rootModule)
-      // Behind it, because the first line may be for the shell.
+      // After the first line, which may be for the shell.
       return `${kept}\nimport { root as $root } from ${from}\nimport { fileURLToPath as $pathOf } from 'node:url'\n`
     },
   }

@@ -1,17 +1,17 @@
 /**
- * Which chunk a module is in that more than one entry needs. By itself the bundler makes one for each set of entries, and a
- * command would load fifty files of a few lines. Here entries have an order: a module is in the chunk of the first one that
- * needs it, so each entry loads at most one chunk for each entry before it, and none that needs more than they do.
+ * Assigns a chunk to each module that more than one entry needs. By default the bundler makes one for each set of entries, and a
+ * command would load fifty files of a few lines. Here entries have an order: a module is in the chunk of the first entry that
+ * needs it, so each entry loads at most one chunk for each entry before it.
  */
 import type { ChunkingContext, CodeSplittingGroup } from 'rolldown'
 
-/** `roots` are in order; the smallest and those that must stay free of others come first. */
+/** `roots` are in order; the smallest entries, and those that must not load others' code, come first. */
 export function shareChunks(
   entries: readonly string[],
   roots: readonly (readonly [name: string, entry: string])[],
 ): CodeSplittingGroup[] {
   let chunks: ReadonlyMap<string, string> | undefined
-  // A group takes what its modules import along, unless one of higher priority has it.
+  // A group includes the imports of its modules, unless a group of higher priority has them.
   return roots.map(([name], index) => ({
     name: (id, context) => {
       chunks ??= assign(entries, roots, context)
@@ -36,7 +36,7 @@ function assign(
   return chunks
 }
 
-/** With the modules that are imported when they are needed. */
+/** Includes modules that are imported on demand. */
 function allEntries(entries: readonly string[], context: ChunkingContext): Set<string> {
   const all = new Set(entries)
   for (const entry of all)
@@ -45,7 +45,7 @@ function allEntries(entries: readonly string[], context: ChunkingContext): Set<s
   return all
 }
 
-/** What is loaded with a module, and the module itself. */
+/** The module itself, and everything that is loaded with it. */
 function reach(entry: string, context: ChunkingContext): Set<string> {
   const reached = new Set([entry])
   for (const id of reached)

@@ -1,6 +1,6 @@
 /**
- * Builds the fuzz targets: the launcher's own files with every system call turned into a call of a fake kernel, under
- * ASan and UBSan. An object that still refers to anything which could reach the real kernel is refused, so that no
+ * Builds the fuzz targets: the launcher's own files, with every system call replaced by a call of a fake kernel, under
+ * ASan and UBSan. An object that still refers to anything that could reach the real kernel is refused, so that no
  * input can mount, unlink, kill or fork anything.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -59,7 +59,7 @@ export function findObstacle(kind: Kind): string | undefined {
   return isFuzzer ? `${compiler} has no libFuzzer (libclang-rt-dev)` : `${compiler} has no sanitizers`
 }
 
-/** The programs by target name. `folder` is the caller's to remove. */
+/** The programs by target name. The caller removes `folder`. */
 export function buildTargets(
   kind: Kind,
   wanted: readonly Target[],
@@ -107,7 +107,7 @@ function compileOne(kind: Kind, source: string, folder: string): string {
   return object
 }
 
-/** Everything that only computes, and what a finding needs to say its word and stop. */
+/** Functions that only compute, and those that a finding needs to print its message and stop. */
 const harmless = new Set(
   `__errno_location __ctype_b_loc bcmp memchr memcmp memcpy memmove memset strchr strcmp strcspn strlen strncmp strrchr
   strstr strtol strtoul strtoull snprintf sysconf sigaddset sigemptyset malloc free longjmp _setjmp qsort abort fputs fputc
@@ -119,7 +119,7 @@ const harmless = new Set(
 const ofTheCompiler =
   /^__(asan|ubsan|sanitizer|sancov|start___sancov|stop___sancov|llvm|profd|profc)|^_GLOBAL_OFFSET/
 
-/** Throws with the names of whatever could reach the real kernel. */
+/** Throws an error with the names of functions that could reach the real kernel. */
 export function requireHarmless(objects: readonly string[]): void {
   const listed = execFileSync('nm', ['--format=posix', ...objects], { encoding: 'utf8', maxBuffer: 1 << 26 })
   const symbols = listed

@@ -1,6 +1,6 @@
 /**
- * The inputs that are kept: `native/fuzz/corpus/<target>.bin` holds what reaches new code, minimised, one after another
- * with its length before it; a file in `native/fuzz/regressions/<target>/` is an input that once broke something.
+ * The kept inputs: `native/fuzz/corpus/<target>.bin` has the minimised inputs that reach new code, one after another,
+ * each behind its length. A file in `native/fuzz/regressions/<target>/` is an input that once broke something.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
@@ -12,10 +12,10 @@ const fuzz = join(import.meta.dirname, '../../native/fuzz')
 export const regressionsFolder = (target: string): string => join(fuzz, 'regressions', target)
 const packOf = (target: string) => join(fuzz, 'corpus', `${target}.bin`)
 
-/** The smallest inputs come first, so what does not fit is what says least for its weight. */
+/** The smallest inputs come first, so those that do not fit contribute least for their size. */
 const packBytesMax = 128 * 1024
 
-/** Everything that is known for a target: what is kept, what broke something once, and fresh seeds. */
+/** All inputs of a target: the corpus, the regressions, and generated seeds. */
 export function readInputs(target: string): Buffer[] {
   return [...readRegressions(target), ...makeSeeds(target), ...unpack(target)]
 }
@@ -29,7 +29,7 @@ export function writeInputs(target: string, folder: string): string[] {
   })
 }
 
-/** Keeps what is in a folder that the fuzzer has minimised; the smallest first, as long as there is room. */
+/** Keeps the inputs of a minimised folder, the smallest first, as long as there is room. */
 export function keepInputs(target: string, folder: string): { kept: number; bytes: number } {
   const inputs = readdirSync(folder)
     .map((name) => readFileSync(join(folder, name)))

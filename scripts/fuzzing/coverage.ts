@@ -20,7 +20,7 @@ export function findCoverageObstacle(): string | undefined {
   return undefined
 }
 
-/** Files of the launcher that any of the inputs reach, over all the targets together. */
+/** Coverage of each file of the launcher, by the inputs of all targets together. */
 export function countLines(
   inputs: ReadonlyMap<string, readonly string[]>,
   targets: readonly Target[],

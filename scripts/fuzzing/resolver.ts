@@ -1,6 +1,6 @@
 /**
- * The parser of a cell's resolver against datagrams of a guest: real questions, changed at random. Whatever comes, it must
- * not throw, must not read a name that the bytes do not say, and must answer nothing but the question.
+ * The parser of a cell's resolver against datagrams of a guest: real questions, changed at random. It must
+ * never throw, never read a name that is not in the bytes, and answer only the question.
  */
 import assert from 'node:assert/strict'
 
@@ -10,7 +10,7 @@ import { NetworkRules } from '../../src/jail/edge/rules.ts'
 
 export interface ResolverFuzzed {
   readonly datagrams: number
-  /** What became of them: 'silence', 'malformed', 'no name', 'refused', 'allowed'. */
+  /** How many had each result: 'silence', 'malformed', 'no name', 'refused', 'allowed'. */
   readonly ends: Readonly<Record<string, number>>
 }
 
@@ -28,7 +28,7 @@ const names = [
   ...['GOOD.eXample', 'xn--bcher-kva.example.org', 'localhost', `${'a'.repeat(63)}.example.org`, ''],
 ]
 
-/** `random` is below 1, and `goesOn` is asked now and then. */
+/** `random` returns numbers below 1; `goesOn` is called now and then. */
 export function fuzzResolver(random: () => number, goesOn: (datagrams: number) => boolean): ResolverFuzzed {
   const ends: Record<string, number> = {}
   let datagrams = 0
@@ -61,7 +61,7 @@ function checkOne(datagram: Buffer): string {
   return isAllowed ? 'allowed' : 'refused'
 }
 
-/** The rules once more, on labels, so that no dot, case or cut can make two names one. */
+/** A second implementation of the rules, on labels, so that no dot, case or truncation can merge two names. */
 function mayBeReached(labels: readonly string[]): boolean {
   const [top, second, third, ...below] = labels.map((label) => label.toLowerCase()).toReversed()
   if (top === 'example') return second === 'good' && third === undefined
@@ -69,7 +69,7 @@ function mayBeReached(labels: readonly string[]): boolean {
   return third !== 'bad' || below.length > 0
 }
 
-/** By recursion over slices, where the parser counts. */
+/** Recursive over slices, where the parser counts offsets. */
 function labelsOf(datagram: Buffer, from = headerBytes): string[] {
   const length = datagram[from] ?? 0
   if (length === 0) return []
@@ -100,7 +100,7 @@ function anyDatagram(random: () => number): Buffer {
   const bytes = [...header, ...question]
   const changes = below(4)
   for (let change = 0; change < changes; change++) {
-    // Mostly in the name: there is most to get wrong.
+    // Mostly in the name, which is the hardest part to parse.
     const at =
       below(5) === 0 ? below(headerBytes) : headerBytes + below(Math.max(1, bytes.length - headerBytes))
     const byte = [below(256), 0, 0x2e, 0xc0, 0x0c, 63, 64, 255, labels[0]?.length ?? 1][below(9)] ?? 0

@@ -10,9 +10,9 @@ import type { Target } from './targets.ts'
 export interface FuzzResult {
   readonly executions: number
   readonly executionsPerSecond: number
-  /** Edges of the program that were reached, as libFuzzer counts them. */
+  /** Edges of the program that were reached, as counted by libFuzzer. */
   readonly edges: number
-  /** Names of files with an input that broke something. */
+  /** Names of files with inputs that broke something. */
   readonly findings: readonly string[]
 }
 
@@ -71,7 +71,7 @@ export async function runTarget(program: string, target: Target, options: FuzzOp
   return result
 }
 
-/** Leaves in `into` the fewest inputs that reach what all of them reach. */
+/** Writes a minimal set of inputs to `into` that reaches as much as all of them. */
 export async function minimise(program: string, into: string, from: string): Promise<void> {
   mkdirSync(into, { recursive: true })
   const child = spawn(program, ['-merge=1', into, from], { stdio: 'ignore' })

@@ -1,4 +1,4 @@
-/** What fuzzing starts from: real plans, frames and files, as the host and the kernel write them. */
+/** The seeds of fuzzing: real plans, frames and files, as the host and the kernel write them. */
 import { constants } from 'node:os'
 
 import { relayFrame } from '../../src/jail/edge/relay-frames.ts'
@@ -14,7 +14,7 @@ import { encodeBegin, encodeSpawn } from '../../src/jail/launch/spawn-frame.ts'
 import { encodeWanted } from '../../src/runtimes/collect/listing.ts'
 import { encodeRecord, recordKind } from '../../src/sandbox/files/file-records.ts'
 
-/** Zero lets every call of the fake kernel work; higher bits let some fail, and the lowest are the targets' own. */
+/** With zero, every call of the fake kernel works. Higher bits let some fail; the lowest have a meaning for each target. */
 const kernelSeeds = [0, 2, 3, 7, 1234, 99_991]
 
 export function makeSeeds(target: string): Buffer[] {
@@ -46,7 +46,7 @@ const makers: Readonly<Record<string, () => Buffer[]>> = {
   proc: () => [processFiles('sh'), processFiles('a) R 1 (b'), processFiles('\\nVmSize:')],
 }
 
-/** One of each kind that is unpacked. */
+/** One entry of each kind that can be unpacked. */
 function archive(): Buffer {
   const common = { mode: 0o755, modifiedMs: 1, bytes: 0, target: '' }
   return Buffer.concat([
@@ -91,7 +91,7 @@ const shortPlan: readonly PlanRecord[] = [
 function plans(): (readonly PlanRecord[])[] {
   const shape = { binds: [], network: 'none', place: ownView, diskBytes: 1 << 20 } as const
   const work = '/var/work'
-  // One source is shown as it is, so that a plan has both kinds.
+  // One source is bound directly, so that a plan has both kinds.
   const facts: SourceFacts = {
     isFile: (path) => path.startsWith('/dev/'),
     lowersOf: (path) => (path === '/usr' ? [{ folder: '/', inside: 'usr' }] : []),
@@ -110,7 +110,7 @@ function plans(): (readonly PlanRecord[])[] {
   ]
 }
 
-/** What a host says to a nursery after its name, and what it says on connections to it. */
+/** A host's frames to a nursery after its name, and its bytes on connections to it. */
 function nurseryInput(): Buffer {
   const kills = Array.from({ length: 24 }, (_, index) => encodeFrame(frameType.kill, index % 3))
   const host = Buffer.concat([Buffer.from('name'), ...kills])
@@ -127,7 +127,7 @@ function nurseryInput(): Buffer {
   ])
 }
 
-/** What a host says to the relay, and launchers and guests: mostly zeros, of which this relay's secret and tokens are. */
+/** Bytes from the host, launchers and guests to the relay: mostly zeros, because its secret and tokens are zeros here. */
 function relayInput(): Buffer {
   const payload = () => new PayloadWriter()
   const token = Buffer.alloc(16)
@@ -149,7 +149,7 @@ function relayInput(): Buffer {
   return Buffer.concat([word(host.length), host, Buffer.alloc(1024)])
 }
 
-/** One of each kind alone, so that a mutation of a payload need not survive the forty records before it. */
+/** One record of each kind alone, so that a mutated payload need not get through the forty records before it. */
 function singleRecords(): Buffer[] {
   const byKind = new Map(plans().flatMap((records) => records.map((record) => [record.do, record])))
   return [...byKind.values()].map((record) => encodePlan([record]))
@@ -188,7 +188,7 @@ function spawnFrames(): Buffer {
   ])
 }
 
-/** A guest that waits for its run, gets it, and is done before it has ended. */
+/** A parked guest that gets its run, and reports its end before it exits. */
 function parkedFrames(): Buffer {
   const begin = encodeBegin({
     ...spec,
@@ -222,7 +222,7 @@ function streamFrames(): Buffer {
   ])
 }
 
-/** Two channels of processes' own: one is used to its end, and one is closed while its guest talks. */
+/** Two processes with their own channels: one is used to its end, and one is closed while its guest writes. */
 function channelFrames(): Buffer {
   const piece = Buffer.alloc(200, 'x')
   const own = encodeSpawn({ ...spec, channel: 'own', stdin: 'later' })
@@ -266,13 +266,13 @@ const wanted = [
   { path: 'empty', bytes: 0 },
 ]
 
-/** As the fake kernel reads folders: each name after its length, and a zero after the last. */
+/** A folder in the fake kernel's format: each name behind its length, and a zero after the last. */
 function folderNames(...folders: readonly (readonly string[])[]): Buffer {
   const bytesOf = (name: string) => [Buffer.byteLength(name), ...Buffer.from(name)]
   return Buffer.from(folders.flatMap((names) => [...names.flatMap(bytesOf), 0]))
 }
 
-/** A listing of /proc with one process, then the files that are read about it. */
+/** A listing of /proc with one process, then the files of that process that are read. */
 function processFiles(name: string): Buffer {
   const status = `Name:\t${name}\nVmSize:\t  10 kB\nRssAnon:\t  5 kB\nVmSwap:\t 1 kB\nVmPTE:\t 2 kB\n`
   const stat = `7 (${name}) S 1 7 7 0 -1 4194560 1 2 3 4 50 60 70 80 20 0 1 0 12345 1000 10\n`

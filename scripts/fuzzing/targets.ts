@@ -1,4 +1,4 @@
-/** What is fuzzed in the launcher: `native/fuzz/target-<name>.c`, one a place where bytes come in. */
+/** The fuzz targets of the launcher: `native/fuzz/target-<name>.c`, one for each place where bytes arrive. */
 export interface Target {
   readonly name: string
   /** Files of the launcher that the target includes itself, to reset their state between two inputs. */
@@ -30,7 +30,7 @@ export const targets: readonly Target[] = [
   { name: 'relay', includes: [], inputBytesMax: 8192 },
 ]
 
-/** Where main.c is not part of the target, its `main` would be left over. */
+/** For targets without main.c, whose `main` would be unused. */
 export function sourcesOf(target: Target, all: readonly string[]): string[] {
   return all.filter((name) => name !== 'main' && !target.includes.includes(name))
 }

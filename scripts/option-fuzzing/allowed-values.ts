@@ -1,6 +1,6 @@
 /**
- * What the filter in force lets through, read from the rules themselves: calls that pass are the ones worth making most.
- * A rule that refuses all but some values names these, or the bits that may be set; its other tests say for which calls.
+ * The values that the filter allows, read from its rules, because calls that pass are the most interesting ones.
+ * A rule that refuses all but some values names them, or the allowed bits; its other conditions say for which calls.
  */
 import type { ArgumentTest, SyscallRule } from '../../src/jail/seccomp/syscall-rule.ts'
 
@@ -9,7 +9,7 @@ export type Choice = ReadonlyMap<number, number>
 type Chosen = Map<number, number>
 type List = Extract<ArgumentTest, { readonly isNoneOf: readonly number[] }>
 
-/** Of the bits that may be set few are, or hardly any two of them would ever agree. */
+/** Sets few of the allowed bits, because otherwise two calls would hardly ever agree. */
 const bitShare = 0.25
 
 export class AllowedValues {
@@ -22,12 +22,12 @@ export class AllowedValues {
     }
   }
 
-  /** Calls of which only listed values pass. */
+  /** Calls whose arguments have a list of allowed values. */
   get names(): readonly string[] {
     return [...this.#lists.keys()]
   }
 
-  /** Values that pass all lists that hold for them; nothing for a call without lists. */
+  /** Values that pass all lists that apply to the call; nothing for a call without lists. */
   choose(name: string, random: () => number): Choice {
     const chosen: Chosen = new Map()
     const rules = (this.#lists.get(name) ?? []).map((rule) => ({ rule, order: random() }))
@@ -51,7 +51,7 @@ function isListOf(test: ArgumentTest): test is List {
   return 'isNoneOf' in test
 }
 
-/** Of an argument that has no value yet it can be made to hold. */
+/** Whether the condition holds; an argument without a value yet can still be given one. */
 function holds({ argument, mask = -1, isOneOf }: Exclude<ArgumentTest, List>, chosen: Choice): boolean {
   const value = chosen.get(argument)
   return value === undefined || isOneOf.some((one) => (value & mask) === (one & mask))

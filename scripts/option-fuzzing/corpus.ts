@@ -1,4 +1,4 @@
-/** Programs that are known to be interesting, in `corpus/`: what attackers have tried comes before what chance makes up. */
+/** Known interesting programs, in `corpus/`. They run before random ones. */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 

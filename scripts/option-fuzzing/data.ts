@@ -1,4 +1,4 @@
-/** Structures of the kernel's interface that calls point to, by name. An address in one names another. */
+/** Structures of the kernel's interface that calls point to, by name. An address inside one is the name of another. */
 export interface Data {
   readonly bytes: Buffer
   /** Offset → the data whose address goes there. */
@@ -9,7 +9,7 @@ const int = (...numbers: number[]) => Buffer.from(Int32Array.from(numbers).buffe
 const long = (...numbers: number[]) => Buffer.from(BigInt64Array.from(numbers, BigInt).buffer)
 const hex = (digits: string) => Buffer.from(digits, 'hex')
 
-/** BPF_RET | BPF_K, everything: the shortest classic filter; and a longer one, which takes a page when compiled. */
+/** The shortest classic BPF filter, which accepts everything; and a longer one, which takes a page when compiled. */
 const acceptAll = hex('06000000ffffffff')
 const longFilter = Buffer.concat([...Array<Buffer>(60).fill(hex('0400000001000000')), acceptAll])
 /** Family, port 9001, 127.0.0.1. */

@@ -1,4 +1,4 @@
-/** Descriptors of every kind that a guest can have, in the states that options are about. */
+/** Descriptors of every kind that a guest can have, in the states that options depend on. */
 import type { Draft } from './draft.ts'
 
 type Opener = (draft: Draft) => void

@@ -1,9 +1,9 @@
-/** One process of a random program while it is made up: its calls, and the descriptors that they have given so far. */
+/** One process of a random program while it is generated: its calls, and the descriptors that they return. */
 import type { AllowedValues, Choice } from './allowed-values.ts'
 import { dataNames } from './data.ts'
 import type { Call } from './program.ts'
 
-/** Where integers change their meaning. */
+/** Boundary values of integers. */
 const boundaries = [0, 1, 2, 3, 4, 7, 8, 16, 255, 256, 4095, 4096, 65_535, 65_536, 0x7fffffff, -1, -2]
 const shares = { listed: 0.7, known: 0.9 }
 const callsMax = 60
@@ -34,7 +34,7 @@ export class Draft {
     return this.random() < share
   }
 
-  /** Makes the call, and gives the word for its result. */
+  /** Adds the call, and returns the word for its result. */
   call(name: string, ...words: readonly (string | number)[]): string {
     const label = `v${this.calls.length}`
     this.calls.push({ label, name, words: words.map(String) })
@@ -49,12 +49,12 @@ export class Draft {
     return word
   }
 
-  /** What another call has written somewhere. */
+  /** A place that another call has written to. */
   keep(word: string): void {
     this.#descriptors.push(word)
   }
 
-  /** A socket where there is one, once in a while something else. */
+  /** A socket if there is one, and occasionally something else. */
   socket(): string {
     return this.#sockets.length === 0 || this.chance(0.1) ? this.descriptor() : this.pick(this.#sockets)
   }
@@ -65,7 +65,7 @@ export class Draft {
       : this.pick(this.#descriptors)
   }
 
-  /** Mostly values that pass, else values that exist, else anything. */
+  /** Mostly values that pass the filter, else known values, else any. */
   options(name: string, known: Readonly<Record<number, readonly number[]>>): (argument: number) => string {
     const dice = this.random()
     const listed: Choice = dice < shares.listed ? this.#allowed.choose(name, this.random) : new Map()

@@ -1,11 +1,11 @@
-/** The families of options: which calls, with which of their numbers. Numbers are those of the kernel's headers. */
+/** The families of options: which calls, with which numbers. The numbers come from the kernel's headers. */
 import type { Draft } from './draft.ts'
 
 export interface Family {
   readonly name: string
-  /** What its calls want at hand. */
+  /** The descriptors and data that its calls need. */
   readonly wants?: 'a socket'
-  /** How often, against the others. */
+  /** How often, relative to the others. */
   readonly weight: number
   readonly draft: (draft: Draft) => void
 }
@@ -31,7 +31,7 @@ const cloneFlags = [
   ...[0x80, 0x200, 0x400, 0x800, 0x2000, 0x8000, 0x10000, 0x20000, 0x40000, 0x80000, 0x200000, 0x800000],
   ...[0x1000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000],
 ]
-/** SIGCHLD, so that the kernel takes the child away. */
+/** SIGCHLD, so that the kernel reaps the child. */
 const childSignal = 17
 
 const setOption = (draft: Draft) => {
@@ -158,7 +158,7 @@ const another = (draft: Draft) => {
 }
 
 /**
- * Any number at all, but those by which a process would only end or wait: exit, pause, sigsuspend, execve and similar
+ * Any number except those by which a process would only end or wait: exit, pause, sigsuspend, execve and similar
  * calls.
  */
 const ends = [15, 34, 56, 57, 58, 59, 60, 130, 231, 322, 435]

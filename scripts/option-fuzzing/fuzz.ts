@@ -1,4 +1,4 @@
-/** A session of the fuzzer: the guest is compiled, a Lazaret and two neighbours stand, and at the end nothing may be left. */
+/** A session of the fuzzer: compiles the guest, starts a Lazaret and two neighbours, and finally checks for leftovers. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ export interface FuzzReport {
   readonly level: ProtectionLevel
   readonly seconds: number
   readonly neighbourRuns: number
-  /** Moved once and not again. */
+  /** Readings that moved once and not again. */
   readonly unconfirmed: number
   readonly findings: readonly Finding[]
   readonly tally: CallTally
@@ -73,7 +73,7 @@ async function fuzzBesideNeighbours(
   return { fuzzer, neighbourRuns: near.runs() + far.runs() }
 }
 
-/** What stays for as long as the Lazaret does is there when the baseline is taken. */
+/** Creates what exists as long as the Lazaret, before the baseline is taken. */
 async function warmUp(lazaret: Lazaret, leaks: LeakCheck) {
   await lazaret.run({ language: 'shell', code: ':' })
   const result = await lazaret.run({ language: 'shell', code: ':' })
@@ -83,7 +83,7 @@ async function warmUp(lazaret: Lazaret, leaks: LeakCheck) {
   return result
 }
 
-/** In its own process. */
+/** The second neighbour, in its own process. */
 async function startFarNeighbour(): Promise<Neighbour> {
   const child = fork(join(import.meta.dirname, 'neighbour-host.ts'))
   const complaints: string[] = []

@@ -1,6 +1,6 @@
 /**
- * Programs from the corpus, then from seeds, one run at a time, each watched. What moved too far is run again; only what
- * moves as often as it is repeated is a finding, and is then made smaller.
+ * Programs from the corpus, then from seeds, one run at a time, with readings. A program that moved a reading too far runs
+ * again; if it does so in every repetition, it is a finding, and is then minimised.
  */
 import type { Lazaret } from '../../src/index.ts'
 import type { AllowedValues } from './allowed-values.ts'
@@ -18,10 +18,10 @@ import type { Refusals } from './refusals.ts'
 import { CallTally } from './tally.ts'
 
 export interface FuzzPlan {
-  /** Of new programs, after those of the corpus. */
+  /** The time for new programs, after those of the corpus. */
   readonly seconds: number
   readonly seed: number
-  /** Only this iteration of the seed, or only this program of the corpus. */
+  /** Runs only this iteration of the seed, or only this program of the corpus. */
   readonly only?: string | undefined
   readonly signal: AbortSignal
   readonly say: (line: string) => void
@@ -38,7 +38,7 @@ interface Parts {
   readonly guest: Guest
   readonly allowed: AllowedValues
   readonly refusals: Refusals
-  /** What neighbours have had to complain of since the last time. */
+  /** The neighbours' complaints since the last call. */
   readonly complaints: () => readonly string[]
 }
 
@@ -49,10 +49,10 @@ interface Origin {
 
 const repetitions = 3
 const minimising = { repetitions: 2, attemptsMax: 16 }
-/** One cause moves the same thing in many programs: the first few tell which. */
+/** One cause moves the same reading in many programs, so the first few are enough. */
 const sameMax = 3
 const progressMs = 10_000
-/** The kernel's log and modules are looked at after this many runs, so a finding there names the last of them. */
+/** The kernel's log and modules are read after this many runs, so a finding there names the last of them. */
 const runsBetweenLooks = 20
 
 export class Fuzzer implements Disposable {
@@ -88,7 +88,7 @@ export class Fuzzer implements Disposable {
     this.#lookAtKernel('the last runs')
   }
 
-  /** For effects that one run does not show. */
+  /** Checks for effects that a single run does not show. */
   note(what: string, error: unknown): void {
     this.findings.push({ what, moved: (error as Error).message, from: 'all runs together', program: '' })
   }
@@ -126,7 +126,7 @@ export class Fuzzer implements Disposable {
     return observe(runGuest(lazaret, guest.program, calls), complaints)
   }
 
-  /** Those of the suspicions that every repetition has, too. */
+  /** The suspicions that every repetition shows, too. */
   async #repeat(
     program: Program,
     suspicions: readonly Suspicion[],
@@ -153,7 +153,7 @@ export class Fuzzer implements Disposable {
     }
   }
 
-  /** No reading that could be noise: the call succeeded, and the rules refuse it. */
+  /** Not a noisy reading: the call succeeded although the rules refuse it. */
   #tellOfFilter(call: Call, { from, program }: Origin): void {
     const what = `the filter let ${call.name} through`
     if (this.findings.some((finding) => finding.what === what)) return

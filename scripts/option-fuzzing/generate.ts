@@ -1,4 +1,4 @@
-/** A program from a seed and an iteration: the same one every time. */
+/** Generates a program from a seed and an iteration: the same one every time. */
 import { seededRandom } from '../../test/support/seeded-random.ts'
 import type { AllowedValues } from './allowed-values.ts'
 import { openSocket, openSomething } from './descriptors.ts'
@@ -7,10 +7,10 @@ import { families } from './families.ts'
 import type { Family } from './families.ts'
 import type { CallProcess, Program } from './program.ts'
 
-/** Short, so that many programs are tried; long once in a while, for what has to pile up. */
+/** Short, so that many programs are tried; occasionally long, for effects that accumulate. */
 const wallsMs = [40, 100, 100, 400]
 
-/** Iterations of one seed must not be the next seed's. */
+/** Iterations of one seed must differ from those of the next seed. */
 const stride = 1_000_003
 
 export function generateProgram(seed: number, iteration: number, allowed: AllowedValues): Program {
@@ -20,8 +20,8 @@ export function generateProgram(seed: number, iteration: number, allowed: Allowe
 }
 
 /**
- * Few families in one process, so that what it repeats is of one kind; and once in a while nothing is closed, so that
- * it piles up as far as the limits let it.
+ * Few families in one process, so that its repetitions are of one kind; and occasionally nothing is closed, so that
+ * descriptors accumulate as far as the limits allow.
  */
 function generateProcess(random: () => number, allowed: AllowedValues): CallProcess {
   const draft = new Draft(random, allowed)
@@ -29,7 +29,7 @@ function generateProcess(random: () => number, allowed: AllowedValues): CallProc
   const opened = 1 + Math.floor(random() * 4)
   for (let at = 0; at < opened; at++) openSomething(draft)
   if (chosen.some(({ wants }) => wants === 'a socket')) openSocket(draft)
-  // Tidy ones open anew in each round and close again.
+  // Tidy processes open descriptors in each round and close them again.
   const isTidy = draft.chance(0.5)
   if (!isTidy) draft.call('again')
   const uses = 2 + Math.floor(random() * 10)

@@ -1,4 +1,4 @@
-/** The guest, compiled by the machine's own compiler, and the numbers of calls as its headers have them. */
+/** The guest, compiled by the machine's own compiler, and the numbers of calls from its headers. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ export interface Guest {
 const source = join(import.meta.dirname, 'calls.c')
 const flags = ['-O1', '-Wall', '-Wextra', '-Werror', '-pthread']
 
-/** Why there can be no guest here, or false. */
+/** Why no guest can be compiled here, or false. */
 export function whyNoGuest(): string | false {
   const { error } = spawnSync('cc', ['--version'], { stdio: 'ignore' })
   return error === undefined ? false : 'cc is not installed, and the guest is written in C'

@@ -1,4 +1,4 @@
-/** How far a reading may move: while a run holds what it holds, and once it is over. Everything beyond is a suspicion. */
+/** How far a reading may move during a run, and after it. Everything beyond is a suspicion. */
 import type { Outcome } from '../../src/index.ts'
 import { locksMax } from '../../src/jail/machine/locks.ts'
 import { readTcpMem, socketBytesMax } from '../../src/jail/limits/socket-memory.ts'
@@ -14,9 +14,9 @@ export interface Observation {
   readonly wallMs: number
   readonly memoryPeakBytes: number
   readonly heldByCgroup: boolean
-  /** The longest that this process's event loop did not turn. */
+  /** The longest time that this process's event loop was blocked. */
   readonly eventLoopMs: number
-  /** What neighbours had to complain of. */
+  /** The neighbours' complaints. */
   readonly neighbours: readonly string[]
 }
 
@@ -34,20 +34,20 @@ export const limits = {
 }
 
 const MiB = 1024 * 1024
-/** Other activity on the machine, which a repetition must tell apart from the run's effects. */
+/** Other activity on the machine, which a repetition must distinguish from the run's effects. */
 const noiseBytes = 32 * MiB
 const slabNoiseBytes = 10 * MiB
 const eventLoopMsMax = 500
 const lateMsMax = 2000
 
-/** What a cell may have waiting in its sockets, and what it can add until pid 1 has looked: 20 ms, on a busy machine. */
+/** The bytes that a cell may have in its sockets, and what it can add until pid 1 checks: 20 ms, on a busy machine. */
 const betweenLooksBytes = 32 * MiB
 const socketBytes = socketBytesMax(limits.memoryBytes, readTcpMem()) + betweenLooksBytes
 
-/** A shared mapping without a file is a file to the kernel, of about 1 KiB that the run's memory limit counts. */
+/** For the kernel, an anonymous shared mapping is a file, with about 1 KiB that the run's memory limit counts. */
 const mappedFiles = limits.memoryBytes / 1024
 
-/** Pid 1 counts them now and then, and a busy machine lets a guest make twice as many as an idle one before it looks. */
+/** Pid 1 counts them periodically, and on a busy machine a guest can make twice as many as on an idle one in between. */
 const locksMadeMax = 4 * locksMax
 
 interface Bound {
@@ -74,7 +74,7 @@ export function listSuspicions(seen: Observation): Suspicion[] {
   return [...judgeMemory(seen), ...judgeReadings(seen), ...judgeRun(seen)]
 }
 
-/** Memory beyond the limit; and, where a cgroup counts, memory that it has not counted. */
+/** Memory beyond the limit; and with a cgroup, memory that it has not counted. */
 function judgeMemory({ before, extreme, after, memoryPeakBytes, heldByCgroup }: Observation): Suspicion[] {
   const paid = heldByCgroup ? memoryPeakBytes : limits.memoryBytes
   return [
@@ -86,7 +86,7 @@ function judgeMemory({ before, extreme, after, memoryPeakBytes, heldByCgroup }: 
     const [start = 0, most = 0, end = 0] = [before, extreme, after].map(
       (readings) => readings[String(name)] ?? 0,
     )
-    // Others who take something meanwhile still have it when the run is over; leftovers are judged separately.
+    // What other programs take meanwhile remains after the run; leftovers are judged separately.
     const moved = Math.min(Math.abs(most - start), Math.abs(most - end))
     if (moved <= Number(allowed)) return []
     const peak = Math.round(memoryPeakBytes / MiB)

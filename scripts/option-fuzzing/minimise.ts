@@ -1,4 +1,4 @@
-/** A smaller program that does the same: processes are taken out, then calls, by halves, as long as it still does it. */
+/** Finds a smaller program with the same effect: removes processes, then calls, by halves, as long as the effect remains. */
 import type { CallProcess, Program } from './program.ts'
 
 export interface Minimising {

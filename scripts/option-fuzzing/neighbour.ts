@@ -1,4 +1,4 @@
-/** A trivial run every quarter of a second, beside those of the fuzzer: it has to start, be right, and be quick. */
+/** A trivial run every quarter of a second, beside those of the fuzzer. It has to start, be correct, and be quick. */
 import { setTimeout as pause } from 'node:timers/promises'
 
 import type { Lazaret } from '../../src/index.ts'
@@ -8,7 +8,7 @@ const everyMs = 250
 export const answerMsMax = 3000
 
 export interface Neighbour extends AsyncDisposable {
-  /** What it has had to complain of since it was last asked. */
+  /** Its complaints since the last call. */
   readonly complaints: () => readonly string[]
   readonly runs: () => number
 }

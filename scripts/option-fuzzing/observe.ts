@@ -9,21 +9,21 @@ import { readQuickly, readSlowly } from './readings.ts'
 import type { Readings } from './readings.ts'
 
 export interface Observed extends Observation {
-  /** What the guest's processes counted, as far as they came to say so. */
+  /** The counts of the guest's processes, as far as they got to report them. */
   readonly stdout: string
 }
 
 /**
- * Whatever makes memory move while it is watched: a run, or, where the watch itself is tried, something outside of a
+ * Whatever changes memory while it is watched: a run, or, in a test of the watch itself, something outside of a
  * cell.
  */
 export type Watched = (signal: AbortSignal) => Promise<RunResult>
 
-/** The machine has other work: a run that takes this much more than its limit is ended, and reported. */
+/** Allows for other work on the machine: a run that exceeds its limit by this much is ended, and reported. */
 const brakeBytes = 1024 * 1024 * 1024
 const quickMs = 20
 const slowMs = 200
-/** Cells are taken down in the background, and the kernel frees late what it counts for each processor. */
+/** Cells are removed in the background, and the kernel frees its per-processor counts late. */
 const settleMs = 3000
 
 export async function observe(watched: Watched, complaints: () => readonly string[]): Promise<Observed> {
@@ -32,7 +32,7 @@ export async function observe(watched: Watched, complaints: () => readonly strin
   const brake = new AbortController()
   const delay = monitorEventLoopDelay({ resolution: 10 })
   const extreme: Record<string, number> = { ...before }
-  // Looking at long lists takes its time, too, and that is not the guest's doing.
+  // Reading long lists takes time, too, which is not the guest's fault.
   let longestLookMs = 0
   const look = (read: () => Readings) => {
     const lookedMs = performance.now()
@@ -57,7 +57,7 @@ export async function observe(watched: Watched, complaints: () => readonly strin
   return { ...seen, after: await settle(seen) }
 }
 
-/** Most runs leave nothing and cost one look; of the others, what is still there after some time. */
+/** Most runs leave nothing, which one reading shows. For others, the leftovers that remain after some time. */
 async function settle(seen: Omit<Observation, 'after'>): Promise<Readings> {
   const endMs = performance.now() + settleMs
   for (;;) {

@@ -1,5 +1,5 @@
 /**
- * What the fuzzer runs: system calls for a few processes, as a text that people read, seeds produce and the corpus keeps.
+ * The fuzzer's programs: system calls for a few processes, in a text format that is readable, generated and kept in the corpus.
  *
  *     process repeats=300 wall=400 threads=1
  *     s = socket 2 1 0
@@ -7,7 +7,7 @@
  *
  * A word is a number, `$name` (what an earlier call returned), `@name` or `@name:3` (data of the library, or the fourth
  * number in it), `"text"`, `[hexadecimal bytes]`, or `m0x1000` (a place in two MiB of memory).
- * Rounds after the first begin behind `again`; `copies=4` makes four such processes.
+ * Rounds after the first start at `again`; `copies=4` makes four such processes.
  */
 import { findData } from './data.ts'
 
@@ -31,8 +31,8 @@ interface OpenProcess extends CallProcess {
 }
 
 /**
- * Two that are no calls of the kernel, see calls.c: `add @data 8 2` adds 2 to the number at offset 8, so that rounds can
- * differ; and rounds after the first begin behind `again`.
+ * Two words that are not system calls, see calls.c: `add @data 8 2` adds 2 to the number at offset 8, so that rounds can
+ * differ; and rounds after the first start at `again`.
  */
 const ownNumbers: Readonly<Record<string, number>> = { add: 65_534, again: 65_533 }
 const unknownNumber = 65_535
@@ -84,7 +84,7 @@ export function printCall({ label, name, words }: Call): string {
   return `${label === undefined ? '' : `${label} = `}${name} ${words.join(' ')}`.trim()
 }
 
-/** As calls.c reads it. Calls that this machine's headers do not know get a number that no kernel has. */
+/** The format that calls.c reads. Calls that this machine's headers do not have get a number that no kernel has. */
 export function encodeProgram(program: Program, numbers: ReadonlyMap<string, number>): string {
   const library = new Library()
   const processes = program.map(({ repeats, wallMs, threads, calls }) => {
@@ -107,7 +107,7 @@ function numberOf(name: string, numbers: ReadonlyMap<string, number>): number {
   return ownNumbers[name] ?? numbers.get(name) ?? unknownNumber
 }
 
-/** The data that a program's words name, each once, in the order in which calls.c numbers them. */
+/** The data that a program's words name, each once, in the order of their numbers in calls.c. */
 class Library {
   readonly lines: string[] = []
   readonly #places = new Map<string, number>()
@@ -115,7 +115,7 @@ class Library {
   encode(word: string, results: ReadonlyMap<string, number>): string {
     if (word.startsWith('$')) {
       const result = results.get(word.slice(1))
-      // Of a call that was taken out.
+      // It names the result of a removed call.
       return result === undefined ? '-1' : `r${result}`
     }
     const [, name = word, part] = /^(@[\w-]+)(?::(\d+))?$/.exec(word) ?? []

@@ -1,6 +1,6 @@
 /**
- * What the host can read of itself: counts that guests of any level share with everybody. All in one flat record, so that
- * readings can be compared name by name; what this user may not read is not in it.
+ * The host's readings of itself: counts that guests of any level share with everybody. They are in one flat record, so that
+ * readings can be compared by name. Those that this user may not read are absent.
  */
 import { closeSync, constants, openSync, readFileSync, readSync, statSync } from 'node:fs'
 
@@ -49,14 +49,14 @@ function readMemory(): Readings {
   return Object.fromEntries(fields.filter(([name]) => ofMemory.includes(name)))
 }
 
-/** In a network namespace these two are still the machine's. */
+/** These two count for the whole machine, even in a network namespace. */
 function readSockets(): Readings {
   const text = read('/proc/net/sockstat') ?? ''
   const pages = [...text.matchAll(/^(?:TCP|UDP): .*mem (\d+)$/gm)].map(([, count]) => Number(count))
   return { 'socket memory': pages.reduce((sum, count) => sum + count, 0) * pageBytes }
 }
 
-/** Programs of BPF and what they are compiled to; only root is told. */
+/** BPF programs and their compiled code, which only root can read. */
 function readFilterCode(): Readings {
   const text = read('/proc/vmallocinfo')
   if (text === undefined || text === '') return {}
@@ -71,7 +71,7 @@ function readKeys(): Readings {
   return { keys: counts.reduce((sum, count) => sum + count, 0) }
 }
 
-/** Of inodes that cells share with the host: nobody has a reason to change these. */
+/** Attributes of inodes that cells share with the host: nothing has a reason to change them. */
 function readTimes(): Readings {
   const entries = ['/dev/null', '/dev/zero', '/usr/bin/env', '/usr/lib', '/etc/passwd'].flatMap((path) => {
     const { mtimeMs, ctimeMs, mode } = statSync(path)
@@ -98,7 +98,7 @@ export function readModules(): readonly string[] {
   return lines.map((line) => line.split(' ')[0] ?? '').filter((name) => name !== '')
 }
 
-/** Lines of the kernel's log that say something is wrong, from now on. */
+/** Lines of the kernel's log about problems, from now on. */
 export class KernelLog implements Disposable {
   readonly #descriptor: number | undefined
 
@@ -111,7 +111,7 @@ export class KernelLog implements Disposable {
     return this.#descriptor !== undefined
   }
 
-  /** A run that goes out of memory is said there, too; that is as it should be. */
+  /** Runs that exceed their memory are logged there, too, which is expected. */
   readNew(): readonly string[] {
     const lines: string[] = []
     const bytes = Buffer.alloc(8192)
@@ -122,7 +122,7 @@ export class KernelLog implements Disposable {
     }
   }
 
-  /** Negative where lines were lost; 0 at the end. */
+  /** Negative if lines were lost; 0 at the end. */
   #readOne(bytes: Buffer): number {
     if (this.#descriptor === undefined) return 0
     try {
@@ -137,7 +137,7 @@ export class KernelLog implements Disposable {
   }
 }
 
-/** A process that faults is nobody's concern, and a guest may: `traps: name[pid] general protection fault`. */
+/** A guest's process may fault, so this is not a problem: `traps: name[pid] general protection fault`. */
 export function isAboutTheKernel(line: string): boolean {
   const isFaultOfProcess = /^[^;]*;traps: .{0,15}\[\d+\] /.test(line)
   return (

@@ -1,4 +1,4 @@
-/** Which calls of a program the filter refuses, by its rules: an answer alone does not tell a filter from a kernel. */
+/** Which calls of a program the filter refuses, by its rules: an errno alone does not tell whether filter or kernel refused. */
 import { architectures } from '../../src/jail/seccomp/architectures.ts'
 import type { Architecture } from '../../src/jail/seccomp/architectures.ts'
 import type { ArgumentTest, SyscallRule } from '../../src/jail/seccomp/syscall-rule.ts'
@@ -33,13 +33,13 @@ export class Refusals {
     const isKnown = (rule.tests ?? []).every(
       ({ argument }) => readNumber(words[argument] ?? '0') !== undefined,
     )
-    // IGNORED answers as if it had succeeded, and the guest changes the flags of clone.
+    // With IGNORED a call seems to succeed, and the guest changes the flags of clone.
     const isSure = isKnown && rule.action !== 'IGNORED' && rule.name !== 'clone'
     return isSure ? 'refused' : 'probably refused'
   }
 }
 
-/** What is known only to the guest, such as a descriptor or an address, is in no list. */
+/** Values that only the guest knows, such as descriptors and addresses, are in no list. */
 function holds(test: ArgumentTest, word: string): boolean {
   const isListed = 'isOneOf' in test
   const values = isListed ? test.isOneOf : test.isNoneOf
@@ -50,7 +50,7 @@ function holds(test: ArgumentTest, word: string): boolean {
   return values.some((value) => value >>> 0 === masked) === isListed
 }
 
-/** As strtoull reads it. */
+/** Parses a number as strtoull does. */
 function readNumber(word: string): bigint | undefined {
   if (!/^-?(0x[0-9a-f]+|\d+)$/i.test(word)) return undefined
   if (/^0[0-7]+$/.test(word)) return BigInt(`0o${word.slice(1)}`)

@@ -1,4 +1,4 @@
-/** How many calls were made, of which family, and what came back. */
+/** Counts the calls of each family, and their results. */
 import { isOwn } from './program.ts'
 import type { Call, Program } from './program.ts'
 import type { Refusals } from './refusals.ts'
@@ -21,7 +21,7 @@ export class CallTally {
   }
 
   /**
-   * `stdout` is what the guest's processes wrote: process, call, how often it succeeded and failed. Returns the calls that
+   * `stdout` has lines of the guest's processes: process, call, how often it succeeded and failed. Returns the calls that
    * succeeded although the filter's rules refuse them.
    */
   add(program: Program, outcome: string, stdout: string): readonly Call[] {
@@ -71,7 +71,7 @@ export class CallTally {
     }
   }
 
-  /** What the filter refuses, and what it lets through: to succeed, or to fail for the kernel's own reason. */
+  /** How many calls the filter refuses, and how many it allows, which succeed or fail for the kernel's own reason. */
   lines(): readonly string[] {
     const row = (cells: readonly string[]) =>
       cells.map((cell, at) => (at === 0 ? cell.padEnd(26) : cell.padStart(12))).join('')

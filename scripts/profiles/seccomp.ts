@@ -21,7 +21,7 @@ interface RuleCondition {
   readonly minKernel?: string
 }
 
-/** What Docker and Podman read. */
+/** The format of Docker and Podman. */
 export interface DockerProfile {
   readonly defaultAction: string
   readonly defaultErrnoRet: number
@@ -32,7 +32,7 @@ export interface DockerProfile {
   readonly syscalls: readonly SeccompRule[]
 }
 
-/** What the OCI runtime specification knows, and Kubernetes reads: no conditions. */
+/** The format of the OCI runtime specification, which Kubernetes reads. It has no conditions. */
 export interface OciProfile {
   readonly defaultAction: string
   readonly defaultErrnoRet: number
@@ -42,11 +42,11 @@ export interface OciProfile {
 
 const newCgroupNamespace = 0x0200_0000
 
-/** Everything the launcher needs that an unprivileged container is refused. native/cell/ has no other such call. */
+/** All calls of native/cell/ that an unprivileged container is refused. */
 const launcherRules: readonly SeccompRule[] = [
   {
     names: [
-      // Namespaces. Its flags lie in memory, where a filter cannot look, so it is all of clone3 or nothing.
+      // Namespaces. A filter cannot read the flags of clone3, which are in memory, so it is all of clone3 or nothing.
       'clone3',
       // The cell's view of files.
       'mount',
@@ -54,7 +54,7 @@ const launcherRules: readonly SeccompRule[] = [
       'pivot_root',
       'open_tree',
       'move_mount',
-      // The overlay of a cell's own view: nothing that mount could not make.
+      // The overlay of a cell's own view, which `mount` could create, too.
       'fsopen',
       'fsconfig',
       'fsmount',
@@ -71,12 +71,12 @@ const launcherRules: readonly SeccompRule[] = [
     action: 'SCMP_ACT_ALLOW',
     args: [{ index: 0, value: newCgroupNamespace, op: 'SCMP_CMP_EQ' }],
     comment: 'lazaret: the cgroup namespace of a cell',
-    // With that capability the default allows all of unshare.
+    // With that capability, the default profile allows all of unshare.
     excludes: { caps: ['CAP_SYS_ADMIN'] },
   },
 ]
 
-/** Two rules of the same name and different actions would contradict each other. */
+/** Two rules with the same name and different actions would contradict each other. */
 export function widenDockerProfile(original: DockerProfile): DockerProfile {
   const kept = original.syscalls.filter(
     (rule) => !(rule.names.includes('clone3') && rule.action === 'SCMP_ACT_ERRNO'),
@@ -84,7 +84,7 @@ export function widenDockerProfile(original: DockerProfile): DockerProfile {
   return { ...original, syscalls: [...kept, ...launcherRules] }
 }
 
-/** Linux since 4.8 on x86-64 and arm64, for a container without a capability that changes what is allowed. */
+/** Linux 4.8 or newer on x86-64 and arm64, for a container without a capability that changes what is allowed. */
 export function toOciProfile(profile: DockerProfile): OciProfile {
   const architectures = ['SCMP_ARCH_X86_64', 'SCMP_ARCH_AARCH64'].flatMap((name) => [
     name,
