@@ -1,4 +1,4 @@
-/** The token: it comes in the fragment of the address, which no server is sent, and is kept for this tab alone. */
+/** The token. It arrives in the fragment of the URL, which browsers do not send, and is kept only for this tab. */
 import { connectLazaret } from '../src/adapters/client/index.ts'
 import type { RemoteLazaret } from '../src/adapters/client/index.ts'
 
@@ -9,7 +9,7 @@ export interface Access {
   readonly lazaret: RemoteLazaret
 }
 
-/** Takes a token out of the address, so that it is in no history and no bookmark. */
+/** Removes the token from the URL, so that it gets into no history and no bookmark. */
 export function findToken(): string | undefined {
   const given = new URLSearchParams(location.hash.slice(1)).get('token')
   if (given !== null && given !== '') {
@@ -31,7 +31,7 @@ export function openAccess(token: string): Access {
   return { token, lazaret: connectLazaret({ url: location.origin, token }) }
 }
 
-/** A reply that the client has no method for. */
+/** For routes that the client has no method for. */
 export async function getJson<T>(path: string, { token }: Access): Promise<T> {
   const response = await fetch(path, { headers: { authorization: `Bearer ${token}` }, cache: 'no-store' })
   if (!response.ok) throw new Error(`${path}: ${response.status}`)

@@ -1,4 +1,4 @@
-/** The routes, as the server describes them. */
+/** The routes, from the server's own description. */
 import { type Access, getJson } from './access.ts'
 import { element } from './elements.ts'
 import { sayError, type View } from './view.ts'

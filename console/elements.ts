@@ -1,4 +1,4 @@
-/** Makes elements. Text becomes text nodes and nothing else, so whatever a guest wrote stays a text. */
+/** Creates elements. Text only ever becomes text nodes, so guest text is never parsed as HTML. */
 
 export type Child = Node | string | undefined | false
 

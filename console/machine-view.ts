@@ -1,4 +1,4 @@
-/** What this machine offers, what is missing and how to get it, and what runs now. */
+/** What this machine offers, what is missing and how to add it, and what runs now. */
 import type { LazaretStats } from '../src/engine/api.ts'
 import type { ProbeReport } from '../src/jail/machine/probe-report.ts'
 import type { Access } from './access.ts'

@@ -61,7 +61,7 @@ function start(access: Access): void {
   show()
 }
 
-/** `said` is why somebody is asked again. */
+/** `said` is the reason why the user is asked again. */
 function askForToken(said = ''): void {
   const input = element('input', { id: 'token', type: 'password', autocomplete: 'off', required: true })
   const form = element(
@@ -95,7 +95,7 @@ async function enter(token: string): Promise<void> {
     }
     return start(access)
   } catch {
-    return askForToken('The server cannot be reached, or this cannot be a token.')
+    return askForToken('The server cannot be reached, or this is not a valid token.')
   }
 }
 

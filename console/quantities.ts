@@ -1,4 +1,4 @@
-/** Times and sizes as people read them. */
+/** Times and sizes in readable units. */
 
 export function sayTime(ms: number): string {
   if (ms < 10) return `${ms.toFixed(1)} ms`

@@ -1,6 +1,7 @@
 /**
- * The libraries of the editor and the terminal write their styles into `style` elements and attributes, which the policy of
- * this page refuses as it would a guest's. Here they become style sheets and properties, which scripts may set: nothing of them is parsed as HTML.
+ * The libraries of the editor and the terminal write their styles into `style` elements and attributes. The page's policy
+ * refuses these, because a guest's would look the same. Here they become style sheets and properties, which scripts may
+ * set, because they are never parsed as HTML.
  */
 
 let isDone = false
@@ -19,7 +20,7 @@ export function allowStylesFromScripts(): void {
   }
 }
 
-/** An element that shows nothing; its text is a style sheet of the document for as long as it is somewhere. */
+/** An invisible element. Its text is a style sheet of the document while the element is in the page. */
 function createSheet(create: (name: string) => HTMLElement): HTMLElement {
   const stand = create('template')
   const sheet = new CSSStyleSheet()

@@ -1,11 +1,11 @@
-/** One page of the console. It stays as it was while another one is shown. */
+/** One page of the console. It keeps its state while another page is shown. */
 export interface View {
   readonly root: HTMLElement
   show?(): void
   hide?(): void
 }
 
-/** What went wrong, in words for a person. */
+/** A readable message about what went wrong. */
 export function sayError(error: unknown): string {
   const { message, hint } = error as { readonly message?: string; readonly hint?: string }
   return [message ?? String(error), hint].filter((part) => part !== undefined && part !== '').join(' ')

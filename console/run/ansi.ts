@@ -1,4 +1,4 @@
-/** Colours of terminals in a text that a guest wrote: what they say becomes class names, and every other sequence goes. */
+/** Terminal colours in guest text: they become class names, and every other escape sequence is removed. */
 
 export interface Styled {
   readonly text: string
@@ -13,11 +13,11 @@ const sequence = new RegExp(
   `${escape}(?:\\[([0-9;:?<=>]*)([ -/]*[@-~])|\\][^${bell}${escape}]{0,4096}(?:${bell}|${escape}\\\\)|[^[\\]])`,
   'g',
 )
-/** What may be the beginning of one. */
+/** The beginning of a sequence that is not complete yet. */
 const beginning = new RegExp(
   `${escape}(?:\\[[0-9;:?<=>]{0,64}[ -/]{0,8}|\\][^${bell}${escape}]{0,4096}${escape}?)?$`,
 )
-/** Other control characters say nothing here. */
+/** Other control characters are removed. */
 const control = /(?![\n\t])\p{Cc}/gu
 
 export class Colours {
@@ -61,7 +61,7 @@ export class Colours {
       else if (one === 39) this.#colour = undefined
       else if (one >= 30 && one <= 37) this.#colour = String(one - 30)
       else if (one >= 90 && one <= 97) this.#colour = String(one - 90)
-      // Of 256 colours or millions the page has none.
+      // The page does not support 256 colours or true colours.
       else if (one === 38 || one === 48) return
     }
   }

@@ -1,4 +1,4 @@
-/** What is in the editor as a program elsewhere: each text works as it is copied. */
+/** Copies the editor's code as a program that calls this server from elsewhere. Each text works as copied. */
 import type { Language } from '../../src/core/request.ts'
 import { button, element } from '../elements.ts'
 
@@ -38,17 +38,17 @@ const forms: Readonly<Record<string, (copied: Copied) => string>> = {
   'Command line': ({ language, code }) => `lazaret run --language ${language} --eval ${quote(code)}`,
 }
 
-/** In single quotes a shell reads everything as it is. */
+/** A shell does not interpret anything within single quotes. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** JSON's escapes are Python's, but for characters beyond 16 bits, which JSON leaves as they are. */
+/** JSON's escapes are valid in Python. JSON does not escape characters beyond 16 bits. */
 function pythonText(text: string): string {
   return JSON.stringify(text)
 }
 
-/** Buttons that copy, and a dialog with what was copied, in which the token is hidden. */
+/** Buttons that copy, and a dialog that shows the copied text with the token hidden. */
 export function createCopyButtons(read: () => Copied): HTMLElement {
   const text = element('pre', { class: 'copied', tabindex: '0' })
   const said = element('p', { class: 'muted', role: 'status' })
@@ -79,7 +79,7 @@ export function createCopyButtons(read: () => Copied): HTMLElement {
   )
 }
 
-/** A page that was not loaded over TLS, or from this machine, has no clipboard. */
+/** A page has a clipboard only if it was loaded over TLS or from this machine. */
 async function putInClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)

@@ -1,4 +1,4 @@
-/** What a program displays: pictures and HTML, in which nothing runs; everything else as the text that it is. */
+/** Shows what a program displays: pictures and HTML, in which nothing runs, and everything else as plain text. */
 import { fromBase64 } from '../../src/core/values/base64.ts'
 import type { MimeBundle } from '../../src/core/output.ts'
 import { element } from '../elements.ts'
@@ -23,7 +23,7 @@ export function showDisplay(bundle: MimeBundle): HTMLElement {
   return showText(type, bundle[type] ?? '')
 }
 
-/** In an `img` a drawing loads nothing and runs nothing. */
+/** In an `img` an SVG loads nothing and runs nothing. */
 function showPicture(type: string, bytes: Uint8Array<ArrayBuffer>, bundle: MimeBundle): HTMLElement {
   const address = URL.createObjectURL(new Blob([bytes], { type }))
   const picture = element('img', { src: address, alt: (bundle['text/plain'] ?? 'A picture').slice(0, 200) })

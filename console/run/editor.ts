@@ -17,7 +17,7 @@ import type { Language } from '../../src/core/request.ts'
 import { element } from '../elements.ts'
 import { allowStylesFromScripts } from '../style-sheets.ts'
 
-/** Tokenizers: parsers would add 140 kB to the page, and colours need no syntax trees. */
+/** Tokenizers are enough for colours; parsers would add 140 kB to the page. */
 const grammars = { python, javascript, typescript, shell }
 
 const attributes = {
@@ -28,8 +28,8 @@ const attributes = {
 }
 
 /**
- * What is typed over a selection goes into the state: Chromium would give it the colour of what it replaces, by a style
- * that the page's policy refuses.
+ * Text that is typed over a selection goes directly into the editor's state. Chromium would give it the colour of the
+ * replaced text, in a `style` attribute that the page's policy refuses.
  */
 const replaceByState = EditorView.domEventHandlers({
   beforeinput: ({ inputType, data }, view) => {
@@ -43,7 +43,7 @@ const replaceByState = EditorView.domEventHandlers({
   },
 })
 
-/** The page's, where the state has not heard of the newest one yet. */
+/** The page's selection, because the editor's state may not have the newest one yet. */
 function selectionOf(view: EditorView): { readonly from: number; readonly to: number } {
   const { main } = view.state.selection
   const selection = document.getSelection()

@@ -1,4 +1,4 @@
-/** Programs to begin with, those that misbehave among them. */
+/** Example programs, including some that misbehave. */
 import type { Language } from '../../src/core/request.ts'
 
 export interface Example {

@@ -1,6 +1,6 @@
 /**
- * HTML of a guest in a frame with an origin of its own, in which no script runs, no form is sent and nothing is loaded:
- * `sandbox=""` and a policy each forbid it, and of the guest's elements only those that lay text out are there.
+ * HTML of a guest in a frame with its own origin. No script runs in it, no form is sent and nothing is loaded: `sandbox=""`
+ * and a policy each forbid it, and of the guest's elements only those that lay out text remain.
  */
 import { frameStyle } from '../../src/adapters/http/browsers/frame-style.ts'
 import { element } from '../elements.ts'

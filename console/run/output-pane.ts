@@ -1,8 +1,8 @@
-/** What a program prints, as it comes. The page keeps the end of it; a program may print without end. */
+/** A program's output as it arrives. The page keeps only the end, because a program may print for ever. */
 import { element } from '../elements.ts'
 import { Colours } from './ansi.ts'
 
-/** Of text that is shown. */
+/** Characters of text that are shown. */
 const shownMax = 200_000
 
 type Stream = 'stdout' | 'stderr'
@@ -23,7 +23,7 @@ export class OutputPane {
   add(stream: Stream, text: string): void {
     this.#pieces.push({ stream, text })
     this.#waiting += text.length
-    // A page in the background draws nothing: what it would not show is not kept for it.
+    // A page in the background draws nothing, so text that it would no longer show is discarded.
     while (this.#waiting > 2 * shownMax && this.#pieces.length > 1)
       this.#waiting -= this.#pieces.shift()?.text.length ?? 0
     if (this.#isScheduled) return
@@ -31,7 +31,7 @@ export class OutputPane {
     requestAnimationFrame(() => this.flush())
   }
 
-  /** Shows at once what is still to be drawn. */
+  /** Draws the waiting text at once. */
   flush(): void {
     this.#isScheduled = false
     const isAtEnd = this.root.scrollHeight - this.root.scrollTop - this.root.clientHeight < 40

@@ -1,13 +1,13 @@
 /**
- * HTML of a guest, written anew with what lays text out: a list names the elements and attributes that stay. Nothing that
- * loads, links, runs or styles is on it. A browser reads only what is written here, so it does not matter whether it would
- * read the guest's text as this does.
+ * Rewrites HTML of a guest with elements that lay out text: a list names the elements and attributes that stay. Nothing that
+ * loads, links, runs or styles is on it. A browser parses only the rewritten text, so it does not matter if it would have
+ * parsed the guest's text differently.
  */
 
-/** What a page draws of one display. */
+/** The most characters that a page draws of one display. */
 const charactersMax = 1_000_000
 const elementsMax = 20_000
-/** Of one element: nobody lays text out with more. */
+/** All attributes of one element: more than any layout of text needs. */
 const attributesLengthMax = 10_000
 
 const kept = new Set(
@@ -17,7 +17,7 @@ const kept = new Set(
   ).split(' '),
 )
 const empty = new Set(['br', 'hr'])
-/** What stands between their tags is not text. */
+/** Elements whose contents are not text. */
 const swallowed = new Set([
   'script',
   'style',
@@ -34,7 +34,7 @@ const keptAttributes = new Set(['colspan', 'rowspan', 'dir', 'open'])
 const attribute = /([a-z-]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/gi
 const entity = /&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});/gi
 
-/** Also says how many rows and lines it has about, for nobody outside a frame can measure it. */
+/** Also estimates the number of rows and lines, because a page cannot measure the contents of such a frame. */
 export function toPlainHtml(given: string): { readonly html: string; readonly rows: number } {
   const pieces: string[] = []
   let [rows, count] = [1, 0]
@@ -54,7 +54,7 @@ interface Tag {
   readonly attributes: string
 }
 
-/** Texts and tags. Each character is looked at a few times at most, whatever the text is. */
+/** Splits into texts and tags. It reads each character at most a few times, whatever the text is. */
 function* piecesOf(text: string): Generator<string | Tag> {
   for (let at = 0; at < text.length;) {
     const start = text.indexOf('<', at)
@@ -63,7 +63,7 @@ function* piecesOf(text: string): Generator<string | Tag> {
     const next = text.slice(start + 1, start + 3)
     const isMarkup = /^[!?]|^\/?[a-z]/i.test(next)
     const end = isMarkup ? findEnd(text, start) : start
-    // What does not end is a text, like all that follows it.
+    // An unfinished tag is text, and so is everything after it.
     if (end === -1) return yield text.slice(start)
     at = end + 1
     if (!isMarkup) yield '<'
@@ -96,7 +96,7 @@ function readTag(inside: string): Tag | undefined {
   return { name: name.toLowerCase(), isEnd: slash === '/', attributes: inside.slice(whole.length) }
 }
 
-/** Behind the element, or the end of the text. */
+/** The position after the element, or the end of the text. */
 function findClosing(text: string, name: string, from: number): number {
   const closing = new RegExp(`</${name}`, 'gi')
   closing.lastIndex = from
@@ -115,7 +115,7 @@ function writeTag({ name, isEnd, attributes }: Tag): string {
   return `<${name}${written.join('')}>`
 }
 
-/** Entities stay: they are text, whatever they stand for. */
+/** Entities stay, because they always stand for text. */
 function escapeText(text: string): string {
   let [at, escaped] = [0, '']
   for (const { 0: whole, index } of text.matchAll(entity)) {

@@ -1,4 +1,4 @@
-/** Runs a program once: the code, what it prints as it prints it, its result, and the layers that protected it. */
+/** Runs a program once: shows its code, its output as it arrives, its result, and the layers that protected the host. */
 import type { Language, RunRequest } from '../../src/core/request.ts'
 import { sayOutcome } from '../../src/core/outcome.ts'
 import type { RunResult } from '../../src/core/result.ts'
@@ -85,7 +85,7 @@ class RunView {
       element(
         'p',
         { class: 'muted' },
-        'After a run, this shows which layers protected it, and what enforced each limit.',
+        'After a run, this shows which layers contained it, and what enforced each limit.',
       ),
     )
     this.#choose('python')
@@ -182,10 +182,10 @@ class RunView {
     if (output.isEmpty) output.root.remove()
     if ('error' in outcome) this.#results.append(this.#showError(outcome.error))
     this.#results.append(...displays.map(showDisplay))
-    // A value that is more than text has been displayed already.
+    // A value with rich formats has been displayed already.
     if (valueText !== undefined && valueText !== '') this.#results.append(showValue(value, valueText))
     if (this.#results.childElementCount === 0)
-      this.#results.append(element('p', { class: 'muted' }, 'It printed nothing, and has no value.'))
+      this.#results.append(element('p', { class: 'muted' }, 'It printed nothing and has no value.'))
     this.#wall.replaceChildren(...showWall({ receipt, usage, outcome }))
   }
 

@@ -3,7 +3,7 @@ import { createValueTree } from '../values/value-tree.ts'
 
 const textMax = 100_000
 
-/** A value with members as a tree, and as its language prints it; any other as its text. */
+/** Shows a value with members as a tree and as the text of its language; any other only as its text. */
 export function showValue(value: unknown, valueText: string): HTMLElement {
   const text = element('pre', {}, valueText.slice(0, textMax))
   const tree = createValueTree(value)

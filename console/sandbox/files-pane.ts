@@ -1,4 +1,4 @@
-/** Files of a sandbox: looked through, uploaded, downloaded, deleted. Their names are the guest's, and stay texts. */
+/** Browses, uploads, downloads and deletes files of a sandbox. Their names are guest text, and only shown as text. */
 import type { RemoteSandbox } from '../../src/adapters/client/index.ts'
 import { button, element } from '../elements.ts'
 import { sayBytes } from '../quantities.ts'
@@ -106,7 +106,7 @@ export class FilesPane {
   async #download({ name, path }: FileEntry): Promise<void> {
     await this.#during(async () => {
       const bytes = await this.#sandbox.readFile(path, { encoding: 'bytes' })
-      // Bytes of a guest, which no browser may take for a page.
+      // The bytes come from a guest, so no browser may take them for a page.
       const address = URL.createObjectURL(
         new Blob([bytes as Uint8Array<ArrayBuffer>], { type: 'application/octet-stream' }),
       )

@@ -1,4 +1,4 @@
-/** Sandboxes: those of this token, and of the chosen one its files, its terminal and its limits. */
+/** The sandboxes of this token, and the files, the terminal and the limits of the chosen one. */
 import type { RemoteSandbox } from '../../src/adapters/client/index.ts'
 import type { Access } from '../access.ts'
 import { button, element } from '../elements.ts'
@@ -46,7 +46,7 @@ class SandboxView {
     await this.#during(async () => {
       const all = await this.#access.lazaret.listSandboxes()
       this.#list.replaceChildren(...all.map((one) => this.#show(one)))
-      if (all.length === 0) this.#list.append(element('li', { class: 'muted' }, 'There are none yet.'))
+      if (all.length === 0) this.#list.append(element('li', { class: 'muted' }, 'No sandboxes yet.'))
       if (this.#id !== undefined && !all.some(({ id }) => id === this.#id)) this.#leave()
     })
   }
@@ -99,7 +99,7 @@ class SandboxView {
     await Promise.all([files.look(), this.look()])
   }
 
-  /** Its library is as large as all the rest, so it is loaded when somebody wants it. */
+  /** The library is as large as the rest of the console, so it is loaded on demand. */
   async #openTerminal(sandbox: RemoteSandbox, place: HTMLElement, opener: HTMLButtonElement): Promise<void> {
     await this.#during(async () => {
       const { TerminalPane } = await import('./terminal-pane.ts')

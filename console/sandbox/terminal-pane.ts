@@ -1,4 +1,4 @@
-/** A terminal of a sandbox: the library draws what the shell prints, cell by cell, as text. */
+/** A terminal of a sandbox. The library draws the shell's output as text, character by character. */
 import { FitAddon } from '@xterm/addon-fit'
 import { Terminal } from '@xterm/xterm'
 import type { RemoteSandbox, RemoteTerminal } from '../../src/adapters/client/index.ts'
@@ -28,7 +28,7 @@ export class TerminalPane implements Disposable {
     this.#watch = new ResizeObserver(() => this.#fit.fit())
   }
 
-  /** Once it stands in the page. */
+  /** Call this when the element is in the page. */
   async open(sandbox: RemoteSandbox): Promise<void> {
     const screen = this.#screen
     screen.open(this.root)

@@ -1,4 +1,4 @@
-/** What a decoded value consists of, and what one line says about it. All of it is guest text. */
+/** The members of a decoded value, and its summary in one line. All of it is guest text. */
 import { Unserializable } from '../../src/core/values/encode-leaf.ts'
 
 export interface Member {
@@ -6,10 +6,10 @@ export interface Member {
   readonly value: unknown
 }
 
-/** Of one line. */
+/** The most characters of one line. */
 const textMax = 1000
 
-/** One after the other, so that a long value costs what is shown of it. Undefined for what has none. */
+/** Lazily, so that a long value costs only as much as is shown of it. Undefined for a value without members. */
 export function membersOf(value: unknown): Iterable<Member> | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   if (Array.isArray(value) || isList(value)) return value.length === 0 ? undefined : listItems(value)
@@ -51,7 +51,7 @@ function describe(value: object): string {
   return count === 1 ? 'object with 1 key' : `object with ${count} keys`
 }
 
-/** Said in one line. */
+/** Whether one line shows all of it. */
 function isWhole(value: object): boolean {
   const kinds = [Date, RegExp, ArrayBuffer, DataView]
   return kinds.some((kind) => value instanceof kind) || Unserializable.is(value)
@@ -59,7 +59,7 @@ function isWhole(value: object): boolean {
 
 type List = ArrayLike<unknown> & object
 
-/** Of numbers. */
+/** Whether it is a typed array. */
 function isList(value: object): value is List {
   return ArrayBuffer.isView(value) && !(value instanceof DataView)
 }

@@ -1,14 +1,14 @@
 /**
- * A value as a tree that opens level by level. Nothing of it is drawn before it is asked for, and never more than a page of
- * a level: a value may have millions of members, and contain itself.
+ * A value as a tree that opens level by level. A level is drawn only when it is opened, one page at a time, because a value
+ * may have millions of members, and may contain itself.
  */
 import { button, element } from '../elements.ts'
 import { type Member, membersOf, summarize } from './members.ts'
 
-/** Of one level, until more are asked for. */
+/** Members of one level that are shown at first, and for each further click. */
 const pageLength = 100
 
-/** Undefined for a value that has no members, which its text says already. */
+/** Undefined for a value without members: its text says everything. */
 export function createValueTree(value: unknown): HTMLElement | undefined {
   const members = membersOf(value)
   if (members === undefined) return undefined

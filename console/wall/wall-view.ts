@@ -18,7 +18,7 @@ export function showWall({ receipt, usage, outcome }: ShownWall): Element[] {
   const stood = new Set(receipt.layers.map(plainName))
   const { protection } = receipt
   const all = protection === 'wasm' ? [...stood].map((name) => ({ name, stops: '' })) : [...known]
-  // A layer of the receipt that this page does not know still stood.
+  // The receipt may name layers that this page does not know.
   for (const name of stood) if (!all.some((one) => one.name === name)) all.push({ name, stops: '' })
   const shown = all.filter(({ name }) => stood.has(name) || name !== 'warden')
   const count = shown.filter(({ name }) => stood.has(name)).length
@@ -26,7 +26,7 @@ export function showWall({ receipt, usage, outcome }: ShownWall): Element[] {
     element(
       'div',
       { class: 'wall-head' },
-      element('h2', {}, `${count} layers stood`),
+      element('h2', {}, `${count} layers active`),
       element('span', { class: `level ${protection}` }, protection),
     ),
     draw(shown, stood, outcome),
@@ -42,7 +42,7 @@ interface Layer {
   readonly stops: string
 }
 
-/** `landlock-7` names the version, too. */
+/** Removes the version, as in `landlock-7`. */
 function plainName(name: string): string {
   return name.replace(/-\d+$/, '')
 }
@@ -68,7 +68,7 @@ function draw(layers: readonly Layer[], stood: ReadonlySet<string>, outcome: Out
         rx: Math.min(radius * 0.42, radius),
         'data-layer': name,
       },
-      drawing('title', {}, `${name}${isUp ? '' : ' (did not stand)'}: keeps the guest from ${stops}`),
+      drawing('title', {}, `${name}${isUp ? '' : ' (not active)'}: keeps the guest from ${stops}`),
     )
   })
   const label = `The guest, inside ${layers.filter(({ name }) => stood.has(name)).length} layers: ${sayOutcome(outcome)}`
@@ -88,7 +88,7 @@ function draw(layers: readonly Layer[], stood: ReadonlySet<string>, outcome: Out
 interface Meter {
   readonly label: string
   readonly use: string
-  /** From 0 to 1, of what was measured and has a limit. */
+  /** From 0 to 1, if usage was measured and has a limit. */
   readonly share: number | undefined
   readonly by: string
   readonly isTouched: boolean
@@ -160,7 +160,7 @@ function showMeter({ label, use, share, by, isTouched }: Meter): HTMLElement {
     element(
       'span',
       { class: 'held' },
-      isTouched ? `touched; held by ${by}` : by === 'none' ? '' : `held by ${by}`,
+      isTouched ? `reached; enforced by ${by}` : by === 'none' ? '' : `enforced by ${by}`,
     ),
     full !== undefined && bar,
   )
@@ -169,7 +169,7 @@ function showMeter({ label, use, share, by, isTouched }: Meter): HTMLElement {
 function timeline({ start, interpreter, runtime }: Receipt, { queuedMs, wallMs }: Usage): HTMLElement {
   const how = {
     cold: 'started for this run',
-    parked: 'parked ahead in its own cell',
+    parked: 'started ahead in its own cell',
     forked: 'forked ahead of the run',
   }
   const version = interpreter?.version === undefined ? '' : ` ${interpreter.version}`
@@ -201,7 +201,7 @@ function listLayers(layers: readonly Layer[], stood: ReadonlySet<string>): HTMLE
             'span',
             {},
             element('strong', {}, name),
-            element('span', { class: 'muted' }, ` ${stood.has(name) ? stops : 'did not stand here'}`),
+            element('span', { class: 'muted' }, ` ${stood.has(name) ? stops : 'not active here'}`),
           ),
         ),
       ),
