@@ -1,4 +1,4 @@
-/** JavaScript that never goes on: waits, promises, generators and microtasks that nothing ends but the wall limit. */
+/** JavaScript that blocks for ever: waits, promises, generators and microtasks that only the wall limit ends. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,6 +1,6 @@
 /**
- * A bare realm hides names; code that got hold of one object of the harness's own realm would find them all again, by
- * way of its constructor's constructor. So here everything that a program can get into its hands is looked at, to the end.
+ * A bare realm hides names. Code with a single object of the harness's own realm could reach them all again through its
+ * constructor's constructor. So these tests traverse the graph of every object that a program can reach.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,7 +12,7 @@ const { secret, secretFile, port, countConnections } = await layBait()
 
 const guests = await useLazaret()
 
-/** `seize(value)` follows a value to everything that hangs on it, and says so when one of that is of another realm. */
+/** `seize(value)` follows a value to everything that it references, and reports any object of another realm. */
 const seize = `
 const { getPrototypeOf, getOwnPropertyDescriptor, prototype: root } = Object
 const { ownKeys, get } = Reflect, say = console.log
@@ -57,7 +57,7 @@ const seize = (value, name = 'value') => {
 }
 const seizeAll = (list, name) => { for (let index = 0; index < list.length; index++) seize(list[index], name + index) }
 const taking = (name) => function (...list) { seize(this, name + ' this'); seizeAll(list, name); seize(arguments, name + ' arguments'); try { seize(taking.caller); seize(arguments.callee.caller) } catch {} }
-/** A function that shows who calls it, with what and how: engines make the list of a proxy's arguments themselves. */
+/** A function that seizes its caller and its arguments. The engine itself creates the argument list of a proxy. */
 const trap = (name, result) => new Proxy(function () {}, {
   apply(target, self, list) { seize(self, name); seize(list, name + ' list'); return typeof result === 'function' ? result() : result },
   construct(target, list, made) { seize(list, name); seize(made, name); return {} },
@@ -77,7 +77,7 @@ const hidden =
 const names = JSON.stringify(hidden.split(' '))
 const typesOf = `${names}.filter((name) => NAME(name) !== 'undefined').join()`
 
-/** Roads to the global object, or to code in the global scope: what they show of the hidden names is what is left of them. */
+/** Ways to the global object, or to code in the global scope, each of which must not find the hidden names. */
 const roads: Readonly<Record<string, string>> = {
   'the names themselves': typesOf.replace('NAME(name)', '(0, eval)(`typeof ${name}`)'),
   globalThis: typesOf.replace('NAME(name)', 'typeof globalThis[name]'),
@@ -105,7 +105,7 @@ const roads: Readonly<Record<string, string>> = {
   'a getter on Object.prototype': `let self; Object.defineProperty(Object.prototype, 'road', { get() { self = this }, configurable: true }); Function('road')();\n${typesOf.replace('NAME(name)', 'typeof (self ?? globalThis)[name]')}`,
 }
 
-/** Each gets what it can into its hands. */
+/** Each seizes the objects that it can get. */
 const attacks: Readonly<Record<string, string>> = {
   'everything that hangs on the global object': `seize(globalThis, 'globalThis'); seize(console, 'console'); seize(input, 'input')`,
   'a realm in the realm': `try { say(new ShadowRealm().evaluate('typeof Bun')) } catch (e) { seize(e) }\ntry { say(Function('return new ShadowRealm()')().evaluate('typeof Bun')) } catch (e) { seize(e) }`,

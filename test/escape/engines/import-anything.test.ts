@@ -1,4 +1,4 @@
-/** import(): of files of the host, of addresses, of what lies in /proc, and of code that is only a word. */
+/** import() of files of the host, URLs, files of /proc, and code in the specifier. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -8,7 +8,7 @@ const guests = await useLazaret()
 
 const specifiers = [
   'file:///etc/shadow',
-  // Not package.json: engines read that of this package to know what their guest program is.
+  // Not package.json, because engines read the one of this package to find out the type of their program.
   `file://${process.cwd()}/tsconfig.json`,
   `${process.cwd()}/src/index.ts`,
   `/proc/${process.pid}/cwd/package.json`,

@@ -1,6 +1,6 @@
 /**
- * CE-001 to CE-005: what has been found wrong with actors that execute code in a process of their own. Each finding with
- * the escapes that made it one, tried through the actor.
+ * CE-001 to CE-005: known vulnerabilities of actors that execute code in a separate process. Each finding has
+ * the escapes that proved it, tried through the actor.
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
@@ -11,10 +11,10 @@ import { checkoutRoot } from '../../support/sources/checkout.ts'
 
 const { secret, secretFile, port, countConnections } = await layBait()
 
-// After the bait, which is nothing that a run leaves behind.
+// After the bait, so that the leak check does not report it.
 const { ask, execute, fail, guests } = await useActor()
 
-/** What code does with a global object that is not its own: everything that it should not. `null` when it found nothing. */
+/** What hostile code does with a foreign global object. `null` if it found nothing. */
 const loot = `
 const loot = async (global) => {
   const found = []
@@ -30,7 +30,7 @@ const loot = async (global) => {
 }
 `
 
-/** Expressions that have given code the global object of the process, or a module of it. */
+/** Expressions that once gave code the global object of the process, or one of its modules. */
 const constructorEscapes = [
   `this.constructor.constructor('return globalThis')()`,
   `({}).constructor.constructor('return globalThis')()`,
@@ -86,11 +86,11 @@ const scopeEscapes = [
 
 async function isEmptyHanded(escape: string): Promise<void> {
   const { success, payload, error } = await ask({ code: `${loot}\nloot(await (${escape}))`, timeout: 20_000 })
-  // An escape that fails as a program does is as good as one that finds nothing.
+  // An escape that ends with an error counts as one that found nothing.
   if (success) assert.equal(payload?.result, null)
   assert.doesNotMatch(JSON.stringify([payload, error]), new RegExp(secret))
   assert.equal(countConnections(), 0)
-  // Nothing that was started is alive, whatever signals it ignores.
+  // No started process is alive, whatever signals it ignores.
   await guests.leaks.check()
 }
 

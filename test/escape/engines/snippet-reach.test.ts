@@ -1,7 +1,7 @@
 /**
- * A snippet tries to reach more than the language and its two bindings. Passed when every attempt comes to what it
- * comes to where there is nothing to reach, when nothing of the host shows in any answer, and when the graph of all
- * that a program can get hold of is the one that has been looked at.
+ * A snippet tries to reach more than the language and its two bindings. Each attempt must have the result that it
+ * has in an empty environment, no answer may show anything of the host, and the graph of all objects that a
+ * program can reach must be the reviewed one.
  */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ import {
 
 after(endSnippetThreads)
 
-/** Of the host: addresses of files, of functions in WebAssembly, and of this project. */
+/** Traces of the host: paths, functions in WebAssembly, and names of this project. */
 const traces =
   /file:|node:|node_modules|snippet[-/]|\.(ts|js|mjs|wasm)\b|wasm|\/src\/|\/dist\/|quickjs|Worker/
 
@@ -39,7 +39,7 @@ describe('what there is', () => {
   test('is what has been looked at: every object, function and property that a program can get hold of', async () => {
     const { output = '', error } = await attempt({ source: describeGraphSource })
     assert.equal(error, undefined)
-    // After a look at what is new in the engine: WRITE_SNIPPET_GRAPH=1 node --test test/escape/engines/snippet-reach.test.ts
+    // After a review of the engine's changes: WRITE_SNIPPET_GRAPH=1 node --test test/escape/engines/snippet-reach.test.ts
     if (process.env['WRITE_SNIPPET_GRAPH'] === '1') writeFileSync(join(checkoutRoot, graphFile), output)
     assert.deepEqual(output.split('\n'), readText(graphFile).split('\n'))
   })
@@ -82,7 +82,7 @@ describe('what a program throws', () => {
   for (const source of hostileThrows)
     test(`is an answer: ${source}`, async () => {
       const { error } = await attempt({ source })
-      // The one that defines a function and throws nothing.
+      // The attempt that defines a function and throws nothing.
       if (source.endsWith('finally { f() } })')) assert.equal(error, undefined)
       else assert.match(error?.code ?? '', /^(EVAL_ERROR|MEMORY_LIMIT)$/)
       assert.ok((error?.message.length ?? 0) < 17_000)

@@ -1,4 +1,4 @@
-/** Files made to be collected: links, pipes, races, names and sizes that a reader on the host would stumble over. */
+/** Hostile files to be collected: links, pipes, races, names and sizes that could mislead a reader on the host. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -163,9 +163,9 @@ for number in range(110_000):
   assert.deepEqual([Object.keys(one.files), one.truncated], [['result.txt'], []])
 })
 
-/** Where files lie on the host's disk they are counted by walking through them, which opens folders that are closed. */
+/** On the host's disk, files are counted by walking through them, which makes unreadable folders readable. */
 const opensFolders = guests.level === 'restricted'
-/** And where guests have the service's uid there, what they say of modes is ignored. */
+/** If guests also have the service's uid, their changes of modes are ignored. */
 const ignoresModes = opensFolders && process.geteuid?.() !== 0
 
 test('unreadable files are left out, and reported', async () => {

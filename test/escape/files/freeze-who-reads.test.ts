@@ -1,6 +1,6 @@
 /**
- * A socket that is sent over a channel is closed by whoever reads the message. If it lingers, and somebody leaves what it
- * has sent unread, closing it takes as long as the guest likes: the host's event loop would stand still, or pid 1.
+ * Whoever reads a message on a channel also closes a socket that came with it. If the socket lingers, and its peer does not
+ * read, the close may block for as long as the guest chooses, and with it the host's event loop, or pid 1.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -42,7 +42,7 @@ for (const kind of ['cell', 'own'] as const) {
     const startedMs = performance.now()
     await eventually(() => (guest.output === 'sent\n' ? undefined : guest.output), 2 * lingerMs)
     guest.channel.resume()
-    // Whatever has been sent is read before this arrives.
+    // Everything sent before has been read when this arrives.
     setImmediate(() => guest.channel.write('.'))
     await eventually(() => (guest.output.endsWith('heard\n') ? undefined : guest.output), 2 * lingerMs)
     const tookMs = performance.now() - startedMs

@@ -1,4 +1,4 @@
-/** Programs that run: the guest's own interpreter, the launcher, the harness and libraries, by way of /proc and memory. */
+/** Overwriting running programs: the guest's interpreter, the launcher, the harness and libraries, through /proc and memory. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { lstatSync, readFileSync, realpathSync } from 'node:fs'
@@ -21,7 +21,7 @@ const fingerprints = () =>
     const { mode, mtimeMs, ctimeMs } = lstatSync(path)
     return [createHash('sha256').update(readFileSync(path)).digest('hex'), mode, mtimeMs, ctimeMs].join(' ')
   })
-/** Where guests share files with their owner's uid the filter drops changes of modes and answers as if they were made. */
+/** If guests have the uid of the files' owner, the filter drops changes of modes and reports success. */
 const ignoresModes = guests.level === 'restricted' && process.geteuid?.() !== 0
 
 const code = `

@@ -9,7 +9,7 @@ import { runPatiently } from '../../support/patient-run.ts'
 import { bun, node, python, shell, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
-/** Without a view of files of their own, guests can walk to any path: Landlock holds what is opened, not a walk. */
+/** Without a mount namespace, guests can look up any path: Landlock restricts opening, not lookups. */
 const canWalk = guests.level === 'restricted'
 
 /** A file that exists on every host and in no cell, at the end of a path that leads out. */
@@ -147,7 +147,7 @@ print(json.dumps(answers))`
 })
 
 /**
- * Names in a folder that it may not list would reach a watcher all the same. Watches that tell who reads (0x31) are
+ * A watch would reveal the names in a folder that the guest may not list. Watches that report reads (0x31) are
  * refused whatever the folder.
  */
 const watchFolder = `${pythonSyscalls}
@@ -168,6 +168,6 @@ test('python: a watch tells no names of files that others make in the folders of
     input: '/tmp',
     onOutput: ({ text }) => (text.includes('watching') ? makeFile() : undefined),
   })
-  // In a view of its own a guest watches its own /tmp, where nothing happens until its time is up.
+  // In its own mount namespace a guest watches its own /tmp, where nothing happens before its deadline.
   assert.equal(result.stdout, canWalk ? 'not watching\n' : 'watching\n')
 })

@@ -1,4 +1,4 @@
-/** Reading what is the host's: keys, users, environments, files that anybody on the host may read. */
+/** Reading data of the host: keys, users, environments, files that anybody on the host may read. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -102,7 +102,7 @@ print('files', looked)`
   const { stdout } = await guests.run({
     ...python,
     code,
-    // The root itself cannot be listed where it is the host's.
+    // If the root is the host's, it cannot be listed.
     input: ['boot', 'dev', 'etc', 'home', 'mnt', 'run', 'srv', 'sys', 'tmp', folder.slice(1), 'var'],
     files: { 'its own': '' },
   })
@@ -116,7 +116,7 @@ test('the users of the host are not shown, and neither is its name if the cell h
     code: 'cut -d: -f1 /etc/passwd; hostname; cat /etc/hostname; uname -n; whoami; ls /root /home 2>&1 | wc -l',
   })
   const shown = stdout.trim().split('\n').slice(0, -1)
-  // Without a UTS namespace the kernel tells the host's name to whom it may concern; /etc stays closed.
+  // Without a UTS namespace the kernel reveals the host's name to everybody; /etc stays closed.
   if (guests.level === 'restricted') assert.deepEqual(shown, [hostname(), hostname()])
   else assert.deepEqual(shown, ['root', 'guest', 'nobody', 'cell', 'cell', 'cell', 'guest'])
 })

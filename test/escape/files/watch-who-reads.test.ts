@@ -1,4 +1,4 @@
-/** Folders that several cells are shown: which of their files others read, and taking them out of everybody's memory. */
+/** Folders that several cells share: watching which files others read, and evicting them from the page cache. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

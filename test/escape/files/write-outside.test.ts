@@ -1,4 +1,4 @@
-/** Writing anywhere but in the guest's own folders and to the harmless devices. */
+/** Writing outside the guest's own folders and the harmless devices. */
 import assert from 'node:assert/strict'
 import { chmodSync, existsSync, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,9 +8,9 @@ import { createLazaret } from '../../support/create-lazaret.ts'
 import { bun, node, python, shell, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
-/** Without a view of files of their own guests have two folders on the host's disk, and no /tmp but the host's. */
+/** Without a mount namespace, guests have two folders on the host's disk, and only the host's /tmp. */
 const seesHost = guests.level === 'restricted'
-/** Modes are the owner's to change, and there guests have the owner's uid: the filter drops the calls, as it does for times. */
+/** Owners may change modes, and there guests have the owner's uid, so the filter drops these calls, and those for times. */
 const ignoresModes = seesHost && process.geteuid?.() !== 0
 
 const name = `lazaret-escape-${process.pid}`
@@ -99,7 +99,7 @@ for (const [runtime, request] of Object.entries(attacks)) {
   })
 }
 
-/** What a guest could have changed of the host's files; the time of change tells of all of it. */
+/** What a guest could have changed in the host's files; every change shows in the ctime. */
 function describeHost(): string[] {
   return ['/etc/passwd', '/etc/hosts', '/usr/bin/env', process.execPath].map(describeFile)
 }

@@ -1,5 +1,5 @@
 /**
- * Messages, values, output and calls that keep the host's event loop from turning, for others' requests to wait behind, or
+ * Messages, values, output and calls that block the host's event loop, so that other requests have to wait, or
  * fill the host's memory. Every hostile program of the repository that talks to the host runs here, but for the values of
  * test/properties/hostile-values.test.ts, which keep the same bounds.
  */
@@ -31,11 +31,11 @@ import { bun, python, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
-/** A tenth of what the host gives a run by itself: hundreds of turns that a flood could hold up. */
+/** A tenth of the default `hostMs` of a run: enough for hundreds of turns that a flood could block. */
 const limits = { wallMs: 8000, hostMs: 500 }
 const echo = { echo: (value: unknown) => value }
 
-/** However the run ends, it ends by one of its limits or by itself. */
+/** The run must end by one of its limits or by itself. */
 const ends = ['completed', 'failed', 'limit-exceeded', 'timed-out', 'out-of-memory']
 
 let worst: LoopDelay = { maxMs: 0, mostMs: 0, growthBytes: 0 }
@@ -72,7 +72,7 @@ function testAll(
 for (const [name, code] of Object.entries(costlyValues))
   test(`a value: ${name}`, async () => {
     const { value, truncated, outcome } = await keepFree(name, { ...python, code })
-    // What is not there is said to be missing.
+    // Missing parts must be marked as missing.
     assert.ok(
       value !== undefined || truncated.includes('value') || outcome.kind !== 'completed',
       JSON.stringify(outcome),

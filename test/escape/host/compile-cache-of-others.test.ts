@@ -1,6 +1,6 @@
 /**
- * Planting code in what V8 has compiled for the command: by a folder that others can write to, that is somebody else's, or
- * that a link leads to. V8 runs what it finds there.
+ * Planting code in V8's compile cache of the command: in a folder that others can write to, that belongs to another user, or
+ * that a link leads to. V8 runs the code that it finds there.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

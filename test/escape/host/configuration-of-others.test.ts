@@ -1,6 +1,6 @@
 /**
- * A configuration that somebody else wrote and the command finds: in a clone, in a folder above, brought out of a cell,
- * written by a guest into a workspace of the host. It names programs that the host would execute with no wall around
+ * A configuration file of somebody else that the command finds: in a clone, in a parent folder, copied out of a cell,
+ * or written by a guest into a workspace of the host. It names programs that the host would execute without a wall around
  * them, folders to show, ids, a lower wall.
  */
 import assert from 'node:assert/strict'
@@ -40,7 +40,7 @@ const inFolder = (...names: string[]) => join(folder.path, ...names)
 const wasExecuted = () => existsSync(inFolder('executed'))
 const commands = [['doctor'], ['run', '-l', 'python', '-e', '1 + 1'], ['exec', '--', 'echo ran']]
 
-/** A configuration whose interpreter leaves a trace, and a Makefile for one that needs no mark of a program. */
+/** A configuration whose interpreter leaves a trace, and a Makefile for a program that needs no execute permission. */
 function plant(place: string, config: object = { toolchains: { python: './tool' } }): void {
   mkdirSync(place, { recursive: true })
   writeFileSync(join(place, fileName), JSON.stringify(config), { mode: 0o644 })
@@ -48,7 +48,7 @@ function plant(place: string, config: object = { toolchains: { python: './tool' 
   writeFileSync(join(place, 'Makefile'), `$(shell touch '${inFolder('executed')}')\nall:\n`)
 }
 
-/** The commands of a user in a folder: the trap is there, it is said, nothing of it is obeyed. */
+/** A user's commands in a folder with the trap: each reports the file and obeys nothing in it. */
 async function expectRefusal(cwd: string, pattern: RegExp): Promise<void> {
   for (const args of commands) {
     const { exitCode, stdout, stderr } = await runCli(args, { cwd })
@@ -75,12 +75,12 @@ test('a clone of a repository whose configuration names an interpreter', async (
   mkdirSync(inFolder('clone', 'deep', 'down'), { recursive: true })
   await expectRefusal(inFolder('clone'), /asks for `toolchains`/)
   await expectRefusal(inFolder('clone', 'deep', 'down'), /asks for `toolchains`/)
-  // That it would have been executed, and that its owner can have it so.
+  // The counter-check: with --config it is executed, because its owner asks for that.
   await runCli(['doctor', '--config', fileName], { cwd: inFolder('clone') })
   assert.equal(wasExecuted(), true)
 })
 
-/** Each option that no found file may say, and the others with more than stands. */
+/** Each option that a found file may not set, and the others with a wider value than the current one. */
 const wide: Record<string, unknown> = {
   ...Object.fromEntries(
     optionRows.flatMap(([name, { files }]) => (files === 'trusted' ? [[name, optionSamples[name]]] : [])),
@@ -259,7 +259,7 @@ printf '#!/bin/sh\\ntouch %s\\n' '${inFolder('executed')}' > tool; chmod 755 too
         resolve(stdout + stderr),
       )
     })
-  // Others can write to the folder above, so its owner's word is not certain.
+  // Others can write to the parent folder, so the owner of the file proves nothing.
   assert.match(await doctor(), /found on the way, ignored/)
   chmodSync(folder.path, 0o755)
   assert.match(await doctor(), isRoot ? /ignored|may only narrow/ : /asks for `toolchains`/)

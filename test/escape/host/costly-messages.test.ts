@@ -1,4 +1,4 @@
-/** Messages that are short for what they would cost the host to read: keys that no other object has. */
+/** Short messages that are expensive for the host to read: with keys that no other object has. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -8,7 +8,7 @@ import { python, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
-/** Reading them takes the host a fraction of a second, and a busy machine's host has no more to do. */
+/** Reading them takes the host a fraction of a second, even on a busy machine. */
 const limits = { wallMs: 90_000, hostMs: 60_000 }
 
 test('a value of a million different keys is not read, and it is said', async () => {

@@ -1,4 +1,4 @@
-/** Daemons: a process with its own session that ignores every polite signal and stays when its parent is gone. */
+/** Daemons: processes with their own session that ignore every signal they can, and outlive their parent. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

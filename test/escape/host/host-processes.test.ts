@@ -1,6 +1,6 @@
 /**
- * Processes of the host, and of other cells: nobody inside can signal, trace or read them. With a pid namespace they are
- * not there at all; without one a guest that tries a number learns that it is taken.
+ * Processes of the host and of other cells: no guest can signal, trace or read them. With a pid namespace they do
+ * not exist for it; without one, a guest that tries a pid learns that it is in use.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -12,7 +12,7 @@ import { bun, node, python, shell, useLazaret } from '../../support/use-lazaret.
 const guests = await useLazaret()
 const hasPidNamespace = guests.level !== 'restricted'
 
-// Same uid as this process, so that at a level without uids of their own nothing but the namespace protects it.
+// The same uid as this process, so that at a level without separate uids only the namespace protects it.
 const bystander = spawn('sleep', ['600'], { stdio: 'ignore' })
 await once(bystander, 'spawn')
 const pid = bystander.pid as number
@@ -89,13 +89,13 @@ print(json.dumps({'reached': reached, 'seen': seen, 'self': os.getpid(), 'refuse
     [name in 'reached' | 'seen' | 'refused' | 'readable']: number[]
   } & { self: number }
   assert.deepEqual({ reached, readable }, { reached: [], readable: [] })
-  // While pid 1 counts locks or pages, two processes of its own do that for it: native/cell/watch/survey.c.
+  // Pid 1 counts locks and pages in two helper processes: native/cell/watch/survey.c.
   const others = seen.filter((one) => one !== 1 && one !== self)
   assert.ok(
     hasPidNamespace ? seen.length - others.length === 2 && others.length <= 2 : seen.length === 0,
     seen.join(),
   )
-  // What a pid namespace would have kept from it: that somebody has this number.
+  // Only a pid namespace would hide that this pid is in use.
   assert.equal(refused.includes(pid), !hasPidNamespace)
   assertUnharmed()
 })

@@ -1,4 +1,4 @@
-/** SIGKILL of a host whose sandboxes are at work, and their destruction amid it: nothing of them lives on. */
+/** SIGKILL of a host with busy sandboxes, and destruction of busy sandboxes: no process of them survives. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -30,7 +30,7 @@ test('nothing is alive within a second, and the next host sweeps the rest', asyn
     const [word] = await once(host.stdout, 'data')
     assert.equal(String(word), 'busy\n')
     const processes = listDescendants(pid)
-    // Control, user and secure space with a stub each; five programs at least, and shells around them.
+    // Control, user and secure space with a stub each, and at least five programs with their shells.
     assert.ok(processes.length >= count * 11, String(processes.length))
     guests.leaks.noteProcesses(processes)
     const ended = once(host, 'exit')

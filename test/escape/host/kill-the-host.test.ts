@@ -1,4 +1,4 @@
-/** SIGKILL of the host process in the middle of its runs: no handler of ours runs, and still nothing may live on. */
+/** SIGKILL of the host process during its runs: no handler runs, and still no process may survive. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -144,12 +144,12 @@ test('a host, its stubs and its pids 1 die in one moment: what they leave is end
   await exited
   const left = cells.flatMap((cell) => cell.guests)
   if (hasPidNamespaces) await waitUntilDead(left, deadMs)
-  // Nobody has died whose death would end them: only their uid tells the next Lazaret whose they are.
+  // No death of a parent has ended them: the next Lazaret recognizes them only by their uid.
   else assert.ok(left.some(isAlive))
   await runNext()
   if (hasPidNamespaces || ownIds) await waitUntilDead(left, deadMs)
   else for (const one of left.filter(isAlive)) process.kill(one.pid, 'SIGKILL')
-  // Cgroups that had somebody in them when it started.
+  // Cgroups that still had processes when it started.
   await runNext()
   await waitUntilRemoved(pid)
 })

@@ -1,4 +1,4 @@
-/** The launcher's two processes die under a run: the host hears of it at once and nothing of the cell lives on. */
+/** One of the launcher's two processes dies during a run: the host notices at once, and no process of the cell survives. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -13,19 +13,19 @@ import { python, shell, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
-/** Guests that hold on: children, a daemon, a pipe that others keep open. */
+/** Guests that are hard to end: children, a daemon, a pipe that others keep open. */
 const stubborn = `trap '' TERM HUP; for i in 1 2 3; do sleep 60 & done; (setsid sh -c 'trap "" TERM; sleep 60' &); echo up; sleep 60`
 
 async function strike(request: RunRequest, hit: (cell: HostCell) => void) {
   const up = Promise.withResolvers<void>()
-  // What was struck before may be there still.
+  // The process killed before may still exist.
   const others = new Set(listCells().map(({ stub }) => stub.pid))
   const run = guests.run({ ...request, onOutput: () => up.resolve() })
   run.catch(() => undefined)
   const early = await Promise.race([up.promise, run])
   if (early !== undefined) return early
   const cell = listCells().find(({ stub }) => !others.has(stub.pid))
-  // Its deadline was faster.
+  // Its deadline came first.
   if (cell === undefined || cell.guests.length === 0) return run
   guests.leaks.noteProcesses([cell.stub, cell.pid1, ...cell.guests])
   hit(cell)
@@ -71,10 +71,10 @@ test('SIGKILL of a pid 1 whose stub is stopped leaves no file, and nobody who ca
       process.kill(cell.pid1.pid, 'SIGKILL')
     })
   const { result } = await runPatiently(attack, { ...shell, code: stubborn }, () => left.length > 0)
-  // Who would have said that pid 1 is dead is stopped, so the host learns of it at the deadline.
+  // The stub that would report the death of pid 1 is stopped, so the host notices at the deadline.
   assert.deepEqual([result.outcome.kind, left.length > 0], ['timed-out', true])
   if (guests.level === 'restricted' && process.geteuid?.() !== 0) {
-    // No pid namespace that ends with its pid 1, and no uid of their own: they live on, and it takes two kills to get there.
+    // Without a pid namespace and a separate uid the guests survive, but only after two kills.
     assert.ok(left.some(isAlive))
     guests.leaks.forgetProcesses()
     await eventually(() => guests.leaks.describeLeft(), 20_000)

@@ -1,4 +1,4 @@
-/** Orphans: hundreds of processes whose parents are gone end, and somebody must reap them. The host looks, not the guest. */
+/** Orphans: hundreds of processes without parents end and must be reaped. The host checks that, not the guest. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -11,7 +11,7 @@ import { bun, node, python, shell, useLazaret } from '../../support/use-lazaret.
 const guests = await useLazaret()
 
 const times = 300
-/** Stub, pid 1 or warden, and a guest with what it needs, a zygote, and forks that wait; nothing of the orphans. */
+/** Stub, pid 1 or warden, a guest with its helpers, a zygote and parked forks, but no orphans. */
 const processesMax = areInForks ? 40 : 9
 const reapMs = 5000
 
@@ -62,7 +62,7 @@ function describeUnreaped(): string | undefined {
     : `${zombies} zombies of ${cell.length} processes`
 }
 
-/** A third of what comes: on a busy machine pid 1 has its turn a few dozen exits later. */
+/** A third of the orphans: on a busy machine pid 1 may lag behind by a few dozen exits. */
 const orphansMax = 100
 
 for (const [name, request] of Object.entries(attacks)) {

@@ -1,6 +1,6 @@
 /**
- * Packages that are missing beside ours, planted by a stranger where Node would look for them: above, in the home, in
- * NODE_PATH. The host executes the packaged Bun with no wall around it, and shows the others to guests.
+ * Missing packages that a stranger has planted where Node would look for them: in a parent folder, in the home, in
+ * NODE_PATH. The host executes the packaged Bun without a wall, and shows the other packages to guests.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -53,7 +53,7 @@ interface Found {
   readonly why: string
 }
 
-/** What the copy of our program takes for its packages. */
+/** The folder that the copied program takes for its packages. */
 function look(): Found {
   const build = inFolder('above', 'program', 'src', 'runtimes')
   const script = `const { Toolchains } = await import('${build}/packages/toolchains.ts')
@@ -83,7 +83,7 @@ test('packages in a folder above that is ours are used, by their real paths', ()
   assert.deepEqual([found, acorn], [inFolder('store', bun, 'bin', 'bun'), inFolder('store', 'acorn')])
 })
 
-/** What can be swapped between a look and the execution. */
+/** Paths that can be swapped between the check and the execution. */
 const roads: Readonly<Record<string, () => void>> = {
   'a folder that everybody can write': () => {
     plant(above())

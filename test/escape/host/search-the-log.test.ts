@@ -1,4 +1,4 @@
-/** Text that is made for a regular expression of the caller's: matching it may take hours, and must not take the host's loop. */
+/** Text that makes a caller's regular expression backtrack for hours: matching must not block the host's event loop. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,6 +1,6 @@
 /**
- * What a stranger puts into the current folder, the environment or a folder of PATH, so that the host executes it while it
- * looks for interpreters: that happens with no wall around it.
+ * Programs that a stranger puts into the current folder, the environment or a folder of PATH, so that the host executes
+ * them, without a wall, while it looks for interpreters.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -37,7 +37,7 @@ afterEach(async () => {
 
 const inFolder = (...names: string[]) => join(folder.path, ...names)
 
-/** A program that notes where and how it was started, and answers as the one whose name it has. */
+/** A program that records where and how it was started, and answers like the real program of its name. */
 function plantProgram(path: string, answer = 'echo 3.9.9'): string {
   writeFileSync(path, `#!/bin/sh\n{ pwd; env; } > '${inFolder('noted')}'\n${answer}\n`, { mode: 0o755 })
   return path
@@ -133,7 +133,7 @@ test('what lies among the packages of an interpreter is not executed', () => {
 const isRoot = process.geteuid?.() === 0
 const strangers = 12_345
 
-/** How a folder of PATH comes to hold a program of somebody else's. */
+/** Ways in which a program of another user gets into a folder of PATH. */
 const roads: Readonly<Record<string, () => string>> = {
   'a relative folder': () => {
     plantProgram(inFolder('python3'))

@@ -1,4 +1,4 @@
-/** A pty of the guest's own: typing into it as its user, taking the console, loading line disciplines. */
+/** A guest's own pty: injecting input (TIOCSTI), taking the console, loading line disciplines. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -45,7 +45,7 @@ for path in paths:
 typed = {call('ioctl', fd, request | high, b'x') for fd in (0, 1, 2) for request in (0x5412, 0x541c, 0x5423) for high in (0, 1 << 32)}
 print(json.dumps([opened, sorted(typed)]))`
 
-/** The only terminals are the host's where /dev is: a guest gets none, not even one of its own. */
+/** If /dev is the host's, the only terminals are the host's, so a guest gets none. */
 const hasNoTerminals = guests.level === 'restricted'
 
 if (hasNoTerminals) {

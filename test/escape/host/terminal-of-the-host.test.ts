@@ -24,6 +24,6 @@ test('a guest cannot write to the terminal of its host, which the host itself ca
   )
   assert.doesNotMatch(shown, /reached|opened/)
   assert.match(shown, /refused/)
-  // By Landlock, or because there is none: the session that a guest is in has no terminal.
+  // Landlock refuses it, or the guest's session has no terminal.
   assert.match(shown, /\/dev\/tty: (No such device or address|Permission denied)/)
 })

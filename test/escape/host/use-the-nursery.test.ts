@@ -1,4 +1,4 @@
-/** On the host's network a guest can read the name of the host's nursery: it must not get anything out of it. */
+/** On the host's network a guest can read the name of the host's nursery, but must not be able to use it. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
@@ -7,14 +7,14 @@ import { eventually } from '../../support/eventually.ts'
 import { listDescendants } from '../../support/machine/processes.ts'
 import { python, useLazaret } from '../../support/use-lazaret.ts'
 
-// One more nursery of this same host, because only who has started one knows its name for certain.
+// A second nursery of this host, because only its creator knows its name for certain.
 const nursery = new NurseryProcess()
 const guests = await useLazaret({ access: { networks: ['none', 'host'] } })
 guests.leaks.allow(nursery.pid as number)
 after(() => nursery.end())
 before(() => eventually(() => (nursery.isStanding ? undefined : 'it does not stand'), 5000))
 
-/** Greets as a host does, for a launcher with both of its sockets, and says what came of it. */
+/** Greets as a host would, for both sockets of a launcher, and prints the result. */
 const code = `
 import socket, struct
 def attack(role):

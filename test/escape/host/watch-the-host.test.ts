@@ -1,4 +1,4 @@
-/** Watching what the host and other cells execute and read, on the files that all of them share. */
+/** Watching which shared files the host and other cells execute and read. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { python, shell, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
-/** What everybody does all day: the host starts a program and reads, and so does another cell. */
+/** Ordinary activity: the host starts a program and reads a file, and so does another cell. */
 const bustle: HostFunction = async () => {
   execFileSync('/usr/bin/env', ['true'])
   readFileSync('/usr/bin/env')

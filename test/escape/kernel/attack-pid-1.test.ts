@@ -1,6 +1,6 @@
 /**
- * The cell's pid 1 is our end of the run: killing, stopping, tracing, starving or limiting it must not work. Without a
- * pid namespace that is the warden, and number 1 is the init of the host. Either way it is the guest's parent.
+ * Pid 1 of the cell controls the run: killing, stopping, tracing, starving or limiting it must not work. Without a
+ * pid namespace, the warden has that role, and pid 1 is the host's init. Either way it is the guest's parent.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ test('shell: no signal ends or stops pid 1, and `kill -9 -1` leaves the run its 
 for name in KILL STOP TERM INT HUP QUIT SEGV ABRT CHLD XCPU SYS USR1 34 64; do kill -s $name 1 2>/dev/null; kill -s $name $PPID 2>/dev/null; kill -s $name -1 2>/dev/null; trap '' TERM INT HUP QUIT XCPU USR1; done
 test -d /proc/1 && test -d /proc/$PPID && echo $PPID lives
 exit 7`
-  // The shell itself is spared by kill(-1), but the signals it was sent by name above end it unless ignored.
+  // kill(-1) spares the shell itself, but it must ignore the signals that it has sent to its own pid above.
   const { outcome, stdout } = await guests.run({
     ...shell,
     code: `trap '' TERM INT HUP QUIT XCPU USR1\n${code}`,
@@ -49,7 +49,7 @@ test('python: pid 1 cannot be signalled by pidfd, traced, read, limited, reniced
   })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
   const { state, allowed } = JSON.parse(stdout) as { state: string; allowed: unknown }
-  // It waits, or is at its own work; it is neither stopped nor traced.
+  // It waits or works; it is neither stopped nor traced.
   assert.match(state, hasPidNamespace ? /^[RS]$/ : /^hidden$/)
   assert.deepEqual(allowed, [])
 })

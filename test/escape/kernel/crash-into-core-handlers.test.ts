@@ -1,6 +1,6 @@
 /**
- * Crashes: where a host pipes cores to a program, the kernel starts it as root, outside every cell, with the guest's
- * memory for its input. Only a limit of exactly one byte keeps it from that, so a guest must not get rid of the one.
+ * Crashes: if a host pipes core dumps to a program, the kernel starts it as root, outside every cell, with the guest's
+ * memory as its input. Only a core limit of exactly one byte prevents that, so a guest must not be able to change it.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** setns: into every namespace that a descriptor can be had of, by every way to get one. */
+/** setns into every namespace for which a guest can get a descriptor, in every way. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** Programs that lie in no file system: executed from a memfd, or from any folder that can be written. */
+/** Executing programs from a memfd, or from any writable folder. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -31,7 +31,7 @@ test('a program executed from a memfd runs behind the same walls, and where memf
       'NoNewPrivs:\t1',
       'Seccomp:\t2',
     ])
-    // Its own uid: inside a user namespace it has this name, and without one it is no user of the host.
+    // Its own uid: a user namespace has this name for it; without one it belongs to no user of the host.
     if (guests.level === 'restricted') assert.ok(uids.every((id) => Number(id) >= 2_000_000_000))
     else assert.deepEqual(uids, ['1000', '1000', '1000', '1000'])
   }

@@ -1,4 +1,4 @@
-/** Options, flags and requests: every number that no allowlist names is answered by the filter, inside a run. */
+/** Options, flags and requests: inside a run, the filter refuses every number that is not on an allowlist. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -16,17 +16,17 @@ const options = {
   ...(guests.level === 'restricted' ? { sharesHost: { network: false, owner: false } } : {}),
 } as const
 
-// clone would start processes where the filter lets it; sockets have a test of their own.
+// Without clone, which would start processes if allowed, and without sockets, which have their own test.
 const triedElsewhere = ['clone', 'socket', 'socketpair']
 
-/** Bits for flags; for numbers the small ones, and for ioctl those of every driver that has no structure. */
+/** Single bits for flags, small numbers for others, and for ioctl all 16-bit numbers, which have no encoded size. */
 function valuesOf(list: AllowList, name: string): readonly number[] {
   const bits = Array.from({ length: 32 }, (_, bit) => 2 ** bit)
   const numbers = Array.from({ length: name === 'ioctl' ? 0x10000 : 1100 }, (_, index) => index)
   return list.isFlags === true ? bits : [...numbers, ...bits]
 }
 
-/** Each call with its expected errno, for what the rules refuse. The first argument is no descriptor. */
+/** Each call with its expected errno if the rules refuse it. The first argument is not a valid descriptor. */
 function* refusedCalls(): Generator<readonly [string, number, readonly number[], number, string]> {
   for (const list of allowLists(false)) {
     for (const { name, numbers } of list.calls) {
@@ -49,7 +49,7 @@ function* refusedCalls(): Generator<readonly [string, number, readonly number[],
 const firstOf = (condition: NonNullable<AllowList['when']>[number]) =>
   'isOneOf' in condition ? (condition.isOneOf[0] ?? 0) : 0
 
-/** Thousands of neighbours as their ends. */
+/** Merges thousands of neighbouring numbers into ranges. */
 function packRanges(values: readonly number[]): string {
   const ranges: [number, number][] = []
   for (const value of values) {

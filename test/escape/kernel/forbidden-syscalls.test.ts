@@ -1,4 +1,4 @@
-/** The kernel's surface: calls that open it up answer with an error, and with the one that programs expect. */
+/** System calls that would enlarge the attack surface fail, with the errno that programs expect. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Access lists of files: one on a folder is copied to each file made in it, 64 KiB at a time, and no cgroup is charged.
- * With them the writing back of everybody's files, which a guest without a disk has no use for.
+ * Access control lists: the default ACL of a folder, up to 64 KiB, is copied to each file made in it, and no cgroup is charged.
+ * Also `sync`, which writes back the whole machine's files; a guest without a disk does not need it.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

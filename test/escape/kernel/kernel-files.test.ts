@@ -1,4 +1,4 @@
-/** What /proc and /sys offer to those who look for addresses, keys, switches and the host's settings. */
+/** Searching /proc and /sys for addresses, keys, switches and the host's settings. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** Mounting: every call of the family, old and new, on everything that could be uncovered, moved or made writable. */
+/** Mounting: every old and new call, on everything that could be uncovered, moved or made writable. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -63,7 +63,7 @@ const refused = [
   'fsmount',
 ]
 
-/** Where guests have no mounts of their own, those of the host are the ones that must not change. */
+/** Without a mount namespace, the host's mounts must not change. */
 function mountsOfHost(): string {
   return readFileSync('/proc/self/mountinfo', 'utf8')
     .split('\n')

@@ -1,4 +1,4 @@
-/** A user namespace of one's own gives capabilities in it, and with them most of the kernel's bugs. */
+/** A guest's own user namespace would give it capabilities, and with them access to most kernel bugs. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

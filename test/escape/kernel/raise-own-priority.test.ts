@@ -1,4 +1,4 @@
-/** More of the processor than others: real-time scheduling, nice, disk priority, deadlines, for oneself. */
+/** Raising one's own priority: real-time scheduling, nice, disk priority, deadlines. */
 import assert from 'node:assert/strict'
 import { getPriority } from 'node:os'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ import { bun, node, python, shell, useLazaret } from '../../support/use-lazaret.
 
 const guests = await useLazaret()
 
-/** Guests begin with that of their host, which somebody may have started with `nice`. */
+/** Guests inherit the priority of their host, which may have been started with `nice`. */
 const given = getPriority()
 
 const fromJavaScript = `

@@ -14,7 +14,7 @@ test('no process can gain privileges', async () => {
 
 test('there is no capability to gain, where whoever built the cell could give them up for good', async () => {
   const { receipt } = await guests.run({ ...shell, code: ':' })
-  // An ordinary user may not empty its bounding set but in a user namespace of its own; no_new_privs stands in front.
+  // An ordinary user may empty its bounding set only in its own user namespace; otherwise no_new_privs has that effect.
   const isKept = guests.level === 'restricted' && process.geteuid?.() !== 0
   assert.equal(receipt.observed['CapBnd'] === '0000000000000000', !isKept, receipt.observed['CapBnd'])
 })

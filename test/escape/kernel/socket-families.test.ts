@@ -1,4 +1,4 @@
-/** Sockets: every family, type and protocol number, and every multicast group of the one netlink that stays. */
+/** Sockets: every family, type and protocol number, and every multicast group of the one allowed netlink protocol. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -37,7 +37,7 @@ test('python: of all families, types and protocols at most Unix, TCP, UDP and ne
     made.map((one) => one.join(' ')).filter((one) => !allowed.has(one)),
     [],
   )
-  // Without a network namespace of its own a guest gets none of them, and pairs that stay pairs.
+  // Without its own network namespace a guest gets none of them, only connected pairs.
   if (hasNoSockets) assert.deepEqual(made, [])
   else assert.ok(made.length >= 12)
   assert.deepEqual(pairs, [1])

@@ -1,4 +1,4 @@
-/** Times, modes and owners of the host's device nodes: everybody may write to /dev/null, and that is enough to touch it. */
+/** Changing times, modes and owners of the host's device nodes: write permission for /dev/null is enough to touch it. */
 import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Processor time and memory that is used where nobody who counts looks: between looks, behind a long look, in the kernel. */
+/** Hiding processor time and memory from the count: between two scans, during a long scan, in the kernel. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -11,7 +11,7 @@ import { python, shell, useLazaret } from '../../support/use-lazaret.ts'
 const guests = await useLazaret()
 const MiB = 1024 * 1024
 
-/** Each uses 9 ms, less than lies between two looks, and is gone without anybody waiting for it. */
+/** Each uses 9 ms, less than the time between two scans, and ends without a parent that waits for it. */
 const short = (ignore: string, wait = '') => `
 import ctypes, os, signal, struct, time
 libc = ctypes.CDLL(None)
@@ -60,7 +60,7 @@ test('a shell that waits for thousands of short children is charged for what the
   assert.ok(Math.abs(usage.cpuMs - ms) < 100 + ms * 0.1, `${usage.cpuMs} ms, the shell says ${ms}`)
 })
 
-/** 48 processes of 48 MiB that are one's: above every quick sum, and below the limit. */
+/** 48 processes that share 48 MiB: the quick sum is above the limit, their real use below it. */
 const shared = (end: string) => `
 import os, time
 held = bytearray(os.urandom(4096)) * (12 * 1024)
@@ -104,7 +104,7 @@ time.sleep(30)`
   assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: limits.memoryBytes })
 })
 
-/** A page each, every other one unreadable: neighbours that differ are not merged. */
+/** One page each, every other one unreadable, because the kernel only merges equal neighbours. */
 const mappings = `
 import ctypes, os, sys, threading, time
 libc = ctypes.CDLL(None)
@@ -146,7 +146,7 @@ for (const [where, code] of Object.entries(hidings)) {
   test(`mappings ${where} count as memory`, async () => {
     const limits = { memoryBytes: 96 * MiB, processesMax: 24, wallMs: 40_000 }
     const { outcome, usage } = await guests.run({ ...python, code, limits })
-    // Whom a full cgroup ends the kernel chooses: often a child of a fork, whose own memory is its zygote's.
+    // The kernel chooses the process to kill in a full cgroup; a fork shares most memory with its zygote, so often its child.
     if (areInForks && guests.heldByCgroup && outcome.kind === 'completed')
       assert.equal(usage.memoryPeakBytes, limits.memoryBytes)
     else assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: limits.memoryBytes })

@@ -1,6 +1,6 @@
 /**
- * Files in memory: they outlive the process that wrote them, and no process's size shows them. Without a view of files
- * of their own guests write to the host's disk, and the same files count there.
+ * Files in memory: they outlive the process that wrote them, and no process's size includes them. Without a mount
+ * namespace, guests write to the host's disk, and the same files count there.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

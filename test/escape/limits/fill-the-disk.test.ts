@@ -43,7 +43,7 @@ for (const [name, request] of Object.entries(fills)) {
   })
 }
 
-// The signal is all there is, and a guest can send it to itself: so it is told as what it was.
+// The signal is the only evidence, and a guest can send it to itself, so the outcome is only that signal.
 test('shell: a sparse file of 1 TB is refused', async () => {
   const { outcome, usage } = await guests.run({ ...shell, code: 'exec truncate -s 1T huge', limits })
   assert.deepEqual(outcome, { kind: 'killed', signal: 'SIGXFSZ' })
@@ -107,7 +107,7 @@ ${guests.level === 'restricted' ? 'import time; time.sleep(9)' : ''}`
     limits: { ...limits, diskBytes: 128 * MiB, wallMs: 300_000 },
   })
   if (guests.level === 'restricted') {
-    // Counted by walking through them, and deeper than that goes.
+    // Files are counted by a walk, which does not go that deep.
     assert.deepEqual(outcome, { kind: 'limit-exceeded', limit: 'disk', allowed: 128 * MiB })
   } else {
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })

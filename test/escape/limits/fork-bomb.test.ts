@@ -1,4 +1,4 @@
-/** Fork bombs: as many processes as the kernel gives. Run only after a small one has shown that the limit holds. */
+/** Fork bombs: as many processes as the kernel allows. They run only after a small one has shown that the limit holds. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -11,12 +11,12 @@ import { bun, node, python, shell, useLazaret } from '../../support/use-lazaret.
 
 const guests = await useLazaret()
 const skip = await processesLimitIsMissing(guests)
-/** Who counts from time to time refuses no fork: it ends what has become too many, some of them too late. */
+/** A watchdog that counts periodically refuses no fork; it ends a guest with too many processes, a little late. */
 const someone = areInForks ? { ...python, code: '' } : { ...shell, code: ':' }
 const isWatched = (await guests.run(someone)).receipt.limits.processesMax.by === 'watchdog'
 
 const processesMax = 32
-/** Room for a bomb to go off on a slow machine: these end when they have. */
+/** Enough time for a bomb on a slow machine; these programs end by themselves afterwards. */
 const patientMs = 20_000
 /** Each cell adds its stub and its pid 1; the bystander is a cell of its own, and so is a zygote, with forks that wait. */
 const overhead = areInForks ? 24 : 8
@@ -70,7 +70,7 @@ for (const [name, request] of Object.entries(persistent)) {
         return
       }
       if (outcome.kind === 'timed-out') return
-      // Bun wants another thread of its own now and then, and gives up when there is none to have.
+      // Bun sometimes starts another thread, and aborts if it cannot.
       assert.equal(name, 'bun')
       assert.equal(outcome.kind, guests.heldByCgroup ? 'limit-exceeded' : 'killed')
     },

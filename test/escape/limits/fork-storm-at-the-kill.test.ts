@@ -1,4 +1,4 @@
-/** Processes that fork faster than anybody could list them, at the moment they are to be ended. */
+/** Processes that fork faster than they can be listed, at the moment when they are to be killed. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -12,7 +12,7 @@ import { python, shell, useLazaret } from '../../support/use-lazaret.ts'
 const guests = await useLazaret()
 const skip = await processesLimitIsMissing(guests)
 
-/** Every process hands itself on to a child in a session of its own, and ends: no pid is alive for long. */
+/** Every process forks a successor in a new session and ends, so no pid lives for long. */
 const storms: Record<string, RunRequest> = {
   'moving chains': {
     ...python,
@@ -50,7 +50,7 @@ for _ in range(4): threading.Thread(target=storm).start()`,
   },
 }
 const processesMax = 48
-/** Who counts from time to time may find too many and end them before anybody else does. */
+/** A watchdog that counts periodically may find too many processes and end them first. */
 const someone = areInForks ? { ...python, code: '' } : { ...shell, code: ':' }
 const isWatched = (await guests.run(someone)).receipt.limits.processesMax.by === 'watchdog'
 const tooMany = { kind: 'limit-exceeded', limit: 'processes', allowed: processesMax }

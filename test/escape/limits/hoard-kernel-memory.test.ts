@@ -1,4 +1,4 @@
-/** Memory that lies in the kernel for a process: what waits in pipes and sockets that nobody reads. */
+/** Kernel memory that a process causes: unread bytes in pipes and sockets. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -103,7 +103,7 @@ while len(kept) < 200:
     kept.append(end)`,
 }
 
-/** Without namespaces there are pairs of connected Unix sockets and no others. */
+/** Without namespaces the only sockets are connected pairs of Unix sockets. */
 const hasSockets = guests.level !== 'restricted'
 const others = /datagrams|TCP|UDP|netlink/
 const areCounted = hasSockets || guests.heldByCgroup
@@ -120,8 +120,8 @@ if (!hasSockets) {
 }
 
 if (!areCounted) {
-  // Of the host's network the kernel tells about everybody's sockets, and no cgroup counts: limits on descriptors and
-  // processes, and the size of a send buffer, are all that holds what waits in them.
+  // On the host's network the kernel lists everybody's sockets, and no cgroup counts: only limits on descriptors and
+  // processes, and the size of a send buffer, bound the unread bytes.
   for (const [name, code] of pairs) {
     test(`what waits in ${name} is not counted without a network namespace and a cgroup`, async () => {
       const { outcome } = await guests.run({ ...python, code: `${fork}${code}\nos._exit(0)`, limits })
@@ -144,7 +144,7 @@ for (const [name, code] of counted) {
   })
 }
 
-/** 16 pairs hold some 80 MiB: within the limit on memory, and more than one cell may have of what the machine has. */
+/** 16 pairs hold some 80 MiB: within the memory limit, but more than one cell may have of the machine's budget. */
 const tcpOfTheMachine = `
 import socket, time
 server = socket.create_server(('127.0.0.1', 0))
@@ -190,7 +190,7 @@ try:
     while True: os.wait()
 except ChildProcessError: pass
 os._exit(0)`
-/** Where no cgroup charges pipes, the kernel bounds them for each user of the host: 16,384 pages, then two a pipe. */
+/** If no cgroup charges pipes, the kernel bounds them per user of the host: 16,384 pages, then two for each pipe. */
 const pipePages = Number(readFileSync('/proc/sys/fs/pipe-user-pages-soft', 'utf8'))
 const pipePagesOf = (pipes: number) => pipePages + 2 * pipes
 
@@ -228,7 +228,7 @@ print(end.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) == before)`
   if (!guests.heldByCgroup) assert.equal(stdout, 'True\n')
 })
 
-/** A byte that waits in a socket keeps the page of the file that it was sent from, also when the file is cut. */
+/** An unread byte in a socket keeps the file's page that it was sent from, even after the file is truncated. */
 const cutFiles = `
 import errno, os, socket
 kept = []
@@ -258,7 +258,7 @@ test('pages of cut files that sockets keep count as memory where a cgroup counts
   else assert.deepEqual([outcome.kind, stdout], ['completed', 'EINVAL\n'])
 })
 
-/** One byte of a TCP segment in a pipe kept its 32 KiB alive, and no cgroup is charged for those. */
+/** One byte of a TCP segment in a pipe kept all its 32 KiB alive, which no cgroup is charged for. */
 const moves = {
   splice: '_libc.splice(far.fileno(), None, writer, None, ctypes.c_size_t(1), 0)',
   sendfile: '_libc.sendfile(writer, far.fileno(), None, ctypes.c_size_t(1))',

@@ -10,7 +10,7 @@ import { python, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 const limits = { memoryBytes: 128 * 1024 * 1024, wallMs: 20_000, processesMax: 32 }
-/** A busy machine may not let a program have so many before the first of these. */
+/** On a busy machine the first deadline may come before a program has that many locks. */
 const deadlinesMs = [limits.wallMs, 3 * limits.wallMs]
 const countLocks = () => readFileSync('/proc/locks', 'utf8').split('\n').length
 
@@ -23,7 +23,7 @@ def open_files(count):
     return [os.open(f'{os.getpid()}-{number}', os.O_RDWR | os.O_CREAT) for number in range(count)]
 `
 
-/** Each goes on for longer than the run may last. */
+/** Each would run for longer than its wall limit. */
 const hoards = {
   'record locks over many files': `${take}
 files = open_files(200)

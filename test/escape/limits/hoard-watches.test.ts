@@ -1,4 +1,4 @@
-/** Watches of epoll: kernel memory, and a budget of the user that the service shares where guests have its uid. */
+/** Watches of epoll: kernel memory, and a per-user budget that guests with the service's uid share with the service. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -9,7 +9,7 @@ const guests = await useLazaret()
 const memoryBytes = 48 * 1024 * 1024
 const limits = { memoryBytes, processesMax: 16, wallMs: 20_000 }
 
-/** A watch stays while its file is open elsewhere, so few files make very many, one under each number. */
+/** A watch stays while its file is open elsewhere, so one file can have many watches, one under each descriptor number. */
 const hoard = `
 import os, select, time
 files = [end for _ in range(30) for end in os.pipe()]
@@ -24,7 +24,7 @@ def watch(most):
             watches += len(instances)
             if watches >= most: return
 `
-/** Node aborts when its user may have no more: the machine's budget was used up in 13 s, by processes like this one. */
+/** Node aborts if the budget is used up. Processes like this one used up the machine's budget in 13 s. */
 const hoards = {
   'in one process': `${hoard}
 watch(240_000)

@@ -1,4 +1,4 @@
-/** Argument lists as large as the kernel takes, and larger. */
+/** Argument lists as large as the kernel accepts, and larger. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

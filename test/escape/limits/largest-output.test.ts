@@ -1,4 +1,7 @@
-/** As much output as a request may ask for is a result: a text that the engine cannot hold would be a fault of ours, for all. */
+/**
+ * The largest output that a request may ask for still gives a result. A string that is too long for the engine would be
+ * a fault of Lazaret.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** Memory that the kernel may never reclaim: mlock and its relatives stay within their small limit. */
+/** Memory that the kernel cannot reclaim: mlock and similar calls stay within their small limit. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

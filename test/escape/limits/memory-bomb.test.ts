@@ -1,4 +1,4 @@
-/** Memory bombs: more than the limit, touched, in one process and in many, by every means a runtime has. */
+/** Memory bombs: touch more than the limit, in one process and in many, by every means of a runtime. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -10,7 +10,7 @@ const guests = await useLazaret()
 const MiB = 1024 * 1024
 const limits = { memoryBytes: 128 * MiB, wallMs: 10_000 }
 
-/** Two of many: memory-bombs-of-engines has the others. */
+/** Two of many; memory-bombs-of-engines has the others. */
 const anyEngine = {
   'array growth': 'const a = []; for (;;) a.push({ n: a.length })',
   'typed arrays': 'const a = []; for (;;) a.push(new Uint8Array(1 << 20).fill(1))',
@@ -64,7 +64,7 @@ while True: os.wait()`
 
 test('python: many children that each stay below the limit are out-of-memory together', async () => {
   const { outcome } = await guests.run({ ...python, code: inChildren, limits })
-  // Where a cgroup holds memory the kernel ends children, not the parent, until nobody is left to wait for.
+  // With a cgroup, the kernel kills children, not the parent, until the parent has none to wait for.
   assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: limits.memoryBytes })
 })
 

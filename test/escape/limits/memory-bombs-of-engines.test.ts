@@ -1,4 +1,4 @@
-/** Memory bombs in JavaScript: everything that an engine allocates, by itself or for a program. */
+/** Memory bombs in JavaScript: every kind of memory that an engine allocates, for itself or for a program. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -9,7 +9,7 @@ import { bun, node, python, shell, useLazaret } from '../../support/use-lazaret.
 
 const guests = await useLazaret()
 
-/** 50 ms on an idle machine; this one runs other things too. What outlasts a deadline outlasts a longer one as well. */
+/** 50 ms on an idle machine; this one may be busy. A process that survives its deadline would also survive this bound. */
 const lateMsMax = 300
 
 const ignoreSignals = `for (const name of ['SIGTERM', 'SIGINT', 'SIGALRM', 'SIGHUP', 'SIGXCPU', 'SIGUSR2']) process.on(name, () => {})`

@@ -1,4 +1,4 @@
-/** Output floods: as much, as fast, as small or as odd as possible. The host keeps a prefix and stays small. */
+/** Output floods: as much, as fast and in as small pieces as possible. The host keeps a prefix, and its memory stays small. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,6 +1,6 @@
 /**
- * Signals that wait and timers are memory of the kernel's, counted for each user of the machine (RLIMIT_SIGPENDING): a
- * guest that queues them without end takes what its limit says, in all its processes together.
+ * Pending signals and timers take kernel memory, which is counted for each user of the machine (RLIMIT_SIGPENDING). A
+ * guest that queues them endlessly gets only as many as its limit allows, in all its processes together.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -38,7 +38,7 @@ test('python: signals that wait and timers are 1,024 in all processes together, 
   assert.equal(timers, 100)
   assert.deepEqual(Object.keys(counted), ['signals', 'more timers', 'signals of a child'])
   for (const [, refusal] of Object.values(counted)) assert.equal(refusal, 'EAGAIN', stdout)
-  // Where ids are shared, others of the same user have a few of the 1,024 for a moment, and give them back.
+  // If ids are shared, other processes of the user temporarily hold a few of the 1,024.
   const taken = Object.values(counted).reduce((sum, [count]) => sum + count, timers)
   assert.ok(taken <= 1024 && taken > 1000, stdout)
 })

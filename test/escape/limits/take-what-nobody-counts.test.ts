@@ -1,6 +1,6 @@
 /**
- * Options that take of the machine what no limit counts: filters compiled into one budget for all, keys of peers,
- * memory policies that stay in files, the host's huge pages, a futex table for each process.
+ * Options that take resources of the machine that no limit counts: filters compiled into a shared budget, keys of peers,
+ * memory policies that stay with files, the host's huge pages, a futex table for each process.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,5 +1,5 @@
 /**
- * Names that services of the host claim things by: abstract sockets, extended attributes, interfaces. In a cell with
+ * Names that services of the host use: abstract sockets, extended attributes, interfaces. In a cell with
  * namespaces a guest has its own; without them it must not get any.
  */
 import assert from 'node:assert/strict'
@@ -10,7 +10,7 @@ import { python, useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
-/** Whether something of the host listens under an abstract name, or has taken it. */
+/** Whether a host process listens at an abstract name, or has taken it. */
 function isFree(name: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(`\0${name}`)

@@ -1,4 +1,4 @@
-/** Too much through a network policy: connections, bytes, questions, names, slow peers, and connections that outlast their run. */
+/** Exhausting a network policy: connections, bytes, questions, names, slow peers, and connections that outlive their run. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -21,7 +21,7 @@ const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
 const needsIpv6 = !hasIpv6 && 'this machine has no IPv6'
 const patienceMs = 20_000
 
-/** A server that only takes connections, and shows them. */
+/** A server that only accepts connections, and exposes them. */
 async function openSilent(): Promise<{ port: number; sockets: Socket[]; close: () => Promise<void> }> {
   const sockets: Socket[] = []
   const server = createServer((socket) => {
@@ -97,7 +97,7 @@ print(length, digest.digest() == hashlib.sha256(data).digest())`
   })
 
   it('gives up an address that does not answer in its time, without waiting for the guest', async () => {
-    // TEST-NET-1 is named, so it may be tried; nobody has an address of it.
+    // A rule allows TEST-NET-1, in which nobody has an address.
     const policy = { allow: ['slow.test:443', '192.0.2.77/32:443'], connectMs: 300 }
     await using sandbox = await PolicySandbox.open(policy, async () => ['192.0.2.77'])
     assert.match(await sandbox.run(`print(ask('slow.test', 443))`), /^reset\n$/)
@@ -181,7 +181,7 @@ print('done')`
     const { port } = streaming.address() as AddressInfo
     const policy = { allow: [`localhost:${port}`] }
     await using hogging = await PolicySandbox.open(policy)
-    // More than there are large pipes.
+    // More connections than there are large pipes.
     const hog = hogging.start(`
 held = [connect('localhost', ${port}) for _ in range(40)]
 for one in held:
@@ -225,7 +225,7 @@ while True: time.sleep(1000)`)
     assert.ok(socket)
     let taken = 0
     const piece = Buffer.alloc(1024 * 1024)
-    // Until nothing of it moves any more: what was taken lies in buffers of the kernel and of the relay.
+    // Waits until no more bytes move: those sent are in buffers of the kernel and the relay.
     await eventually(() => {
       if (socket.writableLength === 0) socket.write(piece)
       const last = taken
@@ -268,7 +268,7 @@ one.recv(1)`)
     const code = `print(ask('localhost', ${server.port}), resolve(question([b'good', b'test'])), sep=', ')`
     assert.equal(await sandbox.run(code), 'Connection refused, Connection refused\n')
     assert.equal(server.arrivals, 0)
-    // Sandboxes after it have a relay of their own; the one that lost its way out gets none back.
+    // Later sandboxes get a new relay; the one that lost its network does not get it back.
     const another = await PolicySandbox.openOn(sandbox.machine, { allow: [`localhost:${server.port}`] })
     assert.notEqual(relays.process?.pid, pid)
     assert.equal(await another.run(`print(ask('localhost', ${server.port}))`), 'heard: hello\n')

@@ -1,6 +1,6 @@
 /**
- * Getting at a secret that a guest may only use: sending the placeholder elsewhere or in other forms, lying about the host,
- * hiding a second request in the first, having it come back in pieces or encoded, and reaching the proxy by other roads.
+ * Extracting a secret that a guest may only use: sending the placeholder elsewhere or in other forms, lying about the host,
+ * hiding a second request in the first, getting it back in pieces or encoded, and reaching the proxy in other ways.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
@@ -24,9 +24,9 @@ writeFileSync(join(folder, 'operator.pem'), operator.certificate)
 const certificatesBefore = process.env['NODE_EXTRA_CA_CERTS']
 process.env['NODE_EXTRA_CA_CERTS'] = join(folder, 'operator.pem')
 const api = await SecretApi.open(operator)
-/** Allowed, and not for the secret. */
+/** A host that is allowed, but not for the secret. */
 const other = await SecretApi.open(operator)
-/** For the secret, with a certificate of an authority that nobody trusts. */
+/** A host of the secret, with a certificate of an untrusted authority. */
 const impostor = await SecretApi.open(createAuthority())
 const lazaret = createLazaret({ access: { networks: ['none', 'local-policy'] } })
 const { level } = await lazaret.probe()
@@ -49,7 +49,7 @@ after(async () => {
   await leaks.checkDisposed()
 })
 
-/** Says bytes to the API by TLS, and prints what comes back. */
+/** Sends bytes to the API over TLS, and prints the answer. */
 const guestProgram = `
 import os, socket, ssl, sys
 key = os.environ['KEY']

@@ -1,4 +1,4 @@
-/** A guest that listens: on every interface, on abstract names, by multicast. Nobody outside its cell reaches it. */
+/** A guest that listens on every interface, on abstract names, and by multicast. Nobody outside its cell can reach it. */
 import assert from 'node:assert/strict'
 import { createConnection } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -42,7 +42,7 @@ for family in range(48):
             if error.errno != errno.EAFNOSUPPORT: made.append([family, kind, errno.errorcode[error.errno]])
 print(json.dumps(made))`
 
-/** Without a network namespace a guest gets no socket to listen on; with one it may listen, and nobody hears of it. */
+/** Without a network namespace a guest gets no listening socket; with one it may listen, but is unreachable from outside. */
 const canListen = guests.level !== 'restricted'
 
 if (!canListen) {

@@ -1,4 +1,4 @@
-/** Names: by libc, by hand to the host's own resolvers, by multicast, and by the sockets of resolving services. */
+/** Looking up names: through libc, with packets to the host's resolvers, by multicast, and at sockets of resolver services. */
 import assert from 'node:assert/strict'
 import { createSocket } from 'node:dgram'
 import { getServers } from 'node:dns'
@@ -7,7 +7,7 @@ import { after, test } from 'node:test'
 
 import { bun, node, python, shell, useLazaret } from '../../support/use-lazaret.ts'
 
-/** A resolver of the host's that notes every question. */
+/** A resolver on the host that records every question. */
 let questions = 0
 const resolver = createSocket('udp4', () => questions++)
 await once(resolver.bind(0, '0.0.0.0'), 'listening')
@@ -101,6 +101,6 @@ test('shell: getent finds no host, and what the cell is told of resolvers names 
   const script =
     'for n in example.com dns.google; do getent hosts $n; getent ahosts $n; done; grep -c nameserver /etc/resolv.conf; exit 0'
   const { stdout } = await guests.run({ ...shell, code: script, limits: { wallMs: 60_000 } })
-  // Without a view of files of its own it is told nothing: the host's file is closed to it.
+  // Without a mount namespace it cannot read the host's resolv.conf.
   assert.equal(stdout, guests.level === 'restricted' ? '' : '0\n')
 })

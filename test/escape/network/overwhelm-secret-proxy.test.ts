@@ -1,6 +1,6 @@
 /**
- * Bringing down the secret proxy, or having it opened: requests that Node reads and would not write, more of them than anybody
- * answers, placeholders that become megabytes of values, its debugger, and a machine on which it cannot be started.
+ * Crashing the secret proxy, or opening it: requests that Node parses but refuses to write, more requests than anybody
+ * answers, placeholders that expand to megabytes of values, its debugger, and a machine on which it cannot start.
  */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { findProxies, useSecretApi } from '../../support/hosts/use-secret-api.ts
 const value = 'sk-Long-'.padEnd(4096, 'a/b+c&')
 const { api, open, run, skip } = await useSecretApi(value)
 
-/** The proxy that still stands when `act` is over. */
+/** The proxy process, which must still be alive after `act`. */
 async function withOneProxy(act: () => Promise<void>): Promise<void> {
   const before = findProxies()
   await act()
@@ -82,7 +82,7 @@ for count in (26000, 100):
       assert.match(readFileSync(`/proc/${pid}/limits`, 'latin1'), /^Max core file size +0 +0 /m)
       process.kill(Number(pid), 'SIGUSR1')
       assert.equal(await run(sandbox, 'print(status(say(ask())))'), '200')
-      // Node's inspector has a thread of its own.
+      // Node's inspector would have its own thread.
       const names = readdirSync(`/proc/${pid}/task`).map((task) =>
         readFileSync(`/proc/${pid}/task/${task}/comm`, 'latin1').trim(),
       )

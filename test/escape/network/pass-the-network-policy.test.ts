@@ -1,6 +1,6 @@
 /**
- * Getting around a network policy: names that lead to addresses for special use, names that change between check and
- * connection, addresses in other forms, other protocols, and the sockets of relay and resolver by other roads.
+ * Bypassing a network policy: names that lead to special-use addresses, names that change between check and
+ * connection, addresses in other forms, other protocols, and other ways to the sockets of relay and resolver.
  */
 import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'
@@ -58,7 +58,7 @@ describe('a guest whose network is a policy', { skip: needsNamespaces }, () => {
   it('is connected to the address that was checked, and not to what the name leads to a moment later', async () => {
     await using server = await EchoServer.open('127.0.0.1')
     let turn = 0
-    // A public address for the question; for the connection after it, this machine.
+    // Resolves to a public address at first, and to this machine for the connection.
     const lookup = async () => (turn++ % 2 === 0 ? ['8.8.8.8'] : ['127.0.0.1'])
     await using sandbox = await PolicySandbox.open({ allow: [`rebinding.test:${server.port}`] }, lookup)
     assert.equal(await sandbox.run(`print(ask('rebinding.test', ${server.port}))`), 'reset\n')

@@ -1,4 +1,4 @@
-/** Addresses at which clouds answer with credentials, and the names they go by. */
+/** Metadata services of clouds, which answer with credentials: by their addresses and names. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

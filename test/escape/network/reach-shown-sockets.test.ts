@@ -1,4 +1,4 @@
-/** Sockets and pipes that daemons of the host have in a folder that guests may read: agents, tmux, Docker. */
+/** Sockets and pipes of host daemons in a folder that guests may read: agents, tmux, Docker. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -56,7 +56,7 @@ test('a guest connects to no socket of the host in a folder that it may read', a
   server.listen(path)
   await once(server, 'listening')
   try {
-    // Who may connect is no question of modes here.
+    // The modes allow everybody to connect.
     chmodSync(path, 0o777)
     execFileSync('ln', ['-s', 'agent', join(folder, 'link')])
     const { value, stderr } = await guests.run({ ...python, code: connecting, input: { folder } })
@@ -93,7 +93,7 @@ test('a guest writes to no pipe of the host in a folder that it may read', async
   }
 })
 
-/** Somebody of the host who listens in a new folder. */
+/** A host process that listens in a new folder. */
 async function listenIn(
   name: string,
 ): Promise<{ path: string; socket: string; heard: string[]; end: () => void }> {

@@ -1,4 +1,4 @@
-/** Reaching out: TCP, UDP, DNS, IPv6, metadata services, and unix sockets of the host, which listens for all of it. */
+/** Reaching the network: TCP, UDP, DNS, IPv6, metadata services, and Unix sockets of the host, which listens for all of them. */
 import assert from 'node:assert/strict'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
@@ -37,7 +37,7 @@ const abstractName = `lazaret-escape-${process.pid}`
 await listen(`\0${abstractName}`)
 
 const guests = await useLazaret({ access: { networks: ['none', 'host'] } })
-/** Without a network namespace to be alone in, guests get no sockets but pairs of their own. */
+/** Without their own network namespace, guests get only connected socket pairs. */
 const hasNoSockets = guests.level === 'restricted'
 
 const pathSocket = join('/tmp', `lazaret-escape-${process.pid}.socket`)
@@ -105,7 +105,7 @@ test('python: no TCP, name or unix socket is reachable, and nothing arrives at t
   })
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
   const answers = JSON.parse(stdout) as Record<string, string>
-  // A datagram to the cell's own loopback is sent, to nobody: that it did not arrive at the host is counted below.
+  // A datagram to the cell's own loopback is sent and lost; the check below proves that it did not arrive at the host.
   const reached = Object.keys(answers).filter(
     (name) => answers[name] === 'ok' && !/^(127|0|::1|::ffff).* 2$/.test(name),
   )

@@ -1,6 +1,6 @@
 /**
- * Recovering a secret from answers in which it is masked: piece by piece with ranges, letter by letter from what the proxy
- * holds back of repeated guesses, in forms that servers write it in, and in answers in which nothing can be masked.
+ * Recovering a secret from answers in which it is masked: in pieces by ranges, letter by letter from how much of echoed
+ * guesses the proxy holds back, in encodings that servers use, and in answers that cannot be masked.
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** Cancelling at the very moment a guest ends: it must never hit a stranger, hang, or lose the run. */
+/** Cancelling at the moment when a guest ends: it must never kill another process, hang, or lose the run. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

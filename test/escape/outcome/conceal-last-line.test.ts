@@ -1,4 +1,4 @@
-/** Styles that a guest leaves on the terminal, in its output, its value or its stack: they end before our own last line. */
+/** Styles that a guest leaves active on the terminal, by its output, value or stack, end before Lazaret's own last line. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'
@@ -54,7 +54,7 @@ async function onTerminal(command: readonly string[]): Promise<string> {
 
 const lazaret = [process.execPath, mainPath, 'run']
 
-/** Which styles of a guest are on when the terminal gets a line of ours. */
+/** The styles of a guest that are active when the terminal gets a line of Lazaret. */
 function stylesBeforeOurs(shown: string): string[] {
   return shown
     .split(/lazaret: /)
@@ -65,7 +65,7 @@ function stylesBeforeOurs(shown: string): string[] {
           .split(/␛\[0?m/)
           .at(-1)
           ?.match(/␛\[[\d;:]*m/g) ?? []
-      // Our own red stands between the two.
+      // Lazaret's own red is between the two.
       return styles.filter((style) => style !== '␛[31m').join('')
     })
 }

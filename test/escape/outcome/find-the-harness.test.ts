@@ -1,4 +1,4 @@
-/** The harness shares its process with guest code. Who finds its objects can make it lie, and lies are only claims. */
+/** The harness shares its process with guest code, which can find its objects and make it lie. But its messages are only claims. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -8,7 +8,7 @@ const guests = await useLazaret()
 
 const limits = { wallMs: 30_000 }
 
-/** Each finds what it can of the harness, breaks or uses it, says how the program ended, and ends otherwise. */
+/** Each finds objects of the harness, breaks or uses them, claims one end of the program, and ends in another way. */
 const fromPython = {
   'subclasses of object': `
 for kind in ().__class__.__base__.__subclasses__():

@@ -1,4 +1,4 @@
-/** Frames of every protocol there is, written to every descriptor that a guest has, can open again or can guess. */
+/** Frames of every protocol, written to every descriptor that a guest has, can reopen or can guess. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -8,7 +8,7 @@ const guests = await useLazaret()
 
 const limits = { wallMs: 10_000, outputBytes: 1 << 20 }
 
-/** What the launcher and the harness would say, in their own framing, and what a careless reader might look for. */
+/** Messages of the launcher and the harness in their own framing, and texts that a careless reader might accept. */
 const claims = [
   { type: 'outcome', outcome: { kind: 'timed-out', limit: 'wall', limitMs: 1 } },
   { type: 'exit', exitCode: 0 },

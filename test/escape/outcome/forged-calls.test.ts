@@ -1,4 +1,4 @@
-/** Calls of host functions that no harness would send: the guest writes to the channel itself, or never reads it. */
+/** Calls of host functions that a harness never sends: the guest writes to the channel itself, or never reads from it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

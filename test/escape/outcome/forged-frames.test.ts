@@ -1,4 +1,4 @@
-/** The guest's end of the private channel is the guest's to write to: what it says there is a claim and no more. */
+/** Guest code can write to its end of the private channel, so messages there are only claims. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** Code that runs when a program should be over: exit handlers, finalizers, threads, children that come back. */
+/** Code that runs after the end of a program: exit handlers, finalizers, threads, forked children. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

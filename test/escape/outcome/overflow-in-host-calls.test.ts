@@ -1,4 +1,4 @@
-/** Host functions called where there is no stack left: half a message must not become another one. */
+/** Host functions called with no stack left: an incomplete message must not corrupt the next one. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,6 +1,6 @@
 /**
- * Answering in the place of a sandbox's Jupyter server, which its kernels can: to take the token of the port and the browser's
- * cookies, to give it cookies, to fill the host's memory, or to confuse the host with what is no answer.
+ * Answering in place of a sandbox's Jupyter server, as its kernels can: to take the token of the port and the browser's
+ * cookies, to set cookies, to fill the host's memory, or to confuse the host with invalid answers.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ import { runCell, startKernel, useJupyter, visit } from '../../sandbox/jupyter/u
 
 const { skip, withJupyter } = await useJupyter()
 
-/** Takes the socket, and answers by the path that is asked for. */
+/** Takes over the socket, and answers according to the requested path. */
 const impostor = `
 import os, socket, threading
 path = "/tmp/jupyter/server.sock"
@@ -88,7 +88,7 @@ test('an invalid answer is reported as such, and the port continues', { skip }, 
     for (const name of ['garbage', 'header', 'status', 'odd'])
       assert.equal((await visit(`${jupyter.url}${name}`, right).catch(() => null))?.status, 502, name)
     assert.equal(await (await visit(`${jupyter.url}texts`, right)).text(), 'a')
-    // Switched without being asked to.
+    // Switches protocols without a request to do so.
     await assert.rejects(visit(`${jupyter.url}switch`, { ...right, 'x-n': '1' }).then(requireAnswer))
     const socket = new WebSocket(`${jupyter.url.replace('http', 'ws')}switch`, { headers: right })
     const [error] = (await once(socket, 'error')) as [Error]

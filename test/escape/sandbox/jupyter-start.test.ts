@@ -1,6 +1,6 @@
 /**
- * Answering for a Jupyter server that is being started, by a module that a command has planted in its HOME: to have the host
- * ask other servers, or wait for ever; and learning the token of the port from what browsers send.
+ * Answering for a Jupyter server during its start, with a module that a command has planted in its HOME: to make the host
+ * contact other servers, or wait for ever; and learning the token of the port from browsers' requests.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ import { useLazaret } from '../../support/use-lazaret.ts'
 const { level } = await useLazaret()
 const skip = level === 'restricted' && 'without namespaces there is no place for it'
 const startMs = 60_000
-/** Of a minute only seconds pass. */
+/** A minute on the clock passes in seconds. */
 const clock = {
   ...systemClock,
   after: (ms: number, act: () => void) => systemClock.after(ms === startMs ? 3000 : ms, act),

@@ -1,6 +1,6 @@
 /**
- * Killing, stopping, tracing, limiting and seeing what is not the user space's own: its pid 1, the control space above
- * it, a secure space beside it. In a sandbox this is tried by one command while others run.
+ * Killing, stopping, tracing, limiting and seeing processes outside the user space: its pid 1, the control space above
+ * it, a secure space beside it. One command of a sandbox tries this while others run.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ const guests = await useLazaret()
 
 const python = (code: string) => `exec python3 - <<'end of code'\n${code}\nend of code`
 
-/** A secure command that is attacked all the while, and says at the end whether it was let be. */
+/** A secure command under constant attack, which finally reports whether it was disturbed. */
 async function whileSecureRuns<T>({ sandbox }: TargetSandbox, attack: () => Promise<T>): Promise<T> {
   const ready = Promise.withResolvers<void>()
   const secure = sandbox.exec('echo ready; until [ -e over ]; do sleep 0.02; done; echo $SECRET; rm over', {

@@ -1,6 +1,6 @@
 /**
- * A guest whose port is open to the host: flooding a reader that waits, opening and never answering, killing and stopping
- * the processes that carry connections, and going elsewhere by them.
+ * A guest whose port is open to the host: flooding a slow reader, accepting and never answering, killing and stopping
+ * the processes that carry connections, and using them to reach other targets.
  */
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
@@ -11,7 +11,7 @@ import { useLazaret } from '../../support/use-lazaret.ts'
 
 const { lazaret } = await useLazaret()
 
-/** Takes connections, and says what it was told to for each. */
+/** Accepts connections, and sends each one given bytes. */
 const server = (handler: string) => `
 import socket, threading, os, signal, time
 one = socket.create_server(('127.0.0.1', 3000))

@@ -1,4 +1,4 @@
-/** What is left of a credential in the memory of the sandbox's own processes, for the forks of them that serve others. */
+/** Remains of a credential in the memory of the sandbox's own processes, whose forks serve other commands. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
@@ -34,7 +34,7 @@ function holds(pid: number, secret: string): boolean | undefined {
 test('once its command runs, no process of ours in the sandbox holds a credential', { skip }, async () => {
   const secret = randomUUID()
   const { promise, resolve } = Promise.withResolvers<void>()
-  // The program itself is told nothing of it, so nobody in the sandbox has it any more.
+  // The program itself does not get it, so no process of the sandbox should have it any more.
   const script = 'exec env -i sh -c "echo begun; exec sleep 60"'
   const abort = new AbortController()
   const { signal } = abort

@@ -1,5 +1,5 @@
 /**
- * What user code leaves for a command with credentials to trip over: start-up files, configuration, programs with the
+ * Traps that user code plants for a command with credentials: start-up files, configuration, programs with the
  * names of others, libraries, variables, functions, aliases, the name of a folder.
  */
 import assert from 'node:assert/strict'
@@ -12,7 +12,7 @@ import { useLazaret } from '../../support/use-lazaret.ts'
 
 const guests = await useLazaret()
 
-/** Whatever of it is obeyed says so in a file. */
+/** Each trap that is obeyed leaves a trace in a file. */
 const trap = '/usr/bin/env >> /workspace/caught'
 
 const startupFiles = [
@@ -67,7 +67,7 @@ test('nothing that user code has planted is obeyed by a command with credentials
   const { stdout: path } = await sandbox.exec('printf %s "${PATH#*:}"')
   await target.attack(plant)
   await sandbox.setEnvVars(variables)
-  // The user space does fall for it.
+  // The counter-check: in the user space the traps work.
   await target.attack('ls', 2000)
   assert.equal((await sandbox.exec('[ -s /workspace/caught ]', { env: { LOOK: '1' } })).exitCode, 0)
   const secret = inventSecret()

@@ -1,6 +1,6 @@
 /**
- * Taking the host's ports, or reaching what listens on them, from a sandbox with a network of its own. 8080 and 8888 are
- * those that services of this kind like to have.
+ * Taking the host's ports, or reaching servers on them, from a sandbox with its own network. 8080 and 8888 are
+ * typical ports of such services.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ after(() => servers.map((server) => server.close()))
 
 const guests = await useLazaret()
 
-/** Undefined where another program of this machine has the port: it serves the test just as well. */
+/** Undefined if another program of this machine has the port, which serves the test as well. */
 async function listen(port: number): Promise<Server | undefined> {
   const server = createServer((socket) => {
     visits.push(port)

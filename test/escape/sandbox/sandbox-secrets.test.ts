@@ -1,6 +1,6 @@
 /**
  * Finding the secret of a command with credentials: from the user space, while the command runs and afterwards; on the
- * host, in what the product keeps and says.
+ * host, in Lazaret's own records and messages.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, readdirSync, statSync } from 'node:fs'
@@ -23,7 +23,7 @@ const readReport = (stdout: string) => JSON.parse(stdout) as ScanReport
 
 test('a scanner finds a secret that is in the user space, wherever it is', async () => {
   await using target = await openTarget(guests, { files })
-  // Not by the way that is for secrets: the scanner must be able to see one.
+  // The counter-check passes the secret in an unprotected way: the scanner must find it.
   const ready = await target.sandbox.startProcess(`SECRET=${inventSecret()} HOME=/workspace python3 hold.py`)
   await ready.waitForLog('ready')
   const { found } = readReport((await target.look('python3 scan.py')).stdout)
@@ -86,7 +86,7 @@ test('the host keeps a secret nowhere: environment, arguments, events, errors, o
       sandbox.exec('', { env }),
       sandbox.exec('echo $SECRET >&2; exec /nowhere', { env, stdin: secret }).then(({ outcome }) => outcome),
       sandbox.startProcess('true', { env }),
-      // What a caller does wrong in JavaScript is not their last word either.
+      // Wrong options must not reveal it in the error either.
       sandbox.exec('true', { env: [secret] as never }),
       sandbox.exec('true', { env: { SECRET: { secret } } as never }),
       sandbox.exec('true', env as never),

@@ -1,6 +1,6 @@
 /**
- * Using up what all share: processes, memory, disk, processor, descriptors, watches, output. While one command of the
- * user space does so and afterwards, others and those with secrets are answered.
+ * Using up shared resources: processes, memory, disk, processor, descriptors, watches, output. While one command of the
+ * user space does so, and afterwards, other commands and those with secrets still work.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ const MiB = 1024 * 1024
 
 const python = (code: string) => `exec python3 - <<'end of code'\n${code}\nend of code`
 
-/** Resolves when it has said that it is under way. Those who wait for it wait no longer than it takes. */
+/** Resolves when it has reported that it is under way, or has ended. */
 function startAttack(target: Awaited<ReturnType<typeof openTarget>>, command: string, timeout = 10_000) {
   const begun = Promise.withResolvers<void>()
   const ended = target.sandbox.exec(command, { timeout, onOutput: () => begun.resolve() })
@@ -68,7 +68,7 @@ test(
     await using target = await openTarget(guests, {
       limits: { memoryBytes: 256 * MiB, diskBytes: 128 * MiB },
     })
-    // Neither is over the limit alone.
+    // Neither alone exceeds the limit.
     const fill = (bytes: string) =>
       `head -c ${bytes} /dev/zero > ~/file && exec python3 -c 'import time; a = b"x" * (232 << 20); time.sleep(1); print("held")'`
     const held = async (bytes: string) =>

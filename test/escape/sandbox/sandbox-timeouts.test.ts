@@ -1,4 +1,4 @@
-/** Outliving the timeout of a command: by leaving its tree, by never standing still, by getting in the way of its end. */
+/** Outliving the timeout of a command: by leaving its process tree, by constant forking, by disturbing its end. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -30,7 +30,7 @@ async function requireEnded(target: TargetSandbox, command: string): Promise<voi
   assert.deepEqual(await listOthers(target), [])
 }
 
-/** Of processes that share much, where each takes its time to die. */
+/** For processes that share much memory, each of which takes long to die. */
 const lateMsMax = 1500
 
 const python = (code: string) => `exec python3 - 3<&0 <<'end of code'\n${code}\nend of code`
@@ -90,7 +90,7 @@ for _ in range(40):
 print('all there', flush=True)
 time.sleep(60)`
   const attempt = async (timeout: number) => {
-    // Where the machine is so busy that they take a second to die, their space ends with them.
+    // On a machine so busy that they take a second to die, their space is ended, too.
     await using target = await openTarget(guests, { limits: { memoryBytes: 384 * 1024 * 1024 } })
     const beganAt = performance.now()
     const { outcome, stdout } = await target.sandbox.exec(python(code), { timeout })

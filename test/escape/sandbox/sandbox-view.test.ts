@@ -1,7 +1,7 @@
 /**
- * What sandboxes are shown of the machine so that installed programs work, and what they may write to besides the workspace:
- * none of it says whose machine it is, can be changed, leads to another sandbox or to a command with credentials, or takes
- * from others.
+ * The parts of the machine that sandboxes see so that installed programs work, and the writable places besides the
+ * workspace: none of them reveals whose machine it is, can be changed, leads to another sandbox or to a command with
+ * credentials, or uses resources of others.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ after(async () => {
   await leaks.checkDisposed()
 })
 
-/** Everything that is shown of /etc and /var, as text. */
+/** All visible files of /etc and /var, as text. */
 async function readShown(): Promise<string> {
   const { stdout } = await sandbox.exec(
     `find -L /etc /sys /var/lib/dpkg/status /var/lib/dpkg/diversions /var/lib/dpkg/statoverride -xdev -type f -size -2M -not -path '*/certs/*' -exec cat {} + 2>/dev/null | tr -d '\\0' | head -c 9M`,
@@ -125,7 +125,7 @@ test('HOME, /run and /var use only the sandbox’s own disk and memory', async (
   assert.ok(passing > 0 && passing <= 2 * 1024 * 1024, stdout)
 })
 
-/** Each child keeps as many open as it may. */
+/** Each child keeps as many files open as it may. */
 const hoard = `
 import os, resource, time
 hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -147,7 +147,7 @@ test('processes that open files for ever are ended before the machine has none l
   const { outcome } = await greedy
     .exec(`python3 -c "${hoard}"`, { timeout: 60_000 })
     .finally(() => clearInterval(looking))
-  // At strong the memory of the kernel may end first, which is the cgroup's.
+  // At strong the cgroup may first run out of kernel memory.
   assert.ok(['limit-exceeded', 'out-of-memory'].includes(outcome.kind), outcome.kind)
   if (outcome.kind === 'limit-exceeded') assert.equal(outcome.limit, 'files')
   const tableMax = Number(readFileSync('/proc/sys/fs/file-max', 'utf8'))

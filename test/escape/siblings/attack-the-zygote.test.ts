@@ -1,4 +1,4 @@
-/** What a fork of Bun or Node has of the machinery that made it: the signals that park and revive threads, and room for births. */
+/** A fork of Bun or Node abuses the machinery of its zygote: the signals that park and revive threads, and the room for forks. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
@@ -62,7 +62,7 @@ function attack(engine: typeof bun | typeof node): void {
     const ends = await Promise.all(hoard)
     assert.ok(ends.every(({ outcome }) => outcome.kind === 'cancelled'))
     assert.deepEqual(new Set(ends.map(({ receipt }) => receipt.start)), new Set(['forked']))
-    // What they had is given back when the last of it is gone.
+    // Their resources are returned when the last process is gone.
     await lazaret.releaseWorkers()
     assert.equal((await fork({ code: '6 * 7' })).value, 42)
     assert.deepEqual(

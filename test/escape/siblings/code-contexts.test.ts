@@ -1,6 +1,6 @@
 /**
  * Code contexts as a target and as an attacker: commands that look for them, signal and trace them; code that lies to the
- * host on its channel, closes it, floods it, or does not hear that it is to stop.
+ * host on its channel, closes it, floods it, or ignores an interrupt.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -80,7 +80,7 @@ print(json.dumps(seen))`
       const forged = await context.runCode(write(value)[language])
       assert.deepEqual([forged.outcome, forged.value], [{ kind: 'completed', exitCode: 0 }, 'forged'])
       assert.equal(await valueOf(context.runCode('1 + 1')), 2)
-      // An end too early: what the code really comes to is dropped, and the next code is not mistaken for it.
+      // After an early `end`, the code's real result is dropped, and the next code does not get it.
       const early = await context.runCode(
         `${write(frame('{"type":"end","exitCode":7}'))[language]}\n"of the first"`,
       )

@@ -1,6 +1,6 @@
 /**
- * Forks of code contexts as target and as attacker: two interpreters in one space that signal and trace each other, leave
- * their trees, and lie about the fork, do not make it, or make another process of it.
+ * Forks of code contexts as targets and as attackers: two interpreters in one space that signal and trace each other, leave
+ * their trees, and lie about the fork, do not create it, or create another process instead.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ import { describeForks, forked, remove } from '../../sandbox/contexts/use-forks.
 /** The harness, which guest code can reach and change. */
 const harness = 'harness = display.__globals__["load"]("fork")'
 
-/** From its own process: what it can do to every other one of its space but pid 1 and its parent. */
+/** Attacks every other process of its space except pid 1 and its parent. */
 const attack = `${pythonSyscalls}
 found = []
 others = [p for p in os.listdir('/proc') if p.isdigit() and int(p) not in (1, os.getpid())]
@@ -46,7 +46,7 @@ await describeForks((sandbox) => {
     for (const context of [origin, fork]) await valueOf(context.runCode(child))
     for (const context of [origin, fork]) {
       const looked = await context.runCode(attack)
-      // Its own child it may end, and has ended.
+      // It may kill its own child, and has done so.
       const [sawSome, found] = (looked.value ?? []) as [boolean, [string, ...unknown[]][]]
       const own = String(await valueOf(context.runCode('str(child.pid)')))
       assert.equal(sawSome, true, looked.stderr)
@@ -89,7 +89,7 @@ def leave():
       '[open(f"/proc/{p}/stat").read().split()[2] for p in os.listdir("/proc") if p.isdigit() and p != "1"].__len__()'
     assert.equal(await valueOf(both.origin.runCode(count)), 3)
     await sandbox.deleteCodeContext(both.fork.id)
-    // What was killed is still in /proc until pid 1 has reaped it.
+    // A killed process stays in /proc until pid 1 has reaped it.
     let left = await valueOf(both.origin.runCode(count))
     for (let turn = 0; left !== 1 && turn < 50; turn++) {
       await pause(100)

@@ -1,4 +1,4 @@
-/** What a guest finds when it starts: nothing that was the host's, only what the documentation names. */
+/** A guest's initial state: it inherits nothing from the host except what the documentation lists. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -7,7 +7,7 @@ import { bun, node, python, shell, useLazaret } from '../../support/use-lazaret.
 
 const guests = await useLazaret()
 
-/** Without a view of files of its own a guest has folders on the host's disk, whose names it is told. */
+/** Without a mount namespace a guest has folders on the host's disk, and variables with their names. */
 function assertCommon(found: Readonly<Record<string, string>>): void {
   const { HOME = '', TMPDIR, GIT_CONFIG_NOSYSTEM, ...rest } = found
   assert.equal(GIT_CONFIG_NOSYSTEM, guests.level === 'restricted' ? '1' : undefined)
@@ -30,7 +30,7 @@ test('shell: descriptors 0, 1 and 2 are all there is, and stdin is empty', async
   )
 })
 
-/** For a program started by the guest: asking for one by one needs no right to list. */
+/** For a program started by the guest: testing descriptors one by one needs no permission to list them. */
 const listDescriptors = 'for fd in $(seq 0 1023); do test -e /proc/self/fd/$fd && echo $fd; done; exit 0'
 
 test('python: descriptors 0 to 3 are all there is, 3 is a socket, and a program that it starts gets 0 to 2', async () => {
@@ -41,7 +41,7 @@ own = {fd: target for fd, target in own.items() if not target.startswith('/proc/
 child = subprocess.run(['sh', '-c', '${listDescriptors}'], capture_output=True, text=True, close_fds=False).stdout.split()
 print(json.dumps([own, child]))`
   const { stdout, stderr } = await guests.run({ ...python, code })
-  // Who waited for its run was to have its stdin later.
+  // A parked guest gets its stdin later.
   const own = { 0: areInForks ? 'pipe:[N]' : '/dev/null', 1: 'pipe:[N]', 2: 'pipe:[N]', 3: 'socket:[N]' }
   assert.deepEqual(JSON.parse(stdout), [own, ['0', '1', '2']], stderr)
 })
@@ -75,7 +75,7 @@ test('shell: the environment is exactly the documented one, with the request’s
   )
   const { PATH, MINE, PWD, SHLVL, ...rest } = found
   assertCommon(rest)
-  // bash adds the last two itself.
+  // bash itself adds the last two.
   assert.deepEqual([PATH, MINE, PWD, SHLVL], ['/usr/local/bin:/usr/bin:/bin', 'a\nb', found['HOME'], '0'])
 })
 

@@ -1,5 +1,5 @@
 /**
- * Forks of one zygote of Bun or Node: what one can learn of another, of the runs before it and of what is to come, by memory,
+ * Forks of one zygote of Bun or Node: what one can learn about another, about earlier runs and about later ones, through memory,
  * descriptors and random numbers.
  */
 import assert from 'node:assert/strict'
@@ -22,7 +22,7 @@ for (const [, from, until] of readFileSync('/proc/self/maps', 'latin1').matchAll
   for (let at = parseInt(from, 16) / page; at < parseInt(until, 16) / page && at < 2 ** 35; at += room) {
     const count = Math.min(room, parseInt(until, 16) / page - at)
     readSync(pages, facts, 0, count * 8, at * 8)
-    // One that is there, or has been and is swapped out, has one of the two highest bits.
+    // A page that is present or swapped out has one of the two highest bits set.
     if (!Array.from({ length: count }, (_, index) => facts[index * 8 + 7]).some((byte) => byte >= 0x40)) continue
     try { bytes += readSync(memory, chunk, 0, count * page, at * page) } catch { continue }
     hits += chunk.latin1Slice(0, count * page).match(/secret-[0-9]{12}-of/g)?.length ?? 0
@@ -79,7 +79,7 @@ function tryForks(engine: typeof bun | typeof node): void {
     assert.equal((await beside).outcome.kind, 'cancelled')
   })
 
-  /** Their descriptors, by what the kernel calls them: a number that two share is one and the same thing. */
+  /** Their descriptors, by their link in /proc: an inode that two forks share is the same object. */
   const listDescriptors = `
     const { readdirSync, readlinkSync, readFileSync } = require('node:fs')
     const things = readdirSync('/proc/self/fd').flatMap((fd) => {
@@ -119,7 +119,7 @@ function tryForks(engine: typeof bun | typeof node): void {
     const code = `
       const { readdirSync } = require('node:fs')
       const answer = (pid) => { try { return process.kill(pid, 0) } catch ({ code }) { return code } }
-      // A thread of its own has a number too, and may come any time.
+      // Threads have pids, too, and may start at any time.
       const others = Array.from({ length: 40 }, (_, index) => index + 2)
       const answers = others.map(answer)
       const own = readdirSync('/proc/self/task').map(Number)

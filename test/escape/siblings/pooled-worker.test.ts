@@ -1,6 +1,6 @@
 /**
- * A worker that waited: what one run leaves behind for the next, what it can learn of the one before, and the word that
- * ends a run, forged.
+ * Parked workers: what a run leaves behind for the next, what it can learn about the previous one, and a forged
+ * end of a run.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -13,14 +13,14 @@ const guests = await useLazaret({ pools: {} })
 const run = runParked(guests.lazaret, guests.run)
 const MiB = 1024 * 1024
 
-/** What is left behind is called so; key of System V, which has numbers for names. */
+/** The name of everything that is left behind, and the System V key, because System V has numbers instead of names. */
 const mark = 'leftover-mark'
 const key = 1_279_351_361
 const leftover = new RegExp(`${mark}|${key}`)
 
 interface Habits {
   readonly leave: string
-  /** Prints whatever there is to be found, without the words that are looked for. */
+  /** Prints what it finds, without the searched words themselves. */
   readonly look: string
 }
 
@@ -118,7 +118,7 @@ for (const { guest, habits } of all) {
   test(`${guest.runtime}: what a run leaves behind is in none of the next five workers, which were parked during it`, async () => {
     await warmUpFor(guests.lazaret, { ...guest, code: '' }, 6)
     const left = await guests.run({ ...guest, code: `${habits.leave}${habits.look}` })
-    // Whoever looks does find it, where it is.
+    // The counter-check: the search finds the words where they are.
     assert.match(left.stdout, leftover, left.stderr)
     assert.deepEqual([left.outcome, isWarm(left)], [{ kind: 'completed', exitCode: 0 }, true])
     const namespaces = new Set([left.receipt.observed['ns_pid']])
@@ -162,7 +162,7 @@ test('python: the memory of a worker holds nothing of the request before it', as
   }
   await warmUpFor(guests.lazaret, request, 6)
   const { value, outcome } = await guests.run(request)
-  // Where the files of /proc are the host's, a guest may not open this one of its own either.
+  // If /proc is the host's, a guest may not even open its own file there.
   if (guests.level === 'restricted') return assert.match(JSON.stringify(outcome), /PermissionError/)
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })
   assert.ok(Number(value) > 0, `it found itself ${String(value)} times`)
@@ -190,7 +190,7 @@ const send = (message) => {
 const say = (text) => fs.writeSync(1, text)
 `
 
-/** Prints, says that it is done, and goes on in every way it knows. */
+/** Prints, reports its end, and continues in every way that it can. */
 const goOn = {
   python: `${pythonFrames}
 say('before')
@@ -229,7 +229,7 @@ const roads = { 'that waited': run, 'of its own': guests.run }
 for (const { guest, frames, goOn: code, leave } of forgers) {
   for (const [whose, runOn] of Object.entries(roads)) {
     describe(`${guest.runtime}: in a worker ${whose}`, () => {
-      // A cold run in a file whose workers wait: with a variable none of them can serve it.
+      // A cold run although workers are parked: with a variable, none of them can serve it.
       const more = whose === 'that waited' ? {} : { env: { LANG: 'C.UTF-8' } }
 
       test('a forged end is the end: what came before is kept, and nothing goes on', async () => {
@@ -275,7 +275,7 @@ describe('a forged end and a limit that was passed', () => {
 
   test('memory: the word comes too late', async () => {
     const memoryBytes = 128 * MiB
-    // Where it is not a cgroup that counts, there is time for a look.
+    // Without a cgroup, wait until the watchdog has scanned.
     const code = `${pythonFrames}\nheld = bytearray(b'x') * ${memoryBytes + 32 * MiB}\ntime.sleep(1)\n${end}`
     const { outcome } = await run({ ...python, code, limits: { memoryBytes, diskBytes: 16 * MiB } })
     assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: memoryBytes })
