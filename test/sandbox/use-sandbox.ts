@@ -1,4 +1,4 @@
-/** One sandbox for a test file, and a check at its end that nothing was left behind. */
+/** One sandbox for a test file, and a check at its end for leftovers. */
 import { after } from 'node:test'
 
 import { createLazaret } from '../support/create-lazaret.ts'
@@ -24,7 +24,7 @@ export interface TestSandbox {
 export async function useSandbox(options: SandboxOptions = {}): Promise<TestSandbox> {
   const leaks = new LeakCheck()
   await leaks.takeBaseline()
-  // A level below is not what these tests are about; the file says where it matters.
+  // Ignores the event about a lower level, which matters only to some tests.
   const lazaret = createLazaret({ onEvent: () => undefined })
   const sandbox = await lazaret.sandbox(options)
   after(async () => {
@@ -46,13 +46,13 @@ export interface Way {
 
 export interface Ways {
   readonly ways: readonly Way[]
-  /** In all of them at once. */
+  /** Runs in all of them at the same time. */
   readonly everyWay: (look: (way: Way) => Promise<void>) => Promise<void>
-  /** The session that has been used. */
+  /** The used session. */
   readonly used: SandboxSession
 }
 
-/** Every way in which a command can be run: in either space, in a session that is new and in one that has been used. */
+/** Every way to run a command: in either space, in a new session and in a used one. */
 export async function waysToRun({ sandbox, hasSecure }: TestSandbox): Promise<Ways> {
   const used = await sandbox.createSession()
   await used.exec('cd /tmp; export USED=1; used() { :; }; shopt -s extglob')

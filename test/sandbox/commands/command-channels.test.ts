@@ -1,4 +1,4 @@
-/** A command of a sandbox with a channel of its own calls functions of the host by it, in either space. */
+/** A command of a sandbox with its own channel calls functions of the host through it, in either space. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 

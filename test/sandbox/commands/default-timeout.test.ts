@@ -1,4 +1,4 @@
-/** A command that names no timeout has one of two minutes, which only `null` lifts. */
+/** A command without a timeout gets one of two minutes; only `null` removes it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

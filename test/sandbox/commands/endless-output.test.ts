@@ -1,4 +1,4 @@
-/** A process that goes on may print without end: its log keeps the last of it, and the host no more than that. */
+/** A background process may print for ever: its log keeps only the end, and the host no more than that. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
@@ -35,7 +35,7 @@ for (const [kind, tty, printedMiB] of [
     assert.equal(printer.getLogs().stdout.length <= MiB, true)
   })
 
-/** Buffers that nobody holds are given back late, some only when an earlier collection has been swept. */
+/** Unreferenced buffers are freed late, some only after the sweep of an earlier garbage collection. */
 async function heldBytes(enough: number): Promise<number> {
   for (let collections = 0; collections < 50 && process.memoryUsage().arrayBuffers >= enough; collections++) {
     collectGarbage()

@@ -1,4 +1,4 @@
-/** The edges of `exec()`, each in both spaces, in a session that is new and in one that has been used. */
+/** Edge cases of `exec()`, each in both spaces, in a new session and in a used one. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -177,7 +177,7 @@ for (const { title, command, options, exitCode = 0, stdout = '', stderr = '' } o
       assert.deepEqual(result.truncated, [], name)
       assert.equal(result.command, command, name)
     })
-    // What one has changed of its shell is its session's own affair.
+    // A command's changes to its shell only affect its own session.
     await used.exec('set +eu +o pipefail; unset -f cd eval')
   })
 

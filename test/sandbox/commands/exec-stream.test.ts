@@ -1,4 +1,4 @@
-/** `execStream()`: output as it comes, at the pace of whoever reads it. */
+/** `execStream()`: output as it arrives, at the reader's pace. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -38,7 +38,7 @@ for (const [space, options] of spaces) {
 
   test(`output is there before the command has ended: ${space}`, async () => {
     const seen: string[] = []
-    // It ends only when its first line was seen.
+    // It ends only after its first line has been read.
     const command =
       'echo first; until [ -e /workspace/seen ]; do sleep 0.01; done; rm /workspace/seen; echo last'
     for await (const event of sandbox.execStream(command, options)) {
@@ -98,7 +98,7 @@ test('a reader that stalls stalls its own command, and no other', async () => {
   await stalled.next()
   await stalled.next()
   const count = async () => (await sandbox.exec('cat /tmp/count')).stdout
-  // It stands when it has filled what lies between it and us.
+  // It blocks when all buffers between it and this process are full.
   for (let before = ''; ;) {
     const now = await count()
     if (now === before && now !== '') break

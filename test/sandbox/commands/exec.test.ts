@@ -1,4 +1,4 @@
-/** What `exec()` gives back, and how a command is ended before it ends by itself. */
+/** The result of `exec()`, and the ways to end a command early. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -35,7 +35,7 @@ test('a result says what ran, how it ended, how long it took, and behind what', 
   assert.equal(isolation.note, undefined)
 })
 
-/** In the background, with its parent gone, in a session of its own, deaf to what can be heard: whatever it may try. */
+/** Processes that are hard to end: in the background, orphaned, in their own session, ignoring signals. */
 const stubborn = `trap '' TERM HUP INT; (setsid sh -c '(trap "" TERM; sleep 60.125 & sleep 60.125) &' &); sleep 60.125`
 const sleepers = `ls -d /proc/[0-9]* | while read p; do tr '\\0' ' ' < $p/cmdline; echo; done 2>/dev/null | grep -c '^sleep 60[.]125'`
 

@@ -1,4 +1,4 @@
-/** The receipt of a command, as a run has one, and what its sandbox says of the limits that it has. */
+/** The receipt of a command, and the limits that its sandbox reports. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Plain variables of one command or process: it has them, and nothing that comes after it does. */
+/** Plain variables of one command or process: only it has them, and nothing after it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -12,7 +12,7 @@ const show = 'printf "%s|" "$OWN" "$NEW" "${EMPTY-unset}" "$PATH"'
 const shown = `it's|two\nlines $(x)||/bin:/usr/bin|`
 const kept = `session||unset|${(await sandbox.exec('printf %s "$PATH"')).stdout}|`
 
-/** Whatever a command does with them: each is one way for them to stay. */
+/** Ways in which a command might make them persist. */
 const ways: Readonly<Record<string, string>> = {
   nothing: ':',
   'exports them': 'export OWN=2 NEW=3 EMPTY PATH',

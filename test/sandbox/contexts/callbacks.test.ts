@@ -1,4 +1,4 @@
-/** Callbacks of running code that wait for what happens to that very code: none of them waits for ever. */
+/** Callbacks of running code that wait for an event of the same code: none of them waits for ever. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -9,7 +9,7 @@ import { describeContexts, valueOf } from './use-contexts.ts'
 const endless = 'print("ready", flush=True)\nimport time\nwhile True: time.sleep(0.1)'
 const short = 'x = 1\nprint("ready")\nx'
 
-/** Runs code whose callback waits for `act`, and answers what came of both. */
+/** Runs code whose callback waits for `act`, and returns the results of both. */
 async function runWith<T>(context: CodeContext, code: string, act: () => Promise<T>) {
   let waited: Promise<T> | undefined
   const onStdout = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Names that a context knows for what is being typed, found without running anything of the guest's. */
+/** Names that complete a typed text, found without running guest code. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

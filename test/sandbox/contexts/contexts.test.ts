@@ -1,4 +1,4 @@
-/** Code contexts of a sandbox: what all of them promise, whatever they speak. */
+/** Code contexts of a sandbox: their contract in every language. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ import { describeContexts, valueOf } from './use-contexts.ts'
 const MiB = 1024 * 1024
 const languages = ['python', 'javascript', 'typescript'] as const
 const fresh = /finds a fresh context/
-/** In each language: sets `x`, gives it, computes without end, prints without end. */
+/** In each language: code that sets `x`, returns it, computes for ever, prints for ever. */
 const set = { python: 'x = 1', javascript: 'let x = 1', typescript: 'let x: number = 1' }
 const loop = { python: 'while True: pass', javascript: 'for (;;);', typescript: 'for (;;);' }
 

@@ -1,4 +1,4 @@
-/** Code that hears of no interruption, because it computes outside of its language. By the real clock. */
+/** Code that does not react to interrupts, because it computes in native code. With the real clock. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** Displays of code contexts that change: updates, clearing, and what is told of both. */
+/** Displays of code contexts that change: updates, clearing, and the events for both. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

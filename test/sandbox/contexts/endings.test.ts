@@ -12,8 +12,8 @@ import { createLazaret } from '../../support/create-lazaret.ts'
 import { describeContexts, valueOf } from './use-contexts.ts'
 
 /**
- * Until what was just asked of a context waits for an interpreter. Only what needs no turn of the event loop happens meanwhile, so
- * no interpreter can have answered, however slow this process is.
+ * Resolves when the last request to a context waits for its interpreter. The event loop does not turn meanwhile, so no
+ * interpreter can have answered, however slow this process is.
  */
 async function untilWaiting(sandbox: Sandbox, id: string): Promise<void> {
   for (let steps = 0; steps < 100; steps++) await Promise.resolve()
@@ -29,7 +29,7 @@ await describeContexts((sandbox) => {
       return new WeakRef(onStdout)
     }
     const told = await run()
-    // The channel knows the code that was last.
+    // The channel still has the last code.
     await valueOf(context.runCode('1'))
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void
@@ -42,7 +42,7 @@ await describeContexts((sandbox) => {
   })
 
   const end = 'import os; os._exit(1)'
-  /** Would never end by itself. */
+  /** Never ends by itself. */
   const endless = ['while True: pass', { timeout: null }] as const
 
   test('code that waits for an interpreter is not begun when its context is deleted', async () => {
@@ -112,7 +112,7 @@ await describeContexts((sandbox) => {
     const large = 'y = bytearray(2 ** 28)\nfor at in range(0, len(y), 4096): y[at] = 1'
     const run = `import os, subprocess, sys\nsubprocess.run([sys.executable, "-c", ${JSON.stringify(large)}]).returncode`
     const { outcome, value } = await context.runCode(run)
-    // Where no kernel counts memory, all of a context ends with its program.
+    // If the kernel does not count memory, the whole context ends with its program.
     if (outcome.kind !== 'out-of-memory') {
       assert.notEqual(value, 0)
       assert.deepEqual((await context.runCode('os._exit(1)')).outcome, { kind: 'completed', exitCode: 1 })

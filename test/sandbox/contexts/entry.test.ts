@@ -1,4 +1,4 @@
-/** One piece of code, by what its interpreter says and when. The interpreter is the test, and so is the clock. */
+/** One piece of code, with the interpreter's messages and their timing simulated by the test, with a fake clock. */
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
@@ -43,7 +43,7 @@ function begin(used: () => unknown = () => ({ cpuMs: 0, memoryPeakBytes: 0 })) {
     entry,
     asked,
     listener: listener as unknown as EntryListener,
-    /** Those that are due after so many milliseconds, and no others. */
+    /** Fires the timers that are due after this many milliseconds, and no others. */
     pass(ms: number): void {
       for (const timer of [...timers]) if (timer.ms <= ms && timers.delete(timer)) timer.callback()
     },

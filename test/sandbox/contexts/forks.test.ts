@@ -1,4 +1,4 @@
-/** Forks of code contexts: the same state on both sides, independent from then on, and refused where that cannot be. */
+/** Forks of code contexts: both have the same state, are independent from then on, and are refused if that is impossible. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

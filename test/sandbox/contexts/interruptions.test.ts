@@ -1,4 +1,4 @@
-/** Ctrl-C while code does something else than compute in its language: the state stays, or the answer says that it is lost. */
+/** Ctrl-C while code does not run in its interpreter: the state stays, or the answer says that it is lost. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -6,7 +6,7 @@ import { describeContexts, interruptAtOutput, valueOf } from './use-contexts.ts'
 
 type Cases = Readonly<Record<string, string>>
 
-/** Each would go on for a minute. */
+/** Each would run for a minute. */
 const kept: Readonly<Record<'python' | 'javascript', Cases>> = {
   python: {
     'a loop': 'print("ready")\nwhile True: pass',
@@ -50,7 +50,7 @@ await describeContexts((sandbox) => {
         const { result, ms } = await interruptAtOutput(context, code)
         assert.deepEqual(result.outcome, { kind: 'cancelled' }, result.stderr)
         assert.match(result.note ?? '', /interrupted.*still there/)
-        // The clock of these tests tells it a second time after three seconds, where the first one was lost.
+        // The clock of these tests repeats the interrupt after three seconds if the first one was lost.
         assert.ok(ms < 2500, `${ms} ms`)
         assert.equal(await valueOf(context.runCode('x')), 1)
         await sandbox.deleteCodeContext(context.id)

@@ -1,4 +1,4 @@
-/** What libraries show in a context, each where an interpreter has it, and what speaks their protocols without one. */
+/** Displays of libraries in a context, if the interpreter has them, and of code that uses their protocols without them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -101,7 +101,7 @@ await describeContexts(async (sandbox) => {
       })
       await using own = await lazaret.sandbox()
       const context = await own.createCodeContext()
-      // The second time, the module is there already, and nothing is left of what was shown.
+      // The second time, the module is imported already, and no earlier display remains.
       for (let times = 0; times < 2; times++) {
         const result = await context.runCode(code)
         assert.deepEqual(result.outcome, { kind: 'completed', exitCode: 0 }, result.stderr)
@@ -110,7 +110,7 @@ await describeContexts(async (sandbox) => {
     })
   }
 
-  /** As those libraries do, without them. */
+  /** Displays like those of the libraries, without them. */
   const protocol = `class Chart:
     def _repr_mimebundle_(self, include=None, exclude=None):
         return {"application/vnd.vegalite.v5+json": {"mark": "bar"}, "text/plain": "a chart"}

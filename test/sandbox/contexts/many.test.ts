@@ -1,4 +1,4 @@
-/** Fifty contexts at one time: each has its own state, and nothing is left of any of them when their sandbox is gone. */
+/** Fifty contexts at one time: each has its own state, and nothing of them remains after their sandbox. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -8,12 +8,12 @@ import { valueOf } from './use-contexts.ts'
 
 const MiB = 1024 * 1024
 const count = 50
-/** As many as interpreters of Node may be at one time on a small machine. */
+/** As many interpreters of Node as a small machine can run at one time. */
 const javascriptEvery = 5
 
 const { lazaret, leaks, level } = await useLazaret({ queue: { memoryTotalBytes: 2 ** 40 } })
 
-/** Goes on when its program has ended, and so never ends by itself. */
+/** Stays alive after its program has ended, and so never ends by itself. */
 const endless = {
   python: 'import subprocess\nprint("ready")\nsubprocess.run(["sleep", "600"])\nwhile True: pass',
   javascript: 'console.log("ready"); require("node:child_process").spawnSync("sleep", ["600"]); for (;;);',
@@ -55,6 +55,6 @@ test('fifty contexts have their own state side by side, and go with their sandbo
     contexts.map(({ status }) => status),
     contexts.map(() => 'gone'),
   )
-  // Processes, folders, cgroups, mounts and descriptors, while the Lazaret goes on.
+  // Processes, folders, cgroups, mounts and descriptors, while the Lazaret still exists.
   await leaks.check()
 })

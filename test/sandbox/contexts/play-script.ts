@@ -1,4 +1,4 @@
-/** A script of many entries, played in a fresh context: each is held against what is expected of it. */
+/** Plays a script of many entries in a new context, and compares each result with the expected one. */
 import assert from 'node:assert/strict'
 
 import type { CodeResult, RunCodeOptions, Sandbox } from '../../../src/index.ts'
@@ -7,21 +7,21 @@ export interface Expected {
   readonly value?: unknown
   readonly stdout?: string
   readonly stderr?: RegExp
-  /** Of `Outcome`. Default `completed`. */
+  /** The kind of `Outcome`. Default `completed`. */
   readonly outcome?: CodeResult['outcome']['kind']
   readonly error?: RegExp
-  /** The types of what was shown. */
+  /** The MIME types of its displays. */
   readonly shown?: readonly (readonly string[])[]
   readonly note?: RegExp
   readonly options?: Omit<RunCodeOptions, 'context' | 'language'>
-  /** Once it has printed something. */
+  /** Interrupts it once it has printed something. */
   readonly isInterrupted?: boolean
 }
 
-/** An entry and what it comes to; nothing means that it succeeds and gives no value. `restart` starts the context anew. */
+/** An entry and its expected result. Without one it has to succeed without a value. `restart` restarts the context. */
 export type Script = readonly (readonly [code: string, expected?: Expected] | 'restart')[]
 
-/** Interrupted once it is under way, which it says. */
+/** Interrupted once it has reported that it is under way. */
 export const interrupted: Expected = {
   outcome: 'cancelled',
   note: /interrupted.*still there/,
@@ -29,7 +29,7 @@ export const interrupted: Expected = {
   isInterrupted: true,
 }
 
-/** What must be the same each time that a script is played: all but times, memory and pictures. */
+/** The parts that must be the same each time a script is played: all but times, memory and pictures. */
 export type Played = Partial<
   Pick<CodeResult, 'outcome' | 'valueTagged' | 'valueText' | 'stdout' | 'stderr' | 'note'>
 >
@@ -51,7 +51,7 @@ export async function playScript(
     const result = await context.runCode(code, { ...expected.options, ...(onStdout && { onStdout }) })
     hold(code, result, expected)
     const { outcome, valueTagged, valueText, stdout, note } = result
-    // Where exactly an interruption came is chance.
+    // The exact point of an interruption is random.
     const stderr = expected.isInterrupted === true ? '' : result.stderr
     played.push({
       outcome,

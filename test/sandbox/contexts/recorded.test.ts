@@ -1,4 +1,4 @@
-/** Code contexts and their code are work like any other: admitted, told of, recorded and signed. */
+/** Code contexts and their code are work like any other: admitted, reported, recorded and signed. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Long scripts in each language: every entry is held against what is expected, and the same comes of it three times. */
+/** Long scripts in each language: every entry has its expected result, and three repetitions have the same results. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** Entries in TypeScript: types that leave nothing, what is compiled to code, redeclarations, errors, interruption, restart. */
+/** Entries in TypeScript: types that are erased, syntax that becomes code, redeclarations, errors, interruption, restart. */
 import { interrupted } from './play-script.ts'
 import type { Script } from './play-script.ts'
 

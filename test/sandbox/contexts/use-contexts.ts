@@ -1,4 +1,4 @@
-/** A sandbox for tests of code contexts. Without namespaces there are none, and the tests say that instead. */
+/** A sandbox for tests of code contexts. Without namespaces there are none, and the tests check the refusal instead. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,7 +9,7 @@ import type { CodeContext, CodeResult, LazaretOptions, Sandbox, SandboxOptions }
 import { createLazaret } from '../../support/create-lazaret.ts'
 import { LeakCheck } from '../../support/machine/leaks.ts'
 
-/** How long interrupted code may take to end is the machine's affair here: fractions of a second are many seconds. */
+/** Slows the clock, so that interrupted code has enough time to end on a busy machine. */
 const patientClock: Clock = {
   ...systemClock,
   after: (ms, callback) => systemClock.after(ms >= 300 && ms < 1000 ? ms * 8 : ms, callback),
@@ -20,7 +20,7 @@ export interface ContextsUse {
   readonly lazaret?: LazaretOptions
 }
 
-/** Call once, at the top of a test file; `define` is for where there are contexts. */
+/** Call once, at the top of a test file. `define` is called if there are contexts. */
 export async function describeContexts(
   define: (sandbox: Sandbox) => void | Promise<void>,
   options: ContextsUse = {},

@@ -1,4 +1,4 @@
-/** A sandbox for tests of forks of contexts. Where the kernel cannot keep forks apart, the tests say that instead. */
+/** A sandbox for tests of forks of contexts. If the kernel cannot isolate forks, the tests check the refusal instead. */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { release } from 'node:os'
@@ -10,7 +10,7 @@ import type { ContextsUse } from './use-contexts.ts'
 
 const securityModules = '/sys/kernel/security/lsm'
 
-/** As far as the kernel says itself. */
+/** According to the kernel itself. */
 function mayScope(): boolean {
   const [major = 0, minor = 0] = release().split('.').map(Number)
   const hasLandlock =
@@ -18,7 +18,7 @@ function mayScope(): boolean {
   return hasLandlock && (major > 6 || (major === 6 && minor >= 12))
 }
 
-/** Call once, at the top of a test file; `define` is for where contexts of Python can be forked. */
+/** Call once, at the top of a test file. `define` is called if contexts of Python can be forked. */
 export function describeForks(
   define: (sandbox: Sandbox) => void | Promise<void>,
   options: ContextsUse = {},
@@ -36,7 +36,7 @@ export function describeForks(
   }, options)
 }
 
-/** A context with this code run in it, and a fork of it; both go with the test. */
+/** A context in which this code has run, and a fork of it; both end with the test. */
 export async function forked(sandbox: Sandbox, code: string) {
   const origin = await sandbox.createCodeContext()
   await valueOf(origin.runCode(code))

@@ -1,4 +1,4 @@
-/** A file operation is a process beside its guests, with their ids. They look for it, trace it, stop it and kill it. */
+/** A file operation is a process beside the guests, with their ids. Guests find it, trace it, stop it and kill it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -9,7 +9,7 @@ import { useFiles } from './use-files.ts'
 const { files } = useFiles()
 const noPython = findPythonWith(['os'])?.path === undefined ? 'there is no Python' : false
 
-/** Whatever process is named like a file task: what of it can be opened, until there is a file `enough`. */
+/** Tries to open files of every process named like a file task, until a file `enough` exists. */
 const look = `
 import ctypes, os
 libc = ctypes.CDLL(None)
@@ -67,7 +67,7 @@ test('guests that kill whatever they see end an operation at most, and the next 
 
 test('operations on a sandbox that is gone are refused as on any', async () => {
   const source = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => undefined) })
-  // It is refused while the others are waited for.
+  // It is refused while the others are still running.
   files.uploadTar(source).catch(() => undefined)
   await files.writeFile('before', '')
   await files.destroy()

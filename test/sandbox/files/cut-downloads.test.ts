@@ -1,4 +1,4 @@
-/** What ends in the middle of a download leaves no file that looks whole, and none that was there before is lost. */
+/** An interrupted download leaves no file that looks complete, and loses no file that existed before. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

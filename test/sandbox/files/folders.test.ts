@@ -1,4 +1,4 @@
-/** Folders of the host into a sandbox and back: what guests have put there is never followed, and nothing gets out. */
+/** Folders of the host into a sandbox and back: links that guests have placed are never followed, and nothing escapes. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import {

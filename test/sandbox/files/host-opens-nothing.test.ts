@@ -1,4 +1,4 @@
-/** The kernel's word on what the host process opens while files of a sandbox are read and written: none of them. */
+/** While files of a sandbox are read and written, the host process opens none of them, as strace shows. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -51,14 +51,14 @@ test(
     assert.ok(between !== undefined && host.length > 1)
     assert.doesNotMatch(ofHost, /guest(link|folder|pipe|file|made|name|moved|copy)|"\/workspace/)
     assert.doesNotMatch(between, /"\/proc\/\d+\/(root|cwd|fd)/)
-    // So that a trace without any of them is not taken for a proof. Only root's strace can look into a cell.
+    // Proves that a trace would show such an open. Only root can trace a cell.
     if (process.getuid?.() !== 0) return
     const others = [...traces].filter(([thread]) => !host.includes(thread)).map(([, trace]) => trace)
     assert.match(others.join(''), /guestfolder\/guestfile/)
   },
 )
 
-/** The threads of the first process: its own, and those that they make; never a process that it starts. */
+/** The threads of the first process, but not of processes that it starts. */
 function hostThreads(traces: ReadonlyMap<string, string>): readonly string[] {
   const first = [...traces].find(([, trace]) => /^execve\(.*program\.mjs/.test(trace))?.[0]
   assert.ok(first !== undefined)

@@ -1,4 +1,4 @@
-/** Guests that choose names to be misread, and put things where files are expected. */
+/** Guests that choose misleading names, and put other things where files are expected. */
 import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
 

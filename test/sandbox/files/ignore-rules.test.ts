@@ -1,4 +1,4 @@
-/** Rules of what is left out, against names that a guest has made for them. */
+/** Ignore rules against names that a guest has chosen to defeat them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

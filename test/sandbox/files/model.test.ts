@@ -1,4 +1,4 @@
-/** Any sequence of operations does to a real cell what it does to a file system made of a few maps. */
+/** Any sequence of operations has the same effect on a real cell as on a model of a file system in a few maps. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -24,7 +24,7 @@ class Refusal extends Error {
 
 const folder = (): Node & { readonly kind: 'folder' } => ({ kind: 'folder', entries: new Map() })
 
-/** No links, no permissions: what is left is names, and the order in which the kernel looks at them. */
+/** Without links and permissions: only names, and the order in which the kernel checks them. */
 class Model {
   readonly root = folder()
 

@@ -1,4 +1,4 @@
-/** What each operation does, and the error that each mistake is. */
+/** The effect of each operation, and the error for each mistake. */
 import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
 
@@ -56,7 +56,7 @@ describe('writing and reading', () => {
     await files.writeFile('file', 'x'.repeat(100))
     assert.equal((await files.readFile('file', { bytesMax: 100 })).length, 100)
     await refuses(files.readFile('file', { bytesMax: 99 }), 'FILE_TOO_LARGE')
-    // Of the kernel's files nobody knows the length before.
+    // The kernel's files have no known length before they are read.
     await refuses(files.readFile('/proc/self/status', { bytesMax: 10 }), 'FILE_TOO_LARGE')
   })
 

@@ -1,4 +1,4 @@
-/** An operation on files is a process of the space too: it must not take the limits of the space's guests away. */
+/** A file operation is also a process of the space: it must not lift the limits of the space's guests. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

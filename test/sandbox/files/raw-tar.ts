@@ -1,9 +1,9 @@
-/** Tars as an attacker writes them: each field of a header is whatever a test says. */
+/** Tars as an attacker writes them: a test chooses each field of a header. */
 export interface RawEntry {
   readonly name: string | Buffer
   readonly type?: string
   readonly content?: string | Buffer
-  /** What the header says in place of the content's length. */
+  /** The size in the header, instead of the content's length. */
   readonly size?: number | string
   readonly link?: string
   readonly mode?: number

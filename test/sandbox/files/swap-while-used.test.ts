@@ -1,6 +1,6 @@
 /**
- * Guests that exchange folders, links, files and pipes in one step (RENAME_EXCHANGE), over and over, while operations
- * run on them. Each operation ends, with an answer or an error of its own; nothing outside the cell is reached.
+ * Guests that atomically exchange folders, links, files and pipes (RENAME_EXCHANGE), over and over, while operations
+ * run on them. Each operation ends with a result or an error; nothing outside the cell is reached.
  */
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

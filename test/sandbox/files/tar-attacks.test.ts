@@ -1,4 +1,4 @@
-/** Archives made to write where they should not, to be misread, or never to end. */
+/** Hostile archives: they try to write outside, to be misread, or never to end. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'

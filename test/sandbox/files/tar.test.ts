@@ -1,4 +1,4 @@
-/** Whole folders there and back. */
+/** Whole folders as tars, in both directions. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import {
@@ -27,7 +27,7 @@ async function download(options: DownloadTarOptions = {}): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** What GNU tar makes of a folder of ours, and a folder of what it is given. */
+/** GNU tar, to pack a folder and to unpack an archive. */
 function hostTar(...args: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync('tar', args, { encoding: 'utf8' })
   assert.equal(status, 0, stderr)

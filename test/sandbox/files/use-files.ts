@@ -1,4 +1,4 @@
-/** The files of a real sandbox, with guests in it that do what they like meanwhile. */
+/** The files of a real sandbox, in which guests run meanwhile. */
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
 
@@ -10,7 +10,7 @@ export const diskBytes = 32 * MiB
 
 export interface TestFiles {
   readonly files: Sandbox
-  /** Runs a shell program in the same sandbox; what it printed. */
+  /** Runs a shell program in the same sandbox and returns its output. */
   shell(code: string): Promise<string>
 }
 
@@ -26,7 +26,7 @@ export function useFiles(): TestFiles {
     sandbox = await lazaret.sandbox({ limits: { diskBytes } })
   })
   after(() => lazaret[Symbol.asyncDispose]())
-  // What is called in a test finds the sandbox that was made by then.
+  // Looked up at each call, because the sandbox is created after this.
   const files = new Proxy({} as Sandbox, {
     get(_, name) {
       const value: unknown = Reflect.get(there(), name)
@@ -36,7 +36,7 @@ export function useFiles(): TestFiles {
   return {
     files,
     async shell(code) {
-      // In a shell of its own, so that no folder of it is the next one's.
+      // In a separate shell, so that its current folder does not affect the next one.
       const { stdout, stderr } = await there().exec(`(${code}\n)`)
       return stdout + stderr
     },

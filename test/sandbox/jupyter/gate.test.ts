@@ -1,4 +1,4 @@
-/** Who may use the port of a sandbox's Jupyter server: who has its token, names it, and is no page of another site. */
+/** Access to the port of a sandbox's Jupyter server needs its token and its host name, and is refused to pages of other sites. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:http'
@@ -11,7 +11,7 @@ import { runCell, startKernel, useJupyter, visit } from './use-jupyter.ts'
 
 const { skip, withJupyter } = await useJupyter()
 
-/** With a Host header of one's own. */
+/** Sends a chosen Host header. */
 async function get(url: string, headers: OutgoingHttpHeaders): Promise<IncomingMessage> {
   const asked = request(url, { headers, agent: false }).end()
   const [answer] = (await once(asked, 'response')) as [IncomingMessage]
@@ -64,7 +64,7 @@ test('the token in a link becomes a cookie of that port, with which pages go on'
     const cookie = (cookies[0] ?? '').split(';')[0] ?? ''
     const later = await visit(`${jupyter.url}api/status`, { cookie: `other=1; ${cookie}` })
     assert.equal(later.status, 200)
-    // The server's own cookies would be those of every port of this machine.
+    // Browsers would send the server's own cookies to every port of this machine.
     const page = await visit(`${jupyter.url}login`, { cookie })
     assert.deepEqual(page.headers.getSetCookie(), [])
   })

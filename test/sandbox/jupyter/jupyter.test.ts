@@ -1,4 +1,4 @@
-/** A Jupyter server in a sandbox, driven as JupyterLab drives one. */
+/** A Jupyter server in a sandbox, used as JupyterLab uses it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -38,7 +38,7 @@ test(
 test('what is large comes and goes whole', { skip }, async () => {
   await withJupyter(async ({ jupyter }) => {
     await using one = await startKernel(jupyter)
-    // Jupyter itself drops more than a megabyte a second of it.
+    // Jupyter itself drops output above a megabyte per second.
     const { stdout } = await runCell(one.kernel, 'print("x" * 800_000)')
     assert.equal(stdout.length, 800_001)
     const contents = new ContentsManager({ serverSettings: settingsOf(jupyter) })
@@ -140,7 +140,7 @@ test('where Python lacks it, that is said', async () => {
     await assert.rejects(sandbox.startJupyter(), { code: 'JAIL_UNAVAILABLE' })
     return
   }
-  // Found before the real one, if that is there.
+  // It is found before the real module, if there is one.
   await sandbox.setEnvVars({ PYTHONPATH: '/workspace/lacks' })
   const lacks = 'raise SystemExit("No module named jupyter_server")'
   await sandbox.writeFile('/workspace/lacks/jupyter_server.py', lacks, { createParents: true })

@@ -19,7 +19,7 @@ export async function useJupyter() {
   const skip =
     (python === null && 'no Python here has jupyter_server and ipykernel') ||
     (isRestricted && 'without namespaces there is no place for it')
-  /** All of it is gone when `act` is over. */
+  /** Everything is removed after `act`. */
   const withJupyter = async (act: (use: JupyterUse) => Promise<void>): Promise<void> => {
     await using sandbox = await guests.lazaret.sandbox()
     const jupyter = await sandbox.startJupyter()
@@ -37,12 +37,12 @@ export function settingsOf({ url, token }: Pick<JupyterServer, 'url' | 'token'>)
   })
 }
 
-/** What clients of Jupyter's own do, JupyterLab among them. */
+/** What Jupyter's own clients do, such as JupyterLab. */
 export async function startKernel(jupyter: JupyterServer) {
   const manager = new KernelManager({ serverSettings: settingsOf(jupyter) })
   await manager.ready
   const kernel = await manager.startNew({ name: 'python3' })
-  /** Where there may be no server any more. */
+  /** For a server that may be gone. */
   const forget = () => {
     kernel.dispose()
     manager.dispose()
@@ -52,7 +52,7 @@ export async function startKernel(jupyter: JupyterServer) {
 
 export type Kernel = Awaited<ReturnType<typeof startKernel>>['kernel']
 
-/** What it printed, gave and showed, and how it ended. */
+/** Its output, value, displays and end. */
 export async function runCell(kernel: Kernel, code: string, onPrinted?: () => void) {
   const heard = { stdout: '', values: [] as unknown[], error: '' }
   const future = kernel.requestExecute({ code })
@@ -69,7 +69,7 @@ export async function runCell(kernel: Kernel, code: string, onPrinted?: () => vo
   return heard
 }
 
-/** As any program of this machine can. */
+/** Sends a request, as any program of this machine can. */
 export function visit(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
   return fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(20_000) })
 }

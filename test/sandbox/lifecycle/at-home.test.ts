@@ -1,4 +1,4 @@
-/** What people do on a machine of their own works in a sandbox: HOME, installs for one user, /run, /var, /etc, databases. */
+/** Everyday work on one's own machine also works in a sandbox: HOME, user installs, /run, /var, /etc, databases. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
@@ -14,11 +14,11 @@ interface Work {
   /** Beside the repository, which is the folder `cloned`. */
   readonly files?: Readonly<Record<string, string>>
   readonly commands: readonly string[]
-  /** What it then has at home. */
+  /** The files that it then has in HOME. */
   readonly leaves: string
 }
 
-/** Skips where the machine has no such program. */
+/** Skips the test if the machine has no such program. */
 async function lacks(context: TestContext, program: string): Promise<boolean> {
   if ((await sandbox.exec(`command -v ${program}`)).success) return false
   context.skip(`${program} is not installed`)
@@ -46,7 +46,7 @@ test('what a command with credentials finds as HOME is its own, and empty', asyn
   assert.equal((await sandbox.exec('cat ~/.npmrc')).stdout, 'planted\n')
 })
 
-/** What each does in a repository, after which nothing is new in it but what it was told to make. */
+/** What each does in a repository, which afterwards has no other new files than the intended ones. */
 const atWork: Readonly<Record<string, Work>> = {
   npm: {
     files: { 'dependency/package.json': '{"name":"dependency","version":"1.0.0"}' },
@@ -68,7 +68,7 @@ with zipfile.ZipFile('distribution-1.0-py3-none-any.whl', 'w') as wheel:
     },
     commands: [
       '(cd .. && python3 make.py)',
-      // Of Debian's own pip that is the price of `--user`.
+      // Debian's own pip needs this for `--user`.
       'PIP_BREAK_SYSTEM_PACKAGES=1 pip install --user --no-index --quiet --disable-pip-version-check ../distribution-1.0-py3-none-any.whl',
     ],
     leaves: '~/.local/lib/python3*/site-packages/distribution-*',
@@ -108,7 +108,7 @@ for (const [program, { files = {}, commands, leaves }] of Object.entries(atWork)
       'git status --porcelain | { ! grep -v "^A "; }',
       `ls -d ${leaves} >/dev/null`,
     ]
-    // A shell of its own, because a session's next command begins where this one ends.
+    // In a separate shell, because a session's next command begins in the folder where this one ends.
     const worked = await sandbox.exec(`(set -e\n${repository.join('\n')}\n)`)
     assert.deepEqual([worked.exitCode, worked.stdout], [0, ''], worked.stderr)
   })
@@ -173,7 +173,7 @@ test('the database of packages answers as on the machine', async (context) => {
 })
 
 test('installed programs find their settings in /etc', async (context) => {
-  // Nothing of these lacks on the host and here at once: a link that leads nowhere there leads nowhere here.
+  // Files that exist on the host have to exist here. existsSync() skips dangling links, which dangle here, too.
   const { stdout } = await sandbox.exec('cat /etc/os-release; readlink -e /etc/localtime; cat /etc/timezone')
   assert.match(stdout, /^ID=/m)
   assert.match(stdout, /zoneinfo\/(Etc\/)?UTC\nEtc\/UTC\n$/)
@@ -187,7 +187,7 @@ test('installed programs find their settings in /etc', async (context) => {
 const languages: Readonly<Record<string, readonly [string, RegExp]>> = {
   java: [
     'java -XX:+PrintFlagsFinal -version 2>/dev/null | grep " MaxHeapSize"',
-    // Of its own accord it takes a quarter, here of what the sandbox may have and not the machine.
+    // By default it takes a quarter of the memory: here of the sandbox's, not of the machine's.
     new RegExp(`= ${sandbox.limits.memoryBytes / 4} `),
   ],
   mvn: ['mvn -v', /Apache Maven/],
@@ -202,7 +202,7 @@ const languages: Readonly<Record<string, readonly [string, RegExp]>> = {
 for (const [program, [command, expected]] of Object.entries(languages))
   test(`${program} works`, async (context) => {
     if (await lacks(context, program)) return
-    // Without a cgroup each process has a limit on its data, and a sanitizer reserves more than any machine has.
+    // Without a cgroup each process has a limit on its data (RLIMIT_DATA), and a sanitizer reserves terabytes.
     if (program === 'gcc' && isolation.level !== 'strong')
       return context.skip('a sanitizer reserves more than a process may have as data here')
     const result = await sandbox.exec(command)

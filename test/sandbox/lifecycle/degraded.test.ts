@@ -1,4 +1,4 @@
-/** Sandboxes on a machine that refuses namespaces, for real (support/without): weaker, said so, and never silently. */
+/** Sandboxes on a machine that really refuses namespaces (support/without): weaker, and never without saying so. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -11,7 +11,7 @@ after(() => without[Symbol.dispose]())
 const index = join(checkoutRoot, 'src/index.ts')
 const isRoot = process.getuid?.() === 0
 
-/** What a program prints that has a sandbox there, as JSON. Its syntax is what the oldest Node understands. */
+/** The JSON output of a program with a sandbox there. Its syntax must be valid for the oldest Node. */
 async function inSandbox(body: string, options = '{}'): Promise<unknown> {
   const program = `
     import { createLazaret } from ${JSON.stringify(index)}

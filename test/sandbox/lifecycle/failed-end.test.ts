@@ -1,4 +1,4 @@
-/** A sandbox whose end fails, because something of it cannot be removed: told, not forgotten, and tried again. */
+/** A sandbox that cannot end, because a part of it cannot be removed: reported, not forgotten, and tried again. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +20,7 @@ const { lazaret, leaks, heldByCgroup } = await useLazaret({ onEvent: () => undef
 const skip = !heldByCgroup && 'there are no cgroups to be stuck'
 const deadMs = 10_000
 
-/** A process of nobody's sandbox, which the kernel will not remove a cgroup under. */
+/** An unrelated process, because the kernel does not remove a cgroup with a process in it. */
 async function squat(cgroups: readonly string[]) {
   const squatter = spawn('sleep', ['600'], { stdio: 'ignore' })
   await once(squatter, 'spawn')
@@ -55,7 +55,7 @@ test('an end that fails leaves a sandbox that is not gone, and is tried again', 
   assert.deepEqual(lazaret.listSandboxes(), [sandbox])
   await assert.rejects(sandbox.exec('true'), { code: 'SANDBOX_GONE' })
   await assert.rejects(lazaret.sandbox({ id: 'stuck' }), { code: 'INVALID_REQUEST' })
-  // All the rest of it is gone, whatever comes after the step that failed.
+  // Everything else is removed, including what follows the failed step.
   assert.deepEqual(
     listCgroups().filter((path) => !before.has(path)),
     [own],
@@ -86,7 +86,7 @@ test(
     const before = new Set(listCgroups())
     await other.sandbox()
     const free = await other.sandbox()
-    // The second run of its kind is the first for which a worker is parked; Python's is a fork.
+    // From the second run of a kind on, workers are parked; Python's are forks.
     const code = 'import time; time.sleep(0.3)'
     for (let run = 0; run < 3; run++) await other.run({ language: 'python', code })
     await other.warmUp({ language: 'python' })
@@ -119,7 +119,7 @@ test('the command says that its sandbox could not be ended, and ends itself', { 
   const leave = await squat(cgroups().filter((path) => /\/cell-\d+$/.test(path)))
   const [exitCode] = await once(command, 'exit')
   await leave()
-  // Whatever host starts meanwhile on this machine removes them as well: their own host is dead.
+  // Any host that starts meanwhile on this machine may remove them, too, because their own host is dead.
   for (const path of cgroups().toReversed()) removeGroup(path)
   assert.equal(exitCode, 70)
   assert.match(await errors, /^lazaret: Something could not be stopped, .*EBUSY[^\n]*\n {2}Remove the cause/)
@@ -141,7 +141,7 @@ for (const signal of ['SIGSTOP', 'SIGKILL'] as const)
         const cell = listCells().find(({ pid1 }) => !older.has(pid1.pid))
         return { nursery, stub: cell?.stub, 'pid 1': cell?.pid1, space: cell?.guests[0] }
       }
-      // A look at all processes may miss one that was born meanwhile.
+      // A scan of all processes may miss one that was forked meanwhile.
       await eventually(() => (find()[name] === undefined ? `there is no ${name}` : undefined), deadMs)
       const victims = find()
       leaks.noteProcesses(Object.values(victims).filter((one) => one !== undefined))
@@ -151,7 +151,7 @@ for (const signal of ['SIGSTOP', 'SIGKILL'] as const)
       await sandbox.destroy()
       assert.equal(sandbox.isGone, true, name)
       await other[Symbol.asyncDispose]()
-      // Whose parent was stopped is reaped by another.
+      // A process with a stopped parent is reaped by another one.
       const left = () => Object.values(victims).filter((one) => one !== undefined && isAlive(one))
       await eventually(() => left()[0] && `${name}: ${JSON.stringify(left())}`, deadMs)
     }

@@ -1,4 +1,4 @@
-/** A sandbox that nobody waits for keeps no program from ending. */
+/** An idle sandbox does not keep its program alive. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const program = `
   console.log('done')`
 
 test('a shell and a space that wait, a process and an idle time do not keep a program from ending', () => {
-  // Less than the half minute for which shells and spaces wait.
+  // Less than the half minute for which prepared shells and spaces wait.
   const options = { encoding: 'utf8', timeout: 20_000 } as const
   const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], options)
   assert.deepEqual([status, stdout], [0, 'done\n'])

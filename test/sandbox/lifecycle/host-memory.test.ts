@@ -1,4 +1,4 @@
-/** What an idle sandbox keeps in the memory of its host process. */
+/** The memory of the host process that an idle sandbox uses. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -20,7 +20,7 @@ function bufferBytes(): number {
 }
 
 test('an idle sandbox holds less than 12 KiB of buffers', async () => {
-  // What is made once, and what is remembered of plans.
+  // Create what exists only once, such as cached plans.
   const first = await open(3)
   const before = bufferBytes()
   const count = 16

@@ -1,4 +1,4 @@
-/** How a sandbox begins and ends, and what is left of it then: nothing. */
+/** How a sandbox begins and ends, and that nothing of it remains. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
@@ -85,7 +85,7 @@ test('every call after the end is SANDBOX_GONE', async () => {
   const last = events.at(-1)
   assert.ok(last?.type === 'error')
   assert.match(String(last.error), /The sandbox is gone/)
-  // What is known of processes stays known.
+  // Results of processes are still available.
   assert.equal(process.status, 'killed')
   assert.equal(process.getLogs().stdout, '1\n')
   process.kill()
@@ -126,7 +126,7 @@ test('an idle sandbox ends after its time, but not while a call is pending', asy
   const process = await sandbox.startProcess('sleep 0.3; echo also; exec sleep 60')
   assert.equal((await process.waitForLog('also')).line, 'also')
   assert.equal(sandbox.isAlive, true)
-  // Nobody waits any more: its own process does not keep it.
+  // Nothing waits any more, and its own process does not keep it alive.
   for await (const _ of process.streamLogs({ signal: AbortSignal.abort() }));
   const { promise, resolve } = Promise.withResolvers<void>()
   const look = () => (sandbox.isAlive ? void setTimeout(look, 10) : resolve())

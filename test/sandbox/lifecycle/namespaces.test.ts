@@ -1,4 +1,4 @@
-/** Which namespaces a sandbox is made of: each one costs time and memory, and each pair of guests that must not meet needs two. */
+/** The namespaces of a sandbox. Each costs time and memory, and guests that must be isolated from each other need separate ones. */
 import assert from 'node:assert/strict'
 import { readlinkSync } from 'node:fs'
 import { test } from 'node:test'
@@ -40,7 +40,7 @@ test(
       assert.equal(readlinkSync(`/proc/${cell.pid1.pid}/ns/${name}`), own[names.indexOf(name)], name)
     for (const name of ['mnt', 'pid'] as const)
       assert.notEqual(readlinkSync(`/proc/${cell.pid1.pid}/ns/${name}`), own[names.indexOf(name)], name)
-    // Nothing of the control space can be reached through them.
+    // They give no access to the control space.
     const { stdout } = await sandbox.exec(
       'tail -qn +2 /proc/net/tcp /proc/net/tcp6 /proc/net/udp /proc/net/raw; grep @ /proc/net/unix; ipcs -a | grep -c 0x',
     )

@@ -1,4 +1,4 @@
-/** The limits of a sandbox are those of a small machine, belong together, and are named when something came up against them. */
+/** The limits of a sandbox are those of a small machine, are consistent, and are named when a command reaches them. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 

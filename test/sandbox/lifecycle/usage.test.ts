@@ -1,4 +1,4 @@
-/** What a command used: its own, and that of the processes that it waited for. */
+/** The usage of a command: its own, and that of the processes that it waited for. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

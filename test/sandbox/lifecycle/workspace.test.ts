@@ -1,4 +1,4 @@
-/** A folder of the host as the workspace: the only place of the host that commands write to, and it stays. */
+/** A folder of the host as the workspace: the only place on the host that commands write to, and it persists. */
 import assert from 'node:assert/strict'
 import {
   chownSync,
@@ -24,7 +24,7 @@ const folder = join(outer, 'kept')
 mkdirSync(folder)
 const { lazaret } = await useLazaret({ access: { workspaces: ['/'] } })
 const isRoot = process.getuid?.() === 0
-/** Somebody who is neither root nor the cell. */
+/** A user who is neither root nor the cell's. */
 const owner = isRoot
   ? { uid: 4242, gid: 4243 }
   : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }

@@ -1,4 +1,4 @@
-/** What callers give by mistake: each is told what, and nothing is started for it. */
+/** Callers' mistakes: each error names the mistake, and nothing is started. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
@@ -7,7 +7,7 @@ import { useSandbox } from '../use-sandbox.ts'
 
 const { lazaret, sandbox } = await useSandbox()
 
-/** As a caller without types calls them. */
+/** Untyped, like the calls of a JavaScript program. */
 type Untyped = (...args: unknown[]) => unknown
 const untyped = (target: object, name: string): Untyped => {
   const method = Reflect.get(target, name) as Untyped
@@ -47,7 +47,7 @@ const ofCommands: Readonly<Record<string, readonly unknown[]>> = {
   env: noVariables,
   variables: [...noVariables, { UID: '0' }, { PWD: '/' }],
   cwd: noFolder,
-  // null is the lack of a limit.
+  // null means no limit.
   timeout: noTime.filter((time) => time !== null),
   sessionId: noName,
   stdin: [null, 5, {}, ['a'], [1, 2]],
@@ -169,7 +169,7 @@ function commands(): unknown[][] {
   return [undefined, ...noText, 'nul\0', '', ' \n'].map((command) => [command])
 }
 
-/** Each wrong value of each option alone, behind the other arguments. */
+/** Each wrong value of each option alone, after the other arguments. */
 function options(
   before: readonly unknown[],
   wrong: Readonly<Record<string, readonly unknown[]>>,

@@ -1,4 +1,4 @@
-/** Sandboxes in the host's network: ports that are protected stay their owner's, and secrets stay apart. */
+/** Sandboxes in the host's network: guests cannot take protected ports, and secrets stay isolated. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -16,7 +16,7 @@ const network = 'host'
 const bind = (port: number, address = '0.0.0.0') =>
   `python3 -c "import socket; s = socket.socket(); s.bind(('${address}', ${port})); s.listen(); print('bound')"`
 
-/** A port that nobody has, so that only the rule can refuse it; not one that the kernel gives out. */
+/** A free port, so that only the rule can refuse it, outside the kernel's ephemeral range. */
 async function findFreePort(): Promise<number> {
   for (let port = 20_000 + (process.pid % 10_000); ; port++) {
     if (taken.has(port) || probeAssignedPorts([port]).length > 0) continue
@@ -39,7 +39,7 @@ test(
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     server.close()
-    // Otherwise: IP_LOCAL_PORT_RANGE (51) and port 0, or no bind at all, and the guest has it.
+    // Without the rule: IP_LOCAL_PORT_RANGE (51) and port 0, or no bind at all, and the guest has it.
     await assert.rejects(lazaret.sandbox({ network, protectedPorts: [port] }), {
       code: 'JAIL_UNAVAILABLE',
       message: new RegExp(`${port}`),

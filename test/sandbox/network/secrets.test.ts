@@ -1,4 +1,4 @@
-/** Secrets at the edge of a sandbox's network: programs use a key that they do not have, and it does not come back. */
+/** Secrets at the edge of a sandbox's network: programs use a key without having it, and answers do not reveal it. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

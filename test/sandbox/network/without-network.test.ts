@@ -1,4 +1,4 @@
-/** What needs a network and has none: it says so at once, and its result says why. */
+/** Programs that need a network and have none fail at once, and the result says why. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -8,14 +8,14 @@ const { sandbox } = await useSandbox({ files: { 'package.json': '{}' } })
 
 const installs: Readonly<Record<string, string>> = {
   npm: 'npm install left-pad',
-  // Into a folder of its own, because Debian's pip refuses to install into Debian's Python.
+  // Into a separate folder, because Debian's pip refuses to install into Debian's Python.
   pip: 'python3 -m pip install --target /tmp/installed left-pad',
 }
 for (const [program, command] of Object.entries(installs))
   test(`an install by ${program} fails at once, with the reason`, async (context) => {
     const look = program === 'pip' ? 'python3 -m pip --version' : 'npm --version'
     if (!(await sandbox.exec(look)).success) return context.skip(`there is no ${program} here`)
-    // Tries that are repeated take npm 70 s and pip 15.
+    // Retries would take npm 70 s and pip 15 s.
     const { outcome, isolation, stderr } = await sandbox.exec(command)
     assert.equal(outcome.kind, 'completed')
     assert.match(isolation.note ?? '', /no network \(`network: 'none'`\)/, stderr)

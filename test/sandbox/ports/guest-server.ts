@@ -1,4 +1,4 @@
-/** A server to run in a sandbox, without packages: HTTP, and a WebSocket that echoes what it gets. */
+/** A server to run in a sandbox, without packages: HTTP, and a WebSocket that echoes its input. */
 export const guestServer = `
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'

@@ -1,4 +1,4 @@
-/** Exposed ports and pages of the web whose own name leads to this machine (DNS rebinding); and sockets for one user alone. */
+/** Exposed ports against web pages whose name resolves to this machine (DNS rebinding); and sockets for a single user. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
@@ -20,7 +20,7 @@ async function serve() {
   return sandbox
 }
 
-/** Speaks first, and repeats in capitals. */
+/** Sends a greeting, then echoes in capital letters. */
 const speaker = `
 import socket
 server = socket.create_server(('127.0.0.1', 4000))
@@ -30,7 +30,7 @@ while True:
     while said := one.recv(65536): one.sendall(said.upper())
     one.close()`
 
-/** What comes back for these pieces, each sent in a turn of its own. */
+/** The answer to these pieces, each sent in a separate turn of the event loop. */
 async function say(url: string, ...pieces: readonly (string | Uint8Array)[]): Promise<string> {
   const socket = connect(Number(new URL(url).port), new URL(url).hostname).setNoDelay(true)
   for (const piece of pieces) {

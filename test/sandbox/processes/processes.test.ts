@@ -1,4 +1,4 @@
-/** Background processes: what is kept of them, what can be waited for, and how they end. */
+/** Background processes: their logs, the events to wait for, and their ends. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -234,7 +234,7 @@ test('processes die with their sandbox', async () => {
 
 test('a signal reaches what a process has started, and not only its shell', async () => {
   const process = await sandbox.startProcess('sleep 64.5 & echo ready; sleep 64.5; echo never')
-  // A shell's fork that is no sleep yet may lose a signal to the shell's own handler.
+  // A fork of the shell that has not executed `sleep` yet may lose the signal to the shell's own handler.
   const bothSleep = 'until [ $(pgrep -fc "^sleep 64[.]5$") = 2 ]; do sleep 0.02; done'
   assert.equal((await sandbox.exec(bothSleep, { timeout: 10_000 })).exitCode, 0)
   process.kill()

@@ -1,4 +1,4 @@
-/** A signal to a process with several threads: its main thread hears it, unless another one waits for it. */
+/** A signal to a process with several threads: its main thread gets it, unless another one waits for it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -6,7 +6,7 @@ import { useSandbox } from '../use-sandbox.ts'
 
 const { sandbox } = await useSandbox()
 
-/** Each ends when it has heard the signal. */
+/** Each ends when it has received the signal. */
 const programs = {
   'the main thread waits for others, as Python does with `result()`': `
 import concurrent.futures, sys, threading

@@ -1,4 +1,4 @@
-/** Sessions beside one another, their order, their ends, and what secure commands find of them. */
+/** Concurrent sessions, their order, their ends, and what secure commands see of them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

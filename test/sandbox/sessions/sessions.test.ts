@@ -1,4 +1,4 @@
-/** Sessions: what stays from one command to the next, what does not, and that no two of them mix. */
+/** Sessions: what persists from one command to the next, what does not, and that two sessions do not mix. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

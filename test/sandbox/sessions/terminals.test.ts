@@ -1,4 +1,4 @@
-/** Terminals: programs that want one find one, which can be typed into and resized. */
+/** Terminals: programs that need one get one, with input and resizing. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
@@ -11,7 +11,7 @@ const tty = { columns: 80, rows: 24 }
 
 const without = (program: string) => !existsSync(`/usr/bin/${program}`) && `${program} is not installed`
 
-/** What a screen shows is drawn in pieces: of all that came so far. */
+/** All output so far, because a screen is drawn in pieces. */
 async function shows(process: SandboxProcess, pattern: RegExp): Promise<void> {
   for await (const _ of process.streamLogs()) if (pattern.test(process.getLogs().stdout)) return
   assert.match(process.getLogs().stdout, pattern)
@@ -109,7 +109,7 @@ test('a shell in a terminal has jobs', async () => {
   await shows(process, /Stopped/)
   await process.write('fg\n')
   await shows(process, /\njob continues\r\n/)
-  // What was typed and not read is forgotten with it.
+  // Unread input is discarded with it.
   await process.write('\x03')
   await shows(process, /\^C[^]*\$ $/)
   await process.write('echo code $?; exit 4\n')
@@ -145,7 +145,7 @@ test('python3 -i is a Python that is talked with', { skip: without('python3') },
   await process.write('x = 6 * 7\n')
   await process.write('print("is", x)\n')
   await shows(process, /\nis 42\r\n/)
-  // It looks for the key again and again: a pause() that begins when the key has come already does not end.
+  // It polls for the key, because a pause() that begins after the key has arrived never ends.
   await process.write(
     'import time; print("wai" + "ting"); all(time.sleep(0.01) is None for _ in iter(int, 1))\n',
   )
