@@ -27,6 +27,7 @@ class BareRealm implements Realm {
   readonly inside: BareInside
   code = ''
   #isWaiting = false
+  #hasFailed = false
   readonly #context: object
   readonly #options: object
 
@@ -57,7 +58,9 @@ class BareRealm implements Realm {
   watch(): void {
     listen('uncaughtException', (thrown) => this.inside.fail(thrown))
     listen('unhandledRejection', (reason) => this.inside.fail(reason))
-    listen('beforeExit', () => {
+    // Bun reports a promise that was rejected in its last callback only after `beforeExit`.
+    listen('exit', () => {
+      if (this.#hasFailed) return
       if (this.#isWaiting) this.#endUnsettled()
       else sendEnd(0)
     })
@@ -69,6 +72,7 @@ class BareRealm implements Realm {
       message: 'The program awaits a promise that nothing can settle any more.',
     })
     sendEnd(unsettledExitCode)
+    this.#hasFailed = true
     exitNow(unsettledExitCode)
   }
 
@@ -85,6 +89,7 @@ class BareRealm implements Realm {
         const error = { name, message, ...(stack === undefined ? {} : { stack }), ...position }
         reportGuestError(this.code, error, stack ?? `${name} ${message}`)
         sendEnd(failureExitCode)
+        this.#hasFailed = true
         exitNow()
       },
     }

@@ -46,14 +46,17 @@ export function watchFailures(code: string): Failures {
   })
   listen('beforeExit', () => {
     isDrained = true
-    const exitCode = program.exitCode ?? 0
-    const hasMoreToDo = isWaiting || isListening('beforeExit') || isListening('exit')
-    if (!hasMoreToDo && typeof exitCode === 'number') sendEnd(exitCode)
   })
-  listen('exit', () => {
-    if (!isWaiting || !isDrained || program.exitCode !== undefined) return
-    writeAll(stderr, utf8('Warning: the program ended while it awaited something at its top level\n'))
-    program.exitCode = unsettledExitCode
+  // Bun reports a promise that was rejected in its last callback only after `beforeExit`.
+  listen('exit', (exitCode) => {
+    if (!isDrained) return
+    if (!isWaiting) {
+      const hasMoreToDo = isListening('beforeExit') || isListening('exit')
+      if (!hasMoreToDo && typeof exitCode === 'number') sendEnd(exitCode)
+    } else if (program.exitCode === undefined) {
+      writeAll(stderr, utf8('Warning: the program ended while it awaited something at its top level\n'))
+      program.exitCode = unsettledExitCode
+    }
   })
   return {
     fail: (thrown) => fail(thrown, 'uncaughtException'),

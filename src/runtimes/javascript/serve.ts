@@ -82,10 +82,12 @@ export async function rehearse(serving: Serving): Promise<void> {
   const events = ['uncaughtException', 'unhandledRejection', 'beforeExit', 'exit'] as const
   const before = events.map((event) => process.listeners(event as 'exit'))
   await serve(serving)
-  process.emit('beforeExit', 0)
   for (const [index, event] of events.entries())
-    for (const listener of process.listeners(event as 'exit'))
-      if (before[index]?.includes(listener) !== true) process.off(event, listener)
+    for (const listener of process.listeners(event as 'exit')) {
+      if (before[index]?.includes(listener) === true) continue
+      if (event === 'beforeExit' || event === 'exit') listener(0)
+      process.off(event, listener)
+    }
 }
 
 export interface Serving {

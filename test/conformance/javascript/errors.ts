@@ -167,6 +167,16 @@ export const errors: readonly ConformanceProgram[] = [
       { name: 'TypeError', message: 'no', line: 1, column: 16 },
     ],
     [
+      'a rejection in a timer, after the value',
+      'setTimeout(() => Promise.reject(new TypeError("late")), 20)\nundefined',
+      { name: 'TypeError', message: 'late', line: 1 },
+    ],
+    [
+      'an async function that nobody awaits and that fails late',
+      'async function f() {\n  await new Promise((resolve) => setTimeout(resolve, 20))\n  throw new TypeError("late")\n}\nf()\nundefined',
+      { name: 'TypeError', message: 'late', line: 3 },
+    ],
+    [
       'an error with a text of its own, whose stack begins with its name and message',
       'class Z extends Error {\n  get name() { return "ZodError" }\n  get message() { return "[1]" }\n  toString() { return this.message }\n}\n  throw new Z()',
       { name: 'ZodError', message: '[1]', line: 6, column: 9, stack: /^ZodError: \[1\]\n {4}at <code>:6:9$/ },

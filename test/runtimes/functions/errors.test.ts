@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { useLazaret } from '../../support/use-lazaret.ts'
-import { caller, echo, runtimes } from './calling.ts'
+import { caller, echo, engines, runtimes } from './calling.ts'
 
 const { run } = await useLazaret()
 
@@ -152,3 +152,13 @@ seen`.replace('[named]', '[print]'),
     assert.deepEqual(value, tag, stderr)
   })
 }
+
+for (const [name, guest] of Object.entries(engines))
+  test(`${name}: a call that nobody awaits fails the program, although its value is known`, async () => {
+    const functions = { fail: () => Promise.reject(new RangeError('too far')) }
+    for (let time = 0; time < 5; time++) {
+      const { ok, outcome, value } = await run({ ...guest, code: 'fail()\n5', functions })
+      assert.equal(ok, false)
+      assert.deepEqual([value, outcome.kind === 'failed' && outcome.error.message], [5, 'too far'])
+    }
+  })
