@@ -8,7 +8,7 @@ import { sayTime } from '../quantities.ts'
 import { sayError, type View } from '../view.ts'
 import { showWall } from '../wall/wall-view.ts'
 import { createCopyButtons } from './copy-as.ts'
-import { showDisplay } from './displays.ts'
+import { DisplayPane } from './display-pane.ts'
 import { Editor } from './editor.ts'
 import { examples } from './examples.ts'
 import { OutputPane } from './output-pane.ts'
@@ -23,6 +23,11 @@ const languages: readonly (readonly [Language, string])[] = [
 
 export function createRunView(access: Access): View {
   return { root: new RunView(access).root }
+}
+
+interface Panes {
+  readonly output: OutputPane
+  readonly displays: DisplayPane
 }
 
 class RunView {
@@ -153,17 +158,19 @@ class RunView {
     this.#running = running
     this.#go.disabled = true
     this.#stop.disabled = false
-    const output = new OutputPane()
+    const [output, displays] = [new OutputPane(), new DisplayPane()]
     this.#say('Running…', 'busy')
-    this.#results.replaceChildren(output.root)
+    this.#results.replaceChildren(output.root, displays.root)
     try {
       const result = await this.#access.lazaret.run({
         ...this.#request(),
         signal: running.signal,
         onOutput: ({ stream, text }) => output.add(stream, text),
+        onDisplay: (bundle, facts) => displays.show(bundle, facts),
+        onClear: (waits) => displays.clear(waits),
       })
       output.flush()
-      this.#show(result, output)
+      this.#show(result, { output, displays })
     } catch (error) {
       output.flush()
       this.#say(error instanceof SyntaxError ? `Input: ${error.message}` : sayError(error), 'bad')
@@ -174,14 +181,14 @@ class RunView {
     }
   }
 
-  #show(result: RunResult, output: OutputPane): void {
-    const { outcome, usage, receipt, displays, value, valueText } = result
+  #show(result: RunResult, { output, displays }: Panes): void {
+    const { outcome, usage, receipt, value, valueText } = result
     const code = 'exitCode' in outcome && outcome.exitCode !== 0 ? ` with exit code ${outcome.exitCode}` : ''
     const said = outcome.kind === 'completed' ? `Completed${code}` : `It ${sayOutcome(outcome)}`
     this.#say(`${said}, after ${sayTime(usage.wallMs)}.`, result.ok ? 'good' : 'bad')
     if (output.isEmpty) output.root.remove()
-    if ('error' in outcome) this.#results.append(this.#showError(outcome.error))
-    this.#results.append(...displays.map(showDisplay))
+    if ('error' in outcome) displays.root.before(this.#showError(outcome.error))
+    displays.settle(result.displays)
     // A value with rich formats has been displayed already.
     if (valueText !== undefined && valueText !== '') this.#results.append(showValue(value, valueText))
     if (this.#results.childElementCount === 0)
