@@ -1,6 +1,6 @@
 /**
- * What code gets done, and does not, behind the actor. `node examples/actor.ts` sends the messages below and says how each
- * was answered; the exit code is 0 if all were answered as they should be. On a terminal it then executes what you type.
+ * What code can do, and cannot, behind the actor. `node examples/actor.ts` sends the messages below and prints how each
+ * was answered. The exit code is 0 if all answers were as expected. On a terminal it then executes what you type.
  */
 import { createInterface } from 'node:readline/promises'
 import { MessageRouter, SubprocessCodeExecutionActor } from '../src/adapters/actor/index.ts'
@@ -70,12 +70,12 @@ for (const { name, payload, isExpected } of steps) {
   if (!isExpected(answer)) surprises.push(name)
 }
 console.log(
-  surprises.length === 0 ? 'Every message was answered as it should.' : `Surprises: ${surprises.join(', ')}`,
+  surprises.length === 0 ? 'Every message was answered as expected.' : `Surprises: ${surprises.join(', ')}`,
 )
 process.exitCode = surprises.length === 0 ? 0 : 1
 if (process.stdin.isTTY) await prompt()
 
-/** Until the end of the input: ^D. */
+/** Executes lines until the end of the input (Ctrl-D). */
 async function prompt(): Promise<void> {
   const lines = createInterface({ input: process.stdin, output: process.stdout, prompt: 'code> ' })
   lines.prompt()

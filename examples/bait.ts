@@ -1,4 +1,4 @@
-/** What the misbehaving examples are after: a real service, a real file and a real variable of this host. */
+/** The targets of the misbehaving examples: a real service, a real file and a real variable of this host. */
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'

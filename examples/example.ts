@@ -1,18 +1,18 @@
 import type { RunRequest, RunResult } from '../src/index.ts'
 
-/** One program, how it is to be run, and how that should end. */
+/** One program, how to run it, and how it should end. */
 export interface Example {
-  /** Below this folder. */
+  /** Relative to this folder. */
   readonly path: string
   readonly request: Omit<RunRequest, 'code'>
   /** What should happen, in words. */
   readonly expected: string
   readonly isExpected: (result: RunResult) => boolean
-  /** Started only where the limit on processes is really held. */
+  /** Started only if the limit on processes is really enforced. */
   readonly needsProcessLimit?: true
 }
 
-/** What the host puts at stake while the examples run. */
+/** What the examples try to reach on the host. */
 export interface Bait {
   /** A service of the host on loopback. */
   readonly port: number

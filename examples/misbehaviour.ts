@@ -1,4 +1,4 @@
-/** Programs that nobody should have to trust, each with the ending that it should meet. */
+/** Programs that nobody should have to trust, each with its expected end. */
 import type { Bait, Example } from './example.ts'
 
 const MiB = 1024 * 1024
@@ -34,7 +34,7 @@ export function createMisbehaviour(bait: Bait): Example[] {
     {
       path: 'misbehaviour/network.py',
       request: { language: 'python', input: { port: bait.port } },
-      expected: 'reaches nobody',
+      expected: 'reaches nothing',
       isExpected: ({ outcome, value }) =>
         outcome.kind === 'completed' &&
         JSON.stringify(value).startsWith('{') &&

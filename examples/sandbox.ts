@@ -1,6 +1,6 @@
 /**
- * A session as an agent has it: it tests a project and mends it, serves it, and releases it with a token that nothing
- * else in the sandbox finds. `node examples/sandbox.ts` says how each step went; the exit code is 0 if all went well.
+ * A session like an agent's: it tests and fixes a project, serves it, and releases it with a token that nothing
+ * else in the sandbox can find. `node examples/sandbox.ts` prints how each step went; the exit code is 0 if all went well.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { createLazaret, type ExecResult, type Sandbox } from '../src/index.ts'
@@ -38,7 +38,7 @@ async function serve(within: Sandbox): Promise<void> {
   tell('server answers', answer, answer.stdout.startsWith('total: 75'), answer.stdout)
 }
 
-/** The token is looked for while the release holds it, and once more afterwards. */
+/** Another command searches for the token while the release has it, and again afterwards. */
 async function release(within: Sandbox, token: string): Promise<void> {
   const search = { stdin: `${token.slice(0, 20)}\n${token.slice(20)}` }
   const [released, during] = await Promise.all([

@@ -1,13 +1,13 @@
 /**
- * What a model writes when it only needs to compute. `node examples/snippets.ts` runs the programs below, with what their
- * writer gets told when they go wrong; the exit code is 0 if all ended as they should.
+ * What a model writes when it only needs to compute. `node examples/snippets.ts` runs the programs below, and prints the errors
+ * that their author would get. The exit code is 0 if all ended as expected.
  */
 import { snippetTool } from '../src/adapters/snippet-tool/index.ts'
 import type { SnippetResult } from '../src/adapters/snippet-tool/index.ts'
 
 interface Call {
   readonly name: string
-  /** As a model writes it: anything. */
+  /** Whatever a model writes. */
   readonly request: unknown
   readonly isExpected: (result: SnippetResult) => boolean
 }

@@ -1,7 +1,7 @@
 /**
- * Runs every example and says how each ended: `npm start`.
- * The exit code is 0 only if each ended as it should, the well-behaved and the others. On a machine whose wall is weaker
- * than usual, `npm start -- --minimum restricted` accepts it.
+ * Runs every example and prints how each ended: `npm start`.
+ * The exit code is 0 only if all ended as expected, including the misbehaving ones. On a machine with a wall weaker
+ * than `standard`, `npm start -- --minimum restricted` accepts it.
  */
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
@@ -61,7 +61,7 @@ async function runExample(lazaret: Lazaret, example: Example, signal: AbortSigna
   }
 }
 
-/** What to do where the machine does not reach the level that is asked of it. */
+/** What to do if the machine does not reach the required level. */
 async function whyNothingRuns(lazaret: Lazaret): Promise<string | undefined> {
   try {
     await lazaret.run({ language: 'shell', code: 'true' })
@@ -72,7 +72,7 @@ async function whyNothingRuns(lazaret: Lazaret): Promise<string | undefined> {
   }
 }
 
-/** Asks a harmless run for its receipt, because a promise is not enough before a fork bomb. */
+/** Checks the receipt of a harmless run first, because a fork bomb must not start without a real limit. */
 async function holdsProcessLimit(lazaret: Lazaret): Promise<boolean> {
   try {
     const { receipt } = await lazaret.run({ language: 'shell', code: 'true', limits: { processesMax: 32 } })

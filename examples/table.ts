@@ -1,4 +1,4 @@
-/** Prints one line for each run as it ends, and names the one that is running where somebody watches. */
+/** Prints one line for each run as it ends; on a terminal, also the one that is running. */
 import { inspect } from 'node:util'
 import type { Outcome, RunResult } from '../src/index.ts'
 
@@ -8,7 +8,7 @@ const controls = /[\x00-\x1f\x7f-\x9f]+/g
 const widths = [28, 9, 21, 9, 11, 12] as const
 
 export function printHeader(): void {
-  printRow(['program', 'runtime', 'outcome', 'time', 'memory', 'protection'], 'what came out')
+  printRow(['program', 'runtime', 'outcome', 'time', 'memory', 'protection'], 'result')
 }
 
 export function printResultRow(path: string, result: RunResult): void {
@@ -52,7 +52,7 @@ function describe(outcome: Outcome): string {
   }
 }
 
-/** The value, else what was printed, else the error: on one line, without the controls that guest text may hold. */
+/** The value, else the output, else the error: on one line, without the control characters of guest text. */
 function whatCameOut({ value, stdout, stderr, outcome }: RunResult): string {
   const error = outcome.kind === 'failed' || outcome.kind === 'syntax-error' ? outcome.error.message : ''
   const text =

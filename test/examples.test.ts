@@ -1,4 +1,4 @@
-/** The examples are started as a reader starts them; their exit code says whether all went as it should. */
+/** Starts the examples as a reader does; the exit code says whether all ended as expected. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -22,15 +22,15 @@ function runExample(name: string): string {
   return ran.stdout
 }
 
-test('the jobs and the programs that misbehave end as they should', () => {
+test('the jobs and the programs that misbehave end as expected', () => {
   assert.match(runExample('start.ts'), /Every program ended as expected\./)
 })
 
-test('the actor answers every message of its demo as it should', () => {
-  assert.match(runExample('actor.ts'), /Every message was answered as it should\./)
+test('the actor answers every message of its demo as expected', () => {
+  assert.match(runExample('actor.ts'), /Every message was answered as expected\./)
 })
 
-test('the snippets of the example end as they should', () => {
+test('the snippets of the example end as expected', () => {
   assert.match(runExample('snippets.ts'), /Every snippet ended as it should\./)
 })
 

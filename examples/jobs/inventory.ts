@@ -32,7 +32,7 @@ class Repository<T extends Identified> {
   }
 
   async find(id: string): Promise<T> {
-    // Stands for the database of the real thing.
+    // Stands for a query of a real database.
     await delay(1)
     const item = this.#items.get(id)
     if (item === undefined) throw new RangeError(`no item ${id}`)

@@ -1,4 +1,4 @@
-"""What a language model might write when it is asked: how did the year go? The last expression is the answer."""
+"""What a language model might write when asked how the year went. The last expression is the answer."""
 
 import csv
 from collections import defaultdict

@@ -1,4 +1,4 @@
-// Never comes back, and never lets a timer of its own process run either.
+// Never ends, and blocks even the timers of its own process.
 console.log('looping')
 let turns = 0
 for (;;) turns++

@@ -1,4 +1,4 @@
-"""Takes memory and touches every page of it, so that it is really used, until something stops it."""
+"""Allocates memory and touches every page, so that it is really used, until something stops it."""
 
 hoard = []
 while True:

@@ -1,5 +1,5 @@
-# Looks for what a host would rather keep: its password hashes, the files named as arguments, the host's environment.
-# Prints what it got, and exits with 1 if that was anything.
+# Looks for private data of the host: its password hashes, the files named as arguments, its environment.
+# Prints what it finds, and exits with 1 if it finds anything.
 got=0
 for path in /etc/shadow /proc/1/environ /proc/kcore "$@"; do
   if head -c 64 "$path" > /tmp/loot 2> /tmp/error && [ -s /tmp/loot ]; then

@@ -1,6 +1,6 @@
 """
-Looks for a token wherever another process could come across it. The token comes in halves, one a line, on standard
-input, so that this search leaves nothing to be found.
+Searches for a token wherever another process might find it. The token comes in halves, one per line, on standard
+input, so that this search itself leaves no trace of it.
 """
 
 import os

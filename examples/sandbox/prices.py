@@ -1,4 +1,4 @@
-"""What a basket costs. It has a mistake."""
+"""The price of a basket. It has a bug."""
 
 
 def total(basket, discount=0):

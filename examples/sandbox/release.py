@@ -31,7 +31,7 @@ class Registry(BaseHTTPRequestHandler):
 registry = HTTPServer(("127.0.0.1", 0), Registry)
 threading.Thread(target=registry.serve_forever, daemon=True).start()
 
-# Others look for the token meanwhile.
+# Another command searches for the token meanwhile.
 Path("releasing").touch()
 for _ in range(1000):
     if Path("searched").exists():

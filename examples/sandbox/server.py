@@ -1,4 +1,4 @@
-"""Serves what a basket costs."""
+"""Serves the price of a basket over HTTP."""
 
 from http.server import BaseHTTPRequestHandler, HTTPServer
 

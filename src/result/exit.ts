@@ -58,7 +58,7 @@ export interface Exit {
   readonly claims: GuestClaims
   /** What the program asked for and policy forbids, as reported by what refused it. */
   readonly denied?: string
-  /** What it did in a network that is a policy. */
+  /** What it did under a network policy. */
   readonly network?: NetworkReport | undefined
   /** Facts that the kernel reported about the guest process. */
   readonly observed: Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-/** A sandbox whose network is a policy, on a machine that looks names up as a test wants. */
+/** A sandbox with a network policy, on a machine whose lookups a test controls. */
 import assert from 'node:assert/strict'
 
 import { systemClock } from '../../src/core/clock.ts'

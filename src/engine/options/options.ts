@@ -71,7 +71,7 @@ export type LazaretEvent =
       readonly memoryPeakBytes?: number
       /** Which limits the operator's ceilings lowered. */
       readonly clamped?: readonly LimitName[]
-      /** Sums of what it did in a network that is a policy; the receipt names the hosts. */
+      /** Totals of its activity under a network policy; the receipt names the hosts. */
       readonly network?: NetworkTotals
     }
   /** A sandbox is gone, with everything in it. */

@@ -129,7 +129,7 @@ function makeCounters(registry: Registry) {
     }),
     connections: new Counter({
       name: 'lazaret_network_connections_total',
-      help: 'Connections of guests whose network is a policy.',
+      help: 'Connections of guests with a network policy.',
       registers,
     }),
     bytes: new Counter({

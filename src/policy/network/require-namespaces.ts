@@ -1,4 +1,4 @@
-/** A network that is a policy needs a network namespace: elsewhere nothing would hold it. */
+/** A network policy needs a network namespace; without one nothing could enforce it. */
 import type { Network } from '../../core/network.ts'
 import type { BestWall } from '../../jail/machine/best-wall.ts'
 import { policyUnenforceable } from '../../jail/edge/door.ts'

@@ -100,7 +100,7 @@ const programs: Record<string, { readonly needs: string; readonly ask: (from: st
   },
 }
 
-describe('in a network that is a policy', { skip: obstacle }, () => {
+describe('with a network policy', { skip: obstacle }, () => {
   for (const [name, { needs, ask }] of Object.entries(programs))
     it(`${name} reaches a server that a rule names, and says why no other`, async (context) => {
       await using sandbox = await lazaret.sandbox({

@@ -1,4 +1,4 @@
-/** A network that is a policy, by the public API: every runtime and way to start, who may ask for it, and what is told. */
+/** Network policies through the public API: every runtime and way to start, who may ask for one, and what is reported. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -58,7 +58,7 @@ const programs = [
   ['bash', shell, inShell],
 ] as const
 
-describe('a run whose network is a policy', { skip: needsNamespaces }, () => {
+describe('a run with a network policy', { skip: needsNamespaces }, () => {
   for (const [name, runtime, program] of programs)
     it(`reaches what is named and nothing else, in ${name}, cold and warm`, async () => {
       const network = { allow: [`localhost:${port}`] }
@@ -179,7 +179,7 @@ for number in range(200):
   })
 })
 
-describe('a sandbox whose network is a policy', { skip: needsNamespaces }, () => {
+describe('a sandbox with a network policy', { skip: needsNamespaces }, () => {
   it('reaches what is named from commands, commands with credentials and code contexts', async () => {
     await using sandbox = await lazaret.sandbox({ network: { allow: [`localhost:${port}`] } })
     const command = inShell(port)

@@ -105,7 +105,7 @@ async def main():
 asyncio.run(main())'`,
 }
 
-describe('programs in a network that is a policy', { skip: obstacle }, () => {
+describe('programs with a network policy', { skip: obstacle }, () => {
   it('reach what a rule names, over TLS that stays encrypted, and fail at once without a rule', async () => {
     await using sandbox = await lazaret.sandbox({
       network: { allow: [`localhost:${port}`] },

@@ -20,7 +20,7 @@ const own = Object.values(networkInterfaces())
 const needsNamespaces = (await levelHere()) === 'restricted' && 'without namespaces a policy is refused'
 const needsAddress = needsNamespaces || (own === undefined && 'this machine has no address but its loopback')
 
-describe('a guest whose network is a policy', { skip: needsNamespaces }, () => {
+describe('a guest with a network policy', { skip: needsNamespaces }, () => {
   const leaks = new LeakCheck()
   before(() => leaks.takeBaseline())
   afterEach(() => leaks.checkDisposed())
@@ -139,7 +139,7 @@ print(resolve(question(good), 20, ('127.0.0.2', 53)), resolve(question(good), 20
     ])
   })
 
-  it('reaches no address by naming it itself, in whatever form', async () => {
+  it('reaches no address directly, in any notation', async () => {
     await using server = await EchoServer.open('0.0.0.0')
     await using sandbox = await PolicySandbox.open({ allow: [`good.test:${server.port}`] }, async () => [
       '8.8.8.8',
@@ -171,7 +171,7 @@ print(resolve(question(good), 20, ('127.0.0.2', 53)), resolve(question(good), 20
     assert.equal(server.arrivals, 0)
   })
 
-  it('speaks nothing but TCP to what it may reach, and has no raw sockets', async () => {
+  it('has only TCP to allowed hosts, and no raw sockets', async () => {
     await using sandbox = await PolicySandbox.open({ allow: ['good.test:443'] }, async () => ['8.8.8.8'])
     const code = `
 address = resolve(question([b'good', b'test'])).split()[1]
