@@ -107,7 +107,7 @@ for (const [finding, escapes] of Object.entries(findings)) {
   })
 }
 
-test('the same search finds names where none are hidden, and still nothing of the host; its daemon ends with it', async () => {
+test('in an ordinary realm the same search finds the names, but nothing of the host, and its daemon ends with it', async () => {
   const { value } = await guests.run({
     language: 'javascript',
     runtime: 'bun',
@@ -149,7 +149,7 @@ suite('CE-003: prototypes that a message has polluted', () => {
     )
   })
 
-  test('change nothing of their own answer but the value', async () => {
+  test('only change the value of their own answer', async () => {
     const answer = await ask({ code: `${pollution}; console.log({ a: 1 }); ({ a: [1, 2] })` })
     assert.equal(answer.success, true)
     assert.equal('error' in answer, false)

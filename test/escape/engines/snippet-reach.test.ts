@@ -33,7 +33,7 @@ async function attempt(request: SnippetRequest): Promise<SnippetResult> {
   return result
 }
 
-describe('what there is', () => {
+describe('existing paths', () => {
   const graphFile = 'docs/internals/snippet-graph.txt'
 
   test('is what has been looked at: every object, function and property that a program can get hold of', async () => {
@@ -44,7 +44,7 @@ describe('what there is', () => {
     assert.deepEqual(output.split('\n'), readText(graphFile).split('\n'))
   })
 
-  test('has none of the names that other places have', async () => {
+  test('has no names of other places', async () => {
     const source = `const names = JSON.parse(read_input())
       emit(names.filter((name) => name in globalThis || Object.getOwnPropertyDescriptor(globalThis, name)).join())`
     assert.deepEqual(await attempt({ source, input: JSON.stringify(namesOfOthers) }), { output: '' })
@@ -95,7 +95,7 @@ describe('what a program throws', () => {
     })
 })
 
-test('after all that a thread serves a program that sees nothing of it', async () => {
+test('after all that, a thread serves a program that sees nothing of it', async () => {
   assert.deepEqual(
     await attempt({ source: 'emit(Object.keys(globalThis).join() + read_input())', input: '.' }),
     {

@@ -50,7 +50,7 @@ write('file')`
   assert.deepEqual(await collectAfter(code, ['pipe', 'socket']), { texts: {}, isComplete: true })
 })
 
-test('a file that a background process swaps for a link brings only what the guest itself wrote', async () => {
+test('a file that a background process swaps for a link returns only the guest’s own data', async () => {
   const code = `${prelude}
 os.mkdir('d')
 write('d/x', 'own')
@@ -71,7 +71,7 @@ os._exit(0)`
   }
 })
 
-test('processes left behind are dead before files are read, so no file is half written', async () => {
+test('processes that were left behind are dead before files are read, so no file is half written', async () => {
   const code = `${prelude}
 import signal, threading
 ready = os.pipe()
@@ -134,7 +134,7 @@ write(b'\\xc0\\xaf/good.csv')`
   assert.deepEqual(await collectAfter(code, ['good*']), { texts: { 'good.txt': 'own' }, isComplete: true })
 })
 
-test('folders in folders without end are looked into so far and no further', async () => {
+test('endlessly nested folders are searched to a maximum depth', async () => {
   const code = `${prelude}
 write('top')
 for depth in range(${guests.level === 'restricted' ? 200 : 500}):

@@ -177,7 +177,7 @@ test('device nodes cannot be made, and writable folders of a cell’s own do not
   assert.equal(stdout, seesHost ? '' : '3\n')
 })
 
-test('what a guest writes in its own folders is gone with it', async () => {
+test('files that a guest writes in its own folders are gone after it', async () => {
   const { stdout: written } = await guests.run({
     ...shell,
     code: `for folder in $HOME \${TMPDIR:-/tmp} /dev/shm; do echo x > $folder/${name} && echo $folder/${name}; done 2>/dev/null; exit 0`,

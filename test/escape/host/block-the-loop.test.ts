@@ -107,7 +107,7 @@ for (const [name, code] of Object.entries(endlessJavascript))
     await keepFree(name, { ...bun, code, limits: { ...limits, wallMs: 500 } })
   })
 
-test('a run that costs the host more than it may is ended, and it is said', async () => {
+test('a run that exceeds hostMs is ended, and the outcome says so', async () => {
   const code = costlyCalls['lists in every call'] ?? ''
   const functions = { echo: () => null }
   const few = { ...limits, hostMs: 50 }

@@ -25,7 +25,7 @@ for first in range(input_data['first'], input_data['first'] + input_data['count'
 print(len(kept), flush=True)
 time.sleep(60)`
 
-test('a guest on the host’s network keeps no other host process from its ids', async () => {
+test('a guest on the host’s network does not prevent other host processes from claiming ids', async () => {
   const told = Promise.withResolvers<void>()
   const controller = new AbortController()
   const run = guests.run({

@@ -11,7 +11,7 @@ const guests = await useLazaret()
 /** Reading them takes the host a fraction of a second, even on a busy machine. */
 const limits = { wallMs: 90_000, hostMs: 60_000 }
 
-test('a value of a million different keys is not read, and it is said', async () => {
+test('a value with a million different keys is not read, and the result says so', async () => {
   const code = forgeManyKeys('value', '"text":"","truncated":false,"value":')
   const { outcome, value, truncated } = await keepMemoryFlat(() => guests.run({ ...python, code, limits }))
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 })

@@ -84,7 +84,7 @@ test('after SIGKILL of a host whose stubs are stopped no guest is alive within a
   }
 })
 
-test('the guests of a stopped host end at their deadline all the same', async () => {
+test('the guests of a stopped host still end at their deadline', async () => {
   const { host, cells } = await startHost(4000)
   host.kill('SIGSTOP')
   try {

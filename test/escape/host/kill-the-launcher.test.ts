@@ -45,7 +45,7 @@ for (const [name, choose] of Object.entries(victims)) {
       code: 'import os, time\nfor _ in range(4): os.fork()\nprint("up", flush=True)\ntime.sleep(60)',
     },
   ]) {
-    test(`${request.runtime}: SIGKILL of the ${name} is our fault, WORKER_LOST, and ends everything in the cell`, async () => {
+    test(`${request.runtime}: SIGKILL of the ${name} is the fault WORKER_LOST, and ends everything in the cell`, async () => {
       const run = strike(request, (cell) => process.kill(choose(cell), 'SIGKILL'))
       await assert.rejects(run, (error) => error instanceof LazaretError && error.code === 'WORKER_LOST')
       await guests.leaks.check()
@@ -111,7 +111,7 @@ for (const [name, choose] of Object.entries(victims)) {
   })
 }
 
-test('another run is not disturbed by the death of a launcher', async () => {
+test('the death of a launcher does not affect another run', async () => {
   const start = async (code: string) => {
     const up = Promise.withResolvers<void>()
     const before = new Set(listCells().map(({ stub }) => stub.pid))

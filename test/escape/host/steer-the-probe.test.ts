@@ -111,7 +111,7 @@ test('files of the current folder and variables change no answer', async () => {
   assert.deepEqual(noted(), [])
 })
 
-test('what lies among the packages of an interpreter is not executed', () => {
+test('files among the packages of an interpreter are not executed', () => {
   const python = new Toolchains().python()
   assert.ok(python)
   execFileSync(python.path, ['-I', '-m', 'venv', '--without-pip', inFolder('environment')], { cwd: '/' })
@@ -192,7 +192,7 @@ for (const [road, plant] of Object.entries(roads)) {
   })
 }
 
-test('a program of our own in a folder as /tmp is counts', () => {
+test('a program of this user in a folder like /tmp is accepted', () => {
   mkdirSync(inFolder('sticky'))
   chmodSync(inFolder('sticky'), 0o1777)
   plantProgram(inFolder('sticky', 'python3'), `printf '%s\\n' /usr/bin/python3 3.11.0`)

@@ -46,7 +46,7 @@ ends`
 /** Without namespaces there are no Unix sockets at all: they could be connected to any of the host's. */
 const noSuchFamily = 'Address family not supported by protocol'
 
-test('a guest on the host’s network is refused by the host’s nursery, or hung up on', async () => {
+test('the host’s nursery refuses or disconnects a guest on the host’s network', async () => {
   const { value, stderr } = await guests.run({
     ...python,
     code,

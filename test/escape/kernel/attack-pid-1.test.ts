@@ -72,7 +72,7 @@ time.sleep(60)`
   assert.equal(result.stdout, 'done\n')
 })
 
-test('what pid 1 shows of itself names nothing of the host', async () => {
+test('the files of pid 1 in /proc reveal nothing of the host', async () => {
   const { stdout } = await guests.run({
     ...shell,
     code: `tr '\\0' ' ' < /proc/$PPID/cmdline; cat /proc/$PPID/comm`,

@@ -60,7 +60,7 @@ function packRanges(values: readonly number[]): string {
   return JSON.stringify(ranges)
 }
 
-test('python: what no list names is refused, for every option, flag and request there is room for', async () => {
+test('python: every option, flag and request that is on no allowlist is refused', async () => {
   const rows = [...refusedCalls()].map(
     ([name, number, given, errno, ranges]) =>
       `('${name}', ${number}, ${JSON.stringify(given)}, ${errno}, ${ranges})`,

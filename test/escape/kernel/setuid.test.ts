@@ -12,7 +12,7 @@ test('no process can gain privileges', async () => {
   assert.equal((await guests.run({ ...shell, code })).stdout, '0000000000000000\n1\n')
 })
 
-test('there is no capability to gain, where whoever built the cell could give them up for good', async () => {
+test('no capability can be gained, if the creator of the cell could give them up for good', async () => {
   const { receipt } = await guests.run({ ...shell, code: ':' })
   // An ordinary user may empty its bounding set only in its own user namespace; otherwise no_new_privs has that effect.
   const isKept = guests.level === 'restricted' && process.geteuid?.() !== 0

@@ -89,7 +89,7 @@ test('processes that share much are measured, their run is not late, and its out
   assert.ok(isPunctual({ result, wallMs }), `${usage.wallMs} ms`)
 })
 
-test('processes that stop sharing are over the limit', async () => {
+test('processes that stop sharing exceed the limit', async () => {
   const limits = { memoryBytes: 256 * MiB, processesMax: 64, wallMs: 20_000 }
   const code = `
 import os, time

@@ -90,7 +90,7 @@ for (const [name, request] of Object.entries(manyFiles)) {
   })
 }
 
-test('5,000 levels of folders with 255-byte names are no trouble to clean up, wherever they are let be', async () => {
+test('5,000 levels of folders with 255-byte names are removed without problems, wherever they are allowed', async () => {
   const code = `
 import os
 name = 'n' * 255

@@ -111,7 +111,7 @@ const pairs = Object.entries(hoards).filter(([name]) => !others.test(name))
 
 if (!hasSockets) {
   for (const [name, code] of Object.entries(hoards).filter(([family]) => others.test(family))) {
-    test(`nothing waits in ${name} where guests have none`, async () => {
+    test(`there are no unread bytes in ${name} where guests have none`, async () => {
       const { outcome } = await guests.run({ ...python, code: fork + code, limits })
       assert.equal(outcome.kind, 'failed')
       assert.match(outcome.kind === 'failed' ? outcome.error.message : '', /Address family not supported/)
@@ -123,7 +123,7 @@ if (!areCounted) {
   // On the host's network the kernel lists everybody's sockets, and no cgroup counts: only limits on descriptors and
   // processes, and the size of a send buffer, bound the unread bytes.
   for (const [name, code] of pairs) {
-    test(`what waits in ${name} is not counted without a network namespace and a cgroup`, async () => {
+    test(`unread bytes in ${name} are not counted without a network namespace and a cgroup`, async () => {
       const { outcome } = await guests.run({ ...python, code: `${fork}${code}\nos._exit(0)`, limits })
       if (name.includes('another socket')) {
         assert.equal(outcome.kind, 'failed')
@@ -136,7 +136,7 @@ if (!areCounted) {
 const counted = hasSockets ? Object.entries(hoards) : areCounted ? pairs : []
 
 for (const [name, code] of counted) {
-  test(`what waits in ${name} counts as memory: out-of-memory`, async () => {
+  test(`unread bytes in ${name} count as memory: out-of-memory`, async () => {
     const { outcome } = await keepMemoryFlat(() =>
       guests.run({ ...python, code: `${fork}${code}\ntime.sleep(1.5)\nwhile True: os.wait()`, limits }),
     )
@@ -161,7 +161,7 @@ for _ in range(24):
 time.sleep(1)
 print('kept', flush=True)`
 
-test('what waits in TCP is a small part of what the machine has for all, whatever memory a run has', async () => {
+test('unread bytes in TCP sockets are a small part of the machine’s budget, whatever memory a run has', async () => {
   const limitBytes = 1024 * MiB
   const { outcome, stdout } = await guests.run({
     ...python,
@@ -194,7 +194,7 @@ os._exit(0)`
 const pipePages = Number(readFileSync('/proc/sys/fs/pipe-user-pages-soft', 'utf8'))
 const pipePagesOf = (pipes: number) => pipePages + 2 * pipes
 
-test('what waits in pipes counts as memory where a cgroup counts, and is bounded by the kernel elsewhere', async () => {
+test('unread bytes in pipes count as memory with a cgroup, and are bounded by the kernel without one', async () => {
   const { outcome, stdout } = await keepMemoryFlat(() => guests.run({ ...python, code: fillPipes, limits }))
   if (guests.heldByCgroup) {
     assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: limits.memoryBytes })
@@ -209,7 +209,7 @@ test('what waits in pipes counts as memory where a cgroup counts, and is bounded
   assert.ok(pipePages > 0 && held <= 4096 * pipePagesOf(pipes), `${held} bytes in ${pipes} pipes`)
 })
 
-test('send buffers are what they are where senders are judged by them, and children that ended in haste are no hoard', async () => {
+test('send buffers have the size that estimates assume, and children that ended quickly are not counted as hoarding', async () => {
   const code = `
 import os, socket, time
 end = socket.socketpair()[0]

@@ -67,7 +67,7 @@ for (const [name, code] of Object.entries(hoards)) {
   })
 }
 
-test('a hoard is seen also where the limit on processes leaves pid 1 none to look with', async () => {
+test('a hoard is found even if the limit on processes leaves pid 1 no process for a survey', async () => {
   const code = hoards['record locks over many files']
   const { outcome, stderr } = await hoard(code, 1)
   assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: limits.memoryBytes }, stderr)
@@ -82,7 +82,7 @@ while time.process_time() < until: pass`
   assert.deepEqual(outcome, { kind: 'completed', exitCode: 0 }, stderr)
 })
 
-test('locks that belong to a descriptor, of which the kernel names no owner, cannot be had', async () => {
+test('locks that belong to a descriptor, for which the kernel lists no owner, are refused', async () => {
   const code = `${take}
 def refusal(command):
     try: take(open_files(1)[0], command, 0, 1)
@@ -103,7 +103,7 @@ if born == 0: os._exit(0)
   assert.deepEqual(value, [-1, 'EPERM'], stderr)
 })
 
-test('locks of files that were handed on by makers that ended are as many as files can be open', async () => {
+test('locks that outlive their creators are bounded by the number of open files', async () => {
   const code = `${take}
 def hand_on(connection):
     try:

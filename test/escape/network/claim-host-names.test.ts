@@ -51,7 +51,7 @@ taken`
   if (guests.level === 'restricted') assert.doesNotMatch(stdout, /bound/)
 })
 
-test('a guest asks neither for attributes nor for interfaces of the host', async () => {
+test('a guest can read neither attributes nor interfaces of the host', async () => {
   const code = `
 import errno, fcntl, os, socket
 answers = []

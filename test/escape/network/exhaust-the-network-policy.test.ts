@@ -43,7 +43,7 @@ describe('a network policy that a guest uses up', { skip: needsNamespaces }, () 
   before(() => leaks.takeBaseline())
   afterEach(() => leaks.checkDisposed())
 
-  it('has so many connections at one time, and others again when these have ended', async () => {
+  it('has a maximum number of connections at one time, and gets new ones when these have ended', async () => {
     await using server = await EchoServer.open('127.0.0.1')
     const policy = { allow: [`localhost:${server.port}`], connectionsMax: 3 }
     await using sandbox = await PolicySandbox.open(policy)
@@ -60,7 +60,7 @@ print(answer)`
     assert.ok(server.arrivals >= 4)
   })
 
-  it('carries so many bytes to the last one, and no more', async () => {
+  it('carries exactly as many bytes as allowed', async () => {
     await using server = await EchoServer.open('127.0.0.1')
     // Five bytes out and twelve back are 17: two of those fit, and a byte too few is left for the third.
     const policy = { allow: [`localhost:${server.port}`], bytesMax: 50 }
@@ -76,7 +76,7 @@ print(answer)`
     assert.deepEqual(new Set(refused.map(({ reason }) => reason)), new Set(['bytes']))
   })
 
-  it('carries a stream whole, and what one side says last reaches the other', async () => {
+  it('carries a complete stream, and the last bytes of each side reach the other', async () => {
     await using server = await EchoServer.open('127.0.0.1')
     await using sandbox = await PolicySandbox.open({ allow: [`localhost:${server.port}`] })
     const code = `
@@ -136,7 +136,7 @@ print(answer[:6])`
     assert.ok(sandbox.report.refused.length <= 32)
   })
 
-  it('is refused what it asks for under ever other names, and the report stays short', async () => {
+  it('gets refusals for ever new names, and the report stays short', async () => {
     await using sandbox = await PolicySandbox.open({ allow: ['good.test'] })
     const code = `
 for number in range(300): resolve(question([b'n%d' % number, b'evil', b'test']))
@@ -148,7 +148,7 @@ print(resolve(question([b'\\x1b[31m', b'evil'])))`
     assert.ok([...wouldAllow, ...refused.map(({ host }) => host)].every((text) => /^[a-z0-9.?]+$/.test(text)))
   })
 
-  it('holds half-open connections by the thousand without harm to others', async () => {
+  it('does not affect others by thousands of half-open connections', async () => {
     await using server = await EchoServer.open('127.0.0.1')
     await using sandbox = await PolicySandbox.open({
       allow: [`localhost:${server.port}`],
@@ -276,7 +276,7 @@ one.recv(1)`)
     assert.equal(await sandbox.run(code), 'Connection refused, Connection refused\n')
   })
 
-  it('keeps no end waiting when the relay is stopped', async () => {
+  it('does not delay the end of a run when the relay is stopped', async () => {
     const sandbox = await PolicySandbox.open({ allow: ['good.test'] })
     const { pid, gone } = sandbox.machine.relays.process ?? {}
     assert.ok(pid)
@@ -285,7 +285,7 @@ one.recv(1)`)
     await gone
   })
 
-  it('lets no stranger in that finds its name, and silent connections keep nobody out', async () => {
+  it('admits no stranger that finds its name, and silent connections do not keep others out', async () => {
     await using sandbox = await PolicySandbox.open({ allow: ['good.test'] }, async () => ['8.8.8.8'])
     const { name } = sandbox.machine.relays.process ?? {}
     const stranger = `

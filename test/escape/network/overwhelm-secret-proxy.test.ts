@@ -20,7 +20,7 @@ async function withOneProxy(act: () => Promise<void>): Promise<void> {
 }
 
 describe('a guest that attacks the secret proxy', { skip }, () => {
-  test('requests that Node would not write leave the proxy standing', async () => {
+  test('requests that Node refuses to write do not crash the proxy', async () => {
     await using sandbox = await open()
     assert.equal(await run(sandbox, 'print(status(say(ask())))'), '200')
     await withOneProxy(async () => {
@@ -37,7 +37,7 @@ print(status(say(ask())))`,
     })
   })
 
-  test('requests that nobody answers are taken up to a bound', async () => {
+  test('unanswered requests are accepted up to a bound', async () => {
     await using sandbox = await open()
     await run(sandbox, 'print(status(say(ask())))')
     api.answer = () => undefined
@@ -95,7 +95,7 @@ for count in (26000, 100):
     ['is not there', '/nowhere/node'],
     ['cannot be named', '/nowhere/node\0'],
   ] as const)
-    test(`where its program ${title}, guests are refused, told why, and nothing is left behind`, async () => {
+    test(`if its program ${title}, guests are refused with the reason, and nothing is left behind`, async () => {
       await using sandbox = await open()
       await sandbox.exec('true')
       const before = readdirSync('/proc/self/fd').length

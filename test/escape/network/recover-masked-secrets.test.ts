@@ -54,7 +54,7 @@ for guess in ${JSON.stringify(guesses)}:
     except OSError: pass
     print(guess.encode() in got.split(b'zq ')[1], end=' ')`
 
-  test('what is held back of a guess does not tell whether it is right', async () => {
+  test('the part of a guess that is held back does not reveal whether it is right', async () => {
     await using sandbox = await open()
     const usual = api.server.listeners('request')
     api.server.removeAllListeners('request')

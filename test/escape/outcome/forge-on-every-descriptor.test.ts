@@ -79,7 +79,7 @@ os._exit(7)`,
 }
 
 for (const [name, request] of Object.entries(attacks)) {
-  test(`${name}: whatever is written to any descriptor, the run ends as it ended`, async () => {
+  test(`${name}: whatever is written to any descriptor, the outcome stays the real one`, async () => {
     const { outcome, stdout, receipt, usage } = await guests.run({
       ...request,
       input: bytes,

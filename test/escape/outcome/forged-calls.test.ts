@@ -32,7 +32,7 @@ test('names that the request does not have are not found, whatever prototypes kn
   }
 })
 
-test('the same id twice is two calls, answered twice', async () => {
+test('two calls with the same id are both answered', async () => {
   let calls = 0
   const { value, stderr } = await run(
     `send(frame(call('count', id=7)) + frame(call('count', id=7)))\n[receive(), receive()]`,
@@ -45,7 +45,7 @@ test('the same id twice is two calls, answered twice', async () => {
   )
 })
 
-test('ids, arguments and messages that are none are dropped or refused, and the channel goes on', async () => {
+test('invalid ids, arguments and messages are dropped or refused, and the channel continues', async () => {
   const { value, stderr } = await run(
     `for id in (-1, 0.5, '1', None, 2**60, [], True): send(frame(call('echo', id=id)))
 send(frame({'type': 'call'}))
@@ -98,14 +98,14 @@ test('arguments of more lists than are worth their memory are refused by name of
   assert.deepEqual([calls, truncated], [0, []])
 })
 
-test('calls are no flood: they may send more than the run may print or return', async () => {
+test('calls do not count as output: they may send more than the run may print or return', async () => {
   const { outcome, stderr } = await run(`for _ in range(100): ask(call('echo', 'x' * 60000))`, {
     echo: () => null,
   })
   assert.deepEqual(outcome, completed, stderr)
 })
 
-test('a call has one answer, also when its function returns after its time', async () => {
+test('a call has one answer, even if its function returns after the timeout', async () => {
   const { value, stderr } = await run(
     `[ask(call('late', id=1)), ask(call('late', id=2))]`,
     {
@@ -125,7 +125,7 @@ test('a call has one answer, also when its function returns after its time', asy
   )
 })
 
-test('calls after the last that is allowed are refused by the host too', async () => {
+test('the host also refuses calls after the last allowed one', async () => {
   let calls = 0
   const { value, stderr } = await run(
     `[ask(call('count')) for _ in range(4)]`,
@@ -151,7 +151,7 @@ test('a guest that sends calls without reading the answers is no longer read, an
   assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: 1500 })
 })
 
-test('a guest that opens more calls than are taken at once waits, and no more of them run', async () => {
+test('a guest that opens too many calls at once has to wait, and no more of them run', async () => {
   let open = 0
   const request = {
     ...python,
@@ -204,7 +204,7 @@ for (const [name, code] of Object.entries(callFloods)) {
   })
 }
 
-test('calls of a request without functions are no calls', async () => {
+test('calls in a run without functions are ignored', async () => {
   const { value, stderr } = await guests.run({
     ...python,
     code: `${pythonCalls}\nsend(frame(call('echo')))\n'sent'`,

@@ -66,14 +66,14 @@ for (const [what, answer] of [
   ['nothing', 'pass'],
   ['the begin of an answer', "one.sendall(b'HTTP/1.1 200 OK\\r\\n')"],
 ] as const)
-  test(`the host does not wait for ever for what says ${what}`, { skip }, async () => {
+  test(`the host does not wait for ever for a server that answers ${what}`, { skip }, async () => {
     await using lazaret = createLazaret({ clock })
     await using sandbox = await lazaret.sandbox()
     await plant(sandbox, answer)
     await assert.rejects(sandbox.startJupyter(), { code: 'CELL_FAILED', message: /did not answer/ })
   })
 
-test('the token is not in the address of the page that a browser tells it', { skip }, async () => {
+test('the token is not in the Referer that a browser sends to it', { skip }, async () => {
   await using lazaret = createLazaret()
   await using sandbox = await lazaret.sandbox()
   const echo = `one.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: %d\\r\\nConnection: close\\r\\n\\r\\n%b' % (len(asked), asked))`
@@ -112,19 +112,23 @@ test(
   },
 )
 
-test('the end of a sandbox does not wait for what computes instead of starting', { skip }, async () => {
-  await using lazaret = createLazaret()
-  for (const isBegun of [false, true]) {
-    const sandbox = await lazaret.sandbox({ env: { PYTHONPATH: '/workspace/own' } })
-    const endless =
-      'import sys\nif sys.argv[:1] == ["-c"]:\n    open("/workspace/begun", "w").close()\n    while True: pass'
-    await sandbox.writeFile('/workspace/own/sitecustomize.py', endless, { createParents: true })
-    const starting = assert.rejects(sandbox.startJupyter(), { code: 'SANDBOX_GONE' })
-    if (isBegun) await untilThere(sandbox, '/workspace/begun')
-    await sandbox.destroy()
-    await starting
-  }
-})
+test(
+  'the end of a sandbox does not wait for an interpreter that computes instead of starting',
+  { skip },
+  async () => {
+    await using lazaret = createLazaret()
+    for (const isBegun of [false, true]) {
+      const sandbox = await lazaret.sandbox({ env: { PYTHONPATH: '/workspace/own' } })
+      const endless =
+        'import sys\nif sys.argv[:1] == ["-c"]:\n    open("/workspace/begun", "w").close()\n    while True: pass'
+      await sandbox.writeFile('/workspace/own/sitecustomize.py', endless, { createParents: true })
+      const starting = assert.rejects(sandbox.startJupyter(), { code: 'SANDBOX_GONE' })
+      if (isBegun) await untilThere(sandbox, '/workspace/begun')
+      await sandbox.destroy()
+      await starting
+    }
+  },
+)
 
 async function untilThere(sandbox: Sandbox, path: string): Promise<void> {
   for (;;) if (await sandbox.exists(path)) return

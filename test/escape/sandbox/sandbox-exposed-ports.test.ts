@@ -64,7 +64,7 @@ test('killing or stopping all processes, with those that carry connections, leav
   }
 })
 
-test('a connection leads to the port that was named, whatever the guest does with its loopback', async () => {
+test('a connection leads to the named port, whatever the guest does with its loopback', async () => {
   await using here = await expose("peer.sendall(b'mine'); peer.close()")
   const socket = here.dial()
   let text = ''

@@ -43,7 +43,7 @@ test('a scanner finds a secret that is in the user space, wherever it is', async
     )
 })
 
-test('no process of the user space finds a secret while its command runs, nor afterwards', async () => {
+test('no process of the user space finds a secret while its command runs, or afterwards', async () => {
   await using target = await openTarget(guests, { files })
   const { sandbox } = target
   const secret = inventSecret()
@@ -67,7 +67,7 @@ test('no process of the user space finds a secret while its command runs, nor af
   await target.requireUnharmed()
 })
 
-test('the host keeps a secret nowhere: environment, arguments, events, errors, objects, files', async () => {
+test('the host leaves no secret in environment, arguments, events, errors, objects or files', async () => {
   await using target = await openTarget(guests)
   const { sandbox } = target
   const secret = inventSecret()

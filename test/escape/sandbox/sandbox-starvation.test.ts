@@ -48,7 +48,7 @@ time.sleep(60)`
   await target.requireUnharmed()
 })
 
-test('memory beyond the limit ends only those who take it', async () => {
+test('memory beyond the limit only ends the processes that allocate it', async () => {
   await using target = await openTarget(guests, { limits: { memoryBytes: 128 * MiB, diskBytes: 16 * MiB } })
   const { begun, ended } = startAttack(
     target,
@@ -96,7 +96,7 @@ rm /tmp/bytes; (n=0; while : > /tmp/$n; do n=$((n + 1)); done) 2>/dev/null; echo
   assert.equal((await target.look('rm /workspace/bytes; echo $?; echo more > /workspace/more')).stdout, '0\n')
 })
 
-test('every descriptor and watch that one user may have, and every processor', async () => {
+test('all descriptors and watches that one user may have, and every processor', async () => {
   await using target = await openTarget(guests)
   const hoard = `
 import ctypes, os, signal, socket, time

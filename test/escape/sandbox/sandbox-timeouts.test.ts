@@ -64,7 +64,7 @@ time.sleep(60)`
   await target.requireUnharmed()
 })
 
-test('processes that are never there for longer than a look end with it, also when they wake or kill what is stopped', async (context) => {
+test('processes that live shorter than a scan end with it, even if they wake or kill stopped processes', async (context) => {
   const program = compileChain()
   if (program === undefined) {
     context.skip('there is no compiler for C here')

@@ -31,7 +31,7 @@ async function readShown(): Promise<string> {
   return stdout
 }
 
-test('nothing that is shown names the machine, its users or what is mounted on it', async () => {
+test('no visible file names the machine, its users or its mounts', async () => {
   const shown = await readShown()
   assert.match(shown, /guest:x:1000/)
   const machineId = existsSync('/etc/machine-id') ? readFileSync('/etc/machine-id', 'utf8').trim() : ''
@@ -57,7 +57,7 @@ test('the list of /etc leaves out what may hold a secret or a name', () => {
   assert.ok(database.every((path) => !/debconf|cache/.test(path)))
 })
 
-test('nothing of it can be written, replaced, marked or covered', async () => {
+test('none of it can be written, replaced, marked or covered', async () => {
   const targets = [
     '/etc/passwd',
     '/etc/mtab',
@@ -78,7 +78,7 @@ test('nothing of it can be written, replaced, marked or covered', async () => {
   assert.equal((await sandbox.exec(script)).stdout, '')
 })
 
-test('a sandbox finds nothing that another has left at home, in /run or in /var', async () => {
+test('a sandbox finds nothing that another has left in HOME, /run or /var', async () => {
   await using other = await lazaret.sandbox({ limits })
   await sandbox.exec(
     'for folder in ~ /run /run/lock $XDG_RUNTIME_DIR /var/tmp /tmp; do echo mine > $folder/mark-of-one; done',
@@ -87,7 +87,7 @@ test('a sandbox finds nothing that another has left at home, in /run or in /var'
   assert.equal(stdout, '')
 })
 
-test('what a command plants at home, on PATH or in /run does not reach one with credentials', async () => {
+test('files that a command plants in HOME, on PATH or in /run do not affect one with credentials', async () => {
   await sandbox.exec(
     `mkdir -p ~/.local/bin ~/.ssh; for name in node git cat ls env; do printf '#!/bin/sh\\necho planted $TOKEN\\n' > ~/.local/bin/$name; chmod +x ~/.local/bin/$name; done; echo 'echo planted' > ~/.bashrc; cp ~/.bashrc ~/.profile; echo planted > /run/mark; echo planted > $XDG_RUNTIME_DIR/mark`,
   )
@@ -99,7 +99,7 @@ test('what a command plants at home, on PATH or in /run does not reach one with 
   await sandbox.exec('rm -rf ~/.local ~/.bashrc ~/.profile')
 })
 
-test('a HOME that was put somewhere else leads no later mount astray', async () => {
+test('a HOME that was moved does not redirect a later mount', async () => {
   await sandbox.exec(
     'mv /home/guest /home/other; rm -rf ~; ln -s /usr ~; mv /run/user /run/moved; rm -rf /run/tmp; ln -s /etc /run/tmp',
   )

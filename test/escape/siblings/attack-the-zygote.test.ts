@@ -26,7 +26,7 @@ function attack(engine: typeof bun | typeof node): void {
     return result
   }
 
-  test('gains nothing by the signal on which its threads are made again', async () => {
+  test('gains nothing by the signal that recreates its threads', async () => {
     const code = `
       const { spawnSync } = require('node:child_process')
       const { readFileSync } = require('node:fs')
@@ -41,14 +41,14 @@ function attack(engine: typeof bun | typeof node): void {
     assert.deepEqual([value, outcome.kind], [[89_999_995, 32, true], 'completed'], stderr)
   })
 
-  test('that sends itself the signal which parks threads ends alone', async () => {
+  test('only ends itself if it sends itself the signal that parks threads', async () => {
     const code = `require('node:child_process').execSync('kill -33 ' + process.ppid + '; kill -33 ' + process.pid); 1`
     const { outcome } = await fork({ code })
     assert.notEqual(outcome.kind, 'timed-out')
     assert.equal((await fork({ code: '6 * 7' })).value, 42)
   })
 
-  test('that takes every birth keeps nobody from running, nor from forks when it is gone', async () => {
+  test('that takes every fork prevents no other run, and forks are available again after it', async () => {
     const forksMax = 32
     await lazaret.warmUp({ ...engine, count: forksMax })
     const stay = new AbortController()

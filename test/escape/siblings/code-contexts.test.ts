@@ -62,7 +62,7 @@ print(json.dumps(seen))`
     for (const { id } of [context, spy]) await sandbox.deleteCodeContext(id)
   })
 
-  test('a context sees its own processes alone, and none of the host or of control', async () => {
+  test('a context sees only its own processes, and none of the host or the control space', async () => {
     const context = await sandbox.createCodeContext()
     const seen = await valueOf(
       context.runCode(
@@ -74,7 +74,7 @@ print(json.dumps(seen))`
   })
 
   for (const language of languages) {
-    test(`${language}: forged messages are claims about the code that wrote them, and of no other`, async () => {
+    test(`${language}: forged messages only affect the code that wrote them`, async () => {
       const context = await sandbox.createCodeContext({ language })
       const value = frame('{"type":"value","value":"forged","text":"forged","truncated":false}')
       const forged = await context.runCode(write(value)[language])
@@ -99,7 +99,7 @@ print(json.dumps(seen))`
       await sandbox.deleteCodeContext(context.id)
     })
 
-    test(`${language}: bytes that are no message end the interpreter and nothing else`, async () => {
+    test(`${language}: invalid messages end only the interpreter`, async () => {
       const context = await sandbox.createCodeContext({ language })
       const other = await sandbox.createCodeContext({ language })
       await valueOf(other.runCode(language === 'python' ? 'x = 1' : 'var x = 1'))
@@ -143,7 +143,7 @@ print(json.dumps(seen))`
     }
   })
 
-  test('what a thread prints and shows between two pieces of code waits for the next one', async () => {
+  test('output and displays of a thread between two pieces of code wait for the next one', async () => {
     const context = await sandbox.createCodeContext()
     await valueOf(
       context.runCode(

@@ -73,7 +73,7 @@ await describeForks((sandbox) => {
     await remove(sandbox, spy)
   })
 
-  test('what leaves the tree of a context ends with it, while its forks live', async () => {
+  test('processes that leave the tree of a context end with it, while its forks live', async () => {
     const leave = `import os, ctypes
 def leave():
     print(ctypes.CDLL(None).prctl(36, 0, 0, 0, 0))
@@ -98,7 +98,7 @@ def leave():
     assert.equal(left, 1)
   })
 
-  test('a fork that is named wrongly is none: pid 1, itself, one that is not there, one that is another’s', async () => {
+  test('a wrong pid is not accepted as a fork: pid 1, its own, one that does not exist, one of another process', async () => {
     for (const lie of ['1', 'os.getpid()', 'os.getppid()', '4000', '2**31 - 1', '2**32 - 1', '0', 'taken']) {
       await using both = await forked(sandbox, `import os\ntaken = os.getpid()\n${harness}`)
       const { origin } = both
@@ -113,7 +113,7 @@ harness.fork = lie`),
     }
   })
 
-  test('descriptors that are thrown away, written over or kept refuse the fork and nothing else', async () => {
+  test('discarding, replacing or keeping the descriptors only prevents the fork', async () => {
     const bodies = [
       'pass',
       'raise SystemExit(1)',
@@ -137,7 +137,7 @@ harness.fork = lie`),
     }
   })
 
-  test('a context that says it is ready and does not fork is ended after a while, and its forks are not', async () => {
+  test('a context that reports that it is ready and does not fork is ended after a while, but its forks are not', async () => {
     await using both = await forked(sandbox, `import os, time\nx = 1\n${harness}`)
     await valueOf(both.origin.runCode('harness.fork = lambda *_: time.sleep(1000)'))
     const waiting = both.origin.fork()

@@ -93,7 +93,7 @@ test('python, bun and node: the environment is exactly the documented one', asyn
   }
 })
 
-test('umask, working folder, session, terminal, nice value and affinity are clean', async () => {
+test('umask, working folder, session, terminal, nice value and affinity are reset', async () => {
   const code = `umask; pwd | sed "s|^$HOME|home|"; (exec < /dev/tty) 2>/dev/null && echo terminal; awk '{ print "tty", $7, "nice", $19, "policy", $41, "leader", ($1 == $6) }' /proc/$$/stat; ls -l /proc/$$/cwd /proc/$$/root | awk '{ print $NF }' | sed "s|^$HOME|home|"`
   assert.equal(
     (await guests.run({ ...shell, code })).stdout,

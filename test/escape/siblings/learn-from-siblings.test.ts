@@ -139,7 +139,7 @@ function tryForks(engine: typeof bun | typeof node): void {
     assert.deepEqual([pids, parent, answering], [[1, own], 1, []])
   })
 
-  test('has another layout than those of other clients, where each client has a zygote of its own', async () => {
+  test('has another memory layout than forks of other clients if each client has its own zygote', async () => {
     await using separate = createLazaret({ pools: { ...noPools, [engine.runtime]: { forks: 'client' } } })
     const code = `/^(\\w+)-.*libc\\.so/m.exec(require('node:fs').readFileSync('/proc/self/maps', 'latin1'))[1]`
     const layouts = new Map<string, Set<unknown>>()

@@ -232,7 +232,7 @@ for (const { guest, frames, goOn: code, leave } of forgers) {
       // A cold run although workers are parked: with a variable, none of them can serve it.
       const more = whose === 'that waited' ? {} : { env: { LANG: 'C.UTF-8' } }
 
-      test('a forged end is the end: what came before is kept, and nothing goes on', async () => {
+      test('a forged end is the end: earlier output is kept, and nothing continues', async () => {
         for (const exitCode of [0, 7, 255]) {
           const result = await runOn({ ...guest, ...more, code, input: exitCode, limits: { wallMs: 60_000 } })
           assert.deepEqual(result.outcome, { kind: 'completed', exitCode })
@@ -261,10 +261,10 @@ for (const { guest, frames, goOn: code, leave } of forgers) {
   }
 }
 
-describe('a forged end and a limit that was passed', () => {
+describe('a forged end after a limit was exceeded', () => {
   const end = `send({'type': 'end', 'exitCode': 0})\ntime.sleep(60)`
 
-  test('output: what was printed too much still counts', async () => {
+  test('output: bytes beyond the limit still count', async () => {
     for (let time = 0; time < 5; time++) {
       const code = `${pythonFrames}\nsay('x' * 2000)\n${end}`
       const { outcome, stdout } = await run({ ...python, code, limits: { outputBytes: 1000 } })
@@ -273,7 +273,7 @@ describe('a forged end and a limit that was passed', () => {
     }
   })
 
-  test('memory: the word comes too late', async () => {
+  test('memory: a forged end comes too late', async () => {
     const memoryBytes = 128 * MiB
     // Without a cgroup, wait until the watchdog has scanned.
     const code = `${pythonFrames}\nheld = bytearray(b'x') * ${memoryBytes + 32 * MiB}\ntime.sleep(1)\n${end}`
@@ -281,7 +281,7 @@ describe('a forged end and a limit that was passed', () => {
     assert.deepEqual(outcome, { kind: 'out-of-memory', limitBytes: memoryBytes })
   })
 
-  test('time: words that end nothing do not gain any', async () => {
+  test('time: messages other than a real end gain no time', async () => {
     const code = `${pythonFrames}\nwhile True:\n    send({'type': 'end', 'exitCode': 256})\n    time.sleep(0.01)`
     const { outcome } = await run({ ...python, code, limits: { wallMs: 1500 } })
     assert.deepEqual(outcome, { kind: 'timed-out', limit: 'wall', limitMs: 1500 })

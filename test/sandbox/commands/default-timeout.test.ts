@@ -29,7 +29,7 @@ test('exec() without a timeout ends after two minutes', { skip }, () =>
   }),
 )
 
-test('null lifts it, and a background process has none', { skip }, () =>
+test('null removes it, and a background process has none', { skip }, () =>
   inQuickMinutes(async (sandbox) => {
     const patient = sandbox.exec('sleep 0.8; echo done', { timeout: null })
     const background = await sandbox.startProcess('sleep 0.8')

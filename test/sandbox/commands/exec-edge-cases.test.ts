@@ -181,7 +181,7 @@ for (const { title, command, options, exitCode = 0, stdout = '', stderr = '' } o
     await used.exec('set +eu +o pipefail; unset -f cd eval')
   })
 
-test('a flood is cut at outputBytes, says so, and does not end the command', async () => {
+test('a flood is cut at outputBytes, which the result says, and does not end the command', async () => {
   await everyWay(async ({ name, exec }) => {
     const { stdout, outcome, truncated } = await exec(`head -c 20000000 /dev/zero | tr '\\0' x; exit 3`)
     assert.equal(stdout.length, 2 * MiB, name)

@@ -53,7 +53,7 @@ for (const [space, options] of spaces) {
     assert.equal(textOf(events, 'stdout').length, 20 * MiB)
   })
 
-  test(`characters are not split, and invalid bytes are there as bytes: ${space}`, async () => {
+  test(`characters are not split, and invalid bytes arrive as bytes: ${space}`, async () => {
     const command = String.raw`printf '\xe6\xbc'; sleep 0.02; printf '\xa2\xff'`
     const events = await collect(sandbox.execStream(command, options))
     assert.equal(textOf(events, 'stdout'), '漢\u{fffd}')
@@ -137,7 +137,7 @@ test('several streams at once keep their output apart', async () => {
     assert.equal(textOf(events, 'stdout'), `${number}\n`.repeat(200))
 })
 
-test('a stream has what its session has, and leaves it as it was', async () => {
+test('a stream has its session’s state, and does not change it', async () => {
   const session = await sandbox.createSession({ env: { A: '1' } })
   await session.exec('cd /tmp; f() { echo f; }')
   const events = await collect(
@@ -147,7 +147,7 @@ test('a stream has what its session has, and leaves it as it was', async () => {
   assert.equal((await session.exec('pwd; echo $A')).stdout, '/tmp\n1\n')
 })
 
-test('what keeps a command from running is an error event', async () => {
+test('the reason why a command cannot run is an error event', async () => {
   const events = await collect(sandbox.execStream('true', { sessionId: 'nobody' }))
   assert.deepEqual(
     events.map(({ type }) => type),

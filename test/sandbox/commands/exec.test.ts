@@ -11,7 +11,7 @@ const { everyWay, ways } = await waysToRun(use)
 const { sandbox, hasSecure } = use
 const withoutSecure = !hasSecure && 'secure commands are refused here'
 
-test('a result says what ran, how it ended, how long it took, and behind what', async () => {
+test('a result says what ran, how it ended, how long it took, and behind which walls', async () => {
   const before = Date.now()
   const result = await sandbox.exec('echo hi')
   const { id, receipt, duration, timestamp, isolation, usage, ...rest } = result
@@ -50,7 +50,7 @@ test('a timeout ends a command with everything that it has started, and the next
   }
 })
 
-test('what was printed before a timeout is there', async () => {
+test('output from before a timeout is kept', async () => {
   await everyWay(async ({ name, exec }) => {
     const { seen } = await untilShown(
       (timeout) => exec('echo out; echo err >&2; sleep 60', { timeout }),
@@ -72,7 +72,7 @@ test('a timeout of one command leaves what others have started', async () => {
   await sandbox.killProcess(lasting.id)
 })
 
-test('a background process of a command that has ended goes on', async () => {
+test('a background process continues after its command has ended', async () => {
   await sandbox.exec('(while sleep 0.01; do [ -e /tmp/end ] && echo done > /tmp/ended && exit; done) &')
   const { stdout } = await sandbox.exec(
     'touch /tmp/end; until [ -e /tmp/ended ]; do sleep 0.01; done; cat /tmp/ended',
@@ -116,7 +116,7 @@ test('onOutput gets the pieces as they come, and slows the command down', async 
   }
 })
 
-test('what onOutput throws comes out of exec, and the command is ended', async () => {
+test('exec rejects with what onOutput throws, and the command is ended', async () => {
   for (const { exec } of ways) {
     const onOutput = () => {
       throw new Error('enough')
@@ -186,7 +186,7 @@ for (const [title, env] of [
   ['nothing', {}],
   ['only what is undefined', { TOKEN: undefined }],
 ] as const)
-  test(`an env of ${title} is not secure mode, and says so`, async () => {
+  test(`an env of ${title} is not secure mode, and the result says so`, async () => {
     const { isolation, stdout } = await sandbox.exec('echo "[$TOKEN]"', { env })
     assert.equal(stdout, '[]\n')
     assert.equal(isolation.space, 'user')
@@ -234,7 +234,7 @@ test('home is empty and private, or the workspace', { skip: withoutSecure }, asy
   )
 })
 
-test('more secure commands than run at one time wait for their turn', { skip: withoutSecure }, async () => {
+test('secure commands above the limit wait for their turn', { skip: withoutSecure }, async () => {
   const numbers = Array.from({ length: 100 }, (_, index) => String(index))
   const results = await Promise.all(
     numbers.map((number) => sandbox.exec('sleep 0.1; echo "$NUMBER"', { env: { NUMBER: number } })),

@@ -66,12 +66,12 @@ test('it is signed, and in the audit log with the statement that it is signed wi
   assert.deepEqual((await verifyAudit(file, { publicKey: keys.publicKey })).problems, [])
 })
 
-test('a command that was cancelled before it began had no wall', async () => {
+test('a command that was cancelled before it began has no walls in its receipt', async () => {
   const { outcome, receipt } = await sandbox.exec('true', { signal: AbortSignal.abort() })
   assert.deepEqual([outcome.kind, receipt.layers, receipt.limits.memoryBytes.by], ['cancelled', [], 'none'])
 })
 
-test('a sandbox says what holds in it, and what was lowered, of the request and of defaults', async () => {
+test('a sandbox reports its limits, and which of the request or of the defaults were lowered', async () => {
   assert.deepEqual(sandbox.limits, {
     memoryBytes: 256 * MiB,
     processesMax: 100,

@@ -37,7 +37,7 @@ await describeContexts((sandbox) => {
     await sandbox.deleteCodeContext(context.id)
   })
 
-  test('python: what would run guest code is not asked', async () => {
+  test('python: completion calls nothing that would run guest code', async () => {
     const context = await sandbox.createCodeContext()
     await valueOf(
       context.runCode(`ran = []

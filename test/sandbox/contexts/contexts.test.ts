@@ -15,7 +15,7 @@ const set = { python: 'x = 1', javascript: 'let x = 1', typescript: 'let x: numb
 const loop = { python: 'while True: pass', javascript: 'for (;;);', typescript: 'for (;;);' }
 
 await describeContexts((sandbox) => {
-  test('state stays from one piece of code to the next, and is not shared', async () => {
+  test('state persists from one piece of code to the next, and is not shared', async () => {
     const [one, other] = await Promise.all([sandbox.createCodeContext(), sandbox.createCodeContext()])
     await valueOf(one.runCode('x = 20\ndef double(n): return 2 * n'))
     assert.equal(await valueOf(one.runCode('double(x) + 2')), 42)
@@ -43,7 +43,7 @@ await describeContexts((sandbox) => {
     })
 
   for (const language of languages)
-    test(`${language}: what runs out of its time is interrupted, and the state stays`, async () => {
+    test(`${language}: code that exceeds its timeout is interrupted, and the state stays`, async () => {
       const context = await sandbox.createCodeContext({ language })
       await valueOf(context.runCode(set[language]))
       const { outcome, isStateKept, note } = await context.runCode(loop[language], { timeout: 100 })
@@ -72,7 +72,7 @@ await describeContexts((sandbox) => {
     await sandbox.deleteCodeContext(context.id)
   })
 
-  test('code that ignores an interruption is ended, and the result says so; the next code finds a fresh context', async () => {
+  test('code that ignores an interrupt is ended, and the result says so; the next code gets a new context', async () => {
     const context = await sandbox.createCodeContext()
     await valueOf(context.runCode('x = 1'))
     const deaf = 'import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass'
@@ -83,7 +83,7 @@ await describeContexts((sandbox) => {
     await sandbox.deleteCodeContext(context.id)
   })
 
-  test('an interpreter that ends itself is reported, and the next code finds a fresh context', async () => {
+  test('an interpreter that ends itself is reported, and the next code gets a new context', async () => {
     const ends = { python: 'import os; os._exit(3)', javascript: 'process.exit(3)' } as const
     for (const [language, code] of Object.entries(ends) as ['python' | 'javascript', string][]) {
       const context = await sandbox.createCodeContext({ language })
@@ -129,7 +129,7 @@ await describeContexts((sandbox) => {
     assert.equal(await valueOf(sandbox.runCode('1 + 1')), 2)
   })
 
-  test('what a program prints comes with the code that started it, whatever it is', async () => {
+  test('the output of a program belongs to the code that started it, even if it is binary', async () => {
     const script =
       'import subprocess, sys\nfor n in range(50): subprocess.run(["sh", "-c", f"echo {n}; echo {n} >&2"])'
     const { stdout, stderr } = await sandbox.runCode(script)
@@ -159,7 +159,7 @@ await describeContexts((sandbox) => {
       await sandbox.deleteCodeContext(context.id)
     })
 
-  test('a context begins where it was told to, with the variables that commands have', async () => {
+  test('a context starts in the given folder, with the variables that commands have', async () => {
     await sandbox.mkdir('/workspace/inside')
     await sandbox.setEnvVars({ GREETING: 'hello' })
     const look = {

@@ -91,7 +91,7 @@ await describeContexts(
         assert.equal(displays[0]?.['text/html']?.length, 40_000)
       })
 
-    test('an id is bounded, and what is shown without end is cut and said to be', async () => {
+    test('an id is bounded, and endless displays are cut, which the result says', async () => {
       const long = await sandbox.runCode('display(1, display_id="x" * 10_000)')
       assert.deepEqual(long.displays, [plain('1')])
       const { displays, truncated } = await sandbox.runCode(

@@ -21,7 +21,7 @@ async function untilWaiting(sandbox: Sandbox, id: string): Promise<void> {
 }
 
 await describeContexts((sandbox) => {
-  test('what code has printed to is let go of when the code is over, though its interpreter lives on', async () => {
+  test('output callbacks are released when the code is over, although its interpreter continues', async () => {
     const context = await sandbox.createCodeContext()
     const run = async () => {
       const onStdout = (): void => undefined
@@ -76,7 +76,7 @@ await describeContexts((sandbox) => {
     await sandbox.deleteCodeContext(context.id)
   })
 
-  test('variables that are set while an interpreter is being started are there', async () => {
+  test('variables that are set while an interpreter starts have an effect', async () => {
     const context = await sandbox.createCodeContext()
     await context.runCode(end)
     const asked = context.runCode('import os; os.environ.get("SET_LATE")')
@@ -142,7 +142,7 @@ await describeContexts((sandbox) => {
   })
 })
 
-test('what is promised to a context that is gone is given back at once', async () => {
+test('memory that was reserved for a deleted context is released at once', async () => {
   const context = new LiveContext({ id: 'gone' } as ContextParts)
   await context.end()
   let given = 0

@@ -7,7 +7,7 @@ import { valueOf } from './use-contexts.ts'
 import { describeForks, forked, remove } from './use-forks.ts'
 
 await describeForks((sandbox) => {
-  test('a fork has the variables, imports and functions, and its own from then on', async () => {
+  test('a fork has the variables, imports and functions, and is independent from then on', async () => {
     await using both = await forked(
       sandbox,
       'import math\nrows = [1, 2]\ndata = bytearray(8 << 20)\ndef double(n): return 2 * n',
@@ -37,7 +37,7 @@ await describeForks((sandbox) => {
     await remove(sandbox, origin, fork)
   })
 
-  test('files that were open are read on from the same place, each by itself', async () => {
+  test('open files are read on from the same offset, independently', async () => {
     await sandbox.writeFile('/workspace/lines', 'one\ntwo\nthree\n')
     await using both = await forked(
       sandbox,
@@ -81,7 +81,7 @@ def draw(): return [random.random(), str(uuid.uuid4()), secrets.token_hex(8), nu
     assert.equal(await valueOf(fork.runCode('await __import__("asyncio").sleep(0, "waited")')), 'waited')
   })
 
-  test('functions of the host are called from each, and variables that were set arrive in both', async () => {
+  test('both call functions of the host, and both get variables that were set', async () => {
     const ask: HostFunction = (who) => `hello ${String(who)}`
     const origin = await sandbox.createCodeContext({ functions: { ask } })
     await valueOf(
@@ -153,7 +153,7 @@ def draw(): return [random.random(), str(uuid.uuid4()), secrets.token_hex(8), nu
     }
   })
 
-  test('names are checked and taken as those of other contexts', async () => {
+  test('names are checked and reserved like those of other contexts', async () => {
     await using both = await forked(sandbox, 'x = 1')
     const { origin, fork } = both
     await assert.rejects(origin.fork({ id: fork.id }), { code: 'INVALID_REQUEST' })
@@ -164,7 +164,7 @@ def draw(): return [random.random(), str(uuid.uuid4()), secrets.token_hex(8), nu
     assert.equal(await valueOf(fork.runCode('x')), 1)
   })
 
-  test('how often it can be forked has a bound, which is said, and a fork counts as a context', async () => {
+  test('the number of nested forks is bounded, the error says so, and a fork counts as a context', async () => {
     const origin = await sandbox.createCodeContext()
     const forks: CodeContext[] = []
     const forkOn = async () => {

@@ -25,7 +25,7 @@ export function describeForks(
 ): Promise<void> {
   return describeContexts((sandbox) => {
     if (mayScope()) return define(sandbox)
-    test('without the scopes of Landlock a fork is refused, with the reason, and the context stays', async () => {
+    test('without Landlock scopes a fork is refused with the reason, and the context stays', async () => {
       const context = await sandbox.createCodeContext()
       await valueOf(context.runCode('x = 1'))
       await assert.rejects(context.fork(), { code: 'FORK_REFUSED', message: /scopes of Landlock/ })

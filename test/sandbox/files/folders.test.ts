@@ -159,7 +159,7 @@ test('bounds hold in both directions, and what was begun leaves nothing behind',
   )
 })
 
-test('what is wrong is refused under its name, before anything is copied', async () => {
+test('wrong options are refused by name, before anything is copied', async () => {
   const from = makeFolder('right', {})
   const file = join(root, 'right-file')
   writeFileSync(file, '')

@@ -98,7 +98,7 @@ describe('a name is a name', () => {
   })
 })
 
-describe('nothing waits for what is no file', () => {
+describe('no operation blocks on something that is not a file', () => {
   const make = `
 mkfifo fifo read
 ln -s fifo link
@@ -137,7 +137,7 @@ mkdir folder
   })
 })
 
-describe('links lead where they lead for a guest', () => {
+describe('links lead to the same targets as for a guest', () => {
   test('absolute ones, climbing ones and those of the kernel stay inside', async () => {
     await shell(`ln -s /etc/passwd absolute; ln -s ../../../../../../etc/passwd climbing
       ln -s /proc/1/root/etc/shadow root; ln -s /proc/self/root/etc/hostname self; ln -s /etc folder`)
@@ -173,7 +173,7 @@ open("bottom", "w")'`
     await shell('rm -rf tree')
   })
 
-  test('up to there they are listed, brought away and deleted', async () => {
+  test('up to that depth they are listed, downloaded and deleted', async () => {
     await shell(dig(62, 'd'))
     assert.equal((await files.listFiles('.', { recursive: true })).entries.length, 64)
     for await (const _ of files.downloadTar());

@@ -12,7 +12,7 @@ beforeEach(() => shell('chmod -R u+rwx . ; rm -rf ./* ./.[!.]* /tmp/*'))
 const refuses = (promise: Promise<unknown>, code: ErrorCode) => assert.rejects(promise, { code })
 
 describe('writing and reading', () => {
-  test('text and bytes come back as they were, in each encoding', async () => {
+  test('text and bytes are read back unchanged, in each encoding', async () => {
     await files.writeFile('text', 'zwölf\0 🙂\r\n')
     assert.equal(await files.readFile('text'), 'zwölf\0 🙂\r\n')
     const every = Uint8Array.from({ length: 256 }, (_, index) => index)
@@ -42,7 +42,7 @@ describe('writing and reading', () => {
     await refuses(files.writeFile('a/b/c/d', 'x', { createParents: true }), 'NOT_A_FOLDER')
   })
 
-  test('16 MiB go there and come back, whole and as a stream', async () => {
+  test('16 MiB are written and read back, whole and as a stream', async () => {
     const large = Buffer.alloc(16 * 1024 * 1024 - 7, 'lazaret')
     await files.writeFile('large', large)
     assert.equal(Buffer.compare(large, await files.readFile('large', { encoding: 'bytes' })), 0)
@@ -52,7 +52,7 @@ describe('writing and reading', () => {
     for (let turn = 0; turn < 6; turn++) for await (const _ of files.readFileStream('large')) break
   })
 
-  test('a file longer than wanted is refused, never cut', async () => {
+  test('a file above the requested size is refused, never cut', async () => {
     await files.writeFile('file', 'x'.repeat(100))
     assert.equal((await files.readFile('file', { bytesMax: 100 })).length, 100)
     await refuses(files.readFile('file', { bytesMax: 99 }), 'FILE_TOO_LARGE')
@@ -115,7 +115,7 @@ describe('folders', () => {
     assert.deepEqual({ bytes, name, target }, { bytes: 1, name: 'a', target: 'b' })
   })
 
-  test('say so when there is more than wanted, or a part that cannot be looked into', async () => {
+  test('report that there are more entries than requested, or unreadable parts', async () => {
     await shell('for n in 1 2 3 4 5; do : > $n; done')
     const { entries, isComplete } = await files.listFiles('.', { entriesMax: 4 })
     assert.deepEqual([entries.length, isComplete], [4, false])
@@ -157,7 +157,7 @@ describe('deleting', () => {
     await refuses(files.deleteFile('folder'), 'FILE_NOT_FOUND')
   })
 
-  test('what cannot go, and then nothing in it either', async () => {
+  test('folders that cannot be deleted, whose contents then stay, too', async () => {
     await files.writeFile('file', '')
     for (const path of ['/workspace', '.', '/workspace/', '/tmp', '/', '/proc', '/usr/bin', 'sub/..'])
       await assert.rejects(files.deleteFile(path, { recursive: true }), { name: 'LazaretError' }, path)
@@ -174,7 +174,7 @@ describe('deleting', () => {
   })
 })
 
-describe('looking', () => {
+describe('stat, list and exists', () => {
   test('through links, or at them', async () => {
     await shell('printf 1234 > file; chmod 4751 file; ln -s file link; ln -s loop loop; ln -s gone dangling')
     const { name, path, type, bytes, mode, isNameable } = await files.stat('/workspace/link')
@@ -197,7 +197,7 @@ describe('looking', () => {
 })
 
 describe('another name', () => {
-  test('replaces a file, and takes folders along', async () => {
+  test('replaces a file, and moves folders', async () => {
     await shell('printf 1 > one; printf 2 > two; mkdir -p folder/in full/x')
     await files.renameFile('one', 'two')
     assert.equal(await files.readFile('two'), '1')
@@ -232,7 +232,7 @@ describe('another name', () => {
   })
 })
 
-test('what is of the wrong type is refused before anything is started', async () => {
+test('a value of the wrong type is refused before anything is started', async () => {
   const paths: unknown[] = [
     '',
     'a\0b',

@@ -102,7 +102,7 @@ function breakLast(bytes: Buffer): Buffer {
   return bytes
 }
 
-describe('an archive with what is not unpacked is refused, and nothing lies outside of the folder', () => {
+describe('an archive with unsupported entries is refused, and nothing is written outside of the folder', () => {
   for (const [name, archive] of Object.entries(attacks)) {
     test(name, async () => {
       await shell(`rm -rf ${target} /workspace/outside; mkdir ${target}; printf there > ${target}/there`)
@@ -122,7 +122,7 @@ describe('an archive with what is not unpacked is refused, and nothing lies outs
   }
 })
 
-describe('an archive that goes beyond a bound ends there', () => {
+describe('an archive that exceeds a bound stops there', () => {
   test('entries', async () => {
     const options = { path: target, entriesMax: 20 }
     await assert.rejects(files.uploadTar(rawTar(...many), options), { code: 'ARCHIVE_REFUSED' })
@@ -139,7 +139,7 @@ describe('an archive that goes beyond a bound ends there', () => {
     })
   })
 
-  test('the disk of the sandbox, and the file it is at is taken back', async () => {
+  test('the disk of the sandbox, and the unfinished file is removed', async () => {
     await shell(`rm -rf ${target}`)
     const large = rawTar(file, { name: 'large', content: Buffer.alloc(40 * 1024 * 1024, 'x') })
     await assert.rejects(files.uploadTar(large, { path: target }), { code: 'DISK_FULL' })
@@ -150,7 +150,7 @@ describe('an archive that goes beyond a bound ends there', () => {
   })
 })
 
-test('a source that fails is the caller’s own error, and the file it is at is taken back', async () => {
+test('a failing source throws the caller’s own error, and its unfinished file is removed', async () => {
   await shell(`rm -rf ${target}`)
   const mine = new Error('the line is dead')
   async function* source(): AsyncGenerator<Uint8Array> {
@@ -167,7 +167,7 @@ test('a source that fails is the caller’s own error, and the file it is at is 
   )
 })
 
-test('a link that a guest has put in the way is not followed', async () => {
+test('a link that a guest has placed on the path is not followed', async () => {
   await shell(`rm -rf ${target}; mkdir ${target} /workspace/elsewhere; ln -s ../elsewhere ${target}/folder`)
   after(() => shell('rm -rf /workspace/elsewhere'))
   await assert.rejects(files.uploadTar(rawTar({ name: 'folder/inside', content: 'x' }), { path: target }), {
@@ -179,7 +179,7 @@ test('a link that a guest has put in the way is not followed', async () => {
   assert.deepEqual((await files.listFiles('elsewhere')).entries, [])
 })
 
-test('permissions above the usual ones are not taken over, and a folder stays open to its owner', async () => {
+test('set-uid and similar bits are dropped, and a folder stays accessible to its owner', async () => {
   await shell(`rm -rf ${target}`)
   const odd = rawTar(
     { name: 'folder', type: '5', mode: 0o1000 },
@@ -190,7 +190,7 @@ test('permissions above the usual ones are not taken over, and a folder stays op
   assert.equal((await files.stat(`${target}/folder/program`)).mode, 0o755)
 })
 
-test('what is no source is refused before anything runs', async () => {
+test('a source that is not an archive is refused before anything runs', async () => {
   const odd: unknown[] = ['text', null, undefined, 5, [rawTar(file)], { path: 'x' }]
   for (const source of odd)
     await assert.rejects(files.uploadTar(source as Uint8Array), { code: 'INVALID_REQUEST' })

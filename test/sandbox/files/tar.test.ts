@@ -46,7 +46,7 @@ ln tree/program tree/hard
 printf named > "tree/$(printf 'new\\nline "quoted" $(id) -x é')"`
 
 describe('a folder', () => {
-  test('comes back as a tar that GNU tar unpacks to the same', async (t) => {
+  test('returns as a tar that GNU tar unpacks to the same files', async (t) => {
     await shell(tree)
     const folder = mkdtempSync(join(tmpdir(), 'tar-test-'))
     t.after(() => rmSync(folder, { recursive: true }))
@@ -85,7 +85,7 @@ describe('a folder', () => {
     })
   }
 
-  test('goes there and back the same, also in gzip and in pieces of any length', async () => {
+  test('is the same after upload and download, also in gzip and in pieces of any length', async () => {
     await shell(`rm -rf tree; ${tree}`)
     const archive = await download({ path: 'tree' })
     const pieces = (bytes: Uint8Array, length: number) =>
@@ -105,14 +105,14 @@ describe('a folder', () => {
     }
   })
 
-  test('takes the time of change along', async () => {
+  test('keeps the modification time', async () => {
     await shell("rm -rf tree; mkdir tree; touch -d '2001-02-03 04:05:06Z' tree/old")
     await files.uploadTar(await download({ path: 'tree' }), { path: 'again' })
     assert.equal((await files.stat('again/old')).modifiedMs, Date.UTC(2001, 1, 3, 4, 5, 6))
   })
 })
 
-test('a time that no archive can hold is the closest one that it can', async () => {
+test('a time that an archive cannot represent becomes the closest one', async () => {
   await shell(`rm -rf *; mkdir times; touch -d @-5 times/before; touch -d @${8 ** 11} times/late
     touch -d @9223372036854775 times/later; touch -d @9223372036854775807 times/last`)
   const last = await files.stat('times/last')
@@ -130,7 +130,7 @@ test('a time that no archive can hold is the closest one that it can', async () 
   )
 })
 
-test('what has no place in an archive is left out, and named with its reason', async () => {
+test('files that an archive cannot contain are left out, and reported with the reason', async () => {
   await shell(`rm -rf odd; mkdir -p odd/folder odd/closed; cd odd; mkfifo pipe; printf x > file; ln -s /etc/passwd absolute
     ln -s ../outside climbs; ln -s folder/../../x winding; ln -s folder inside
     printf x > "$(printf 'not\\377utf8')"; printf x > secret; chmod 000 secret closed

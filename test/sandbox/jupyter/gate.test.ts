@@ -70,7 +70,7 @@ test('the token in a link becomes a cookie of that port, with which pages go on'
   })
 })
 
-test('WebSockets are held to the same', { skip }, async () => {
+test('WebSockets have the same checks', { skip }, async () => {
   await withJupyter(async ({ jupyter }) => {
     await using one = await startKernel(jupyter)
     const path = `api/kernels/${one.kernel.id}/channels`

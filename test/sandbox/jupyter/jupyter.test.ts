@@ -35,7 +35,7 @@ test(
   },
 )
 
-test('what is large comes and goes whole', { skip }, async () => {
+test('large bodies pass completely in both directions', { skip }, async () => {
   await withJupyter(async ({ jupyter }) => {
     await using one = await startKernel(jupyter)
     // Jupyter itself drops output above a megabyte per second.
@@ -49,7 +49,7 @@ test('what is large comes and goes whole', { skip }, async () => {
   })
 })
 
-test('notebooks lie in the workspace, and kernels have its files', { skip }, async () => {
+test('notebooks are in the workspace, and kernels see its files', { skip }, async () => {
   await withJupyter(async ({ sandbox, jupyter }) => {
     await sandbox.writeFile('/workspace/rows.csv', '1\n2\n')
     await using one = await startKernel(jupyter)
@@ -84,24 +84,28 @@ test(
   },
 )
 
-test('what its kernels end is gone, and the sandbox goes on and may have another', { skip }, async () => {
-  await withJupyter(async ({ sandbox, jupyter }) => {
-    await assert.rejects(sandbox.startJupyter(), { code: 'INVALID_REQUEST' })
-    const { kernel, forget } = await startKernel(jupyter)
-    const gone = runCell(kernel, 'import os, signal; os.kill(os.getppid(), signal.SIGKILL)').catch(
-      () => undefined,
-    )
-    await untilRefused(jupyter.url)
-    forget()
-    await gone
-    await jupyter.close()
-    assert.equal((await sandbox.exec('echo on')).stdout, 'on\n')
-    await using next = await sandbox.startJupyter()
-    assert.notEqual(next.token, jupyter.token)
-    assert.equal((await visit(`${next.url}api/status?token=${next.token}`)).status, 200)
-    assert.equal((await visit(`${next.url}api/status?token=${jupyter.token}`)).status, 403)
-  })
-})
+test(
+  'a server that its kernels kill is gone, and the sandbox continues and may start another',
+  { skip },
+  async () => {
+    await withJupyter(async ({ sandbox, jupyter }) => {
+      await assert.rejects(sandbox.startJupyter(), { code: 'INVALID_REQUEST' })
+      const { kernel, forget } = await startKernel(jupyter)
+      const gone = runCell(kernel, 'import os, signal; os.kill(os.getppid(), signal.SIGKILL)').catch(
+        () => undefined,
+      )
+      await untilRefused(jupyter.url)
+      forget()
+      await gone
+      await jupyter.close()
+      assert.equal((await sandbox.exec('echo on')).stdout, 'on\n')
+      await using next = await sandbox.startJupyter()
+      assert.notEqual(next.token, jupyter.token)
+      assert.equal((await visit(`${next.url}api/status?token=${next.token}`)).status, 200)
+      assert.equal((await visit(`${next.url}api/status?token=${jupyter.token}`)).status, 403)
+    })
+  },
+)
 
 async function untilRefused(url: string): Promise<void> {
   for (;;) if ((await visit(url).catch(() => null)) === null) return
@@ -134,7 +138,7 @@ test('the policy is asked, the record tells of it, and options are checked', { s
   assert.deepEqual(work?.kind === 'context' && [work.language, work.service], ['python', 'jupyter'])
 })
 
-test('where Python lacks it, that is said', async () => {
+test('the error says if Python lacks it', async () => {
   await using sandbox = await guests.lazaret.sandbox()
   if (isRestricted) {
     await assert.rejects(sandbox.startJupyter(), { code: 'JAIL_UNAVAILABLE' })

@@ -29,7 +29,7 @@ const { isolation } = await sandbox.exec(':')
 
 const said = ({ stdout, stderr }: ExecResult): string => `${stdout}\n${stderr}`
 
-test('HOME lies beside the workspace, is on its disk, and stays from command to command', async () => {
+test('HOME is beside the workspace, is on its disk, and persists from command to command', async () => {
   await sandbox.exec('echo kept > ~/.settings; echo in > /workspace/file')
   const { stdout } = await sandbox.exec('echo ~; getent passwd guest | cut -d: -f6; cat ~/.settings; ls -A')
   assert.equal(stdout, '/home/guest\n/home/guest\nkept\nfile\n')
@@ -39,7 +39,7 @@ test('HOME lies beside the workspace, is on its disk, and stays from command to 
   assert.equal((await sandbox.exec('cat ~/.netrc')).stdout, 'machine example')
 })
 
-test('what a command with credentials finds as HOME is its own, and empty', async () => {
+test('a command with credentials has its own, empty HOME', async () => {
   await sandbox.exec('echo planted > ~/.npmrc')
   const { stdout } = await sandbox.exec('echo ~; ls -A ~; echo own > ~/.npmrc', { env: { TOKEN: 't' } })
   assert.equal(stdout, '/home/guest\n')
@@ -96,7 +96,7 @@ with zipfile.ZipFile('distribution-1.0-py3-none-any.whl', 'w') as wheel:
 }
 
 for (const [program, { files = {}, commands, leaves }] of Object.entries(atWork))
-  test(`${program} leaves a repository clean and keeps its files at home`, async (context) => {
+  test(`${program} leaves a repository clean and keeps its files in HOME`, async (context) => {
     if ((await lacks(context, 'git')) || (await lacks(context, program))) return
     const folder = `/workspace/${program}`
     for (const [path, text] of Object.entries(files))
@@ -113,7 +113,7 @@ for (const [program, { files = {}, commands, leaves }] of Object.entries(atWork)
     assert.deepEqual([worked.exitCode, worked.stdout], [0, ''], worked.stderr)
   })
 
-test('npm installs for the user, and what it installs is found', async (context) => {
+test('npm installs for the user, and the shell finds the installed programs', async (context) => {
   if (await lacks(context, 'npm')) return
   const made = await sandbox.exec(
     `mkdir -p tool && cd tool && printf '#!/bin/sh\\necho greetings\\n' > run.sh && echo '{"name":"greet","version":"1.0.0","bin":{"greet":"run.sh"}}' > package.json && npm pack --silent && npm install -g --no-audit --no-fund ./greet-1.0.0.tgz; cd ..`,
@@ -155,7 +155,7 @@ test('an addon finds the headers of the Node that runs it', async (context) => {
   assert.equal(built.stdout, '7\n', said(built))
 })
 
-test('programs find the folders for what runs and what passes, and may write to them', async () => {
+test('programs find writable /run and /var/tmp', async () => {
   const folders = '/run /run/lock $XDG_RUNTIME_DIR /var/run /var/tmp /var/lock'
   const { stdout, stderr } = await sandbox.exec(
     `for folder in ${folders}; do mkdir $folder/made && rmdir $folder/made && echo $folder; done; stat -c '%a %U' $XDG_RUNTIME_DIR`,

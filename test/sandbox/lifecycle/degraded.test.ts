@@ -54,7 +54,7 @@ test('commands with credentials are refused, until that is accepted by name', as
   )
 })
 
-test('what cannot be held there is refused', async () => {
+test('options that cannot be enforced there are refused', async () => {
   assert.deepEqual(
     await inSandbox(`
       return [

@@ -68,7 +68,7 @@ test('an end that fails leaves a sandbox that is not gone, and is tried again', 
   await (await lazaret.sandbox({ id: 'stuck' })).destroy()
 })
 
-test('an end that fails and that nobody awaits does not end the host', { skip }, async () => {
+test('an end that fails, and that nobody awaits, does not end the host', { skip }, async () => {
   const before = new Set(listCgroups())
   const sandbox = await lazaret.sandbox({ idleTimeoutMs: 20 })
   const leave = await squat(listCgroups().filter((path) => !before.has(path)))
@@ -126,7 +126,7 @@ test('the command says that its sandbox could not be ended, and ends itself', { 
 })
 
 for (const signal of ['SIGSTOP', 'SIGKILL'] as const)
-  test(`a sandbox ends whichever process of ours has met ${signal} before`, async () => {
+  test(`a sandbox can end, whichever of its own processes got ${signal} before`, async () => {
     const names = ['nursery', 'stub', 'pid 1', 'space'] as const
     for (const name of names) {
       const other = createLazaret({ onEvent: () => undefined, pools: {} })

@@ -28,7 +28,7 @@ test('destroying twice, and at once, is safe', async () => {
   await sandbox.destroy()
 })
 
-test('what waits for its caller ends with the sandbox', async () => {
+test('code that waits for its caller ends with the sandbox', async () => {
   const sandbox = await lazaret.sandbox()
   const never = new Promise<never>(() => undefined)
   async function* silentAfter(...pieces: readonly Uint8Array[]) {
@@ -92,13 +92,13 @@ test('every call after the end is SANDBOX_GONE', async () => {
   process.kill('SIGKILL')
 })
 
-test('wrong calls are wrong also when it is gone', async () => {
+test('wrong calls are refused even after its end', async () => {
   const sandbox = await lazaret.sandbox()
   await sandbox.destroy()
   await assert.rejects(sandbox.exec(''), { code: 'INVALID_REQUEST' })
 })
 
-test('what runs when it is destroyed, or waits, is SANDBOX_GONE', async () => {
+test('running and queued calls end with SANDBOX_GONE when it is destroyed', async () => {
   const sandbox = await lazaret.sandbox()
   const process = await sandbox.startProcess('exec sleep 60')
   const begun = Promise.withResolvers<void>()

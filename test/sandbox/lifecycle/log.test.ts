@@ -28,7 +28,7 @@ test('a hundred may look through a full log at the same time without holding the
   assert.deepEqual(new Set(lengths), new Set([log.text().stdout.length]))
 })
 
-test('a log keeps the newest pieces, and a follower begins with the oldest of them', async () => {
+test('a log keeps the newest pieces, and a follower starts with the oldest of these', async () => {
   const log = new Log()
   for (let count = 0; count < 100_000; count++) log.add(piece(`${count}\n`))
   log.end()

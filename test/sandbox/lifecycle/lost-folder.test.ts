@@ -7,7 +7,7 @@ import { createLazaret } from '../../support/create-lazaret.ts'
 const lazaret = createLazaret({ onEvent: () => undefined })
 after(() => lazaret[Symbol.asyncDispose]())
 
-test('a session whose folder is gone says so once, and goes on where it began', async () => {
+test('a session whose folder is gone reports that once, and continues in its first folder', async () => {
   await using sandbox = await lazaret.sandbox()
   const { stdout: workspace } = await sandbox.exec('pwd')
   await sandbox.exec('export KEPT=1; mkdir built; cd built; rmdir ../built')
@@ -18,7 +18,7 @@ test('a session whose folder is gone says so once, and goes on where it began', 
   assert.equal(next.stdout, `${workspace}1\n`)
 })
 
-test('a command that names a folder which is not there does not run', async () => {
+test('a command with a missing folder does not run', async () => {
   await using sandbox = await lazaret.sandbox()
   const lost = await sandbox.exec('echo ran', { cwd: '/nowhere' })
   assert.deepEqual(

@@ -46,7 +46,7 @@ test('a disk that was full is reported, even if it was emptied again', async () 
   assert.deepEqual((await sandbox.exec('true')).touched, [])
 })
 
-test('a full disk is reported by the name of its limit, if a file is written from outside', async () => {
+test('a full disk is reported by the name of its limit if a file is written from outside', async () => {
   const error = await sandbox.writeFile('big', Buffer.alloc(5 * MiB)).catch((reason: unknown) => reason)
   assert.ok(error instanceof LazaretError && error.code === 'DISK_FULL')
   assert.match(`${error.message} ${error.hint}`, /diskBytes/)
@@ -65,7 +65,7 @@ test('too many open files are reported', async () => {
   assert.deepEqual(touchedOf(result), ['openFilesMax output'])
 })
 
-test('by default there is room for a build: 1024 processes, 2 GiB of files and the memory that goes with them', async () => {
+test('the default limits suffice for a build: 1024 processes, 2 GiB of files and memory for both', async () => {
   await using roomy = await lazaret.sandbox()
   const { processesMax, diskBytes, memoryBytes } = roomy.limits
   assert.deepEqual([processesMax, diskBytes, memoryBytes], [1024, 2 * GiB, 3 * GiB])
@@ -85,20 +85,20 @@ test('a process begins with 1024 open files and may raise that', async () => {
   assert.ok(roomy.limits.openFilesMax <= 65_536)
 })
 
-test('more files alone bring the memory that they need', async () => {
+test('a higher limit on files raises the memory limit as needed', async () => {
   await using large = await lazaret.sandbox({ limits: { diskBytes: 4 * GiB } })
   assert.deepEqual([large.limits.diskBytes, large.limits.memoryBytes], [4 * GiB, 5 * GiB])
   assert.deepEqual(large.clamped, [])
 })
 
-test('more files than fit into the memory that is named are refused, with what to raise', async () => {
+test('more files than fit into the given memory are refused, and the error says what to raise', async () => {
   const limits = { diskBytes: 2 * GiB, memoryBytes: GiB }
   const error = await lazaret.sandbox({ limits }).catch((reason: unknown) => reason)
   assert.ok(error instanceof LazaretError && error.code === 'INVALID_REQUEST')
   assert.match(`${error.message} ${error.hint}`, /Raise memoryBytes to 3221225472/)
 })
 
-test('open files beyond those of the host are lowered, and said to be', async () => {
+test('a limit on open files above the host’s is lowered, and reported', async () => {
   await using asked = await lazaret.sandbox({ limits: { openFilesMax: 1_000_000 } })
   const { stdout } = await asked.exec('ulimit -Hn')
   const held = asked.limits.openFilesMax

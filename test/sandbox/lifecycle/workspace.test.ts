@@ -36,7 +36,7 @@ const ownerOf = (name: string) => {
   return { uid, gid }
 }
 
-test('what commands write there stays, and is its owner’s', async () => {
+test('files that commands write there persist, and belong to its owner', async () => {
   {
     await using sandbox = await open()
     const { stdout, stderr } = await sandbox.exec('mkdir d && echo one > d/kept && stat -c %u:%g d/kept')
@@ -55,7 +55,7 @@ test('what commands write there stays, and is its owner’s', async () => {
   assert.equal(readFileSync(join(folder, 'd/kept'), 'utf8'), 'one\nmore\n')
 })
 
-test('files that a sandbox is given are written over those that are there', async () => {
+test('files that a sandbox is given replace existing ones', async () => {
   for (const text of ['first', 'second']) {
     await using sandbox = await lazaret.sandbox({ workspace: folder, files: { 'deep/down/given': text } })
     assert.equal((await sandbox.exec('cat deep/down/given')).stdout, text)
@@ -84,7 +84,7 @@ test('programs that guests mark as set-uid in it give them nothing', async () =>
   assert.equal(stdout, '1000\nnosuid\n')
 })
 
-test('a folder of another owner is refused before anything runs, and so is what is none', async () => {
+test('a folder of another owner is refused before anything runs, and so is a path that is not a folder', async () => {
   const refused = (workspace: string, wanted: RegExp) =>
     assert.rejects(lazaret.sandbox({ workspace }), (error: LazaretError) => {
       assert.equal(error.code, 'INVALID_REQUEST')

@@ -95,7 +95,7 @@ const calls: Readonly<Record<string, { readonly call: Untyped; readonly wrong: r
 }
 
 for (const [name, { call, wrong }] of Object.entries(calls))
-  test(`${name} refuses what is wrong, and says what`, async () => {
+  test(`${name} refuses wrong arguments, and names them`, async () => {
     for (const args of wrong)
       await assert.rejects(
         async () => call(...args),
@@ -110,7 +110,7 @@ test('execStream refuses what is wrong before anything is read of it', () => {
     assert.throws(() => call(...args), { code: 'INVALID_REQUEST' }, show(args))
 })
 
-test('a process refuses what is wrong, and lives on', async () => {
+test('a process refuses wrong arguments, and continues', async () => {
   const process = await sandbox.startProcess('exec sleep 60')
   const waits = things.map((thing) => ['x', thing])
   const wrong: Readonly<Record<string, readonly unknown[][]>> = {
@@ -142,7 +142,7 @@ test('a process refuses what is wrong, and lives on', async () => {
   await sandbox.killProcess(process.id)
 })
 
-test('what is too long is refused', async () => {
+test('a text that is too long is refused', async () => {
   await assert.rejects(sandbox.exec(`: ${'x'.repeat(1024 * 1024)}`), {
     code: 'INVALID_REQUEST',
     message: /longer/,

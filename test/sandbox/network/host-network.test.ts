@@ -47,7 +47,7 @@ test(
   },
 )
 
-test('protected ports cannot be bound, in either space, while nobody else has them', { skip }, async () => {
+test('protected ports cannot be bound in either space, even while they are free', { skip }, async () => {
   const [port, other] = [await findFreePort(), await findFreePort()]
   await using sandbox = await lazaret.sandbox({ network, protectedPorts: [port] })
   for (const env of [{}, { TOKEN: 'a' }]) {

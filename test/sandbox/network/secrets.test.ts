@@ -225,7 +225,7 @@ urllib.request.urlopen(urllib.request.Request('${url}/', headers={'X-Key': os.en
     plain.close()
   })
 
-  it('is refused where it could not be kept, before anything is started', async () => {
+  it('is refused if it could not be protected, before anything is started', async () => {
     const open = (asked: object) => lazaret.sandbox({ network, ...asked })
     const one = (secret: object) => ({ secrets: { KEY: { value, hosts: [host], ...secret } } })
     const refused = (message: RegExp) => ({ code: 'INVALID_REQUEST', message })

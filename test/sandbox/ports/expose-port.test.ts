@@ -83,7 +83,7 @@ test('where nothing listens the connection is reset, and a server that comes lat
   assert.equal(await textOf(`${exposed.url}/hello`), 'hello\n')
 })
 
-test('it ends when it is closed, and with its sandbox, open connections included', async () => {
+test('it ends when it is closed, and with its sandbox, including open connections', async () => {
   const sandbox = await serve()
   const [first, second] = [await sandbox.exposePort(3000), await sandbox.exposePort(3000)]
   const held = connect(Number(new URL(second.url).port), '127.0.0.1')
@@ -101,7 +101,7 @@ test('it ends when it is closed, and with its sandbox, open connections included
   assert.ok(told.filter((event) => 'kind' in event && event.kind === 'port').length >= 2)
 })
 
-test('wrong options, a port that is taken and one too many are refused', async () => {
+test('wrong options, a port in use and one port too many are refused', async () => {
   await using sandbox = await lazaret.sandbox()
   for (const [port, options] of [
     [0, {}],

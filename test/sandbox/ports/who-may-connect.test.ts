@@ -100,7 +100,7 @@ test('addresses, localhost and the names that are given are served', async () =>
   assert.match(await say(any.url, ask('evil.example')), /hello\n$/)
 })
 
-test('other protocols pass, whoever speaks first', async () => {
+test('other protocols work, whichever side sends first', async () => {
   await using sandbox = await serve()
   await using exposed = await sandbox.exposePort(4000)
   assert.equal(await say(exposed.url), 'welcome ')

@@ -22,7 +22,7 @@ test('a process runs beside commands, and says how it ended', async () => {
   assert.deepEqual(process.getLogs(), { stdout: 'out\n', stderr: 'err\n' })
 })
 
-test('a process finds what its session has, and changes nothing of it', async () => {
+test('a process has its session’s state, and does not change it', async () => {
   const session = await sandbox.createSession({ env: { A: '1' } })
   await session.exec('cd /tmp; f() { echo f; }')
   const process = await sandbox.startProcess('pwd; f; echo $A; cd /; export A=2', { sessionId: session.id })
@@ -49,7 +49,7 @@ test('a process takes the options of a command', async () => {
   assert.equal((await untilShown(attempt, ({ seen }) => seen === expected)).seen, expected)
 })
 
-test('what is given as stdin is whole: nothing can be written behind it', async () => {
+test('a given stdin is complete: nothing can be written after it', async () => {
   const process = await sandbox.startProcess('cat', { stdin: 'all' })
   await assert.rejects(process.write('more'), { code: 'INVALID_REQUEST' })
   await process.waitForExit()
@@ -65,7 +65,7 @@ test('a process reads what is written to it', async () => {
   await sandbox.killProcess(process.id)
 })
 
-test('credentials are for commands, not for what goes on', async () => {
+test('credentials are for commands, not for background processes', async () => {
   await assert.rejects(sandbox.startProcess('true', { env: { TOKEN: 't' } }), {
     code: 'INVALID_REQUEST',
     message: /credentials/,
@@ -116,7 +116,7 @@ test('a reader that stops or aborts streaming leaves the process running', async
   await sandbox.killProcess(process.id)
 })
 
-test('a line is waited for: among what was printed, what is printed, of both streams, also without an end', async () => {
+test('waiting for a line works for earlier and later output of both streams, and without a line end', async () => {
   const process = await sandbox.startProcess(
     'echo ready on 80; echo warn >&2; read; printf "name: "; exec sleep 60',
   )
@@ -140,7 +140,7 @@ test('waiting ends with its timeout, and leaves the process running', async () =
   await sandbox.killProcess(process.id)
 })
 
-test('waiting for what a process never does ends with the process', async () => {
+test('waiting for something that a process never does ends with the process', async () => {
   const process = await sandbox.startProcess('read; exit 3')
   const waits = [process.waitForLog('never'), process.waitForPort(4000)]
   const rejections = waits.map((wait) =>
@@ -250,7 +250,7 @@ test('a write to a process that no longer reads does not wait', async () => {
   await sandbox.killProcess(process.id)
 })
 
-test('what a command leaves in the background may print after it, also without end', async () => {
+test('background processes of a command may print after it, even for ever', async () => {
   await sandbox.exec('yes & (sleep 0.1; echo late; echo late >&2; echo lived > /tmp/lived) &')
   const both =
     'until [ -e /tmp/lived ]; do sleep 0.02; done; sleep 0.2; pgrep -x yes >/dev/null && cat /tmp/lived'

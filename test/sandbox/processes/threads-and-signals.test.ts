@@ -42,7 +42,7 @@ ctypes.CDLL(None).syscall(93 if platform.machine() == "aarch64" else 60, 0)`,
 } as const
 
 for (const [what, program] of Object.entries(programs))
-  test(`${what}: it is heard at once`, async () => {
+  test(`${what}: the signal arrives at once`, async () => {
     await sandbox.writeFile('/workspace/program.py', program)
     const process = await sandbox.startProcess('exec python3 program.py', { timeout: 60_000 })
     await process.waitForLog('ready')

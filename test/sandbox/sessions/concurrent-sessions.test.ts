@@ -61,7 +61,7 @@ test('commands of one session run one after the other, in the order of their cal
   )
 })
 
-test('a command that is aborted while it waits for its turn never begins, and nobody waits for it', async () => {
+test('a queued command that is aborted never begins, and no other waits for it', async () => {
   const session = await sandbox.createSession()
   const first = session.exec('until [ -e /tmp/aborted ]; do sleep 0.01; done; echo first')
   const abort = new AbortController()
@@ -74,7 +74,7 @@ test('a command that is aborted while it waits for its turn never begins, and no
   assert.equal((await third).stdout, 'third\n')
 })
 
-test('commands of different sessions run beside one another', async () => {
+test('commands of different sessions run concurrently', async () => {
   const one = await sandbox.createSession()
   const other = await sandbox.createSession()
   // Each waits for the other.
@@ -92,7 +92,7 @@ for (const [signal, exitCode] of [
   ['TERM', 143],
   ['SEGV', 139],
 ] as const)
-  test(`a session whose shell ended of SIG${signal} says so once, and comes back fresh`, async () => {
+  test(`a session whose shell died of SIG${signal} reports that once, and then has a new shell`, async () => {
     const session = await sandbox.createSession({ cwd: '/usr', env: { A: 'own' } })
     await session.exec('cd /tmp; export A=changed B=1; f() { :; }; set -u')
     await assert.rejects(session.exec(`kill -${signal} $$; echo lived`), {
@@ -103,7 +103,7 @@ for (const [signal, exitCode] of [
     assert.equal(stdout, '/usr\nown []\n')
   })
 
-test('the others live on when a session’s shell is killed', async () => {
+test('other sessions survive when one session’s shell is killed', async () => {
   const other = await sandbox.createSession()
   await other.exec('export A=1')
   const long = other.exec('sleep 0.1; echo $A')
@@ -112,7 +112,7 @@ test('the others live on when a session’s shell is killed', async () => {
   assert.equal((await sandbox.exec('echo "[$A]"')).stdout, '[]\n')
 })
 
-test('a command that kills all that it can reach ends no shell but those', async () => {
+test('a command that kills everything that it can reach ends only the shells of its own space', async () => {
   const session = await sandbox.createSession()
   await session.exec('export A=1')
   await session.exec('kill -9 -1')
@@ -129,7 +129,7 @@ test('a command that was timed out leaves the session as it was before', async (
   assert.equal((await session.exec('pwd; echo $A')).stdout, '/tmp\n1\n')
 })
 
-test('a deleted session is gone, also for what waits in it; what runs in it goes on', async () => {
+test('a deleted session is gone, also for queued commands; running commands continue', async () => {
   const session = await sandbox.createSession()
   await session.exec(':')
   const printed = Promise.withResolvers<void>()

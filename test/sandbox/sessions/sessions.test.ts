@@ -173,10 +173,9 @@ const holds: Readonly<Record<string, Script>> = {
   ],
 }
 
-for (const [what, script] of Object.entries(holds))
-  test(`a session holds against ${what}`, () => follow(script))
+for (const [what, script] of Object.entries(holds)) test(`a session survives ${what}`, () => follow(script))
 
-test('of a state that is too long the functions stay as they were, and the rest is kept', async () => {
+test('if a state is too long, functions stay as they were, and the rest is kept', async () => {
   await follow([
     ['f() { echo old; }', ''],
     ['x=$(head -c 2000000 /dev/zero | tr "\\0" x); eval "f() { : $x; }"; cd /tmp; export A=1; set -u', ''],
@@ -192,7 +191,7 @@ test('a long state is kept', async () => {
   ])
 })
 
-test('a folder that was removed is said once; then the session is where it began', async () => {
+test('a removed folder is reported once; then the session is in its first folder', async () => {
   const session = await sandbox.createSession({ cwd: '/usr' })
   await session.exec('mkdir /tmp/removed; cd /tmp/removed; rm -r /tmp/removed; export A=1')
   assert.equal(session.cwd, '/tmp/removed')

@@ -27,7 +27,7 @@ test('a command has a terminal of its size, and prints all to stdout', async () 
   assert.equal(exitCode, 3)
 })
 
-test('a command in a terminal finds what its session has, and leaves it as it was', async () => {
+test('a command in a terminal has its session’s state, and does not change it', async () => {
   const session = await sandbox.createSession({ env: { A: `it's "1"` } })
   await session.exec('cd /tmp; f() { echo f; }; alias g=f; set -u')
   const { stdout } = await session.exec('pwd; f; g; echo "$A"; cd /; [[ -o nounset ]] && export A=2', { tty })
@@ -49,7 +49,7 @@ test('a command in a terminal can be timed out and aborted, with all that it has
   assert.equal((await sandbox.exec('pgrep -f "^sleep 65[.]5$"')).exitCode, 1)
 })
 
-test('the stdin of a command in a terminal is typed there', async () => {
+test('the stdin of a command in a terminal arrives as typed input', async () => {
   const { stdout } = await sandbox.exec('read -r line; echo "got $line"', { tty, stdin: 'typed\n' })
   assert.match(stdout, /got typed\r\n$/)
 })
@@ -65,14 +65,14 @@ test(
   },
 )
 
-test('what is typed is echoed and read', async () => {
+test('typed text is echoed and read', async () => {
   const process = await sandbox.startProcess('read -r line; echo "got $line"', { tty })
   await process.write('typed\n')
   await process.waitForExit()
   assert.equal(process.getLogs().stdout, 'typed\r\ngot typed\r\n')
 })
 
-test('resizing says SIGWINCH', async () => {
+test('resizing sends SIGWINCH', async () => {
   const process = await sandbox.startProcess(
     'trap "stty size" WINCH; stty size; while :; do sleep 0.01; done',
     { tty },
@@ -94,7 +94,7 @@ test('\\x03 interrupts what runs in a terminal', async () => {
   assert.match(process.getLogs().stdout, /int\r\n$/)
 })
 
-test('\\x04 is an end of input, and what comes behind it is typed for the next', async () => {
+test('\\x04 ends the input, and later text goes to the next program', async () => {
   const process = await sandbox.startProcess('cat; read -r line; echo "got $line"', { tty })
   await process.write('one\n\x04two\n')
   await process.waitForExit()
@@ -139,7 +139,7 @@ test('top shows the processes of the user space, and ends', { skip: without('top
   assert.deepEqual(await process.waitForExit(), { exitCode: 0 })
 })
 
-test('python3 -i is a Python that is talked with', { skip: without('python3') }, async () => {
+test('python3 -i is an interactive Python', { skip: without('python3') }, async () => {
   const process = await sandbox.startProcess('python3 -q -i', { tty })
   await shows(process, />>> $/)
   await process.write('x = 6 * 7\n')
