@@ -13,7 +13,7 @@ import { LeakCheck } from '../test/support/machine/leaks.ts'
 import { whyNoSandboxes } from '../test/support/sandboxes-here.ts'
 
 const folders = ['/usr/local/bin', '/usr/bin', '/bin', ...globSync('/usr/lib/postgresql/*/bin')]
-/** Of one command, and of a server's start and end, on a busy machine. */
+/** The time for one command, or for the start and end of a server, on a busy machine. */
 const patienceMs = 60_000
 const leaks = new LeakCheck()
 await leaks.takeBaseline()

@@ -1,4 +1,4 @@
-/** Compilers, package managers and their like, inside a cell and outside; the quicker tools are in `test/compatibility/`. */
+/** Compilers, package managers and similar tools, inside a cell and outside; `test/compatibility/` has the faster ones. */
 import { Toolchains } from '../src/runtimes/packages/toolchains.ts'
 import { tryPrograms } from '../test/compatibility/inside-outside.ts'
 import { shellDevelopment } from '../test/compatibility/shell-development.ts'

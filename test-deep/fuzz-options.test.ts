@@ -1,7 +1,7 @@
 /**
- * Options of system calls from inside runs, while the host watches what it shares with them: first what attackers have
- * tried, then new programs for six seconds. `npm run fuzz:options` does this for longer. And the watch itself is
- * tried: it sees what a program without a wall does.
+ * Options of system calls from inside runs, while the host watches what it shares with them: first the corpus of known
+ * attacks, then new programs for six seconds. `npm run fuzz:options` does this for longer. The watch itself is
+ * tested, too: it must notice what a program without a wall does.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -73,7 +73,7 @@ test('a program is made smaller as long as it still does the same', async () => 
   )
 })
 
-/** A program of the host, for which no limit holds; what it takes, a little more than is allowed, goes when it ends. */
+/** A host program without limits. It takes a little more than a run may, and returns it at its end. */
 const take = `
 import fcntl, sys, tempfile
 files = [tempfile.TemporaryFile() for _ in range(50)]
@@ -89,7 +89,7 @@ test('the watch sees what a program without a wall takes of the kernel', async (
     const child = spawn('python3', ['-c', take], { stdio: ['pipe', 'pipe', 'ignore'] })
     const exit = once(child, 'exit')
     await once(child.stdout, 'data')
-    // The watch looks meanwhile, however long a look takes: its timers are due before this one.
+    // The watch takes a reading meanwhile, however long that takes, because its timers are due before this one.
     await new Promise((resolve) => setTimeout(resolve, 500))
     child.stdin.end()
     await exit

@@ -1,6 +1,6 @@
 /**
- * The launcher's parsers against made-up inputs: first everything that is known, with any compiler; then, where clang
- * and its runtime are there, new ones for a second a target. `npm run fuzz` does this for longer.
+ * The launcher's parsers against generated inputs: first all known ones, with any compiler; then, if clang
+ * and its runtime are installed, new ones for a second per target. `npm run fuzz` does this for longer.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

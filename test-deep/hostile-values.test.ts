@@ -1,4 +1,4 @@
-/** What messages of 16 MiB cost the host at most: no hang, no crash, and memory in proportion. */
+/** The cost of messages of 16 MiB for the host: no hang, no crash, and proportional memory. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -13,9 +13,9 @@ const clientsCount = 100
 const callsEach = 3
 const runningMax = 4
 const politeCalls = 8
-/** Calls that are under way at any time. */
+/** Concurrent calls. */
 const floodWidth = 40
-/** Of the flood, while a polite call is under way. */
+/** Calls of the flood that may end during a polite call. */
 const overtakingMax = 2 * runningMax
 
 const tokenOf = (index: number) => `${index}`.padStart(16, '0')
@@ -56,8 +56,8 @@ test(`${clientsCount} clients of three kinds get their own answers, in their own
 })
 
 /**
- * Counted and not timed: how many of the flood end while a polite call is under way. Fair is a place as soon as one of
- * them is free, so its program overlaps with those that run already and with as many that start beside it.
+ * Counted instead of timed: how many calls of the flood end during a polite call. Fairness means a slot as soon as one of
+ * them ends, so its program overlaps with the running ones and with as many that start beside it.
  */
 test('a client that floods the server delays a polite one by no more than its share', async () => {
   await using flooding = await connectAs(0)
@@ -67,7 +67,7 @@ test('a client that floods the server delays a polite one by no more than its sh
   const served = new AbortController()
   const flood = Promise.all(
     Array.from({ length: floodWidth }, async () => {
-      // Whoever is slower, it does not end before the polite client is served.
+      // The flood continues until the polite client is served.
       while (!served.signal.aborted) {
         await flooding.execute({ language: 'shell', code: 'sleep 0.2' })
         ended++

@@ -1,4 +1,4 @@
-/** A hundred sandboxes, made and destroyed by the oldest Node that is promised: nothing is left, and the host ends. */
+/** A hundred sandboxes, created and destroyed by the oldest supported Node: nothing is left, and the host ends. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -14,10 +14,10 @@ import { listProcesses } from '../test/support/machine/processes.ts'
 const temporary = mkdtempSync(join(tmpdir(), 'lazaret-hundred-'))
 after(() => rmSync(temporary, { recursive: true, force: true }))
 
-/** Nobody else's commands sleep for so long, those of the same test in another checkout neither. */
+/** A unique duration, even against the same test in another checkout. */
 const sleepSeconds = `4321.${process.pid}`
 
-/** It says its number and disposes of nothing but the sandboxes and, last, of their Lazaret; then it has to end by itself. */
+/** It prints its pid, and disposes only the sandboxes and finally their Lazaret; then it has to end by itself. */
 const program = `
   import { createLazaret } from ${JSON.stringify(join(checkoutRoot, 'dist/index.js'))}
   const lazaret = createLazaret({ onEvent: () => undefined })
@@ -34,7 +34,7 @@ const program = `
   await lazaret[Symbol.asyncDispose]()
   console.log(JSON.stringify({ pid: process.pid, version: process.versions.node }))`
 
-/** Empty when it has ended meanwhile. */
+/** Empty if it has ended meanwhile. */
 function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
@@ -43,7 +43,7 @@ function commandOf(pid: number): string {
   }
 }
 
-/** Lines that could be a cell's. */
+/** Lines that may belong to a cell. */
 const listMounts = () =>
   readFileSync('/proc/self/mountinfo', 'utf8')
     .split('\n')

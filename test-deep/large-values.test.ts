@@ -1,4 +1,4 @@
-/** Values at the limits of size pass whole, in both directions; one byte more does not pass, and is told. */
+/** Values of the maximum size pass completely in both directions; with one byte more they are refused, with a reason. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 

@@ -15,9 +15,9 @@ import { PackedProject } from '../test/support/sources/packed-project.ts'
 
 const runner = '@modelcontextprotocol/conformance@0.2.0-alpha.12'
 const inspector = '@modelcontextprotocol/inspector@0.15.0'
-/** As the specifications of these dates require; the first is the last of the legacy era. */
+/** The revisions of the specification; the first one is the last of the legacy era. */
 const revisions = ['2025-11-25', '2026-07-28']
-/** So many checks pass today; fewer means that something has stopped being checked. */
+/** The number of checks that pass today. Fewer means that some are no longer made. */
 const passedMin = { '2025-11-25': 39, '2026-07-28': 99 } as const
 
 /** Why a check does not apply to this server. Any other failure is a defect. */
@@ -119,7 +119,7 @@ for (const [transport, target] of [
   })
 }
 
-/** A command of a package's, under the Node of these tests. */
+/** A command of a package, with the Node of these tests. */
 function useModule(name: string, command: string, words: readonly string[]) {
   const folder = join(project.folder, 'node_modules', name)
   const { bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))

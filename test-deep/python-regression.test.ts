@@ -1,5 +1,5 @@
 /**
- * Those of CPython’s own tests that meet the wall. The quicker modules are in
+ * The tests of CPython itself that depend on the wall. The faster modules are in
  * `test/conformance/python/regression.test.ts`, the others in `wide/`.
  */
 import { deepModules, plainUserModules } from '../test/conformance/python/regression-modules.ts'

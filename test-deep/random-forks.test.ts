@@ -1,4 +1,4 @@
-/** A thousand forks of one zygote of Bun, and every source of random numbers that a program has: no two draws are alike. */
+/** A thousand forks of one zygote of Bun, and every source of random numbers: no two draws are equal. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

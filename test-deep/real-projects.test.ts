@@ -1,7 +1,7 @@
 /**
- * The suites that real projects bring, inside a sandbox at its default limits and outside: the same tests, with the same
- * ends. Packages of npm are fetched by this test, with nothing of theirs being run outside before; those of Python are the
- * machine's. What is not there is skipped, with the reason.
+ * The test suites of real projects, inside a sandbox with default limits and outside: the same tests with the same
+ * results. This test fetches the npm packages, without running any of their code outside before; those of Python are the
+ * machine's. Missing ones are skipped, with the reason.
  */
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
@@ -18,13 +18,13 @@ import { whyNoSandboxes } from '../test/support/sandboxes-here.ts'
 
 interface Project {
   readonly name: string
-  /** Packages of npm, the project's own first. */
+  /** The npm packages, the project's own first. */
   readonly packages?: readonly string[]
-  /** Modules of the Python that guests get. */
+  /** Required modules of the guests' Python. */
   readonly modules?: readonly string[]
   readonly programs?: readonly string[]
   readonly command: string
-  /** What of its output says how many tests there were and how they ended. */
+  /** The part of its output with the number of tests and their results. */
   readonly counts: RegExp
 }
 
@@ -83,7 +83,7 @@ await leaks.takeBaseline()
 
 const python = new Toolchains().python()?.path
 
-/** Why a project cannot be tried here; false when it can. */
+/** Why a project cannot be tested here, or false. */
 function whyNot({ modules = [], programs = [] }: Project): string | false {
   const absent = programs.filter((name) => spawnSync('which', [name]).status !== 0)
   if (absent.length > 0) return `not installed: ${absent.join(', ')}`
@@ -93,7 +93,7 @@ function whyNot({ modules = [], programs = [] }: Project): string | false {
   return looked.status === 0 ? false : `not installed: ${looked.stderr.trim().split('\n').at(-1)}`
 }
 
-/** Without any script of theirs, into a folder; or why not, where the registry or npm cannot be reached. */
+/** Installs them into a folder without running their scripts. Returns why not if npm or the registry is unavailable. */
 async function fetchPackages({
   name,
   packages = [],
@@ -131,7 +131,7 @@ describe('The suite of', { skip: await whyNoSandboxes() }, () => {
       const found = countsIn(inside.stdout, project.counts)
       assert.ok(found.length > 0, `${inside.stdout.slice(-2000)}\n${inside.stderr.slice(-2000)}`)
       assert.deepEqual(inside.touched, [])
-      // Servers do not start as root, and what they print here says enough.
+      // Servers do not start as root, so their output is compared instead.
       if (project.programs !== undefined) return assert.match(found.join(), /400\/400/)
       const { stdout: path } = await sandbox.exec('echo "$PATH"')
       const env = { PATH: `${process.env['PATH']}:${path.trim()}`, HOME: source, LANG: 'C.UTF-8', TZ: 'UTC' }

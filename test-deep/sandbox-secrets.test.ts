@@ -1,4 +1,4 @@
-/** A race: two processes of the user space look everywhere, without a pause, while commands with secrets come and go. */
+/** A race: two processes of the user space search everywhere, without a pause, while commands with secrets start and end. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -9,10 +9,10 @@ import { useLazaret } from '../test/support/use-lazaret.ts'
 
 const guests = await useLazaret()
 const raceMs = 10_000
-/** So many, however slow the machine is. */
+/** The number of commands, however slow the machine is. */
 const commandsMin = 50
 
-/** What a command may do with its secret, from doing nothing to leaving it everywhere. */
+/** What commands do with their secret, from nothing to leaving it everywhere. */
 const commands = [
   'test -n "$SECRET"',
   'sh -c "sleep 0.02" $SECRET',

@@ -1,6 +1,6 @@
 /**
  * The whole launcher under ASan and UBSan, in a copy of this checkout, through the suites that drive it hardest. The
- * sanitizers live in pid 1, too: they are loaded before its root is changed. What they find ends the launcher, and a
+ * sanitizers also work in pid 1, because they are loaded before its root is changed. A finding ends the launcher, and a
  * test that waits for it fails.
  */
 import assert from 'node:assert/strict'
@@ -29,11 +29,11 @@ const suites = [
 ]
 const suiteMs = 100_000
 
-/** Without leak checks: what lives until the launcher's end is meant to. */
+/** Without leak checks: the launcher keeps some memory until its end on purpose. */
 const options =
   'const char *__asan_default_options(void) { return "detect_leaks=0:abort_on_error=0:exitcode=99"; }\n'
 
-/** Writes to a block that is free when the host's name is set, which is after the root was changed. */
+/** A deliberate bug: a write to a freed block when the hostname is set, which is after the root was changed. */
 const defect = `
 #include <stdlib.h>
 int __real_sethostname(const char *name, size_t length);
@@ -62,7 +62,7 @@ function compile(words: readonly string[], cwd: string): void {
   assert.equal(status, 0, stderr)
 }
 
-/** Each file once, for both programs that are linked of them. */
+/** Compiles each file once, for both programs. */
 function compileLauncher(folder: string): string[] {
   writeFileSync(join(folder, 'options.c'), options)
   const cell = join(root, 'native/cell')

@@ -1,4 +1,4 @@
-/** Every card of the deck of the stress at least once. */
+/** Every case of the stress deck at least once. */
 import { testStress } from '../test/support/sizes/stress-tests.ts'
 
 testStress({ runs: 140, warmUpRuns: 40 })

@@ -1,5 +1,5 @@
-"""python-subprocess.py <expected output> <program> [arguments]: for each line {inFlight, ms} on stdin it keeps so many
-runs in flight for so long, one thread and one `subprocess.run` each, and answers with one line {times, elapsedMs, wrong}.
+"""Usage: python-subprocess.py <expected output> <program> [arguments]. For each line {inFlight, ms} on stdin it keeps that
+many runs in flight for that time, each a thread with `subprocess.run`, and answers with one line {times, elapsedMs, wrong}.
 """
 import json
 import subprocess
@@ -30,7 +30,7 @@ def sustain(in_flight: int, ms: float) -> dict:
     threads = [threading.Thread(target=keep_busy) for _ in range(in_flight - 1)]
     for thread in threads:
         thread.start()
-    # A single run is in flight from the main thread, as it would be.
+    # A single run is started from the main thread, as a simple program would.
     keep_busy()
     for thread in threads:
         thread.join()

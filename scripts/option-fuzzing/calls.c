@@ -1,7 +1,7 @@
 /*
- * The guest of the fuzzer of options: reads a list of system calls and makes them, again and again, from several
- * processes and threads. It decides nothing: what is called, and how often, stands in the list, so that a list which
- * found something finds it again. The format is written by encode-program.ts.
+ * The guest of the option fuzzer: reads a list of system calls and makes them repeatedly, from several
+ * processes and threads. It decides nothing: the list says which calls, and how often, so that a list that
+ * found something finds it again. program.ts writes the format.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -65,7 +65,7 @@ static void complain(const char *what) {
   exit(2);
 }
 
-/* Hexadecimal digits, then places that hold the address of other data: +8=3. */
+/* Hexadecimal digits, then offsets for the addresses of other data: `+8=3`. */
 static void read_data(char *line) {
   if (data_count == data_max) complain("too many data");
   unsigned char *into = data[data_count++];
@@ -135,7 +135,7 @@ static long resolve(const struct word *word, const long *results) {
   }
 }
 
-/* No call of the kernel: data, offset, what to add to the number at that place. So rounds can differ. */
+/* Not a system call: adds to the number at an offset of the data, so that rounds can differ. */
 static long add_to_data(const long *words) {
   int64_t number;
   unsigned char *place = (unsigned char *)words[0] + words[1];
@@ -148,7 +148,7 @@ static long add_to_data(const long *words) {
 static long make_call(const struct call *call, long *words) {
   if (call->number == again_number) return 0;
   if (call->number == add_number) return add_to_data(words);
-  /* Without memory of its own the child would run on the same stack. */
+  /* A child that shares memory would run on the same stack. */
   if (call->makes_process) words[0] &= ~0x4100L, words[1] = 0;
   long answer = syscall(call->number, words[0], words[1], words[2], words[3], words[4], words[5]);
   if (call->makes_process && answer == 0) _exit(0);
@@ -187,7 +187,7 @@ static void report(void) {
   if (write(report_fd, text, length) < 0) _exit(3);
 }
 
-/* A call that waits is woken by the next tick; whatever else is signalled is of no interest. */
+/* The next tick wakes a blocked call; other signals are ignored. */
 static void woken(int signal) { (void)signal; }
 
 static void prepare_signals(void) {
@@ -211,7 +211,7 @@ static void run_process(void) {
   for (uintptr_t i = 1; i < own->threads; i++) pthread_create(&thread, NULL, make_calls, (void *)i);
   make_calls(NULL);
   report();
-  /* What is held is held until the host has looked. */
+  /* Keeps its resources until the host has taken its readings. */
   for (const long end_ms = now_ms() + hold_us / 1000; now_ms() < end_ms;) usleep(hold_us / 8);
   _exit(0);
 }

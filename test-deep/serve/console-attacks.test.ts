@@ -1,4 +1,4 @@
-/** Attacks on the console in a real browser: by what guests print, by pages of other origins, by names that are pointed here. */
+/** Attacks on the console in a real browser: through guests' output, from pages of other origins, with names that resolve here. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -85,7 +85,7 @@ const hostilePage = [
   '<!--><img src=x onerror=hacked=1>--><p/onclick=hacked=1>last &lt;b&gt; &copy; <b<b>>bold</b>',
 ].join('\n')
 
-/** As if the guest's text had got past the list of elements: what the frame itself keeps it from. */
+/** Guest HTML that has bypassed the list of elements: what the frame itself still prevents. */
 const intoFrame = `(() => {
   const add = (tag, properties) => document.body.append(Object.assign(document.createElement(tag), properties))
   add('img', { src: 'https://evil.example/img' })
@@ -142,14 +142,14 @@ test('HTML of a program is laid out in a frame that runs, loads and sends nothin
   )
   assert.equal(await inside?.evaluate('typeof hacked'), 'undefined')
   assert.deepEqual(seen, { connections: 0, requests: 0 })
-  // Nothing of the guest's asked for anything that the policy had to stop.
+  // The guest's HTML made no request that the policy had to block.
   assert.deepEqual([troubles.splice(0), [...origins]], [[], [new URL(here.url).origin]])
   assert.equal(await inside?.evaluate(elsewhere(intoFrame)), 'null block')
   await eventually(() => {
     const missing = stoppedInFrame.find((one) => !troubles.some((trouble) => one.test(trouble)))
     return missing === undefined ? undefined : `not stopped: ${String(missing)}`
   }, 10_000)
-  // Chromium connects ahead for a frame that the policy then refuses; the list of elements stops that.
+  // Chromium preconnects for a frame that the policy then refuses; the list of elements prevents that.
   assert.equal(seen.requests, 0)
   assert.equal(shown.url(), `${here.url}/`)
 })
@@ -223,7 +223,7 @@ test(
   },
 )
 
-/** A level is drawn only after its element says that it was opened, so counting waits for as many as there should be. */
+/** A level is drawn only after its element is opened, so this waits for the expected number of entries. */
 async function countOnceShown(all: Locator, expected: number): Promise<number> {
   await all.nth(expected - 1).waitFor()
   return await all.count()
@@ -274,7 +274,7 @@ test(
       const seen = await page.evaluate<object>(
         `${attacks}(${JSON.stringify(here.url)}, ${JSON.stringify(adaToken)})`,
       )
-      // What a page may send blindly says nothing of what became of it: the server refused it, as its work shows.
+      // A page cannot see the result of such a blind request, so the server's work shows that it was refused.
       assert.deepEqual(seen, {
         fetch: 'refused',
         read: 'refused',
@@ -286,7 +286,7 @@ test(
       assert.deepEqual(works, [])
       const framed = page.frames().find((frame) => frame !== page.mainFrame())
       assert.ok(!((await framed?.content().catch(() => '')) ?? '').includes('console.js'))
-      // The same server by a name that a page points at it: DNS rebinding.
+      // The same server by a name of the attacker: DNS rebinding.
       const rebound = await page.goto(`http://rebound.example:${port}/`)
       assert.equal(rebound?.status(), 403)
       const inside = await page.evaluate(

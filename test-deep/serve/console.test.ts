@@ -1,6 +1,6 @@
 /**
- * The console as a person uses it: runs, a stopped loop, the wall, files, a terminal, a copied command. With
- * LAZARET_WRITE_PICTURES it writes the pictures in docs/console/ anew.
+ * The console as a user sees it: runs, a stopped loop, the wall, files, a terminal, a copied command. With
+ * LAZARET_WRITE_PICTURES it updates the pictures in docs/console/.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -31,7 +31,7 @@ async function run(page: Page, kind: 'good' | 'bad'): Promise<void> {
   await page.locator(`.status[data-kind=${kind}]`).waitFor()
 }
 
-/** A phone's page is as wide as the phone. */
+/** By how much the page is wider than the screen, which must be 0. */
 async function overhang(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 }
@@ -106,7 +106,7 @@ test('the command that it copies works in a shell', { skip }, async () => {
   await page.getByText('Copied as curl').waitFor()
   assert.ok(!(await page.locator('.copied').innerText()).includes(adaToken))
   const command = await page.evaluate('navigator.clipboard.readText()')
-  // The server is in this process, so the shell must not keep it from answering.
+  // The server runs in this process, so a synchronous shell would block it.
   const { spawn } = await import('node:child_process')
   const { text } = await import('node:stream/consumers')
   if (spawnSync('sh', ['-c', 'command -v curl']).status !== 0) return

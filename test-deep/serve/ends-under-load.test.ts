@@ -1,6 +1,6 @@
 /**
- * `lazaret serve` ends amid the requests of many clients. After SIGTERM each request gets a whole answer, a refusal, or no
- * connection: nothing is torn. After SIGKILL nothing is left, and the next server serves.
+ * `lazaret serve` ends during the requests of many clients. After SIGTERM each request gets a complete answer, a refusal, or no
+ * connection: no answer is cut off. After SIGKILL nothing is left, and the next server works.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ import { isAlive, listDescendants } from '../../test/support/machine/processes.t
 
 const clients = 40
 const loadMs = 3000
-/** Of requests that nobody took: the port is closed, or closes while they come. */
+/** Errors of requests that were not accepted: the port is closed, or closes during the request. */
 const notTaken = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE']
 
 async function serve() {
@@ -29,7 +29,7 @@ async function serve() {
 
 type End = 'answered' | 'refused' | 'not taken' | 'torn'
 
-/** With a connection of its own: one that waits between two requests may be closed at any time. */
+/** On a new connection, because an idle one may be closed at any time. */
 async function runOnce(
   { url, token }: { readonly url: string; readonly token: string },
   name: string,

@@ -1,5 +1,5 @@
 /**
- * A thousand clients of `lazaret serve` leave amid their runs: each guest is dead within 100 ms of the end of its
+ * A thousand clients of `lazaret serve` disconnect during their runs: each guest is dead within 100 ms of the end of its
  * connection. It may be late only by as long as processes of this machine waited for a processor meanwhile, as the kernel
  * counts it: on a busy machine that is others' time, with a bound of its own. Half of the guests are never late.
  */
@@ -18,12 +18,12 @@ import type { HostProcess } from '../../test/support/machine/processes.ts'
 import { processorPressureMs } from '../../test/support/machine/processor-pressure.ts'
 
 const leavers = 1000
-/** As many as one client has room for at one time, also on a small machine. */
+/** As many as fit at one time, even on a small machine. */
 const atOnce = 8
 const deadWithinMs = 100
-/** With the time in which others had the processors. */
+/** The bound including the time when others had the processors. */
 const deadOnBusyMachineWithinMs = 2000
-/** Each sleeps for a time of its own, by which it is found. */
+/** Each sleeps for a unique time, by which it is found. */
 const secondsFirst = 880_000
 
 async function serve() {
@@ -41,7 +41,7 @@ async function serve() {
 
 type Server = Awaited<ReturnType<typeof serve>>
 
-/** Resolves when its program has printed something; answers how the client leaves. */
+/** Resolves when its program has printed something, with a function that disconnects the client. */
 async function startEndless({ url, token }: Server, seconds: number): Promise<() => void> {
   const headers = {
     authorization: `Bearer ${token}`,
@@ -50,7 +50,7 @@ async function startEndless({ url, token }: Server, seconds: number): Promise<()
   }
   const sent = request(`${url}/v1/run`, { method: 'POST', headers, agent: false })
   sent.on('error', () => undefined)
-  // Of less memory than is usual, so that all of them have room.
+  // With less memory than the default, so that all of them fit.
   const limits = { memoryBytes: 32 * 1024 * 1024, wallMs: 600_000 }
   sent.end(JSON.stringify({ language: 'shell', code: `echo ready; exec sleep ${seconds}`, limits }))
   const [response] = await once(sent, 'response')
@@ -60,7 +60,7 @@ async function startEndless({ url, token }: Server, seconds: number): Promise<()
   return () => void response.destroy()
 }
 
-/** By the number of seconds that they sleep. */
+/** Keys are the seconds that they sleep. */
 function findSleepers(): Map<number, HostProcess> {
   const found = new Map<number, HostProcess>()
   for (const name of readdirSync('/proc').filter((one) => /^\d+$/.test(one))) {
@@ -69,7 +69,7 @@ function findSleepers(): Map<number, HostProcess> {
       const guest = seconds === undefined ? undefined : findProcess(Number(name))
       if (guest !== undefined) found.set(Number(seconds), guest)
     } catch {
-      // Gone meanwhile.
+      // It has ended meanwhile.
     }
   }
   return found
@@ -77,7 +77,7 @@ function findSleepers(): Map<number, HostProcess> {
 
 interface Death {
   readonly tookMs: number
-  /** Of that, while others had the processors. */
+  /** The part of it while others had the processors. */
   readonly pressedMs: number
 }
 
@@ -120,7 +120,7 @@ test('a thousand clients leave amid their runs, and every guest is dead within 1
     late.filter((death) => death.tookMs - death.pressedMs > deadWithinMs),
     [],
   )
-  // The cells are gone too, but for those that wait for the next runs.
+  // The cells are gone, too, except those parked for the next runs.
   const guests = () => listDescendants(server.pid).filter(({ name }) => name === 'sleep')
   assert.deepEqual(guests(), [])
 })

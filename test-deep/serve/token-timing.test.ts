@@ -1,7 +1,7 @@
 /**
- * Whether the time of a refusal tells how much of a token is right: thousands of requests to a real server, with tokens
- * that share a long beginning with a real one, nearly all of it, or nothing, one after the other in random order. The same
- * request by two names shows what such a comparison takes for a difference here.
+ * Whether the duration of a refusal reveals how much of a token is right: thousands of requests to a real server, with tokens
+ * that share a long prefix with a real one, nearly all of it, or nothing, sequentially in random order. The same
+ * request under two names shows how large a random difference is here.
  */
 import assert from 'node:assert/strict'
 import { randomBytes, randomInt } from 'node:crypto'
@@ -11,9 +11,9 @@ import { serveHere, tokenOf } from '../../test/adapters/http/serve-here.ts'
 
 const rounds = 2000
 const real = `lzt_${randomBytes(32).toString('base64url')}`
-/** A difference of middles above this many standard errors is no accident. */
+/** A difference of means above this many standard errors is significant. */
 const deviationsMax = 5
-/** Less than that nobody measures over a network. */
+/** A smaller difference cannot be measured over a network. */
 const noticedUs = 20
 
 const wrongAll = (): string => `lzt_${randomBytes(32).toString('base64url')}`
@@ -32,7 +32,7 @@ const kinds = {
 type Kind = keyof typeof kinds
 const names = Object.keys(kinds) as Kind[]
 
-/** Microseconds until the refusal has come, on a connection that stays. */
+/** Microseconds until the refusal arrives, on a persistent connection. */
 async function time(url: string, token: string, agent: Agent): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const start = process.hrtime.bigint()
@@ -47,12 +47,12 @@ async function time(url: string, token: string, agent: Agent): Promise<number> {
   return promise
 }
 
-/** The middle half of the samples: what the machine did meanwhile is at the ends. */
+/** The middle half of the samples, because other work on the machine affects the extremes. */
 function describe(samples: number[]): { readonly mean: number; readonly error: number } {
   const middle = samples.toSorted((a, b) => a - b).slice(samples.length / 4, (samples.length * 3) / 4)
   const mean = middle.reduce((sum, one) => sum + one, 0) / middle.length
   const variance = middle.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (middle.length - 1)
-  // The middle of a skewed sample varies more than its own spread says; twice is cautious.
+  // The mean of the middle half varies more than its own spread suggests, so this is doubled.
   return { mean, error: 2 * Math.sqrt(variance / middle.length) }
 }
 
@@ -68,7 +68,7 @@ test('the time of a refusal does not tell how much of a token is right', async (
       const other = randomInt(at + 1)
       ;[order[at], order[other]] = [order[other] as Kind, order[at] as Kind]
     }
-    // Before the clock runs: making one leaves a trace in the processor's caches.
+    // Created before the clock starts, because creating one affects the processor's caches.
     const tokens = Object.fromEntries(names.map((name) => [name, kinds[name]()])) as Record<Kind, string>
     for (const name of order) samples[name].push(await time(here.url, tokens[name], agent))
   }

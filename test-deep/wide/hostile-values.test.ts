@@ -1,4 +1,4 @@
-/** The hostile values of JavaScript that are not made of its engine, in Node: the harness is Bun’s, which has them each time. */
+/** Hostile JavaScript values that do not depend on the engine, in Node. Node shares Bun's harness, which is tested daily. */
 import { hostileRunsOf } from '../../test/properties/hostile/describe-runs.ts'
 import { javascriptValues } from '../../test/properties/hostile/javascript-values.ts'
 import { node, useLazaret } from '../../test/support/use-lazaret.ts'

@@ -1,6 +1,6 @@
 /**
- * A minute of two hundred clients at `lazaret serve`, with mixed work; and what HTTP adds to a run. What depends on the
- * machine is told, and bounded far above what it is.
+ * A minute of two hundred clients of `lazaret serve`, with mixed work; and what HTTP adds to a run. Figures that depend on the
+ * machine are reported, with generous bounds.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -49,7 +49,7 @@ function residentBytes(pid: number): number {
   return Number(kib) * 1024
 }
 
-/** One piece of work, and whether it came out as it must. */
+/** One piece of work, and whether its result was correct. */
 const works: readonly ((lazaret: RemoteLazaret, number: number) => Promise<boolean>)[] = [
   async (lazaret, number) =>
     (await lazaret.run({ language: 'shell', code: `echo ${number}` })).stdout === `${number}\n`,
