@@ -229,7 +229,7 @@ urllib.request.urlopen(urllib.request.Request('${url}/', headers={'X-Key': os.en
     const open = (asked: object) => lazaret.sandbox({ network, ...asked })
     const one = (secret: object) => ({ secrets: { KEY: { value, hosts: [host], ...secret } } })
     const refused = (message: RegExp) => ({ code: 'INVALID_REQUEST', message })
-    await assert.rejects(open({ ...one({}), network: 'none' }), refused(/a policy/))
+    await assert.rejects(open({ ...one({}), network: 'none' }), refused(/a network policy/))
     await assert.rejects(open(one({ hosts: ['other.example'] })), refused(/KEY is for other\.example:443/))
     await assert.rejects(open(one({ hosts: ['10.0.0.1'] })), refused(/is an address/))
     await assert.rejects(open(one({ hosts: [] })), refused(/hosts/))
