@@ -37,7 +37,7 @@ export class Activity {
     }
   }
 
-  /** The end is waited for. */
+  /** The sandbox is ending, which keeps the host process alive. */
   end(): void {
     this.#isOver = true
     this.#stopIdling()

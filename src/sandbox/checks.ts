@@ -10,7 +10,7 @@ import type { ExecOptions, Variables } from './types.ts'
 const commandBytesMax = 1024 * 1024
 const variableBytesMax = 128 * 1024
 const variablesBytesMax = 512 * 1024
-/** Far below what the launcher takes for one process (ARGUMENTS_MAX in native/cell), for which more is malformed. */
+/** Far below ARGUMENTS_MAX of native/cell, above which the launcher considers a frame malformed. */
 const variablesMax = 4096
 const timeoutMsMax = 2 ** 31 - 1
 
@@ -27,7 +27,7 @@ export function checkCommand(command: unknown): string {
   return command
 }
 
-/** Bash keeps them for itself, so that a command could not have them. */
+/** Bash reserves these, so a command could not get them. */
 const variablesOfBash = ['BASHOPTS', 'BASH_VERSINFO', 'EUID', 'OLDPWD', 'PPID', 'PWD', 'SHELLOPTS', 'UID']
 
 /** The variables that have a value. `field` is the name of the caller's option, for messages. */
@@ -36,7 +36,7 @@ export function checkVariables(
   { keepsUnset = false, field = 'env' }: { readonly keepsUnset?: boolean; readonly field?: string } = {},
 ): Variables {
   if (variables === undefined) return {}
-  // A Map has entries too, of which an object shows none: without this it would be an environment that names nothing.
+  // A Map has no own properties, so without this check it would silently be an empty environment.
   const given = readInput(() => {
     if (Object.prototype.toString.call(variables) === '[object Object]') return { ...(variables as object) }
     throw refuse(`${field}: must be a plain object`)
@@ -116,7 +116,7 @@ export function checkKeys<T extends object>(options: T | undefined, keys: readon
   })
 }
 
-/** The options of a command: of the variables those that have a value, and whether any were named. */
+/** The options of a command: the variables with a value, and whether any were given. */
 export interface CheckedExec extends ExecOptions {
   readonly env: Variables
   readonly variables: Readonly<Record<string, string>>
@@ -154,7 +154,7 @@ export function checkSignal(name: unknown): NodeJS.Signals {
   return name as NodeJS.Signals
 }
 
-/** A plain copy of an expression: a subclass may say anything about it. */
+/** A plain copy of a regular expression, because a subclass may behave in any way. */
 export function checkPattern(pattern: unknown): string | RegExp {
   if (typeof pattern === 'string') return pattern
   if (types.isRegExp(pattern)) return readInput(() => new RegExp(pattern))

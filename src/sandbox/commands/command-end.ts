@@ -1,4 +1,4 @@
-/** How a command ended, and what is known of the layers that protected it. */
+/** How a command ended, and which layers protected it. */
 import { constants } from 'node:os'
 
 import { perLimit } from '../../core/limits.ts'
@@ -8,7 +8,7 @@ import type { ProcessReport } from '../../jail/cell/guest-process.ts'
 import type { Exit } from '../../result/exit.ts'
 import type { TouchedLimit } from './touched.ts'
 
-/** What its receipt is written from. */
+/** The data of its receipt. */
 export interface CommandEvidence extends Pick<Exit, 'layers' | 'observed' | 'heldBy'> {
   readonly start: StartKind
 }
@@ -21,9 +21,9 @@ export interface CommandEnd {
   readonly truncated: readonly ('stdout' | 'stderr')[]
   readonly touched: readonly TouchedLimit[]
   readonly usage: Usage
-  /** What its shell said last, of the guest's own: bytes, one a character. */
+  /** The state that its shell wrote last: guest text, one character for each byte. */
   readonly state: string
-  /** Whether it died of a signal that was not ours. */
+  /** Whether it died of a signal that the host did not send. */
   readonly wasKilled: boolean
   readonly evidence: CommandEvidence
 }
@@ -45,7 +45,7 @@ export const cancelled: CommandEnd = {
   evidence: { start: 'cold', layers: [], observed: {}, heldBy: perLimit(() => 'none') },
 }
 
-/** The end of a command whose space was ended with it. */
+/** The end of a command that was ended together with its space. */
 export const wordlessEnd: ProcessReport = {
   end: { by: 'signal', signal: 'SIGKILL' },
   cpuMs: 0,

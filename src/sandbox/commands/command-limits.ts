@@ -38,10 +38,10 @@ export function holdCommands(limits: Limits, ground: CommandGround): LimitPlan {
     // Even if each space has its own cgroup, RLIMIT_NPROC counts the processes of all spaces together by uid: those of
     // the user space, of secure spaces and of code contexts.
     spacesOfOneId: 3,
-    // The same number again as those before them can take.
+    // As many again as the spaces before it can use.
     pendingSignalsMax: pendingSignalShares[kind] * pendingSignalsMax,
   })
-  // A sandbox exists as long as its owner likes: neither its time nor its processor time is limited.
+  // The owner decides how long a sandbox exists, so neither its time nor its processor time is limited.
   return { ...held, wallMs: 0, watched: { ...held.watched, cpuMs: null } }
 }
 

@@ -41,16 +41,16 @@ export interface CommandParts {
   readonly clock: Clock
   readonly limits: Limits
   readonly spec: SpawnSpec
-  /** Whether it prints without end, for `onOutput` alone. Default false. */
+  /** Whether only `onOutput` gets its output, without a budget. Default false. */
   readonly isEndless?: boolean
 }
 
-/** What the caller of a command wants of it; known when the command is, which may be after its shell started. */
+/** What the caller of a command wants; known once there is a command, which may be after its shell has started. */
 export interface CommandWishes {
   readonly onOutput?: RunHandles['onOutput']
   readonly timeoutMs?: number | undefined
   readonly signal?: AbortSignal | undefined
-  /** How its shell came to be there. Default `cold`. */
+  /** How its shell was started. Default `cold`. */
   readonly start?: StartKind
 }
 
@@ -60,16 +60,16 @@ interface Settled extends Pick<CommandEnd, 'outcome' | 'usage'> {
 
 /**
  * How long pid 1 may take to report a command that it has to end; a tree that resists takes a quarter of that. In two
- * parts: between them a host that was busy itself hears what has long arrived.
+ * parts: between them, a host that was busy itself reads reports that have already arrived.
  */
 const obedienceMs = [900, 100] as const
 
 export class Command implements ProcessListener {
   /** Resolves when foreign code may run; rejects when it could not be started. */
   readonly started: Promise<void>
-  /** Resolves with how it ended; rejects when it could not be started, or was lost with its sandbox. */
+  /** Resolves with its end; rejects if it could not be started, or was lost with its sandbox. */
   readonly ended: Promise<CommandEnd>
-  /** The host's end of its own channel, when its spec names one. */
+  /** The host's end of its own channel, if its spec has one. */
   readonly channel: Duplex | null
   readonly #parts: CommandParts
   readonly #id: number
@@ -118,7 +118,7 @@ export class Command implements ProcessListener {
     return this.#life.isOver
   }
 
-  /** Called when the command begins; its time runs from now on. */
+  /** Called when the command begins, which starts its time. */
   begin({ onOutput, timeoutMs, signal, start = 'cold' }: CommandWishes): void {
     const { clock, space } = this.#parts
     this.#beganAt = clock.now()
@@ -254,7 +254,7 @@ export class Command implements ProcessListener {
       ...nothingKnown,
       end: report.end,
       killReason: this.#killReason,
-      // The counter is the space's: only for a command that itself was killed is it evidence.
+      // The counter is for the whole space, so it is evidence only for a command that was killed itself.
       oomKills: report.end.by === 'signal' || exitedAsKilled(report) ? oomKills : 0,
       dataLimited: limitMechanisms(space.ground.limitGround).memoryBytes !== 'cgroup',
       memoryPeakBytes: Math.max(report.residentPeakBytes, report.watchdogPeakBytes),
@@ -275,7 +275,7 @@ export class Command implements ProcessListener {
     this.#life.until(clock.after(most, hearOnce))
   }
 
-  /** Its pid 1 does not obey, whatever keeps it: the command ends now, and its space with it. */
+  /** Its pid 1 does not react, for whatever reason: the command ends now, together with its space. */
   #endSpace(): void {
     this.#life.start()
     this.#finish(wordlessEnd)

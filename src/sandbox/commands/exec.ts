@@ -26,7 +26,7 @@ export interface ExecGround {
 export interface ExecRequest {
   readonly command: string
   readonly options: CheckedExec
-  /** Runs beside the commands of its session, with a copy of their state. */
+  /** Runs concurrently with the commands of its session, with a copy of its state. */
   readonly isBeside: boolean
 }
 
@@ -82,14 +82,14 @@ function noteOn(
   return undefined
 }
 
-/** What package managers and other programs say when there is no network. */
+/** Messages of package managers and other programs without a network. */
 const lackOfNetwork =
   /ENOTFOUND|EAI_AGAIN|ENETUNREACH|DNSResolve|\(from versions: none\)|not resolve host|name resolution|etwork is unreachable/
 
-/** The last of what is printed says why a program has failed. */
+/** The end of the output says why a program failed. */
 const tailLength = 64 * 1024
 
-/** Guest text decides no more than whether the reason is worth saying. */
+/** Guest text only decides whether the hint is added. */
 function noteOnNetwork(
   network: Network,
   { outcome, stdout, stderr }: Pick<CommandEnd, 'outcome' | 'stdout' | 'stderr'>,

@@ -8,11 +8,11 @@ import type { Space } from '../../jail/cell/sandbox-cell.ts'
 
 export interface TouchedLimit {
   readonly limit: 'memoryBytes' | 'processesMax' | 'openFilesMax' | 'diskBytes'
-  /** What it allows. */
+  /** The limit's value. */
   readonly allowed: number
   /**
-   * `kernel`: its counters say so, of the command or of other processes in the same space. `output`: the command
-   * printed the error that programs have then, which is a claim.
+   * `kernel`: according to its counters, for the command or other processes in the same space. `output`: the command
+   * printed the typical error, which is only a claim.
    */
   readonly by: 'kernel' | 'output'
 }
@@ -36,7 +36,7 @@ export interface Touches {
   readonly texts: readonly string[]
 }
 
-/** The end of what is printed has the errors. */
+/** Errors are at the end of the output. */
 const tailLength = 64 * 1024
 
 /** The wording of the C library, bash, Node and Python. */

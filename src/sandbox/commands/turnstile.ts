@@ -11,7 +11,7 @@ export class Turnstile {
     this.#free = places
   }
 
-  /** Resolves with what gives the place back. */
+  /** Resolves with a function that returns the place. */
   async enter(): Promise<() => void> {
     if (this.#free > 0) this.#free--
     else if (this.#waiting.length >= waitingMax) {

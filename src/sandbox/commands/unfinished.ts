@@ -23,7 +23,7 @@ export class Unfinished {
     if (!this.#isAlive) throw new LazaretError('SANDBOX_GONE', { detail: `Sandbox ${this.#id}.` })
   }
 
-  /** What fails once the end has begun fails with SANDBOX_GONE. */
+  /** Work that fails after the end has begun fails with SANDBOX_GONE. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.requireAlive()
     const wait = Promise.withResolvers<never>()
@@ -37,13 +37,13 @@ export class Unfinished {
     }
   }
 
-  /** Nothing begins any more. */
+  /** From now on no work begins. */
   close(): void {
     this.#isAlive = false
   }
 
   /**
-   * Nothing of the sandbox is left. But a command that has ended may still wait for a caller who never takes its
+   * The sandbox is gone. But a command that has ended may still wait for a caller who never reads its
    * output.
    */
   end(): void {

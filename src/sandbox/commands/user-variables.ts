@@ -6,10 +6,10 @@ import { headersFolder } from '../../runtimes/node/headers.ts'
 import { guestId } from '../../jail/plan/shape.ts'
 import type { Spaces } from '../spaces.ts'
 
-/** Without a network an install cannot succeed later either: it fails at once, and not after minutes of retries. */
+/** Without a network, retries cannot help, so an install fails at once instead of after minutes. */
 const withoutRetries = { npm_config_fetch_retries: '0', PIP_RETRIES: '0' }
 
-/** LeakSanitizer traces its own process, which no filter lets it; then it fails programs that leak nothing. */
+/** LeakSanitizer traces its own process, which the filter refuses; then it fails programs without leaks. */
 const withoutTracing = { ASAN_OPTIONS: 'detect_leaks=0', LSAN_OPTIONS: 'detect_leaks=0' }
 
 const MiB = 1024 * 1024

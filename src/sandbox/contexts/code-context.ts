@@ -44,7 +44,7 @@ interface Begun {
 
 /** Code that waits for its turn in one context. */
 const waitingMax = 64
-/** A harness that says nothing when it is started. */
+/** How long a harness may take to report its start. */
 const bootMs = 30_000
 /** How long the check whether a context can be forked may take. */
 const forkMs = 5000
@@ -57,22 +57,22 @@ export class LiveContext {
   readonly parts: ContextParts
   #process: ContextProcess | undefined
   #entry: ContextEntry | undefined
-  /** Code that waits for an interpreter, and is not begun if it is called off. */
+  /** Code that waits for an interpreter, and does not begin if it is cancelled. */
   #beginning: { isCalledOff: boolean } | undefined
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
   #variables: Record<string, string | null> = {}
   #isGone = false
-  /** Whose state it is to have. */
+  /** The context whose state it gets. */
   #origin: LiveContext | undefined
-  /** Gives back what was promised to it. */
+  /** Releases its reserved memory. */
   #giveBack: () => void = () => undefined
 
   constructor(parts: ContextParts) {
     this.parts = parts
   }
 
-  /** A second one with the same state, named `id`: made when it is opened, after the code that waits here by then. */
+  /** A second context with the same state, named `id`. It is created when it is opened, after the code that is queued here. */
   forkAs(id: string): LiveContext {
     const fork = new LiveContext({ ...this.parts, id })
     fork.#origin = this
@@ -114,7 +114,7 @@ export class LiveContext {
     return process.fork()
   }
 
-  /** What was promised to it, given back when it is gone; what was promised before is given back now. */
+  /** Reserves memory until it is gone; an earlier reservation is released now. */
   keep(giveBack: () => void): void {
     if (this.#isGone) {
       giveBack()
@@ -124,7 +124,7 @@ export class LiveContext {
     this.#giveBack = giveBack
   }
 
-  /** From its next code on. */
+  /** Takes effect with its next code. */
   setVariables(variables: Readonly<Record<string, string | undefined>>): void {
     for (const [name, value] of Object.entries(variables)) this.#variables[name] = value ?? null
   }
@@ -152,7 +152,7 @@ export class LiveContext {
     }
   }
 
-  /** None while code runs or waits, and none of an interpreter that is not there. */
+  /** Empty while code runs or waits, or without an interpreter. */
   async complete(text: string): Promise<readonly string[]> {
     if (this.status !== 'idle') return []
     return this.#inTurn(async () => {
@@ -173,7 +173,7 @@ export class LiveContext {
     return entry !== undefined
   }
 
-  /** Its running code is ended, and queued code runs in the new interpreter. */
+  /** Ends its running code; queued code runs in the new interpreter. */
   async restart(): Promise<void> {
     // A starting interpreter is left alone, so its waiting callers see no failure.
     this.#callOff()
@@ -184,7 +184,7 @@ export class LiveContext {
     })
   }
 
-  /** Resolves when nothing of it is left. */
+  /** Resolves when it is gone. */
   async end(): Promise<void> {
     this.#isGone = true
     this.#process?.kill()
@@ -246,7 +246,7 @@ export class LiveContext {
     await this.#endProcess()
     const { spaces, program, limits, variables, language, folder, functions, waiting } = this.parts
     const kind = { spaces, program, limits, env: variables() }
-    // What is set from here on is not among those.
+    // Variables that are set later are not included.
     this.#variables = {}
     const process = await waiting.take(kind)
     this.#process = process
@@ -291,7 +291,7 @@ const bootWishes: EntryWishes = { timeoutMs: bootMs, functions: {} }
 const completeWishes: EntryWishes = { timeoutMs: completeMs, functions: {} }
 const forkWishes: EntryWishes = { timeoutMs: forkMs, functions: {} }
 
-/** What the harness claims. */
+/** The harness's report, which is only a claim. */
 function readMatches(claimed: unknown): string[] {
   if (!Array.isArray(claimed)) return []
   const isMatch = (one: unknown): one is string => typeof one === 'string' && one.length <= matchCharactersMax

@@ -1,4 +1,4 @@
-/** The result of code in a context: that of a run, and what became of the context. */
+/** The result of code in a context: as for a run, and the state of the context. */
 import { perLimit } from '../../core/limits.ts'
 import type { LimitName, Limits } from '../../core/limits.ts'
 import type { ProtectionLevel } from '../../core/protection.ts'
@@ -9,7 +9,7 @@ import { createResult } from '../../result/run-result.ts'
 import type { EntryDone } from './code-context.ts'
 import type { CodeResult } from './context-types.ts'
 
-/** The plain data of it. */
+/** Its plain data. */
 export interface CodeData extends RunData, Pick<CodeResult, 'context' | 'isStateKept' | 'note'> {}
 
 export interface CodeFacts {

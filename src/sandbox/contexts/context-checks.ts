@@ -1,4 +1,4 @@
-/** What callers give for code contexts, checked before anything is started for it. Each throws INVALID_REQUEST. */
+/** Checks of callers' arguments for code contexts, before anything is started. Each throws INVALID_REQUEST. */
 import { LazaretError } from '../../core/errors/errors.ts'
 import { limitRanges } from '../../core/limits.ts'
 import { contextLanguages } from '../../core/work.ts'
@@ -34,13 +34,13 @@ export function checkForkOptions(given: ForkOptions | undefined): string | undef
   return checkName(checkKeys(given, ['id']).id, 'id')
 }
 
-/** The end of it, which is all that matters. */
+/** The end of the text, because only that matters. */
 export function checkCompleted(text: unknown): string {
   if (typeof text !== 'string') throw refuse('text: must be a string')
   return text.slice(-completedCharactersMax)
 }
 
-/** At most the sandbox's. */
+/** At most the sandbox's memory. */
 export function checkMemory(asked: unknown, most: number): number {
   if (asked === undefined) return Math.min(memoryBytesDefault, most)
   const { least } = limitRanges.memoryBytes

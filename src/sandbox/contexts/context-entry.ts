@@ -47,24 +47,24 @@ export interface EntryEnd {
 }
 
 /**
- * How long code may take to end when it is interrupted. What computes outside of its language notices it too late, and
- * is ended with its interpreter: all in all within a second.
+ * How long code may take to end when it is interrupted. Native code notices an interrupt too late, and
+ * is ended with its interpreter, in total within a second.
  */
 const graceMs = 750
-/** The first interruption may have come where exceptions are ignored, as in a finalizer. */
+/** The first interrupt may have arrived where exceptions are ignored, as in a finalizer. */
 const againMs = 375
 /**
- * How often the output budget may be dropped on top of it before the code is ended: the host reads all of it, so that
- * what is dropped costs time. Code that prints a little too much is let finish.
+ * How many times the output budget may be dropped in excess before the code is ended: the host reads all output, so
+ * dropped output costs time, too. Code that prints a little too much may finish.
  */
 const droppedFactor = 16
 /** The code may print even if the caller wants no output. */
 const droppedBytesLeast = 16 * 1024 * 1024
 
 export class ContextEntry {
-  /** Rejects with what a callback of the caller's threw. */
+  /** Rejects with an error that a callback of the caller threw. */
   readonly ended: Promise<EntryEnd>
-  /** Resolves when the code no longer runs. Callbacks of the caller's may still have output to take. */
+  /** Resolves when the code no longer runs. The caller's callbacks may still get output. */
   readonly stopped: Promise<void>
   readonly #parts: EntryParts
   readonly #end = Promise.withResolvers<EntryEnd>()
@@ -127,7 +127,7 @@ export class ContextEntry {
       elapsed: () => this.#elapsed(),
       onFlood: () => this.#kill('output'),
       onMalformed: () => this.#kill(null),
-      // What is killed is lost, whatever it has said before.
+      // A killed interpreter is lost, whatever it has reported before.
       onEnd: (exitCode) => this.#wasKilled || this.#finish({ end: { by: 'exit', exitCode } }, true),
       ...tellCaller(this.#capture, this.#parts),
       onOutput: (from, bytes) => this.#take(from, bytes),
@@ -150,7 +150,7 @@ export class ContextEntry {
       this.interrupt('output')
   }
 
-  /** The caller's own mistake, which is the caller's to see. */
+  /** The caller's own error, which is passed back to the caller. */
   #fail(error: unknown): void {
     this.#failure ??= { error }
     this.interrupt('cancelled')

@@ -1,4 +1,4 @@
-/** What a caller holds of a code context. */
+/** The caller's handle of a code context. */
 import type { LiveContext } from './code-context.ts'
 import type { CodeContext, CodeResult, ForkOptions, RunCodeOptions } from './context-types.ts'
 

@@ -1,6 +1,6 @@
 /**
- * The process of a code context: a harness in a space of its own, which is given one piece of code after another and says
- * what came of each. Nothing that it says decides more than that.
+ * The process of a code context: a harness in a space of its own, which gets one piece of code after another and reports
+ * their results. Its reports affect nothing else.
  */
 import { constants } from 'node:os'
 import { PassThrough } from 'node:stream'
@@ -27,15 +27,15 @@ import type { ContextProgram } from './context-program.ts'
 import { ContextSpace } from './context-space.ts'
 import { refusedByStep } from './fork-obstacles.ts'
 
-/** How a process ended, which nobody could see or had asked for. */
+/** An end of a process that is not known, or was not requested. */
 export interface ProcessLoss {
-  /** Null when it is gone with its space. */
+  /** Null if it is gone with its space. */
   readonly report: ProcessReport | null
   readonly oomKills: number
   readonly exceeded: Exceeded | null
 }
 
-/** What one piece of code wants to hear. */
+/** The events for one piece of code. */
 export interface EntryListener extends ChannelListener {
   readonly onOutput: (stream: Stream, bytes: Buffer) => void
   /** The process has ended, maybe before it could begin this. */
@@ -45,11 +45,11 @@ export interface EntryListener extends ChannelListener {
 /** The stream of a process that has ended. */
 const closed = new PassThrough().destroy()
 
-/** How much may be printed between two pieces of code, before the process is held. */
+/** How much may be printed between two pieces of code before the process has to wait. */
 const earlyBytesMax = 1024 * 1024
-/** How long one that was ready to fork may take to do so. */
+/** How long a process that is ready to fork may take to do so. */
 const forkMs = 5000
-/** How long one may take to end while others of its space go on. */
+/** How long a process may take to end while others of its space continue. */
 const endMs = 2000
 
 export interface ContextProcessParts {
@@ -65,7 +65,7 @@ export class ContextProcess implements ProcessListener {
   readonly #id: number
   readonly #spawned = Promise.withResolvers<void>()
   readonly #end = endOnce(() => this.#leave())
-  /** Nothing of it is alive. */
+  /** Whether none of its processes is alive. */
   readonly #over = Promise.withResolvers<void>()
   readonly #early: { readonly stream: Stream; readonly bytes: Buffer }[] = []
   #earlyBytes = 0
@@ -118,8 +118,8 @@ export class ContextProcess implements ProcessListener {
   }
 
   /**
-   * A second one with its state, in the same space; it has said that it is ready to fork. Throws FORK_REFUSED with nothing
-   * left behind of the fork; one that does not fork in time has been ended.
+   * A second process with its state, in the same space; it has reported that it is ready to fork. Throws FORK_REFUSED with
+   * nothing left behind of the fork; one that does not fork in time has been ended.
    */
   async fork(): Promise<ContextProcess> {
     const { clock } = this.#parts.spaces.parts
@@ -188,19 +188,19 @@ export class ContextProcess implements ProcessListener {
     return this.#channel
   }
 
-  /** Nobody listens from now on. Further messages and output wait, and so does the process. */
+  /** Stops reading. Further messages and output wait, and so does the process. */
   rest(): void {
     this.#entry = null
     if (!this.isLost) this.#space.cell.holdGuest(this.#id, true)
     this.#shared.hold(this, false)
   }
 
-  /** Leaves what it says and prints unread for a while. */
+  /** Leaves its messages and output unread for a while. */
   hold(isHeld: boolean): void {
     if (!this.isLost) this.#space.cell.holdGuest(this.#id, isHeld)
   }
 
-  /** Like Ctrl-C: it, and whatever it has started. A harness whose code a signal does not reach reads the message. */
+  /** Interrupts it and everything that it has started, like Ctrl-C. A harness that cannot use the signal reads a message. */
   interrupt(): void {
     if (this.isLost) return
     this.#stream.write(frameMessage(JSON.stringify({ interrupt: this.#entries - 1 })))
@@ -218,7 +218,7 @@ export class ContextProcess implements ProcessListener {
     return this.#end()
   }
 
-  /** Its space ends with the last one in it, and at once if this one does not. */
+  /** Its space ends with the last process in it, or at once if this process does not end. */
   async #leave(): Promise<void> {
     this.kill()
     const over = withPatience(this.#over.promise, endMs, this.#parts.spaces.parts.clock)

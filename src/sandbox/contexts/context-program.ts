@@ -1,4 +1,4 @@
-/** What is started for a code context, and what a sandbox has to show for it. */
+/** The program of a code context, and the files that a sandbox has to show for it. */
 import type { LazaretError } from '../../core/errors/errors.ts'
 import type { ContextLanguage } from '../../core/work.ts'
 import type { Bind } from '../../jail/plan/shape.ts'
@@ -7,10 +7,10 @@ export interface ContextProgram {
   readonly file: string
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** Variables that the caller's own take the place of. */
+  /** Default variables, which the caller's own override. */
   readonly defaults?: Readonly<Record<string, string>>
   readonly binds: readonly Bind[]
-  /** Has the interpreter load what it will need, before it learns its task. */
+  /** Makes the interpreter load what it will need before it gets its task. */
   readonly park?: object
   /** Data that the interpreter reserves before it runs anything. */
   readonly dataBytes: number

@@ -14,7 +14,7 @@ export class ContextSpace {
     this.#members.add(member)
   }
 
-  /** Whether others are in it. */
+  /** Whether other processes are in it. */
   isShared(member: object): boolean {
     return this.#members.size > (this.#members.has(member) ? 1 : 0)
   }
@@ -26,7 +26,7 @@ export class ContextSpace {
     this.space.cell.hold(this.#holders.size > 0)
   }
 
-  /** Resolves when nothing of the member is left: `over` says so of its processes while others go on. */
+  /** Resolves when the member is gone. While others continue, `over` tells that its processes have ended. */
   async leave(member: object, over: Promise<unknown>): Promise<void> {
     if (this.isShared(member)) await over
     this.#members.delete(member)

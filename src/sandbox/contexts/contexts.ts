@@ -1,4 +1,4 @@
-/** The code contexts of a sandbox: made, found, given code, ended. */
+/** The code contexts of a sandbox: creates, finds, runs and ends them. */
 import { endTogether } from '../../core/endings.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { HostFunction, OutputChunk } from '../../core/request.ts'
@@ -31,15 +31,15 @@ export interface ContextsParts {
   readonly spaces: Spaces
   readonly governed: Governed
   readonly programs: ContextPrograms
-  /** Throws INVALID_REQUEST for what is no set of functions, and for names that the language cannot use. */
+  /** Throws INVALID_REQUEST for a value that is not a set of functions, and for names that the language cannot use. */
   readonly readFunctions: ReadFunctions
   /** The variables that commands have now. */
   readonly variables: () => Readonly<Record<string, string>>
 }
 
-/** Each holds an interpreter. */
+/** Each has an interpreter. */
 const contextsMax = 64
-/** How the harness of Python calls it. */
+/** Its name in the harness of Python. */
 const inputFunction = 'input()'
 
 export class Contexts {
@@ -120,7 +120,7 @@ export class Contexts {
     return createCodeResult(data)
   }
 
-  /** Its interpreter is started anew, which is work like the first start. */
+  /** Restarts its interpreter, which counts as work, like the first start. */
   restart(context: LiveContext): Promise<void> {
     return this.#govern(context, () => context.restart())
   }
@@ -145,7 +145,7 @@ export class Contexts {
     ])
   }
 
-  /** Its memory is promised to it until it is gone. */
+  /** Its memory is reserved until it is gone. */
   #govern(context: LiveContext, act: () => Promise<void>): Promise<void> {
     const { language, limits, variables } = context.parts
     return this.#parts.governed.context(
@@ -201,13 +201,13 @@ function outputOf({ onStdout, onStderr }: CheckedRunCode) {
   return ({ stream, text }: OutputChunk) => (stream === 'stdout' ? onStdout : onStderr)?.(text)
 }
 
-/** What is known only at the end. */
+/** Values that are known only at the end. */
 async function tellOfEnd(
   { claims, outcome }: EntryDone,
   { onResult, onError }: CheckedRunCode,
 ): Promise<void> {
   const { value, displays } = claims
-  // A value that is more than text has been shown already.
+  // A value with rich formats has been displayed already.
   if (value !== undefined && displays.length === 0) await onResult?.({ 'text/plain': value.text }, {})
   if ('error' in outcome) onError?.(outcome.error)
 }

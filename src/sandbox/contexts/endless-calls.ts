@@ -1,6 +1,6 @@
 /**
- * Functions of the host that code calls which has no limit on its time. Other code of its context begins after it, so a
- * function that awaits such code waits for its own caller, and nothing would ever end that.
+ * Host functions called by code without a time limit. Other code of its context begins after it, so a
+ * function that awaits such code waits for its own caller, which would never end.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
@@ -10,14 +10,14 @@ import type { HostFunction } from '../../core/request.ts'
 type Functions = Readonly<Record<string, HostFunction>>
 
 interface Call {
-  /** The context's, by identity. */
+  /** Identifies the context. */
   readonly context: object
   isPending: boolean
 }
 
 const calls = new AsyncLocalStorage<Call>()
 
-/** The same functions, whose calls are known as those of this context. */
+/** The same functions, with calls that are attributed to this context. */
 export function noteCalls(context: object, functions: Functions): Functions {
   const noted = Object.entries(functions).map(([name, act]) => {
     const perform: HostFunction = function (this: ThisParameterType<HostFunction>, ...args) {
@@ -33,7 +33,7 @@ export function noteCalls(context: object, functions: Functions): Functions {
   return Object.fromEntries(noted) as Functions
 }
 
-/** Throws INVALID_REQUEST in a function that code of this context waits for. */
+/** Throws INVALID_REQUEST inside a function that code of this context waits for. */
 export function refuseEndlessWait(context: object): void {
   const call = calls.getStore()
   if (call?.isPending !== true || call.context !== context) return

@@ -1,4 +1,4 @@
-/** Why a code context cannot be forked now. The harness and pid 1 answer with numbers; the words are the host's. */
+/** Why a code context cannot be forked now. The harness and pid 1 answer with numbers; the texts are here. */
 import { constants } from 'node:os'
 
 import { LazaretError } from '../../core/errors/errors.ts'

@@ -1,6 +1,6 @@
 /**
- * The interpreter that waits for a context: after one was started, the next of its kind is started ahead, for a while. It has
- * run nothing, and holds the variables that commands had then: with others, another one is started.
+ * The interpreter that is ready for the next context: after one start, the next of its kind is started ahead, and kept for a
+ * while. It has run nothing, and has the variables that commands had then; if they change, another one is started.
  */
 import type { Clock } from '../../core/clock.ts'
 import { ContextProcess } from './context-process.ts'
@@ -24,7 +24,7 @@ export class WaitingContext {
     this.#clock = clock
   }
 
-  /** The one that waits, if it is of that kind, else a new one. Throws what starting one throws. */
+  /** The ready one, if it is of that kind, else a new one. Throws what starting one throws. */
   async take(parts: ContextProcessParts): Promise<ContextProcess> {
     const waiting = this.#waiting
     if (waiting?.kind === kindOf(parts)) {
@@ -37,7 +37,7 @@ export class WaitingContext {
     return ContextProcess.start(parts)
   }
 
-  /** Has the next one of that kind wait, and no other. */
+  /** Keeps one of that kind ready, and no other. */
   prepare(parts: ContextProcessParts): void {
     const kind = kindOf(parts)
     if (this.#isOver || this.#waiting?.kind === kind) return

@@ -1,5 +1,5 @@
 /**
- * A folder of the sandbox into a folder of the host. Names and contents are a guest's, and other files may be there
+ * Copies a folder of the sandbox into a folder of the host. Names and contents come from a guest, and other files may be there
  * already: folders are opened one below the other and never through a link, the guest's links are left out, and a file
  * appears whole under its name or not at all.
  */
@@ -28,7 +28,7 @@ export async function downloadFolder(
   try {
     await using target = new Target(path, copied)
     await packInto(tasks, { ...parsed, onSkipped: copied.skip, keepsLinks: false }, target)
-    // Created even if there was nothing to copy.
+    // Created even if there is nothing to copy.
     await target.open()
   } catch (error) {
     throw hostError('to', error)
@@ -84,12 +84,12 @@ class Target implements ArchiveSink, AsyncDisposable {
   }
 }
 
-/** The folder that was opened last, because what comes next mostly lies in it too. */
+/** Keeps the last folder open, because the next file is usually in it, too. */
 class Parents {
   #path: string | undefined
   #folder: FileHandle | undefined
 
-  /** Null where something that is no folder, or a link, is in the way. What comes back is open until the next call. */
+  /** Null if a link, or something else that is not a folder, is in the way. The result is open until the next call. */
   async open(root: FileHandle, names: readonly string[]): Promise<FileHandle | null> {
     const path = names.join('/')
     if (this.#folder !== undefined && this.#path === path) return this.#folder
@@ -106,7 +106,7 @@ class Parents {
   }
 }
 
-/** Null where something that is no folder, or a link, is in the way. Whoever calls closes what comes back. */
+/** Null if a link, or something else that is not a folder, is in the way. The caller closes the result. */
 async function openParents(root: FileHandle, names: readonly string[]): Promise<FileHandle | null> {
   let folder = await open(below(root, ''), O_RDONLY | O_DIRECTORY)
   for (const name of names) {
@@ -123,7 +123,7 @@ async function openParents(root: FileHandle, names: readonly string[]): Promise<
   return folder
 }
 
-/** What opening a folder without following links says of a link, and of a file. */
+/** The errors for a link and for a file when a folder is opened without following links. */
 function isObstacle(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException
   return code === 'ELOOP' || code === 'ENOTDIR'
@@ -163,7 +163,7 @@ class NewFile {
     this.#mode = (mode & ownersExecute) === 0 ? plainMode : programMode
   }
 
-  /** False where something that is no regular file has its name. */
+  /** False if something that is not a regular file has its name. */
   async begin(root: FileHandle, names: readonly string[]): Promise<boolean> {
     const folder = await this.#parents.open(root, names.slice(0, -1))
     if (folder === null) return false
@@ -197,7 +197,7 @@ class NewFile {
     }
   }
 
-  /** Nothing of it stays. */
+  /** Removes the unfinished file. */
   async giveUp(): Promise<void> {
     await this.#file?.close().catch(() => undefined)
     if (this.#folder === undefined) return

@@ -11,7 +11,7 @@ export abstract class FileDoors {
   /** @internal */
   protected abstract readonly files: SandboxFiles
 
-  /** Writes into the file that is there, like a shell's `>`: it keeps its mode. A new one gets 0644. */
+  /** Overwrites an existing file, like a shell's `>`, so it keeps its mode. A new file gets 0644. */
   writeFile(path: string, content: string | Uint8Array, options?: WriteFileOptions): Promise<void> {
     return this.files.writeFile(path, content, options)
   }
@@ -25,7 +25,7 @@ export abstract class FileDoors {
     return this.files.readFile(path, options)
   }
 
-  /** However long the file is. One that cannot be read rejects the first step. */
+  /** Streams a file of any length. If it cannot be read, the first step rejects. */
   readFileStream(path: string): AsyncIterable<Uint8Array> {
     return this.files.readFileStream(path)
   }
@@ -43,37 +43,37 @@ export abstract class FileDoors {
     return this.files.stat(path, options)
   }
 
-  /** False also for a link that leads nowhere. */
+  /** Also false for a dangling link. */
   exists(path: string): Promise<boolean> {
     return this.files.exists(path)
   }
 
-  /** A link is deleted, not what it leads to. A folder only with `recursive`, and then with all that is in it. */
+  /** Deletes a link, not its target. Deletes a folder, with its contents, only with `recursive`. */
   deleteFile(path: string, options?: { readonly recursive?: boolean }): Promise<void> {
     return this.files.deleteFile(path, options)
   }
 
-  /** Renames as rename(2) does: an existing file is replaced, and an empty folder by a folder. */
+  /** Renames as rename(2) does: a file replaces an existing file, and a folder an empty folder. */
   renameFile(from: string, to: string): Promise<void> {
     return this.files.renameFile(from, to)
   }
 
-  /** Like `renameFile`; regular files also go to another file system, by a copy that is not atomic. */
+  /** Like `renameFile`, but copies regular files to another file system, which is not atomic. */
   moveFile(from: string, to: string): Promise<void> {
     return this.files.moveFile(from, to)
   }
 
-  /** Unpacks a tar, or one in gzip, as it comes. What was unpacked before a refused entry stays. */
+  /** Unpacks a tar, plain or gzipped, as it arrives. Entries before a refused one stay. */
   uploadTar(source: TarSource, options?: UploadTarOptions): Promise<UploadedTar> {
     return this.files.uploadTar(source, options)
   }
 
-  /** A tar of what is in a folder, as it is read. */
+  /** Streams a folder's contents as a tar. */
   downloadTar(options?: DownloadTarOptions): AsyncIterable<Uint8Array> {
     return this.files.downloadTar(options)
   }
 
-  /** Copies what is in a folder of the host. Links that lead out of it are left out. */
+  /** Copies the contents of a folder of the host. Links that lead out of it are left out. */
   uploadFolder(from: string, options?: FolderOptions): Promise<CopiedFolder> {
     return this.files.uploadFolder(from, options)
   }

@@ -6,7 +6,7 @@ import type { ErrorCode } from '../../core/errors/errors.ts'
 import type { FileExit } from './file-process.ts'
 import { describePath } from './guest-path.ts'
 
-/** Every other errno is a refusal of the kernel. */
+/** Any other errno means that the kernel refused. */
 const codes: Readonly<Record<string, ErrorCode>> = {
   ENOENT: 'FILE_NOT_FOUND',
   EEXIST: 'FILE_EXISTS',
@@ -29,7 +29,7 @@ const steps: Readonly<Record<string, { readonly code: ErrorCode; readonly why: s
   'remove EBUSY': { code: 'FILE_REFUSED', why: 'is the workspace itself, or something is mounted there' },
 }
 
-/** What a task that makes something needs when a folder on the way is missing. */
+/** The hint for a task that creates something if a parent folder is missing. */
 const missingParents: Readonly<Record<string, string>> = {
   write: 'Create its folder first, or write with `createParents: true`.',
   mkdir: 'Create the folder above it first, or use `recursive: true`.',

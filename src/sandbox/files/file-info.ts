@@ -1,4 +1,4 @@
-/** What is known of a file of a sandbox without reading it. */
+/** The metadata of a file in a sandbox. */
 import { isUtf8 } from 'node:buffer'
 
 import { recordKind } from './file-records.ts'
@@ -18,7 +18,7 @@ export interface FileInfo {
   readonly modifiedMs: number
   /** Where a symlink leads. */
   readonly target?: string
-  /** False where the name is not UTF-8: the path is as close as text comes, and no operation can take it. */
+  /** False if the name is not UTF-8: then the path is only an approximation, which no operation accepts. */
   readonly isNameable: boolean
 }
 

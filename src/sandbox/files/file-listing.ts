@@ -9,7 +9,7 @@ import { decodeRecords, recordKind } from './file-records.ts'
 export interface FileListing {
   /** Sorted by path, by code unit. */
   readonly entries: readonly FileInfo[]
-  /** False when there were more than `entriesMax`, or a folder could not be looked into. */
+  /** False if there were more than `entriesMax`, or a folder could not be read. */
   readonly isComplete: boolean
 }
 

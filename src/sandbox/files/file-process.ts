@@ -1,8 +1,8 @@
 /** One task of the file service (native/cell/files/service.c): a confined process of the cell. */
 export interface FileProcess {
-  /** Resolves when there is room for more; also when the process is gone, or rejects then. */
+  /** Resolves when there is room for more. Resolves or rejects if the process is gone. */
   write(bytes: Uint8Array): Promise<void>
-  /** The end of its input. */
+  /** Ends its input. */
   end(): void
   readonly output: AsyncIterable<Uint8Array>
   readonly exit: Promise<FileExit>

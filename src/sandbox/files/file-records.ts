@@ -1,5 +1,5 @@
 /**
- * The records that the file service speaks in:
+ * The records of the file service:
  * `u8 kind, u32 mode, u64 modified, u64 size, u32 length, path, u32 length, target`, little-endian. Data from a cell is
  * trusted no more than guest text.
  */
@@ -53,7 +53,7 @@ interface RecordNames {
   readonly target: string
 }
 
-/** The record that begins there and where the next one does; undefined when there is not all of it. */
+/** The record at that offset, and the offset of the next; undefined if it is incomplete. */
 export function decodeRecord(
   bytes: Buffer,
   at: number,
@@ -81,7 +81,7 @@ function readText(bytes: Buffer, at: number): { readonly text: Buffer; readonly 
   return next > bytes.length ? undefined : { text: bytes.subarray(at + 4, next), next }
 }
 
-/** Every record of an answer that is there as a whole, the last one, which says whether all were, left out. */
+/** Every record of a complete answer, without the final one, which says whether something was left out. */
 export function* decodeRecords(answer: Buffer): Generator<FileRecord, { readonly isComplete: boolean }> {
   for (let at = 0; ;) {
     const decoded = decodeRecord(answer, at)
@@ -92,7 +92,7 @@ export function* decodeRecords(answer: Buffer): Generator<FileRecord, { readonly
   }
 }
 
-/** Records with contents in between, as they arrive. */
+/** Records, with contents in between, as they arrive. */
 export class RecordStream {
   readonly #chunks: AsyncIterator<Uint8Array>
   #rest: Buffer = Buffer.alloc(0)
@@ -113,7 +113,7 @@ export class RecordStream {
     }
   }
 
-  /** The content of the file whose record came last. Throws FILES_LOST when the task ends before it: the rest is nowhere. */
+  /** The content of the last record's file. Throws FILES_LOST if the task ends before the content does. */
   async *content(): AsyncGenerator<Buffer> {
     for (;;) {
       while (this.#rest.length < 4) if (!(await this.#fill())) throw lost()

@@ -1,4 +1,4 @@
-/** Runs tasks of the file service, a fixed number at one time, and turns their ends into answers or errors. */
+/** Runs tasks of the file service, a fixed number at one time, and turns their ends into results or errors. */
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { FileOperation } from '../../core/work.ts'
 import type { Begun } from '../../policy/governor.ts'
@@ -8,7 +8,7 @@ import { Turnstile } from '../commands/turnstile.ts'
 
 /** The working folder of file operations. */
 export interface FileGround {
-  /** Throws where the sandbox is gone, and what the policy throws. */
+  /** Throws if the sandbox is gone, and what the policy throws. */
   readonly begin: (operation: FileOperation, path: string) => Promise<Begun>
   readonly start: StartFileProcess
 }
@@ -23,20 +23,20 @@ export interface FileTask {
 /** A cell runs few processes at one time, and most of them are for commands. */
 const shortTasksMax = 6
 const streamsMax = 4
-/** Fits into what a cell takes ahead for one process. */
+/** Fits into the input credit of a process. */
 const inputPieceBytes = 64 * 1024
 
 export class FileTasks {
   readonly #ground: FileGround
   readonly #short = new Turnstile(shortTasksMax)
-  /** Their callers may take their time, so they do not hold up the short ones. */
+  /** Streams have separate places, so that slow callers do not delay short tasks. */
   readonly #streams = new Turnstile(streamsMax)
 
   constructor(ground: FileGround) {
     this.#ground = ground
   }
 
-  /** The whole answer of a task that is done at once. */
+  /** The complete answer of a short task. */
   async run(task: FileTask, answerBytesMax = 0): Promise<Buffer> {
     const { process, over } = await this.#begin(task, this.#short)
     let failure: unknown
@@ -56,7 +56,7 @@ export class FileTasks {
     }
   }
 
-  /** The answer as it comes. When no more of it is wanted, the task is ended. */
+  /** The answer as it arrives. Leaving the loop ends the task. */
   async *stream(task: FileTask): AsyncGenerator<Uint8Array, void, void> {
     await using running = await this.open(task)
     running.process.end()
@@ -64,7 +64,7 @@ export class FileTasks {
     await running.finish()
   }
 
-  /** A task that the caller talks with. Ended when it is disposed. */
+  /** A task with input and output for the caller. Disposing it ends the task. */
   async open(task: FileTask): Promise<OpenTask> {
     const { process, over } = await this.#begin(task, this.#streams)
     let failure: unknown
@@ -111,7 +111,7 @@ interface BegunTask {
 
 export interface OpenTask extends AsyncDisposable {
   readonly process: FileProcess
-  /** Resolves when the task was done, rejects with the reason why it was not. */
+  /** Resolves if the task succeeded, else rejects with the reason. */
   finish(): Promise<void>
 }
 

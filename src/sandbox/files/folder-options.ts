@@ -11,8 +11,8 @@ export interface FolderOptions {
   /** The folder of the sandbox. /workspace by default. */
   readonly path?: string
   /**
-   * Patterns of what is left out: `node_modules` and `*.log` however deep, `build/*.map` from the folder on. The syntax is
-   * that of `collect`. What a folder holds is left out with it.
+   * Patterns of paths that are left out: `node_modules` and `*.log` at any depth, `build/*.map` relative to the folder. The
+   * syntax is that of `collect`. A folder is left out with its contents.
    */
   readonly ignore?: readonly string[]
   /** 100,000 by default, and at most. */
@@ -26,16 +26,16 @@ export interface FolderOptions {
 export interface FolderProgress {
   /** Below the folder; guest text in a download. */
   readonly path: string
-  /** So far. */
+  /** Entries copied so far. */
   readonly entries: number
   readonly bytes: number
 }
 
 export interface CopiedFolder {
   readonly entries: number
-  /** In files. */
+  /** The bytes of all files. */
   readonly bytes: number
-  /** What was left out, but for what `ignore` names: the first thousand. */
+  /** The first thousand paths that were left out, without those of `ignore`. */
   readonly skipped: readonly SkippedFile[]
 }
 
@@ -66,13 +66,13 @@ export function parseFolderOptions(
   }
 }
 
-/** A folder of the host, as its caller names it. Throws INVALID_REQUEST. */
+/** Checks a caller's path of a host folder. Throws INVALID_REQUEST. */
 export function parseHostPath(value: unknown, name: 'from' | 'to'): string {
   if (typeof value === 'string' && value !== '' && !value.includes('\0')) return value
   throw new LazaretError('INVALID_REQUEST', { detail: `${name} must be the path of a folder of the host.` })
 }
 
-/** What the host's file system says goes to the caller under the name of the path that it has given. */
+/** An error of the host's file system, with the path that the caller has given. */
 export function hostError(name: 'from' | 'to', cause: unknown): unknown {
   if (cause instanceof LazaretError || !(cause instanceof Error) || !('code' in cause)) return cause
   return new LazaretError('INVALID_REQUEST', { detail: `${name}: ${cause.message}.`, cause })

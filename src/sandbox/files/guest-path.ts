@@ -1,12 +1,12 @@
 /** Paths that callers name, on their way into the cell, and paths of guests on their way into a message. */
 import { LazaretError } from '../../core/errors/errors.ts'
 
-/** PATH_MAX with its NUL: what one system call can name. */
+/** PATH_MAX, including the NUL: the longest path of a system call. */
 const pathBytesMax = 4095
 const shownCharactersMax = 200
 const workspace = '/workspace'
 
-/** The path as the file service takes it, which works in /workspace. */
+/** The path for the file service, which works in /workspace. */
 export function parseGuestPath(value: unknown, name = 'path'): string {
   const refuse = (detail: string) => new LazaretError('INVALID_REQUEST', { detail: `${name} ${detail}` })
   if (typeof value !== 'string') throw refuse('must be a string.')
@@ -14,7 +14,7 @@ export function parseGuestPath(value: unknown, name = 'path'): string {
   if (value.includes('\0')) throw refuse('must not contain a NUL character.')
   if (!value.isWellFormed()) throw refuse('must be well-formed Unicode.')
   if (Buffer.byteLength(value) > pathBytesMax) throw refuse(`is longer than ${pathBytesMax} bytes.`)
-  // Wherever the workspace lies on this machine, tasks begin in it.
+  // Tasks start in the workspace, wherever it is on this machine.
   if (value !== workspace && !value.startsWith(`${workspace}/`)) return value
   return value.slice(workspace.length).replace(/^\/+/, '') || '.'
 }

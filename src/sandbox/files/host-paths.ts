@@ -1,5 +1,5 @@
 /**
- * Folders of the host that a guest's files go to, or that a guest may have written to: each is opened separately, below
+ * Folders of the host that get a guest's files, or that a guest may have written to: each is opened separately, below
  * the one before it and never through a link.
  */
 import { constants } from 'node:fs'
@@ -11,7 +11,7 @@ import { systemClock } from '../../core/clock.ts'
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants
 
-/** A name in a folder that is open, whatever its own path leads to by now: Node has no `openat`. */
+/** A name inside an open folder, even if the folder's path now leads elsewhere: Node has no `openat`. */
 export function below(folder: FileHandle, name: string): string {
   return join('/proc/self/fd', String(folder.fd), name)
 }

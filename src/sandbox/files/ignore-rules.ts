@@ -1,11 +1,11 @@
-/** What is left out when a folder is copied. */
+/** Which paths are left out when a folder is copied. */
 import { LazaretError } from '../../core/errors/errors.ts'
 import { explainBadPattern, parsePattern } from '../../runtimes/collect/pattern.ts'
 
 const rulesMax = 64
 
 /**
- * Whether a path below the folder is left out. A pattern without a slash is the name of a file or folder, however deep; one
+ * Whether a path below the folder is left out. A pattern without a slash is the name of a file or folder at any depth; one
  * with a slash is a path from the folder on. With a folder goes all that is in it. Throws INVALID_REQUEST.
  */
 export function parseIgnore(value: unknown): (path: string) => boolean {

@@ -114,8 +114,8 @@ describe('a secret of a run that could not be kept', () => {
     })
 
   it('is refused', async () => {
-    await refuses({}, /a policy/)
-    await refuses({ network: 'none' }, /a policy/)
+    await refuses({}, /a network policy/)
+    await refuses({ network: 'none' }, /a network policy/)
     await refuses({ network: { allow: ['other.example.com'] } }, /API_KEY is for localhost/)
     await refuses({ network, env: { API_KEY: 'mine' } }, /env: has the name of a secret/)
     await refuses({ network, language: 'javascript', runtime: 'isolate' }, /snippets and isolates/)
