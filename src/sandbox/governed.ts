@@ -12,7 +12,7 @@ export interface GovernedParts {
   readonly governor: Governor
   /** The statement about a command, for the audit log or a receipt. */
   readonly notary: Notary | undefined
-  /** The sandbox's. */
+  /** The sandbox's limits. */
   readonly id: string
   /** The client for whom it was created, if the caller named one. */
   readonly client: string | undefined
@@ -33,7 +33,7 @@ export class Governed {
     for (const name of names) this.#variables.add(name)
   }
 
-  /** A command that is waited for; `act` gets its id. Throws what the policy throws, and what `act` throws. */
+  /** Admits a command; `act` gets its id. Throws what the policy throws, and what `act` throws. */
   async command(
     asked: { readonly command: string; readonly options: CheckedExec },
     act: (id: string) => Promise<ExecResult>,
@@ -59,7 +59,7 @@ export class Governed {
     return governor.perform(work, attest, { endOf })
   }
 
-  /** A code context that is to be there. Throws what the policy throws, and what `act` throws. */
+  /** Admits a new code context. Throws what the policy throws, and what `act` throws. */
   context<T>(
     asked: Pick<ContextWork, 'language' | 'service' | 'limits' | 'variables'>,
     act: (begun: Begun) => Promise<T>,
@@ -67,7 +67,7 @@ export class Governed {
     return this.#parts.governor.perform({ ...this.#facts('context'), ...asked }, act)
   }
 
-  /** Code in a context; `act` gets its id. Throws what the policy throws, and what `act` throws. */
+  /** Admits code in a context; `act` gets its id. Throws what the policy throws, and what `act` throws. */
   async code(
     asked: Pick<CodeWork, 'context' | 'language' | 'code'>,
     act: (id: string) => Promise<CodeData>,
@@ -77,7 +77,7 @@ export class Governed {
     return result
   }
 
-  /** A background command. Throws what the policy throws. */
+  /** Admits a background command. Throws what the policy throws. */
   beginProcess(command: string, own: CheckedExec['variables']): Promise<Begun> {
     return this.#parts.governor.begin({
       ...this.#facts('process'),
@@ -85,12 +85,12 @@ export class Governed {
     })
   }
 
-  /** An operation on files. Throws what the policy throws. */
+  /** Admits a file operation. Throws what the policy throws. */
   beginFiles(operation: FileOperation, path: string): Promise<Begun> {
     return this.#parts.governor.begin({ ...this.#facts('files'), operation, path })
   }
 
-  /** A port that is opened. Throws what the policy throws. */
+  /** Admits an exposed port. Throws what the policy throws. */
   beginPort(port: number, host: string): Promise<Begun> {
     return this.#parts.governor.begin({ ...this.#facts('port'), port, host })
   }

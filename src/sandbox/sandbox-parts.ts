@@ -17,6 +17,6 @@ export interface SandboxParts extends SpacesParts {
   readonly idleTimeoutMs: number | undefined
   readonly allowDegradedSecrets: boolean
   readonly contexts: Pick<ContextsParts, 'programs' | 'readFunctions'>
-  /** Called once, when nothing of it is left that could be removed. */
+  /** Called once, when everything of it that could be removed is removed. */
   readonly onGone: () => void
 }

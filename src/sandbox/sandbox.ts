@@ -45,7 +45,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
   readonly id: string
   /** The limits that hold in it, for all of its commands together or for each, as `SandboxOptions.limits` says. */
   readonly limits: SandboxLimits
-  /** What of them was lowered when it was created, and why; also of defaults that lie above the operator's ceilings. */
+  /** Limits that were lowered when it was created, and why; including defaults above the operator's ceilings. */
   readonly clamped: readonly Clamp[]
   readonly #parts: SandboxParts
   readonly #spaces: Spaces
@@ -110,18 +110,18 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
     return this.#unfinished.isAlive
   }
 
-  /** Whether nothing of it is left. */
+  /** Whether it has ended completely. */
   get isGone(): boolean {
     return this.#isGone
   }
 
-  /** Whether its end has failed: something of it may be left until another `destroy()` succeeds. */
+  /** Whether its end has failed: parts of it may remain until another `destroy()` succeeds. */
   get isStuck(): boolean {
     return this.#isStuck
   }
 
   /**
-   * Runs a command line by bash, and resolves when it has ended, whatever its exit code. What it started in the
+   * Runs a command line with bash, and resolves when it has ended, whatever its exit code. What it started in the
    * background continues. With `env` it runs in a secure space, see `ExecOptions.env`.
    *
    * @throws {LazaretError} INVALID_REQUEST, INPUT_TOO_LARGE, SANDBOX_GONE, SESSION_GONE, SESSION_TERMINATED,
@@ -132,7 +132,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
     return this.#execute({ ...checked, isBeside: false })
   }
 
-  /** The same, piece by piece. It runs beside the commands of its session, with a copy of what they have left. */
+  /** Streams a command. It runs concurrently with the commands of its session, with a copy of their state. */
   execStream(command: string, options?: ExecOptions): AsyncIterable<ExecEvent> {
     const line = checkCommand(command)
     const checked = checkExecOptions(options)
@@ -141,7 +141,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
     )
   }
 
-  /** Throws INVALID_REQUEST when there is one of that name, QUEUE_FULL when there are too many. */
+  /** Throws INVALID_REQUEST if there is one of that name, QUEUE_FULL if there are too many. */
   async createSession(options?: SessionOptions): Promise<SandboxSession> {
     this.#unfinished.requireAlive()
     return handleOf(this.#sessions.create(options), (...args) => this.exec(...args))
@@ -158,7 +158,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
     return this.#sessions.delete(id)
   }
 
-  /** Variables of every later command of the user space, in every session. Not for secrets: they reach all of it. */
+  /** Sets variables for every later command of the user space, in every session. Not for secrets: all commands get them. */
   async setEnvVars(variables: Variables): Promise<void> {
     this.#unfinished.requireAlive()
     const set = this.#sessions.setVariables(variables)
@@ -179,7 +179,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
     return this.#processes.get(id)
   }
 
-  /** Returns whether such a process ran. It and everything that it has started are gone when this resolves. */
+  /** Returns whether such a process was running. When this resolves, it and everything that it has started are gone. */
   async killProcess(id: string): Promise<boolean> {
     return this.#unfinished.during(() => this.#processes.kill(id))
   }
@@ -201,14 +201,14 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
   }
 
   /**
-   * An interpreter that keeps variables, imports and functions from one piece of code to the next, in a process that
+   * Creates an interpreter that keeps variables, imports and functions from one piece of code to the next, in a process that
    * commands of the sandbox cannot see, signal or trace.
    */
   async createCodeContext(options?: CodeContextOptions): Promise<CodeContext> {
     return this.#unfinished.during(async () => this.#handleOf(await this.#contexts.create(options)))
   }
 
-  /** Runs code in a context, and resolves when it has ended, however it did. */
+  /** Runs code in a context, and resolves when it has ended, successfully or not. */
   async runCode(code: string, options?: RunCodeOptions): Promise<CodeResult> {
     return this.#unfinished.during(() => this.#contexts.run(code, options))
   }
@@ -223,14 +223,14 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
     return context && this.#handleOf(context)
   }
 
-  /** Ends its running code. Returns whether there was such a context; nothing of it is left when this resolves. */
+  /** Deletes a context and ends its running code. Returns whether there was such a context; it is gone when this resolves. */
   async deleteCodeContext(id: string): Promise<boolean> {
     return this.#unfinished.during(() => this.#contexts.delete(id))
   }
 
   /**
-   * The Jupyter server of the Python that guests have, in a process that commands of the sandbox cannot see, signal or
-   * reach, and a loopback port of this machine that leads to it. What it runs is not recorded piece by piece.
+   * Starts the Jupyter server of the guests' Python, in a process that commands of the sandbox cannot see, signal or
+   * reach, and opens a loopback port of this machine for it. The audit log does not record each piece of its code.
    *
    * @throws {LazaretError} INVALID_REQUEST, RUNTIME_UNAVAILABLE, JAIL_UNAVAILABLE, CELL_FAILED.
    */
@@ -239,9 +239,9 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
   }
 
   /**
-   * Ends everything in it. Resolves when nothing of it is left; a second call waits for the first.
+   * Ends everything in it. Resolves when everything is removed; a second call waits for the first.
    *
-   * @throws {LazaretError} END_FAILED when something of it could not be removed; the next call tries again.
+   * @throws {LazaretError} END_FAILED if something could not be removed; the next call tries again.
    */
   destroy(): Promise<void> {
     this.#unfinished.close()

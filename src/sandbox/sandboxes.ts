@@ -11,7 +11,7 @@ export class Sandboxes implements AsyncDisposable {
   readonly #starting = new Map<string, Promise<unknown>>()
   #isClosed = false
 
-  /** Throws INVALID_REQUEST when the name is taken, QUEUE_FULL, DISPOSED. */
+  /** Throws INVALID_REQUEST if the name is taken, QUEUE_FULL, DISPOSED. */
   async create(parts: Omit<SandboxParts, 'onGone'>, onGone: () => void): Promise<Sandbox> {
     if (this.#isClosed) throw new LazaretError('DISPOSED')
     const { id } = parts

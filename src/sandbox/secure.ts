@@ -1,4 +1,4 @@
-/** Commands with credentials: each in its own space, which holds them and nothing else, and ends with it. */
+/** Commands with credentials: each in its own space, which no other command uses, and which ends with it. */
 import { Command } from './commands/command.ts'
 import type { CommandEnd } from './commands/command-end.ts'
 import type { SessionCommand } from './sessions/session.ts'
@@ -7,7 +7,7 @@ import type { Spaces } from './spaces.ts'
 
 export interface SecureCommand extends SessionCommand {
   readonly variables: Readonly<Record<string, string>>
-  /** Bytes, one in each character. */
+  /** Bytes, one character for each. */
   readonly folder: string
   readonly home: 'workspace' | undefined
 }
@@ -46,7 +46,7 @@ export async function runSecurely(spaces: Spaces, secure: SecureCommand): Promis
     process.endStdin()
     return await process.ended
   } finally {
-    // Everything that it left behind ends with its space. The caller does not wait for that.
+    // Everything that it left behind ends with its space; the caller does not wait for that.
     void space
       .clean()
       .catch(() => undefined)

@@ -6,7 +6,7 @@ const rulesMax = 64
 
 /**
  * Whether a path below the folder is left out. A pattern without a slash is the name of a file or folder at any depth; one
- * with a slash is a path from the folder on. With a folder goes all that is in it. Throws INVALID_REQUEST.
+ * with a slash is a path relative to the folder. A folder is left out with its contents. Throws INVALID_REQUEST.
  */
 export function parseIgnore(value: unknown): (path: string) => boolean {
   if (value === undefined) return () => false
@@ -26,8 +26,8 @@ export function parseIgnore(value: unknown): (path: string) => boolean {
 }
 
 /**
- * The folders on the way to the last path, with what was found of each. Files come folder by folder, so of most paths only
- * the last name is new: a guest that makes deep folders with long names would else make the host look at each of them again
+ * The parent folders of the last path, with the verdict for each. Files come folder by folder, so in most paths only
+ * the last name is new. Otherwise a guest with deep folders and long names could make the host match each of them again
  * for each file.
  */
 class Ways {

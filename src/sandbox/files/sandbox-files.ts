@@ -1,6 +1,6 @@
 /**
  * The files of a sandbox. Every operation runs inside its cell, as a process confined like its guests
- * (native/cell/files/service.c): links lead where they lead for a guest, and nothing waits for one. sandbox.ts
+ * (native/cell/files/service.c): links lead to the same targets as for a guest, and no operation blocks on a guest. sandbox.ts
  * documents each operation.
  */
 import { LazaretError } from '../../core/errors/errors.ts'
@@ -27,7 +27,7 @@ import { uploadTar } from './tar/upload-tar.ts'
 import type { UploadTarOptions, UploadedTar } from './tar/upload-tar.ts'
 
 export interface WriteFileOptions {
-  /** Whether folders on the way are made. False by default. */
+  /** Whether missing parent folders are created. Default false. */
   readonly createParents?: boolean
 }
 
@@ -39,7 +39,7 @@ export interface ReadFileOptions {
 }
 
 export interface ListFilesOptions {
-  /** Whether folders in it are listed too. Neither links nor other file systems are entered. */
+  /** Whether its subfolders are listed, too. Neither links nor other file systems are entered. */
   readonly recursive?: boolean
   /** 10,000 by default, 100,000 at most. */
   readonly entriesMax?: number
@@ -117,7 +117,7 @@ export class SandboxFiles {
 
   async deleteFile(path: string, options: { readonly recursive?: boolean } = {}): Promise<void> {
     const { recursive } = checkKeys(options, ['recursive'])
-    // `link/` would be what it leads to.
+    // `link/` would name the link's target.
     const plain = parseGuestPath(path).replace(/(?<=.)\/+$/, '')
     await this.#tasks.run({ task: 'delete', args: [plain, parseFlag(recursive, 'recursive')] })
   }

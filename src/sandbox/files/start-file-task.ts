@@ -1,5 +1,5 @@
 /**
- * A task of the file service as a process of the user space. Guests there have its ids: they cannot look into it, but
+ * A task of the file service as a process of the user space. Guests there have the same ids: they cannot inspect it, but
  * they can stop it or kill it, and then the task fails.
  */
 import { constants } from 'node:os'
@@ -13,7 +13,7 @@ import { ProcessLife } from '../../runtimes/work/process-life.ts'
 import type { Spaces } from '../spaces.ts'
 import type { FileExit, FileProcess } from './file-process.ts'
 
-/** A task that owes us something and is silent for so long has been stopped. */
+/** A task that is silent for this long, although output is expected, has been stopped. */
 const silenceMs = 30_000
 const stderrBytesMax = 64 * 1024
 /** Bytes that are buffered here for a slow caller before the task has to wait too. */
@@ -22,7 +22,7 @@ const waitingBytesMax = 1024 * 1024
 export interface FileTask {
   readonly task: string
   readonly args: readonly string[]
-  /** Whether it may be silent for as long as it likes. Default false. */
+  /** Whether it may be silent for any time. Default false. */
   readonly isPatient?: boolean
 }
 

@@ -1,5 +1,5 @@
 /**
- * A folder of the host into a folder of the sandbox. Guests may have written to it before, so nothing in it is opened
+ * Copies a folder of the host into a folder of the sandbox. Guests may have written to it before, so nothing in it is opened
  * through a link, and each file is inspected again after it was opened.
  */
 import { constants } from 'node:fs'
@@ -41,7 +41,7 @@ class Walk {
     this.#options = options
   }
 
-  /** `path` is that of the folder below the outermost one, with a slash at its end; or nothing. */
+  /** `path` is relative to the outermost folder, with a slash at its end, or empty. */
   async *entriesOf(folder: FileHandle, path: string): AsyncGenerator<TarEntry> {
     const { copied, entriesMax, isIgnored } = this.#options
     for await (const { name } of await opendir(below(folder, ''))) {
@@ -96,7 +96,7 @@ async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 const pieceBytes = 64 * 1024
 
-/** Exactly the announced number of bytes: of a file that grows the first, and zeros for one that was cut. */
+/** Exactly the announced number of bytes: a growing file is cut, and a truncated one is padded with zeros. */
 async function* readExactly(file: FileHandle, size: number): AsyncGenerator<Uint8Array> {
   for (let left = size; left > 0;) {
     const piece = Buffer.alloc(Math.min(left, pieceBytes))

@@ -109,7 +109,7 @@ export class JupyterGate {
       else response.writeHead(502, { connection: 'close' }).end('The Jupyter server did not answer.\n')
     }
     onward.once('error', fail)
-    // This also covers a server that switches protocols without being asked to.
+    // This also covers a server that switches protocols without a request to do so.
     onward.once('close', () => response.headersSent || fail())
     onward.once('response', (answer) => {
       try {
@@ -259,7 +259,7 @@ const isOfOtherOrigin = (headers: IncomingHttpHeaders): boolean =>
   ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site'])) &&
   headers['sec-fetch-mode'] !== 'navigate'
 
-/** The address of the page that a client was on may hold the token. */
+/** The Referer of a client may contain the token. */
 const withoutQuery = (referer: string): string => referer.split('?', 1)[0] ?? ''
 
 const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest()

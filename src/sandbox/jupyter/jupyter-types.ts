@@ -15,6 +15,6 @@ export interface JupyterServer extends AsyncDisposable {
   readonly url: string
   /** What every request must carry: `Authorization: token …`, `?token=…`, or the cookie that the first answer sets. */
   readonly token: string
-  /** Resolves when the server and its kernels have ended and nothing of them is left. */
+  /** Resolves when the server and its kernels have ended and everything of them is removed. */
   close(): Promise<void>
 }

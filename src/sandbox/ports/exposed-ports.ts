@@ -27,7 +27,7 @@ export interface ExposePortOptions {
   readonly port?: number
   /**
    * Names of this machine that requests over HTTP may have in `Host`, besides addresses, `localhost` and names below it.
-   * `'any'` does not look: then a page of the web can read what the server answers.
+   * `'any'` skips this check: then web pages can read the server's answers.
    */
   readonly hosts?: readonly string[] | 'any'
   /** Listens on a Unix socket that only this user can reach, instead of a port. */
@@ -128,7 +128,7 @@ function checkOptions(given: ExposePortOptions | undefined) {
   if (typeof socket !== 'boolean') throw refuse('options.socket: must be true or false')
   if (socket && (host !== undefined || port !== undefined))
     throw refuse('options.socket: goes without `host` and `port`')
-  // No page of the web reaches a Unix socket.
+  // Web pages cannot reach a Unix socket.
   const names = hosts === 'any' || socket ? ('any' as const) : readNames(hosts)
   return { host: host ?? '127.0.0.1', outside, hosts: names, isSocket: socket }
 }

@@ -1,16 +1,16 @@
 /**
- * Looks at what a client says first on an exposed port. A page of the web can have its own name resolve to 127.0.0.1 (DNS
- * rebinding) and then read what the server answers; its requests still name the page's host. So a request of HTTP must
+ * Checks the first bytes of a client on an exposed port. A web page can make its own name resolve to 127.0.0.1 (DNS
+ * rebinding) and then read the server's answers; but its requests name the page's host. So an HTTP request must
  * name an address, `localhost`, or a host that the caller of `exposePort()` named. Other protocols pass.
  * Stops: rebound names. Does not stop: programs of this machine, and pages that send requests whose answers they cannot read.
  */
 import { isIP } from 'node:net'
 
-/** As much as Node's own servers take, and in how many pieces: each of them costs the host some work. */
+/** The same size as Node's own servers accept, and the most pieces, because each costs the host some work. */
 const headBytesMax = 16 * 1024
 const piecesMax = 64
 const requestLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ +\S.* HTTP\/1\.\d\s*$/
-/** What may become one. */
+/** The beginning of such a request. */
 const lineBegin = /^[!#$%&'*+.^_`|~0-9A-Za-z-]*(?: [^\n]*)?$/
 
 export class FirstRequest {
@@ -24,7 +24,7 @@ export class FirstRequest {
     this.#isDecided = hosts === 'any'
   }
 
-  /** What may be passed on by now: nothing while more has to be seen. Undefined for a request that is refused. */
+  /** The bytes to pass on: none while more are needed for the decision. Undefined for a refused request. */
   take(bytes: Buffer): Buffer | undefined {
     if (this.#isDecided) return bytes
     this.#held = Buffer.concat([this.#held, bytes])
@@ -35,7 +35,7 @@ export class FirstRequest {
     return this.#held
   }
 
-  /** What is left when the client says no more. Undefined for a request that has no end. */
+  /** The remaining bytes when the client has ended. Undefined for an incomplete request. */
   end(): Buffer | undefined {
     if (this.#isDecided) return Buffer.alloc(0)
     const isRequest = requestLine.test(this.#held.toString('latin1').trimStart().split('\n', 1)[0] ?? '')

@@ -2,7 +2,7 @@
 import { Command } from '../commands/command.ts'
 import type { Spaces } from '../spaces.ts'
 
-/** State LISTEN in the fourth column, the port in hexadecimal behind the address of the second; proc(5), `/proc/net/tcp`. */
+/** State LISTEN in the fourth column; in the second, the port in hexadecimal after the address. See proc(5), `/proc/net/tcp`. */
 const listening = (port: number) =>
   new RegExp(`^\\s*\\d+: [0-9A-F]+:${port.toString(16).toUpperCase().padStart(4, '0')} \\S+ 0A `, 'm')
 

@@ -1,4 +1,4 @@
-/** One port of the host, whose connections are forwarded into a sandbox. Bytes pass unchanged, so WebSockets work. */
+/** A port of the host whose connections are forwarded into a sandbox. Bytes pass unchanged, so WebSockets work. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'

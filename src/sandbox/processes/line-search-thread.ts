@@ -1,4 +1,4 @@
-/** The inside of a thread that searches for one pattern; the host ends it, however long a search takes. */
+/** The code of a thread that searches for one pattern. The host can end it at any time. */
 import { parentPort, workerData } from 'node:worker_threads'
 
 const { source, flags } = workerData as { readonly source: string; readonly flags: string }

@@ -1,12 +1,12 @@
 /**
- * Looks for a pattern in lines that a guest printed. A string is found in linear time, here. A caller's regular
- * expression on a guest's text can backtrack for as long as the guest likes: a separate thread runs it, which is ended
+ * Searches for a pattern in lines that a guest printed. A string is found here, in linear time. A caller's regular
+ * expression on guest text can backtrack for an unlimited time, so a separate thread runs it, which is ended
  * with the wait.
  */
 import { Worker } from 'node:worker_threads'
 
 export interface LineSearch extends AsyncDisposable {
-  /** The first line of the text that matches; its last is one too, unless it is empty. Never resolves once disposed. */
+  /** The first matching line of the text; its last line counts, too, unless it is empty. Never resolves once disposed. */
   find(text: string): Promise<string | undefined>
 }
 
@@ -51,7 +51,7 @@ class PatternSearch implements LineSearch {
   }
 
   async find(text: string): Promise<string | undefined> {
-    // The wait may have ended by now, and a thread that starts later would never be ended.
+    // The wait may have ended already, and a thread that starts later would never be ended.
     if (this.#isOver) return await new Promise<never>(() => undefined)
     const worker = (this.#worker ??= this.#start())
     const answer = Promise.withResolvers<string | undefined>()

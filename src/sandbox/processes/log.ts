@@ -10,9 +10,9 @@ export interface LogText {
 
 /** How much is kept of each stream; older output is dropped. */
 const keptBytes = 1024 * 1024
-/** What a piece costs us besides its bytes: a process may print them one by one. */
+/** The overhead of a piece besides its bytes: a process may print single bytes. */
 const pieceBytes = 64
-/** What is looked at again when a line has no end yet. */
+/** How much of an unfinished line is searched again. */
 const lineLengthMax = 64 * 1024
 
 /** A fraction of a millisecond. */
@@ -88,7 +88,7 @@ export class Log {
     }
   }
 
-  /** What was printed from one number to before another, in steps: many may wait for lines of the same flood. */
+  /** Collects the pieces of a range of numbers, in steps, because many may wait for lines of the same flood. */
   *#gather(from: number, before: number, begun: LogText): Steps<LogText> {
     const texts = { ...begun }
     let count = 0
@@ -135,7 +135,7 @@ class Pieces {
     return Buffer.concat(this.#all.slice(this.#first).map(({ chunk }) => chunk.bytes)).toString()
   }
 
-  /** The first whose number is not below. */
+  /** The first piece whose number is at least this. */
   next(number: number): Piece | undefined {
     let low = this.#first
     for (let high = this.#all.length; low < high;) {

@@ -1,4 +1,4 @@
-/** The background processes of a sandbox: those that run, and the last of those that have ended. */
+/** The background processes of a sandbox: the running ones, and the last of the ended ones. */
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { OutputChunk } from '../../core/request.ts'
 import { endOfProgram } from '../../core/work-end.ts'
@@ -25,7 +25,7 @@ export interface ProcessesParts {
   readonly governed: Governed
 }
 
-/** What a process is started with, checked. */
+/** The checked options of a process. */
 interface Launch {
   readonly id: string
   readonly wishes: SessionCommand
@@ -65,7 +65,7 @@ export class Processes {
       })
     const begun = await governed.beginProcess(line, variables)
     try {
-      // Others may have begun while the policy thought about it.
+      // Others may have started while the policy decided.
       this.#requireRoom(id)
       const timeoutMs = timeout ?? undefined
       const wishes = { command: line, folder: cwd, stdin, variables, timeoutMs, signal, onOutput }
@@ -132,7 +132,7 @@ export class Processes {
       throw new LazaretError('QUEUE_FULL', { detail: `${runningMax} processes run in the sandbox.` })
   }
 
-  /** The oldest that have ended are forgotten. */
+  /** Forgets the oldest ended ones. */
   #keep(process: BackgroundProcess): void {
     this.#all.set(process.id, process)
     for (const [id, { status }] of this.#all)

@@ -20,7 +20,7 @@ import type { Log, LogText } from './log.ts'
 
 /** Options for Lazaret's own servers, whose client may disconnect while it waits. */
 export interface EndableWait extends WaitOptions {
-  /** Ends the wait, and not the process. */
+  /** Ends the wait, but not the process. */
   readonly signal?: AbortSignal
 }
 
@@ -32,7 +32,7 @@ export interface WaitOptions {
   readonly timeout?: number
 }
 
-/** Covers the process itself, not events while a caller waits for it. */
+/** A background process of a sandbox. */
 export interface SandboxProcess {
   readonly id: string
   /** Its number among the processes of the sandbox. */
@@ -41,24 +41,24 @@ export interface SandboxProcess {
   readonly status: ProcessStatus
   /** When it has ended. */
   readonly exitCode: number | undefined
-  /** Sends a signal to it and everything that it has started. Default SIGTERM; SIGKILL leaves nothing of it. */
+  /** Sends a signal to it and everything that it has started. Default SIGTERM; SIGKILL ends all of them. */
   kill(signal?: NodeJS.Signals): void
-  /** What it has printed, from the end: at most 1 MiB of each stream. */
+  /** The end of its output: at most 1 MiB of each stream. */
   getLogs(): LogText
-  /** What it has printed and what it prints, until it ends. */
+  /** Its earlier and later output, until it ends. */
   streamLogs(options?: { readonly signal?: AbortSignal }): AsyncIterable<OutputChunk>
   /** Resolves with its exit code. */
   waitForExit(options?: WaitOptions): Promise<{ readonly exitCode: number }>
   /** Resolves when something listens on this TCP port of the sandbox's loopback. */
   waitForPort(port: number, options?: WaitOptions): Promise<void>
   /**
-   * Resolves with the first line that matches, of what it has printed or prints; of one that has no end yet, the last
+   * Resolves with the first matching line of its earlier or later output; of an unfinished line, with the last
    * 64 KiB. A regular expression is matched in its own thread, which the timeout ends.
    */
   waitForLog(pattern: string | RegExp, options?: WaitOptions): Promise<{ readonly line: string }>
   /**
-   * Types into its terminal, or writes to its standard input, which stays open unless it was given whole as `stdin`.
-   * Resolves when there is room for more, and also when the process has ended and nothing is written: look at `status`.
+   * Types into its terminal, or writes to its standard input, which stays open unless `stdin` was given.
+   * Resolves when there is room for more, and also if the process has ended and nothing was written: check `status`.
    */
   write(text: string | Uint8Array): Promise<void>
   resize(size: TerminalSize): void
@@ -71,7 +71,7 @@ export interface ProcessParts {
   readonly log: Log
   /** Whether `write` reaches it. */
   readonly takesInput: boolean
-  /** Resolves whether anything listens there. */
+  /** Resolves with whether anything listens there. */
   readonly isListening: (port: number) => Promise<boolean>
   /** Marks that a caller waits for something, until the returned function is called. */
   readonly enter: () => () => void
@@ -101,7 +101,7 @@ export class BackgroundProcess implements SandboxProcess {
     )
   }
 
-  /** Resolves when it has ended, and what it printed has been taken. */
+  /** Resolves when it has ended, and its output has been read. */
   get ended(): Promise<CommandEnd | undefined> {
     return this.#ended
   }
@@ -120,7 +120,7 @@ export class BackgroundProcess implements SandboxProcess {
     return this.#isOver ? (this.#end?.exitCode ?? 137) : undefined
   }
 
-  /** What tools show of it. */
+  /** The representation of it in tools, such as `console.log`. */
   toJSON(): Pick<SandboxProcess, 'id' | 'pid' | 'command' | 'status' | 'exitCode'> {
     const { id, pid, command, status, exitCode } = this
     return { id, pid, command, status, exitCode }

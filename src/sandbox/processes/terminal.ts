@@ -6,7 +6,7 @@ import type { Session, SessionCommand } from '../sessions/session.ts'
 import { startFolder } from '../sessions/shell-text.ts'
 import type { Spaces } from '../spaces.ts'
 
-/** The kernel's bound on one argument, less what goes around it. */
+/** The kernel's bound on one argument, minus the text around the script. */
 const scriptBytesMax = 120 * 1024
 
 export interface TerminalCommand extends SessionCommand {

@@ -1,4 +1,4 @@
-/** What a caller holds of a session. */
+/** The caller's handle of a session. */
 import { checkKeys, execKeys } from '../checks.ts'
 import type { Session } from './session.ts'
 import type { ExecOptions, ExecResult, SandboxSession } from '../types.ts'

@@ -1,4 +1,4 @@
-/** The sessions of a sandbox, and the variables that all of them begin with. */
+/** The sessions of a sandbox, and the variables with which all of them begin. */
 import { LazaretError } from '../../core/errors/errors.ts'
 import { checkFolder, checkKeys, checkName, checkVariables } from '../checks.ts'
 import { Session } from './session.ts'
@@ -60,7 +60,7 @@ export class Sessions {
     return true
   }
 
-  /** Returns what it has set. */
+  /** Returns the variables that were set. */
   setVariables(variables: Variables): Variables {
     const checked = checkVariables(variables, { keepsUnset: true })
     this.#variables = { ...this.#variables, ...checked }

@@ -34,13 +34,13 @@ export interface SessionCommand extends CommandWishes {
   readonly command: string
   readonly folder?: string | undefined
   readonly stdin?: string | Uint8Array | undefined
-  /** Exported for it alone. */
+  /** Exported only for this command. */
   readonly variables?: Readonly<Record<string, string>>
   /** Whether more of it may come. */
   readonly isInputOpen?: boolean
 }
 
-/** A shell that waits costs a megabyte. */
+/** A prepared shell takes a megabyte. */
 const parkedMs = 30_000
 
 export class Session {
@@ -66,7 +66,7 @@ export class Session {
     return textOf(this.#state.folder)
   }
 
-  /** The same, whose name need not be UTF-8. */
+  /** The same as bytes, because its name need not be UTF-8. */
   get folderBytes(): string {
     return this.#state.folder
   }
@@ -76,7 +76,7 @@ export class Session {
     this.#pending = { ...this.#pending, ...variables }
   }
 
-  /** When the commands before it have ended. Throws SESSION_TERMINATED when it killed its own shell. */
+  /** Runs a command after the earlier ones. Throws SESSION_TERMINATED if it killed its own shell. */
   exec(command: SessionCommand): Promise<CommandEnd> {
     const { signal } = command
     if (signal?.aborted === true) return Promise.resolve(cancelled)
@@ -88,7 +88,7 @@ export class Session {
       return this.#exec(command)
     })
     this.#last = turn.catch(() => undefined)
-    // What is aborted while it waits is not waited for.
+    // Later commands do not wait for an aborted one.
     return Promise.race([turn, waiting.promise])
   }
 
@@ -144,7 +144,7 @@ export class Session {
     return end
   }
 
-  /** No state has them: they are still to come. */
+  /** Keeps variables that are in no state yet, for the next command. */
   #takeBack(variables: Variables): void {
     this.#pending = { ...variables, ...this.#pending }
   }
@@ -170,12 +170,12 @@ export class Session {
     this.#parked = undefined
     this.#unpark()
     if (parked === undefined || parked.isOver) return { shell: this.#startShell(), start: 'cold' }
-    // While it waited any process of the user space could stop it.
+    // Any process of the user space may have stopped the prepared shell.
     parked.signal('SIGCONT')
     return { shell: parked, start: 'parked' }
   }
 
-  /** A background process prints without end; its log keeps the end of it. */
+  /** A background process may print for ever; its log keeps the end. */
   #startShell(goesOn = false): Command {
     const { user, parts } = this.#spaces
     const shell = new Command({

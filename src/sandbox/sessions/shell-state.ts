@@ -1,13 +1,13 @@
 /**
- * What a session keeps from one command to the next: guest text, which only its next bash reads. They are bytes, one a
- * character: a folder's name need not be UTF-8.
+ * What a session keeps from one command to the next: guest text, which only its next bash reads. It is bytes, one
+ * character for each, because a folder's name need not be UTF-8.
  */
 export interface ShellState {
   /** Working folder. */
   readonly folder: string
-  /** The one before, or nothing. */
+  /** The previous working folder, or empty. */
   readonly oldFolder: string
-  /** Arguments of `set`, for the options that differ from a fresh shell's. */
+  /** Arguments of `set`, for options that differ from those of a new shell. */
   readonly options: string
   readonly expandsAliases: boolean
   /** A command that sets the options of `shopt`; the following are commands too. */

@@ -16,7 +16,7 @@ import { TarPaths, parseLinkTarget, parseTarPath } from './tar-names.ts'
 export interface DownloadTarOptions {
   /** The folder. /workspace by default; names in the archive are relative to it. */
   readonly path?: string
-  /** More than that ends in FILE_TOO_LARGE. 100,000 by default, and at most. */
+  /** The most entries; more end in FILE_TOO_LARGE. 100,000 by default, and at most. */
   readonly entriesMax?: number
   /** The bytes of all contents together; more ends in FILE_TOO_LARGE. 1 GiB by default. */
   readonly bytesMax?: number
@@ -80,7 +80,7 @@ async function* pack(tasks: FileTasks, options: PackOptions): AsyncGenerator<Uin
   }
 }
 
-/** The same, entry by entry, to something else than a tar. */
+/** The same entries for another receiver than a tar. */
 export async function packInto(tasks: FileTasks, options: PackOptions, sink: ArchiveSink): Promise<void> {
   await using packing = await openPacking(tasks, options)
   await writeArchive(packing, options, sink)
@@ -101,7 +101,7 @@ async function writeArchive(packing: OpenTask, options: PackOptions, sink: Archi
 class ArchiveWriter {
   readonly #sink: ArchiveSink
   readonly #options: PackOptions
-  /** A guest that renames while we read can show one thing twice, or make a link of a folder. */
+  /** A guest that renames meanwhile can make one path appear twice, or replace a folder by a link. */
   readonly #paths = new TarPaths()
   #bytesLeft: number
 
@@ -111,7 +111,7 @@ class ArchiveWriter {
     this.#bytesLeft = options.bytesMax
   }
 
-  /** False when the records ended before their end. */
+  /** False if the records ended before the final one. */
   async write(records: RecordStream): Promise<boolean> {
     const rest = takeRests()
     for (let record = await records.next(); record !== undefined; record = await records.next()) {
@@ -158,7 +158,7 @@ class ArchiveWriter {
         left -= piece.length
         await body.write(piece)
       }
-      // A guest has made it shorter while it was read.
+      // A guest has truncated it while it was read.
       for (; left > 0; left -= Math.min(left, zeros.length)) await body.write(zeros.subarray(0, left))
       await body.close()
     } catch (error) {
@@ -174,7 +174,7 @@ async function skip(records: RecordStream): Promise<void> {
   for await (const _ of records.content());
 }
 
-/** Why something has no place in an archive, whatever else is in it. */
+/** Why an entry cannot be in any archive. */
 function explainSkipped(record: FileRecord, info: FileInfo | undefined): string | undefined {
   if (info === undefined) return 'unreadable'
   if (!info.isNameable) return 'its name is not UTF-8'

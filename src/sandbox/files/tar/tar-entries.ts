@@ -17,7 +17,7 @@ export interface TarEntry {
   readonly bytes: number
   readonly mode: number
   readonly modifiedMs: number
-  /** To be read to its end. */
+  /** Must be read to its end. */
   readonly body: AsyncIterable<Uint8Array>
 }
 
@@ -50,7 +50,7 @@ export async function* readTarEntries(
   }
 }
 
-/** Gives the source to the decoder, and tells errors of the one from those of the other. */
+/** Feeds the source to the decoder, and distinguishes their errors. */
 class Feed {
   #failure: { readonly error: unknown } | undefined
 

@@ -16,7 +16,7 @@ const typeAt = 156
 const sizeAt = 124
 const sizeEnd = 136
 
-/** Types of POSIX and GNU that are taken, and those whose size must be zero. */
+/** Accepted types of POSIX and GNU, and those whose size must be zero. */
 const withContent: Readonly<Record<string, string>> = {
   '0': 'file',
   '\0': 'file',
@@ -26,7 +26,7 @@ const withContent: Readonly<Record<string, string>> = {
   K: 'long link name',
 }
 const withoutContent: Readonly<Record<string, string>> = { '1': 'hard link', '2': 'link', '5': 'folder' }
-/** To say what was met. */
+/** Names of other types, for error messages. */
 const refused: Readonly<Record<string, string>> = {
   '3': 'a character device',
   '4': 'a block device',
@@ -87,9 +87,9 @@ class TarGuard {
 
   #takeHeader(): void {
     this.#headerBytes = 0
-    // The end, and what follows it; the library makes sure that it is nothing.
+    // The end of the archive. The library checks that nothing follows.
     if (this.#header.every((byte) => byte === 0)) return
-    // Each may have a long name, a long target and an extended header.
+    // Each entry may have a long name, a long target and an extended header.
     if (++this.#headers > this.#bounds.entriesMax * 4) throw refuse('it has too many headers.')
     const type = String.fromCharCode(this.#header[typeAt] ?? 0)
     const isBare = Object.hasOwn(withoutContent, type)

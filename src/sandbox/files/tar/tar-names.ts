@@ -1,10 +1,10 @@
 /**
- * What the names in an archive may be. They are checked as text, without any lookup: a path goes down from the folder
+ * Which names an archive may contain. They are checked as text, without any lookup: a path goes down from the folder
  * and never through a link, and a link climbs first, if at all, and never above the folder.
  */
 export type NameCheck<T> = { readonly is: T } | { readonly refused: string }
 
-/** What the file service walks through again. */
+/** The same depth that the file service can walk. */
 const depthMax = 64
 const nameBytesMax = 255
 const pathBytesMax = 4095
@@ -43,21 +43,21 @@ function explainText(text: string): string | undefined {
 }
 
 /**
- * The paths of an archive, of which none may be there twice, but a folder, and none may lie below something that is no
+ * The paths of an archive. Only a folder may occur twice, and no path may be below something that is not a
  * folder.
  */
 export class TarPaths {
   readonly #kinds = new Map<string, TarPathKind>()
   #characters = 0
 
-  /** Why this one is refused, or undefined; then it is among them. */
+  /** Why this path is refused; if undefined, it has been added. */
   add(path: string, kind: TarPathKind): string | undefined {
     const before = this.#kinds.get(path)
     if (before !== undefined && (before !== 'folder' || kind !== 'folder')) return 'its name comes twice'
     const parents = listParents(path)
     const blocking = parents.find((parent) => (this.#kinds.get(parent) ?? 'folder') !== 'folder')
     if (blocking !== undefined) return 'its name goes through an entry that is no folder'
-    // A folder without an entry of its own counts as a folder too.
+    // A parent folder without its own entry also counts as a folder.
     for (const parent of parents) this.#keep(parent, 'folder')
     this.#keep(path, kind)
     return this.#characters > charactersMax ? 'the names are too long together' : undefined
@@ -76,7 +76,7 @@ export class TarPaths {
 
 export type TarPathKind = 'file' | 'folder' | 'link'
 
-/** What is kept of an archive while it passes. */
+/** What is remembered of an archive while it is unpacked. */
 const charactersMax = 32 * 1024 * 1024
 
 function listParents(path: string): string[] {

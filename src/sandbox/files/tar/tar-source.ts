@@ -19,7 +19,7 @@ export function parseTarSource(source: unknown): AsyncIterable<Uint8Array> {
   })
 }
 
-/** The decoder takes all headers of a piece at once. */
+/** Small pieces, because the decoder parses all headers of a piece at once. */
 const pieceBytesMax = 64 * 1024
 
 async function* readOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -30,7 +30,7 @@ function* split(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += pieceBytesMax) yield bytes.subarray(at, at + pieceBytesMax)
 }
 
-/** What the source throws itself goes to its caller as it is. */
+/** Errors of the source itself are passed to its caller unchanged. */
 async function* checkChunks(source: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
   const pieces = readInput(() => begin(source))
   for await (const given of { [Symbol.asyncIterator]: () => pieces }) {
@@ -43,14 +43,14 @@ async function* checkChunks(source: AsyncIterable<unknown>): AsyncGenerator<Uint
   }
 }
 
-/** A stream that is locked throws here. */
+/** Throws for a locked stream. */
 function begin(source: AsyncIterable<unknown>): AsyncIterator<unknown> {
   const pieces: Partial<AsyncIterator<unknown>> | null | undefined = source[Symbol.asyncIterator]()
   if (typeof pieces?.next === 'function') return pieces as AsyncIterator<unknown>
   throw new LazaretError('INVALID_REQUEST', { detail: 'source gave no iterator.' })
 }
 
-/** RFC 1952; a tar begins with a name, and none begins so. */
+/** The gzip signature (RFC 1952), with which no tar begins. */
 const gzipMagic = Buffer.from([0x1f, 0x8b])
 
 /** The bytes unchanged, or unpacked if they begin as gzip. */
@@ -75,7 +75,7 @@ async function* chain(head: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncG
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value
 }
 
-/** The source is read only as fast as its result is. */
+/** Reads the source only as fast as its own output is read. */
 async function* gunzip(source: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   const expanded = createGunzip()
   pipeline(Readable.from(source, { objectMode: false }), expanded, () => undefined)

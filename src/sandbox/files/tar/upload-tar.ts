@@ -14,7 +14,7 @@ import type { TarSource } from './tar-source.ts'
 export interface UploadTarOptions {
   /** The folder, created if it is missing. /workspace by default. */
   readonly path?: string
-  /** 100,000 by default, and at most. */
+  /** The most entries. 100,000 by default, and at most. */
   readonly entriesMax?: number
   /** The bytes of the unpacked tar. 1 GiB by default; the sandbox's `diskBytes` applies too. */
   readonly bytesMax?: number
@@ -22,14 +22,14 @@ export interface UploadTarOptions {
 
 export interface UploadedTar {
   readonly entries: number
-  /** In files. */
+  /** The bytes of all files. */
   readonly bytes: number
 }
 
 const entriesMax = 100_000
 const bytesMax = 1024 * 1024 * 1024
 const bytesCeiling = 1024 * bytesMax
-/** Records are sent together until there is as much of them. */
+/** Records are batched up to this size. */
 const batchBytes = 64 * 1024
 
 const kinds = {
@@ -54,7 +54,7 @@ export async function uploadTar(
   return unpackInto(tasks, path, (over) => readTarEntries(gunzipTar(untilOver(pieces, over)), bounds))
 }
 
-/** `read` learns when the task is over; after that no entries are needed. */
+/** `read` is notified when the task ends, because no entries are needed then. */
 export async function unpackInto(
   tasks: FileTasks,
   path: string,
@@ -72,7 +72,7 @@ export async function unpackInto(
     }
     await sender.sendEnd()
   } catch (error) {
-    // A task that has ended says itself why, and its end is the reason why nothing more was sent.
+    // If the task has ended, its own error is the cause, and the write error only a consequence.
     if (error !== taskEnded) throw await settle(unpacking.process, error)
   }
   unpacking.process.end()
@@ -92,7 +92,7 @@ async function sendEntry(sender: RecordSender, entry: TarEntry): Promise<void> {
   if (left !== 0) throw new LazaretError('ARCHIVE_REFUSED', { detail: 'It is truncated.' })
 }
 
-/** The input ends in the middle of things: the task takes back the file that it is at. */
+/** Ends the input in the middle of a record, so that the task removes its unfinished file. */
 async function settle(process: FileProcess, error: unknown): Promise<unknown> {
   process.end()
   await discard(process.output)
@@ -106,7 +106,7 @@ async function discard(output: AsyncIterable<Uint8Array>): Promise<void> {
 
 const taskEnded = new Error('The task has ended.')
 
-/** A source may be silent for ever; the task, with its sandbox or by a guest, may end before it speaks again. */
+/** A source may be silent for ever, while the task may end, with its sandbox or because of a guest. */
 async function* untilOver(
   source: AsyncIterable<Uint8Array>,
   over: Promise<void>,
@@ -131,7 +131,7 @@ async function* untilOver(
 
 class RecordSender {
   readonly #process: FileProcess
-  /** Resolves when the task has ended, however that was. */
+  /** Resolves when the task has ended, successfully or not. */
   readonly over: Promise<void>
   #batch: Uint8Array[] = []
   #batchBytes = 0
