@@ -10,7 +10,7 @@ import type { TouchedLimit } from './commands/touched.ts'
 import type { TerminalSize } from '../jail/cell/guest-process.ts'
 
 export interface SandboxOptions {
-  /** A name to find it by in `listSandboxes()`: letters, digits, `.`, `_`, `-`. Default: a fresh one. */
+  /** A name to find it by in `listSandboxes()`: letters, digits, `.`, `_`, `-`. Default: a new one. */
   readonly id?: string
   /** The client, for the sandbox and for all work in it: for rate limits, audit and fairness. */
   readonly client?: string | undefined
@@ -26,36 +26,35 @@ export interface SandboxOptions {
    */
   readonly limits?: Partial<Limits>
   /**
-   * Default `none`: its own network, with a loopback and nothing else. A policy lets what it names through; its limits
-   * apply to all commands together.
+   * Default `none`: its own network, which has only a loopback device. A policy allows the hosts that it names; its
+   * limits apply to all commands together.
    */
   readonly network?: Network
   /**
-   * Secrets that its commands can use without having them: the variable holds a placeholder. Where the placeholder
-   * appears in a request to a host of the secret, a process outside the sandbox puts in the value. Needs a network that
-   * is a policy.
+   * Secrets that its commands can use without having them: the variable has a placeholder. A process outside the sandbox
+   * replaces the placeholder by the value in requests to the secret's hosts. Needs a network policy.
    */
   readonly secrets?: EdgeSecrets
   /**
-   * With network `host`: TCP ports that nothing in the sandbox may bind, even while nobody else uses them. Default 8080
+   * With network `host`: TCP ports that nothing in the sandbox may bind, even while they are free. Default 8080
    * and 8888. If the kernel cannot enforce that (before Linux 6.7, at level `restricted`, or for ports that it assigns
    * itself), the sandbox is refused.
    */
   readonly protectedPorts?: readonly number[]
   /**
-   * A folder of the host to be its /workspace, which stays when the sandbox is gone: the only place of the host that its
-   * commands may write to. Absolute, and not root's; its files stay its owner's. `diskBytes` holds no sum there, only
-   * the size of each file.
-   * It must have no sockets and named pipes when the sandbox is created, or guests could talk to programs of the host.
+   * A folder of the host as its /workspace, which outlives the sandbox. It is the only place on the host that commands
+   * may write to. The path is absolute, and root may not own the folder; its files belong to its owner. `diskBytes` bounds
+   * each file there, but not their sum.
+   * It must not contain sockets or named pipes when the sandbox is created, or guests could talk to host programs.
    */
   readonly workspace?: string
   /** Host folders that its commands may read, besides the operator's. */
   readonly readable?: readonly { readonly host: string; readonly guest: string }[]
   /** The name of an environment, whose packages its commands and code contexts can import. Default: none. */
   readonly environment?: string
-  /** Ends it, with everything in it, when nothing has been asked of it for so long. Milliseconds; default never. */
+  /** Ends the sandbox, with everything in it, after this time without a call. Milliseconds; default never. */
   readonly idleTimeoutMs?: number
-  /** Whether commands with credentials may run where nothing keeps them apart. Default false. */
+  /** Whether commands with credentials may run if the machine cannot isolate them. Default false. */
   readonly allowDegradedSecrets?: boolean
 }
 
@@ -64,42 +63,42 @@ export type Variables = Readonly<Record<string, string | undefined>>
 
 export interface ExecOptions {
   /**
-   * Credentials, for this command alone: with any, it runs in a fresh space that nothing else of the sandbox can look
-   * into, with these variables, `PATH`, `LANG`, `TZ`, `TERM` and an empty `HOME` of its own, and no other variable.
+   * Credentials, for this command only: with any, it runs in a new space that nothing else of the sandbox can inspect.
+   * Its only variables are these, `PATH`, `LANG`, `TZ`, `TERM` and its own, empty `HOME`.
    */
   readonly env?: Variables
   /**
-   * Plain variables, for this command alone: no secrets, since other commands of the user space can read them. They
-   * hide those of the session with the same names; the session keeps its own, whatever the command does with them. A
-   * command with credentials has them too; no name may be in both. Default none.
+   * Plain variables, for this command only. Not for secrets, because other commands of the user space can read them.
+   * They override the session's variables, which keep their values, whatever the command does. A command with
+   * credentials gets them, too; no name may be in both. Default none.
    */
   readonly variables?: Variables
-  /** Absolute. Default: the session's. */
+  /** The working folder, absolute. Default: the session's. */
   readonly cwd?: string
   /**
    * Milliseconds until the command is ended, with everything that it has started; `null` for no limit. Default 120 s. A
    * background process has no limit unless it names one.
    */
   readonly timeout?: number | null
-  /** Default: the session that always is. */
+  /** Default: the default session, which always exists. */
   readonly sessionId?: string
-  /** What it reads from standard input. Default: nothing, from /dev/null. */
+  /** Its standard input. Default: /dev/null. */
   readonly stdin?: string | Uint8Array
   /** Aborting it ends the command; the outcome is `cancelled`. */
   readonly signal?: AbortSignal | undefined
-  /** Called for each piece of output as it comes. The command waits while a promise of it is pending. */
+  /** Called for each piece of output as it arrives. The command waits while the returned promise is pending. */
   readonly onOutput?: ((chunk: OutputChunk) => void) | ((chunk: OutputChunk) => Promise<void>)
   /**
    * For a command with credentials: `workspace` makes /workspace its HOME, with all files that other commands have left
    * there.
    */
   readonly home?: 'workspace'
-  /** Gives it a terminal of this size in place of pipes. What it prints is then all `stdout`. */
+  /** Gives it a terminal of this size instead of pipes. Then all output is `stdout`. */
   readonly tty?: TerminalSize
 }
 
 export interface ExecResult {
-  /** The command's, as events and the audit log name it. */
+  /** The command's id in events and the audit log. */
   readonly id: string
   /** Whether it ended on its own with exit code 0. */
   readonly success: boolean
@@ -114,9 +113,9 @@ export interface ExecResult {
   /** When it ended, ISO 8601. */
   readonly timestamp: string
   readonly outcome: Outcome
-  /** What it used. Processor time and memory cover its shell and the processes that a parent has waited for. */
+  /** Its usage. Processor time and memory cover its shell and the processes that a parent has waited for. */
   readonly usage: Usage
-  /** What was cut off because it was longer than `outputBytes`. */
+  /** The streams that were cut because the output exceeded `outputBytes`. */
   readonly truncated: readonly ('stdout' | 'stderr')[]
   readonly isolation: Isolation
   /** The limits that it reached, even if it continued and succeeded. Mostly empty. */
@@ -128,7 +127,7 @@ export interface ExecResult {
   readonly receipt: Receipt
 }
 
-/** What protected a command. */
+/** The protection of a command. */
 export interface Isolation {
   /** `user`: with the sandbox's other commands. `secure`: alone, with its credentials. */
   readonly space: 'user' | 'secure'
@@ -142,7 +141,7 @@ export interface Isolation {
 }
 
 export interface SessionOptions {
-  /** Letters, digits, `.`, `_`, `-`. Default: a fresh one. */
+  /** Letters, digits, `.`, `_`, `-`. Default: a new one. */
   readonly id?: string
   /** Variables of its commands, besides the sandbox's. */
   readonly env?: Variables
@@ -159,6 +158,6 @@ export interface SandboxSession {
 
 /** Not with credentials in `env`, which are only for single commands. */
 export interface ProcessOptions extends ExecOptions {
-  /** A name to find it by. Default: a fresh one. */
+  /** A name to find it by. Default: a new one. */
   readonly id?: string
 }

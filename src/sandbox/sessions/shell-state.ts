@@ -85,7 +85,7 @@ export function takeBackLoan(said: string, names: readonly string[]): string {
   return parts.join('\0')
 }
 
-/** The name that Lazaret's scripts use; a read-only one would be in their way. */
+/** The variable of Lazaret's scripts. No state keeps it, because it would disturb them if it were read-only. */
 const ownVariable = /^declare -\S+ lazaret(=.*)?$/m
 const lateVariable = /^declare -\S+ TMOUT(=.*)?$/m
 
@@ -122,7 +122,7 @@ function parseShoptions(said: string): Pick<ShellState, 'expandsAliases' | 'shop
   }
 }
 
-/** Of the options that are on, as SHELLOPTS and BASHOPTS list them. */
+/** The enabled options, from SHELLOPTS and BASHOPTS. */
 function namesIn(list: string): string[] {
   return list.split(':').filter((name) => /^[a-z0-9_-]+$/.test(name))
 }

@@ -8,15 +8,15 @@ import { bytesOf } from './shell-state.ts'
 import type { ShellState } from './shell-state.ts'
 
 /*
- * A session may have functions and aliases with the names of builtins, `cd` above all; `\\builtin` gets past both. What it
- * exports may be read-only, so that no name is used here but one, which no state keeps.
+ * A session may have functions and aliases with the names of builtins, such as `cd`; `\\builtin` bypasses both. Its variables
+ * may be read-only, so these scripts use only one name, which no state keeps.
  */
 
 /** Digits of a length. */
 const lengthDigits = 8
 
 /**
- * The PATH of commands: the interpreters of runs, then the machine's programs. Nothing of the host's own PATH. `first`
+ * The PATH of commands: the interpreters of runs, then the machine's programs, independent of the host's PATH. `first`
  * is the folder of the Python of runs, if that is not the machine's own.
  */
 export function programPath(first: string | undefined): string {
@@ -37,7 +37,7 @@ export const bootstrap =
   `\\builtin read -rN ${lengthDigits} lazaret;` +
   '\\builtin read -rN "$lazaret" lazaret;\\builtin eval "$lazaret"'
 
-/** The first folder of every shell, because guests may have closed /workspace to everybody, themselves included. */
+/** The first folder of every shell, because guests may have made /workspace inaccessible, even to themselves. */
 export const startFolder = '/'
 
 /** How a script goes to the shell's standard input. */
@@ -62,7 +62,7 @@ const say = [
   .map((command) => `\\builtin ${command}`)
   .join(';')
 
-/** A trap of the command's would print among what is said. */
+/** Removes traps of the command, which would print into the state. */
 const endTraps = '\\builtin trap - DEBUG ERR'
 const sayState = `{ ${say}; } 2>/dev/null >&3`
 const sayStateOnce = `{ ${endTraps};[[ -v lazaret ]]; } >/dev/null 2>&1 || ${sayState}`
@@ -136,14 +136,14 @@ export function commandScript(text: CommandText): string {
     ...setOptions(state),
     // A redirection of `builtin exec` would not last.
     `${evaluate(bytesOf(command))} 3>&-${hasStdin ? '' : ' </dev/null'}`,
-    // Here too where the command has its own trap for its end; then nothing more is said.
+    // Writes the state here, too, in case the command has its own EXIT trap. Lazaret's trap then writes nothing.
     `{ lazaret=$?;${endTraps}; } >/dev/null 2>&1`,
     sayState,
     '{ \\builtin set +v;\\builtin exit "$lazaret"; } 2>/dev/null',
   ].join(';')
 }
 
-/** What the session has under these names is said first: it gets that back (`takeBackLoan`). */
+/** First writes the session's own values of these names, so that it gets them back (`takeBackLoan`). */
 function lend(variables: Variables): string[] {
   const names = Object.keys(variables)
   if (names.length === 0) return []
