@@ -7,12 +7,12 @@ import type { Message } from './read-message.ts'
 export interface ChannelListener {
   /** Milliseconds since the guest started. */
   readonly elapsed: () => number
-  /** The guest has sent more than all its logs and results together may take. */
+  /** The guest has sent more than the bound for all its logs and results together. */
   readonly onFlood: () => void
-  /** The guest says that its program is over: the last that it has to say. */
+  /** The guest reports the end of its program: its last message. */
   readonly onEnd: (exitCode: number) => void
   readonly budget: HostBudget
-  /** What the guest wrote is not our protocol: nothing more is read of it. */
+  /** The guest's bytes are not the protocol's: no more are read. */
   readonly onMalformed?: () => void
   /** Receives calls of host functions, if the request has any. */
   readonly calls?: FunctionCalls | null

@@ -1,5 +1,5 @@
 /**
- * What host and guest harness say to each other on the private descriptor (3 inside the cell, a stream socket).
+ * The messages between host and guest harness on the private descriptor (3 inside the cell, a stream socket).
  *
  * Each message is `u32 length` (little-endian, of the JSON alone), then the JSON, in UTF-8. To a guest that waits, the
  * host first sends a `ParkRequest`; the harness answers `{"type":"parked"}` when it has loaded what runs need. Then the
@@ -13,12 +13,12 @@ import type { GuestError } from '../../core/outcome.ts'
 
 export const channelDescriptor = 3
 
-/** Load ahead of the run: the request follows when there is one. */
+/** What to load ahead of a run. The run's request follows later. */
 export interface ParkRequest {
   readonly park: GuestRequest['language']
   /** Absent for the runtime's own. */
   readonly realm?: 'bare'
-  /** Modules and packages that the program will find loaded. */
+  /** Modules and packages to load ahead for the program. */
   readonly preload: readonly string[]
 }
 

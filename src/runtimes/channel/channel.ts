@@ -20,7 +20,7 @@ import { withPatience } from '../work/patience.ts'
 import { readMessage } from './read-message.ts'
 import type { Message } from './read-message.ts'
 
-/** How a harness begins a call; what another guest begins otherwise is a value like any. */
+/** The beginning of a call, as every harness writes it. A message that begins otherwise is treated as a value. */
 const callStart = /^\{"type":"call","id":(\d{1,15}),/
 const callStartBytes = 64
 
@@ -42,17 +42,17 @@ export class Channel {
   #listener: ChannelListener
   #room: MessageRoom
   readonly #incoming: IncomingMessage
-  /** Calls that the guest is entitled to are not counted: they have their own limits. */
+  /** Without calls that the guest is entitled to, which have their own limits. */
   #receivedBytes = 0
   #receivedBytesMax: number
-  /** What has been read while there were too many calls to answer; `null` while there are not. */
+  /** Bytes that were read while there were too many calls to answer; otherwise `null`. */
   #held: Buffer | null = null
-  /** A message is being read, in parts: nothing that follows it is, until then. */
+  /** Whether a message is being read in parts; later ones wait for it. */
   #isReading = false
-  /** The caller has not yet taken what came before. */
+  /** Whether the caller has not yet taken earlier output. */
   #isPaused = false
   #isBroken = false
-  /** One piece of work is over, and the next one has not begun. */
+  /** Whether one piece of work is over, and the next one has not begun. */
   #isBetween = false
   readonly #handlers: Readonly<Record<string, (chunk: Buffer) => void>>
 
@@ -80,8 +80,8 @@ export class Channel {
   }
 
   /**
-   * The next piece of work of the same guest, which keeps its state: what it says from now on is of that, with its own
-   * limits; `limits.resultBytes` stays as it was. What follows the end of one waits here for the next.
+   * Begins the next piece of work of the same guest, which keeps its state. Later messages belong to it, with its own
+   * limits, but `limits.resultBytes` stays as it was. Messages after the end of one piece wait here for the next.
    */
   next(limits: Limits, listener: ChannelListener): void {
     this.#room = new MessageRoom(limits.resultBytes)
@@ -91,7 +91,7 @@ export class Channel {
     this.#receivedBytes = this.#held?.length ?? 0
     this.#receivedBytesMax = receivedBytesMax(limits, listener)
     this.#isBetween = false
-    // The guest sent too much while nobody listened.
+    // The guest has sent too much between two pieces of work.
     if (this.#isBroken) listener.onFlood()
     this.#resume()
   }
@@ -103,7 +103,7 @@ export class Channel {
     for (const [event, handler] of Object.entries(this.#handlers)) this.#stream.off(event, handler)
   }
 
-  /** While it is paused, a guest that says more waits. */
+  /** Pauses reading, so that a guest that sends more has to wait. */
   pause(isPaused: boolean): void {
     this.#isPaused = isPaused
     if (!isPaused) this.#resume()
@@ -117,14 +117,14 @@ export class Channel {
     return this.#claims.truncated
   }
 
-  /** Whether there is something to read that waits for its time, and not for the guest or for a function. */
+  /** Whether reading is delayed only by the turns of the loop, and not by the guest or a function. */
   get isBusy(): boolean {
     return !this.#isBroken && (this.#isReading || (this.#held !== null && this.#calls?.isFull !== true))
   }
 
   /**
-   * Resolves when the guest's end is closed, or seems to be held open by a descendant. What it had said before it ended
-   * is read to the end, which the budget bounds; later messages of a descendant are not waited for.
+   * Resolves when the guest's end is closed, or seems to be held open by a descendant. Messages from before its end
+   * are all read, within the budget; later messages of a descendant are not awaited.
    */
   async hearOut(clock: Clock): Promise<void> {
     await withPatience(this.ended, endMs, clock)
@@ -139,21 +139,21 @@ export class Channel {
     }
   }
 
-  /** Nothing more is read. */
+  /** Stops reading. */
   close(): void {
     if (this.#isReading) this.truncated.add('value')
     this.#isReading = false
     this.#break()
   }
 
-  /** The run is over, or about to be: nothing more is called, and what else there is can be read to its end. */
+  /** The run is over, or about to be: calls no more functions, and reads the remaining messages. */
   endCalls(): void {
     this.#calls?.end()
   }
 
   #receive(chunk: Buffer): void {
     this.#receivedBytes += chunk.length
-    // What follows the end of one piece of work is the next one's.
+    // Messages after the end of one piece of work belong to the next.
     const counted = this.#isBetween ? (this.#held?.length ?? 0) + chunk.length : this.#receivedBytes
     if (counted > this.#receivedBytesMax) {
       this.#break()
@@ -182,7 +182,7 @@ export class Channel {
     if (calls !== null) calls.onRoom = () => this.#resume()
   }
 
-  /** A message is still being read, this turn of the loop has been long enough, or there is too much to answer or take. */
+  /** Whether to stop for now: a message is being read, this turn of the loop was long enough, or too much is unanswered. */
   get #mustWait(): boolean {
     const isOurs = this.#isReading || this.#isBetween || this.#isPaused
     return isOurs || loopTurns.isOver || (this.#calls?.isFull ?? false)
@@ -205,7 +205,7 @@ export class Channel {
     })
   }
 
-  /** The bytes are not the protocol's, so the guest has written to the descriptor itself. Earlier messages stay. */
+  /** The bytes are not the protocol's, so guest code has written to the descriptor itself. Earlier messages stay. */
   #break(): void {
     this.#isBroken = true
     this.#incoming.forget()
@@ -216,7 +216,7 @@ export class Channel {
     this.#listener.onMalformed?.()
   }
 
-  /** Answers what is to be done when the message is understood, outside of any run's budget. */
+  /** Returns the action for a parsed message, to be done outside of the run's budget. */
   *#understand(json: Buffer): Steps<() => void> {
     const message = yield* readMessage(json, this.#room)
     if (message === undefined) this.#breakOff()

@@ -16,9 +16,9 @@ import type { Message } from './read-message.ts'
 export const textCharactersMax = 64 * 1024
 /** An entry costs the host some 100 bytes in addition to its text, so a mass of empty ones is not free. */
 const logsMax = 65_536
-/** Of the id of a display. */
+/** The most characters of a display's id. */
 const idCharactersMax = 200
-/** More than there are MIME types for one thing. */
+/** More MIME types than any display has. */
 const typesMax = 64
 
 type Fields = Message['fields']
@@ -49,7 +49,7 @@ export class Claims {
     }
   }
 
-  /** Answers what of it is kept. */
+  /** Returns the part that is kept. */
   takeLog({ level, text }: Fields): LogEntry | undefined {
     if (!isLevel(level) || typeof text !== 'string') return undefined
     if (this.#logs.length >= logsMax || this.#logBytesLeft === 0) {
@@ -84,7 +84,7 @@ export class Claims {
     }
   }
 
-  /** Answers what of it is kept. */
+  /** Returns the part that is kept. */
   takeDisplay(fields: Fields): { bundle: MimeBundle; facts: DisplayFacts } | undefined {
     const { bundle, truncated } = fields
     if (truncated === true) this.truncated.add('displays')
@@ -121,7 +121,7 @@ function readFacts({ id, update }: Fields): DisplayFacts {
   return update === true ? { displayId: id, isUpdate: true } : { displayId: id }
 }
 
-/** Those with a text. */
+/** The entries that have a text. */
 function listTypes(bundle: object): readonly (readonly [string, string])[] {
   const types = keysOf(bundle).slice(0, typesMax)
   return types.flatMap((type) => {

@@ -23,12 +23,12 @@ export class HostBudget {
     return this.#isOver
   }
 
-  /** Work that has begun is abandoned. */
+  /** Abandons work that has begun. */
   end(): void {
     this.#isOver = true
   }
 
-  /** Work that cannot be done in parts. */
+  /** Does work that cannot be split. */
   measure<T>(work: () => T): T {
     const started = this.#clock.now()
     try {

@@ -1,4 +1,4 @@
-/** The message that is being received on a channel: its length, then its bytes, in whatever pieces they come. */
+/** The message that is being received on a channel: its length, then its bytes, in pieces of any size. */
 import { Blocks } from '../../result/blocks.ts'
 
 /** The length that precedes each message. */
@@ -34,7 +34,7 @@ export class IncomingMessage {
     }
     const part = bytes.subarray(0, this.#bodyBytesLeft)
     this.#bodyBytesLeft -= part.length
-    // Most messages are small and come whole: they need no block of their own.
+    // Most messages are small and arrive in one piece, so they need no buffer.
     if (this.#bodyBytesLeft === 0 && this.#isBodyEmpty) this.#complete(part)
     else {
       this.#body.add(part)
@@ -44,7 +44,7 @@ export class IncomingMessage {
     return part.length
   }
 
-  /** Gives back the memory of what has arrived. Nothing is taken any more. */
+  /** Releases the memory, and accepts no more bytes. */
   forget(): void {
     this.#body = new Blocks()
   }

@@ -9,12 +9,12 @@ export interface JsonBounds {
   readonly itemsMax: number
 }
 
-/** Why a text that may well be JSON is not read. */
+/** Why a text is refused, although it may be valid JSON. */
 export class TooCostly extends Error {}
 
 interface Container {
   readonly live: unknown[] | Record<string, unknown>
-  /** Of an object. */
+  /** The keys of an object so far. */
   readonly keys: string[]
   key: string
 }
@@ -35,7 +35,7 @@ const sliceLengthMax = 12
 const literalLengthMax = 4096
 
 export class JsonReader {
-  /** What has been read, when all has. */
+  /** The value, once everything is read. */
   value: unknown
   readonly #text: string
   readonly #bounds: JsonBounds
@@ -90,7 +90,7 @@ export class JsonReader {
     this.#end()
   }
 
-  /** A value is complete. */
+  /** Adds a complete value to its container. */
   #end(): void {
     for (;;) {
       const container = this.#open.at(-1)
@@ -131,7 +131,7 @@ export class JsonReader {
     this.#continueString(this.#string)
   }
 
-  /** Cut where no escape is cut; halves of a pair of surrogates join again. */
+  /** Cuts between escapes; split surrogate pairs join again. */
   #continueString(string: BegunString): void {
     const start = this.#at
     const most = start + pieceLength

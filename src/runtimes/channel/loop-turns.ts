@@ -6,7 +6,7 @@ import { systemClock } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 
 const turnMs = 8
-/** The loop is known to turn again when a timer of this comes. */
+/** A timer of this delay shows that the loop has turned. */
 const pauseMs = 1
 
 export class LoopTurns {
@@ -65,8 +65,8 @@ export class LoopTurns {
 }
 
 /**
- * For work that goes from promise to promise, for instance through the entries of an archive: while the next one is
- * there already, nothing else of the loop gets its turn in between. Awaited at each step; lets the loop turn when it is
+ * For work in a chain of promises, such as through the entries of an archive: while the next promise is
+ * already resolved, the loop does not turn. Await this at each step: it lets the loop turn when it is
  * time.
  */
 export function takeRests(clock: Clock = systemClock): () => Promise<void> {
@@ -78,5 +78,5 @@ export function takeRests(clock: Clock = systemClock): () => Promise<void> {
   }
 }
 
-/** The loop is one, so its turns are shared by all that this process runs. */
+/** A process has one loop, so everything that it runs shares these turns. */
 export const loopTurns = new LoopTurns(systemClock)

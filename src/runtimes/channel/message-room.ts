@@ -13,7 +13,7 @@ const [bytesPerContainer, bytesPerKey] = [16, 64]
 const bytesPerItem = 4
 
 export class MessageRoom {
-  /** Of one list. */
+  /** The most items of one list. */
   readonly itemsMax: number
   readonly #containersMax: number
   readonly #keysMax: number
@@ -27,7 +27,7 @@ export class MessageRoom {
     this.#keysMax = this.#keysLeft = Math.floor(bytes / bytesPerKey)
   }
 
-  /** What a message may not hold, for a person. */
+  /** A text about what a message may not contain. */
   get tooMuch(): string {
     return `${this.#containersMax} lists and objects, ${this.#keysMax} different keys or ${this.itemsMax} members of a list, or are nested too deeply`
   }

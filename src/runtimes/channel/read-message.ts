@@ -10,9 +10,9 @@ import type { MessageRoom } from './message-room.ts'
 
 export interface Message {
   readonly fields: Readonly<Record<string, unknown>>
-  /** Of its JSON. */
+  /** The bytes of its JSON. */
   readonly bytes: number
-  /** What it has taken of the run's room. */
+  /** Its share of the run's room. */
   readonly cost: MessageCost
   /** False only when no part of it can be a Ref. */
   readonly mayHaveRefs: boolean
@@ -20,7 +20,7 @@ export interface Message {
   readonly fits: (field: string, bytesMax: number) => boolean
 }
 
-/** Read by the engine in less than a millisecond, whatever they hold. */
+/** The engine parses shorter texts in less than a millisecond, whatever they contain. */
 const shortBytesMax = 16 * 1024
 const textBytesAtOnce = 512 * 1024
 /** Some microseconds; of a long string, a millisecond. */
@@ -88,7 +88,7 @@ function* lookForRefs(text: string): Steps<boolean> {
   return false
 }
 
-/** Bytes that are no UTF-8 take the engine long. */
+/** The engine is slow for bytes that are not UTF-8. */
 function* decodeText(bytes: Buffer): Steps<string> {
   if (bytes.length <= textBytesAtOnce) return bytes.toString('utf8')
   const decoder = new StringDecoder('utf8')

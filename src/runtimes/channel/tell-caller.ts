@@ -24,7 +24,7 @@ export function tellCaller(
   }
 }
 
-/** Whether any of it is told: then what is said on the channel waits for the caller, as output does. */
+/** Whether the caller has any of these listeners. If so, messages on the channel wait for the caller, as output does. */
 export function isTold({ onLog, onDisplay, onClear }: ToldHandles): boolean {
   return onLog !== undefined || onDisplay !== undefined || onClear !== undefined
 }
