@@ -90,7 +90,7 @@ export class JsonReader {
     this.#end()
   }
 
-  /** Adds a complete value to its container. */
+  /** Called when a value is complete. */
   #end(): void {
     for (;;) {
       const container = this.#open.at(-1)
