@@ -79,6 +79,7 @@ async function plays(connection: Connection): Promise<void> {
 
   await playsWithContexts(call)
   await readsResources(connection, listed)
+  await readsWhatItWrote(connection, call)
 
   const late = await call('run_code', { code: 'while True: pass', timeout_ms: 300 })
   assert.deepEqual([late.isError, data(late)['outcome']], [true, 'timed-out'])
@@ -131,6 +132,25 @@ async function readsResources(connection: Connection, listed: ToolResult): Promi
   const [one = ''] = uris
   await assert.rejects(connection.read(one.replace(/[^/]*$/, 'none')), /FILE_NOT_FOUND/)
   await assert.rejects(connection.read(one.replace(/^lazaret:..[^/]*/, 'lazaret://other')), /SANDBOX_GONE/)
+}
+
+/** The link of a written file leads to it, whatever form its path had. */
+async function readsWhatItWrote(connection: Connection, call: Call): Promise<void> {
+  const linksOf = ({ content }: ToolResult) => content.flatMap(({ uri }) => (uri === undefined ? [] : [uri]))
+  const paths = ['top.txt', './a/b.txt', 'sp ace é#.txt', '%2e?.txt', '/workspace//c.txt', '/tmp/d.txt']
+  for (const path of paths) {
+    const [uri = '', ...more] = linksOf(await call('write_file', { path, content: path }))
+    assert.deepEqual(more, [])
+    assert.equal((await connection.read(uri))[0]?.['text'], path, uri)
+  }
+  const [uri = ''] = linksOf(await call('list_files', { path: 'a' }))
+  assert.equal((await connection.read(uri))[0]?.['text'], './a/b.txt', uri)
+
+  await call('execute_command', {
+    command: 'mkdir -p /workspace/a/deep; ln -s /workspace/a/deep /workspace/link',
+  })
+  assert.deepEqual(linksOf(await call('write_file', { path: 'link/../e.txt', content: '' })), [])
+  assert.deepEqual(linksOf(await call('list_files', { path: 'a/deep/../' })), [])
 }
 
 for (const kind of clientKinds) {

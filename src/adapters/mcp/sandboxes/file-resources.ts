@@ -2,6 +2,7 @@
  * Files of sandboxes as resources: their URIs, which contain the sandbox's handle and so are useless to other clients, and
  * how one is read.
  */
+import { posix } from 'node:path'
 import type { CallToolResult, ReadResourceResult } from '@modelcontextprotocol/server'
 import { LazaretError } from '../../../core/errors/errors.ts'
 import { findImage } from '../../../result/images.ts'
@@ -20,27 +21,33 @@ const pictureTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as c
 
 export interface LinkedFile {
   readonly sandbox: string
-  /** Absolute. */
+  /** As a file operation takes it: absolute, or below /workspace. */
   readonly path: string
   readonly bytes: number
 }
 
-/** Links for a result; none for a client whose revision does not have them. */
+/**
+ * Links for a result; none for a client whose revision does not have them. A path with `..` gets none: a URI drops the
+ * part before it, which may be a symbolic link to another folder.
+ */
 export function linksTo(
   files: readonly LinkedFile[],
   revision: string | undefined,
 ): CallToolResult['content'] {
   if (revision === undefined || revision < linkRevision) return []
-  return files.slice(0, linksMax).map(({ sandbox, path, bytes }) => ({
-    type: 'resource_link',
-    uri: addressOf(sandbox, path),
-    name: path.slice(path.lastIndexOf('/') + 1),
-    size: bytes,
-  }))
+  return files
+    .filter(({ path }) => !path.split('/').includes('..'))
+    .slice(0, linksMax)
+    .map(({ sandbox, path, bytes }) => ({
+      type: 'resource_link',
+      uri: addressOf(sandbox, path),
+      name: posix.basename(path),
+      size: bytes,
+    }))
 }
 
 function addressOf(sandbox: string, path: string): string {
-  const parts = path.split('/').filter((part) => part !== '')
+  const parts = posix.resolve('/workspace', path).split('/').slice(1)
   return `lazaret://${sandbox}/${parts.map(encodeURIComponent).join('/')}`
 }
 
