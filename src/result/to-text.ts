@@ -23,12 +23,14 @@ export function toText(result: RunData, { charsMax = charsDefault }: ToTextOptio
     throw new LazaretError('INVALID_REQUEST', {
       detail: `charsMax must be a whole number of at least ${charsLeast}.`,
     })
+  const readable = result.displays.filter((bundle) => findImage(bundle) === undefined)
+  const pictures = result.displays.length - readable.length
   const end = clipEnd(describeEnd(result) ?? '', Math.floor(charsMax * endShare))
   const parts: Record<Part, string> = {
     stdout: result.stdout.trimEnd(),
     stderr: result.stderr.trimEnd(),
     value: (result.valueText ?? '').trimEnd(),
-    display: describeDisplays(result.displays).trimEnd(),
+    display: describeDisplays(readable).trimEnd(),
   }
   const room = divide(parts, charsMax - wordsMax - end.length)
   const lines = (Object.keys(shares) as Part[]).flatMap((name) => {
@@ -37,8 +39,8 @@ export function toText(result: RunData, { charsMax = charsDefault }: ToTextOptio
     return [`${name}:${text.includes('\n') ? '\n' : ' '}${text}`]
   })
   if (end !== '') lines.push(end)
-  if (lines.length === 0 && result.displays.length === 0)
-    lines.push('The program ended well and printed nothing.')
+  // Some model APIs refuse an empty text.
+  if (lines.length === 0) lines.push(describePictures(pictures))
   if (result.truncated.length > 0)
     lines.push(`Incomplete: ${result.truncated.join(', ')}. Print less to see all of it.`)
   return lines.join('\n\n')
@@ -68,15 +70,20 @@ function divide(parts: Record<Part, string>, charsMax: number): Record<Part, num
 
 const readableTypes = ['text/markdown', 'text/plain', 'application/json', 'text/html'] as const
 
-/** Displays other than pictures. For a format that no model reads, its types are named. */
+/** For a format that no model reads, its types are named. */
 function describeDisplays(displays: readonly MimeBundle[]): string {
   return displays
-    .filter((bundle) => findImage(bundle) === undefined)
     .map((bundle) => {
       const type = readableTypes.find((name) => Object.hasOwn(bundle, name))
       return type === undefined ? `[${Object.keys(bundle).join(', ')}]` : (bundle[type] ?? '')
     })
     .join('\n')
+}
+
+/** For a program with nothing else to show. */
+function describePictures(count: number): string {
+  if (count === 0) return 'The program ended well and printed nothing.'
+  return `The program displayed ${count} ${count === 1 ? 'picture' : 'pictures'}.`
 }
 
 /** Undefined if the program succeeded. */

@@ -7,6 +7,9 @@ import { LazaretError } from '../../src/core/errors/errors.ts'
 import type { RunData } from '../../src/core/result.ts'
 import { exampleResult } from './example-result.ts'
 
+/** One pixel. */
+const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
 const texts: readonly (readonly [string, Partial<RunData>, string])[] = [
   ['nothing', {}, 'The program ended well and printed nothing.'],
   ['a value', { valueText: '42' }, 'value: 42'],
@@ -40,6 +43,19 @@ const texts: readonly (readonly [string, Partial<RunData>, string])[] = [
     { displays: [{ 'application/vnd.plotly.v1+json': '{}' }] },
     'display: [application/vnd.plotly.v1+json]',
   ],
+  ['a picture and nothing else', { displays: [{ 'image/png': png }] }, 'The program displayed 1 picture.'],
+  [
+    'pictures and nothing else',
+    { displays: [{ 'image/png': png }, { 'image/png': png, 'text/plain': 'a plot' }] },
+    'The program displayed 2 pictures.',
+  ],
+  [
+    'pictures beside a text',
+    { displays: [{ 'image/png': png }, { 'text/plain': 'a table' }] },
+    'display: a table',
+  ],
+  ['a blank display', { displays: [{ 'text/plain': ' \n' }] }, 'The program ended well and printed nothing.'],
+  ['blank output', { stdout: '\n\n', valueText: ' ' }, 'The program ended well and printed nothing.'],
 ]
 
 for (const [what, parts, text] of texts)

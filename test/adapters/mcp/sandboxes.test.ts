@@ -187,6 +187,28 @@ async function serve({ perClientMax = 2, idleMs = 60_000 } = {}) {
 
 const modern: ClientKind = 'modern'
 
+test('every text has a visible character, because some model APIs refuse others', { skip }, async () => {
+  await using served = await serve()
+  await using ada = await connect(modern, { url: served.url, token: tokenOf('ada') })
+  const id = { sandbox_id: await create(ada) }
+  const textsOf = async (name: string, args: Record<string, unknown>) => {
+    const { content } = await ada.call(name, { ...id, ...args })
+    return content.flatMap(({ text }) => (text === undefined ? [] : [text]))
+  }
+  assert.deepEqual(await textsOf('list_files', {}), ['(empty folder)'])
+  assert.deepEqual(await textsOf('execute_command', { command: 'echo; touch empty; echo > blank' }), [
+    '(no output)',
+  ])
+  assert.deepEqual(await textsOf('read_file', { path: 'empty' }), ['(empty file)'])
+  assert.deepEqual(await textsOf('read_file', { path: 'blank' }), ['(only white space)'])
+  assert.deepEqual(await textsOf('read_file', { path: 'empty', encoding: 'base64' }), ['(empty file)'])
+  const shows = { code: `display({"image/png": "${png}"}, raw=True)` }
+  assert.deepEqual(await textsOf('run_code', shows), ['The program displayed 1 picture.'])
+  assert.deepEqual(await textsOf('run_code', { code: 'print()' }), [
+    'The program ended well and printed nothing.',
+  ])
+})
+
 test(
   'a client cannot touch the sandbox of another, and does not learn that it is there',
   { skip },

@@ -39,7 +39,7 @@ export function describeCommand(result: ExecResult): CallToolResult {
   const said = [stdout, stderr].map((text) => clipText(text, textLengthMax).text)
   const parts = [...said, ...(success ? [] : [ending]), note ?? '']
   return {
-    content: [{ type: 'text', text: parts.filter((part) => part !== '').join('\n') || '(no output)' }],
+    content: [{ type: 'text', text: parts.filter((part) => part.trim() !== '').join('\n') || '(no output)' }],
     structuredContent: {
       outcome: outcome.kind,
       exitCode,

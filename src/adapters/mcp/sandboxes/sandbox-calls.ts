@@ -63,7 +63,13 @@ export async function readFile(call: Called<typeof schemas.readFile>): Promise<C
       structuredContent: {},
     }
   const content = encoding === 'base64' ? base64 : Buffer.from(bytes).toString('utf8')
-  return { content: [{ type: 'text', text: content }], structuredContent: { content } }
+  return { content: [{ type: 'text', text: readable(content) }], structuredContent: { content } }
+}
+
+/** Some model APIs refuse a text without a visible character. */
+function readable(content: string): string {
+  if (content === '') return '(empty file)'
+  return content.trim() === '' ? '(only white space)' : content
 }
 
 export async function writeFile(call: Called<typeof schemas.writeFile>): Promise<CallToolResult> {
@@ -91,7 +97,7 @@ export async function listFiles(call: Called<typeof schemas.listFiles>): Promise
   )
   return {
     content: [
-      { type: 'text', text: [...lines, ...(isComplete ? [] : ['…'])].join('\n') },
+      { type: 'text', text: [...lines, ...(isComplete ? [] : ['…'])].join('\n') || '(empty folder)' },
       ...linksTo(files, call.revision),
     ],
     structuredContent: { entries: listed, isComplete },
