@@ -1,5 +1,6 @@
 /** A result as text for a language model: compact, cut with care, and each fact once. Pure. */
 import { LazaretError } from '../core/errors/errors.ts'
+import { describeRefusals } from '../core/network.ts'
 import { adviseOn, sayOutcome } from '../core/outcome.ts'
 import type { GuestError } from '../core/outcome.ts'
 import type { MimeBundle } from '../core/output.ts'
@@ -12,6 +13,7 @@ const charsDefault = 30_000
 const charsLeast = 1000
 /** More than the labels, the gap marks and the last line take together. */
 const wordsMax = 300
+/** Of how the program ended, and of what the network policy refused. */
 const endShare = 0.1
 /** How the rest is divided if every part is too long. What one part does not need goes to the others. */
 const shares = { stdout: 0.47, stderr: 0.2, value: 0.2, display: 0.13 } as const
@@ -25,14 +27,17 @@ export function toText(result: RunData, { charsMax = charsDefault }: ToTextOptio
     })
   const readable = result.displays.filter((bundle) => findImage(bundle) === undefined)
   const pictures = result.displays.length - readable.length
-  const end = clipEnd(describeEnd(result) ?? '', Math.floor(charsMax * endShare))
+  const short = (text = '') => clipEnd(text, Math.floor(charsMax * endShare))
+  const { network } = result.receipt
+  const end = short(describeEnd(result))
+  const refusals = short(network && describeRefusals(network))
   const parts: Record<Part, string> = {
     stdout: result.stdout.trimEnd(),
     stderr: result.stderr.trimEnd(),
     value: (result.valueText ?? '').trimEnd(),
     display: describeDisplays(readable).trimEnd(),
   }
-  const room = divide(parts, charsMax - wordsMax - end.length)
+  const room = divide(parts, charsMax - wordsMax - end.length - refusals.length)
   const lines = (Object.keys(shares) as Part[]).flatMap((name) => {
     if (parts[name].trim() === '') return []
     const { text } = clipText(parts[name], room[name])
@@ -41,6 +46,8 @@ export function toText(result: RunData, { charsMax = charsDefault }: ToTextOptio
   if (end !== '') lines.push(end)
   // Some model APIs refuse an empty text.
   if (lines.length === 0) lines.push(describePictures(pictures))
+  // Also for a program that succeeded: it may have caught the error and printed one that asks to try again.
+  if (refusals !== '') lines.push(refusals)
   if (result.truncated.length > 0)
     lines.push(`Incomplete: ${result.truncated.join(', ')}. Print less to see all of it.`)
   return lines.join('\n\n')

@@ -4,11 +4,19 @@ import { test } from 'node:test'
 
 import fc from 'fast-check'
 import { LazaretError } from '../../src/core/errors/errors.ts'
+import type { NetworkReport } from '../../src/core/network.ts'
 import type { RunData } from '../../src/core/result.ts'
 import { exampleResult } from './example-result.ts'
 
 /** One pixel. */
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+const refusedBy = (refused: NetworkReport['refused']) => ({
+  receipt: {
+    ...exampleResult().receipt,
+    network: { hosts: [], refused, unlisted: 0, wouldAllow: [] },
+  },
+})
 
 const texts: readonly (readonly [string, Partial<RunData>, string])[] = [
   ['nothing', {}, 'The program ended well and printed nothing.'],
@@ -54,6 +62,15 @@ const texts: readonly (readonly [string, Partial<RunData>, string])[] = [
     { displays: [{ 'image/png': png }, { 'text/plain': 'a table' }] },
     'display: a table',
   ],
+  [
+    'a refusal of the network policy, although the program succeeded,',
+    {
+      stdout: 'try again later\n',
+      ...refusedBy([{ host: 'evil.example', reason: 'not-allowed', count: 1 }]),
+    },
+    'stdout: try again later\n\nThe network policy refused evil.example (not-allowed).',
+  ],
+  ['a network policy that refused nothing', refusedBy([]), 'The program ended well and printed nothing.'],
   ['a blank display', { displays: [{ 'text/plain': ' \n' }] }, 'The program ended well and printed nothing.'],
   ['blank output', { stdout: '\n\n', valueText: ' ' }, 'The program ended well and printed nothing.'],
 ]
@@ -71,15 +88,29 @@ test('the text is never longer than asked for, and whole where it fits', () => {
   )
   const parts = fc.record({ stdout: text, stderr: text, valueText: text, message: text })
   fc.assert(
-    fc.property(parts, fc.integer({ min: 1000, max: 50_000 }), ({ message, ...streams }, charsMax) => {
-      const error = { name: 'Error', message }
-      const failed = exampleResult({ ...streams, outcome: { kind: 'failed', exitCode: 1, error } })
-      const said = failed.toText({ charsMax })
-      assert.ok(said.length <= charsMax, `${said.length} > ${charsMax}`)
-      const { stdout, stderr, valueText } = streams
-      if (stdout.length + stderr.length + valueText.length + message.length < charsMax / 2)
-        for (const stream of [stdout, stderr, valueText]) assert.ok(said.includes(stream.trimEnd()))
-    }),
+    fc.property(
+      parts,
+      fc.nat(9),
+      fc.integer({ min: 1000, max: 50_000 }),
+      ({ message, ...streams }, hosts, charsMax) => {
+        const error = { name: 'Error', message }
+        const refused = Array.from({ length: hosts }, (_, at) => {
+          return { host: `${at}${'x'.repeat(250)}`, port: 443, reason: 'not-allowed' as const, count: 1 }
+        })
+        const failed = exampleResult({
+          ...streams,
+          ...refusedBy(refused),
+          outcome: { kind: 'failed', exitCode: 1, error },
+          displays: [{ 'text/plain': 'a table' }],
+          truncated: ['stdout', 'stderr', 'logs', 'value', 'displays', 'files'],
+        })
+        const said = failed.toText({ charsMax })
+        assert.ok(said.length <= charsMax, `${said.length} > ${charsMax}`)
+        const { stdout, stderr, valueText } = streams
+        if (stdout.length + stderr.length + valueText.length + message.length < charsMax / 2)
+          for (const stream of [stdout, stderr, valueText]) assert.ok(said.includes(stream.trimEnd()))
+      },
+    ),
     { numRuns: 500 },
   )
 })

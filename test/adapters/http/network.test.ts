@@ -36,6 +36,7 @@ test(
     const run = await remote.run({ language: 'shell', code, network })
     const refused = [{ host: 'evil.example', reason: 'not-allowed', count: 1 }]
     assert.deepEqual(run.receipt.network?.refused, refused)
+    assert.match(run.toText(), /\n\nThe network policy refused evil\.example \(not-allowed\)\.$/)
     await using sandbox = await remote.sandbox({ network })
     const { isolation, receipt } = await sandbox.exec(code)
     assert.deepEqual([isolation.network, receipt.network?.wouldAllow], ['policy', ['evil.example']])
