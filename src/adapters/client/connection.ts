@@ -1,17 +1,9 @@
 /** Requests to one server, with their failures as LazaretErrors. */
 import { LazaretError } from '../../core/errors/errors.ts'
+import { checkConnectOptions } from './connect-options.ts'
+import type { ConnectOptions } from './connect-options.ts'
 import { pause } from './platform.ts'
 import { readProblem } from './read-problem.ts'
-
-export interface ConnectOptions {
-  /** The address, as `lazaret serve` prints it. */
-  readonly url: string
-  readonly token: string
-  /** Replaces the platform's `fetch`, for proxies, certificates or tests. */
-  readonly fetch?: typeof fetch
-  /** How often a read-only request is retried when it got no answer, or a `Retry-After`. Default 2. */
-  readonly retriesMax?: number
-}
 
 export interface Asked {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
@@ -26,7 +18,6 @@ export interface Asked {
   readonly signal?: AbortSignal
 }
 
-const retriesUsual = 2
 /** The delay if the server names none. */
 const retryMs = 200
 /** After longer ones the caller has to retry. */
@@ -38,15 +29,10 @@ export class Connection {
   readonly #fetch: typeof fetch
   readonly #retriesMax: number
 
-  constructor({ url, token, fetch: own, retriesMax = retriesUsual }: ConnectOptions) {
-    const { protocol, origin, pathname } = new URL(url)
-    if (protocol !== 'http:' && protocol !== 'https:')
-      throw new LazaretError('INVALID_REQUEST', { detail: 'url: must begin with http:// or https://.' })
-    if (!/^[\x21-\x7e]+$/.test(token))
-      throw new LazaretError('INVALID_REQUEST', {
-        detail: 'token: must be printable characters without spaces.',
-      })
-    this.#base = origin + pathname.replace(/\/+$/, '')
+  /** Throws INVALID_REQUEST. */
+  constructor(options: ConnectOptions) {
+    const { url, token, fetch: own, retriesMax } = checkConnectOptions(options)
+    this.#base = url
     this.#token = token
     this.#fetch = own ?? ((...request) => fetch(...request))
     this.#retriesMax = retriesMax

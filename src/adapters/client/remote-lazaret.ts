@@ -6,7 +6,7 @@ import type { ProbeReport } from '../../jail/machine/probe-report.ts'
 import type { SandboxOptions } from '../../sandbox/types.ts'
 import type { CodeExecutionParams, CodeExecutionResult } from '../code-execution/types.ts'
 import { Connection } from './connection.ts'
-import type { ConnectOptions } from './connection.ts'
+import type { ConnectOptions } from './connect-options.ts'
 import { createSandbox, findSandbox, listSandboxes } from './remote-sandbox.ts'
 import type { RemoteSandbox } from './remote-sandbox.ts'
 import { runRemotely } from './remote-run.ts'
@@ -41,7 +41,7 @@ export type RemoteCodeParams = Omit<CodeExecutionParams, 'bridge' | 'maxBridgeCa
 /**
  * Connects to `lazaret serve`. Nothing is sent before its first call.
  *
- * @throws {LazaretError} INVALID_REQUEST for an address or a token that cannot be one.
+ * @throws {LazaretError} INVALID_REQUEST for an address, a token or another option that cannot be one.
  * @example
  * ```ts
  * const lazaret = connectLazaret({ url: 'http://127.0.0.1:7341', token })

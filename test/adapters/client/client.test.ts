@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import { inspect } from 'node:util'
 import { connectLazaret, LazaretError } from '../../../src/adapters/client/index.ts'
 import { adaToken, serveHere } from '../http/serve-here.ts'
 
@@ -106,8 +107,36 @@ test('errors are those of a Lazaret in this process: code, kind, words and hint'
   await assert.rejects(connectLazaret({ url: here.url, token: 'nobody-0123456789' }).run(run), {
     code: 'UNAUTHENTICATED',
   })
-  assert.throws(() => connectLazaret({ url: 'file:///etc/passwd', token: 'x' }), { code: 'INVALID_REQUEST' })
-  assert.throws(() => connectLazaret({ url: here.url, token: 'a\r\nb' }), { code: 'INVALID_REQUEST' })
+})
+
+test('options that cannot be right are refused before anything is sent, and the message names them', () => {
+  const good = { url: 'http://127.0.0.1:1', token: 'x' }
+  const wrong: readonly (readonly [string, unknown])[] = [
+    ...['', 'localhost', 'localhost:7341', '/v1', 'http://', 'http://a:99999', 'file:///etc/passwd'].map(
+      (url) => ['url', { ...good, url }] as const,
+    ),
+    ...[undefined, null, 7, {}, Symbol('url')].map((url) => ['url', { ...good, url }] as const),
+    ...['', 'a b', 'a\r\nb', undefined, null, 123_456, ['x']].map(
+      (token) => ['token', { ...good, token }] as const,
+    ),
+    ...[-1, 1.5, NaN, Infinity, '2', null].map(
+      (retriesMax) => ['retriesMax', { ...good, retriesMax }] as const,
+    ),
+    ['fetch', { ...good, fetch: 'fetch' }],
+    ...[undefined, null, 'http://127.0.0.1:1', 7].map((options) => ['options', options] as const),
+  ]
+  for (const [name, options] of wrong)
+    assert.throws(
+      () => connectLazaret(options as typeof good),
+      (error) => {
+        assert.ok(error instanceof LazaretError, String(error))
+        assert.equal(error.code, 'INVALID_REQUEST')
+        return error.message.includes(` ${name}: must be`) || error.message.includes(` ${name}: must begin`)
+      },
+      inspect(options),
+    )
+  assert.throws(() => connectLazaret({} as typeof good), { code: 'INVALID_REQUEST' })
+  connectLazaret(good)
 })
 
 test('what a callback throws, run() throws, and the run ends with it', async () => {
