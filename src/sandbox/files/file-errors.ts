@@ -29,10 +29,11 @@ const steps: Readonly<Record<string, { readonly code: ErrorCode; readonly why: s
   'remove EBUSY': { code: 'FILE_REFUSED', why: 'is the workspace itself, or something is mounted there' },
 }
 
-/** The hint for a task that creates something if a parent folder is missing. */
-const missingParents: Readonly<Record<string, string>> = {
-  write: 'Create its folder first, or write with `createParents: true`.',
-  mkdir: 'Create the folder above it first, or use `recursive: true`.',
+/** Hints that know the task, by task and code. */
+const hints: Readonly<Record<string, string>> = {
+  'write FILE_NOT_FOUND': 'Create its folder first, or write with `createParents: true`.',
+  'mkdir FILE_NOT_FOUND': 'Create the folder above it first, or use `recursive: true`.',
+  'delete NOT_A_FILE': 'It is a folder. Delete it, and everything in it, with `recursive: true`.',
 }
 
 /** The first argument is what the caller named; the task may name something below it. */
@@ -48,7 +49,7 @@ export function fileErrorOf(
   const known = steps[`${step} ${errno}`]
   const code = known?.code ?? codes[errno] ?? 'FILE_REFUSED'
   const why = known?.why ?? `failed at "${step}" with ${errno}`
-  const hint = code === 'FILE_NOT_FOUND' ? missingParents[task] : undefined
+  const hint = hints[`${task} ${code}`]
   const detail = `${describePath(named === '' ? path : named)} ${why}.`
   return new LazaretError(code, { detail, ...(hint === undefined ? {} : { hint }) })
 }

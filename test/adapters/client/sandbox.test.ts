@@ -134,7 +134,7 @@ test(
     await sandbox.mkdir('a/b', { recursive: true })
     await sandbox.renameFile(odd, 'a/b/c')
     await sandbox.moveFile('a/b/c', '/tmp/c')
-    await assert.rejects(sandbox.deleteFile('a'), { code: 'NOT_A_FILE' })
+    await assert.rejects(sandbox.deleteFile('a'), { code: 'NOT_A_FILE', hint: /`recursive: true`/ })
     await sandbox.deleteFile('a', { recursive: true })
     const large = Buffer.alloc(5_000_000, 'abcdefg')
     await sandbox.writeFile('large', large)

@@ -145,7 +145,10 @@ describe('deleting', () => {
     await shell('mkdir -p folder/in; : > folder/in/file; : > file; ln -s folder link; ln -s nowhere dangling')
     await files.deleteFile('file')
     await files.deleteFile('dangling')
-    await refuses(files.deleteFile('folder'), 'NOT_A_FILE')
+    await assert.rejects(files.deleteFile('folder'), {
+      code: 'NOT_A_FILE',
+      hint: /^It is a folder\..*`recursive: true`/,
+    })
     await files.deleteFile('link/', { recursive: true })
     assert.deepEqual(
       (await files.listFiles()).entries.map(({ name }) => name),
