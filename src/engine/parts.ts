@@ -85,6 +85,7 @@ function createGround(options: ParsedOptions, { clock, events, open }: GroundPar
       folder: () => folder ?? usualFolder(),
       bytesMax,
       packageHosts,
+      networks: access.networks ?? ['none'],
       clock,
       open,
       pythonVersion,

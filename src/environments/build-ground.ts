@@ -1,4 +1,5 @@
 /** What a build needs of the engine. */
+import type { NetworkKind } from '../core/network.ts'
 import type { Bind } from '../jail/plan/shape.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { SandboxOptions } from '../sandbox/types.ts'
@@ -12,4 +13,6 @@ export interface BuildGround {
   readonly bytesMax: number
   /** Rules for hosts that builds may reach in addition to the package sources. */
   readonly packageHosts: readonly string[]
+  /** The networks that the operator allows. */
+  readonly networks: readonly NetworkKind[]
 }

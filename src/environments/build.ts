@@ -14,7 +14,7 @@ import { findPackageSources } from './package-sources.ts'
 import type { PackageSources } from './package-sources.ts'
 import { installPython, pythonOut } from './python-packages.ts'
 import type { PythonInstalled } from './python-packages.ts'
-import { sourceNetwork } from './source-network.ts'
+import { explainDenied, sourceNetwork } from './source-network.ts'
 import { askForSources } from './usual-sources.ts'
 import type { SealedEnvironment } from './records.ts'
 import { sealFolder } from './seal.ts'
@@ -81,14 +81,16 @@ async function installAll(building: Building, packed: string): Promise<Installed
   const { offline = false } = spec
   const sources = offline ? undefined : findPackageSources(process.env)
   const local = showLocal(spec)
+  const network =
+    sources && (await sourceNetwork(await addressesFor(spec, sources, ground.open), ground.packageHosts))
   const sandboxOptions = {
     limits: limitsOf(ground),
-    ...(sources !== undefined && {
-      env: sources.variables,
-      network: await sourceNetwork(await addressesFor(spec, sources, ground.open), ground.packageHosts),
-    }),
+    ...(sources && network && { env: sources.variables, network }),
   }
-  await using sandbox = await ground.open(sandboxOptions, [...(sources?.binds ?? []), ...local.binds])
+  const binds = [...(sources?.binds ?? []), ...local.binds]
+  await using sandbox = await ground.open(sandboxOptions, binds).catch((error: unknown) => {
+    throw network === undefined ? error : explainDenied(error, network, ground.networks)
+  })
   await requireOwnView(sandbox)
   const installer = new Installer(sandbox, options)
   const python = await installPython(installer, spec, local.links)

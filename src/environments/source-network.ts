@@ -2,8 +2,11 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 
-import type { NetworkPolicy } from '../core/network.ts'
+import { LazaretError } from '../core/errors/errors.ts'
+import type { NetworkKind, NetworkPolicy } from '../core/network.ts'
 import { ownAddresses, privateRangeOf } from '../jail/edge/address-ranges.ts'
+import { networkKindOf } from '../jail/edge/rules.ts'
+import { allowsNetwork } from '../policy/access.ts'
 
 const usualPort: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' }
 /** Bound on the downloads of one build. */
@@ -34,6 +37,28 @@ async function rulesOf(address: string): Promise<string[]> {
     .map((one) => one.address)
     .filter((one) => privateRangeOf(one) !== undefined || ownAddresses().includes(one))
   return [`${name}:${number}`, ...special.map((one) => rangeOf(one, number))]
+}
+
+/** The caller of a build names no network, so the error says why the build needs one, and how the operator allows it. */
+export function explainDenied(
+  error: unknown,
+  network: NetworkPolicy,
+  networks: readonly NetworkKind[],
+): unknown {
+  if (!(error instanceof LazaretError) || error.code !== 'ACCESS_DENIED') return error
+  const kind = networkKindOf(network)
+  if (allowsNetwork(networks, kind)) return error
+  const local = network.allow.filter((rule) => networkKindOf({ allow: [rule] }) === 'local-policy')
+  const why =
+    local.length === 0 ? '' : `, with ${local.join(', ')}: private or special addresses, or this host's own`
+  const needed = JSON.stringify([...networks, kind])
+    .replaceAll('"', "'")
+    .replaceAll(',', ', ')
+  return new LazaretError('ACCESS_DENIED', {
+    detail: `Building an environment needs network ${JSON.stringify(kind)} to reach its package sources: ${network.allow.join(', ')}${why}.`,
+    hint: `The operator allows it with \`access: { networks: ${needed} }\`. With \`offline\` a build needs no network.`,
+    cause: error,
+  })
 }
 
 function rangeOf(address: string, port: string): string {

@@ -84,12 +84,16 @@ function requireNetworkAndModules(
   { networks = ['none'], preload: isFree = false, modules = [] }: AccessRules,
 ): void {
   const kind = networkKindOf(network)
-  if (!networks.includes(kind) && !(kind === 'policy' && networks.includes('local-policy')))
+  if (!allowsNetwork(networks, kind))
     throw denied(`network: ${JSON.stringify(kind)} is not among \`access.networks\`.`)
   const own = preloadFor(modules, language)
   const other = isFree ? undefined : preload.find((name) => !own.includes(name))
   if (other !== undefined)
     throw denied(`preload: ${JSON.stringify(other)}; a request names modules only with \`access.preload\`.`)
+}
+
+export function allowsNetwork(networks: readonly NetworkKind[], kind: NetworkKind): boolean {
+  return networks.includes(kind) || (kind === 'policy' && networks.includes('local-policy'))
 }
 
 /** The same message for one that does not exist, so that a caller learns nothing about those that it may not use. */

@@ -52,10 +52,28 @@ test('snippets and isolates import no packages', async () => {
     })
 })
 
-test('a network is the operator’s to give', async () => {
+test('a network is the operator’s to give, and the refusal says why and how', async (t) => {
   const { receipt } = await lazaret.run({ language: 'shell', code: ':' })
-  const code = receipt.protection === 'restricted' ? 'LIMIT_UNENFORCEABLE' : 'ACCESS_DENIED'
-  await assert.rejects(environments.create('x', { python: ['six'], findLinks: [links] }), { code })
+  if (receipt.protection === 'restricted')
+    return assert.rejects(environments.create('x', { python: ['six'], findLinks: [links] }), {
+      code: 'LIMIT_UNENFORCEABLE',
+    })
+  const former = process.env['npm_config_registry']
+  process.env['npm_config_registry'] = 'http://10.0.0.1:9'
+  t.after(() => {
+    if (former === undefined) delete process.env['npm_config_registry']
+    else process.env['npm_config_registry'] = former
+  })
+  for (const networks of [undefined, ['none'], ['none', 'policy']] as const) {
+    const options = { environments: { folder: join(folder, 'store') }, onEvent: () => undefined }
+    await using other = createLazaret({ ...options, ...(networks && { access: { networks } }) })
+    await assert.rejects(other.environments.create('x', { npm: ['six'] }), {
+      code: 'ACCESS_DENIED',
+      message: /environment needs network "local-policy" to reach its package sources: 10\.0\.0\.1\/32:9, /,
+      hint: new RegExp(`networks: \\[${networks?.[1] ? "'none', 'policy'" : "'none'"}, 'local-policy'\\]`),
+    })
+  }
+  return undefined
 })
 
 test('nothing is built where guests have no view of files of their own', async () => {
