@@ -66,8 +66,8 @@ export interface RunResult extends RunData {
   readonly images: readonly ResultImage[]
   /**
    * Returns the result as compact text for a language model: output, value, what the network policy refused, and, if the
-   * program did not succeed, how it ended and what to do next. Shortened text says so. Pictures are in `images`. The text is never empty: if the program
-   * only displayed pictures, it says how many.
+   * program did not succeed, how it ended and what to do next. Shortened text says so. Pictures are in `images`. The text
+   * is never empty: if the program only displayed pictures, it says how many.
    *
    * @throws {LazaretError} INVALID_REQUEST when `charsMax` is not a whole number of at least 1000.
    */
