@@ -5,7 +5,7 @@ import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors/errors.ts'
 import { timerMsMax } from '../core/limits.ts'
 import { readInput } from '../policy/hostile-input.ts'
-import { sayIssues, wording } from '../policy/schemas.ts'
+import { parsing, sayIssues } from '../policy/schemas.ts'
 import type { CloseOptions } from './api.ts'
 
 const graceMsDefault = 10_000
@@ -13,7 +13,7 @@ const schema = z.strictObject({ graceMs: z.int().min(0).max(timerMsMax).optional
 
 /** Throws INVALID_REQUEST. */
 export function parseGrace(options: CloseOptions = {}): number {
-  const parsed = readInput(() => schema.safeParse(options, { error: wording }))
+  const parsed = readInput(() => schema.safeParse(options, parsing))
   if (!parsed.success) throw new LazaretError('INVALID_REQUEST', { detail: sayIssues(parsed.error) })
   return parsed.data.graceMs ?? graceMsDefault
 }

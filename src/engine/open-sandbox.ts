@@ -19,7 +19,7 @@ import { readInput } from '../policy/hostile-input.ts'
 import { namedFolders, readableFolders } from '../policy/readable-folders.ts'
 import { networkSchema } from '../policy/network/network-schema.ts'
 import { secretsSchema } from '../policy/network/secrets-schema.ts'
-import { absolutePath, limitsSchema, sayIssues, wording } from '../policy/schemas.ts'
+import { absolutePath, limitsSchema, parsing, sayIssues } from '../policy/schemas.ts'
 import { findCertificates } from '../jail/edge/certificates.ts'
 import { openGuestSecrets } from '../jail/edge/guest-secrets.ts'
 import { limitMechanisms } from '../jail/limits/plan-limits.ts'
@@ -91,7 +91,7 @@ function parseSandbox(
   { options, wall, clock, toolchains }: EngineGround,
 ): AskedParts & { readonly folders: HostFolders; readonly environment: string | undefined } {
   requireLevel(wall)
-  const parsed = readInput(() => sandboxFields().safeParse(input, { error: wording }))
+  const parsed = readInput(() => sandboxFields().safeParse(input, parsing))
   if (!parsed.success) throw new LazaretError('INVALID_REQUEST', { detail: sayIssues(parsed.error) })
   const asked = parsed.data as SandboxOptions
   const { files = {}, network = 'none', idleTimeoutMs, allowDegradedSecrets = false } = asked
@@ -219,7 +219,7 @@ function namesOf({ readable, workspace }: HostFolders): Pick<SandboxWork, 'reada
 
 /** Adds the host's folders. Since they were allowed, they can have changed only inside. Throws INVALID_REQUEST. */
 function addFolders(parts: AskedParts, asked: HostFolders): AskedParts {
-  const parsed = foldersSchema().safeParse(asked, { error: wording })
+  const parsed = foldersSchema().safeParse(asked, parsing)
   if (!parsed.success) throw new LazaretError('INVALID_REQUEST', { detail: sayIssues(parsed.error) })
   const { readable = [], workspace } = parsed.data
   const { shape } = parts

@@ -6,7 +6,7 @@ import type { HostFunction } from '../core/request.ts'
 import type { ContextLanguage } from '../core/work.ts'
 import type { Bind } from '../jail/plan/shape.ts'
 import { readInput } from '../policy/hostile-input.ts'
-import { sayIssues, wording } from '../policy/schemas.ts'
+import { parsing, sayIssues } from '../policy/schemas.ts'
 import { planJavaScriptContext } from '../runtimes/node/context.ts'
 import { planPythonContext } from '../runtimes/python/context.ts'
 import type { PackageFolders } from '../runtimes/packages/guest-packages.ts'
@@ -46,7 +46,7 @@ export function readFunctions(
   language: ContextLanguage,
 ): Readonly<Record<string, HostFunction>> {
   const own = schema.superRefine((given, context) => checkFunctions({ ...given, language }, context))
-  const parsed = readInput(() => own.safeParse({ functions }, { error: wording }))
+  const parsed = readInput(() => own.safeParse({ functions }, parsing))
   if (!parsed.success) throw new LazaretError('INVALID_REQUEST', { detail: sayIssues(parsed.error) })
   return parsed.data.functions ?? {}
 }

@@ -12,7 +12,7 @@ import { checkRealm } from './options/check-realm.ts'
 import { clientSchema } from './options/parse-request.ts'
 import { readInput } from '../policy/hostile-input.ts'
 import { networkSchema } from '../policy/network/network-schema.ts'
-import { checkPreload, describeIssues, limitsSchema, preloadSchema, wording } from '../policy/schemas.ts'
+import { checkPreload, describeIssues, limitsSchema, parsing, preloadSchema } from '../policy/schemas.ts'
 
 /** Runs of this kind will find parked workers. The fields are those of the later requests. */
 export interface WarmUpRequest {
@@ -48,7 +48,7 @@ const schema = once(() =>
 
 /** Throws INVALID_REQUEST. */
 export function parseWarmUp(input: WarmUpRequest): WarmUpRequest {
-  const parsed = readInput(() => schema().safeParse(input, { error: wording }))
+  const parsed = readInput(() => schema().safeParse(input, parsing))
   if (parsed.success) return parsed.data as WarmUpRequest
   throw new LazaretError('INVALID_REQUEST', { detail: `warmUp: ${describeIssues(parsed.error)}.` })
 }

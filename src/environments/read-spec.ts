@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { LazaretError } from '../core/errors/errors.ts'
 import { once } from '../core/once.ts'
 import { readInput } from '../policy/hostile-input.ts'
-import { absolutePath, sayIssues, wording } from '../policy/schemas.ts'
+import { absolutePath, parsing, sayIssues } from '../policy/schemas.ts'
 import type { EnvironmentSpec } from './environment.ts'
 
 const packagesMax = 500
@@ -73,7 +73,7 @@ const specSchema = once(() =>
 
 /** Throws INVALID_REQUEST. */
 export function readSpec(spec: unknown): EnvironmentSpec {
-  const parsed = readInput(() => specSchema().safeParse(spec, { error: wording }))
+  const parsed = readInput(() => specSchema().safeParse(spec, parsing))
   if (!parsed.success)
     throw new LazaretError('INVALID_REQUEST', { detail: `Environment: ${sayIssues(parsed.error)}` })
   return parsed.data as EnvironmentSpec
@@ -81,7 +81,7 @@ export function readSpec(spec: unknown): EnvironmentSpec {
 
 /** Throws INVALID_REQUEST. */
 export function readName(name: unknown): string {
-  const parsed = environmentNameSchema.safeParse(name, { error: wording })
+  const parsed = environmentNameSchema.safeParse(name, parsing)
   if (!parsed.success)
     throw new LazaretError('INVALID_REQUEST', {
       detail: `Name of the environment: ${sayIssues(parsed.error)}`,

@@ -5,7 +5,7 @@ import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors/errors.ts'
 import { timerMsMax } from '../core/limits.ts'
 import { isAbortSignal, readInput } from './hostile-input.ts'
-import { describeIssues, wording } from './schemas.ts'
+import { describeIssues, parsing } from './schemas.ts'
 
 const clockMethods = ['now', 'timestamp', 'after', 'every', 'id'] as const satisfies (keyof Clock)[]
 
@@ -46,7 +46,7 @@ export const retryFields = {
 
 /** Returns the options unchanged. Throws INVALID_REQUEST that names the option. */
 export function checkOptions<Options>(schema: z.ZodType, options: Options): Options {
-  const parsed = readInput(() => schema.safeParse(options, { error: wording }))
+  const parsed = readInput(() => schema.safeParse(options, parsing))
   if (parsed.success) return options
   throw new LazaretError('INVALID_REQUEST', {
     detail: `Options: ${describeIssues(parsed.error)}.`,

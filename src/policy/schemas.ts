@@ -71,7 +71,7 @@ export const absolutePath = z
   )
 
 /** Zod reports invalid records and inputs; this says what is wanted, in the caller's terms. */
-export const wording: z.core.$ZodErrorMap = (issue) => {
+const wording: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':
       return `must be ${kinds[issue.expected] ?? issue.expected}`
@@ -87,6 +87,9 @@ export const wording: z.core.$ZodErrorMap = (issue) => {
       return undefined
   }
 }
+
+/** Of each schema zod would compile a function with `eval` at its first use, which takes as long as hundreds of uses. */
+export const parsing: z.core.ParseContext<z.core.$ZodIssue> = { error: wording, jitless: true }
 
 function describeUnknownKeys(keys: readonly string[], schema: unknown): string {
   const unknown = `unknown key ${keys.map((key) => JSON.stringify(key.slice(0, 100))).join(', ')}`

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { LazaretError } from '../../core/errors/errors.ts'
 import { readInput } from '../../policy/hostile-input.ts'
 import { signalSchema } from '../../policy/policy-options.ts'
-import { sayIssues, wording } from '../../policy/schemas.ts'
+import { parsing, sayIssues } from '../../policy/schemas.ts'
 import { validatedLanguages } from '../../policy/validation/rules.ts'
 import type { AgentExecution } from './agent-types.ts'
 import { secondsSchema } from './read-options.ts'
@@ -20,7 +20,7 @@ const schema = z.strictObject({
 
 /** Throws INVALID_REQUEST. */
 export function readExecution(input: unknown): AgentExecution {
-  const parsed = readInput(() => schema.safeParse(input, { error: wording }))
+  const parsed = readInput(() => schema.safeParse(input, parsing))
   if (parsed.success) return parsed.data as AgentExecution
   throw new LazaretError('INVALID_REQUEST', { detail: sayIssues(parsed.error) })
 }

@@ -5,7 +5,7 @@
 import { closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
 import { z } from 'zod'
 import type { Clock } from '../../core/clock.ts'
-import { describeIssues, wording } from '../../policy/schemas.ts'
+import { describeIssues, parsing } from '../../policy/schemas.ts'
 import { findEntry, type TokenEntry } from './bearer-tokens.ts'
 
 export const tokenScopes = ['run', 'sandbox', 'admin'] as const
@@ -66,7 +66,7 @@ export function parseTokenFile(text: string): TokenRecord[] {
   } catch {
     throw new SyntaxError('it is not JSON')
   }
-  const parsed = fileSchema.safeParse(document, { error: wording })
+  const parsed = fileSchema.safeParse(document, parsing)
   if (!parsed.success) throw new SyntaxError(describeIssues(parsed.error))
   const { tokens } = parsed.data
   for (const field of ['name', 'sha256'] as const)

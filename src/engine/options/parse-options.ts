@@ -3,16 +3,16 @@ import { z } from 'zod'
 
 import { LazaretError } from '../../core/errors/errors.ts'
 import { readInput } from '../../policy/hostile-input.ts'
-import { absolutePath, describeIssues, wording } from '../../policy/schemas.ts'
+import { absolutePath, describeIssues, parsing } from '../../policy/schemas.ts'
 import { optionRows } from './option-table.ts'
 import type { LazaretOptions, ParsedOptions } from './options.ts'
 
 /** Throws INVALID_REQUEST that names the option. */
 export function parseOptions(options: LazaretOptions): ParsedOptions {
   const parsed = readInput(() => {
-    const quick = schemaOf(optionRows.filter(([name]) => isGiven(options, name))).safeParse(options)
+    const quick = schemaOf(optionRows.filter(([name]) => isGiven(options, name))).safeParse(options, parsing)
     // What is wrong is told by all options, which name those that there are.
-    return quick.success ? quick : schemaOf(optionRows).safeParse(options, { error: wording })
+    return quick.success ? quick : schemaOf(optionRows).safeParse(options, parsing)
   })
   if (parsed.success) return { ...usual, ...parsed.data } as unknown as ParsedOptions
   throw new LazaretError('INVALID_REQUEST', {

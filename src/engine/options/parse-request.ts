@@ -14,7 +14,7 @@ import { isAbortSignal, plainBytes, readInput } from '../../policy/hostile-input
 import { openGuestSecrets } from '../../jail/edge/guest-secrets.ts'
 import { networkSchema } from '../../policy/network/network-schema.ts'
 import { secretsSchema } from '../../policy/network/secrets-schema.ts'
-import { checkPreload, limitsSchema, preloadSchema, sayIssues, wording } from '../../policy/schemas.ts'
+import { checkPreload, limitsSchema, parsing, preloadSchema, sayIssues } from '../../policy/schemas.ts'
 
 /** The kernel takes no longer argument or variable (MAX_ARG_STRLEN, execve(2)). */
 const argumentBytesMax = 128 * 1024 - 1
@@ -143,7 +143,7 @@ export interface ParsedRequest {
 
 /** Throws INVALID_REQUEST. */
 export function parseRequest(input: RunRequest): ParsedRequest {
-  const parsed = readInput(() => schema.safeParse(input, { error: wording }))
+  const parsed = readInput(() => schema.safeParse(input, parsing))
   if (!parsed.success) throw new LazaretError('INVALID_REQUEST', { detail: sayIssues(parsed.error) })
   const {
     functions,

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { optionRows } from '../../../engine/options/option-table.ts'
 import type { LazaretOptions } from '../../../engine/options/options.ts'
-import { absolutePath, describeIssues, wording } from '../../../policy/schemas.ts'
+import { absolutePath, describeIssues, parsing } from '../../../policy/schemas.ts'
 import { type ServeConfig, serveSchema } from '../serve-config.ts'
 import { toSingleLine } from '../output/terminal-text.ts'
 import { UsageError } from '../options/usage-error.ts'
@@ -30,7 +30,7 @@ type CheckOf = (schema: z.ZodType, files: unknown) => z.ZodType
 
 function parse(text: string, path: string, checkOf: CheckOf): ConfigDocument {
   const schema = createSchema(dirname(path), checkOf)
-  const parsed = schema.safeParse(parseJson(text, path), { error: wording })
+  const parsed = schema.safeParse(parseJson(text, path), parsing)
   if (!parsed.success)
     throw new UsageError(
       `${path}: ${toSingleLine(describeIssues(parsed.error))}.`,
