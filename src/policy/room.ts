@@ -6,6 +6,7 @@
 import type { Clock } from '../core/clock.ts'
 import { LazaretError } from '../core/errors/errors.ts'
 import type { ErrorCode } from '../core/errors/errors.ts'
+import { noRoom } from '../core/errors/no-room.ts'
 import { onAbort } from '../core/abort.ts'
 import { FairQueue } from '../pool/fair-queue.ts'
 import type { RoomSize } from './room-size.ts'
@@ -87,8 +88,7 @@ export class Room {
     const { memoryTotalBytes } = this.#parts
     wish.signal.throwIfAborted()
     // Requests wait only for runs, which end. A sandbox may last for ever, and its owner may be the waiting caller.
-    if (this.#standingBytes + wish.memoryBytes > memoryTotalBytes)
-      throw this.#refusal('QUEUE_FULL', 'Sandboxes hold the memory that it needs; end one of them.')
+    if (this.#standingBytes + wish.memoryBytes > memoryTotalBytes) throw heldBySandboxes(wish)
     if (this.#waiting.isEmpty && this.#fits(wish)) return this.#take(wish, 0)
     this.#makeRoomToWait(wish.client)
     return this.#wait(wish)
@@ -240,4 +240,12 @@ export class Room {
     if (refusalText !== undefined) return new LazaretError(code, { message: refusalText, retryAfterMs })
     return new LazaretError(code, { detail, retryAfterMs })
   }
+}
+
+/** It does not say how much they hold, because they may be those of other clients. */
+function heldBySandboxes({ memoryBytes }: Wish): LazaretError {
+  return noRoom(
+    `Sandboxes hold the memory that this needs: ${Math.ceil(memoryBytes / 1024 ** 2)} MiB.`,
+    'Destroy a sandbox or a code context that is no longer needed, or lower `limits.memoryBytes`. The operator can raise `queue.memoryTotalBytes`.',
+  )
 }

@@ -1,6 +1,7 @@
 /** The sandboxes of one Lazaret. */
 import { endTogether } from '../core/endings.ts'
 import { LazaretError } from '../core/errors/errors.ts'
+import { noRoom } from '../core/errors/no-room.ts'
 import { Sandbox } from './sandbox.ts'
 import type { SandboxParts } from './sandbox-parts.ts'
 
@@ -18,7 +19,7 @@ export class Sandboxes implements AsyncDisposable {
     if (this.#all.has(id) || this.#starting.has(id))
       throw new LazaretError('INVALID_REQUEST', { detail: `id: a sandbox "${id}" exists already.` })
     if (this.#all.size + this.#starting.size >= sandboxesMax)
-      throw new LazaretError('QUEUE_FULL', { detail: `There are ${sandboxesMax} sandboxes.` })
+      throw noRoom(`There are ${sandboxesMax} sandboxes.`, 'Destroy one that is no longer needed.')
     const forget = () => {
       this.#all.delete(id)
       onGone()

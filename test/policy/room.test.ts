@@ -13,6 +13,13 @@ const calm = new AbortController().signal
 /** Some microseconds for each of ten thousand, on a machine that is busy with other things. */
 const givenUpMsMax = 300
 
+/** Waiting does not help, so nothing advises it. */
+function isLasting({ message, hint, retryable, retryAfterMs }: LazaretError): boolean {
+  assert.doesNotMatch(`${message} ${hint}`, /retry|again|later|seconds/i)
+  assert.match(hint, /^Destroy a sandbox .*`limits\.memoryBytes`/)
+  return !retryable && retryAfterMs === undefined
+}
+
 class Crowd {
   readonly clock = new FakeClock()
   readonly room: Room
@@ -166,6 +173,7 @@ describe('memory', () => {
     await crowd.come('run', { memoryBytes: 30 })
     await crowd.come('owner', { memoryBytes: 30, isStanding: true })
     assert.deepEqual(crowd.refused, ['run QUEUE_FULL', 'owner QUEUE_FULL'])
+    assert.throws(() => crowd.room.enter({ client: 'run', memoryBytes: 30, signal: calm }), isLasting)
     await crowd.come('run', { memoryBytes: 20 })
     assert.deepEqual([crowd.inside, crowd.room.running], [['owner', 'run'], 1])
     await crowd.leave('owner')

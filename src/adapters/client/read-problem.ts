@@ -7,6 +7,7 @@ interface Problem {
   readonly code: string
   readonly detail: string
   readonly hint: string
+  readonly retryable?: boolean
   readonly retryAfterMs?: number
   readonly findings?: readonly Finding[]
 }
@@ -25,15 +26,17 @@ export function toError(
   { retryAfterMs, status }: { readonly retryAfterMs?: number | undefined; readonly status?: number } = {},
 ): LazaretError {
   const problem = (typeof document === 'object' && document !== null ? document : {}) as Partial<Problem>
-  const { code, detail, hint, findings } = problem
+  const { code, detail, hint, retryable, findings } = problem
   if (code === undefined || !isCode(code))
     return new LazaretError('CONNECTION_LOST', {
       detail: `The answer does not come from a Lazaret server${status === undefined ? '' : `, status ${status}`}.`,
     })
-  const after = problem.retryAfterMs ?? retryAfterMs
+  // Every reply with status 429 or 503 has a `Retry-After`, even if waiting does not help.
+  const after = problem.retryAfterMs ?? (retryable === false ? undefined : retryAfterMs)
   return new LazaretError(code, {
     ...(detail !== undefined && { message: detail }),
     ...(hint !== undefined && { hint }),
+    ...(typeof retryable === 'boolean' && { retryable }),
     ...(after !== undefined && { retryAfterMs: after }),
     ...(findings !== undefined && { findings }),
   })

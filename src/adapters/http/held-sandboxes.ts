@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
+import { noRoom } from '../../core/errors/no-room.ts'
 import type { Lazaret } from '../../engine/api.ts'
 import { checkName } from '../../sandbox/checks.ts'
 import type { Sandbox } from '../../sandbox/sandbox.ts'
@@ -49,10 +50,11 @@ export class HeldSandboxes {
       throw new LazaretError('INVALID_REQUEST', { detail: `id: a sandbox "${id}" exists already.` })
     const starting = [...this.#starting.values()].filter(({ hash }) => hash.equals(token.hash))
     if (this.list(token).length + starting.length >= most)
-      throw new LazaretError('CLIENT_QUEUE_FULL', {
-        message: `The token has ${most} sandboxes already.`,
-        hint: 'Destroy one that is no longer needed.',
-      })
+      throw noRoom(
+        `The token has ${most} sandboxes already.`,
+        'Destroy one that is no longer needed.',
+        'CLIENT_QUEUE_FULL',
+      )
     this.#starting.set(key, token)
     try {
       const sandbox = await lazaret.sandbox({ ...asked, id: own, client: token.name })

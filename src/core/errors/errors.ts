@@ -16,6 +16,8 @@ export interface LazaretErrorDetails {
   readonly cause?: unknown
   /** Replaces the table's message if a contract fixes the wording. */
   readonly message?: string
+  /** Overrides the table's if this error will not pass by itself. */
+  readonly retryable?: boolean
   /** When it is worth trying again. */
   readonly retryAfterMs?: number
   /** The findings for which the code was rejected. */
@@ -29,6 +31,7 @@ export class LazaretError extends Error {
   readonly kind: 'refusal' | 'fault'
   /** What to do next. */
   readonly hint: string
+  /** Whether the same request may succeed later, without a change. */
   readonly retryable: boolean
   /** The status of the HTTP reply for this error, such as 429. */
   readonly httpStatus: number
@@ -42,12 +45,12 @@ export class LazaretError extends Error {
 
   constructor(code: ErrorCode, details: LazaretErrorDetails = {}) {
     const row = table[code]
-    const { detail, hint, cause, message = row.message, retryAfterMs, findings } = details
+    const { detail, hint, cause, message = row.message, retryable, retryAfterMs, findings } = details
     super(detail === undefined ? message : `${message} ${detail}`, cause === undefined ? {} : { cause })
     this.code = code
     this.kind = row.kind
     this.hint = hint ?? row.hint
-    this.retryable = row.retryable
+    this.retryable = retryable ?? row.retryable
     this.httpStatus = row.httpStatus
     this.statusCode = row.httpStatus
     this.exitCode = row.exitCode

@@ -1,6 +1,7 @@
 /** The code contexts of a sandbox: creates, finds, runs and ends them. */
 import { endTogether } from '../../core/endings.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
+import { noRoom } from '../../core/errors/no-room.ts'
 import type { HostFunction, OutputChunk } from '../../core/request.ts'
 import type { ContextLanguage } from '../../core/work.ts'
 import { checkName } from '../checks.ts'
@@ -86,7 +87,7 @@ export class Contexts {
     if (this.#all.has(id))
       throw new LazaretError('INVALID_REQUEST', { detail: `id: a context "${id}" exists already.` })
     if (this.#all.size >= contextsMax)
-      throw new LazaretError('QUEUE_FULL', { detail: `The sandbox has ${contextsMax} code contexts.` })
+      throw noRoom(`The sandbox has ${contextsMax} code contexts.`, 'Delete one with deleteCodeContext().')
     return id
   }
 

@@ -7,6 +7,7 @@ import { isIP } from 'node:net'
 import type { AddressInfo } from 'node:net'
 
 import { LazaretError } from '../../core/errors/errors.ts'
+import { noRoom } from '../../core/errors/no-room.ts'
 import { endInOrder, endOnce } from '../../core/endings.ts'
 import { messageOf } from '../../core/primordials.ts'
 import { toHostName } from '../../jail/edge/host-names.ts'
@@ -103,7 +104,7 @@ export class ExposedPorts {
 
   #requireRoom(): void {
     if (this.#open.size >= portsMax)
-      throw new LazaretError('QUEUE_FULL', { detail: `The sandbox has ${portsMax} exposed ports.` })
+      throw noRoom(`The sandbox has ${portsMax} exposed ports.`, 'Close one that is no longer needed.')
   }
 
   /** Starts a process in the user space that connects to this port. */

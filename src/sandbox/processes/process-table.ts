@@ -1,5 +1,6 @@
 /** The background processes of a sandbox: the running ones, and the last of the ended ones. */
 import { LazaretError } from '../../core/errors/errors.ts'
+import { noRoom } from '../../core/errors/no-room.ts'
 import type { OutputChunk } from '../../core/request.ts'
 import { endOfProgram } from '../../core/work-end.ts'
 import type { WorkEnd } from '../../core/work-end.ts'
@@ -129,7 +130,7 @@ export class Processes {
       throw new LazaretError('INVALID_REQUEST', { detail: `There is a process ${id}.` })
     const running = this.list().filter(({ status }) => status === 'running')
     if (running.length >= runningMax)
-      throw new LazaretError('QUEUE_FULL', { detail: `${runningMax} processes run in the sandbox.` })
+      throw noRoom(`${runningMax} processes run in the sandbox.`, 'Kill one, or wait until one has ended.')
   }
 
   /** Forgets the oldest ended ones. */

@@ -1,5 +1,6 @@
 /** The sessions of a sandbox, and the variables with which all of them begin. */
 import { LazaretError } from '../../core/errors/errors.ts'
+import { noRoom } from '../../core/errors/no-room.ts'
 import { checkFolder, checkKeys, checkName, checkVariables } from '../checks.ts'
 import { Session } from './session.ts'
 import type { Spaces } from '../spaces.ts'
@@ -36,7 +37,7 @@ export class Sessions {
     if (this.#all.has(id))
       throw new LazaretError('INVALID_REQUEST', { detail: `id: a session "${id}" exists already.` })
     if (this.#all.size >= sessionsMax)
-      throw new LazaretError('QUEUE_FULL', { detail: `The sandbox has ${sessionsMax} sessions.` })
+      throw noRoom(`The sandbox has ${sessionsMax} sessions.`, 'Delete one with deleteSession().')
     return this.#make({ ...options, id })
   }
 

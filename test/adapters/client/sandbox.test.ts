@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connectLazaret } from '../../../src/adapters/client/index.ts'
-import type { RemoteLazaret } from '../../../src/adapters/client/index.ts'
+import type { LazaretError, RemoteLazaret } from '../../../src/adapters/client/index.ts'
 import { whyNoSandboxes } from '../../support/sandboxes-here.ts'
 import { adaToken, type Here, type HereOptions, serveHere } from '../http/serve-here.ts'
 
@@ -173,4 +173,15 @@ test('it is found again by its name, and is gone when it was destroyed or was id
   const idle = await lazaret.sandbox({ idleTimeoutMs: 1 })
   while ((await lazaret.getSandbox(idle.id)) !== undefined);
   await assert.rejects(idle.readFile('x'), { code: 'SANDBOX_GONE' })
+})
+
+test('one sandbox too many is an error that no wait mends, here as there', { skip }, async () => {
+  await using connected = await connect({ bounds: { sandboxesPerTokenMax: 1 } })
+  await using first = await connected.lazaret.sandbox()
+  assert.notEqual(first.id, '')
+  await assert.rejects(connected.lazaret.sandbox(), (error: LazaretError) => {
+    const { code, message, hint, retryable, retryAfterMs } = error
+    assert.deepEqual([code, message], ['CLIENT_QUEUE_FULL', 'The token has 1 sandboxes already.'])
+    return hint.startsWith('Destroy one') && !retryable && retryAfterMs === undefined
+  })
 })

@@ -248,7 +248,11 @@ test('a sandbox has so many contexts and no more, until one is closed', { skip }
     requireRoom(sandbox)
     await sandbox.createCodeContext({ id: `c${made}`, limits })
   }
-  assert.throws(() => requireRoom(sandbox), { code: 'QUEUE_FULL', message: /close one with close_context/ })
+  assert.throws(() => requireRoom(sandbox), {
+    code: 'QUEUE_FULL',
+    message: /close one with close_context/,
+    retryable: false,
+  })
   await sandbox.deleteCodeContext('c3')
   requireRoom(sandbox)
 })
@@ -261,6 +265,10 @@ test('a client has so many sandboxes and no more; others have theirs', { skip },
   const [made, refused] = both.toSorted((one) => (one.isError === true ? 1 : -1))
   assert.equal(made?.isError, undefined)
   assert.match(JSON.stringify(refused && data(refused)['error']), /QUEUE_FULL.*at most 1/)
+  assert.equal(
+    refused?.content[0]?.text,
+    'refused: QUEUE_FULL: The client has too many sandboxes: at most 1.\nContinue in one that you have, or close one with close_sandbox. One without calls ends after 1 min.',
+  )
   await create(bob)
   const { sandbox_id } = data(made as ToolResult)
   await ada.call('close_sandbox', { sandbox_id })

@@ -126,6 +126,11 @@ describe('a sandbox', () => {
       const sandbox = await lazaret.sandbox({ limits })
       assert.equal(await codeOf(lazaret.sandbox({ limits })), 'QUEUE_FULL')
       assert.equal(await codeOf(lazaret.run({ ...shell, limits })), 'QUEUE_FULL')
+      await assert.rejects(lazaret.sandbox({ limits }), {
+        message: 'Sandboxes hold the memory that this needs: 96 MiB.',
+        hint: /^Destroy a sandbox/,
+        retryable: false,
+      })
       const commands = Array.from({ length: 5 }, () => sandbox.exec('echo there'))
       assert.deepEqual(
         (await Promise.all(commands)).map(({ stdout }) => stdout),

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../../core/clock.ts'
 import { LazaretError } from '../../../core/errors/errors.ts'
+import { noRoom } from '../../../core/errors/no-room.ts'
 import type { Lazaret } from '../../../engine/api.ts'
 import type { Sandbox } from '../../../sandbox/sandbox.ts'
 
@@ -45,9 +46,10 @@ export class ClientSandboxes implements AsyncDisposable {
     const { lazaret, clock, perClientMax } = this.#parts
     const starting = this.#starting.get(client) ?? 0
     if (this.#countOf(client) + starting >= perClientMax)
-      throw new LazaretError('QUEUE_FULL', {
-        detail: `A client has at most ${perClientMax} sandboxes: close one.`,
-      })
+      throw noRoom(
+        `The client has too many sandboxes: at most ${perClientMax}.`,
+        `Continue in one that you have, or close one with close_sandbox. One without calls ends after ${Math.ceil(this.idleMs / 60_000)} min.`,
+      )
     this.#starting.set(client, starting + 1)
     try {
       const sandbox = await lazaret.sandbox({ client, idleTimeoutMs: this.idleMs })

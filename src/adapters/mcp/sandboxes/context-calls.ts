@@ -1,6 +1,7 @@
 /** Creates, forks and closes the code contexts of a client's sandbox, by their names. */
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { LazaretError } from '../../../core/errors/errors.ts'
+import { noRoom } from '../../../core/errors/no-room.ts'
 import type { CodeContext } from '../../../sandbox/contexts/context-types.ts'
 import type { Sandbox } from '../../../sandbox/sandbox.ts'
 import { sandboxOf } from './sandbox-call.ts'
@@ -30,9 +31,10 @@ export async function contextOf(
 /** Counts both the client's named contexts and those that the sandbox keeps for each language. */
 export function requireRoom(sandbox: Sandbox): void {
   if (sandbox.listCodeContexts().length < contextsMax) return
-  throw new LazaretError('QUEUE_FULL', {
-    detail: `A sandbox has at most ${contextsMax} code contexts: close one with close_context.`,
-  })
+  throw noRoom(
+    `A sandbox has at most ${contextsMax} code contexts: close one with close_context.`,
+    'Close one that is no longer needed, or continue in one that you have.',
+  )
 }
 
 export async function forkContext(call: Called<typeof schemas.forkContext>): Promise<CallToolResult> {
