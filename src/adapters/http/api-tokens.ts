@@ -58,6 +58,15 @@ const recordSchema = z.strictObject({
 })
 const fileSchema = z.strictObject({ tokens: z.array(recordSchema).max(tokensMax) })
 
+/** The first mistake in an entry that is not in a file yet: its field, and what is wrong with it. */
+export function findMistake(
+  record: TokenRecord,
+): { readonly field: string; readonly message: string } | undefined {
+  const { error } = recordSchema.safeParse(record, { error: wording })
+  const issue = error?.issues[0]
+  return issue && { field: String(issue.path[0]), message: issue.message }
+}
+
 /** Throws a SyntaxError that says what to correct. */
 export function parseTokenFile(text: string): TokenRecord[] {
   let document: unknown

@@ -1,5 +1,5 @@
 /** `lazaret token`: who may call `lazaret serve`. The file has hashes; a token itself is shown once, when it is made. */
-import { chownSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { randomText } from '../../../core/clock.ts'
@@ -69,6 +69,9 @@ function parseRate(text: string): number {
   return Number(count)
 }
 
+/** The options that set the fields of an entry. */
+const flagOf: Readonly<Record<string, string>> = { name: '--name', perMinute: '--rate', running: '--running' }
+
 /** 256 bits. The prefix tells anyone who finds a token what it is. */
 export function makeToken(): string {
   return `lzt_${Buffer.from(randomText(32), 'latin1').toString('base64url')}`
@@ -76,7 +79,7 @@ export function makeToken(): string {
 
 async function createToken({ name, scopes, allow, rate, running, ...flags }: CreateFlags): Promise<number> {
   const { hashOf } = await import('../../http/bearer-tokens.ts')
-  const { tokenScopes, tokenGrants } = await import('../../http/api-tokens.ts')
+  const { findMistake, tokenScopes, tokenGrants } = await import('../../http/api-tokens.ts')
   const path = pathOf(flags)
   const token = makeToken()
   const record: TokenRecord = {
@@ -87,6 +90,12 @@ async function createToken({ name, scopes, allow, rate, running, ...flags }: Cre
     ...(rate !== undefined && { perMinute: rate }),
     ...(running !== undefined && { running }),
   }
+  const mistake = findMistake(record)
+  if (mistake !== undefined)
+    throw new UsageError(
+      `${flagOf[mistake.field] ?? mistake.field} ${mistake.message}.`,
+      'lazaret token create --help has an example.',
+    )
   await change(path, (tokens) => {
     if (tokens.some((one) => one.name === name))
       throw new UsageError(
@@ -156,9 +165,12 @@ async function read(path: string): Promise<TokenRecord[]> {
 export function tokenFileError(error: unknown, path: string): unknown {
   const reason = error instanceof SyntaxError ? error.message : describeSystemError(error)
   if (reason === undefined) return error
+  const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
   return new UsageError(
     `cannot use ${toSingleLine(path)}: ${reason}.`,
-    'Create one with: lazaret token create',
+    isMissing
+      ? `Create it with: lazaret token create --name <name> --tokens ${toSingleLine(path)}`
+      : 'Correct that, or name another file: --tokens <file>',
   )
 }
 
@@ -167,6 +179,8 @@ async function change(path: string, decide: (tokens: TokenRecord[]) => TokenReco
   const { formatTokenFile, parseTokenFile } = await import('../../http/api-tokens.ts')
   const fresh = `${path}.new`
   let isOurs = false
+  // Without a folder there are no tokens. A change that is refused creates none.
+  if (!existsSync(dirname(path))) decide([])
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     writeFileSync(fresh, '', { mode: 0o600, flag: 'wx' })

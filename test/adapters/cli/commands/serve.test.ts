@@ -6,7 +6,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { request } from 'node:http'
 import { request as requestTls } from 'node:https'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
@@ -144,6 +144,37 @@ test('mistakes in what names tokens are exit code 64, and a file that others can
   const { exitCode, stderr } = await runCli(['serve', '--tokens', file])
   assert.equal(exitCode, 64)
   assert.match(stderr, /can be read or written by others/)
+})
+
+test('a mistake in an option of a new token names the option, and creates no file or folder', async () => {
+  const file = join(folder, 'nowhere/tokens.json')
+  const create = ['token', 'create', '--tokens', file]
+  const mistakes: readonly (readonly [RegExp, readonly string[]])[] = [
+    [/--name must be 1 to 64 letters, digits and _ \. @ -\./, [...create, '--name', 'a b']],
+    [/--name must be 1 to 64/, [...create, '--name', '']],
+    [/--rate must be at most 1000000\./, [...create, '--name', 'a', '--rate', '9999999/m']],
+    [/--running must be at most 10000\./, [...create, '--name', 'a', '--running', '20000']],
+    [/no token is named nobody/, ['token', 'revoke', 'nobody', '--tokens', file]],
+  ]
+  for (const [message, args] of mistakes) {
+    const { exitCode, stderr } = await runCli(args)
+    assert.equal(exitCode, 64, args.join(' '))
+    assert.match(stderr, message)
+    assert.ok(!stderr.includes(file), stderr)
+  }
+  assert.equal(existsSync(dirname(file)), false)
+})
+
+test('a file of tokens that cannot be used has a hint that can be followed', async () => {
+  const file = join(folder, 'wrong.json')
+  writeFileSync(file, '{}', { mode: 0o600 })
+  const made = await runCli(['token', 'create', '--name', 'a', '--tokens', file])
+  assert.match(
+    made.stderr,
+    /cannot use .*wrong\.json: tokens: must be .*\n {2}Correct that, or name another file/,
+  )
+  const served = await runCli(['serve', '--port', '0', '--tokens', join(folder, 'missing.json')])
+  assert.match(served.stderr, /Create it with: lazaret token create --name <name> --tokens .*missing\.json\n/)
 })
 
 test('SIGTERM refuses new work, lets what runs end, and ends the server with 0', async () => {
