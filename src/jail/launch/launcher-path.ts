@@ -3,6 +3,7 @@ import { accessSync, constants, readFileSync, realpathSync, statSync } from 'nod
 import { fileURLToPath } from 'node:url'
 
 import { LazaretError } from '../../core/errors/errors.ts'
+import { unbundle } from '../../core/errors/unbundle.ts'
 
 /** The launcher that was built for this machine, or where it should be. The same from src/ and from dist/. */
 export function launcherPath(): string {
@@ -26,7 +27,7 @@ function explain(path: string): { detail: string; hint: string } {
     return {
       detail: `There is no launcher for ${process.platform}-${process.arch}.`,
       hint:
-        'If your program is bundled, leave `lazaret` out of the bundle (`--external:lazaret` in esbuild). ' +
+        `${unbundle} ` +
         'In a checkout, install a C compiler (`apt-get install gcc libc6-dev`) and run `npm run build:native`.',
     }
   if ((mode & 0o111) === 0)

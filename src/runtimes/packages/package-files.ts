@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { LazaretError } from '../../core/errors/errors.ts'
+import { unbundle } from '../../core/errors/unbundle.ts'
 import type { Bind } from '../../jail/plan/shape.ts'
 import { findInPackage } from './own-packages.ts'
 
@@ -30,8 +31,8 @@ function findBuild(): string {
   const host = fileURLToPath(new URL('../../../dist', import.meta.url))
   if (!existsSync(join(host, 'runtimes/python/guest.py'))) {
     throw new LazaretError('RUNTIME_UNAVAILABLE', {
-      detail: 'The harnesses that run inside the cell have not been built.',
-      hint: 'In a checkout, run `npm run build`.',
+      detail: 'The harnesses that run inside the cell are missing.',
+      hint: `${unbundle} In a checkout, run \`npm run build\`.`,
     })
   }
   return realpathSync(host)

@@ -1,9 +1,11 @@
 /** The host's side of one thread. It serves one program at a time, and is ended with a program that does not end. */
+import { existsSync } from 'node:fs'
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
 
 import type { Clock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
+import { unbundle } from '../../core/errors/unbundle.ts'
 import type { EngineModule } from './engine-module.ts'
 import type { FromThread, ProgramEnd, SnippetJob, ThreadUsage, ToThread } from './thread-protocol.ts'
 
@@ -45,8 +47,9 @@ export class SnippetThread {
   #waiting: PromiseWithResolvers<FromThread> | undefined
   #failure: LazaretError | undefined
 
-  /** `compile` is called when the thread has begun to start: both take their time. Throws WORKER_LOST. */
+  /** `compile` is called when the thread has begun to start: both take their time. Throws WORKER_LOST, RUNTIME_UNAVAILABLE. */
   constructor(compile: () => Promise<EngineModule>, { isForOne = false }: ThreadOptions = {}) {
+    requireGuestFile()
     const { port1, port2 } = new MessageChannel()
     this.#port = port1
     this.#worker = startWorker({ port: port2, isForOne }, port1)
@@ -141,6 +144,14 @@ export class SnippetThread {
 }
 
 /** The kernel may have no thread left, and then refuses at once. */
+function requireGuestFile(): void {
+  if (existsSync(guestFile)) return
+  throw new LazaretError('RUNTIME_UNAVAILABLE', {
+    detail: 'The program of snippet threads is missing.',
+    hint: unbundle,
+  })
+}
+
 function startWorker(
   workerData: { readonly port: MessagePort; readonly isForOne: boolean },
   own: MessagePort,
