@@ -65,6 +65,19 @@ describe('a secret at the edge', { skip: obstacle }, () => {
     }
   })
 
+  it('answers a request without TLS that the host is reached over TLS, and sends nothing on', async () => {
+    await using sandbox = await lazaret.sandbox({ network, secrets })
+    const before = api.seen.length
+    const body = '-d "$API_KEY" -X POST'
+    for (const more of ['', body, '-H "Connection: Upgrade" -H "Upgrade: websocket"']) {
+      const { stdout, stderr } = await sandbox.exec(`curl -sS -i ${more} http://${host}/`)
+      assert.match(stdout, /^HTTP\/1\.1 400 /, stderr)
+      if (!more.includes('Upgrade'))
+        assert.match(stdout, new RegExp(`${host} is reached over TLS only: use https`))
+    }
+    assert.equal(api.seen.length, before)
+  })
+
   it('is put into credentials of a name and a password, and hidden in what echoes them', async () => {
     await using sandbox = await lazaret.sandbox({ network, secrets })
     const { stdout } = await sandbox.exec(`curl -sSi -u "somebody:$API_KEY" ${url}/`)
@@ -210,7 +223,7 @@ urllib.request.urlopen(urllib.request.Request('${url}/', headers={'X-Key': os.en
     )
     const place = `localhost:${port}`
     const allowed = { network: { allow: [place] } }
-    const ask = `curl -sS -m 10 -H "X-Key: $KEY" http://${place}/`
+    const ask = `curl -sS -f -m 10 -H "X-Key: $KEY" http://${place}/`
     {
       await using sandbox = await lazaret.sandbox({
         ...allowed,

@@ -35,8 +35,29 @@ export function acceptConnection(socket: Socket, { admission, authority, onUnrea
   const agent = createAgent(admission)
   const connection = { admission, hidden: hiddenForms(admission.secrets), agent, onUnreachable }
   socket.once('close', () => agent.destroy())
-  if (admission.isEncrypted) openTls(socket, { admission, authority }, (secure) => serve(secure, connection))
-  else serve(socket, connection)
+  if (!admission.isEncrypted) return serve(socket, connection)
+  return awaitFirstByte(socket, (first) => {
+    // A method: the client speaks HTTP without TLS. It gets an answer that says so.
+    if (/^[A-Z]$/i.test(first)) serve(socket, { ...connection, lacksTls: true })
+    else openTls(socket, { admission, authority }, (secure) => serve(secure, connection))
+  })
+}
+
+/** Calls back with the first byte, which stays in the socket. */
+function awaitFirstByte(socket: Socket, onFirst: (first: string) => void): void {
+  const cancel = systemClock.after(handshakeMs, () => socket.destroy())
+  const read = (): void => {
+    const first = socket.read(1) as Buffer | null
+    if (first === null) return
+    socket.off('readable', read)
+    socket.off('close', cancel)
+    cancel()
+    socket.unshift(first)
+    onFirst(first.toString('latin1'))
+  }
+  socket.on('readable', read)
+  socket.once('close', cancel)
+  read()
 }
 
 /** A client that names another host gets no certificate. One that offers only HTTP/2 gets the TLS alert for that. */

@@ -9,5 +9,7 @@ export interface Connection {
   readonly hidden: readonly string[]
   /** Keeps connections to this host alive, for this one connection of the guest. */
   readonly agent: Agent
+  /** Whether the guest sends HTTP without TLS to a host that is reached over TLS. */
+  readonly lacksTls?: boolean
   readonly onUnreachable: (admission: Admission) => void
 }

@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream'
 
 import type { Connection } from './connection.ts'
 import { explainMisfit, headersFrom, headersTo } from './http-headers.ts'
+import type { Misfit } from './http-headers.ts'
 import { FrameMaskingStream } from './frame-mask.ts'
 import { MaskingStream } from './masker.ts'
 import { placeInHeaders, placeInJson, placeInTarget } from './placed-secrets.ts'
@@ -26,10 +27,20 @@ interface Exchange {
 export function forwardRequest(exchange: Exchange): void {
   const { request, response, connection } = exchange
   response.sendDate = false
-  const misfit = explainMisfit(request, connection.admission)
+  const misfit = misfitOf(request, connection)
   if (misfit !== undefined) return refuse(response, misfit.status, misfit.text)
   if (!wantsJson(request, connection)) return send(exchange)
   return void sendJson(exchange).catch(() => response.destroy())
+}
+
+function misfitOf(request: IncomingMessage, { admission, lacksTls }: Connection): Misfit | undefined {
+  if (lacksTls !== true) return explainMisfit(request, admission)
+  const { host, port } = admission.target
+  const address = `${host}:${port}`
+  return {
+    status: 400,
+    text: `${address} is reached over TLS only: use https. A secret for a host without TLS names http://${address}.`,
+  }
 }
 
 async function sendJson(exchange: Exchange): Promise<void> {
@@ -161,7 +172,7 @@ export function forwardUpgrade({ request, socket, head }: Upgrade, connection: C
   const { admission, hidden, agent } = connection
   const deny = (line: string): void => void socket.end(`HTTP/1.1 ${line}\r\nConnection: close\r\n\r\n`)
   socket.on('error', () => undefined)
-  const misfit = explainMisfit(request, admission)
+  const misfit = misfitOf(request, connection)
   if (misfit !== undefined) return deny(`${misfit.status} Refused`)
   if (request.method !== 'GET' || request.headers.upgrade?.toLowerCase() !== 'websocket')
     return deny('400 Bad Request')
