@@ -157,7 +157,7 @@ void read_output(struct spawn *spawn, int stream) {
     spawn->output_left -= (uint64_t)count;
     return;
   }
-  spawn->output_dropped += (uint64_t)count;
+  spawn->output_dropped[stream] += (uint64_t)count;
   if (!spawn->output_exceeded) exceed_output(spawn, stream);
 }
 
@@ -248,7 +248,7 @@ void reap(void) {
 }
 
 static void report_exit(struct spawn *spawn) {
-  uint8_t payload[58];
+  uint8_t payload[66];
   bool signalled = WIFSIGNALED(spawn->status);
   payload[0] = signalled;
   put_u32(payload + 1, (uint32_t)(signalled ? WTERMSIG(spawn->status) : WEXITSTATUS(spawn->status)));
@@ -265,11 +265,12 @@ static void report_exit(struct spawn *spawn) {
   put_u64(payload + 5, user);
   put_u64(payload + 13, system);
   put_u64(payload + 21, (uint64_t)spawn->usage.ru_maxrss);
-  put_u64(payload + 29, spawn->output_dropped);
+  put_u64(payload + 29, spawn->output_dropped[0]);
   put_u64(payload + 37, memory_peak_bytes());
   payload[45] = disk_is_full();
   put_u64(payload + 46, spawn->ended_us - spawn->started_us);
   put_u32(payload + 54, surveyors_refused());
+  put_u64(payload + 58, spawn->output_dropped[1]);
   outbox_add((struct frame){.length = sizeof payload, .type = FRAME_EXIT, .id = spawn->id}, payload);
   for (int stream = 0; stream < STREAMS; stream++) {
     /* Processes that a command of a sandbox has started continue, and may print. */

@@ -82,7 +82,8 @@ export interface ProcessReport {
   readonly residentPeakBytes: number
   /** The largest value that the watchdog saw; 0 if it does not run. */
   readonly watchdogPeakBytes: number
-  readonly outputDroppedBytes: number
+  /** What was written above the output budget, which both streams share. */
+  readonly droppedBytes: { readonly stdout: number; readonly stderr: number }
   readonly diskFull: boolean
   /** From its start to its end, by the cell's own clock. */
   readonly elapsedMs: number

@@ -104,7 +104,7 @@ export function decodeExit(payload: Buffer): ProcessReport {
     end,
     cpuMs: (u64(5) + u64(13)) / 1000,
     residentPeakBytes: u64(21) * 1024,
-    outputDroppedBytes: u64(29),
+    droppedBytes: { stdout: u64(29), stderr: u64(58) },
     watchdogPeakBytes: u64(37),
     diskFull: payload.readUInt8(45) === 1,
     elapsedMs: u64(46) / 1000,

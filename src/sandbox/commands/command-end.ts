@@ -51,7 +51,7 @@ export const wordlessEnd: ProcessReport = {
   cpuMs: 0,
   residentPeakBytes: 0,
   watchdogPeakBytes: 0,
-  outputDroppedBytes: 0,
+  droppedBytes: { stdout: 0, stderr: 0 },
   diskFull: false,
   elapsedMs: 0,
   forksRefusedToPid1: 0,

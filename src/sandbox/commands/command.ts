@@ -227,7 +227,7 @@ export class Command implements ProcessListener {
         diskFull: report.diskFull,
         texts: [stderr, stdout],
       }),
-      truncated: report.outputDroppedBytes > 0 ? ['stdout', 'stderr'] : [],
+      truncated: (['stdout', 'stderr'] as const).filter((stream) => report.droppedBytes[stream] > 0),
       usage,
       state: Buffer.concat(this.#state).toString('latin1'),
       wasKilled: outcome.kind === 'killed',

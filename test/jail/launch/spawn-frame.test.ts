@@ -92,7 +92,7 @@ test('flags have the launcher’s bits', () => {
 })
 
 test('an exit is read at the launcher’s offsets', () => {
-  const payload = Buffer.alloc(58)
+  const payload = Buffer.alloc(66)
   payload.writeUInt8(1, 0)
   payload.writeUInt32LE(11, 1)
   for (const [at, value] of [
@@ -102,6 +102,7 @@ test('an exit is read at the launcher’s offsets', () => {
     [29, 4n],
     [37, 5n],
     [46, 6000n],
+    [58, 8n],
   ] as const)
     payload.writeBigUInt64LE(value, at)
   payload.writeUInt8(1, 45)
@@ -110,7 +111,7 @@ test('an exit is read at the launcher’s offsets', () => {
     end: { by: 'signal', signal: 'SIGSEGV' },
     cpuMs: 2.5,
     residentPeakBytes: 3072,
-    outputDroppedBytes: 4,
+    droppedBytes: { stdout: 4, stderr: 8 },
     watchdogPeakBytes: 5,
     diskFull: true,
     elapsedMs: 6,
@@ -119,7 +120,7 @@ test('an exit is read at the launcher’s offsets', () => {
   const writes = [...readSource('serve/guests.c').matchAll(/put_u(?:32|64)\(payload \+ (\d+)/g)].map(
     ([, at]) => Number(at),
   )
-  for (const at of [1, 5, 13, 21, 29, 37, 46, 54]) assert.ok(writes.includes(at), `offset ${at}`)
+  for (const at of [1, 5, 13, 21, 29, 37, 46, 54, 58]) assert.ok(writes.includes(at), `offset ${at}`)
 })
 
 test('signals have their usual names, also the real-time ones that have none of their own', () => {

@@ -185,8 +185,18 @@ test('a flood is cut at outputBytes, which the result says, and does not end the
   await everyWay(async ({ name, exec }) => {
     const { stdout, outcome, truncated } = await exec(`head -c 20000000 /dev/zero | tr '\\0' x; exit 3`)
     assert.equal(stdout.length, 2 * MiB, name)
-    assert.ok(truncated.includes('stdout'), name)
+    assert.deepEqual(truncated, ['stdout'], name)
     assert.deepEqual(outcome, { kind: 'completed', exitCode: 3 }, name)
+  })
+})
+
+test('only the streams that lost something are named as cut', async () => {
+  const flood = `head -c ${3 * MiB} /dev/zero | tr '\\0' x`
+  await everyWay(async ({ name, exec }) => {
+    const stderr = await exec(`echo out; (${flood}) >&2`)
+    assert.deepEqual([stderr.stdout, stderr.truncated], ['out\n', ['stderr']], name)
+    const both = await exec(`${flood}; echo too late >&2`)
+    assert.deepEqual([both.stderr, both.truncated], ['', ['stdout', 'stderr']], name)
   })
 })
 
