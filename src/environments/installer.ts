@@ -13,6 +13,8 @@ export interface InstallStep {
   readonly step: EnvironmentProgress['step']
   readonly command: string
   readonly variables?: Variables
+  /** What to do if an offline build does not find a package. */
+  readonly offlineHint?: string | undefined
 }
 
 export class Installer {
@@ -25,7 +27,7 @@ export class Installer {
   }
 
   /** Throws ENVIRONMENT_FAILED, with the last lines, if the command fails. */
-  async run({ step, command, variables = {} }: InstallStep): Promise<void> {
+  async run({ step, command, variables = {}, offlineHint }: InstallStep): Promise<void> {
     const { signal, onProgress } = this.#options
     signal?.throwIfAborted()
     onProgress?.({ step })
@@ -37,7 +39,9 @@ export class Installer {
       onOutput: ({ text }) => lines.take(text),
     })
     signal?.throwIfAborted()
-    if (!success) throw failure(step, outcome.kind, lines.end())
+    if (success) return
+    const last = lines.end()
+    throw failure({ step, outcome: outcome.kind, last, hint: hintFor(last, offlineHint) })
   }
 
   /**
@@ -47,7 +51,10 @@ export class Installer {
   async ask(command: string, bytesMax: number): Promise<string> {
     const { success, stdout, stderr } = await this.sandbox.exec(command)
     if (success && stdout.length <= bytesMax) return stdout
-    throw failure('summary', 'failed', success ? 'The output is too long.' : stderr.slice(-lastCharsMax))
+    const lines = new LastLines()
+    lines.take(success ? 'The output is too long.' : stderr)
+    const last = lines.end()
+    throw failure({ step: 'summary', outcome: 'failed', last, hint: hintFor(last) })
   }
 
   /** Reads a text file that an installer wrote. It is guest text, so it is bounded. */
@@ -56,24 +63,30 @@ export class Installer {
   }
 }
 
-class LastLines {
+/** The last lines of an output: whole ones, or the beginning of one that is too long. */
+export class LastLines {
   readonly #onLine: (line: string) => void
   #rest = ''
   readonly #last: string[] = []
 
-  constructor(onLine: (line: string) => void) {
+  constructor(onLine: (line: string) => void = () => undefined) {
     this.#onLine = onLine
   }
 
   take(text: string): void {
     const lines = (this.#rest + text).split(/\r?\n|\r/)
-    this.#rest = (lines.pop() ?? '').slice(-lastCharsMax)
+    this.#rest = (lines.pop() ?? '').slice(0, lastCharsMax)
     for (const line of lines) this.#add(line)
   }
 
   end(): string {
     this.#add(this.#rest)
-    return this.#last.join('\n').slice(-lastCharsMax)
+    let text = this.#last.pop() ?? ''
+    for (const line of this.#last.toReversed()) {
+      if (line.length + 1 + text.length > lastCharsMax) break
+      text = `${line}\n${text}`
+    }
+    return text
   }
 
   /** Guest text goes to terminals and logs, so control characters are replaced. */
@@ -86,19 +99,27 @@ class LastLines {
   }
 }
 
-function failure(step: string, outcome: string, last: string): LazaretError {
+interface Failure {
+  readonly step: string
+  readonly outcome: string
+  readonly last: string
+  readonly hint: string
+}
+
+function failure({ step, outcome, last, hint }: Failure): LazaretError {
   return new LazaretError('ENVIRONMENT_FAILED', {
     detail: `${step}: ${outcome === 'failed' || outcome === 'completed' ? 'the installer failed' : outcome}.\n${last}`,
-    hint: hintFor(last),
+    hint,
   })
 }
 
-function hintFor(last: string): string {
+function hintFor(last: string, offlineHint?: string): string {
   if (/No module named pip\b/.test(last))
     return 'Install pip for the Python that guests run on, such as python3-pip.'
   if (/THESE PACKAGES DO NOT MATCH THE HASHES|EINTEGRITY/.test(last))
     return 'A package is not what the lock says. Find out why before you make a new lock.'
-  if (/only-binary|No matching distribution|E404|ETARGET/.test(last)) return 'Check name and version.'
+  if (/only-binary|No matching distribution|E404|ETARGET|ENOTCACHED/.test(last))
+    return offlineHint ?? 'Check name and version.'
   if (/resolve|EAI_AGAIN|ENOTFOUND|ECONNREFUSED|connection broken|network/i.test(last))
     return 'Only the package sources can be reached: check them, name more with `environments.packageHosts`, or use `offline`.'
   if (/error: command '?(?:gcc|cc|x86_64\S*)|not found: make|gyp ERR/.test(last))

@@ -61,7 +61,11 @@ export async function installNpm(
     ...(offline ? ['--offline'] : []),
     ...(lock?.npm === undefined ? ['--', ...[...npm, ...tarballs].map(quote)] : []),
   ]
-  await installer.run({ step: 'install-npm', command: words.join(' ') })
+  await installer.run({
+    step: 'install-npm',
+    command: words.join(' '),
+    offlineHint: offline ? offlineHint : undefined,
+  })
   const summary = await installer.ask(`node -e ${quote(summarize)}`, summaryBytesMax)
   return {
     packages: readSummary(summary, npmSummary)
@@ -73,6 +77,9 @@ export async function installNpm(
     },
   }
 }
+
+const offlineHint =
+  'Offline, npm packages come only from tarballs and a cache: name them with `--npm-tarball` (`npmTarballs`) and `--npm-cache` (`npmCache`).'
 
 /** Runs the install scripts that the request allows. The sandbox has no network. */
 export async function runScripts(installer: Installer, packages: readonly string[]): Promise<void> {

@@ -53,7 +53,8 @@ export async function installPython(
     ...linkFolders.map((folder) => `--find-links ${quote(folder)}`),
     ...(lock?.python === undefined ? ['--', ...python.map(quote)] : [`--require-hashes -r ${lockPath}`]),
   ]
-  await installer.run({ step: 'install-python', command: words.join(' ') })
+  const offlineHint = offline ? offlineHintFor(linkFolders) : undefined
+  await installer.run({ step: 'install-python', command: words.join(' '), offlineHint })
   const summary = await installer.ask(`python3 -c ${quote(summarize)}`, summaryBytesMax)
   await installer.run({
     step: 'compile',
@@ -61,6 +62,12 @@ export async function installPython(
     command: `python3 -m compileall -q -f --invalidation-mode unchecked-hash ${pythonOut} >/dev/null 2>&1 || true`,
   })
   return describe(summary)
+}
+
+function offlineHintFor({ length }: readonly string[]): string {
+  return length === 0
+    ? 'Offline, Python packages come only from folders of wheels and source archives: name one with `--find-links` (`findLinks`).'
+    : 'Check name and version, and that the folders of `--find-links` (`findLinks`) have this package and its dependencies.'
 }
 
 /** A package's code may have written the report, so only names, versions and hashes are taken from it. */

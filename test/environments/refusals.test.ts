@@ -4,7 +4,9 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
+import { LastLines } from '../../src/environments/installer.ts'
 import { createLazaret } from '../support/create-lazaret.ts'
+import { withoutNpm, withoutPip } from './packages.ts'
 import { useEnvironments } from './use-environments.ts'
 
 const { lazaret, folder, links } = await useEnvironments()
@@ -81,6 +83,31 @@ test('nothing is built where guests have no view of files of their own', async (
   const built = environments.create('x', { offline: true, findLinks: [links], python: ['no-such-package'] })
   const code = receipt.protection === 'restricted' ? 'LIMIT_UNENFORCEABLE' : 'ENVIRONMENT_FAILED'
   await assert.rejects(built, { code })
+})
+
+test('a package that is not found offline: the error says where offline builds look', async () => {
+  const { receipt } = await lazaret.run({ language: 'shell', code: ':' })
+  if (receipt.protection === 'restricted') return
+  const refused = (spec: object, hint: RegExp) =>
+    assert.rejects(environments.create('x', { offline: true, ...spec }), {
+      code: 'ENVIRONMENT_FAILED',
+      hint,
+    })
+  if (withoutPip === false) {
+    await refused({ python: ['six'] }, /folders of wheels .* `--find-links`/)
+    await refused({ python: ['six'], findLinks: [links] }, /name and version.* `--find-links`/)
+  }
+  if (withoutNpm === false) await refused({ npm: ['no-such-package'] }, /`--npm-tarball`.*`--npm-cache`/)
+})
+
+test('the last lines of an installer are whole ones', () => {
+  const lines = new LastLines()
+  const long = Array.from({ length: 30 }, (_, index) => `${index}: ${'words of one line '.repeat(20)}end`)
+  for (const line of long) for (const piece of [line.slice(0, 100), line.slice(100), '\n']) lines.take(piece)
+  assert.equal(lines.end(), long.slice(-5).join('\n'))
+  const endless = new LastLines()
+  for (let i = 0; i < 1000; i++) endless.take(i === 0 ? 'Error: ' : 'no end ')
+  assert.match(endless.end(), /^Error: no end .{1900,2000}$/)
 })
 
 test('a folder that others can write to is not used', async () => {
