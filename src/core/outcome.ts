@@ -42,7 +42,8 @@ interface OutcomeRow<One> {
   readonly advice?: (outcome: One) => string
 }
 
-const MiB = 1024 * 1024
+const KiB = 1024
+const MiB = 1024 * KiB
 
 const limitAdvice: Readonly<Record<OutcomeOf<'limit-exceeded'>['limit'], string>> = {
   output: 'Print less, or write to a file.',
@@ -50,6 +51,17 @@ const limitAdvice: Readonly<Record<OutcomeOf<'limit-exceeded'>['limit'], string>
   files: 'Keep fewer files open at one time, in all processes together.',
   disk: 'Write less, or delete files that are no longer needed.',
   host: 'Send the host fewer and smaller messages.',
+}
+
+function sayAllowed(limit: OutcomeOf<'limit-exceeded'>['limit'], allowed: number): string {
+  if (limit === 'host') return `${allowed}ms`
+  return limit === 'output' || limit === 'disk' ? saySize(allowed) : String(allowed)
+}
+
+/** Exact, in the largest unit that leaves a whole number. */
+function saySize(bytes: number): string {
+  if (bytes > 0 && bytes % MiB === 0) return `${bytes / MiB} MiB`
+  return bytes > 0 && bytes % KiB === 0 ? `${bytes / KiB} KiB` : `${bytes} bytes`
 }
 
 /** Refusals and faults have their codes in the table of errors. */
@@ -77,7 +89,7 @@ const rows: { readonly [Kind in Outcome['kind']]: OutcomeRow<OutcomeOf<Kind>> } 
   },
   'limit-exceeded': {
     exitCode: () => 125,
-    says: ({ limit, allowed }) => `went over the limit on ${limit}, which is ${allowed}`,
+    says: ({ limit, allowed }) => `went over the limit on ${limit}, which is ${sayAllowed(limit, allowed)}`,
     advice: ({ limit }) => limitAdvice[limit],
   },
   denied: { exitCode: () => 125, says: ({ what }) => `was denied ${what}` },

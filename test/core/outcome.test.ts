@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { exitCodeOf } from '../../src/core/outcome.ts'
+import { exitCodeOf, sayOutcome } from '../../src/core/outcome.ts'
 
 const error = { name: 'TypeError', message: 'no' }
 
@@ -27,4 +27,16 @@ test('a signal is reported as 128 and its number, a nameless real-time signal to
   assert.equal(exitCodeOf({ kind: 'killed', signal: 'SIGKILL' }), 137)
   assert.equal(exitCodeOf({ kind: 'killed', signal: 'SIGSEGV' }), 139)
   assert.equal(exitCodeOf({ kind: 'killed', signal: 'SIG34' }), 162)
+})
+
+test('a limit that was exceeded is said with its unit', () => {
+  const said = (limit: 'output' | 'disk' | 'processes' | 'files' | 'host', allowed: number): string =>
+    sayOutcome({ kind: 'limit-exceeded', limit, allowed }).replace('went over the limit on ', '')
+  assert.equal(said('disk', 1_048_576), 'disk, which is 1 MiB')
+  assert.equal(said('disk', 1024 ** 3), 'disk, which is 1024 MiB')
+  assert.equal(said('output', 65_536), 'output, which is 64 KiB')
+  assert.equal(said('output', 1000), 'output, which is 1000 bytes')
+  assert.equal(said('output', 0), 'output, which is 0 bytes')
+  assert.equal(said('processes', 64), 'processes, which is 64')
+  assert.equal(said('host', 5000), 'host, which is 5000ms')
 })
