@@ -111,7 +111,7 @@ async function createToken({ name, scopes, allow, rate, running, ...flags }: Cre
 
 async function listTokens(flags: FileFlags): Promise<number> {
   const path = pathOf(flags)
-  const tokens = (await read(path)).map(({ sha256: _hash, ...shown }) => shown)
+  const tokens = (await read(path, flags.tokens !== undefined)).map(({ sha256: _hash, ...shown }) => shown)
   if (flags.json === true) printJson({ file: path, tokens })
   for (const { name, scopes, allow = [], perMinute, running } of flags.json === true ? [] : tokens) {
     const bounds = [
@@ -150,13 +150,13 @@ function readList<Word extends string>(flag: string, text: string, known: readon
   throw new UsageError(`${flag} has ${JSON.stringify(unknown)}.`, `Write some of: ${known.join(', ')}`)
 }
 
-/** Empty if the file does not exist. */
-async function read(path: string): Promise<TokenRecord[]> {
+/** Empty if the file does not exist, unless it has to. */
+async function read(path: string, mustExist = false): Promise<TokenRecord[]> {
   const { readTokenFile } = await import('../../http/api-tokens.ts')
   try {
     return readTokenFile(path)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !mustExist) return []
     throw tokenFileError(error, path)
   }
 }

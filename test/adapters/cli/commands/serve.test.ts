@@ -136,10 +136,15 @@ test('mistakes in what names tokens are exit code 64, and a file that others can
     ['token', 'create', '--name', 'two', '--rate', '60', '--tokens', file],
     ['token', 'revoke', 'nobody', '--tokens', file],
     ['serve', '--tokens', join(folder, 'missing.json')],
+    ['token', 'list', '--tokens', join(folder, 'missing.json')],
+    ['token', 'list', '--tokens', join(folder, 'missing.json'), '--json'],
     ['serve', '--bound', 'nothing=1'],
     ['serve', '--port', '70000'],
   ])
     assert.equal((await runCli(args)).exitCode, 64, args.join(' '))
+  // The usual file is created with its first token.
+  const unmade = await runCli(['token', 'list'], { env: { XDG_CONFIG_HOME: join(folder, 'empty') } })
+  assert.deepEqual([unmade.exitCode, unmade.stdout], [0, ''])
   chmodSync(file, 0o644)
   const { exitCode, stderr } = await runCli(['serve', '--tokens', file])
   assert.equal(exitCode, 64)
