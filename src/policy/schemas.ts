@@ -93,9 +93,21 @@ export const parsing: z.core.ParseContext<z.core.$ZodIssue> = { error: wording, 
 
 function describeUnknownKeys(keys: readonly string[], schema: unknown): string {
   const unknown = `unknown key ${keys.map((key) => JSON.stringify(key.slice(0, 100))).join(', ')}`
-  return schema instanceof z.ZodObject
-    ? `${unknown}; known are ${Object.keys(schema.shape).join(', ')}`
-    : unknown
+  if (!(schema instanceof z.ZodObject)) return unknown
+  const { shape } = schema
+  const meant = hasLimits(shape) ? keys.flatMap(limitMeantBy) : []
+  const advice = meant.length === 0 ? '' : `; write ${meant.join(', ')}`
+  return `${unknown}; known are ${Object.keys(shape).join(', ')}${advice}`
+}
+
+function hasLimits({ limits }: z.core.$ZodShape & { readonly limits?: unknown }): boolean {
+  return limits instanceof z.ZodOptional && limits.unwrap() === limitsSchema
+}
+
+/** Newcomers look for limits, and first for the time limit, among the other options. */
+function limitMeantBy(key: string): string[] {
+  const name = /^time-?out(?:_?ms)?$/i.test(key) ? 'wallMs' : key
+  return Object.hasOwn(limitRanges, name) ? [`limits.${name}`] : []
 }
 
 function describeSize(origin: string, comparison: string, bound: number | bigint): string {
