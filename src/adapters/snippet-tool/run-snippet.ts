@@ -29,9 +29,10 @@ export interface SnippetOptions {
  * end. Threads are kept for later snippets, but do not keep the process alive.
  *
  * @returns What it emitted, or how it failed: it never rejects because of the program or the request.
- * @throws {LazaretError} INVALID_REQUEST for wrong options; NOT_ADMITTED where a Lazaret of this process has an `admit`
- * that refuses it; RUNTIME_UNAVAILABLE if Node is too old; QUEUE_FULL if a thousand others wait; WORKER_LOST if no thread
- * can be started. The signal's reason if it is aborted.
+ * @throws {LazaretError} INVALID_REQUEST for wrong options; NOT_ADMITTED, RATE_LIMITED or CIRCUIT_OPEN where the policy of a
+ * Lazaret of this process refuses it; RUNTIME_UNAVAILABLE if Node is too old, or a Lazaret of this process has
+ * `pools.snippet.max: 0`; QUEUE_FULL if a thousand others wait; WORKER_LOST if no thread can be started. The signal's
+ * reason if it is aborted.
  * @example
  * ```ts
  * const { output } = await runSnippet({ source: 'emit(read_input().toUpperCase())', input: 'hello' })
