@@ -16,7 +16,8 @@ export const unsettledExitCode = 13
 // Guest code may delete or shadow the global.
 const program = process
 const functionApply = Function.prototype.apply
-const emit = uncurryThis(process.emit as (event: string, ...rest: unknown[]) => boolean)
+const { emit: firstEmit } = process
+const emit = uncurryThis(firstEmit as (event: string, ...rest: unknown[]) => boolean)
 const on = uncurryThis(process.on as (event: string, listener: (value: unknown) => void) => unknown)
 const listenerCount = uncurryThis(process.listenerCount)
 const exit: (code: number) => never = process.exit.bind(process)
@@ -32,6 +33,7 @@ export interface Failures {
 export function watchFailures(code: string): Failures {
   let isWaiting = false
   let isDrained = false
+  let isLast = false
   const fail = (thrown: unknown, origin: string): void => {
     unquote(thrown)
     if (isListening('uncaughtException')) return void emit(program, 'uncaughtException', thrown, origin)
@@ -46,13 +48,14 @@ export function watchFailures(code: string): Failures {
   })
   listen('beforeExit', () => {
     isDrained = true
+    // Seen now, because in `exit` a listener before this one may be gone, or have taken away those that still follow.
+    isLast = endsHere()
   })
   // Bun reports a promise that was rejected in its last callback only after `beforeExit`.
   listen('exit', (exitCode) => {
     if (!isDrained) return
     if (!isWaiting) {
-      const hasMoreToDo = isListening('beforeExit') || isListening('exit')
-      if (!hasMoreToDo && typeof exitCode === 'number') sendEnd(exitCode)
+      if (isLast && endsHere() && typeof exitCode === 'number') sendEnd(exitCode)
     } else if (program.exitCode === undefined) {
       writeAll(stderr, utf8('Warning: the program ended while it awaited something at its top level\n'))
       program.exitCode = unsettledExitCode
@@ -68,6 +71,10 @@ export function watchFailures(code: string): Failures {
 
 /** Whether the guest's program listens too. */
 const isListening = (event: string): boolean => listenerCount(program, event) > 1
+
+/** Whether nothing of the guest's runs when the program ends. Packages such as `signal-exit` replace `emit`. */
+const endsHere = (): boolean =>
+  !isListening('beforeExit') && !isListening('exit') && program.emit === firstEmit
 
 export function listen(event: string, listener: (value: unknown) => void): void {
   // Node calls listeners by their `apply`, which guest code may have patched on the prototype.

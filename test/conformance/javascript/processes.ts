@@ -79,6 +79,25 @@ export const processes: readonly ConformanceProgram[] = [
     },
   },
   {
+    title: 'an exit listener that runs first, and only once',
+    from: 'Node: Process events',
+    code: 'process.prependOnceListener("exit", () => { process.exitCode = 6 }); 1',
+    expected: { value: 1, exitCode: 6 },
+  },
+  {
+    title: 'an exit listener that removes one which follows it',
+    from: 'Node: Process events',
+    code: 'const last = () => { const until = Date.now() + 30; while (Date.now() < until); console.log("last") }; process.prependOnceListener("exit", () => process.off("exit", last)); process.on("exit", last); 1',
+    expected: { value: 1, stdout: 'last\n', logs: [['log', 'last']] },
+  },
+  {
+    title: 'work at the end by a replaced process.emit, as signal-exit has it',
+    from: 'Node: Process events',
+    code: 'const { emit } = process; process.emit = function (event, ...rest) { const is = emit.call(this, event, ...rest); if (event === "exit") { const until = Date.now() + 30; while (Date.now() < until); console.log("last") } return is }; 1',
+    expected: { value: 1, stdout: 'last\n', logs: [['log', 'last']] },
+    differs: { bun: { reason: 'It does not call a replaced process.emit.', expected: { value: 1 } } },
+  },
+  {
     title: 'a listener for uncaught errors, after which the program lives on',
     from: 'Node: uncaughtException',
     code: 'process.on("uncaughtException", (e, origin) => console.log(e.message, origin)); setTimeout(() => { throw new Error("x") }, 1); 1',
