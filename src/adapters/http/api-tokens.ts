@@ -62,7 +62,7 @@ const fileSchema = z.strictObject({ tokens: z.array(recordSchema).max(tokensMax)
 export function findMistake(
   record: TokenRecord,
 ): { readonly field: string; readonly message: string } | undefined {
-  const { error } = recordSchema.safeParse(record, { error: parsing })
+  const { error } = recordSchema.safeParse(record, parsing)
   const issue = error?.issues[0]
   return issue && { field: String(issue.path[0]), message: issue.message }
 }
