@@ -21,6 +21,7 @@ export interface ToolResult {
     data?: string
     mimeType?: string
     uri?: string
+    name?: string
   }[]
   readonly structuredContent?: Record<string, unknown>
   readonly isError?: boolean

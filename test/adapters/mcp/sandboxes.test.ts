@@ -187,6 +187,28 @@ async function serve({ perClientMax = 2, idleMs = 60_000 } = {}) {
 
 const modern: ClientKind = 'modern'
 
+test(
+  'a name that a guest chose is one line of a listing, and does not change its direction',
+  { skip },
+  async () => {
+    await using served = await serve()
+    await using ada = await connect(modern, { url: served.url, token: tokenOf('ada') })
+    const id = { sandbox_id: await create(ada) }
+    await ada.call('execute_command', {
+      ...id,
+      command: String.raw`touch $'a\n(empty folder)\nkey.txt' $'txt\u202eexe' plain`,
+    })
+    const { content } = await ada.call('list_files', id)
+    const [listing, ...links] = content.map(({ text, name }) => text ?? name)
+    const names = [String.raw`"a\n(empty folder)\nkey.txt"`, 'plain', String.raw`"txt\u{202e}exe"`]
+    assert.deepEqual(
+      listing?.split('\n'),
+      names.map((name) => `${name} (0 bytes)`),
+    )
+    assert.deepEqual(links, names)
+  },
+)
+
 test('every text has a visible character, because some model APIs refuse others', { skip }, async () => {
   await using served = await serve()
   await using ada = await connect(modern, { url: served.url, token: tokenOf('ada') })

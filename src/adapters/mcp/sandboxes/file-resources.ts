@@ -6,6 +6,7 @@ import { posix } from 'node:path'
 import type { CallToolResult, ReadResourceResult } from '@modelcontextprotocol/server'
 import { LazaretError } from '../../../core/errors/errors.ts'
 import { findImage } from '../../../result/images.ts'
+import { showPath } from '../../../sandbox/files/guest-path.ts'
 import type { ClientSandboxes } from './client-sandboxes.ts'
 
 /** The path is absolute, so three slashes never follow each other. */
@@ -41,7 +42,7 @@ export function linksTo(
     .map(({ sandbox, path, bytes }) => ({
       type: 'resource_link',
       uri: addressOf(sandbox, path),
-      name: posix.basename(path),
+      name: showPath(posix.basename(path)),
       size: bytes,
     }))
 }

@@ -1,5 +1,6 @@
 /** The functions behind the tools of sandboxes, each for one call of a client. */
 import type { CallToolResult } from '@modelcontextprotocol/server'
+import { showPath } from '../../../sandbox/files/guest-path.ts'
 import { describeCode, describeCommand } from './describe-sandbox-work.ts'
 import { contextOf } from './context-calls.ts'
 import { linksTo, pictureOf } from './file-resources.ts'
@@ -93,7 +94,7 @@ export async function listFiles(call: Called<typeof schemas.listFiles>): Promise
     .filter(({ type }) => type === 'file')
     .map(({ path: name, bytes }) => ({ sandbox, path: `${path}/${name}`, bytes }))
   const lines = listed.map(({ path: name, type, bytes }) =>
-    type === 'file' ? `${name} (${bytes} bytes)` : `${name} (${type})`,
+    type === 'file' ? `${showPath(name)} (${bytes} bytes)` : `${showPath(name)} (${type})`,
   )
   return {
     content: [
