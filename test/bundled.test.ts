@@ -15,14 +15,18 @@ after(() => rmSync(root, { recursive: true, force: true }))
 const folder = join(root, 'a/b/c/d')
 const optional = /^(isolated-vm|prom-client|@oven\/|@opentelemetry\/)/
 
+/** Guests need a newer Node than Lazaret itself, and a bundle finds none of the packages that have one. */
+const inNode = Number.parseInt(process.versions.node, 10) < 24 ? [] : ['javascript', 'typescript']
 const program = `
 import { createLazaret } from ${JSON.stringify(join(checkoutRoot, 'src/index.ts'))}
-await using lazaret = createLazaret({ minimumProtection: 'restricted' })
+const lazaret = createLazaret({ minimumProtection: 'restricted' })
 const refusals = []
 const ask = (work) => work.catch(({ code, hint }) => refusals.push({ code, hint }))
-for (const language of ['javascript', 'typescript', 'python', 'shell']) await ask(lazaret.run({ language, code: '' }))
-for (const runtime of ['snippet', 'isolate']) await ask(lazaret.run({ language: 'javascript', runtime, code: '' }))
+for (const language of ['python', 'shell']) await ask(lazaret.run({ language, code: '' }))
+await ask(lazaret.run({ language: 'javascript', runtime: 'snippet', code: '' }))
+for (const language of ${JSON.stringify(inNode)}) await ask(lazaret.run({ language, runtime: 'node', code: '' }))
 await ask(lazaret.sandbox())
+await lazaret.close()
 console.log(JSON.stringify(refusals))`
 
 test('a bundle with lazaret in it is told to leave it out, whatever it asks for', async () => {
@@ -46,8 +50,9 @@ test('a bundle with lazaret in it is told to leave it out, whatever it asks for'
   assert.deepEqual(
     refusals.map(({ code }) => code),
     [
-      ...['RUNTIME_UNAVAILABLE', 'RUNTIME_UNAVAILABLE', 'RUNTIME_UNAVAILABLE', 'JAIL_UNAVAILABLE'],
-      ...['RUNTIME_UNAVAILABLE', 'RUNTIME_UNAVAILABLE', 'JAIL_UNAVAILABLE'],
+      ...['RUNTIME_UNAVAILABLE', 'JAIL_UNAVAILABLE', 'RUNTIME_UNAVAILABLE'],
+      ...inNode.map(() => 'RUNTIME_UNAVAILABLE'),
+      'JAIL_UNAVAILABLE',
     ],
   )
   for (const { hint } of refusals) assert.match(hint, /^If your program is bundled.*`--external:lazaret`/)
