@@ -97,7 +97,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
   static async create(parts: SandboxParts): Promise<Sandbox> {
     const sandbox = new Sandbox(parts, await Spaces.open(parts))
     try {
-      await placeFiles(parts, sandbox.#spaces, sandbox.files)
+      await sandbox.#activity.during(() => placeFiles(parts, sandbox.#spaces, sandbox.files))
     } catch (error) {
       await sandbox.destroy().catch(() => undefined)
       throw error

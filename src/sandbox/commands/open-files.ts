@@ -34,11 +34,15 @@ export interface PlacedFiles extends SpacesParts {
 /** In an existing folder, files with the same names are overwritten, as commands would do. */
 export async function placeFiles(
   { files, shape }: PlacedFiles,
-  { workspace, user }: Spaces,
+  { workspace, user, hasSecure }: Spaces,
   sandboxFiles: SandboxFiles,
 ): Promise<void> {
-  for (const [path, bytes] of Object.entries(files)) {
-    if (shape.workspace === undefined) user.cell.put(`${workspace}/${path}`, bytes)
-    else await sandboxFiles.writeFile(`${workspace}/${path}`, bytes, { createParents: true })
+  const all = Object.entries(files).map(([path, bytes]) => [`${workspace}/${path}`, bytes] as const)
+  if (shape.workspace !== undefined) {
+    for (const [path, bytes] of all) await sandboxFiles.writeFile(path, bytes, { createParents: true })
+    return
   }
+  for (const [path, bytes] of all) user.cell.put(path, bytes)
+  // Other spaces read the same workspace. There is no guest yet; the answer says that the files are complete.
+  if (all.length > 0 && hasSecure) await user.cell.killGuests()
 }

@@ -171,6 +171,15 @@ test('nothing of one sandbox is in another', async () => {
   assert.equal(stdout, '[]\n')
 })
 
+test('the first command finds all given files whole, in a space of its own too', async () => {
+  const files = { big: 'x'.repeat(12_000_000), last: 'y' }
+  for (const env of [undefined, { A: '1' }]) {
+    await using sandbox = await lazaret.sandbox({ files })
+    const { stdout } = await sandbox.exec('ls; wc -c < big', { env, timeout: 60_000 })
+    assert.equal(stdout, 'big\nlast\n12000000\n')
+  }
+})
+
 test('disposing of a Lazaret ends its sandboxes, and those that are being made', async () => {
   const other = createLazaret({ onEvent: () => undefined })
   const sandbox = await other.sandbox()
