@@ -36,10 +36,12 @@ import time; time.sleep(1000)`
 
 after(() => rmSync(hostFolder, { recursive: true }))
 
+/** Writers that overlap may leave the beginning of one text and the end of another. */
+const written = /^(?:own|x|written|owntten|xritten)?$/
+
 const operations: readonly ((turn: number) => Promise<unknown>)[] = [
-  async () => assert.match(await files.readFile('race/file', { bytesMax: 1000 }), /^(own|written|x)?$/),
-  async () =>
-    assert.match(await files.readFile('race/folder/in/file', { bytesMax: 1000 }), /^(own|written|x)?$/),
+  async () => assert.match(await files.readFile('race/file', { bytesMax: 1000 }), written),
+  async () => assert.match(await files.readFile('race/folder/in/file', { bytesMax: 1000 }), written),
   () => files.writeFile('race/file', 'written'),
   () => files.writeFile('race/folder/secret', 'written'),
   () => files.writeFile('race/folder/in/file', 'written'),

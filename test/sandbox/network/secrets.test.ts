@@ -67,7 +67,7 @@ describe('a secret at the edge', { skip: obstacle }, () => {
 
   it('answers a request without TLS that the host is reached over TLS, and sends nothing on', async () => {
     await using sandbox = await lazaret.sandbox({ network, secrets })
-    const before = api.seen.length
+    const seenBefore = api.seen.length
     const body = '-d "$API_KEY" -X POST'
     for (const more of ['', body, '-H "Connection: Upgrade" -H "Upgrade: websocket"']) {
       const { stdout, stderr } = await sandbox.exec(`curl -sS -i ${more} http://${host}/`)
@@ -75,7 +75,7 @@ describe('a secret at the edge', { skip: obstacle }, () => {
       if (!more.includes('Upgrade'))
         assert.match(stdout, new RegExp(`${host} is reached over TLS only: use https`))
     }
-    assert.equal(api.seen.length, before)
+    assert.equal(api.seen.length, seenBefore)
   })
 
   it('is put into credentials of a name and a password, and hidden in what echoes them', async () => {
