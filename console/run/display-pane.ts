@@ -1,6 +1,6 @@
 /**
- * What a program displays, while it runs and afterwards. It may show, replace and clear without end: the page keeps what
- * is there now, and draws a little of it at a time, so that its buttons still answer.
+ * What a program displays, while it runs and afterwards. A program may show, replace and clear displays endlessly. The page
+ * keeps only the current ones and draws a few at a time, so that its buttons still respond.
  */
 import type { DisplayFacts, MimeBundle } from '../../src/core/output.ts'
 import { Displayed } from '../../src/runtimes/displays/displayed.ts'
@@ -9,10 +9,10 @@ import { DisplaySlot } from './display-slot.ts'
 
 /** The highest `resultBytes`: the server keeps no more either. */
 const keptBytesMax = 256 * 1024 * 1024
-/** Until more are asked for. */
+/** Displays that are drawn at first, and for each further click. */
 const pageLength = 100
 const betweenMs = 100
-/** Of one turn: what its displays hold, and what each of them costs besides. */
+/** The most that is drawn at one time. Each display counts as its length and a fixed cost. */
 const charactersAtOnce = 2_000_000
 const charactersOfEach = 100_000
 
@@ -36,7 +36,7 @@ export class DisplayPane {
     this.#drawSoon()
   }
 
-  /** The displays of the result; those that are drawn already stay as they are. */
+  /** Shows the displays of the result. Those that are already drawn stay as they are. */
   settle(displays: readonly MimeBundle[]): void {
     const drawn = this.#kept.bundles
     this.#final = displays.map((one, index) => {

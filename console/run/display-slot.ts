@@ -1,4 +1,4 @@
-/** The place of one display, which another may take. A picture is decoded before it does, so that nothing flickers. */
+/** The place of one display, which another may replace. A picture is decoded before it replaces another, to avoid flicker. */
 import type { MimeBundle } from '../../src/core/output.ts'
 import { element } from '../elements.ts'
 import { showDisplay } from './displays.ts'
@@ -19,7 +19,7 @@ export class DisplaySlot {
     else
       void picture
         .decode()
-        .catch(() => undefined) // what cannot be shown says so in its place
+        .catch(() => undefined) // a broken picture shows its alternative text
         .then(() => this.#bundle === bundle && this.root.replaceChildren(figure))
   }
 }

@@ -242,7 +242,7 @@ export class Room {
   }
 }
 
-/** It does not say how much they hold, because they may be those of other clients. */
+/** Does not say how much they hold, because they may belong to other clients. */
 function heldBySandboxes({ memoryBytes }: Wish): LazaretError {
   return noRoom(
     `Sandboxes hold the memory that this needs: ${Math.ceil(memoryBytes / 1024 ** 2)} MiB.`,

@@ -88,7 +88,7 @@ const wording: z.core.$ZodErrorMap = (issue) => {
   }
 }
 
-/** Of each schema zod would compile a function with `eval` at its first use, which takes as long as hundreds of uses. */
+/** Without `jitless`, zod compiles each schema with `eval` at its first use, which takes as long as hundreds of uses. */
 export const parsing: z.core.ParseContext<z.core.$ZodIssue> = { error: wording, jitless: true }
 
 function describeUnknownKeys(keys: readonly string[], schema: unknown): string {

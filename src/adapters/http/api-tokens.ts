@@ -58,7 +58,7 @@ const recordSchema = z.strictObject({
 })
 const fileSchema = z.strictObject({ tokens: z.array(recordSchema).max(tokensMax) })
 
-/** The first mistake in an entry that is not in a file yet: its field, and what is wrong with it. */
+/** Returns the first mistake in a new entry: its field, and what is wrong with it. */
 export function findMistake(
   record: TokenRecord,
 ): { readonly field: string; readonly message: string } | undefined {

@@ -5,7 +5,7 @@ const stream = z.enum(['stdout', 'stderr'])
 
 export const eventSchemas = {
   StartedEvent: z.strictObject({ id: z.string() }),
-  /** `base64` only where the text does not have all bytes. */
+  /** `base64` is present only if the output is not valid UTF-8. */
   OutputEvent: z.strictObject({
     stream,
     text: z.string(),
@@ -29,7 +29,7 @@ export const eventSchemas = {
 /** The schemas of the events of a command, by their names. `result` is the route's own. */
 export const commandEvents = { started: 'StartedEvent', output: 'OutputEvent', error: 'Problem' } as const
 
-/** Those of a program with a harness. */
+/** The events of code that also logs, displays and calls host functions. */
 export const codeEvents = {
   ...commandEvents,
   log: 'LogEvent',

@@ -48,7 +48,7 @@ function describeRoute({ summary, path, scope, query = [], body, status, reply, 
   }
 }
 
-/** OpenAPI has no word for the events of a stream. */
+/** OpenAPI itself cannot describe the events of a stream. */
 function eventsOf(events: Route['events']): object {
   if (events === undefined) return {}
   const refs = Object.entries(events).map(([name, schema]) => [name, refTo(schema).schema])

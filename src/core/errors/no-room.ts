@@ -1,6 +1,6 @@
 /**
- * The refusal of one thing more where things that last take all the room. They stay until their owner ends them, so
- * another attempt in a few seconds fails in the same way.
+ * Refuses a sandbox, context, port or the like because others take all the room. They stay until their owner ends them, so
+ * a retry would fail in the same way.
  */
 import { LazaretError } from './errors.ts'
 

@@ -17,7 +17,7 @@ export function checkSizes(spec: RunSpec, limits: Limits): void {
     name: 'inputBytes',
     most: limits.inputBytes,
   })
-  refuseAbove('files, in whole pages,', sum(sizes.map(onDisk)), { name: 'diskBytes', most: limits.diskBytes })
+  refuseAbove('files (in whole pages)', sum(sizes.map(onDisk)), { name: 'diskBytes', most: limits.diskBytes })
   refuseAbove('args and env', sum(strings.map((text) => Buffer.byteLength(text))), {
     name: 'the most',
     most: stringBytesMax,

@@ -48,7 +48,7 @@ export function watchFailures(code: string): Failures {
   })
   listen('beforeExit', () => {
     isDrained = true
-    // Seen now, because in `exit` a listener before this one may be gone, or have taken away those that still follow.
+    // Checked here too: before the `exit` listener below runs, an earlier one may have removed itself or later ones.
     isLast = endsHere()
   })
   // Bun reports a promise that was rejected in its last callback only after `beforeExit`.

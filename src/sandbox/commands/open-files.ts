@@ -43,6 +43,7 @@ export async function placeFiles(
     return
   }
   for (const [path, bytes] of all) user.cell.put(path, bytes)
-  // Other spaces read the same workspace. There is no guest yet; the answer says that the files are complete.
+  // Other spaces share the workspace, so the files have to be complete. There is no guest to kill yet: this only waits
+  // until the cell has handled everything before it.
   if (all.length > 0 && hasSecure) await user.cell.killGuests()
 }

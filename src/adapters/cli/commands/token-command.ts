@@ -179,7 +179,7 @@ async function change(path: string, decide: (tokens: TokenRecord[]) => TokenReco
   const { formatTokenFile, parseTokenFile } = await import('../../http/api-tokens.ts')
   const fresh = `${path}.new`
   let isOurs = false
-  // Without a folder there are no tokens. A change that is refused creates none.
+  // A change that is refused must not create the folder.
   if (!existsSync(dirname(path))) decide([])
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
