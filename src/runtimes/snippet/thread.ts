@@ -143,7 +143,6 @@ export class SnippetThread {
   }
 }
 
-/** The kernel may have no thread left, and then refuses at once. */
 function requireGuestFile(): void {
   if (existsSync(guestFile)) return
   throw new LazaretError('RUNTIME_UNAVAILABLE', {
@@ -152,6 +151,7 @@ function requireGuestFile(): void {
   })
 }
 
+/** The kernel may have no thread left, and then refuses at once. */
 function startWorker(
   workerData: { readonly port: MessagePort; readonly isForOne: boolean },
   own: MessagePort,
