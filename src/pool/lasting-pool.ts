@@ -22,10 +22,19 @@ type LastingSlot<Job, End> = Slot<LastingWorker<Job, End>>
 interface Waiter<OneSlot> {
   readonly client: string
   readonly since: number
+  /** The number of workers that had been started before it came. Their loss is not its own. */
+  readonly startsBefore: number
   readonly turn: PromiseWithResolvers<OneSlot | null>
   /** Whether a worker that was starting for it has been lost. */
   hasLostWorker: boolean
 }
+
+type Waiting = Pick<Waiter<unknown>, 'startsBefore'>
+
+const hasWaitedFor =
+  (startNumber: number) =>
+  ({ startsBefore }: Waiting): boolean =>
+    startsBefore < startNumber
 
 export class LastingPool<Job, End> implements AsyncDisposable {
   readonly #parts: LastingPoolParts<Job, End>
@@ -136,7 +145,13 @@ export class LastingPool<Job, End> implements AsyncDisposable {
       })
     const { clock } = this.#parts
     const turn = Promise.withResolvers<LastingSlot<Job, End> | null>()
-    const waiter: Waiter<LastingSlot<Job, End>> = { client, since: clock.now(), turn, hasLostWorker: false }
+    const waiter: Waiter<LastingSlot<Job, End>> = {
+      client,
+      since: clock.now(),
+      startsBefore: this.#starts,
+      turn,
+      hasLostWorker: false,
+    }
     const leave = () => {
       if (this.#waiting.remove(client, waiter)) turn.resolve(null)
     }
@@ -192,7 +207,7 @@ export class LastingPool<Job, End> implements AsyncDisposable {
     try {
       worker = this.#parts.start()
     } catch (error) {
-      this.#refuseOne(error)
+      this.#refuseOne(error, this.#starts + 1)
       return
     }
     slot.worker = worker
@@ -222,30 +237,35 @@ export class LastingPool<Job, End> implements AsyncDisposable {
     this.#endWorker(worker)
     const { clock, crashes = noCrashLimit } = this.#parts
     slot.crash(clock, crashes, reason instanceof Error ? reason.message : 'its worker ended')
-    if (isWaitedFor && !this.#keepsWaiting(reason)) this.#refuseOne(reason)
+    if (isWaitedFor && !this.#keepsWaiting(reason, slot.startNumber))
+      this.#refuseOne(reason, slot.startNumber)
     if (this.#slots.every(({ state }) => state === 'disabled'))
       this.#refuseWaiting(allDisabled(this.#slots.length))
     else if (slot.isFree && (!isWaitedFor || !this.#waiting.isEmpty)) this.#restart(slot)
     else if (!this.#waiting.isEmpty) this.#startForOneMore()
   }
 
-  /** Whether the next job in turn may wait for another worker after the loss of this one. */
-  #keepsWaiting(reason: unknown): boolean {
+  /** Whether the next job in turn that waited for this worker may wait for another one, now that it is lost. */
+  #keepsWaiting(reason: unknown, startNumber: number): boolean {
     const isLoss = reason instanceof LazaretError && reason.code === 'WORKER_LOST'
-    const next = this.#waiting.find(() => true)
+    const next = this.#waiting.find(hasWaitedFor(startNumber))
     if (this.#parts.hasSecondStart !== true || !isLoss || next?.hasLostWorker !== false) return false
     next.hasLostWorker = true
     return true
   }
 
-  /** A worker that was started for a waiting job is missing; without any worker all jobs would wait for ever. */
-  #refuseOne(reason: unknown): void {
-    this.#waiting.take()?.turn.reject(reason)
-    if (this.#slots.every(({ worker }) => worker === null)) this.#refuseWaiting(reason)
+  /**
+   * A worker that was started for a waiting job is missing; without any worker all these jobs would wait for ever. A job
+   * that came after the start waits for a later one.
+   */
+  #refuseOne(reason: unknown, startNumber: number): void {
+    const suits = hasWaitedFor(startNumber)
+    this.#waiting.take(suits)?.turn.reject(reason)
+    if (this.#slots.every(({ worker }) => worker === null)) this.#refuseWaiting(reason, suits)
   }
 
-  #refuseWaiting(reason: unknown): void {
-    for (let waiter = this.#waiting.take(); waiter !== undefined; waiter = this.#waiting.take())
+  #refuseWaiting(reason: unknown, suits = (_: Waiting): boolean => true): void {
+    for (let waiter = this.#waiting.take(suits); waiter !== undefined; waiter = this.#waiting.take(suits))
       waiter.turn.reject(reason)
   }
 

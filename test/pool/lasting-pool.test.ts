@@ -60,3 +60,27 @@ test('a job is refused at once where the pool gives no second start', async () =
   await assert.rejects(pool.run('a'), isLost)
   assert.equal(starts(), 1)
 })
+
+/** A job comes while the worker starts that another one has asked for and no longer waits for. */
+async function inherit(pool: LastingPool<string, string>) {
+  const controller = new AbortController()
+  const first = pool.run('a', { signal: controller.signal })
+  controller.abort()
+  const second = pool.run('b')
+  assert.equal((await first).end, null)
+  return second
+}
+
+test('the loss of a worker that was starting before a job came is not its own', async () => {
+  const { pool, starts } = openPool({ failures: [lost], hasSecondStart: false })
+  await using _ = pool
+  assert.equal((await inherit(pool)).end, 'b done')
+  assert.equal(starts(), 2)
+})
+
+test('a job is refused when the worker that was started for itself is lost as well', async () => {
+  const { pool, starts } = openPool({ failures: [lost, lost], hasSecondStart: false })
+  await using _ = pool
+  await assert.rejects(inherit(pool), isLost)
+  assert.equal(starts(), 2)
+})
