@@ -133,6 +133,8 @@ for (const signal of ['SIGSTOP', 'SIGKILL'] as const)
       // From its second cell on a host has a nursery.
       for (let run = 0; run < 2; run++) await other.run({ language: 'shell', code: ':' })
       const nurseries = () => listDescendants(process.pid).filter((one) => one.name === 'nursery')
+      // A worker that is parked later would be taken for the sandbox's cell.
+      await other.releaseWorkers()
       const older = new Set(listCells().map(({ pid1 }) => pid1.pid))
       await eventually(() => (nurseries().length < 2 ? 'there is no nursery of its own' : undefined), deadMs)
       const nursery = nurseries().toSorted((a, b) => b.startTicks - a.startTicks)[0]
