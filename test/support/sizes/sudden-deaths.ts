@@ -197,10 +197,10 @@ class Arena implements AsyncDisposable {
     }
   }
 
-  /** Pid 1 of a pid namespace or, where there is none, the warden: the stub's own child, of the launcher's name. */
+  /** Pid 1 of a pid namespace or, where there is none, the warden: the stub's child, which is called `cell` as pid 1 is. */
   #isFirst({ pids, parent, name }: HostProcess, stub: HostProcess): boolean {
     if (this.#prefix.length === 0) return pids.length > stub.pids.length && pids.at(-1) === 1
-    return parent === stub.pid && name === stub.name
+    return parent === stub.pid && (name === 'cell' || name === stub.name)
   }
 
   /** The next launcher that the surviving host starts, itself or by its nursery. */
