@@ -54,6 +54,7 @@ export interface Frame {
 }
 
 const nothing = Buffer.alloc(0)
+const beyondU32 = 2 ** 32
 
 export function encodeFrame(type: number, id: number, payload: Uint8Array = nothing): Buffer {
   const frame = Buffer.allocUnsafe(frameHeaderBytes + payload.length)
@@ -94,8 +95,12 @@ export class FrameDecoder {
 
 /** Builds a payload: the writing half of the launcher's `take_*` functions. Grows by doubling. */
 export class PayloadWriter {
-  #bytes = Buffer.allocUnsafe(512)
+  #bytes: Buffer
   #used = 0
+
+  constructor(usualBytes = 512) {
+    this.#bytes = Buffer.allocUnsafe(usualBytes)
+  }
 
   u32(value: number): this {
     this.#used = this.#room(4).writeUInt32LE(value, this.#used)
@@ -103,15 +108,29 @@ export class PayloadWriter {
   }
 
   u64(value: number | bigint): this {
+    if (typeof value === 'number' && Number.isSafeInteger(value))
+      return this.u32(value % beyondU32).u32(Math.floor(value / beyondU32))
     this.#used = this.#room(8).writeBigUInt64LE(BigInt(value), this.#used)
     return this
   }
 
   /** Length-prefixed bytes. */
   bytes(value: Uint8Array): this {
-    this.u32(value.length)
+    return this.u32(value.length).raw(value)
+  }
+
+  /** Bytes as they are. */
+  raw(value: Uint8Array): this {
     this.#room(value.length).set(value, this.#used)
     this.#used += value.length
+    return this
+  }
+
+  /** What `write` adds, with its length before it. */
+  sized(write: (payload: this) => void): this {
+    const start = this.u32(0).#used
+    write(this)
+    this.#bytes.writeUInt32LE(this.#used - start, start - 4)
     return this
   }
 
@@ -119,7 +138,11 @@ export class PayloadWriter {
   string(value: string): this {
     if (value.includes('\0'))
       throw new RangeError('A string with a NUL character cannot cross into the cell.')
-    return this.bytes(Buffer.from(`${value}\0`, 'utf8'))
+    const length = Buffer.byteLength(value)
+    this.u32(length + 1)
+    this.#used += this.#room(length + 1).write(value, this.#used, 'utf8')
+    this.#used = this.#bytes.writeUInt8(0, this.#used)
+    return this
   }
 
   finish(): Buffer {

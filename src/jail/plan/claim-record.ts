@@ -12,7 +12,7 @@ export interface Blocks {
 
 export type ClaimRecord = { readonly do: 'claim-ids' } & Blocks
 
-export function encodeClaim(record: ClaimRecord, payload: PayloadWriter): Buffer {
+export function encodeClaim(record: ClaimRecord, payload: PayloadWriter): PayloadWriter {
   const { first, ids, count, mustBeIdle } = record
-  return payload.u32(first).u32(ids).u32(count).u32(Number(mustBeIdle)).finish()
+  return payload.u32(first).u32(ids).u32(count).u32(Number(mustBeIdle))
 }

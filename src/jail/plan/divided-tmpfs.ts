@@ -22,9 +22,9 @@ export interface TmpfsPart {
   readonly path?: string
 }
 
-export function encodeDividedTmpfs(record: DividedTmpfsRecord, payload: PayloadWriter): Buffer {
+export function encodeDividedTmpfs(record: DividedTmpfsRecord, payload: PayloadWriter): PayloadWriter {
   payload.string(record.path).u64(record.flags).string(record.options)
   payload.u32(record.uid).u32(record.gid).u32(record.parts.length)
   for (const { name, mode, path = '' } of record.parts) payload.string(name).u32(mode).string(path)
-  return payload.finish()
+  return payload
 }

@@ -14,13 +14,13 @@ export type DoorRecord =
   | ({ readonly do: 'reach-relay' } & RelayGround)
   | ({ readonly do: 'door' } & DoorGround & EdgePlan)
 
-export function encodeDoor(record: DoorRecord, payload: PayloadWriter): Buffer {
-  if (record.do === 'reach-relay') return payload.string(record.name).bytes(record.secret).finish()
+export function encodeDoor(record: DoorRecord, payload: PayloadWriter): PayloadWriter {
+  if (record.do === 'reach-relay') return payload.string(record.name).bytes(record.secret)
   payload.u32(record.id).bytes(record.token).u32(record.routes.length)
   for (const { prefix, address } of record.routes) payload.u32(prefix).bytes(writeAddress(address))
   payload.u32(record.listeners.length)
   for (const { port, isSix } of record.listeners) payload.u32(port).u32(Number(isSix))
-  return payload.finish()
+  return payload
 }
 
 /** The ground for a cell or space with a door. */

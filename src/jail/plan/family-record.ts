@@ -17,7 +17,7 @@ export interface FamilyRecord {
 }
 
 /** The reading half is step_family in native/cell/nursery/family.c. */
-export function encodeFamily(record: FamilyRecord, payload: PayloadWriter): Buffer {
+export function encodeFamily(record: FamilyRecord, payload: PayloadWriter): PayloadWriter {
   const [file = ''] = record.argv
   payload.u32(record.listenSlot).u32(record.firstFolderSlot).u32(record.folders)
   payload.bytes(record.secret).u64(record.capabilities).string(record.folder).string(file)
@@ -26,5 +26,5 @@ export function encodeFamily(record: FamilyRecord, payload: PayloadWriter): Buff
     payload.u32(strings.length)
     for (const text of strings) payload.string(text)
   }
-  return payload.finish()
+  return payload
 }

@@ -8,11 +8,12 @@
 import { LazaretError } from '../../core/errors/errors.ts'
 import { planEtcFiles, planSystemLinks } from '../view/etc-files.ts'
 import { countLocks } from '../machine/locks.ts'
+import { shareRow } from './plan-records.ts'
 import type { PlanRecord } from './plan-records.ts'
 import type { Place } from './place.ts'
 import { guestId } from './shape.ts'
 import type { CellIdentity, CellShape, HostView } from './shape.ts'
-import { listSources, planSources } from '../view/sources.ts'
+import { listSources, planSources, readablePaths } from '../view/sources.ts'
 import type { SourceGround, SourcePlan } from '../view/sources.ts'
 import { Remembered } from '../machine/remembered.ts'
 import { planSandboxDisk, sandboxFolders } from './sandbox-disk.ts'
@@ -41,6 +42,8 @@ const madeBefore = new WeakMap<HostView, Map<string, MountPlan>>()
 
 /** Everything that is shown, opened and mounted, which is the same for all cells of a shape. */
 export interface MountPlan extends Pick<SourcePlan, 'holds' | 'nextSlot'> {
+  /** What guests may read in addition to the folders that every guest may. */
+  readonly readable: readonly string[]
   /** From creating the new root to making it read-only. */
   readonly mounts: readonly PlanRecord[]
 }
@@ -57,11 +60,17 @@ export function planMounts(shape: CellShape, ground: SourceGround): MountPlan {
 }
 
 function makePlan(shape: CellShape, ground: SourceGround): MountPlan {
-  const sources = planSources(shape, ground)
-  return { ...sources, mounts: makeMounts(shape, ground, sources) }
+  const { holds, shows, nextSlot } = planSources(shape, ground)
+  const mounts = makeMounts(shape, ground, { shows, nextSlot })
+  const readable = readablePaths(shape, ground.view)
+  return { holds: shareRow(holds), nextSlot, mounts: shareRow(mounts), readable }
 }
 
-function makeMounts(shape: CellShape, ground: SourceGround, planned: SourcePlan): PlanRecord[] {
+function makeMounts(
+  shape: CellShape,
+  ground: SourceGround,
+  planned: Pick<SourcePlan, 'shows' | 'nextSlot'>,
+): PlanRecord[] {
   const { view, facts, memoryHeldByCgroup } = ground
   const site = new ConstructionSite()
   const sources = listSources(shape, view)
@@ -136,7 +145,7 @@ const processes = { do: 'mount', type: 'proc', flags: inert, options: '' } as co
 export function planSpaceMounts({ place, diskBytes }: CellShape, owner: number): readonly PlanRecord[] {
   return spaceMounts.get([place, diskBytes, owner], () => {
     const sized = sizedMounts(place, diskBytes, owner)
-    return planOwnMounts(sized.map((mount) => ({ do: 'mount', type: 'tmpfs', ...mount })))
+    return shareRow(planOwnMounts(sized.map((mount) => ({ do: 'mount', type: 'tmpfs', ...mount }))))
   })
 }
 

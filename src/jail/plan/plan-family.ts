@@ -9,14 +9,14 @@ import type { RelayGround } from './door-records.ts'
 import { planGuestFilters } from './guest-filters.ts'
 import { guestRoot, planMounts, planSpaceMounts, planWorkspaceSource } from './mounts.ts'
 import { cgroupNamespace, spaceNamespaces } from './namespaces.ts'
-import { behindNamespaces, planCellIdentity, readablePaths } from './plan.ts'
+import { behindNamespaces, planCellIdentity } from './plan.ts'
 import type { CellPlan } from './plan.ts'
 import type { PlanRecord } from './plan-records.ts'
 import { cellNamespaces } from './namespaces.ts'
 import { seccompProgram } from '../seccomp/program.ts'
 import { guestId } from './shape.ts'
 import type { CellGround, CellShape } from './shape.ts'
-import { listSources } from '../view/sources.ts'
+import { readablePaths } from '../view/sources.ts'
 import type { SourceFacts } from '../view/sources.ts'
 
 export interface Family {
@@ -106,7 +106,7 @@ export function planSpace(shape: CellShape, ground: SpaceGround): CellPlan {
   const folders = cgroupJoins.length
   const open = (firstSlot: number) =>
     cgroupJoins.map((path, folder): PlanRecord => ({ do: 'open-at', slot: firstSlot + folder, folder, path }))
-  const readable = readablePaths(listSources(shape, ground.hostView))
+  const readable = readablePaths(shape, ground.hostView)
   const records: PlanRecord[] = [
     ...open(folders),
     ...open(2 * folders), // for the fork, which is not yet a child of pid 1 when it joins

@@ -130,23 +130,46 @@ export type PlanRecord =
   | { readonly do: 'keep-capabilities'; readonly mask: bigint }
   | FamilyRecord
 
-/**
- * Cached, because most records of a plan are those of the plan before it. Records of one cell alone are not: the cell
- * would hold their bytes for as long as it lasts. Undefined at first, then the bytes.
- */
-const encodedBefore = new WeakMap<PlanRecord, Buffer | undefined>()
-
-export function encodePlan(records: readonly PlanRecord[]): Buffer {
-  return Buffer.concat(records.map(encodeOnce))
+/** Records that many plans have in a row, and their bytes once some plan was encoded. */
+interface SharedRow {
+  readonly records: readonly PlanRecord[]
+  bytes?: Uint8Array
 }
 
-function encodeOnce(record: PlanRecord): Buffer {
-  const known = encodedBefore.get(record)
-  if (known !== undefined) return known
-  const operation = recordNames.indexOf(record.do) + 1
-  const encoded = new PayloadWriter().u32(operation).bytes(encodeRecord(record)).finish()
-  encodedBefore.set(record, encodedBefore.has(record) ? encoded : undefined)
-  return encoded
+/** By their first record. */
+const sharedRows = new WeakMap<PlanRecord, SharedRow>()
+
+/** Has these records encoded only once, wherever they are in a row. */
+export function shareRow<Row extends readonly PlanRecord[]>(records: Row): Row {
+  const [first] = records
+  if (first !== undefined) sharedRows.set(first, { records })
+  return records
+}
+
+const usualBytes = 16 * 1024 // a plan has about 11 KiB
+
+export function encodePlan(records: readonly PlanRecord[]): Buffer {
+  const plan = new PayloadWriter(usualBytes)
+  for (let at = 0; at < records.length;) {
+    const record = records[at] as PlanRecord
+    const row = sharedRows.get(record)
+    const isWhole = row?.records.every((one, index) => one === records[at + index]) === true
+    if (isWhole) plan.raw((row.bytes ??= encodeRow(row.records)))
+    else encodeInto(plan, record)
+    at += isWhole ? row.records.length : 1
+  }
+  return plan.finish()
+}
+
+/** Its bytes are kept, so they are not in the pool of `Buffer`, of which they would keep 64 KiB. */
+function encodeRow(records: readonly PlanRecord[]): Uint8Array {
+  const payload = new PayloadWriter(usualBytes)
+  for (const record of records) encodeInto(payload, record)
+  return new Uint8Array(payload.finish())
+}
+
+function encodeInto(plan: PayloadWriter, record: PlanRecord): void {
+  plan.u32(recordNames.indexOf(record.do) + 1).sized((payload) => encodeRecord(record, payload))
 }
 
 /** For messages: what a record was about to touch. */
@@ -154,28 +177,28 @@ export function describeRecord(record: PlanRecord): string {
   return 'path' in record ? `${record.do} ${record.path}` : record.do
 }
 
-function encodeRecord(record: PlanRecord): Buffer {
-  const payload = new PayloadWriter()
+function encodeRecord(record: PlanRecord, payload: PayloadWriter): unknown {
   switch (record.do) {
     case 'open-tree':
-      return payload.u32(record.slot).string(record.path).u64(record.attributes).finish()
+      return payload.u32(record.slot).string(record.path).u64(record.attributes)
     case 'open-write':
     case 'open-folder':
-      return payload.u32(record.slot).string(record.path).finish()
+    case 'open-lower':
+      return payload.u32(record.slot).string(record.path)
     case 'id-maps':
-      return payload.string(record.uidMap).string(record.gidMap).u32(Number(record.denySetgroups)).finish()
+      return payload.string(record.uidMap).string(record.gidMap).u32(Number(record.denySetgroups))
     case 'become':
     case 'set-ids':
     case 'guest-ids':
-      return payload.u32(record.uid).u32(record.gid).finish()
+      return payload.u32(record.uid).u32(record.gid)
     case 'clone':
     case 'unshare':
-      return payload.u64(record.flags).finish()
+      return payload.u64(record.flags)
     case 'join':
     case 'guest-join':
-      return payload.u32(record.slot).finish()
+      return payload.u32(record.slot)
     case 'confine':
-      return payload.u32(Number(record.needsScope)).finish()
+      return payload.u32(Number(record.needsScope))
     case 'guard':
     case 'private':
     case 'pivot':
@@ -183,39 +206,39 @@ function encodeRecord(record: PlanRecord): Buffer {
     case 'serve':
     case 'warden':
     case 'restrict':
-      return payload.finish()
+      return payload
     case 'work':
       payload.string(record.path).u32(record.uid).u32(record.gid)
-      return payload.u64(record.bytesMax).u64(record.entriesMax).finish()
+      return payload.u64(record.bytesMax).u64(record.entriesMax)
     case 'root':
-      return payload.string(record.at).string(record.options).string(record.inside).finish()
+      return payload.string(record.at).string(record.options).string(record.inside)
     case 'directory':
-      return payload.string(record.path).u32(record.mode).finish()
+      return payload.string(record.path).u32(record.mode)
     case 'file':
-      return payload.string(record.path).u32(record.mode).bytes(record.content).finish()
+      return payload.string(record.path).u32(record.mode).bytes(record.content)
     case 'symlink':
-      return payload.string(record.target).string(record.path).finish()
+      return payload.string(record.target).string(record.path)
     case 'bind':
-      return payload.u32(record.slot).string(record.path).finish()
+      return payload.u32(record.slot).string(record.path)
     case 'mount':
-      return payload.string(record.type).string(record.path).u64(record.flags).string(record.options).finish()
+      return payload.string(record.type).string(record.path).u64(record.flags).string(record.options)
     case 'read-only':
     case 'set-attributes':
-      return payload.string(record.path).u64(record.attributes).finish()
+      return payload.string(record.path).u64(record.attributes)
     case 'mask':
     case 'root-guard':
-      return payload.string(record.path).finish()
+      return payload.string(record.path)
     case 'remove':
-      return payload.string(record.path).u32(Number(record.endsGuests)).finish()
+      return payload.string(record.path).u32(Number(record.endsGuests))
     case 'hostname':
-      return payload.string(record.name).finish()
+      return payload.string(record.name)
     default:
       return encodeSpecial(record, payload)
   }
 }
 
 type Special =
-  | OwnViewRecord
+  | Exclude<OwnViewRecord, { do: 'open-lower' }>
   | DividedTmpfsRecord
   | DoorRecord
   | ClaimRecord
@@ -237,35 +260,33 @@ type Special =
       }
     >
 
-function encodeSpecial(record: Special, payload: PayloadWriter): Buffer {
+function encodeSpecial(record: Special, payload: PayloadWriter): unknown {
   switch (record.do) {
     case 'open-workspace':
-      return payload.u32(record.slot).string(record.path).u32(record.uid).u32(record.gid).finish()
-    case 'open-lower':
-      return payload.u32(record.slot).string(record.path).finish()
+      return payload.u32(record.slot).string(record.path).u32(record.uid).u32(record.gid)
     case 'own-view':
       payload.u32(record.slot).string(record.path).string(record.empty)
-      return payload.u64(record.attributes).finish()
+      return payload.u64(record.attributes)
     case 'bind-own':
-      return payload.string(record.at).string(record.source).string(record.path).finish()
+      return payload.string(record.at).string(record.source).string(record.path)
     case 'take-ids':
-      return payload.u32(record.uid).u32(record.gid).u64(record.mask).finish()
+      return payload.u32(record.uid).u32(record.gid).u64(record.mask)
     case 'guest-filter':
-      return payload.bytes(record.program).finish()
+      return payload.bytes(record.program)
     case 'guest-landlock':
-      return encodeLandlock(record.policy)
+      return encodeLandlock(record.policy, payload)
     case 'keep-capabilities':
-      return payload.u64(record.mask).finish()
+      return payload.u64(record.mask)
     case 'open-at':
-      return payload.u32(record.slot).u32(record.folder).string(record.path).finish()
+      return payload.u32(record.slot).u32(record.folder).string(record.path)
     case 'listen':
-      return payload.u32(record.slot).string(record.name).finish()
+      return payload.u32(record.slot).string(record.name)
     case 'count-locks':
-      return payload.string(record.path).u32(record.most).finish()
+      return payload.string(record.path).u32(record.most)
     case 'setting':
-      return payload.string(record.path).string(record.value).finish()
+      return payload.string(record.path).string(record.value)
     case 'forks':
-      return payload.string(record.root).finish()
+      return payload.string(record.root)
     case 'claim-ids':
       return encodeClaim(record, payload)
     case 'divided-tmpfs':

@@ -8,7 +8,7 @@ import { planDoor } from './door-records.ts'
 import { planGuestFilters } from './guest-filters.ts'
 import { planOwnMounts, sharedMemoryMount } from './mounts.ts'
 import { firstSpaceNamespaces, spaceNamespaces } from './namespaces.ts'
-import { behindNamespaces, readablePaths } from './plan.ts'
+import { behindNamespaces } from './plan.ts'
 import type { CellPlan } from './plan.ts'
 import type { PlanRecord } from './plan-records.ts'
 import { passingBytes } from '../limits/disk.ts'
@@ -17,7 +17,7 @@ import { Remembered } from '../machine/remembered.ts'
 import { planPassingDisks } from './sandbox-disk.ts'
 import { guestId } from './shape.ts'
 import type { CellShape, HostView } from './shape.ts'
-import { listSources } from '../view/sources.ts'
+import { readablePaths } from '../view/sources.ts'
 import type { SpaceGround } from './plan-family.ts'
 
 /**
@@ -31,7 +31,7 @@ export function planSandboxSpace(shape: CellShape, ground: SpaceGround, kind: Sp
   const firstSlot = cgroupJoins.length
   // A code context has its own space, which ends with it and its forks.
   const keepsAdopting = kind === 'context' ? 'splits' : true
-  const readable = readablePaths(listSources(shape, ground.hostView))
+  const readable = readablePaths(shape, ground.hostView)
   const shown = [...readable, ...systemParts(ground.hostView)]
   const rights = {
     writable: [guestHome, '/run'],

@@ -10,8 +10,7 @@ import { planMounts } from './mounts.ts'
 import { cellNamespaces, cgroupNamespace } from './namespaces.ts'
 import type { PlanRecord } from './plan-records.ts'
 import { guestId } from './shape.ts'
-import type { Bind, CellGround, CellIdentity, CellShape, Wall } from './shape.ts'
-import { listSources } from '../view/sources.ts'
+import type { CellGround, CellIdentity, CellShape, Wall } from './shape.ts'
 import type { SourceFacts } from '../view/sources.ts'
 
 export interface CellPlan {
@@ -28,8 +27,7 @@ export function planCell(shape: CellShape, ground: CellGround, facts: SourceFact
   const firstSlot = cgroupJoins.length
   const { kind } = identity
   const place = { view: hostView, kind, firstSlot, facts, memoryHeldByCgroup }
-  const { holds, mounts } = planMounts(shape, place)
-  const readable = readablePaths(listSources(shape, hostView))
+  const { holds, mounts, readable } = planMounts(shape, place)
   const records: PlanRecord[] = [
     ...cgroupJoins.map((path, slot): PlanRecord => ({ do: 'open-write', slot, path })),
     ...(kind === 'own' ? holds : []),
@@ -62,12 +60,6 @@ export function behindNamespaces(records: readonly PlanRecord[], around?: readon
 
 /** Pid 1 empties its bounding set for its guests. */
 const emptyBoundingSet = { CapBnd: '0000000000000000' }
-
-/** What guests may read in addition to the folders that every guest may. */
-export function readablePaths(sources: readonly Bind[]): string[] {
-  const always = ['/dev/', '/etc/', '/opt/lazaret/']
-  return sources.map(({ guest }) => guest).filter((path) => !always.some((folder) => path.startsWith(folder)))
-}
 
 /** Maps are written from outside. No uid 0 for guests of an ordinary user: execve could hand capabilities back. */
 export function planCellIdentity(identity: CellIdentity, guests = 1): PlanRecord[] {

@@ -17,6 +17,7 @@ export class SharedFolders {
    * folders are not searched: only root could have created a socket there.
    */
   async require(shape: CellShape, { records }: CellPlan, clock: Clock): Promise<void> {
+    if (shape.binds.length === 0) return
     const shared = new Set(records.flatMap((record) => (record.do === 'open-tree' ? [record.path] : [])))
     for (const { host } of shape.binds) {
       if (shared.has(host)) await this.#search(host, clock)

@@ -64,6 +64,13 @@ export function listSources(shape: CellShape, view: HostView): Bind[] {
   return [...usual, ...shape.binds]
 }
 
+/** What guests may read in addition to the folders that every guest may. */
+export function readablePaths(shape: CellShape, view: HostView): string[] {
+  const always = ['/dev/', '/etc/', '/opt/lazaret/']
+  const shown = listSources(shape, view).map(({ guest }) => guest)
+  return shown.filter((path) => !always.some((folder) => path.startsWith(folder)))
+}
+
 export function planSources(shape: CellShape, ground: SourceGround): SourcePlan {
   const views = new Map<string, { readonly bind: Bind; readonly inside: string }[]>()
   const shared: Bind[] = []
