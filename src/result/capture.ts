@@ -10,12 +10,9 @@ export type Stream = OutputChunk['stream']
 
 export class Capture {
   readonly #kept: Record<Stream, TextBlocks> = { stdout: new TextBlocks(), stderr: new TextBlocks() }
-  readonly #decoders: Record<Stream, StringDecoder> = {
-    stdout: new StringDecoder('utf8'),
-    stderr: new StringDecoder('utf8'),
-  }
+  /** Undefined if nobody listens. */
+  readonly #decoders: Record<Stream, StringDecoder> | undefined
   readonly #delivery: Delivery
-  readonly #isHeard: boolean
   readonly #keeps: boolean
   #bytes = 0
 
@@ -26,7 +23,8 @@ export class Capture {
     { keeps = true }: { readonly keeps?: boolean | undefined } = {},
   ) {
     this.#keeps = keeps
-    this.#isHeard = onOutput !== undefined
+    if (onOutput !== undefined)
+      this.#decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') }
     this.#delivery = new Delivery(onOutput ?? (() => undefined), listener)
   }
 
@@ -37,7 +35,7 @@ export class Capture {
   add(stream: Stream, view: Buffer, atMs: number): void {
     if (this.#keeps) this.#kept[stream].add(view)
     this.#bytes += view.length
-    if (!this.#isHeard) return
+    if (this.#decoders === undefined) return
     const bytes = Buffer.from(view)
     this.#delivery.push({ stream, bytes, text: this.#decoders[stream].write(bytes), atMs })
   }

@@ -4,6 +4,7 @@
  * little may wait: then the end of a program is known while the caller still takes its last line. If more waits, the
  * listener stops the source.
  */
+import { onAbort } from '../core/abort.ts'
 import type { OutputChunk, RunHandles } from '../core/request.ts'
 
 type TakeOutput = NonNullable<RunHandles['onOutput']>
@@ -96,11 +97,12 @@ export class Delivery {
 
   /** Resolves when everything was taken, or is no longer wanted. Rejects with what the caller's function threw. */
   async finish(signal: AbortSignal | undefined): Promise<void> {
-    const stop = (): void => this.#stop()
-    if (signal?.aborted === true) stop()
-    signal?.addEventListener('abort', stop, { once: true })
-    if (this.#isBusy && !this.#isStopped) await new Promise<void>((resolve) => (this.#onRest = resolve))
-    signal?.removeEventListener('abort', stop)
+    if (signal?.aborted === true) this.#stop()
+    if (this.#isBusy && !this.#isStopped) {
+      const stopListening = signal && onAbort(signal, () => this.#stop())
+      await new Promise<void>((resolve) => (this.#onRest = resolve))
+      stopListening?.()
+    }
     if (this.#failure !== undefined) throw this.#failure.error
   }
 

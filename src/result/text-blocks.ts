@@ -4,19 +4,22 @@ import { StringDecoder } from 'node:string_decoder'
 const blockBytesMin = 1024
 /** The engine takes a millisecond to decode this many bytes of invalid UTF-8. */
 const blockBytesMax = 128 * 1024
+const nothing = Buffer.alloc(0)
 
 /**
  * Decodes bytes block by block while they arrive: decoding ten megabytes of invalid UTF-8 at the end of a run would
  * block the event loop. A guest that writes one byte at a time must not cost the host a string for each.
  */
 export class TextBlocks {
-  readonly #decoder = new StringDecoder('utf8')
+  /** Created with the first byte: most streams of most runs have none. */
+  #decoder: StringDecoder | undefined
   readonly #pieces: string[] = []
-  #block = Buffer.alloc(0)
+  #block: Buffer = nothing
   #used = 0
 
   /** All of it, once; nothing can be added afterwards. */
   end(): string {
+    if (this.#decoder === undefined) return ''
     return (
       this.#pieces.join('') + this.#decoder.write(this.#block.subarray(0, this.#used)) + this.#decoder.end()
     )
@@ -32,6 +35,7 @@ export class TextBlocks {
   }
 
   #begin(bytes: number): void {
+    this.#decoder ??= new StringDecoder('utf8')
     this.#pieces.push(this.#decoder.write(this.#block))
     const size = Math.min(Math.max(bytes, 2 * this.#block.length, blockBytesMin), blockBytesMax)
     // The decoder has copied what was there.

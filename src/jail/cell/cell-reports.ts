@@ -24,10 +24,12 @@ export function decodeUsage(payload: Buffer): CellUsage {
 }
 
 export function parseFacts(text: string): Record<string, string> {
-  const lines = text.split('\n').filter((line) => line.includes('='))
-  return Object.fromEntries(
-    lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
-  )
+  const facts: Record<string, string> = {}
+  for (const line of text.split('\n')) {
+    const end = line.indexOf('=')
+    if (end >= 0) facts[line.slice(0, end)] = line.slice(end + 1)
+  }
+  return facts
 }
 
 export function decodeFault(payload: Buffer): StepFailure {

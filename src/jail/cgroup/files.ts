@@ -17,12 +17,14 @@ export function readNumber(path: string): number {
   return Number(readFileSync(path, 'utf8'))
 }
 
+/** Where every counter is read to: it is decoded at once. */
+const counts = Buffer.alloc(256)
+
 /** A file with counts that is read repeatedly. It stays open after the first read, or after `open()`. */
 export class Counter {
   readonly #path: string
   #file: number | undefined
   #isClosed = false
-  readonly #bytes = Buffer.alloc(256)
 
   constructor(path: string) {
     this.#path = path
@@ -45,8 +47,8 @@ export class Counter {
   }
 
   #text(): string {
-    const count = readSync(this.open(), this.#bytes, 0, this.#bytes.length, 0)
-    return this.#bytes.toString('latin1', 0, count)
+    const count = readSync(this.open(), counts, 0, counts.length, 0)
+    return counts.toString('latin1', 0, count)
   }
 
   /** May be called any number of times: closing a descriptor twice could close somebody else's. */

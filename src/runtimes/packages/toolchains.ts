@@ -58,8 +58,10 @@ export class Toolchains {
   }
 
   shell(): string | null {
-    const shell = ['/usr/bin/bash', '/bin/sh'].find((path) => existsSync(path)) ?? null
-    return this.find('shell', () => this.#note('shell', 'system', shell))
+    return this.find('shell', () => {
+      const shell = ['/usr/bin/bash', '/bin/sh'].find((path) => existsSync(path)) ?? null
+      return this.#note('shell', 'system', shell)
+    })
   }
 
   /**

@@ -2,19 +2,21 @@
 import { LazaretError } from '../../core/errors/errors.ts'
 import { promisedNames } from '../../jail/layers/layers.ts'
 
-const wanted = ['Uid', 'Gid', 'CapInh', 'CapBnd', 'CapAmb', ...promisedNames]
+const wanted = new Set(['Uid', 'Gid', 'CapInh', 'CapBnd', 'CapAmb', ...promisedNames])
 
 /** The lines of /proc/<pid>/status that a receipt shows. The first line holds a name; nothing in it is trusted. */
 export function readStatus(status: string): Record<string, string> {
-  const lines = status.split('\n').slice(1)
-  const entries = lines.map((line) => [
-    line.slice(0, line.indexOf(':')),
-    line
-      .slice(line.indexOf(':') + 1)
+  const observed: Record<string, string> = {}
+  for (const line of status.split('\n').slice(1)) {
+    const colon = line.indexOf(':')
+    const name = line.slice(0, colon)
+    if (!wanted.has(name)) continue
+    observed[name] = line
+      .slice(colon + 1)
       .trim()
-      .replaceAll('\t', ' '),
-  ])
-  return Object.fromEntries(entries.filter(([name = '']) => wanted.includes(name)))
+      .replaceAll('\t', ' ')
+  }
+  return observed
 }
 
 /**

@@ -2,8 +2,6 @@
  * A cell that was finished ahead of its run. If the runtime has a harness, a guest in it waits for the request: it has
  * run the harness and nothing else. The cell serves one run and ends with it.
  */
-import { isDeepStrictEqual } from 'node:util'
-
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { Limits } from '../../core/limits.ts'
 import { networkModeOf } from '../../core/network.ts'
@@ -47,6 +45,12 @@ export interface ParkContext extends RunContext {
   readonly prepare: (job: Job, place: Place) => Program
 }
 
+interface Parking {
+  readonly context: ParkContext
+  readonly guest: WaitingGuest | null
+  readonly parked: LimitPlan
+}
+
 /** Pid 1, the guest, and the helper of pid 1 that sets the guest's rlimits. */
 const tasksAtBegin = 3
 
@@ -58,14 +62,13 @@ export class ParkedWorker implements ReadyWorker {
   readonly #built: BuiltCell
   readonly #context: ParkContext
   readonly #guest: WaitingGuest | null
+  /** What it was started with. */
+  readonly #parked: LimitPlan
   #isTaken = false
 
-  private constructor(
-    built: BuiltCell,
-    program: Program,
-    { context, guest }: { readonly context: ParkContext; readonly guest: WaitingGuest | null },
-  ) {
+  private constructor(built: BuiltCell, program: Program, { context, guest, parked }: Parking) {
     this.#program = program
+    this.#parked = parked
     this.start = context.zygote === undefined ? 'parked' : 'forked'
     this.#built = built
     this.#context = context
@@ -88,10 +91,10 @@ export class ParkedWorker implements ReadyWorker {
         ? await buildCell({ shape, limits, hasChannel: park !== null, edge }, machine, clock)
         : await zygote.build(limits, edge)
     const on = { machine, ground: built.ground, place, zygote }
-    const startGuest = () =>
-      park && new WaitingGuest(built, parkSpec(program, holdParked(program, limits, on), on), { park, clock })
+    const parked = holdParked(program, limits, on)
+    const startGuest = () => park && new WaitingGuest(built, parkSpec(program, parked, on), { park, clock })
     const guest = await standWaiting(built, startGuest, context)
-    return new ParkedWorker(built, program, { context, guest })
+    return new ParkedWorker(built, program, { context, guest, parked })
   }
 
   /** The program for its run: for a guest that waits, what differs from the one that it was parked with. */
@@ -163,15 +166,9 @@ export class ParkedWorker implements ReadyWorker {
     return { machine, ground: this.#built.ground, place, zygote }
   }
 
-  /** What it was started with. */
-  get #parked(): LimitPlan {
-    return holdParked(this.#program, this.#context.limits, this.#on)
-  }
-
   /** Throws when the worker uses more already. */
   #limitCgroup({ cgroup }: LimitPlan): void {
-    if (cgroup === null || isDeepStrictEqual(cgroup, this.#parked.cgroup)) return
-    this.#built.ground.cgroup?.limit(this.#withHelper(cgroup))
+    if (cgroup !== null) this.#built.ground.cgroup?.limit(this.#withHelper(cgroup))
   }
 
   /** At BEGIN pid 1 forks a helper that sets the guest's rlimits. It ends before the guest's code comes. */

@@ -1,4 +1,5 @@
 /** Waiting for something that may never happen. */
+import { onAbort } from '../../core/abort.ts'
 import type { Clock } from '../../core/clock.ts'
 
 /** After a kill: how long the guests' last output may take, and then the cell's own end. Together below 50 ms. */
@@ -18,7 +19,7 @@ export async function withPatience(event: Promise<void>, ms: number, clock: Cloc
 
 /** Calls at once when it has been aborted already. What it returns stops listening. */
 export function whenAborted(signal: AbortSignal, callback: () => void): () => void {
-  if (signal.aborted) callback()
-  else signal.addEventListener('abort', callback, { once: true })
-  return () => signal.removeEventListener('abort', callback)
+  if (!signal.aborted) return onAbort(signal, callback)
+  callback()
+  return () => undefined
 }
