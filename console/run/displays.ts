@@ -1,8 +1,9 @@
-/** Shows what a program displays: pictures and HTML, in which nothing runs, and everything else as plain text. */
+/** Shows what a program displays: pictures, SVG and HTML, in which nothing runs, and everything else as plain text. */
 import { fromBase64 } from '../../src/core/values/base64.ts'
 import type { MimeBundle } from '../../src/core/output.ts'
 import { element } from '../elements.ts'
 import { showHtml } from './html-frame.ts'
+import { showSvg } from './svg-frame.ts'
 
 const pictures = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const
 const drawing = 'image/svg+xml'
@@ -16,23 +17,26 @@ export function showDisplay(bundle: MimeBundle): HTMLElement {
     if (data !== undefined) return showPicture(type, fromBase64(data), bundle)
   }
   const svg = bundle[drawing]
-  if (svg !== undefined) return showPicture(drawing, new TextEncoder().encode(svg), bundle)
+  if (svg !== undefined) return showSvg(svg, titleOf(bundle))
   const html = bundle[page]
   if (html !== undefined) return showHtml(html)
   const type = texts.find((one) => bundle[one] !== undefined) ?? Object.keys(bundle)[0] ?? 'text/plain'
   return showText(type, bundle[type] ?? '')
 }
 
-/** In an `img` an SVG loads nothing and runs nothing. */
 function showPicture(type: string, bytes: Uint8Array<ArrayBuffer>, bundle: MimeBundle): HTMLElement {
   const address = URL.createObjectURL(new Blob([bytes], { type }))
-  const picture = element('img', { src: address, alt: (bundle['text/plain'] ?? 'A picture').slice(0, 200) })
+  const picture = element('img', { src: address, alt: titleOf(bundle) })
   picture.addEventListener('load', () => URL.revokeObjectURL(address))
   picture.addEventListener('error', () => {
     URL.revokeObjectURL(address)
     picture.replaceWith(element('p', { class: 'muted' }, `A picture that cannot be shown (${type}).`))
   })
   return element('figure', { class: 'display' }, picture)
+}
+
+function titleOf(bundle: MimeBundle): string {
+  return (bundle['text/plain'] ?? 'A picture').slice(0, 200)
 }
 
 function showText(type: string, text: string): HTMLElement {

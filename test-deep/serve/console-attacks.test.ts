@@ -55,8 +55,14 @@ test('whatever a program prints, displays, returns and throws stays text', { ski
   await page.locator('.guest-error').waitFor()
   assert.match(await page.locator('.guest-error').innerText(), /^<b>Bold<\/b>: <script>/)
   assert.match(await page.locator('.display pre').first().innerText(), /^<script>/)
+  await page.getByRole('button', { name: /^Show SVG/ }).click()
+  await page.frameLocator('.display iframe[sandbox=""]').locator('img').waitFor()
+  const drawn = page.frames().find((one) => one.url().startsWith('blob:'))
+  const width = 'document.images[0].decode().then(() => document.images[0].naturalWidth)'
+  assert.equal(await drawn?.evaluate(width), 9)
+  assert.equal(await page.locator('.display iframe').count(), 1)
   const strangers =
-    'document.querySelectorAll("main script, main iframe, main style, main base, main svg:not(.wall, .bar), main [onload], main [onerror]").length'
+    'document.querySelectorAll("main script, main iframe:not([sandbox=\\"\\"]), main style, main base, main svg:not(.wall, .bar), main [onload], main [onerror]").length'
   assert.equal(await page.evaluate(strangers), 0)
   assert.ok(((await page.locator('.output').textContent()) ?? '').length <= 200_100)
   assert.equal(await page.evaluate('typeof hacked'), 'undefined')

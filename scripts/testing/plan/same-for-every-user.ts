@@ -8,8 +8,9 @@ export const sameForEveryUser = [
   'test/adapters/mcp/',
   'test/adapters/snippet-tool/',
   // A browser, which sees what the HTTP API says.
-  'test-deep/serve/console.test.ts',
-  'test-deep/serve/console-attacks.test.ts',
+  ...['console', 'console-attacks', 'console-displays', 'console-svg'].map(
+    (name) => `test-deep/serve/${name}.test.ts`,
+  ),
   // What programs find inside is tried at each level.
   ...['bridge', 'classes', 'crashes', 'growth', 'libraries', 'pool', 'reference', 'timeouts'].map(
     (name) => `test/adapters/code-execution/${name}.test.ts`,

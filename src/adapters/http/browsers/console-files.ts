@@ -29,9 +29,10 @@ const frameStyleHash = createHash('sha256').update(frameStyle).digest('base64')
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
-  // Frames with HTML of guests inherit this policy.
+  // Frames with HTML and SVG of guests inherit this policy.
   `style-src 'self' 'sha256-${frameStyleHash}'`,
-  "img-src 'self' blob:",
+  // An SVG in such a frame is a data URL: blobs of this page are not readable there.
+  "img-src 'self' blob: data:",
   "connect-src 'self'",
   'frame-src blob:',
   "base-uri 'none'",
