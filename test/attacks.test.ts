@@ -69,17 +69,18 @@ test('the page has a column for every level whose layers are known, strongest fi
   )
 })
 
-test('every escape test has a row, and every test in a row exists', () => {
-  const named = new Set(rows.flatMap(({ tests }) => tests))
-  const escapes = listFiles('test/escape', ['.test.ts']).map((path) =>
-    path.slice('test/'.length, -'.test.ts'.length),
-  )
+/** A name is a path below `test/`, or one that starts with `test-deep/`, without its ending. */
+const fileOf = (name: string) => `${name.startsWith('test-deep/') ? '' : 'test/'}${name}.test.ts`
+
+test('every test of attacks has a row, and every test in a row exists', () => {
+  const named = new Set(rows.flatMap(({ tests }) => tests).map(fileOf))
+  const attacks = [...listFiles('test/escape', ['.test.ts']), ...listFiles('test-deep', ['-attacks.test.ts'])]
   assert.deepEqual(
-    escapes.filter((path) => !named.has(path)),
+    attacks.filter((path) => !named.has(path)),
     [],
   )
   assert.deepEqual(
-    [...named].filter((path) => !existsSync(join(checkoutRoot, 'test', `${path}.test.ts`))),
+    [...named].filter((path) => !existsSync(join(checkoutRoot, path))),
     [],
   )
 })
