@@ -131,17 +131,28 @@ export function reportSince(
     ]
     return { ...one, connections, sentBytes, receivedBytes }
   })
-  const refused = after.refused.map((one) => {
+  const counts = after.refused.map((one) => {
     const isSame = (other: NetworkRefusal) =>
       other.host === one.host && other.port === one.port && other.reason === one.reason
     return { ...one, count: one.count - (before.refused.find(isSame)?.count ?? 0) }
   })
+  const refused = counts.filter(({ count }) => count > 0)
   return {
     hosts: hosts.filter((one) => one.connections + one.sentBytes + one.receivedBytes > 0),
-    refused: refused.filter(({ count }) => count > 0),
+    refused,
     unlisted: after.unlisted - before.unlisted,
-    wouldAllow: after.wouldAllow.filter((rule) => !before.wouldAllow.includes(rule)),
+    wouldAllow: missingRules(refused),
   }
+}
+
+/** Rules that would have allowed what was refused, where a rule would help and can be written. */
+export function missingRules(refused: readonly NetworkRefusal[]): string[] {
+  const rules = refused.flatMap(({ host, port, reason }) => {
+    // A guest that connects to its own loopback does not mean the host's.
+    if (host === 'localhost' || reason !== 'not-allowed' || !/^[A-Za-z0-9._-]+$/.test(host)) return []
+    return [port === undefined || port === 443 || port === 80 ? host : `${host}:${port}`]
+  })
+  return [...new Set(rules)]
 }
 
 const describedMax = 8

@@ -6,6 +6,7 @@ import type { Clock } from '../core/clock.ts'
 import { endInOrder, endOnce } from '../core/endings.ts'
 import { LazaretError } from '../core/errors/errors.ts'
 import type { Limits } from '../core/limits.ts'
+import { reportSince } from '../core/network.ts'
 import type { Network, NetworkReport } from '../core/network.ts'
 import { probeAssignedPorts } from '../jail/machine/assigned-ports.ts'
 import { behindBestWall } from '../jail/machine/best-wall.ts'
@@ -120,9 +121,10 @@ export class Spaces implements AsyncDisposable {
     return new Spaces(parts, made)
   }
 
-  /** What all spaces have done under the network policy, if there is one. */
-  get networkReport(): NetworkReport | undefined {
-    return this.#edge?.report
+  /** The function returns what all spaces have done since under the network policy, if there is one. */
+  watchNetwork(): () => NetworkReport | undefined {
+    const before = this.#edge?.report
+    return () => reportSince(before, this.#edge?.report)
   }
 
   /** Whether they keep the host process from ending. */

@@ -16,10 +16,12 @@ const limits = defaultLimits
 export class PolicySandbox implements AsyncDisposable {
   readonly machine: Machine
   readonly spaces: Spaces
+  readonly #report: ReturnType<Spaces['watchNetwork']>
 
   private constructor(machine: Machine, spaces: Spaces) {
     this.machine = machine
     this.spaces = spaces
+    this.#report = spaces.watchNetwork()
   }
 
   /** Names that `lookup` has no addresses for do not exist. */
@@ -44,9 +46,9 @@ export class PolicySandbox implements AsyncDisposable {
   }
 
   get report(): NetworkReport {
-    const { networkReport } = this.spaces
-    assert.ok(networkReport)
-    return networkReport
+    const report = this.#report()
+    assert.ok(report)
+    return report
   }
 
   get refused(): readonly NetworkRefusal[] {

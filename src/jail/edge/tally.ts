@@ -1,4 +1,5 @@
 /** Records what a guest reached and what it was refused. The record is bounded, whatever the guest tries. */
+import { missingRules } from '../../core/network.ts'
 import type { NetworkReport, RefusalReason } from '../../core/network.ts'
 import { printableName } from './host-names.ts'
 
@@ -66,13 +67,14 @@ export class Tally {
   }
 
   get report(): NetworkReport {
+    const refused = [...this.#refused.values()].map(({ port, ...one }) =>
+      port === undefined ? one : { ...one, port },
+    )
     return {
       hosts: [...this.#reached.values()].map((one) => ({ ...one })),
-      refused: [...this.#refused.values()].map(({ port, ...one }) =>
-        port === undefined ? one : { ...one, port },
-      ),
+      refused,
       unlisted: this.#unlisted,
-      wouldAllow: [...new Set([...this.#refused.values()].flatMap(ruleFor))],
+      wouldAllow: missingRules(refused),
     }
   }
 
@@ -84,11 +86,4 @@ export class Tally {
     this.#reached.set(key, one)
     return one
   }
-}
-
-/** Only if a rule would have allowed it, and if such a rule can be written. */
-function ruleFor({ host, port, reason }: Refused): string[] {
-  // A guest that connects to its own loopback does not mean the host's.
-  if (host === 'localhost' || reason !== 'not-allowed' || !/^[A-Za-z0-9._-]+$/.test(host)) return []
-  return [port === undefined || port === 443 || port === 80 ? host : `${host}:${port}`]
 }

@@ -9,7 +9,7 @@ import type { Exit } from '../../result/exit.ts'
 import type { TouchedLimit } from './touched.ts'
 
 /** The data of its receipt. */
-export interface CommandEvidence extends Pick<Exit, 'layers' | 'observed' | 'heldBy'> {
+export interface CommandEvidence extends Pick<Exit, 'layers' | 'observed' | 'heldBy' | 'network'> {
   readonly start: StartKind
 }
 

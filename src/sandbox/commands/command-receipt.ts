@@ -1,7 +1,6 @@
 /** The receipt of a command: which layers protected it, and what enforced each limit. Pure. */
 import { perLimit } from '../../core/limits.ts'
 import type { LimitName, Limits } from '../../core/limits.ts'
-import type { NetworkReport } from '../../core/network.ts'
 import type { ProtectionLevel } from '../../core/protection.ts'
 import type { Receipt } from '../../core/receipt.ts'
 import { writeReceipt } from '../../result/receipt.ts'
@@ -33,13 +32,7 @@ export interface CommandReceiptFacts {
 
 export function writeCommandReceipt(
   { level, limits, clamped, timeoutMs }: CommandReceiptFacts,
-  {
-    start,
-    layers,
-    observed,
-    heldBy,
-    network,
-  }: CommandEvidence & { readonly network?: NetworkReport | undefined },
+  { start, layers, observed, heldBy, network }: CommandEvidence,
 ): Receipt {
   const holds = (name: LimitName) => (sandboxLimitNames as readonly LimitName[]).includes(name)
   // Its time is the command's own, and counted by the host.

@@ -1,7 +1,7 @@
 /** One command of `exec()`: in which space it runs, and what its caller learns about it. */
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { LimitName } from '../../core/limits.ts'
-import { describeRefusals, nameNetwork, reportSince } from '../../core/network.ts'
+import { describeRefusals, nameNetwork } from '../../core/network.ts'
 import type { Network, NetworkReport } from '../../core/network.ts'
 import { refuse } from '../checks.ts'
 import type { CheckedExec } from '../checks.ts'
@@ -33,11 +33,11 @@ export interface ExecRequest {
 /** Throws SESSION_GONE, SESSION_TERMINATED, SECRETS_UNPROTECTED, CELL_FAILED. */
 export async function execute(ground: ExecGround, id: string, request: ExecRequest): Promise<ExecResult> {
   const { clock, network, wall, limits } = ground.spaces.parts
-  const before = ground.spaces.networkReport
+  const metSince = ground.spaces.watchNetwork()
   const { env, namesEnv } = request.options
   const isSecure = Object.keys(env).length > 0
   const end = await (isSecure ? inSecureSpace(ground, request) : inUserSpace(ground, request))
-  const met = reportSince(before, ground.spaces.networkReport)
+  const met = metSince()
   const { level } = wall.machine
   const notes = [noteOn(ground.spaces, { isSecure, namesEnv }), noteOnNetwork(network, end, met)]
   const note = notes.filter((text) => text !== undefined).join(' ')

@@ -31,7 +31,7 @@ export interface EntryAsked extends EntryWishes {
   readonly asks: boolean
 }
 
-/** A piece of code that ended, with the layers that protected it. */
+/** A piece of code that ended, with the layers that protected it, and the traffic of its sandbox meanwhile. */
 export interface EntryDone extends EntryEnd {
   readonly evidence: ContextProcess['evidence']
   readonly start: 'cold' | 'parked'
@@ -143,9 +143,10 @@ export class LiveContext {
     const begun = await this.#begin(asked)
     if (begun === undefined) return undefined
     const { entry, process } = begun
+    const metSince = this.parts.spaces.watchNetwork()
     try {
       await entry.stopped
-      return { entry, start, evidence: process.evidence }
+      return { entry, start, evidence: { ...process.evidence, network: metSince() } }
     } finally {
       this.#entry = undefined
       if (process.isLost) await this.#endProcess()

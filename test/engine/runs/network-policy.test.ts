@@ -191,6 +191,16 @@ describe('a sandbox with a network policy', { skip: needsNamespaces }, () => {
     const context = await sandbox.createCodeContext({ language: 'python' })
     const { stdout } = await context.runCode(inPython(port))
     assert.equal(stdout.trim(), 'heard: hello')
+    for (const [language, code] of [
+      ['python', "import socket\ntry: socket.getaddrinfo('hidden.example', 80)\nexcept OSError: 7"],
+      ['javascript', "await require('node:dns/promises').lookup('hidden.example').catch(() => 7)"],
+    ] as const) {
+      const refused = await sandbox.runCode(code, { language })
+      assert.deepEqual(refused.receipt.network?.wouldAllow, ['hidden.example'], language)
+      assert.match(refused.toText(), /network policy refused hidden\.example \(not-allowed\)\.$/, language)
+      const { receipt } = await sandbox.runCode('7', { language })
+      assert.deepEqual(receipt.network?.refused, [], language)
+    }
     const failed = await sandbox.exec(
       'python3 -c "import socket; socket.create_connection((\'evil.example\', 80))"',
     )
