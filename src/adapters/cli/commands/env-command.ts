@@ -2,11 +2,13 @@
 import type { Command } from 'commander'
 
 import type { Lazaret } from '../../../engine/api.ts'
+import type { LazaretOptions } from '../../../engine/options/options.ts'
 import type {
   EnvironmentLock,
   EnvironmentProgress,
   EnvironmentSpec,
 } from '../../../environments/environment.ts'
+import { usualFolder } from '../../../environments/environments-folder.ts'
 import type { CommandContext } from './command-context.ts'
 import { addEngineOptions, resolveEngineOptions } from '../options/engine-flags.ts'
 import type { EngineFlags } from '../options/engine-flags.ts'
@@ -109,7 +111,15 @@ async function inspect(name: string, flags: EngineFlags, context: CommandContext
 }
 
 async function listAll(flags: EngineFlags, context: CommandContext): Promise<number> {
-  const all = await withEngine(flags, context, ({ environments }) => environments.list())
+  const all = await withEngine(
+    flags,
+    context,
+    async ({ environments }, { environments: { folder } = {} }) => {
+      const found = await environments.list()
+      if (found.length === 0) context.warn(`there are no environments in ${folder ?? usualFolder()}.`)
+      return found
+    },
+  )
   if (flags.json === true)
     printJson({ environments: all.map(({ lock: _lock, ...one }: { lock: EnvironmentLock }) => one) })
   else process.stdout.write(describeEnvironments(all))
@@ -126,14 +136,14 @@ async function pruneAll(flags: EngineFlags, context: CommandContext): Promise<nu
 async function withEngine<T>(
   flags: EngineFlags,
   context: CommandContext,
-  work: (lazaret: Lazaret) => Promise<T>,
+  work: (lazaret: Lazaret, options: LazaretOptions) => Promise<T>,
 ): Promise<T> {
   const options = await resolveEngineOptions(flags, context)
   const { createLazaret } = await import('../../../engine/lazaret.ts')
   // The person at the terminal is the operator.
   const access = { networks: ['none', 'local-policy'], ...options.access } as const
   await using lazaret = createLazaret({ ...options, access })
-  return await work(lazaret)
+  return await work(lazaret, options)
 }
 
 /** Prints progress, and only progress, on standard error. */

@@ -51,7 +51,7 @@ export function addTokenCommand(program: Command, context: CommandContext): void
     .action(() => context.perform(create, () => createToken(create.opts<CreateFlags>())))
   const list = withFile(token.command('list'))
     .description('print the names, scopes and bounds of all tokens')
-    .action(() => context.perform(list, () => listTokens(list.opts<FileFlags>())))
+    .action(() => context.perform(list, () => listTokens(list.opts<FileFlags>(), context)))
   const revoke = withFile(token.command('revoke <name>'))
     .description('revoke a token; its sandboxes end')
     .action((name: string) => context.perform(revoke, () => revokeToken(name, revoke.opts<FileFlags>())))
@@ -109,9 +109,10 @@ async function createToken({ name, scopes, allow, rate, running, ...flags }: Cre
   return 0
 }
 
-async function listTokens(flags: FileFlags): Promise<number> {
+async function listTokens(flags: FileFlags, context: CommandContext): Promise<number> {
   const path = pathOf(flags)
   const tokens = (await read(path, flags.tokens !== undefined)).map(({ sha256: _hash, ...shown }) => shown)
+  if (tokens.length === 0) context.warn(`there are no tokens in ${path}.`)
   if (flags.json === true) printJson({ file: path, tokens })
   for (const { name, scopes, allow = [], perMinute, running } of flags.json === true ? [] : tokens) {
     const bounds = [

@@ -36,6 +36,22 @@ test('an environment is made, used, listed, locked, updated and removed', { skip
   assert.equal(await lazaret('env', 'prune'), '')
 })
 
+test('without environments, the list says so and where it looked', async () => {
+  await using folder = await createTemporaryFolder()
+  const surroundings = { cwd: folder.path, env: { XDG_DATA_HOME: join(folder.path, 'missing') } }
+  const place = join(folder.path, 'missing/lazaret/environments')
+  const said = `lazaret: there are no environments in ${place}.\n`
+  const list = await runCli(['env', 'list'], surroundings)
+  assert.deepEqual([list.exitCode, list.stdout, list.stderr], [0, '', said])
+  const json = await runCli(['env', 'list', '--json'], surroundings)
+  assert.deepEqual([json.exitCode, JSON.parse(json.stdout)], [0, { environments: [] }])
+  const other = join(folder.path, 'own')
+  const config = join(folder.path, 'own.json')
+  await writeFile(config, JSON.stringify({ environments: { folder: other } }))
+  const { stderr } = await runCli(['env', 'list', '--config', config], surroundings)
+  assert.equal(stderr, `lazaret: there are no environments in ${other}.\n`)
+})
+
 test('wrong files and names are named, and what to do', async () => {
   await using folder = await createTemporaryFolder()
   const at = (name: string) => join(folder.path, name)

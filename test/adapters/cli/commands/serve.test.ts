@@ -145,6 +145,8 @@ test('mistakes in what names tokens are exit code 64, and a file that others can
   // The usual file is created with its first token.
   const unmade = await runCli(['token', 'list'], { env: { XDG_CONFIG_HOME: join(folder, 'empty') } })
   assert.deepEqual([unmade.exitCode, unmade.stdout], [0, ''])
+  const usual = join(folder, 'empty/lazaret/tokens.json')
+  assert.equal(unmade.stderr, `lazaret: there are no tokens in ${usual}.\n`)
   chmodSync(file, 0o644)
   const { exitCode, stderr } = await runCli(['serve', '--tokens', file])
   assert.equal(exitCode, 64)
