@@ -1,4 +1,4 @@
-/** The seam every runtime meets: a request becomes a program to execute in a cell. Pure but for looking at files. */
+/** The interface of all runtimes: a request becomes a program to execute in a cell. The only side effect is reading files. */
 import type { Limits } from '../core/limits.ts'
 import type { CellRuntimeName, Language, Realm, RunSpec } from '../core/request.ts'
 import type { Place } from '../jail/plan/place.ts'
@@ -28,7 +28,7 @@ export interface Program {
   readonly baseDataBytes: number
 }
 
-/** What a runtime finds on this machine: its toolchains, packages for its guests, and where these will find things. */
+/** What a runtime needs to know: the machine's toolchains, the packages for guests, and the guests' file view. */
 export interface Ground {
   readonly toolchains: Toolchains
   readonly packages: PackageFolders
@@ -39,22 +39,22 @@ export interface Ground {
 export interface Toolchain {
   /** The interpreter's path on the host; null if there is none. */
   find(toolchains: Toolchains): string | null
-  /** Its version, if it is known without running the interpreter. */
+  /** Its version, if that is known without running it. */
   version?(toolchains: Toolchains): string | undefined
-  /** How a person can install one. */
+  /** Instructions to install one. */
   fix(machine: { readonly libc: string }): string
-  /** Whether sandboxes have it in /opt/lazaret/bin, under the runtime's name; else the machine's own folders have it. */
+  /** Whether sandboxes show it in /opt/lazaret/bin under the runtime's name. Otherwise it is in the system's folders. */
   readonly isShown: boolean
 }
 
-/** What a zygote must load. */
+/** What a zygote must load, and for which guests. */
 export interface ZygoteWishes {
   readonly language: Language
   readonly realm: Realm
   readonly preload: readonly string[]
   /** The limits of the guests that will be its forks. */
   readonly limits: Limits
-  /** Folders that it shows, those of `packages` among them. */
+  /** Folders that its cell shows, including those of `packages`. */
   readonly readable: readonly Bind[]
   readonly packages: PackageFolders
   readonly toolchains: Toolchains
@@ -63,35 +63,35 @@ export interface ZygoteWishes {
 /** An interpreter whose forks are guests. */
 export interface ZygoteSupport {
   /**
-   * Null if there is none. Throws INVALID_REQUEST for requests that it cannot meet, and RUNTIME_UNAVAILABLE if a part
-   * is missing.
+   * Null if zygotes are not supported on this machine. Throws INVALID_REQUEST for requests that it cannot fulfil, and
+   * RUNTIME_UNAVAILABLE if a part is missing.
    */
   plan(wishes: ZygoteWishes): ZygoteProgram | null
-  /** A program whose value is `true` if forks work on this machine. A first one has to run it, before any serves a run. */
+  /** A program whose value is `true` if forks work on this machine. A first fork must run it before others serve runs. */
   readonly proof?: string
-  /** Whether its heap has a limit from its start, by the memory of its guests. */
+  /** Whether the zygote's heap limit is fixed at its start, according to the memory limit of its guests. */
   readonly hasHeapLimit?: true
 }
 
-/** All that there is to say of a runtime. It is entered in registry.ts. */
+/** The complete definition of a runtime. registry.ts lists all of them. */
 export interface Runtime {
   readonly name: CellRuntimeName
   readonly languages: readonly RunSpec['language'][]
-  /** What can wait for a run: a program with our harness in it, or the finished cell alone. */
+  /** What can be parked: a program with the harness loaded, or only the finished cell. */
   readonly parks: 'program' | 'cell'
   readonly toolchain: Toolchain
-  /** Absent where guests are never forks. */
+  /** Absent if guests are never forks. */
   readonly zygote?: ZygoteSupport
   /**
-   * Whether a program finds a variable of this name in the same places if the harness sets it, as if the process had been
-   * started with it. Absent where that is true of none.
+   * Whether the harness may set a variable of this name after the process has started, with the same effect as at the start.
+   * Absent if that is true of no variable.
    */
   readonly readsLate?: (name: string) => boolean
-  /** Throws RUNTIME_UNAVAILABLE, with the fix, when its toolchain is missing. */
+  /** Throws RUNTIME_UNAVAILABLE with a hint if its toolchain is missing. */
   prepare(spec: RunSpec, limits: Limits, ground: Ground): Program
 }
 
-/** What every guest finds in its environment, before what the request adds. */
+/** The environment variables of every guest, with those of the request. */
 export function guestEnvironment(
   spec: RunSpec,
   place: Place,
@@ -103,13 +103,13 @@ export function guestEnvironment(
     USER: 'guest',
     LANG: 'C.UTF-8',
     TZ: 'UTC',
-    // Without a view of files of its own: git ends where it may not read the settings of the host.
+    // Without the guest's own view of files, git would fail, because it may not read the host's settings.
     ...(place.work === null ? {} : { TMPDIR: place.temporary, GIT_CONFIG_NOSYSTEM: '1' }),
     ...spec.env,
   }
 }
 
-/** The request's own files, at their places in the workspace. */
+/** The files of the request, with their paths in the workspace. */
 export function workspaceFiles(spec: RunSpec, { workspace }: Place): ProgramFile[] {
   return Object.entries(spec.files ?? {}).map(([path, content]) => ({
     path: `${workspace}/${path}`,

@@ -1,4 +1,4 @@
-/** Bun: JavaScript and TypeScript in one Bun process. Guest memory is JavaScriptCore's; the cell's limit holds it. */
+/** Bun: JavaScript and TypeScript in one Bun process. The engine has no memory limit of its own; the cell has one. */
 import { prepareJavaScript } from '../javascript/host.ts'
 import type { Engine } from '../javascript/host.ts'
 import { ownView } from '../../jail/plan/place.ts'
@@ -10,14 +10,14 @@ import { zygoteProof } from '../javascript/forks/proof.ts'
 const MiB = 1024 * 1024
 
 /**
- * Room for compiled code. Bun reserves 1 GiB of data for it, and where a limit on data refuses that it says nothing,
- * interprets everything, twenty times slower, and has no `bun:ffi`.
+ * Memory for compiled code. By default Bun reserves 1 GiB of data for it. If a limit on data refuses that, Bun silently
+ * interprets all code, which is twenty times slower, and lacks `bun:ffi`.
  */
 const jitBytes = 128 * MiB
 
 /**
- * What Bun's allocator reserves at a time. Left alone it takes 1 GiB wherever a limit on data lets it, and Bun aborts
- * when little more than that is available: at memory limits from 320 to 444 MiB where no cgroup holds memory.
+ * How much Bun's allocator reserves at a time. By default it reserves 1 GiB if the limit on data allows that, and Bun aborts
+ * if little more than that is available: at memory limits from 320 to 444 MiB without cgroups.
  */
 const arenaKib = 128 * 1024
 
@@ -63,13 +63,13 @@ export const bunRuntime: Runtime = {
     const engine: Engine = {
       name: 'bun',
       harness: harnesses.guest,
-      importsTypeScript: false,
+      compilesImports: false,
       binary,
       flags: (build) => [
         '--no-install',
         `--tsconfig-override=${build}/runtimes/javascript/bun-tsconfig.json`,
       ],
-      // No cache of compiled code, which would put Lazaret's files into the guest's home. The harness removes these
+      // No cache of compiled code, because it would put Lazaret's files into the guest's home. The harness deletes these
       // variables.
       env: {
         BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0',

@@ -1,14 +1,14 @@
-/** How much a guest may send over its channel. */
+/** The limit on the bytes that a guest may send on its channel. */
 import type { Limits } from '../../core/limits.ts'
 import type { ChannelListener } from './channel-listener.ts'
 import { textCharactersMax } from './claims.ts'
 
-/** JSON writes a control character as six. */
+/** JSON may write one byte as six characters, such as `\u0000`. */
 const escapeFactor = 6
-/** What surrounds a value in its message: its text, escaped, and the names of the fields. */
+/** The bytes of a message besides its value: the escaped text of the value, and the names of the fields. */
 export const envelopeBytes = textCharactersMax * escapeFactor + 1024
 
-/** Logs are counted as text, the value, the displays and a call that is on its way as JSON. */
+/** Logs count against the output limit as text. The value, the displays and a call that is being received count as JSON. */
 export function receivedBytesMax(
   { outputBytes, resultBytes }: Limits,
   { calls = null }: ChannelListener,

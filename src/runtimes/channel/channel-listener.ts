@@ -1,4 +1,4 @@
-/** The events of a guest's channel that one piece of work needs. */
+/** The listener of a guest's channel, for one piece of work. */
 import type { DisplayFacts, LogEntry, MimeBundle } from '../../core/output.ts'
 import type { FunctionCalls } from '../functions/function-calls.ts'
 import type { HostBudget } from './host-budget.ts'
@@ -12,7 +12,7 @@ export interface ChannelListener {
   /** The guest reports the end of its program: its last message. */
   readonly onEnd: (exitCode: number) => void
   readonly budget: HostBudget
-  /** The guest's bytes are not the protocol's: no more are read. */
+  /** The guest's bytes violate the protocol. No more are read. */
   readonly onMalformed?: () => void
   /** Receives calls of host functions, if the request has any. */
   readonly calls?: FunctionCalls | null
@@ -22,8 +22,8 @@ export interface ChannelListener {
   readonly onDisplay?: (bundle: MimeBundle, facts: DisplayFacts) => void
   /** Called when earlier displays are cleared: at once, or when the next display arrives. */
   readonly onClear?: (waits: boolean) => void
-  /** Whether the guest continues after it reported that it is done: more work may follow, see `next()`. */
+  /** Whether the guest stays alive after its `end` message: more work may follow, see `next()`. */
   readonly isLasting?: boolean
-  /** For a harness without its own process: its messages in addition to those of any harness. */
+  /** For a harness without its own process: receives the messages that only such a harness sends. */
   readonly onOther?: (fields: Message['fields']) => void
 }

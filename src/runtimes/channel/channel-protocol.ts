@@ -1,12 +1,11 @@
 /**
  * The messages between host and guest harness on the private descriptor (3 inside the cell, a stream socket).
  *
- * Each message is `u32 length` (little-endian, of the JSON alone), then the JSON, in UTF-8. To a guest that waits, the
- * host first sends a `ParkRequest`; the harness answers `{"type":"parked"}` when it has loaded what runs need. Then the
- * host sends one `GuestRequest`, and the harness any number of `GuestMessage`s. If the request has functions, the host
- * answers each `call` with one `HostMessage` of the same id, in the order in which the calls finish. The guest's own
- * code can find this descriptor and write to it too: a message is a claim about the guest's own value, logs and errors,
- * never evidence of how the run ended.
+ * Each message is `u32 length` (little-endian, the length of the JSON), then the JSON, in UTF-8. To a parked guest the host
+ * first sends a `ParkRequest`; the harness answers `{"type":"parked"}` when it has loaded what runs need. Then the host
+ * sends one `GuestRequest`, and the harness any number of `GuestMessage`s. If the request has functions, the host answers
+ * each `call` with one `HostMessage` of the same id, in the order in which the calls finish. Guest code can also write to
+ * this descriptor. So a message is a claim about the guest's value, logs and errors, never evidence of how the run ended.
  */
 import type { LogEntry, MimeBundle } from '../../core/output.ts'
 import type { GuestError } from '../../core/outcome.ts'
@@ -16,7 +15,7 @@ export const channelDescriptor = 3
 /** What to load ahead of a run. The run's request follows later. */
 export interface ParkRequest {
   readonly park: GuestRequest['language']
-  /** Absent for the runtime's own. */
+  /** Absent for the runtime's own realm. */
   readonly realm?: 'bare'
   /** Modules and packages to load ahead for the program. */
   readonly preload: readonly string[]
@@ -26,16 +25,16 @@ export interface ParkRequest {
 export interface GuestRequest {
   readonly language: 'javascript' | 'typescript' | 'python'
   readonly code: string
-  /** Absent for the runtime's own. */
+  /** Absent for the runtime's own realm. */
   readonly realm?: 'bare'
   /** The input in the tagged encoding of docs/guide/values.md; absent when the request has none. */
   readonly input?: unknown
   readonly args: readonly string[]
   /** Variables that the process was not started with. */
   readonly env?: Readonly<Record<string, string>>
-  /** The encoded value may not be longer than this many bytes of JSON; a longer one is replaced and marked. */
+  /** The limit on the encoded value, in bytes of JSON. A longer value is truncated and marked. */
   readonly resultBytes: number
-  /** Absent when there are none. */
+  /** Absent if there are none. */
   readonly functions?: GuestFunctions
 }
 
@@ -46,8 +45,8 @@ export interface GuestFunctions {
 }
 
 /**
- * How many calls a harness sends before the first of them is answered, and after how many bytes of them it waits; the
- * rest stays with the guest, in order. A host that gets more stops reading, so a harness that kept to this never blocks.
+ * The window of unanswered calls: how many a harness may have sent, and after how many bytes it stops sending. Further calls
+ * are queued in the guest. If more arrive, the host stops reading. So a harness that respects the window never blocks.
  */
 export const callsAtOnceMax = 1024
 export const callBytesAtOnce = 4 * 1024 * 1024
@@ -68,9 +67,9 @@ export type GuestMessage =
   /** The code did not compile (`syntax`), or an error reached the top of the program (`run`). */
   | { readonly type: 'error'; readonly phase: 'syntax' | 'run'; readonly error: GuestError }
   /**
-   * Something shown with display(), a figure, or a rich representation. `truncated` on the first that no longer fits
-   * into `resultBytes` for all of them together; what did not fit is left out. With `update` it takes the place of what
-   * was shown by its `id`.
+   * Something shown with display(), a figure, or a rich representation. All displays together may take `resultBytes`;
+   * parts that do not fit are omitted, and `truncated` is set on the first display that lacks one. With `update` it
+   * replaces the display that has the same `id`.
    */
   | {
       readonly type: 'display'
@@ -82,8 +81,8 @@ export type GuestMessage =
   /** Removes the displays shown so far: at once, or with `wait` when the next display arrives. */
   | { readonly type: 'clear'; readonly wait: boolean }
   /**
-   * The last message: the program has ended with this exit code, and all its output is written. The process needs some
-   * more milliseconds to end, and nobody has to wait for that. Guest code that sends this message ends its own run.
+   * The last message: the program has ended with this exit code, and all its output is written. The host does not wait for
+   * the process to exit, which takes some milliseconds. Guest code that sends this message ends its own run.
    */
   | { readonly type: 'end'; readonly exitCode: number }
   /** A call of a host function. `args` is one array in the tagged encoding, of at most `resultBytes`. */

@@ -1,6 +1,6 @@
 /**
- * The host's end of the private channel. A guest can forge everything that arrives. So frames are bounded, texts are cut,
- * unknown messages are dropped, and nothing here decides how the run ended.
+ * The host's end of the private channel. A guest can forge everything that arrives. So frames are bounded, texts are
+ * truncated, unknown messages are dropped, and nothing here decides how the run ended.
  */
 import type { Duplex } from 'node:stream'
 
@@ -20,18 +20,18 @@ import { withPatience } from '../work/patience.ts'
 import { readMessage } from './read-message.ts'
 import type { Message } from './read-message.ts'
 
-/** The beginning of a call, as every harness writes it. A message that begins otherwise is treated as a value. */
+/** The start of a call, as every harness writes it. A message that is too costly and starts otherwise counts as a value. */
 const callStart = /^\{"type":"call","id":(\d{1,15}),/
 const callStartBytes = 64
 
-/** How long the channel may take to close once the main process is gone. */
+/** How long the channel may take to close after the main process has ended. */
 const endMs = 10
 /**
- * After this many turns of the loop without a byte, the socket is empty. After a single turn, reading may only have
- * resumed.
+ * After this many turns of the loop without a byte, the socket counts as empty. One is not enough, because reading may only
+ * have resumed in it.
  */
 const quietTurns = 2
-/** A turn reads 64 KiB or more, if there is as much: these empty every socket. */
+/** A turn reads at least 64 KiB if that much is available, so this many turns empty any socket. */
 const drainedTurnsMax = 64
 
 export class Channel {
@@ -42,17 +42,17 @@ export class Channel {
   #listener: ChannelListener
   #room: MessageRoom
   readonly #incoming: IncomingMessage
-  /** Without calls that the guest is entitled to, which have their own limits. */
+  /** Excludes accepted calls, which have their own limits. */
   #receivedBytes = 0
   #receivedBytesMax: number
-  /** Bytes that were read while there were too many calls to answer; otherwise `null`. */
+  /** Bytes that were received but cannot be processed yet; `null` if there are none. */
   #held: Buffer | null = null
-  /** Whether a message is being read in parts; later ones wait for it. */
+  /** Whether a message is being parsed in steps. Later messages wait for it. */
   #isReading = false
   /** Whether the caller has not yet taken earlier output. */
   #isPaused = false
   #isBroken = false
-  /** Whether one piece of work is over, and the next one has not begun. */
+  /** Whether one piece of work has ended and the next has not begun. */
   #isBetween = false
   readonly #handlers: Readonly<Record<string, (chunk: Buffer) => void>>
 
@@ -61,7 +61,7 @@ export class Channel {
     this.#room = new MessageRoom(limits.resultBytes)
     this.#listener = listener
     this.#claims = new Claims(limits, listener.elapsed)
-    this.#hearCalls()
+    this.#watchCalls()
     const messageBytes = limits.resultBytes + envelopeBytes
     this.#incoming = new IncomingMessage(messageBytes, {
       onMessage: (message) => this.#read(message),
@@ -80,14 +80,14 @@ export class Channel {
   }
 
   /**
-   * Begins the next piece of work of the same guest, which keeps its state. Later messages belong to it, with its own
-   * limits, but `limits.resultBytes` stays as it was. Messages after the end of one piece wait here for the next.
+   * Begins the next piece of work of the same guest. Later messages belong to it and have its limits, but the size limit of
+   * one message stays the same. Messages that arrived after the end of the previous piece are held until now.
    */
   next(limits: Limits, listener: ChannelListener): void {
     this.#room = new MessageRoom(limits.resultBytes)
     this.#listener = listener
     this.#claims = new Claims(limits, listener.elapsed)
-    this.#hearCalls()
+    this.#watchCalls()
     this.#receivedBytes = this.#held?.length ?? 0
     this.#receivedBytesMax = receivedBytesMax(limits, listener)
     this.#isBetween = false
@@ -96,7 +96,7 @@ export class Channel {
     this.#resume()
   }
 
-  /** From now on the stream belongs to another run. */
+  /** Stops listening: the stream may be used for another run. */
   release(): void {
     this.close()
     this.#calls?.end()
@@ -123,17 +123,17 @@ export class Channel {
   }
 
   /**
-   * Resolves when the guest's end is closed, or seems to be held open by a descendant. Messages from before its end
-   * are all read, within the budget; later messages of a descendant are not awaited.
+   * Resolves when the guest's end is closed, or when no more arrives although a descendant may hold it open. By then, all
+   * messages that the guest sent before its end have been read, within the budget.
    */
-  async hearOut(clock: Clock): Promise<void> {
+  async drain(clock: Clock): Promise<void> {
     await withPatience(this.ended, endMs, clock)
     for (let quiet = 0, drained = 0; quiet < quietTurns && drained < drainedTurnsMax;) {
       if (this.#stream.closed && !this.isBusy) return
-      const [wasBusy, heardBytes] = [this.isBusy, this.#receivedBytes]
-      // Between two timers the loop reads.
+      const [wasBusy, receivedBefore] = [this.isBusy, this.#receivedBytes]
+      // The loop reads sockets between two timers.
       await new Promise<void>((resolve) => clock.after(1, resolve))
-      const isQuiet = !wasBusy && !this.isBusy && this.#receivedBytes === heardBytes
+      const isQuiet = !wasBusy && !this.isBusy && this.#receivedBytes === receivedBefore
       quiet = isQuiet ? quiet + 1 : 0
       if (!isQuiet && !wasBusy) drained++
     }
@@ -146,7 +146,7 @@ export class Channel {
     this.#break()
   }
 
-  /** The run is over, or about to be: calls no more functions, and reads the remaining messages. */
+  /** The run has ended or is ending: calls no more functions, but still reads the remaining messages. */
   endCalls(): void {
     this.#calls?.end()
   }
@@ -177,15 +177,15 @@ export class Channel {
     return this.#listener.calls ?? null
   }
 
-  #hearCalls(): void {
+  #watchCalls(): void {
     const calls = this.#calls
     if (calls !== null) calls.onRoom = () => this.#resume()
   }
 
-  /** Whether to stop for now: a message is being read, this turn of the loop was long enough, or too much is unanswered. */
+  /** Whether to stop reading for now. */
   get #mustWait(): boolean {
-    const isOurs = this.#isReading || this.#isBetween || this.#isPaused
-    return isOurs || loopTurns.isOver || (this.#calls?.isFull ?? false)
+    const isHeldHere = this.#isReading || this.#isBetween || this.#isPaused
+    return isHeldHere || loopTurns.isOver || (this.#calls?.isFull ?? false)
   }
 
   #resume(): void {
@@ -205,18 +205,19 @@ export class Channel {
     })
   }
 
-  /** The bytes are not the protocol's, so guest code has written to the descriptor itself. Earlier messages stay. */
+  /** Processes no more bytes. Earlier messages still count. */
   #break(): void {
     this.#isBroken = true
     this.#incoming.forget()
   }
 
+  /** The bytes violate the protocol, so guest code must have written to the descriptor itself. */
   #breakOff(): void {
     this.#break()
     this.#listener.onMalformed?.()
   }
 
-  /** Returns the action for a parsed message, to be done outside of the run's budget. */
+  /** Parses a message. Returns an action that does not count against the run's budget. */
   *#understand(json: Buffer): Steps<() => void> {
     const message = yield* readMessage(json, this.#room)
     if (message === undefined) this.#breakOff()

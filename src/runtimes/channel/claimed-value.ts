@@ -1,25 +1,26 @@
 /**
- * Bounds on a value that a guest claims. The harness observes them; a guest that writes to the channel itself may not.
+ * Checks the bounds of a value that a guest sends. The harness respects them, but guest code that writes to the channel
+ * itself may not.
  */
 import { depthMax } from '../../core/values/value-depth.ts'
 
-/** A tag takes up to four levels of JSON for one of values: a Map is an object, a list, a pair, a value. */
+/** A tagged value takes up to four levels of JSON: a Map is an object that holds a list of pairs of values. */
 export const levelsMax = 4 * (depthMax + 1)
 
-/** Whether the value is small and flat enough for everything that the host does with it. */
+/** Whether the value is small and flat enough to be processed by the host. */
 export function fitsResult(
   value: unknown,
   { frameBytes, maxBytes }: { frameBytes: number; maxBytes: number },
 ): boolean {
-  // A level takes at least two bytes, so a text as short as this is neither too long nor too deep.
+  // A level takes at least two bytes, so such a short text cannot be too deep.
   if (frameBytes <= Math.min(maxBytes, 2 * levelsMax)) return true
   if (!isFlat(value)) return false
-  // The frame also holds the value as text; only the value counts.
+  // The frame also contains the value as text, but only the value counts.
   return frameBytes <= maxBytes || Buffer.byteLength(JSON.stringify(value) ?? '') <= maxBytes
 }
 
 /**
- * Level by level, because a recursion whose depth the guest chooses would overflow the stack; so would JSON.stringify.
+ * Works level by level. The guest chooses the depth, so a recursion could overflow the stack, and so could JSON.stringify.
  */
 function isFlat(value: unknown): boolean {
   let level: readonly unknown[] = [value]
@@ -32,14 +33,14 @@ function isFlat(value: unknown): boolean {
   return false
 }
 
-/** Most of millions of members are not containers, so only containers are kept. */
+/** Collects only containers, because a list may have millions of other members. */
 function addContainers(node: unknown, found: unknown[]): void {
   if (typeof node !== 'object' || node === null) return
   if (Array.isArray(node)) {
     for (const child of node as unknown[]) if (typeof child === 'object' && child !== null) found.push(child)
     return
   }
-  // Parsed from JSON: every key is its own, and a list of the values of a large object is slow to make.
+  // The object comes from JSON, so all its keys are its own. `Object.values` of a large object would be slow.
   for (const key in node) {
     const child = (node as Record<string, unknown>)[key]
     if (typeof child === 'object' && child !== null) found.push(child)

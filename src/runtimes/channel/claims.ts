@@ -1,4 +1,4 @@
-/** The guest's claims, within the run's limits: logs, displays, its value, its error. */
+/** Stores a guest's claims within the run's limits: logs, displays, its value, its error. */
 import { StringDecoder } from 'node:string_decoder'
 
 import { decodeSteps } from '../../core/values/decode-value.ts'
@@ -14,11 +14,11 @@ import { isRecord } from './read-message.ts'
 import type { Message } from './read-message.ts'
 
 export const textCharactersMax = 64 * 1024
-/** An entry costs the host some 100 bytes in addition to its text, so a mass of empty ones is not free. */
+/** Each entry costs the host about 100 bytes besides its text, so even empty ones are limited. */
 const logsMax = 65_536
 /** The most characters of a display's id. */
 const idCharactersMax = 200
-/** More MIME types than any display has. */
+/** More MIME types than any real display has. */
 const typesMax = 64
 
 type Fields = Message['fields']
@@ -60,7 +60,7 @@ export class Claims {
     this.#logBytesLeft -= Buffer.byteLength(kept)
     if (kept.length < text.length) this.truncated.add('logs')
     if (kept.length === 0 && text.length > 0) return undefined
-    // An empty line has no bytes but is an entry; without this charge it would be free.
+    // An empty text counts as one byte; otherwise it would be free.
     if (text.length === 0) this.#logBytesLeft -= 1
     const entry = { level, text: kept, atMs: this.#elapsed() }
     this.#logs.push(entry)
@@ -73,7 +73,7 @@ export class Claims {
       this.truncated.add('value')
       return
     }
-    // Only one at a time, because two would take twice the memory.
+    // Releases the previous value first, because two would take twice the memory.
     this.#value = undefined
     const decoded = yield* decodeSteps(tagged, message)
     if (truncated === true || decoded.truncated) this.truncated.add('value')
@@ -109,19 +109,19 @@ function isLevel(level: unknown): level is LogEntry['level'] {
   return typeof level === 'string' && levels.includes(level)
 }
 
-/** At most this many bytes of UTF-8, cut between characters. */
-function cutToBytes(text: string, most: number): string {
-  if (Buffer.byteLength(text) <= most) return text
-  return new StringDecoder('utf8').write(Buffer.from(text).subarray(0, most))
+/** Truncates to this many bytes of UTF-8, between characters. */
+function cutToBytes(text: string, bytesMax: number): string {
+  if (Buffer.byteLength(text) <= bytesMax) return text
+  return new StringDecoder('utf8').write(Buffer.from(text).subarray(0, bytesMax))
 }
 
-/** An update without a valid id is a display like any other. */
+/** An update without a valid id is treated as a new display. */
 function readFacts({ id, update }: Fields): DisplayFacts {
   if (typeof id !== 'string' || id.length > idCharactersMax) return {}
   return update === true ? { displayId: id, isUpdate: true } : { displayId: id }
 }
 
-/** The entries that have a text. */
+/** The entries whose content is a string. */
 function listTypes(bundle: object): readonly (readonly [string, string])[] {
   const types = keysOf(bundle).slice(0, typesMax)
   return types.flatMap((type) => {
@@ -131,9 +131,9 @@ function listTypes(bundle: object): readonly (readonly [string, string])[] {
 }
 
 function takeGuestError(error: Record<string, unknown>): GuestError {
-  const text = (key: string, most: number): string | undefined => {
+  const text = (key: string, charactersMax: number): string | undefined => {
     const value = error[key]
-    return typeof value === 'string' ? value.slice(0, most) : undefined
+    return typeof value === 'string' ? value.slice(0, charactersMax) : undefined
   }
   const position = (key: string): number | undefined => {
     const value = error[key]

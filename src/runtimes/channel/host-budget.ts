@@ -1,13 +1,14 @@
 /**
- * The time that one run may cost the host's event loop: reading its messages, decoding its values, answering its calls.
- * It is measured, not estimated, and spent in turns of the loop; a run that uses it up is ended (`limits.hostMs`).
+ * The time that one run may take on the host's event loop: reading its messages, decoding its values, answering its calls.
+ * The time is measured, and the work is spread over turns of the loop. A run that exceeds its budget is ended
+ * (`limits.hostMs`).
  */
 import type { Clock } from '../../core/clock.ts'
 import type { Steps } from '../../core/steps.ts'
 import { loopTurns } from './loop-turns.ts'
 
 export class HostBudget {
-  /** Called once, when it is used up. */
+  /** Called once, when the budget is exhausted. */
   onSpent: () => void = () => undefined
   readonly #clock: Pick<Clock, 'now'>
   #leftMs: number
@@ -23,7 +24,7 @@ export class HostBudget {
     return this.#isOver
   }
 
-  /** Abandons work that has begun. */
+  /** Abandons unfinished work. */
   end(): void {
     this.#isOver = true
   }
@@ -39,8 +40,8 @@ export class HostBudget {
   }
 
   /**
-   * Takes the steps: as many as this turn of the loop has time for now, the others in later turns. Calls `onDone` after
-   * the last one, outside of any run's budget; never when the budget is used up before. Steps do not throw.
+   * Performs as many steps as this turn of the loop has time for, and the rest in later turns. Calls `onDone` after the last
+   * step, without charging it to a budget; never calls it if the budget is exhausted before. Steps must not throw.
    */
   perform<T>(steps: Steps<T>, onDone: (result: T) => void): void {
     let started = this.#clock.now()

@@ -1,4 +1,4 @@
-/** The message that is being received on a channel: its length, then its bytes, in pieces of any size. */
+/** The message that is being received on a channel: its length, then its bytes, in chunks of any size. */
 import { Blocks } from '../../result/blocks.ts'
 
 /** The length that precedes each message. */
@@ -24,7 +24,7 @@ export class IncomingMessage {
     this.#listener = listener
   }
 
-  /** Takes the bytes of this message, and returns their number. The following bytes belong to the next one. */
+  /** Takes the bytes of this message and returns how many it took. The rest belongs to the next message. */
   take(bytes: Buffer): number {
     if (this.#headBytes < lengthBytes) {
       const taken = bytes.copy(this.#head, this.#headBytes)
@@ -34,7 +34,7 @@ export class IncomingMessage {
     }
     const part = bytes.subarray(0, this.#bodyBytesLeft)
     this.#bodyBytesLeft -= part.length
-    // Most messages are small and arrive in one piece, so they need no buffer.
+    // Most messages are small and arrive in one chunk, so they need no buffer.
     if (this.#bodyBytesLeft === 0 && this.#isBodyEmpty) this.#complete(part)
     else {
       this.#body.add(part)
@@ -44,7 +44,7 @@ export class IncomingMessage {
     return part.length
   }
 
-  /** Releases the memory, and accepts no more bytes. */
+  /** Releases the memory. */
   forget(): void {
     this.#body = new Blocks()
   }

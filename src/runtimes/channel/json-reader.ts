@@ -1,15 +1,15 @@
 /**
- * Reads JSON as `JSON.parse` does, but in parts, so that a message of megabytes never keeps the event loop from turning.
+ * Parses JSON as `JSON.parse` does, but in steps, so that a message of megabytes does not block the event loop.
  */
 import { knownKeysMin, rememberKeys } from '../../core/known-keys.ts'
 
 export interface JsonBounds {
   readonly levelsMax: number
-  /** The size of one list, because the engine moves a growing list as a whole. */
+  /** The most items of one list. The engine copies a whole list when it grows. */
   readonly itemsMax: number
 }
 
-/** Why a text is refused, although it may be valid JSON. */
+/** Thrown for a text that exceeds the bounds, although it may be valid JSON. */
 export class TooCostly extends Error {}
 
 interface Container {
@@ -28,14 +28,14 @@ const noKeys: string[] = []
 const parse = JSON.parse as (json: string) => unknown
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d]
-/** Longer strings are read piece by piece. */
+/** Longer strings are read in pieces. */
 const pieceLength = 16 * 1024
-/** A slice of the text would keep all of it in memory, so longer strings are copied; shorter ones always are. */
+/** Longer strings are copied with JSON.parse, because a slice would keep the whole text in memory. V8 copies shorter ones. */
 const sliceLengthMax = 12
 const literalLengthMax = 4096
 
 export class JsonReader {
-  /** The value, once everything is read. */
+  /** The value, when everything has been read. */
   value: unknown
   readonly #text: string
   readonly #bounds: JsonBounds
@@ -43,7 +43,7 @@ export class JsonReader {
   #at = 0
   #string: BegunString | undefined
   #isDone = false
-  /** Where the fields of the outermost object begin and end in the text. */
+  /** The start and the end of each field of the outermost object in the text. */
   readonly #spans = new Map<string, { readonly start: number; end: number }>()
 
   constructor(text: string, bounds: JsonBounds) {
@@ -57,7 +57,7 @@ export class JsonReader {
     return this.#text.slice(start, end)
   }
 
-  /** Returns whether everything is read. Throws SyntaxError and TooCostly. */
+  /** Takes some steps, and returns whether everything has been read. Throws SyntaxError and TooCostly. */
   advance(steps: number): boolean {
     for (let step = 0; step < steps && !this.#isDone; step++) {
       if (this.#string !== undefined) this.#continueString(this.#string)
@@ -131,12 +131,12 @@ export class JsonReader {
     this.#continueString(this.#string)
   }
 
-  /** Cuts between escapes; split surrogate pairs join again. */
+  /** Splits between escapes. A surrogate pair that is split is whole again when the pieces are joined. */
   #continueString(string: BegunString): void {
     const start = this.#at
-    const most = start + pieceLength
+    const end = start + pieceLength
     let isPlain = true
-    while (this.#at < most) {
+    while (this.#at < end) {
       const code = this.#text.charCodeAt(this.#at)
       if (code === quote) {
         const piece = this.#piece(start, isPlain)
@@ -145,7 +145,7 @@ export class JsonReader {
         this.#endString(string.pieces.length === 0 ? piece : [...string.pieces, piece].join(''), string.isKey)
         return
       }
-      // Also at the end of the text, where there is no code.
+      // Also true at the end of the text, where the code is NaN.
       if (!(code >= 0x20)) throw new SyntaxError()
       if (code === backslash) isPlain = false
       this.#at += code === backslash ? (this.#text.charCodeAt(this.#at + 1) === 0x75 ? 6 : 2) : 1
@@ -195,7 +195,7 @@ export class JsonReader {
 
 function putField(live: Record<string, unknown>, { key, keys }: Container, value: unknown): void {
   if (!Object.hasOwn(live, key)) keys.push(key)
-  // Assigning would run a setter (`__proto__`), and fails where the host has frozen Object.prototype.
+  // For an inherited key, an assignment could run a setter (`__proto__`), and fails if the host has frozen Object.prototype.
   if (key in live)
     Object.defineProperty(live, key, { value, writable: true, enumerable: true, configurable: true })
   else live[key] = value

@@ -1,12 +1,12 @@
 /**
- * Each turn of the event loop spends at most some milliseconds on messages of guests, for all guests together; the rest
- * waits for the next turn. So the host stays responsive, however many guests there are and whatever they send.
+ * Bounds the time that each turn of the event loop spends on messages of guests, for all guests together. The rest of the
+ * work waits for later turns. So the host stays responsive, however many guests there are and whatever they send.
  */
 import { systemClock } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 
 const turnMs = 8
-/** A timer of this delay shows that the loop has turned. */
+/** When a timer with this delay fires, the loop has turned. */
 const pauseMs = 1
 
 export class LoopTurns {
@@ -35,7 +35,7 @@ export class LoopTurns {
     this.#renewLater()
   }
 
-  /** Takes the steps, in as many turns as they need: for work that no run is charged with. */
+  /** Performs the steps in as many turns as they need, for work that is not charged to a run. */
   async perform<T>(steps: Iterator<unknown, T>): Promise<T> {
     for (;;) {
       const startedMs = this.#clock.now()
@@ -65,9 +65,8 @@ export class LoopTurns {
 }
 
 /**
- * For work in a chain of promises, such as through the entries of an archive: while the next promise is
- * already resolved, the loop does not turn. Await this at each step: it lets the loop turn when it is
- * time.
+ * For work in a chain of promises, such as reading the entries of an archive. As long as each promise is already resolved,
+ * the loop does not turn. The returned function lets it turn when it is time; await it at each step.
  */
 export function takeRests(clock: Clock = systemClock): () => Promise<void> {
   let restedMs = clock.now()
@@ -78,5 +77,5 @@ export function takeRests(clock: Clock = systemClock): () => Promise<void> {
   }
 }
 
-/** A process has one loop, so everything that it runs shares these turns. */
+/** A process has one event loop, so all its work shares this instance. */
 export const loopTurns = new LoopTurns(systemClock)

@@ -1,13 +1,13 @@
 /**
- * What a message would cost the host to parse and decode, counted before that is done. Length says little: `[]` takes
- * twenty times what it takes as text. A key that no other object has takes microseconds, but a key that all records of
- * a list share takes nothing.
+ * Estimates what a message would cost the host to parse and decode, before it is parsed. The length says little: `[]` takes
+ * twenty times as much memory as its text. A key that no other object has takes microseconds, but a key that all records
+ * of a list share takes nothing.
  */
 import { systemClock } from '../../core/clock.ts'
 import type { Steps } from '../../core/steps.ts'
 
 export interface MessageCost {
-  /** Lists and objects; those with a tag count as several, for what their values take. */
+  /** Lists and objects. One with a tag counts as several, because its decoded value takes more. */
   readonly containers: number
   /** Distinct keys. A few may be missed, because they are distinguished by a hash. */
   readonly keys: number
@@ -16,14 +16,14 @@ export interface MessageCost {
 }
 
 const [quote, backslash, bracket, brace, colon, dollar, comma] = [0x22, 0x5c, 0x5b, 0x7b, 0x3a, 0x24, 0x2c]
-/** An Error, a Set or a Date takes about this many lists more than the object that encodes it. */
+/** An Error, a Set or a Date takes as much more than the object that encodes it as this many lists. */
 const tagContainers = 3
-/** Small messages have few keys, and memory for many would be most of what reading them takes. */
+/** The size of the bit set of seen keys. It grows with the message, because small messages have few keys. */
 const [seenBitsPerByte, seenBitsMin, seenBitsMax] = [2, 2 ** 17, 2 ** 23]
 /** Random, so that guests cannot choose keys that all collide. */
 const [seed, factor] = [randomInteger(), randomInteger() | 1]
 
-/** How much is scanned between two pauses. */
+/** How much is scanned in one step. */
 const bytesAtOnce = 64 * 1024
 
 /** `json` need not be JSON. */
@@ -55,7 +55,7 @@ export function* measureMessage(json: Buffer): Steps<MessageCost> {
       }
       if (json[at] === backslash) at++
       hash = Math.imul(hash ^ (json[at] ?? 0), factor)
-      // The high bits must reach the low ones at each byte: some factors alone let tens of thousands of keys collide.
+      // Mixes the high bits into the low ones at each byte. Without this, some factors make tens of thousands of keys collide.
       hash ^= hash >>> 15
     }
     if (!isFollowedByColon(json, at + 1)) continue

@@ -3,7 +3,7 @@ import { sliceText } from '../../core/values/text-slices.ts'
 import type { GuestRequest } from './channel-protocol.ts'
 
 const lengthBytes = 4
-/** Characters of a message that is made at once, and sent by one write: a second one wakes the guest a second time. */
+/** A message of at most this many characters is encoded in one step and written at once: each write wakes the guest. */
 const shortLength = 64 * 1024
 
 /** A message to the harness: its length in four bytes, then its JSON. */
@@ -19,7 +19,7 @@ export function encodeGuestRequest(request: GuestRequest): Buffer {
   return frameMessage(JSON.stringify(request))
 }
 
-/** The same of a JSON in several texts. Where they are long, in pieces that are made one a step: joining takes long, too. */
+/** Frames JSON that is given as several texts. A long message is returned in pieces, one made in each step, and not joined. */
 export function* frameLongMessage(texts: readonly string[]): Steps<readonly Buffer[]> {
   if (texts.reduce((sum, text) => sum + text.length, 0) <= shortLength) return [frameMessage(texts.join(''))]
   const length = Buffer.alloc(lengthBytes)

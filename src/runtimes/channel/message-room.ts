@@ -1,15 +1,15 @@
 /**
- * Bounds the memory that the long messages of one run take. Their length does not: `[]` takes forty times as much
- * memory as a value as it does as text. All messages of a run share the room, because each leaves garbage that the
- * engine collects at some later time. A call that the guest is entitled to returns its share.
+ * Bounds the memory that the long messages of one run take. Their length does not bound it: the value `[]` takes forty times
+ * as much memory as its text. All messages of a run share these limits, because each leaves garbage that the engine
+ * collects some time later. An accepted call returns its share.
  */
 import type { MessageCost } from './message-cost.ts'
 
-/** Smaller results may still be lists of small things. */
+/** Runs with a smaller result limit get the room of this one, because even small results may be lists of small values. */
 const resultBytesMin = 1024 * 1024
-/** The memory of a list, an object or a key, in the message and again in its value: some 100 and 500 bytes. */
+/** Result bytes for each allowed container and key. A container takes about 100 bytes of memory, and a key about 500. */
 const [bytesPerContainer, bytesPerKey] = [16, 64]
-/** A list is moved as a whole when it grows. */
+/** Result bytes for each allowed item of one list, which the engine copies as a whole when it grows. */
 const bytesPerItem = 4
 
 export class MessageRoom {
@@ -27,12 +27,12 @@ export class MessageRoom {
     this.#keysMax = this.#keysLeft = Math.floor(bytes / bytesPerKey)
   }
 
-  /** A text about what a message may not contain. */
+  /** The limits, as text for an error message. */
   get tooMuch(): string {
     return `${this.#containersMax} lists and objects, ${this.#keysMax} different keys or ${this.itemsMax} members of a list, or are nested too deeply`
   }
 
-  /** Returns whether there was room. */
+  /** Reserves room. Returns false if there is not enough. */
   take({ containers, keys }: Omit<MessageCost, 'members'>): boolean {
     if (containers > this.#containersLeft || keys > this.#keysLeft) return false
     this.#containersLeft -= containers

@@ -1,4 +1,4 @@
-/** A message of a guest, read within bounds: a short one at once, a long one in parts. */
+/** Reads a message of a guest within bounds: a short one at once, a long one in steps. */
 import { StringDecoder } from 'node:string_decoder'
 
 import type { Steps } from '../../core/steps.ts'
@@ -10,23 +10,23 @@ import type { MessageRoom } from './message-room.ts'
 
 export interface Message {
   readonly fields: Readonly<Record<string, unknown>>
-  /** The bytes of its JSON. */
+  /** The length of its JSON. */
   readonly bytes: number
-  /** Its share of the run's room. */
+  /** What it took of the run's `MessageRoom`. */
   readonly cost: MessageCost
-  /** False only when no part of it can be a Ref. */
+  /** False only if it certainly contains no Ref. */
   readonly mayHaveRefs: boolean
-  /** Whether a field is small and flat enough for everything that the host does with it. */
+  /** Whether a field is small and flat enough to be processed by the host. */
   readonly fits: (field: string, bytesMax: number) => boolean
 }
 
 /** The engine parses shorter texts in less than a millisecond, whatever they contain. */
 const shortBytesMax = 16 * 1024
 const textBytesAtOnce = 512 * 1024
-/** Some microseconds; of a long string, a millisecond. */
+/** Takes some microseconds, or a millisecond in a long string. */
 const stepsAtOnce = 32
 
-/** Around a value are its message and, in a call, nothing more. */
+/** A message adds these levels to those of its value. */
 const messageLevelsMax = levelsMax + 2
 const noCost: MessageCost = { containers: 0, keys: 0, members: 0 }
 
@@ -62,7 +62,7 @@ function* readLong(json: Buffer, room: MessageRoom): Steps<Message> {
   const text = yield* decodeText(json)
   const reader = new JsonReader(text, { levelsMax: messageLevelsMax, itemsMax: room.itemsMax })
   while (!reader.advance(stepsAtOnce)) yield
-  const hasRefs = yield* lookForRefs(text)
+  const hasRefs = yield* searchRefs(text)
   const fields = reader.value as Message['fields']
   const bytes = json.length
   return {
@@ -70,16 +70,16 @@ function* readLong(json: Buffer, room: MessageRoom): Steps<Message> {
     bytes,
     cost,
     mayHaveRefs: hasRefs,
-    // The frame also holds the value as text; only the value counts.
+    // The frame also contains the value as text, but only the value counts.
     fits: (field, bytesMax) => bytes <= bytesMax || Buffer.byteLength(reader.textOf(field)) <= bytesMax,
   }
 }
 
-/** The name of the tag, or an escape that may stand for one of its letters. */
+/** Searches for the name of the tag, or for an escape that may stand for one of its letters. */
 const mayHaveRefs = (json: string): boolean => json.includes('"Ref"') || json.includes('\\u')
 
-/** Searches in parts, because a text of escapes contains many false starts. */
-function* lookForRefs(text: string): Steps<boolean> {
+/** Searches in steps, because a long text takes long. */
+function* searchRefs(text: string): Steps<boolean> {
   const overlap = '"Ref"'.length - 1
   for (let at = 0; at < text.length; at += textBytesAtOnce) {
     if (mayHaveRefs(text.slice(at, at + textBytesAtOnce + overlap))) return true
@@ -88,7 +88,7 @@ function* lookForRefs(text: string): Steps<boolean> {
   return false
 }
 
-/** The engine is slow for bytes that are not UTF-8. */
+/** Decodes in steps, because the engine is slow for bytes that are not valid UTF-8. */
 function* decodeText(bytes: Buffer): Steps<string> {
   if (bytes.length <= textBytesAtOnce) return bytes.toString('utf8')
   const decoder = new StringDecoder('utf8')

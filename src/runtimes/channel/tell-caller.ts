@@ -1,9 +1,9 @@
-/** Logs and displays on their way to the caller, each in its order among the output. */
+/** Delivers logs and displays to the caller, in order with the output. */
 import type { RunHandles } from '../../core/request.ts'
 import type { Capture } from '../../result/capture.ts'
 import type { ChannelListener } from './channel-listener.ts'
 
-export interface ToldHandles {
+export interface EventHandles {
   readonly onLog?: RunHandles['onLog'] | undefined
   readonly onDisplay?: RunHandles['onDisplay'] | undefined
   readonly onClear?: RunHandles['onClear'] | undefined
@@ -11,7 +11,7 @@ export interface ToldHandles {
 
 export function tellCaller(
   capture: Capture,
-  { onLog, onDisplay, onClear }: ToldHandles,
+  { onLog, onDisplay, onClear }: EventHandles,
 ): Pick<ChannelListener, 'onLog' | 'onDisplay' | 'onClear'> {
   return {
     ...(onLog !== undefined && {
@@ -25,7 +25,7 @@ export function tellCaller(
 }
 
 /** Whether the caller has any of these listeners. If so, messages on the channel wait for the caller, as output does. */
-export function isTold({ onLog, onDisplay, onClear }: ToldHandles): boolean {
+export function hasListeners({ onLog, onDisplay, onClear }: EventHandles): boolean {
   return onLog !== undefined || onDisplay !== undefined || onClear !== undefined
 }
 

@@ -1,4 +1,4 @@
-/** Chooses the files to bring back: those that match, as many as fit. */
+/** Chooses the files to collect: those that match, as many as fit. */
 import type { Deadline } from './deadline.ts'
 import type { ListedEntry, ListedFile } from './listing.ts'
 import type { Pattern } from './pattern.ts'
@@ -16,7 +16,7 @@ export interface Choice {
   readonly isComplete: boolean
 }
 
-/** The matching files, in order. Matching is bounded in time, and gives the host turns in between. */
+/** The matching files, sorted by path. Matching has a deadline and lets the host's event loop turn. */
 export async function chooseFiles(
   listing: Listing,
   patterns: readonly Pattern[],
@@ -38,7 +38,7 @@ function byPath(one: ListedFile, other: ListedFile): number {
   return one.path < other.path ? -1 : 1
 }
 
-/** A file that does not fit is left out completely; a smaller one after it may still fit. */
+/** Omits whole files that do not fit. A smaller file after one of those may still fit. */
 export function fitToLimits(
   { files, isComplete }: Choice,
   bytesMax: number,

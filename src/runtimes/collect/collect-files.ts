@@ -1,7 +1,7 @@
 /**
- * Brings files of the workspace back after a run. The main process has ended; other processes that are still alive are
- * killed first, so nothing changes during the collection. The cell lists files, the host chooses, the cell reads them:
- * the host opens no path.
+ * Collects files of the workspace after a run. The main process has ended, and all other processes are killed first, so
+ * nothing changes during the collection. A process in the cell lists the files, the host chooses, and a process in the cell
+ * reads them. The host itself opens no path.
  */
 import type { Clock } from '../../core/clock.ts'
 import type { Limits } from '../../core/limits.ts'
@@ -17,9 +17,9 @@ import { runCollector } from './run-collector.ts'
 import type { CollectGround } from './run-collector.ts'
 
 export interface CollectedFiles {
-  /** Paths relative to /workspace, in the order of their characters. Guest text. */
+  /** By path relative to /workspace, sorted. The paths are guest text. */
   readonly files: Readonly<Record<string, Uint8Array>>
-  /** Whether nothing that matches was left out. */
+  /** Whether all matching files were collected. */
   readonly isComplete: boolean
 }
 
@@ -31,16 +31,16 @@ export interface CollectContext {
 }
 
 export const noFiles: CollectedFiles = { files: {}, isComplete: true }
-/** The cell was gone before any file could be brought back. */
+/** The cell ended before any file could be collected. */
 export const lostFiles: CollectedFiles = { files: {}, isComplete: false }
 
-/** Usual trees take milliseconds; on a heavily overloaded machine ordinary ones took 4 s. */
+/** Ordinary trees take milliseconds; on a heavily overloaded machine they took 4 s. */
 const collectMs = 10_000
 const listingBytesMax = 8 * 1024 * 1024
-/** With more start folders than this, everything is listed instead. */
+/** With more base folders than this, the whole workspace is listed instead. */
 const basesMax = 256
 
-/** Never rejects because of anything that a guest did: missing files are left out and reported. */
+/** Never rejects because of a guest's actions: missing files are omitted and reported. */
 export async function collectFiles(
   cell: Cell,
   texts: readonly string[],
@@ -84,7 +84,7 @@ async function listFiles(
   return listed.join()
 }
 
-/** The fewest folders below which everything is that can match. */
+/** The smallest set of folders that contain everything that can match. */
 function findBases(patterns: readonly Pattern[]): string[] {
   const all = new Set(patterns.map(({ base }) => base))
   const isInside = (base: string) => all.has('.') || listParents(base).some((parent) => all.has(parent))
@@ -111,7 +111,7 @@ async function readFiles(
     ground,
     arguments: [],
     stdin: encodeWanted(wanted),
-    // The receiver counts; this is the same with room for what surrounds the pieces.
+    // The receiver enforces the exact sizes. This looser limit allows for the headers of files and pieces.
     outputBytes: wanted.reduce((sum, { bytes }) => sum + 2 * bytes + 64, 0),
     wallMs: deadline.leftMs,
     onBytes: (bytes: Buffer) => receiver.push(bytes),

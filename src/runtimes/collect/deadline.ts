@@ -1,10 +1,10 @@
-/** How long work may take in total, and how long without a pause. */
+/** Bounds how long work may take in total, and how long it may block the event loop. */
 import type { Clock } from '../../core/clock.ts'
 
 /** How long work may block the host at one time. */
 const sliceMs = 8
 
-/** The end: the time is up, or the caller wants no more. */
+/** Is over when the time is up or the caller aborts. */
 export class Deadline {
   readonly #clock: Clock
   readonly #end: number
@@ -32,7 +32,7 @@ export class Deadline {
     return Promise.race([work, this.#over.promise.then(() => undefined)])
   }
 
-  /** Call it often: now and then it lets other work of the host go first. */
+  /** Await it often: it also lets the event loop turn after each slice of time. */
   async isOver(): Promise<boolean> {
     const now = this.#clock.now()
     if (now >= this.#sliceEnd) {

@@ -1,5 +1,5 @@
 /**
- * Reads the output of the collector in the cell (native/cell/files/collect.c), with the same distrust as a guest's
+ * Parses the output of the collector in the cell (native/cell/files/collect.c). It is trusted no more than a guest's
  * messages.
  */
 import { isUtf8 } from 'node:buffer'
@@ -11,7 +11,7 @@ export interface ListedFile {
   readonly bytes: number
 }
 
-/** A file with a name that is not UTF-8 cannot be named in a result; its path is as close as text comes to it. */
+/** A result cannot name a file whose name is not UTF-8. Its `path` is only an approximation. */
 export interface ListedEntry extends ListedFile {
   readonly isNameable: boolean
 }
@@ -20,7 +20,7 @@ const headBytes = 12
 const depthMax = 64
 const pathBytesMax = 4096
 
-/** Yields files one by one, so that the reader of a long listing can do other work in between. */
+/** Yields files one by one, so that the reader of a long listing can let the event loop turn. */
 export function* decodeListing(listed: Buffer): Generator<ListedEntry> {
   for (let at = 0; at + headBytes <= listed.length;) {
     const bytes = Number(listed.readBigUInt64LE(at))
@@ -33,13 +33,13 @@ export function* decodeListing(listed: Buffer): Generator<ListedEntry> {
   }
 }
 
-/** Whether everything was listed: then the last entry is empty. */
+/** Whether the listing is complete: then its last entry is empty. */
 export function isWholeListing(listed: Buffer): boolean {
   const end = listed.subarray(-headBytes)
   return end.length === headBytes && end.every((byte) => byte === 0)
 }
 
-/** Our collector writes no other one. */
+/** Lazaret's collector writes only such paths. */
 function isInside(path: string): boolean {
   const parts = path.split('/')
   return parts.length <= depthMax && parts.every((part) => part !== '' && part !== '.' && part !== '..')
@@ -52,14 +52,14 @@ export function encodeWanted(files: readonly ListedFile[]): Buffer {
   return payload.finish()
 }
 
-/** Receives the contents, in the order in which they were asked for, into as much memory as was listed. */
+/** Receives the contents of files in the requested order. Allocates exactly the listed size for each. */
 export class FileReceiver {
   readonly files: [path: string, content: Uint8Array][] = []
   readonly #wanted: readonly ListedFile[]
   #index = 0
   readonly #word = Buffer.alloc(4)
   #wordBytes = 0
-  /** The file that is being received: none between two of them. */
+  /** The content of the file that is being received. */
   #content: Buffer | undefined
   #used = 0
   #pieceBytesLeft = 0
@@ -101,7 +101,7 @@ export class FileReceiver {
       this.#used = 0
     } else if (word > 0) this.#pieceBytesLeft = word
     else {
-      // A file that has become shorter is not the one that was listed.
+      // Drops a file that is shorter than listed.
       if (this.#used === file.bytes) this.files.push([file.path, this.#content])
       this.#content = undefined
       this.#index++

@@ -1,14 +1,14 @@
 /**
- * Globs under /workspace: `*`, `**`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, and `\` before a character that is meant as it
- * is. A name that starts with a dot matches only if the pattern has that dot. A plain name also matches everything in
- * the folder of that name. Guests choose the names, so matching never backtracks over more than one star: regular
- * expressions made from globs take minutes for a hostile name.
+ * Globs under /workspace: `*`, `**`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, and `\` before a literal character. A name that starts
+ * with a dot matches only if the pattern has that dot. A plain name also matches everything in the folder of that name.
+ * Guests choose the names, so matching never backtracks past the last star. Regular expressions made from globs would take
+ * minutes for a hostile name.
  */
 import { matchesSegment, parseSegment } from './segment.ts'
 import type { Segment } from './segment.ts'
 
 export interface Pattern {
-  /** The folder or file below which all matches lie; `.` for the workspace. */
+  /** The folder that contains all matches, or the only file that can match. `.` is the workspace. */
   readonly base: string
   readonly matches: (path: string) => boolean
 }
@@ -16,7 +16,7 @@ export interface Pattern {
 const patternCharactersMax = 1024
 const alternativesMax = 64
 const workspace = '/workspace'
-/** What gives a pattern a meaning beyond its letters. */
+/** The special characters of globs. */
 const magic = /[*?[\]{}\\]/
 
 /** Why a text is not a valid pattern, or undefined. */
@@ -31,7 +31,7 @@ export function explainBadPattern(text: string): string | undefined {
     : undefined
 }
 
-/** The patterns without braces that a valid pattern stands for. */
+/** Expands the braces of a valid pattern, and parses each alternative. */
 export function parsePattern(text: string): Pattern[] {
   return (expandBraces(toRelative(text)) ?? []).map(parseAlternative)
 }
@@ -53,7 +53,7 @@ function parseAlternative(text: string): Pattern {
       matches: (path) => path === text || path.startsWith(folder),
     }
   }
-  // At the end `**` stands for every file in the folder before it, however deep.
+  // At the end, `**` matches all files below the folder before it.
   const segments = [...parts, ...(parts.at(-1) === '**' ? ['*'] : [])]
     .filter((part, index) => part !== '**' || parts[index - 1] !== '**')
     .map((part) => (part === '**' ? ('**' as const) : parseSegment(part)))
@@ -63,10 +63,10 @@ function parseAlternative(text: string): Pattern {
   }
 }
 
-/** Walks all ways through the pattern at once, so the time is that of the path by that of the pattern. */
+/** Follows all ways to match at once, so the time is proportional to the length of the path times that of the pattern. */
 function matchesSegments(segments: readonly (Segment | '**')[], path: string): boolean {
   let places = new Set<number>()
-  // `**` also stands for no folder at all.
+  // `**` also matches no folder at all.
   const arrive = (set: Set<number>, place: number): void => {
     set.add(place)
     if (segments[place] === '**') set.add(place + 1)
@@ -86,7 +86,7 @@ function matchesSegments(segments: readonly (Segment | '**')[], path: string): b
   return places.has(segments.length)
 }
 
-/** `a{b,c}` → `ab`, `ac`; nested ones too. Undefined when there are too many. */
+/** `a{b,c}` → `ab`, `ac`, also nested. Undefined if there are too many alternatives. */
 function expandBraces(text: string): string[] | undefined {
   const expanded: string[] = []
   const waiting = [text]
@@ -99,7 +99,7 @@ function expandBraces(text: string): string[] | undefined {
   return expanded
 }
 
-/** The text once for each alternative of its first pair of braces that has a comma. */
+/** Returns a copy of the text for each alternative of its first pair of braces that contains a comma. */
 function findBraces(text: string): string[] | undefined {
   for (let start = 0; start < text.length; start++) {
     if (text[start] === '\\') start++
@@ -114,7 +114,7 @@ function findBraces(text: string): string[] | undefined {
   return undefined
 }
 
-/** Where the opening brace, its commas and its closing brace are. */
+/** The offsets of an opening brace, its commas and its closing brace. */
 function findMarks(text: string, start: number): number[] | undefined {
   const marks = [start]
   let depth = 0

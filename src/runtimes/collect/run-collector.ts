@@ -1,13 +1,13 @@
-/** The launcher's collector as a process of the cell: confined like a guest, and checked like one. */
+/** Runs the launcher's collector as a process of the cell. It is confined and checked like a guest. */
 import type { Cell } from '../../jail/cell/cell.ts'
 import type { ProcessListener } from '../../jail/cell/guest-process.ts'
 import { unwatched } from '../../jail/limits/limit-rows.ts'
 import { collectorRlimits } from '../../jail/limits/rlimits.ts'
 import { readStatus, requirePromises } from '../work/observed.ts'
 
-/** What the collector's cell is like. */
+/** The facts of the cell that a collector needs. */
 export interface CollectGround {
-  /** As guests find it. */
+  /** The path at which guests find it. */
   readonly workspace: string
   /** See `CellPlan`. */
   readonly promises: Readonly<Record<string, string>>
@@ -23,7 +23,7 @@ export interface Collector {
   readonly onBytes: (bytes: Buffer) => void
 }
 
-/** Whether it did all of its task. Throws CELL_FAILED when it ran without a layer of the wall. */
+/** Resolves with whether it completed its task. Throws CELL_FAILED if it lacked a layer of the wall. */
 export function runCollector(cell: Cell, collector: Collector): Promise<boolean> {
   const end = Promise.withResolvers<boolean>()
   const listener: ProcessListener = {

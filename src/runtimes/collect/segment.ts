@@ -1,12 +1,12 @@
-/** One name of a pattern, between two slashes. */
+/** One segment of a pattern, between two slashes. */
 
-/** What stands for exactly one character. */
+/** Matches exactly one character. */
 type Single = (character: string) => boolean
 
 export interface Segment {
-  /** `*` stands between these: a name is their characters in this order, with anything between two groups. */
+  /** The matchers of the characters, in order. `*` matches any number of characters. */
   readonly singles: readonly (Single | '*')[]
-  /** Whether the pattern names the dot that a hidden name begins with. */
+  /** Whether the pattern starts with a literal dot, which hidden names require. */
   readonly startsWithDot: boolean
 }
 
@@ -30,7 +30,7 @@ export function parseSegment(text: string): Segment {
   return { singles, startsWithDot: /^\\?\./.test(text) }
 }
 
-/** Goes back to the last star only: what an earlier one could take instead, the last one can take too. */
+/** Backtracks only to the last star: what an earlier star could match in addition, the last one can match, too. */
 export function matchesSegment({ singles, startsWithDot }: Segment, name: string): boolean {
   if (name.startsWith('.') && !startsWithDot) return false
   const characters = Array.from(name)
@@ -51,7 +51,7 @@ export function matchesSegment({ singles, startsWithDot }: Segment, name: string
   return place === singles.length || (place === singles.length - 1 && singles[place] === '*')
 }
 
-/** The bracket that ends the class, or -1: then the opening one is a character like any other. */
+/** The index of the bracket that ends the class. -1 if there is none: then the opening bracket is an ordinary character. */
 function findClassEnd(characters: readonly string[], start: number): number {
   const first = characters[start + 1] === '!' || characters[start + 1] === '^' ? start + 2 : start + 1
   for (let at = first; at < characters.length; at++) {

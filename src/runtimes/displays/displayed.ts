@@ -7,13 +7,13 @@ interface Shown {
   readonly id: string | undefined
 }
 
-/** Enough for an object with thousands of small pictures; more would cost memory that no byte of them accounts for. */
+/** Each display costs memory in addition to its bytes, so their number is limited, too. */
 const displaysMax = 4096
 
 export class Displayed {
   #all: Shown[] = []
   #bytesLeft: number
-  /** Cleared when the next one comes, so that nothing flickers. */
+  /** Whether the next display clears the earlier ones, which avoids flicker. */
   #isClearing = false
   #freedBytes = 0
 
@@ -25,16 +25,16 @@ export class Displayed {
     return this.#all.map(({ bundle }) => bundle)
   }
 
-  /** Returns whether there was room. Replaced and cleared displays free their room. */
+  /** Returns whether the display fits. Replaced and cleared displays free their bytes. */
   add(bundle: MimeBundle, bytes: number, { displayId: id, isUpdate }: DisplayFacts): boolean {
-    if (this.#isClearing) this.#forget(() => true)
+    if (this.#isClearing) this.#forgetAll()
     const shown = { bundle, bytes, id }
     const at = isUpdate === true ? this.#all.findIndex((one) => one.id === id) : -1
     const freed = at < 0 ? 0 : this.#bytesOf((one) => one.id === id)
     if (bytes > this.#bytesLeft + freed || (at < 0 && this.#all.length >= displaysMax)) return false
     if (at < 0) this.#all.push(shown)
     else {
-      // All that have this id show the same; one of them holds it.
+      // An update replaces all displays with this id by one.
       this.#all = this.#all.filter((one, index) => index === at || one.id !== id)
       this.#all[at] = shown
     }
@@ -45,25 +45,25 @@ export class Displayed {
 
   clear(waits: boolean): void {
     if (waits) this.#isClearing = true
-    else this.#forget(() => true)
+    else this.#forgetAll()
   }
 
-  /** Displays that were dropped since the last call. */
+  /** The bytes of displays that were dropped since the last call. */
   takeFreedBytes(): number {
     const freed = this.#freedBytes
     this.#freedBytes = 0
     return freed
   }
 
-  #forget(isMeant: (shown: Shown) => boolean): void {
-    const freed = this.#bytesOf(isMeant)
+  #forgetAll(): void {
+    const freed = this.#bytesOf(() => true)
     this.#bytesLeft += freed
     this.#freedBytes += freed
-    this.#all = this.#all.filter((one) => !isMeant(one))
+    this.#all = []
     this.#isClearing = false
   }
 
-  #bytesOf(isMeant: (shown: Shown) => boolean): number {
-    return this.#all.reduce((sum, one) => sum + (isMeant(one) ? one.bytes : 0), 0)
+  #bytesOf(isCounted: (shown: Shown) => boolean): number {
+    return this.#all.reduce((sum, one) => sum + (isCounted(one) ? one.bytes : 0), 0)
   }
 }

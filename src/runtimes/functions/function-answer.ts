@@ -1,5 +1,5 @@
 /**
- * The guest's error when an answer cannot be sent: which function gave it, which part is to blame, and what that is.
+ * The message of the guest's error if a function's result cannot be sent. It names the function and the part at fault.
  */
 import { findUnserializable } from '../../core/values/find-unserializable.ts'
 
@@ -7,7 +7,7 @@ const pathLengthMax = 200
 
 const parse = JSON.parse as (json: string) => unknown
 
-/** The first part of an answer that could not be encoded; `undefined` if there is none. */
+/** Describes the first part of a result that could not be encoded. `undefined` if there is none. */
 export function describeUnsendable(name: string, json: string): string | undefined {
   const text = findUnserializable(json)
   if (text === undefined) return undefined
@@ -17,8 +17,8 @@ export function describeUnsendable(name: string, json: string): string | undefin
 }
 
 /**
- * The way through plain objects and arrays to the value of this text: what lies in a Map or a Set has no simple path.
- * As deep as values go, which the encoder bounds.
+ * The path to the value with this text through plain objects and arrays. A value in a Map or a Set has no simple path. The
+ * encoder bounds the depth.
  */
 function findPath(node: unknown, text: string): string | undefined {
   if (typeof node !== 'object' || node === null) return undefined

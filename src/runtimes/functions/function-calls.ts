@@ -1,6 +1,6 @@
 /**
- * Calls of host functions by the guest, from the message to the answer. A guest can forge all of a message. So only
- * names of the request's own functions are found, calls are counted, and a bounded number is open at one time.
+ * Calls of host functions by the guest, from the message to the answer. A guest can forge every part of a message. So only
+ * the request's own functions can be called, calls are counted, and the number of open calls is bounded.
  */
 import type { Duplex } from 'node:stream'
 
@@ -19,7 +19,7 @@ import { frameLongMessage, frameMessage } from '../channel/message-frame.ts'
 import { OpenCall } from './open-call.ts'
 import type { Message } from '../channel/read-message.ts'
 
-/** How far a correct harness may exceed its window: by the frame that filled it. */
+/** Additional bytes for the envelope of the last frame, with which a correct harness may exceed its window. */
 const frameMarginBytes = 64 * 1024
 
 export interface FunctionCallsParts {
@@ -31,7 +31,7 @@ export interface FunctionCallsParts {
   readonly stream: Duplex
 }
 
-/** How a call went, until there is room to say so. */
+/** The result of a call that waits to be sent. */
 type Answer = { readonly call: OpenCall } & (
   | { readonly name: string; readonly value: unknown }
   | { readonly thrown: unknown }
@@ -44,7 +44,7 @@ interface TakenCall {
 
 const noCall: TakenCall = { isEntitled: false, invoke: () => undefined }
 
-/** `null` for a guest without a harness, and if there are no functions. */
+/** `null` for a guest without a harness, or if there are no functions. */
 export function openCalls(
   stream: Duplex | null,
   {
@@ -57,13 +57,13 @@ export function openCalls(
 }
 
 /**
- * The number of lists, objects and similar values in one answer, because the garbage collector blocks the event loop
- * while it moves them.
+ * The most lists, objects and similar values in one answer: the garbage collector blocks the event loop while it moves
+ * them.
  */
 const answerObjectsMax = 100_000
 
 export class FunctionCalls {
-  /** Called when calls are taken again after `isFull`. */
+  /** Called when calls are accepted again after `isFull`. */
   onRoom: () => void = () => undefined
   readonly #functions: ReadonlyMap<unknown, HostFunction>
   readonly #parts: FunctionCallsParts
@@ -72,9 +72,9 @@ export class FunctionCalls {
   readonly #open = new Set<OpenCall>()
   #openBytes = 0
   #callsLeft: number
-  /** Bounded by the open calls: one of these stays open until its answer is on its way. */
+  /** Bounded by the number of open calls: a call stays open until its answer is sent. */
   readonly #answers: Answer[] = []
-  /** One answer is being encoded. */
+  /** Whether an answer is being encoded. */
   #isAnswering = false
   #hasRoomAgain = false
   readonly #onDrain = (): void => this.#sendAnswers()
@@ -87,12 +87,12 @@ export class FunctionCalls {
     parts.stream.on('drain', this.#onDrain)
   }
 
-  /** Whether the guest has sent more than it may before we answer. Until `onRoom`, nothing more is to be read. */
+  /** Whether the guest has exceeded its window of unanswered calls. Then nothing more must be read until `onRoom`. */
   get isFull(): boolean {
     return this.#open.size > callsAtOnceMax || this.#openBytes > this.#bytesMax
   }
 
-  /** Takes a `call` message. Returns whether the guest was entitled to it, and a function that makes the call. */
+  /** Takes a `call` message. Returns whether the call is accepted, and a function that makes it. */
   *take(message: Message): Steps<TakenCall> {
     const { id, name, args } = message.fields
     if (this.#run.signal.aborted || !isId(id)) return noCall
@@ -115,7 +115,7 @@ export class FunctionCalls {
     this.#answer({ call: this.#begin(id, 0), thrown: new FunctionError('RangeError', message) })
   }
 
-  /** The run is over: signals abort, and later results of the calls are ignored. */
+  /** The run has ended: signals abort, and later results are ignored. */
   end(): void {
     if (this.#run.signal.aborted) return
     this.#parts.stream.off('drain', this.#onDrain)
@@ -154,7 +154,7 @@ export class FunctionCalls {
   }
 
   #invoke(call: OpenCall, name: string, args: readonly unknown[]): void {
-    // It may have ended while the arguments were decoded.
+    // The run may have ended while the arguments were decoded.
     if (this.#run.signal.aborted) return
     const { clock, limits } = this.#parts
     const { functionMs } = limits
@@ -186,8 +186,7 @@ export class FunctionCalls {
   }
 
   /**
-   * Sends answers as the guest reads them: an answer is encoded only when the one before it is sent, and is not copied
-   * before.
+   * Sends answers as fast as the guest reads them: each is encoded only after the previous one has been sent.
    */
   #sendAnswers(): void {
     const { stream, budget } = this.#parts
@@ -218,14 +217,14 @@ export class FunctionCalls {
     if (wasFull && !this.isFull) this.#hasRoomAgain = true
   }
 
-  /** The values come from the caller, and may be proxies that throw when they are read: that becomes an answer too. */
+  /** The values come from the caller. If reading one throws, as a proxy may, the answer is an error. */
   *#write(answer: Answer): Steps<readonly Buffer[]> {
     try {
       const texts = yield* this.#encode(answer)
       yield
       return yield* frameLongMessage(texts)
     } catch {
-      const unreadable = new FunctionError('Error', 'What the function gave cannot be read.')
+      const unreadable = new FunctionError('Error', 'The result of the function cannot be read.')
       return [frameMessage(writeThrow(answer.call.id, unreadable))]
     }
   }

@@ -1,11 +1,11 @@
-/** The guest's view of an error: name and message, bounded, never a host stack. */
+/** An error as the guest sees it: a bounded name and message, never a stack of the host. */
 import { messageOf } from '../../core/primordials.ts'
 import { isError, readProperty, textOr } from '../../core/values/read-value.ts'
 
 const nameLengthMax = 256
 const messageLengthMax = 16 * 1024
 
-/** An error of Lazaret about a call, only for the guest. */
+/** An error that Lazaret reports to the guest about a call. */
 export class FunctionError {
   readonly #isOurs = true
   readonly name: string
@@ -14,7 +14,7 @@ export class FunctionError {
     this.name = name
     this.message = message
   }
-  /** Unlike `instanceof`, asks nothing of the value, which may be a proxy that throws. */
+  /** Unlike `instanceof`, runs no code of the value, which may be a proxy that throws. */
   static is(value: object): value is FunctionError {
     return #isOurs in value && value.#isOurs
   }

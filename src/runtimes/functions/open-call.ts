@@ -1,7 +1,7 @@
-/** A call of a host function between its message and its answer: its signal, its time limit, and that it has one answer. */
+/** A call of a host function between its message and its answer: has a signal and a time limit, and gets one answer. */
 import type { FunctionCall } from '../../core/request.ts'
 
-/** The function has it as its `this`. */
+/** The `this` of the function. */
 export class OpenCall implements FunctionCall {
   readonly #id: number
   readonly #bytes: number
@@ -26,21 +26,21 @@ export class OpenCall implements FunctionCall {
     return this.#bytes
   }
 
-  /** Created on demand: most functions never do. */
+  /** Created on demand, because most functions never use it. */
   get signal(): AbortSignal {
     this.#signal ??=
       this.#expiry === undefined ? this.#run : AbortSignal.any([this.#run, this.#expiry.signal])
     return this.#signal
   }
 
-  /** Gives it a time limit. `start` gets what to call when the time is over, and returns what cancels that. */
+  /** Sets a time limit. `start` receives the function to call at the limit, and returns a function that cancels it. */
   limit(start: (expire: (reason: unknown) => void) => () => void): void {
     const expiry = new AbortController()
     this.#expiry = expiry
     this.#cancel = start((reason) => expiry.abort(reason))
   }
 
-  /** Whether it had been open. */
+  /** Returns whether the call was open. */
   close(): boolean {
     if (this.#isClosed) return false
     this.#isClosed = true

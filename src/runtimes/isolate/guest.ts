@@ -1,7 +1,7 @@
 /**
- * The Node process of a worker: it makes isolates ahead, gives each program one of its own, and throws it away
- * afterwards. No guest code runs in its own realm. Creating and ending wait until the answer has been sent and there is
- * no new request.
+ * The Node process of a worker. It creates isolates ahead, gives each program its own isolate, and disposes of it
+ * afterwards. No guest code runs in the process's own realm. It creates isolates only after the answer has been sent and
+ * while there is no new request.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,13 +13,13 @@ import { Stock } from './guest/stock.ts'
 import { onMessage, send } from './guest/wire.ts'
 import type { IsolateRequest, IsolatesPark } from './protocol.ts'
 
-/** A request that follows at once finds this process free. */
-const restMs = 1
+/** Leaves the process free for a request that follows at once. */
+const refillDelayMs = 1
 
 const engine = loadEngine(process.argv[2] ?? '')
 let stock: Stock | undefined
 let running: OneRun | undefined
-let waitNoMore: () => void = () => undefined
+let cancelRefill: () => void = () => undefined
 
 onMessage((message) => {
   const { park, isolate } = message as Partial<IsolatesPark & IsolateRequest>
@@ -39,7 +39,7 @@ function prepare({ memoryMiB, libraries }: IsolatesPark): void {
 }
 
 function perform(request: IsolateRequest): void {
-  waitNoMore()
+  cancelRefill()
   if (stock === undefined) return
   const own = stock
   const { memoryMiB } = request.isolate
@@ -55,15 +55,15 @@ function perform(request: IsolateRequest): void {
   void running.start()
 }
 
-/** Whether a program may need it. A wrong guess only costs time. */
+/** Whether a program may need the library. A wrong guess only costs time. */
 function mentions(code: string, library: string): boolean {
   return code.includes(`'${library}'`) || code.includes(`"${library}"`)
 }
 
-/** Makes one at a time, so that a request waits for at most one. */
+/** Creates one isolate at a time, so that a request waits for at most one. */
 function refillLater(): void {
-  waitNoMore()
-  waitNoMore = systemClock.after(restMs, () => {
+  cancelRefill()
+  cancelRefill = systemClock.after(refillDelayMs, () => {
     if (running === undefined && stock?.refillOne() === true) refillLater()
   })
 }

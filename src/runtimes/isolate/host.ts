@@ -1,4 +1,4 @@
-/** The program of a worker that makes V8 isolates: one Node process in a cell, for one run after another. */
+/** The program of a worker that creates V8 isolates: one Node process in a cell, which serves one run after another. */
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
@@ -12,25 +12,25 @@ import { guestEnvironment } from '../runtime.ts'
 import type { Ground, Program } from '../runtime.ts'
 
 const MiB = 1024 * 1024
-/** Room for the prepared isolates (guest/stock.ts), the running one, and the one that is being ended. */
+/** The prepared isolates (guest/stock.ts), the running one, and the one that is being disposed of. */
 const isolatesMax = 12
 /**
- * As for Node (node/host.ts): each isolate reserves as much for its code as a thread of Node, and that counts as data.
+ * See node/host.ts: each isolate reserves as much memory for its code as a thread of Node, and that counts as data.
  */
 const dataBytes = (568 + (4 + isolatesMax) * 526) * MiB
 /**
- * What programs leave free is given back to the kernel: large blocks are mapped for themselves, and the threads of timers have
- * no arenas of their own, which would each keep what it once held.
+ * Makes malloc return freed memory to the kernel: large blocks are mapped individually, and the threads of timers share one
+ * arena, because each arena keeps freed memory.
  */
 const allocator = {
   MALLOC_ARENA_MAX: '1',
   MALLOC_MMAP_THRESHOLD_: '65536',
   MALLOC_TRIM_THRESHOLD_: '1048576',
 }
-/** For the worker's own realm, which holds requests and answers and no guest code. */
+/** The heap of the worker's own realm, which holds requests and answers and runs no guest code. */
 const ownHeapMiB = 192
 
-/** Throws RUNTIME_UNAVAILABLE, with the fix, when Node or isolated-vm is missing. */
+/** Throws RUNTIME_UNAVAILABLE with a hint if Node or isolated-vm is missing. */
 export function prepareIsolates({ toolchains, place }: Ground): Program {
   const binary = toolchains.node()
   if (binary === null) {
@@ -48,11 +48,11 @@ export function prepareIsolates({ toolchains, place }: Ground): Program {
     file,
     argv: [
       file,
-      // Isolates beside a realm that came from Node's own snapshot can crash: isolated-vm, README.
+      // isolated-vm's README: isolates may crash if Node itself started from its snapshot.
       '--no-node-snapshot',
-      // For each isolate; the snapshot is the worker's own, and made a moment before.
+      // The checksum would be verified for each isolate. The snapshot needs none: this process has just created it.
       '--no-verify-snapshot-checksum',
-      // Its hash tables stay as they are in the snapshot: a program that floods them with collisions spends its own time.
+      // All isolates share the snapshot's hash seed: a program that provokes collisions wastes only its own time.
       '--no-rehash-snapshot',
       `--max-old-space-size=${ownHeapMiB}`,
       `${pathIn(place, build)}/harness-isolate/guest.js`,
@@ -66,7 +66,7 @@ export function prepareIsolates({ toolchains, place }: Ground): Program {
   }
 }
 
-/** The folder with the native part of isolated-vm, for every version of Node that it is made for. */
+/** The folder with the builds of isolated-vm's native part for all supported versions of Node. */
 function isolatedVmBind(): Bind {
   const folder = `linux-${process.arch}`
   const { path, passedOver } = findInPackage('isolated-vm', join('prebuilds', folder))
@@ -76,7 +76,7 @@ function isolatedVmBind(): Bind {
         passedOver === undefined
           ? 'The package isolated-vm, which creates V8 isolates, is not installed.'
           : `The package isolated-vm, which creates V8 isolates, is not used: ${passedOver.reason}.`,
-      hint: 'Run `npm install --ignore-scripts isolated-vm@7`: the package brings its native part, so its script is not needed.',
+      hint: 'Run `npm install --ignore-scripts isolated-vm@7`: the package contains its native part, so its install script is not needed.',
     })
   }
   return { host: realpathSync(path), guest: '/opt/lazaret/isolated-vm' }

@@ -17,23 +17,23 @@ import type { Job } from '../work/guest-start.ts'
 import { HostBudget } from '../channel/host-budget.ts'
 import { whenAborted } from '../work/patience.ts'
 
-/** The worker holds the deadline itself; the host's comes so much later, and costs the worker. */
+/** How long after the worker's deadline the host's deadline is. If the host's is reached, the worker is lost. */
 const graceMs = 20
-/** A timer may fire a little early, by another clock. */
+/** The worker's timer may fire slightly early by the host's clock. */
 const earlyMs = 2
 
 export interface IsolateRunParts extends Job {
   readonly clock: Clock
   readonly stream: Duplex
-  /** In the worker's cell since it was built: the kernel ended the worker if there is one. 0 where nobody counts. */
+  /** OOM kills in the worker's cell since it was built. If there is one, the kernel killed the worker. 0 without cgroups. */
   readonly oomKills: () => number
 }
 
-/** What the run found out, before the worker adds what it knows of the cell. */
+/** The run's evidence, to which the worker adds facts about the cell. */
 export type IsolateEvidence = Omit<Exit, 'observed' | 'layers' | 'heldBy'>
 
 export class IsolateRun {
-  /** Resolves with what is known; whether the worker is to be ended says `isWorkerSpent`. */
+  /** Resolves with the evidence. `isWorkerSpent` says whether the worker must be ended. */
   readonly ended: Promise<IsolateEvidence>
   readonly #parts: IsolateRunParts
   readonly #end = Promise.withResolvers<IsolateEvidence>()
@@ -62,15 +62,15 @@ export class IsolateRun {
     this.#capture = new Capture(handles.onOutput, listener, { keeps: handles.keepOutput })
     this.#budget = new HostBudget(clock, limits.hostMs)
     this.#budget.onSpent = () => this.#stop('host')
-    const told = tellCaller(this.#capture, handles)
+    const delivery = tellCaller(this.#capture, handles)
     this.#channel = new Channel(stream, limits, {
       budget: this.#budget,
       elapsed: () => this.#elapsed(),
       onFlood: () => this.#stop('output'),
       onEnd: (exitCode) => this.#finish({ end: { by: 'exit', exitCode } }),
-      ...told,
+      ...delivery,
       onLog: (entry) => {
-        told.onLog?.(entry)
+        delivery.onLog?.(entry)
         this.#print(entry)
       },
       onOther: (fields) => this.#takeOther(fields),
@@ -82,12 +82,12 @@ export class IsolateRun {
     )
   }
 
-  /** Whether the worker may be in any state: what ran in it was not seen to end. */
+  /** Whether the worker may be in any state, because the program in it did not end regularly. */
   get isWorkerSpent(): boolean {
     return this.#isWorkerSpent
   }
 
-  /** How many more programs find an isolate ready, as the worker says. */
+  /** How many isolates are ready for more programs, as reported by the worker. */
   get ready(): number {
     return this.#ready
   }
@@ -97,12 +97,12 @@ export class IsolateRun {
     return this.#hasCrashed
   }
 
-  /** Its process has ended. `lastWords` is what it printed: the engine's own, which guests cannot write. */
-  loseWorker(report: ProcessReport | null, lastWords: string): void {
+  /** The worker's process has ended. `printed` is its output: only the engine can write it, not the guest. */
+  loseWorker(report: ProcessReport | null, printed: string): void {
     if (this.#isOver) return
     this.#isWorkerSpent = true
     const oomKills = this.#parts.oomKills()
-    const isOutOfMemory = oomKills > 0 || engineGaveUp.test(lastWords)
+    const isOutOfMemory = oomKills > 0 || engineGaveUp.test(printed)
     this.#hasCrashed = !isOutOfMemory
     this.#finish({
       // The process never exits on its own while it runs a program.
@@ -135,7 +135,7 @@ export class IsolateRun {
     }
     if (type !== 'stopped') return
     if (by === 'memory') this.#finish({ killReason: 'memory' })
-    // Checked with the host's clock too, so that a deadline is not reported before it is reached.
+    // The host's clock is checked, too, so that a time-out is never reported before the deadline.
     const isDue = this.#elapsed() >= this.#parts.limits.wallMs - earlyMs
     if (by === 'wall' && isDue) this.#finish({ killReason: 'wall' })
   }
@@ -192,7 +192,7 @@ export class IsolateRun {
   }
 }
 
-/** What V8 prints when it ends the process because it has no memory left; `is_heap_oom` in an isolate, else a sentence. */
+/** What V8 prints when it aborts the process for lack of memory: `is_heap_oom` in an isolate, otherwise a sentence. */
 const engineGaveUp =
   /(?:^is_heap_oom|out of memory|OOM|[Aa]llocation failed|invalid (?:array|table) (?:length|size))/m
 

@@ -1,4 +1,4 @@
-/** The libraries that programs in isolates may `require`: bundled with our build, each one file. */
+/** The libraries that programs in isolates may `require`. Lazaret's build contains each as one file. */
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -24,7 +24,7 @@ export function ownLibraries(): Readonly<Record<string, LibraryPlace>> {
   return Object.fromEntries(libraryNames.map((name) => [name, { file: `${guestFolder}/${name}.js` }]))
 }
 
-/** The text of one of them; null for a name that is not one of theirs. */
+/** The source of a library, or null if Lazaret has no library of this name. */
 export function readOwnLibrary(name: string): string | null {
   if (!(libraryNames as readonly string[]).includes(name)) return null
   const path = fileURLToPath(new URL(`${name}.js`, folder))

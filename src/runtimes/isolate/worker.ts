@@ -1,6 +1,6 @@
 /**
- * A worker of isolates: a cell with one Node process, which makes a V8 isolate for each program. The isolate is the
- * first barrier. Behind it is a process that serves only one client, inside a cell.
+ * A worker of isolates: a cell with one Node process, which creates a V8 isolate for each program. The isolate is the first
+ * barrier. The second is the cell; its process serves only one client.
  */
 import { LazaretError } from '../../core/errors/errors.ts'
 import { defaultLimits } from '../../core/limits.ts'
@@ -33,22 +33,22 @@ export interface IsolateJob extends Job {
 }
 
 export interface IsolateWorkerParts extends Omit<CellParts, 'readable'> {
-  /** What programs may `require`, by name. */
+  /** The libraries that programs may `require`, by name. */
   readonly libraries: Readonly<Record<string, LibraryPlace>>
-  /** The heap of isolates that are made ahead. Programs that ask for another wait for theirs the longer. */
+  /** The heap size of isolates that are created ahead. A program that needs another size waits longer. */
   readonly memoryBytes: number
 }
 
-/** What the worker takes beside the isolate of one program: Node, and isolates that wait. */
+/** The worker's memory in addition to the isolate of one program: Node, and the isolates that are ready. */
 const ownBytes = 320 * MiB
-/** What V8 allocates beside the heap that it counts. */
+/** V8 allocates memory in addition to the heap that it counts. */
 const heapFactor = 1.25
-/** A worker is replaced after this number of programs, so that anything left in the process does not stay for long. */
+/** A worker is replaced after this many programs, so that leftovers in the process do not accumulate. */
 const runsMax = 2000
-/** After this time without a program, a worker has an isolate ready, even if it has not reported that. */
+/** After this time without a program, a worker is assumed to have an isolate ready. */
 const refillMs = 5
-/** More of what the engine prints is not read: it prints how it died. */
-const lastWordsMax = 16 * 1024
+/** The limit on the kept output of the engine, which prints why it aborts. */
+const printedMax = 16 * 1024
 
 interface Standing {
   readonly built: BuiltCell
@@ -59,7 +59,7 @@ interface Standing {
 }
 
 export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessListener {
-  /** Resolves when it is lost. */
+  /** Resolves when the worker is lost. */
   readonly lost: Promise<unknown>
   readonly #parts: IsolateWorkerParts
   readonly #loss = Promise.withResolvers<unknown>()
@@ -68,12 +68,12 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
   #memoryBytes: number
   #client: string | undefined
   #runsLeft = runsMax
-  /** No isolate is ready before. */
-  #restsUntil = 0
+  /** Before this time, no isolate is expected to be ready. */
+  #notReadyUntil = 0
   #isSpent = false
   #crash: LazaretError | undefined
   #run: IsolateRun | undefined
-  #lastWords = ''
+  #printed = ''
 
   constructor(parts: IsolateWorkerParts) {
     this.#parts = parts
@@ -91,7 +91,7 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
     if (this.#isSpent || this.#runsLeft <= 0) return 'never'
     if (this.#client === undefined) return 'well'
     if (this.#client !== client) return 'never'
-    return this.#parts.clock.now() >= this.#restsUntil ? 'best' : 'well'
+    return this.#parts.clock.now() >= this.#notReadyUntil ? 'best' : 'well'
   }
 
   get crash(): LazaretError | undefined {
@@ -106,11 +106,11 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
     this.#runsLeft -= 1
     const stream = cell.channel
     if (stream === null) throw new LazaretError('WORKER_LOST', { detail: 'The worker has no channel.' })
-    // May refuse the job: then nothing has run.
+    // May throw a refusal: then nothing has run.
     const request = writeIsolateRequest(job)
     this.#allow(limits.memoryBytes, { built, on, program })
     cell.hold(true)
-    // First of all: while the worker wakes up, the rest is made ready for what it will say.
+    // Sent first, so that the worker wakes up while the host prepares to receive its messages.
     stream.write(frameMessage(JSON.stringify(request)))
     const oomKills = () => ground.cgroup?.oomKills() ?? 0
     const run = new IsolateRun({
@@ -128,7 +128,7 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
     } finally {
       this.#run = undefined
       this.#isSpent ||= run.isWorkerSpent
-      this.#restsUntil = run.ready > 0 ? 0 : this.#parts.clock.now() + refillMs
+      this.#notReadyUntil = run.ready > 0 ? 0 : this.#parts.clock.now() + refillMs
       if (run.hasCrashed) this.#crash = crashed('while it ran a program')
       cell.hold(false)
     }
@@ -138,16 +138,16 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
     this.#isSpent = true
     this.#ending.abort()
     const standing = await this.#standing.catch(() => undefined)
-    // Somebody waits for this.
+    // The caller awaits this, so the host's process must not exit before.
     standing?.built.cell.hold(true)
     await standing?.built.clean().catch(() => undefined)
   }
 
   onSpawned(): void {}
 
-  /** Guests have no way to its streams: the engine says why it gives up. */
+  /** Guests cannot write to these streams. The engine prints there why it aborts. */
   onOutput(_stream: GuestStream, bytes: Buffer): void {
-    if (this.#lastWords.length < lastWordsMax) this.#lastWords += bytes.toString('latin1')
+    if (this.#printed.length < printedMax) this.#printed += bytes.toString('latin1')
   }
 
   onExceeded(): void {
@@ -168,7 +168,7 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
   #lose(report: ProcessReport | null): void {
     const wasSpent = this.#isSpent
     this.#isSpent = true
-    if (this.#run !== undefined) this.#run.loseWorker(report, this.#lastWords)
+    if (this.#run !== undefined) this.#run.loseWorker(report, this.#printed)
     else if (!wasSpent) this.#loss.resolve(crashed('while it waited'))
   }
 
@@ -202,7 +202,7 @@ export class IsolateWorker implements LastingWorker<IsolateJob, Exit>, ProcessLi
     return { built, guest, program, on, facts }
   }
 
-  /** What the cell allows follows what the program may have. */
+  /** Adjusts the cell's memory limit to that of the program. */
   #allow(memoryBytes: number, { built, on, program }: Pick<Standing, 'built' | 'on' | 'program'>): void {
     if (memoryBytes === this.#memoryBytes) return
     this.#memoryBytes = memoryBytes

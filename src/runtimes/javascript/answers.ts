@@ -14,7 +14,7 @@ export interface AnswerListener {
   readonly onEnd: () => void
 }
 
-/** The two engines' sockets, as far as they are needed here. */
+/** The parts of Node's and Bun's sockets that are used here. */
 interface Socket {
   ref(): unknown
   unref(): unknown
@@ -28,9 +28,9 @@ interface BunGlobal {
 
 const bun = Reflect.get(globalThis, 'Bun') as BunGlobal | undefined
 const connect = bun?.connect.bind(bun)
-// In Bun this module takes longer to load than the rest of the harness, and does not read from descriptors.
+// Not in Bun: there the module takes longer to load than the rest of the harness, and it does not read from descriptors.
 const net = bun === undefined ? (process.getBuiltinModule('node:net') as unknown as NetModule) : undefined
-// Its property may be another one by the time that it is needed.
+// Taken now, because guest code may replace the property.
 const NodeSocket = net?.Socket
 
 const ByteView = Uint8Array
@@ -50,7 +50,7 @@ const then = uncurryThis(Promise.prototype.then) as (
   onError: () => void,
 ) => void
 
-/** Opened by the first call. The function that it answers says whether the event loop is to wait for answers. */
+/** Returns a function that sets whether the event loop waits for answers. */
 export function listen(listener: AnswerListener): (isWaiting: boolean) => void {
   const reader = new AnswerReader(listener.onAnswer)
   const onBytes = (bytes: Uint8Array): void => reader.take(bytes)
@@ -92,14 +92,14 @@ function openInNode(onBytes: (bytes: Uint8Array) => void, onEnd: () => void): So
     return true
   }
   const Socket = NodeSocket as NetModule['Socket']
-  // With a buffer of its own the socket delivers bytes directly; as a stream it takes twice the time.
+  // With `onread` the socket delivers bytes directly; reading it as a stream takes twice as long.
   const socket = new Socket({ fd: channelDescriptor, writable: false, onread: { buffer, callback } })
   socket.on('error', onEnd)
   socket.on('close', onEnd)
   return socket
 }
 
-/** Puts messages together from pieces. */
+/** Assembles messages from chunks. */
 class AnswerReader {
   readonly #onAnswer: (json: string) => void
   readonly #header = new ByteView(headerBytes)

@@ -1,7 +1,7 @@
 /**
- * A realm with nothing but the language in it, for a program that is to find no names of the platform: a context of
- * `node:vm` with its own inside (`bare/`), and this, its way out. It hides names, and no more: what guest code may do,
- * the cell decides. `bare/protocol.ts` says what may pass between the two.
+ * A realm that contains only the language, for programs that must see no global of the platform. It is a `node:vm`
+ * context. `bare/` is the code inside the context, and this file is the harness's side. The realm only hides names; the
+ * cell decides what guest code may do. `bare/protocol.ts` defines what may pass between the two sides.
  */
 import { dirname } from 'node:path'
 import type { GuestRequest } from '../channel/channel-protocol.ts'
@@ -21,7 +21,7 @@ import { installStackTraces, mapPositions, topPosition } from './modules/stack.t
 const failureExitCode = 1
 const insideFile = 'guest-bare.js'
 
-/** A class, because its code is strict, and strict functions are shown to nobody that they call. */
+/** A class, because class code is strict, and `caller` does not reveal strict functions to the functions that they call. */
 class BareRealm implements Realm {
   readonly canEvaluate = false
   readonly inside: BareInside
@@ -34,14 +34,14 @@ class BareRealm implements Realm {
   constructor() {
     const { constants, createContext, Script } = process.getBuiltinModule('node:vm')
     const { readFileSync } = process.getBuiltinModule('node:fs')
-    // For code that no code has made, such as that of an `eval` which the engine itself calls.
+    // For code that belongs to no script, such as an `eval` that the engine itself calls.
     const refuseImport = (specifier: unknown): never => this.inside.refuseImport(specifier)
     this.#context = createContext(constants.DONT_CONTEXTIFY, { importModuleDynamically: refuseImport })
     const text = readFileSync(`${dirname(harnessPath)}/${insideFile}`, 'utf8')
     new Script(text, { filename: insideName }).runInContext(this.#context)
     const open = Reflect.get(this.#context, openName) as OpenInside
     this.inside = open(this.#createHost())
-    // The realm's own function: the engine's calls of it are not the harness's.
+    // A function of the bare realm, so that an error of the engine's call belongs to the bare realm.
     this.#options = { filename: programName, importModuleDynamically: this.inside.refuseImport }
   }
 
@@ -54,7 +54,7 @@ class BareRealm implements Realm {
 
   startModule = (main: unknown): unknown => this.inside.startModule(main)
 
-  /** Ends the program with an uncaught error, or when nothing is left to do. */
+  /** Ends the program at an uncaught error, or when it has nothing left to do. */
   watch(): void {
     listen('uncaughtException', (thrown) => this.inside.fail(thrown))
     listen('unhandledRejection', (reason) => this.inside.fail(reason))
@@ -69,7 +69,7 @@ class BareRealm implements Realm {
   #endUnsettled(): void {
     sendError('run', {
       name: 'Error',
-      message: 'The program awaits a promise that nothing can settle any more.',
+      message: 'The program awaits a promise that can no longer settle.',
     })
     sendEnd(unsettledExitCode)
     this.#hasFailed = true
@@ -98,7 +98,7 @@ class BareRealm implements Realm {
 
 let opened: BareRealm | undefined
 
-/** What every such run needs; none of it runs guest code. */
+/** Prepares what every run in a bare realm needs. Runs no guest code. */
 export async function parkBare(language: GuestRequest['language']): Promise<void> {
   opened = new BareRealm()
   const sample = { language, code: '', args: [], resultBytes: 0 }

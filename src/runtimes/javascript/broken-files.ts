@@ -1,7 +1,7 @@
 /**
- * Modules that cannot be loaded. The engines say little about them: Bun throws a `BuildMessage` with the place in a
- * property of it, Node a `SyntaxError` that names neither the file nor the place, and neither always says which import of
- * the program it was.
+ * Errors for modules that cannot be loaded. The engines report little: Bun throws a `BuildMessage` with the position in a
+ * property, Node a `SyntaxError` with neither file nor position, and neither always names the import of the program that
+ * failed.
  */
 import type * as acorn from 'acorn'
 import { stringIncludes, stringSlice, stringStartsWith } from '../../core/primordials.ts'
@@ -11,7 +11,7 @@ import type { Position } from './modules/positions.ts'
 
 const getBuiltinModule = process.getBuiltinModule.bind(process)
 
-/** Names of Bun's own, and what the language calls such errors. */
+/** Bun's own names for errors, and the names that the language has for them. */
 const languageNames = [
   ['BuildMessage', 'SyntaxError'],
   ['ResolveMessage', 'Error'],
@@ -41,18 +41,18 @@ export function languageName(name: string): string {
   return name
 }
 
-/** The stack of an error in the language's words, with the place in the broken file above its frames. */
+/** The stack with the language's name for the error, and with the place in the broken file as its first frame. */
 export function languageStack(
   stack: unknown,
   { engineName, message, place }: { engineName: string; message: string; place: string | undefined },
 ): unknown {
   const name = languageName(engineName)
   const text = typeof stack === 'string' ? stack : ''
-  const isTold = place === undefined || stringIncludes(text, `at ${place}`)
-  if (name === engineName && isTold) return stack
+  const isComplete = place === undefined || stringIncludes(text, `at ${place}`)
+  if (name === engineName && isComplete) return stack
   const engineHeader = `${engineName}: ${message}`
   const frames = stringStartsWith(text, engineHeader) ? stringSlice(text, engineHeader.length) : ''
-  return `${name}: ${message}${isTold ? '' : `\n    at ${place}`}${frames}`
+  return `${name}: ${message}${isComplete ? '' : `\n    at ${place}`}${frames}`
 }
 
 /** `file:line:column` in the file that does not compile; `undefined` if the error is about something else. */

@@ -1,6 +1,6 @@
 /**
- * The guest's end of the private descriptor: one request in, messages out. Frames are built from captured built-ins
- * alone, so a guest that patches `JSON` cannot keep the harness from answering.
+ * The guest's end of the private descriptor: one request in, messages out. Frames are built only with built-ins that were
+ * captured at start, so a guest that patches `JSON` cannot keep the harness from answering.
  */
 import { bytesLength, jsonString, stringSlice, utf8 } from '../../core/primordials.ts'
 import type { GuestError } from '../../core/outcome.ts'
@@ -10,11 +10,11 @@ import { readAll, writeAll } from './console/output.ts'
 
 /** Longest text of a log message or of a value as the REPL prints it. */
 export const textBytesMax = 64 * 1024
-// A frame starts with its length; four characters keep the place for it.
+// A frame starts with its length: these four characters are overwritten with it.
 const headerPlaceholder = '\0\0\0\0'
 const headerBytes = 4
 
-/** Waits for the request. `undefined` when the host went away first. */
+/** Waits for the request. `undefined` if the host closes the channel first. */
 export function readRequest(): GuestRequest | ParkRequest | undefined {
   const header = new Uint8Array(headerBytes)
   if (!readAll(channelDescriptor, header)) return undefined
@@ -46,7 +46,7 @@ export function sendError(phase: 'syntax' | 'run', error: GuestError): void {
   send(`{"type":"error","phase":"${phase}","error":${json}}}`)
 }
 
-/** The last message: all output is written, and nothing of the program is left to happen. */
+/** The last message: all output is written, and no code of the program will run. */
 export function sendEnd(exitCode: number): void {
   send(`{"type":"end","exitCode":${exitCode & 0xff}}`)
 }

@@ -1,6 +1,6 @@
 /**
- * Errors of the guest's program: as data for the host, and as text on stderr for a person. What was thrown may be
- * anything, with getters that throw.
+ * Reports errors of the guest's program: as data to the host, and as text on stderr for people. The thrown value may be
+ * anything, and its getters may throw.
  */
 import type { GuestError } from '../../core/outcome.ts'
 import { messageOf, stringIndexOf, stringRepeat, stringSlice, utf8 } from '../../core/primordials.ts'
@@ -13,7 +13,7 @@ import { codeName, type Position } from './modules/positions.ts'
 import { topPosition } from './modules/stack.ts'
 
 const stderr = 2
-// A code frame is for reading; minified code is not worth showing.
+// Longer lines are not shown: they are usually minified code.
 const frameColumnsMax = 200
 
 /** The code did not compile. Thrown by the compilers; `position` is in the code as written. */
@@ -28,7 +28,7 @@ export class CompileError {
   }
 }
 
-/** Tells host and reader that the code did not compile. */
+/** Reports that the code did not compile. */
 export function reportSyntaxError(code: string, { name, message, position }: CompileError): void {
   const place = position === undefined ? '' : `\n    at ${codeName}:${position.line}:${position.column}`
   const stack = `${name}: ${message}${place}`
@@ -36,14 +36,14 @@ export function reportSyntaxError(code: string, { name, message, position }: Com
   writeText(`${codeFrame(code, position)}${stack}\n`)
 }
 
-/** Tells host and reader what reached the top of the program. */
+/** Reports what reached the top of the program. */
 export function reportError(code: string, thrown: unknown): void {
   const error = describeError(thrown)
   const isAnError = typeof thrown === 'object' && thrown !== null && isError(thrown)
   reportGuestError(code, error, isAnError ? errorText(thrown, error) : `Uncaught ${inspectValue(thrown)}`)
 }
 
-/** The same of an error that is described already; `text` is for a person. */
+/** Reports an error that is already described; `text` is for people. */
 export function reportGuestError(code: string, error: GuestError, text: string): void {
   sendError('run', error)
   const { line, column } = error
@@ -71,11 +71,11 @@ function describeError(thrown: unknown): GuestError {
   return { name, message, stack, ...(topPosition(stack, header) ?? importPosition(thrown)) }
 }
 
-/** For a person: with causes and fields, where the engine shows them. */
+/** The text for people. It includes causes and fields, unless the stack was rewritten. */
 function errorText(thrown: Error, { name, message, stack }: GuestError): string {
   const text = stack ?? `${name}: ${message}`
-  const isEngines = stack === undefined || stack !== readProperty(thrown, 'stack')
-  return isEngines ? text : inspectValue(thrown, text)
+  const isRewritten = stack === undefined || stack !== readProperty(thrown, 'stack')
+  return isRewritten ? text : inspectValue(thrown, text)
 }
 
 /** The line of the error with a mark below it, as Node shows it. */
@@ -100,15 +100,15 @@ function lineAt(code: string, line: number): string | undefined {
 
 const writeText = (text: string): void => writeAll(stderr, utf8(boundText(text)))
 
-/** A parser ran out of stack: there is no place to name. */
+/** For a stack overflow in a parser, which has no position. */
 export const tooDeep = (): CompileError => new CompileError('SyntaxError', 'The code is nested too deeply.')
 
-/** An engine's or parser's error as a compile error. */
+/** Converts an error of an engine or a parser. */
 export function toCompileError(thrown: unknown): CompileError {
   if (typeof thrown === 'object' && thrown !== null && hasField(thrown, 'stack')) {
     const name = textOr(readProperty(thrown, 'name'), 'SyntaxError')
-    // The engines' parsers run out of stack this way.
-    if (name === 'RangeError') return new CompileError('SyntaxError', 'The code is nested too deeply.')
+    // A stack overflow in the engine's parser.
+    if (name === 'RangeError') return tooDeep()
     return new CompileError(name, messageOf(thrown))
   }
   return new CompileError('SyntaxError', messageOf(thrown))

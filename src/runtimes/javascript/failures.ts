@@ -1,6 +1,6 @@
 /**
- * How the program ends when an error reaches its top, or when it waits for what never happens. Node's rules, in every
- * runtime: an uncaught error or unhandled rejection ends it with exit code 1, unless the program listens for them.
+ * How the program ends after an uncaught error, or when it awaits a promise that never settles. Node's rules apply in
+ * every runtime: an uncaught error or unhandled rejection ends the program with exit code 1, unless it listens for them.
  */
 import { defineProperty, uncurryThis, utf8 } from '../../core/primordials.ts'
 import { sendEnd } from './channel.ts'
@@ -26,7 +26,7 @@ const kill = process.kill.bind(process, process.pid, 'SIGKILL')
 export interface Failures {
   /** Ends the program with what its top level threw. */
   readonly fail: (thrown: unknown) => void
-  /** The completion value is being waited for, or no longer. */
+  /** Whether the completion value is being awaited. */
   readonly setWaiting: (isWaiting: boolean) => void
 }
 
@@ -69,20 +69,20 @@ export function watchFailures(code: string): Failures {
   }
 }
 
-/** Whether the guest's program listens too. */
+/** Whether the guest's program listens, besides the harness. */
 const isListening = (event: string): boolean => listenerCount(program, event) > 1
 
-/** Whether nothing of the guest's runs when the program ends. Packages such as `signal-exit` replace `emit`. */
+/** Whether no guest code runs when the program ends. Packages such as `signal-exit` replace `emit`. */
 const endsHere = (): boolean =>
   !isListening('beforeExit') && !isListening('exit') && program.emit === firstEmit
 
 export function listen(event: string, listener: (value: unknown) => void): void {
-  // Node calls listeners by their `apply`, which guest code may have patched on the prototype.
+  // Node calls a listener through its `apply`, which guest code may have replaced on the prototype.
   defineProperty(listener, 'apply', { value: functionApply })
   on(program, event, listener)
 }
 
-/** Runs the program's exit listeners, and ends even if guest code has broken the way out. */
+/** Runs the program's exit listeners, and ends the process even if guest code has broken `process.exit`. */
 export function exitNow(exitCode = failureExitCode): never {
   try {
     return exit(exitCode)

@@ -1,6 +1,6 @@
 /**
- * The host's functions, as globals that return promises. Loaded only for requests that have any. What guest code does
- * to built-ins afterwards changes what its own promises do, not how calls are sent or answers are read.
+ * The host's functions, as globals that return promises. This module is loaded only for requests that have functions. Guest
+ * code that patches built-ins afterwards affects its own promises, but not how calls are sent or answers are read.
  */
 import { encodeValueToJson } from '../../core/values/encode-value.ts'
 import {
@@ -23,7 +23,7 @@ import { listen } from './answers.ts'
 import { send } from './channel.ts'
 import { define } from './modules/define.ts'
 
-interface Caused {
+interface Caller {
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
   /** The place of the call in the guest's code. */
@@ -33,13 +33,13 @@ interface Caused {
 interface Call {
   readonly id: number
   readonly json: string
-  readonly by: Caused
+  readonly caller: Caller
   bytes: number
-  /** The next one that waits to be sent. */
+  /** The next call in the queue of unsent calls. */
   next: Call | undefined
 }
 
-const gone = 'The host no longer answers.'
+const noAnswer = 'The host no longer answers.'
 
 const NativePromise = Promise
 /** The classes that take only a message. The object has no prototype, because the host chooses the names. */
@@ -63,50 +63,50 @@ const mapDelete = uncurryThis(CallMap.prototype.delete)
 const mapForEach = uncurryThis(CallMap.prototype.forEach)
 
 /**
- * Defines a global for each function. The program may declare these names itself. The function that it returns drops
- * the calls that have no answer yet.
+ * Defines a global for each function. The program may declare these names itself. Returns a function that rejects all
+ * calls without an answer.
  */
 export function createFunctions(
   { names, callsMax }: GuestFunctions,
   argumentBytesMax: number,
-  hear: typeof listen = listen,
+  listenForAnswers: typeof listen = listen,
 ): () => void {
-  const caller = new Caller({ callsMax, argumentBytesMax, hear })
+  const calls = new Calls({ callsMax, argumentBytesMax, listen: listenForAnswers })
   for (const name of names) {
     // Bound functions do not reveal their source when they are printed.
-    const call = caller.call.bind(caller, name)
+    const call = calls.call.bind(calls, name)
     define(call, 'name', name)
     define(globalThis, name, call)
   }
-  return () => caller.abandon()
+  return () => calls.abandon()
 }
 
-interface CallerParts {
+interface CallsOptions {
   readonly callsMax: number
   readonly argumentBytesMax: number
-  readonly hear: typeof listen
+  readonly listen: typeof listen
 }
 
-class Caller {
+class Calls {
   readonly #callsMax: number
   readonly #argumentBytesMax: number
   #lastId = 0
-  /** Sent or waiting, until they are answered. */
-  readonly #calls = new CallMap()
-  #callCount = 0
+  /** Calls without an answer, both sent and queued. */
+  readonly #open = new CallMap()
+  #openCount = 0
   #sentCount = 0
   #sentBytes = 0
-  #firstWaiting: Call | undefined
-  #lastWaiting: Call | undefined
+  #firstQueued: Call | undefined
+  #lastQueued: Call | undefined
   #isEnded = false
   #setWaiting: ((isWaiting: boolean) => void) | undefined
 
-  readonly #hear: typeof listen
+  readonly #listen: typeof listen
 
-  constructor({ callsMax, argumentBytesMax, hear }: CallerParts) {
-    this.#callsMax = callsMax
-    this.#argumentBytesMax = argumentBytesMax
-    this.#hear = hear
+  constructor(options: CallsOptions) {
+    this.#callsMax = options.callsMax
+    this.#argumentBytesMax = options.argumentBytesMax
+    this.#listen = options.listen
   }
 
   call(name: string, ...args: readonly unknown[]): Promise<unknown> {
@@ -119,7 +119,7 @@ class Caller {
   }
 
   #refuse(): Error | undefined {
-    if (this.#isEnded) return createError('Error', gone)
+    if (this.#isEnded) return createError('Error', noAnswer)
     if (this.#lastId < this.#callsMax) return undefined
     const message = `A run may call host functions ${this.#callsMax} times (functionCallsMax).`
     return createError('FunctionLimitError', message)
@@ -139,20 +139,20 @@ class Caller {
     return createError('TypeError', `An argument of '${name}' cannot be sent to the host: ${lost}${hint}`)
   }
 
-  #begin(name: string, args: string, by: Caused): void {
+  #begin(name: string, args: string, caller: Caller): void {
     const id = ++this.#lastId
     const json = `{"type":"call","id":${id},"name":${jsonString(name)},"args":${args}}`
-    const call: Call = { id, json, by, bytes: 0, next: undefined }
-    mapSet(this.#calls, id, call)
-    this.#callCount++
-    this.#setWaiting ??= this.#hear({ onAnswer: (answer) => this.#take(answer), onEnd: () => this.#fail() })
+    const call: Call = { id, json, caller, bytes: 0, next: undefined }
+    mapSet(this.#open, id, call)
+    this.#openCount++
+    this.#setWaiting ??= this.#listen({ onAnswer: (answer) => this.#take(answer), onEnd: () => this.#fail() })
     this.#setWaiting(true)
-    if (this.#firstWaiting === undefined && !this.#isFull()) this.#send(call)
-    else if (this.#lastWaiting === undefined) this.#firstWaiting = this.#lastWaiting = call
-    else this.#lastWaiting = this.#lastWaiting.next = call
+    if (this.#firstQueued === undefined && !this.#isFull()) this.#send(call)
+    else if (this.#lastQueued === undefined) this.#firstQueued = this.#lastQueued = call
+    else this.#lastQueued = this.#lastQueued.next = call
   }
 
-  /** Sending more would make the host stop reading, and this thread wait inside its own call. */
+  /** If more calls were sent, the host would stop reading, and the next write would block this thread. */
   #isFull(): boolean {
     return this.#sentCount >= callsAtOnceMax || this.#sentBytes >= callBytesAtOnce
   }
@@ -165,35 +165,35 @@ class Caller {
 
   #take(json: string): void {
     const message = parse(json) as HostMessage
-    const call = mapGet(this.#calls, message.id)
+    const call = mapGet(this.#open, message.id)
     if (call === undefined) return
     this.#forget(call)
     this.#sentCount--
     this.#sentBytes -= call.bytes
-    while (this.#firstWaiting !== undefined && !this.#isFull()) {
-      const next = this.#firstWaiting
-      this.#firstWaiting = next.next
-      if (this.#firstWaiting === undefined) this.#lastWaiting = undefined
+    while (this.#firstQueued !== undefined && !this.#isFull()) {
+      const next = this.#firstQueued
+      this.#firstQueued = next.next
+      if (this.#firstQueued === undefined) this.#lastQueued = undefined
       this.#send(next)
     }
     if (message.type === 'return') this.#resolve(call, message.value, json)
-    else call.by.reject(createError(message.error.name, message.error.message, call.by.origin))
+    else call.caller.reject(createError(message.error.name, message.error.message, call.caller.origin))
   }
 
   #resolve(call: Call, value: unknown, json: string): void {
     try {
-      // Most values hold no tag, and stay unchanged.
-      call.by.resolve(stringIncludes(json, '"$type"') ? decodeTagged(value).value : value)
+      // Most values contain no tags and need no decoding.
+      call.caller.resolve(stringIncludes(json, '"$type"') ? decodeTagged(value).value : value)
     } catch (thrown) {
       // Thrown by built-ins that guest code has changed, or because memory ran out.
-      call.by.reject(thrown)
+      call.caller.reject(thrown)
     }
   }
 
   #forget(call: Call): void {
-    mapDelete(this.#calls, call.id)
-    this.#callCount--
-    if (this.#callCount === 0) this.#setWaiting?.(false)
+    mapDelete(this.#open, call.id)
+    this.#openCount--
+    if (this.#openCount === 0) this.#setWaiting?.(false)
   }
 
   #fail(): void {
@@ -201,29 +201,29 @@ class Caller {
     this.abandon()
   }
 
-  /** Open calls will not be answered. */
+  /** Rejects all open calls. */
   abandon(): void {
-    this.#firstWaiting = this.#lastWaiting = undefined
+    this.#firstQueued = this.#lastQueued = undefined
     this.#sentCount = this.#sentBytes = 0
-    mapForEach(this.#calls, (call) => {
+    mapForEach(this.#open, (call) => {
       this.#forget(call)
-      call.by.reject(createError('Error', gone, call.by.origin))
+      call.caller.reject(createError('Error', noAnswer, call.caller.origin))
     })
   }
 }
 
-/** Guest code may have its own idea of stacks, and that may throw. */
+/** Guest code may have replaced `prepareStackTrace` by a function that throws. */
 function captureOrigin(): { readonly stack?: string } {
   const origin = {}
   try {
     captureStackTrace(origin, captureOrigin)
   } catch {
-    // Then the error names no place.
+    // Then the error has no position.
   }
   return origin
 }
 
-/** An error of the guest's realm, at the place of the call. */
+/** Creates an error of the guest's realm whose stack is that of the call. */
 function createError(name: string, message: string, origin?: { readonly stack?: string }): Error {
   const BuiltIn = errorClasses[name]
   const error = new (BuiltIn ?? NativeError)(message)
@@ -238,6 +238,6 @@ function defineStack(error: Error, header: string, origin: { readonly stack?: st
   try {
     define(error, 'stack', header + (start < 0 ? '' : stringSlice(frames, start)))
   } catch {
-    // Bun makes the error's own stack first, with the guest's idea of one.
+    // Bun first computes the error's own stack with the guest's `prepareStackTrace`, which may throw.
   }
 }

@@ -1,4 +1,4 @@
-/** The harness of a code context in Node: a thread that reads the host's messages, and this one, which runs the code. */
+/** The harness of a code context in Node. This thread runs the code; a second thread reads the host's messages. */
 import './modules/workspace-modules.ts'
 import { harnessPath } from './harness-path.ts'
 import { sendEnd } from './channel.ts'

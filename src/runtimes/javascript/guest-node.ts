@@ -1,3 +1,3 @@
-/** The harness as Node gets it. Bun needs no help with the modules of the workspace. */
+/** The harness for Node, which also needs hooks for modules of the workspace. Bun needs none. */
 import './modules/workspace-modules.ts'
 import './guest.ts'

@@ -1,4 +1,4 @@
-/** The harness of one process: it serves one run. */
+/** The entry of the harness. A process serves one run. */
 import { loadAhead, serve } from './serve.ts'
 
 void serve({ load: loadAhead })

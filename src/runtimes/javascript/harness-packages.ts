@@ -1,4 +1,4 @@
-/** Loads the packages of the harness, wherever they lie in this view of files. */
+/** Loads the packages of the harness, wherever they are in this view of files. */
 import { createRequire } from 'node:module'
 
 import type * as acorn from 'acorn'

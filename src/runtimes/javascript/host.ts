@@ -1,4 +1,4 @@
-/** What `bun` and `node` have in common: the same harness and the same packages beside it. */
+/** The host side that the `bun` and `node` runtimes share: both use the same harness and packages. */
 import { dirname } from 'node:path'
 
 import type { Limits } from '../../core/limits.ts'
@@ -12,15 +12,15 @@ import type { Ground, Program } from '../runtime.ts'
 import { pathIn } from '../../jail/plan/place.ts'
 
 export interface Engine {
-  /** The name of its program in /opt/lazaret/bin. */
+  /** The file name of its program in /opt/lazaret/bin. */
   readonly name: string
-  /** The bundle of the harness for it, in our build. */
+  /** The path of its harness's bundle in Lazaret's build. */
   readonly harness: string
-  /** Whether a program in JavaScript may import TypeScript. */
-  readonly importsTypeScript: boolean
-  /** On the host. */
+  /** Whether the harness compiles TypeScript files that a JavaScript program imports. Bun compiles them itself. */
+  readonly compilesImports: boolean
+  /** The path of the program on the host. */
   readonly binary: string
-  /** `build` is where guests find our build. */
+  /** `build` is the path at which guests find Lazaret's build. */
   readonly flags: (build: string) => readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly baseDataBytes: number
@@ -68,14 +68,14 @@ export interface HarnessPackage {
   readonly bind: Bind
 }
 
-/** The compilers. They run inside: a native parser that a guest's source can crash has no place on the host. */
-function harnessPackages({ language }: RunSpec, { importsTypeScript }: Engine): HarnessPackage[] {
-  return language === 'typescript' || importsTypeScript ? compilerPackages() : [acornPackage()]
+/** The compilers. They run inside the cell, because a guest's source can crash a native parser. */
+function harnessPackages({ language }: RunSpec, { compilesImports }: Engine): HarnessPackage[] {
+  return language === 'typescript' || compilesImports ? compilerPackages() : [acornPackage()]
 }
 
 const acornPackage = (): HarnessPackage => ({ name: 'acorn', bind: packageBind('acorn') })
 
-/** The files for JavaScript, then those for TypeScript. */
+/** The package for JavaScript, then those for TypeScript. */
 export function compilerPackages(): HarnessPackage[] {
   const transform = { name: 'oxc-transform', bind: packageBind('oxc-transform') }
   const binding = `@oxc-transform/binding-linux-${process.arch}-gnu`

@@ -1,16 +1,16 @@
 /**
- * Packages that programs will find loaded. Each is loaded as a program would load it that lies in the workspace, so that what
- * it asks for by the same name is there already. It is the operator's code.
+ * Loads packages ahead of runs. Each is loaded in the same way as by a program in the workspace, so that the program finds it
+ * in the module cache. The packages are code of the operator.
  */
 import type { GuestRequest } from '../channel/channel-protocol.ts'
 import { compileProgram } from './modules/compile.ts'
 
-/** Throws what is wrong with the first that cannot be loaded. */
+/** Throws the reason for the first package that cannot be loaded. */
 export async function loadPackages(names: readonly string[]): Promise<void> {
   for (const name of names) {
     const quoted = JSON.stringify(name)
     const failures: unknown[] = []
-    // A package may have a module for each of the two.
+    // A package may have different modules for `require` and `import`.
     for (const code of [`require(${quoted})`, `await import(${quoted})`]) {
       try {
         await evaluate(code)

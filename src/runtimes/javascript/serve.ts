@@ -1,6 +1,6 @@
 /**
- * The inside of the `bun` and `node` runtimes: reads one request from the private descriptor, runs it, answers. It runs
- * unchanged in both. Modules that not every run needs are loaded when a run needs them: each costs start time.
+ * The guest side of the `bun` and `node` runtimes, the same for both: reads one request from the private descriptor, runs
+ * it and answers. Modules that only some runs need are loaded on demand, because each costs start time.
  */
 import { jsonString } from '../../core/primordials.ts'
 import { encodeValueToJson } from '../../core/values/encode-value.ts'
@@ -53,14 +53,15 @@ async function decodeInput(request: GuestRequest): Promise<unknown> {
 const isObject = (value: unknown): boolean =>
   (typeof value === 'object' && value !== null) || typeof value === 'function'
 
-/** What most runs need is loaded and compiled now; none of it runs guest code. */
+/** Loads and compiles what most runs need. Runs no guest code. */
 export async function loadAhead({ park: language, realm, preload }: ParkRequest): Promise<void> {
   const sample = { language, code: '', args: [], resultBytes: 0 }
-  // The run does it again, with what is its own; the second time engines are done with it ten times faster.
+  // The run repeats this with its own values; the second time takes a tenth of the time.
   installGlobals(sample, undefined)
   installConsole()
   for (const code of ['1', 'await 1', 'var a = 1']) await compileProgram({ ...sample, code })
-  // What `process.stdout` is made of: loading it takes Bun milliseconds. Not itself: making it changes the descriptor.
+  // The modules of `process.stdout`, which take Bun milliseconds to load. The stream itself is not created, because that
+  // changes the descriptor.
   for (const name of ['node:fs', 'node:stream', 'node:tty', 'node:net']) process.getBuiltinModule(name)
   if (realm === 'bare') await openRealm(language)
   await import('../../core/values/decode-value.ts')
@@ -69,14 +70,14 @@ export async function loadAhead({ park: language, realm, preload }: ParkRequest)
   if (preload.length > 0) await (await import('./preload.ts')).loadPackages(preload)
 }
 
-/** A bare one. Its random numbers are seeded when it is made. */
+/** Creates a bare realm, whose random numbers are seeded at that time. */
 export async function openRealm(language: GuestRequest['language']): Promise<void> {
   await (await import('./bare-realm.ts')).parkBare(language)
 }
 
 /**
- * Serves what the channel asks for, up to its end, and takes back what a process has of its run: engines are done with each
- * step ten times faster the second time.
+ * Serves one run as a warm-up, up to its end, and then removes the listeners that the run added to the process. The second
+ * time, each step takes a tenth of the time.
  */
 export async function rehearse(serving: Serving): Promise<void> {
   const events = ['uncaughtException', 'unhandledRejection', 'beforeExit', 'exit'] as const
@@ -91,13 +92,13 @@ export async function rehearse(serving: Serving): Promise<void> {
 }
 
 export interface Serving {
-  /** What a worker does that is to wait for its run. */
+  /** Prepares a worker that is parked until its run. */
   readonly load: (request: ParkRequest) => Promise<void>
-  /** Called when the run begins of a worker that waited. */
+  /** Called when the run of a parked worker begins. */
   readonly onRequest?: () => void
 }
 
-/** Resolves when the program has its value, or has failed. */
+/** Resolves when the program has returned its value or failed. */
 export async function serve({ load, onRequest }: Serving): Promise<void> {
   const first = readRequest()
   if (first === undefined || !('park' in first)) return start(first)
@@ -113,7 +114,7 @@ export async function serve({ load, onRequest }: Serving): Promise<void> {
   return start(request)
 }
 
-/** Without a request the host has gone away, and there is nothing to do. */
+/** Does nothing without a request: then the host has closed the channel. */
 async function start(request: GuestRequest | ParkRequest | undefined): Promise<void> {
   if (request !== undefined && !('park' in request)) await run(request)
 }

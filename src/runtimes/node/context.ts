@@ -1,4 +1,4 @@
-/** What is started for a code context in JavaScript or TypeScript: Node, whose V8 has a mode for entries of a REPL. */
+/** The program of a code context in JavaScript or TypeScript: Node, whose V8 has a REPL mode. */
 import { ownView } from '../../jail/plan/place.ts'
 import { guestBind, manifestBind } from '../packages/package-files.ts'
 import { packageVariables } from '../packages/guest-packages.ts'
@@ -7,7 +7,7 @@ import { nodeDataBytes } from './host.ts'
 import type { Toolchains } from '../packages/toolchains.ts'
 import { compilerPackages, engineFolder } from '../javascript/host.ts'
 
-/** Throws RUNTIME_UNAVAILABLE if there is none. */
+/** Throws RUNTIME_UNAVAILABLE if there is no Node. */
 export function planJavaScriptContext(toolchains: Toolchains, packages: PackageFolders) {
   const binary = toolchains.node()
   if (binary === null)

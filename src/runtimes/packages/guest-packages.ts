@@ -1,5 +1,5 @@
 /**
- * Packages that the operator gives to all guests: the folders' paths in the guest, and how each language finds them.
+ * Packages that the operator provides to all guests: the guest paths of their folders, and how each language finds them.
  */
 import { LazaretError } from '../../core/errors/errors.ts'
 import { pathIn } from '../../jail/plan/place.ts'
@@ -15,7 +15,7 @@ export interface PackageFolders {
 }
 
 const pythonFolder = '/opt/lazaret/packages'
-/** Both engines look for packages in every folder above the program's. */
+/** Node and Bun search for packages in every folder above the program's. */
 const nodeFolder = '/node_modules'
 
 const pythonBinds = ({ python = [] }: PackageFolders): Bind[] =>
@@ -27,14 +27,14 @@ export interface ShownFolders {
   readonly packages: PackageFolders
 }
 
-/** Packages of one environment, which never change. */
+/** The packages of one environment, which never change. */
 export interface GuestEnvironment {
   readonly hash: string
   readonly packages: PackageFolders
 }
 
 /**
- * Returns all folders as binds, and the paths of the packages; an environment's packages precede the operator's. Throws
+ * Merges an environment's packages, which come first, with the operator's, and adds their binds to `readable`. Throws
  * INVALID_REQUEST if `readable` already uses the path of a package folder.
  */
 export function showFolders(
@@ -64,12 +64,12 @@ export function pythonPaths(packages: PackageFolders, place: Place): string[] {
   return pythonBinds(packages).map((bind) => pathIn(place, bind))
 }
 
-/** Variables by which programs that guests start find the packages. */
+/** Environment variables with which the programs that guests start find the packages. */
 export function packageVariables(packages: PackageFolders, place: Place): Record<string, string> {
   const paths = pythonPaths(packages, place)
   return {
     ...(paths.length === 0 ? {} : { PYTHONPATH: paths.join(':') }),
-    // On the host's own files nothing can be shown above the workspace.
+    // Without the guest's own view of files, no folder can be mounted above the workspace.
     ...(packages.node === undefined || place.work === null ? {} : { NODE_PATH: packages.node }),
   }
 }

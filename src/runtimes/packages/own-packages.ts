@@ -1,10 +1,10 @@
 /**
- * Finds the packages that we depend on. We search where Node searches for a module's packages, in the folder `node_modules`
- * of each folder above; but not in `$HOME/.node_modules` and `NODE_PATH`, which `require` would search too.
+ * Finds the packages on which Lazaret depends. The search covers the `node_modules` of each folder above, as in Node, but not
+ * `$HOME/.node_modules` and `NODE_PATH`, which `require` would also search.
  *
- * If a package is missing next to Lazaret, the search reaches folders of other users. So a package counts only if
- * everyone who could have put it there can change Lazaret anyway. We follow the path once, check the owner and mode of
- * everything on the way, and use the resulting real path from then on.
+ * If a package is missing next to Lazaret, the search reaches folders of other users. So a package is used only if everyone
+ * who could have put it there can change Lazaret anyway. The path is followed once, with a check of the owner and mode of
+ * everything on the way, and the resulting real path is used from then on.
  */
 import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -18,13 +18,13 @@ const groupMayWrite = 0o020
 const othersMayWrite = 0o002
 
 export interface FoundPackage {
-  /** The real path of the file that was asked for; undefined if none counts. */
+  /** The real path of the requested file; undefined if there is none that may be used. */
   readonly path: string | undefined
-  /** Why the first one that was there is not used. */
+  /** Why the first candidate that exists is not used. */
   readonly passedOver: Intruder | undefined
 }
 
-/** A file or folder of a package, which the module in the folder `from` depends on. */
+/** Finds a file or folder of a package on which the module in the folder `from` depends. */
 export function findInPackage(name: string, file: string, from: string = ownFolder): FoundPackage {
   const trust = trustOurOwn()
   let passedOver: Intruder | undefined

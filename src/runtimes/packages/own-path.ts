@@ -1,10 +1,10 @@
 /**
- * Finds out whether anybody but root and the user of this process could have chosen what a path leads to.
+ * Checks whether anybody except root and the user of this process could have chosen the target of a path.
  *
- * Every folder on the way counts, and every link with all that it leads through. The owner of each must be root or this
- * user, and nobody else may write to it. A folder with the sticky bit, such as /tmp, may be writable: what is in it can
- * be replaced by its owner alone, and that owner is looked at next. So after a good answer only root and this user can
- * change what the path leads to, and it can be opened without a race.
+ * The check covers every folder on the way, and every link with all folders through which it leads. The owner of each must
+ * be root or this user, and nobody else may write to it. A folder with the sticky bit, such as /tmp, may be writable: only
+ * the owner of an entry can replace it, and the entry's owner is checked next. So after a successful check only root and
+ * this user can change the target of the path, and it can be opened without a race.
  */
 import type { Stats } from 'node:fs'
 import { lstatSync, readlinkSync } from 'node:fs'
@@ -12,17 +12,17 @@ import { dirname, isAbsolute, join } from 'node:path'
 
 import { isPrivateGroup } from '../work/private-group.ts'
 
-/** Why another user could have put it there. */
+/** Why another user could have chosen the target of a path. */
 export interface Intruder {
-  /** `owner`: another user owns it. `mode`: we own it, but others can write to it or replace it. */
+  /** `owner`: another user owns it. `mode`: a trusted user owns it, but others can write to it. */
   readonly by: 'owner' | 'mode'
   /** The file, folder or link that others can change. */
   readonly path: string
-  /** The text for a message, with the path. */
+  /** For messages. It includes the path. */
   readonly reason: string
 }
 
-/** The kernel's own limit. */
+/** The same as the kernel's limit. */
 const linksMax = 40
 const groupMayWrite = 0o020
 const othersMayWrite = 0o002
@@ -31,8 +31,9 @@ const sticky = 0o1000
 /** The users who may change the entry, in addition to root and this user. */
 export interface Trust {
   readonly owners: readonly number[]
-  /** These users may write to the entry itself. */
+  /** The groups that may write to the entry. */
   readonly groups: readonly number[]
+  /** Whether everybody may write to the entry. */
   readonly everybody: boolean
   /** Whether a folder need not be checked, because users who can change it can change more anyway. */
   readonly isExempt: (folder: string) => boolean
@@ -76,8 +77,7 @@ function partsOf(path: string): string[] {
 function examine(path: string, stats: Stats, trust: Trust): Intruder | undefined {
   if (stats.uid !== 0 && stats.uid !== process.geteuid?.() && !trust.owners.includes(stats.uid))
     return { by: 'owner', path, reason: `${path} belongs to another user (uid ${stats.uid})` }
-  // The mode of a link means nothing. Nor does the mode of a sticky folder, whose entries only their owners can
-  // replace.
+  // The mode of a link has no effect. In a sticky folder, only the owner of an entry can replace it.
   if (stats.isSymbolicLink() || (stats.isDirectory() && (stats.mode & sticky) !== 0)) return undefined
   if ((stats.mode & othersMayWrite) !== 0 && !trust.everybody)
     return { by: 'mode', path, reason: `${path} can be written by everybody` }

@@ -8,10 +8,10 @@ import { unbundle } from '../../core/errors/unbundle.ts'
 import type { Bind } from '../../jail/plan/shape.ts'
 import { findInPackage } from './own-packages.ts'
 
-/** Guest path of our build. */
+/** The guest path of Lazaret's build. */
 const guestFolder = '/opt/lazaret/dist'
 
-/** Found paths are cached, because they do not change while Lazaret runs. A missing package may still be installed. */
+/** Paths that were found are cached. Failures are not, because a missing package may still be installed. */
 const found = new Map<string, string>()
 
 function findOnce(key: string, find: () => string): string {
@@ -22,7 +22,7 @@ function findOnce(key: string, find: () => string): string {
   return path
 }
 
-/** Our build, read-only. Harnesses always run from it, also in a checkout: interpreters should start on plain files. */
+/** Lazaret's build, read-only. Harnesses always run from it, also in a checkout: they are plain JavaScript there. */
 export function guestBind(): Bind {
   return { host: findOnce('our build', findBuild), guest: guestFolder }
 }

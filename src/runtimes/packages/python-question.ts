@@ -1,11 +1,11 @@
-/** Asks a Python where it really lives, so that a shim (pyenv, asdf) never gets into a cell. */
+/** Asks a Python interpreter for its real path, so that a shim (pyenv, asdf) is never used in a cell. */
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute } from 'node:path'
 
 import { askInterpreter, askInterpreterNow } from './ask-interpreter.ts'
 
 export interface PythonToolchain {
-  /** The real interpreter, never a shim; of a virtual environment its own entry, which makes its packages visible. */
+  /** The real interpreter, never a shim. In a virtual environment, its link to the interpreter, which finds its packages. */
   readonly path: string
   readonly version: string
   /** Folders outside /usr that it needs, at their own paths. */
@@ -13,19 +13,18 @@ export interface PythonToolchain {
 }
 
 /**
- * Neither `site` nor the environment, because nothing in its package folders, such as a `.pth` file, may run on the
- * host.
+ * Ignores `site` and the environment, because nothing in the package folders, such as a `.pth` file, may run on the host.
  */
 const flags = ['-I', '-S']
 
 const question = `
 import sys, os, site
-# What finds a virtual environment is in there, and would read its packages' files too.
+# site.venv() finds a virtual environment, but would also run the files of its packages.
 site.addsitepackages = lambda known_paths, *prefixes: known_paths
 getattr(site, 'venv', id)(set())
 import sysconfig
 real = os.path.realpath(sys.executable)
-# An environment's interpreter is a link, and finds the environment by the place of the link.
+# The interpreter of a virtual environment is a link, and finds the environment by the location of the link.
 folder, name = os.path.split(sys.executable)
 print(real if sys.prefix == sys.base_prefix else os.path.join(os.path.realpath(folder), name))
 print('.'.join(map(str, sys.version_info[:3])))
@@ -62,7 +61,7 @@ function readAnswer(answer: string): PythonToolchain | null {
   return { path: file, version, folders: outermost(existing.map((folder) => realpathSync(folder))) }
 }
 
-/** Drops what every cell shows anyway and what lies inside another folder of the list. */
+/** Omits folders that every cell shows anyway, and folders inside another folder of the list. */
 function outermost(folders: readonly string[]): string[] {
   const inside = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`)
   const outside = [...new Set(folders)].filter(

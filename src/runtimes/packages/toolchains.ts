@@ -1,7 +1,7 @@
 /**
- * Finds the interpreters that guests run on. It searches once; a missing interpreter only makes its runtime
- * unavailable. Interpreters are asked for their version outside of any cell. So an interpreter that is not configured
- * counts only if root or this user has put it there.
+ * Finds the interpreters for guests. It searches once; a missing interpreter only makes its runtime unavailable.
+ * Interpreters are asked for their version outside of any cell. So an interpreter that is not configured is used only if
+ * nobody except root and this user could have put it there.
  */
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
@@ -31,23 +31,23 @@ export class Toolchains {
   readonly #configured: ToolchainPaths
   readonly #found = new Map<string, string | null>()
   readonly #pythons = new Map<boolean, ChosenPython | null>()
-  /** What interpreters reported about themselves, by path; null for one that did not answer. */
+  /** The answers of interpreters, by path; null for one that did not answer. */
   readonly #answers = new Map<string, PythonToolchain | null>()
   readonly #because = new Map<string, FoundBy>()
-  /** Why something on PATH is not used, by the name of the program. */
+  /** Why a program that was found is not used, by its name. */
   readonly #passedOver = new Map<string, string>()
 
   constructor(configured: ToolchainPaths = {}) {
     this.#configured = configured
   }
 
-  /** Configured, else the packaged one, else `bun` on PATH. */
+  /** The configured Bun, else the packaged one, else `bun` on PATH. */
   bun(): string | null {
     const packaged = process.arch === 'arm64' ? '@oven/bun-linux-aarch64' : '@oven/bun-linux-x64'
     return this.find('bun', () => this.fromPackage('bun', packaged) ?? this.fromPath('bun'))
   }
 
-  /** Configured, else the host's own when it is new enough, else the packaged one. */
+  /** The configured Node, else the one that runs Lazaret if it is new enough, else the packaged one. */
   node(): string | null {
     const own =
       Number(process.versions.node.split('.')[0]) >= nodeMajorMin && process.versions['bun'] === undefined
@@ -85,7 +85,7 @@ export class Toolchains {
     return this.#pythons.size > 0
   }
 
-  /** Asks ahead, without blocking. */
+  /** Asks the interpreters ahead, without blocking. */
   async lookForPython(): Promise<void> {
     if (this.knowsPython) return
     for (const [, path] of this.#pythonCandidates()) {
@@ -114,7 +114,7 @@ export class Toolchains {
     return null
   }
 
-  /** The same for guests with their own file view, or without one; the latter cannot read root's own folders. */
+  /** The Python for guests with or without their own file view. Without one, they cannot read root's own folders. */
   pythonOf({ isOwnView }: View): ChosenPython | null {
     return this.python({ forEverybody: !isOwnView && process.geteuid?.() === 0 })
   }
@@ -130,18 +130,18 @@ export class Toolchains {
     return { path: python.path, version, because }
   }
 
-  /** The refusal of an unavailable runtime: what is wrong with the configured path, else `otherwise`. */
+  /** The error for an unavailable runtime: it explains why a found interpreter is not used, if any; else `otherwise`. */
   refuse(name: ToolchainName, otherwise: { readonly detail: string; readonly hint: string }): LazaretError {
     const detail = this.explain(name)
     if (detail === undefined) return new LazaretError('RUNTIME_UNAVAILABLE', otherwise)
     const hint =
       this.#configured[name] === undefined
-        ? `Name it in \`toolchains.${name}\` if it is to be used all the same, or close it to others.`
-        : `Name another one in \`toolchains.${name}\`, or leave that out to have one looked for.`
+        ? `To use it anyway, name it in \`toolchains.${name}\`, or remove the write permission of other users.`
+        : `Name another interpreter in \`toolchains.${name}\`, or omit that, so that Lazaret searches for one.`
     return new LazaretError('RUNTIME_UNAVAILABLE', { detail: `${detail}.`, hint })
   }
 
-  /** Why the configured interpreter, or the one on PATH, is not used. Undefined if there was neither. */
+  /** Why the configured interpreter, or one that was found, is not used. Undefined if there is no reason. */
   explain(name: CellRuntimeName): string | undefined {
     const path = this.#configuredFor(name)
     if (path === undefined) return this.#passedOver.get(name === 'python' ? 'python3' : name)
@@ -154,8 +154,7 @@ export class Toolchains {
   }
 
   /**
-   * The program of that name in a package, by its real path: the path whose owners were checked is the path that is
-   * used.
+   * The real path of a program in a package. The path that is used is the path whose owners were checked.
    */
   fromPackage(name: string, packaged: string): string | null {
     const { path, passedOver } = findInPackage(packaged, `bin/${name}`)
@@ -164,7 +163,7 @@ export class Toolchains {
     return this.#note(name, 'packaged', path ?? null)
   }
 
-  /** The program on PATH, if only root or this user can have put it there. */
+  /** The program on PATH, if only root or this user could have put it there. */
   fromPath(name: string): string | null {
     const folders = (process.env['PATH'] ?? '').split(':').filter(isAbsolute)
     for (const path of folders.map((folder) => join(folder, name)).filter(isExecutable)) {
@@ -175,7 +174,7 @@ export class Toolchains {
     return null
   }
 
-  /** The interpreter of a runtime, once found: configured, else what `look` finds. */
+  /** The interpreter of a runtime: the configured one, else the one that `look` finds. The result is cached. */
   find(name: CellRuntimeName, look: () => string | null): string | null {
     const known = this.#found.get(name)
     if (known !== undefined) return known

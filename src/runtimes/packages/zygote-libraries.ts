@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 import { LazaretError } from '../../core/errors/errors.ts'
 
-/** On the host. */
+/** The library's path on the host. */
 export function findZygoteLibrary(name: 'zygote' | 'javascript-zygote'): string {
   const path = fileURLToPath(new URL(`../../../native/bin/${name}-linux-${process.arch}.so`, import.meta.url))
   if (existsSync(path)) return realpathSync(path)

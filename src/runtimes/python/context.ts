@@ -1,4 +1,4 @@
-/** What is started for a code context in Python: the interpreter of runs, which also finds what commands have installed. */
+/** The program of a code context in Python: the same interpreter as for runs, but it also finds packages that commands install. */
 import { guestBind } from '../packages/package-files.ts'
 import { pythonPaths } from '../packages/guest-packages.ts'
 import type { PackageFolders } from '../packages/guest-packages.ts'
@@ -7,12 +7,12 @@ import type { Toolchains } from '../packages/toolchains.ts'
 import { pythonDataBytes, requirePython } from './host.ts'
 
 /**
- * glibc's malloc asks for huge pages for what is large: a fork copies one entry for 2 MiB then, not 512. On other libraries
- * it means nothing.
+ * Makes glibc's malloc request huge pages for large blocks: then a fork copies one page table entry for 2 MiB instead of 512.
+ * Other C libraries ignore it.
  */
 const hugePages = 'glibc.malloc.hugetlb=1'
 
-/** Throws RUNTIME_UNAVAILABLE if there is none. */
+/** Throws RUNTIME_UNAVAILABLE if there is no Python. */
 export function planPythonContext(toolchains: Toolchains, packages: PackageFolders) {
   const python = requirePython(toolchains, true)
   const build = guestBind()

@@ -1,4 +1,4 @@
-/** Python: CPython in isolated mode, on the harness in guest.py. */
+/** Python: CPython in isolated mode, with the harness in guest.py. */
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 
@@ -16,22 +16,22 @@ import type { Program, Runtime } from '../runtime.ts'
 import type { Toolchains } from '../packages/toolchains.ts'
 import { planPythonZygote } from './zygote.ts'
 
-/** An interpreter appears at its own path inside, and there these are the guest's. */
+/** Cells show an interpreter at its own path. In these folders that is impossible, because each guest has its own. */
 const guestOwnFolders = ['/tmp/', '/workspace/', '/dev/', '/proc/', '/run/']
-/** The folders in which commands look for programs, in this order. */
+/** The folders in which commands search for programs, in this order. */
 const usualFolders = ['/usr/local/bin', '/usr/bin', '/bin']
 
-/** What the interpreter reserves before it runs anything. */
+/** The data that the interpreter reserves before it runs anything. */
 export const pythonDataBytes = 16 * 1024 * 1024
 
-/** A folder of it that guests would not find. */
+/** A folder of the interpreter that cannot be shown to guests. */
 function findHidden({ folders }: PythonToolchain): string | undefined {
   return folders.find((folder) => guestOwnFolders.some((own) => `${folder}/`.startsWith(own)))
 }
 
 /**
- * Makes commands find the `python3` of runs: the folders to show, and the one to search first. Nothing if commands find
- * it anyway, if it cannot be shown, or if it has no `python3` beside it.
+ * Makes commands find the same `python3` as runs: returns the folders to show, and the folder to search first. Empty if
+ * commands find it anyway, if it cannot be shown, or if there is no `python3` in its folder.
  */
 export function showPython(python: PythonToolchain | null): {
   readonly binds: Bind[]
@@ -46,7 +46,7 @@ export function showPython(python: PythonToolchain | null): {
   return { binds: python.folders.map((host) => ({ host, guest: host })), folder }
 }
 
-/** Throws RUNTIME_UNAVAILABLE where guests have no Python. */
+/** Throws RUNTIME_UNAVAILABLE if there is no Python for guests. */
 export function requirePython(toolchains: Toolchains, isOwnView: boolean): PythonToolchain {
   const python = toolchains.pythonOf({ isOwnView })
   if (python === null) {
@@ -58,7 +58,7 @@ export function requirePython(toolchains: Toolchains, isOwnView: boolean): Pytho
   const hidden = isOwnView ? findHidden(python) : undefined
   if (hidden !== undefined) {
     throw new LazaretError('RUNTIME_UNAVAILABLE', {
-      detail: `This Python lies in ${hidden}, which is private to each guest.`,
+      detail: `This Python is in ${hidden}, which is private to each guest.`,
       hint: 'Install it elsewhere, or name another one in `toolchains.python`.',
     })
   }
@@ -109,8 +109,8 @@ export const pythonRuntime: Runtime = {
 }
 
 /**
- * Isolated, the interpreter starts on nothing but itself. A request that sets variables of Python's own (PYTHONPATH for
- * folders that `readable` shows, PYTHONHASHSEED, …) means them to count.
+ * In isolated mode the interpreter ignores the environment and the current folder. If a request sets variables of Python
+ * (PYTHONPATH for folders that `readable` shows, PYTHONHASHSEED, …), they must have an effect, so the mode is off.
  */
 function isolation(spec: RunSpec): readonly string[] {
   const asksPython = Object.keys(spec.env ?? {}).some((name) => name.startsWith('PYTHON'))

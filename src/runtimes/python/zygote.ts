@@ -1,4 +1,4 @@
-/** What a zygote of Python is: the interpreter with modules imported, on the harness in guest_zygote.py. */
+/** Plans the program of a zygote of Python: the interpreter with imported modules and the harness guest_zygote.py. */
 import { dirname } from 'node:path'
 
 import { LazaretError } from '../../core/errors/errors.ts'
@@ -18,8 +18,8 @@ const modulesMax = 64
 const nameCharactersMax = 200
 
 /**
- * Libraries for linear algebra start a thread a processor when they are loaded, and a fork has none of these threads:
- * code that waits for them would wait for ever. Each reads its own name.
+ * When libraries for linear algebra are loaded, they start a thread for each processor. A fork lacks these threads, so code
+ * that waits for them would hang. Each library reads its own variable.
  */
 const oneThread = Object.fromEntries(
   ['OPENBLAS', 'OMP', 'MKL', 'BLIS', 'NUMEXPR', 'VECLIB_MAXIMUM'].map((name) => [`${name}_NUM_THREADS`, '1']),
@@ -27,12 +27,12 @@ const oneThread = Object.fromEntries(
 
 export interface PythonWishes {
   readonly preload: readonly string[]
-  /** Folders that it shows, those of `packages` among them. */
+  /** Folders that the zygote's cell shows, including those of `packages`. */
   readonly readable: readonly Bind[]
   readonly packages?: PackageFolders
 }
 
-/** Throws INVALID_REQUEST for what cannot be a module, RUNTIME_UNAVAILABLE where the package lacks its library. */
+/** Throws INVALID_REQUEST for an invalid module name, RUNTIME_UNAVAILABLE if the package lacks the library. */
 export function planPythonZygote(
   python: PythonToolchain,
   { preload, readable, packages = {} }: PythonWishes,

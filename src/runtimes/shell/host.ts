@@ -1,4 +1,4 @@
-/** Shell: bash (or sh) on a script file. No harness: the exit code and the output are all there is. */
+/** Shell: bash (or sh) with a script file. There is no harness, so a run has only an exit code and output. */
 import { types } from 'node:util'
 
 import { LazaretError } from '../../core/errors/errors.ts'
@@ -27,7 +27,7 @@ export const shellRuntime: Runtime = {
         detail: 'There is no bash and no sh.',
         hint: 'Install bash.',
       })
-    // Commands of packages begin with the interpreter that they were installed for.
+    // The first line of a package's command names the interpreter for which it was installed.
     const python =
       (packages.python ?? []).length === 0 ? null : toolchains.pythonOf({ isOwnView: place.work === null })
     const shown = showPython(python)
@@ -55,10 +55,10 @@ export const shellRuntime: Runtime = {
   },
 }
 
-/** Texts and bytes go into the file as they are; everything else as JSON, tagged where JSON has no word for it. */
+/** Strings and bytes are written unchanged. Other values are written as JSON, with tags for what JSON lacks. */
 function writeInput(spec: RunSpec, limits: Limits): Uint8Array {
   const { input } = spec
-  // `instanceof` would ask a proxy, which may throw.
+  // Not `instanceof`, which would run code of a proxy.
   if (typeof input !== 'string' && !types.isUint8Array(input))
     return Buffer.from(JSON.stringify(encodeInput(spec, limits)))
   const bytes = Buffer.from(input as string)
@@ -66,7 +66,7 @@ function writeInput(spec: RunSpec, limits: Limits): Uint8Array {
   return bytes
 }
 
-/** Both lie in /tmp, which is as large as the disk limit says. */
+/** Both files are in /tmp, whose size is the disk limit. */
 function requireTemporaryFits(files: readonly ProgramFile[], { diskBytes }: Limits): void {
   const used = files.reduce((sum, { bytes }) => sum + onDisk(bytes.length), 0)
   if (used <= diskBytes) return

@@ -1,10 +1,10 @@
-/** The engine's machine code: compiled once for the process, and shared by all threads. */
+/** The engine's compiled code. It is compiled once for the process, and shared by all threads. */
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 
-/** A `WebAssembly.Module`; Node's types leave WebAssembly to those of browsers. */
+/** A `WebAssembly.Module`, which Node's types lack. */
 export type EngineModule = object
 /** A `WebAssembly.Memory`. */
 export interface LinearMemory {
@@ -17,12 +17,12 @@ interface WebAssemblyApi {
 
 const { WebAssembly } = globalThis as unknown as { readonly WebAssembly: WebAssemblyApi }
 const file = () => fileURLToPath(import.meta.resolve('quickjs-wasi/quickjs.wasm'))
-let compile = compileBeside
+let compile = compileInBackground
 let compiled: Promise<EngineModule> | undefined
 
 export function compileEngine(): Promise<EngineModule> {
   compiled ??= compile().catch((error: unknown) => {
-    // What was missing now, a descriptor perhaps, may be there for the next one.
+    // The reason, such as too many open files, may not apply to the next attempt.
     compiled = undefined
     throw error
   })
@@ -30,28 +30,28 @@ export function compileEngine(): Promise<EngineModule> {
 }
 
 /**
- * For a process that runs one program and ends. V8 compiles a part of the engine again, to better code, when that has
- * run for some milliseconds, and a process does not end before it is done with that: 100 ms of processor time for a
- * program that takes one. After this it waits sixteen times as long before it does so.
+ * For a process that runs one program and exits. After some milliseconds V8 recompiles parts of the engine to faster code,
+ * and the process cannot exit before that is done: 100 ms of processor time for a program that takes 1 ms. With this
+ * setting V8 starts that sixteen times later.
  */
 export function expectOneProgram(): void {
   compile = compileForOneProgram
 }
 
-async function compileBeside(): Promise<EngineModule> {
+async function compileInBackground(): Promise<EngineModule> {
   return WebAssembly.compile(await readFile(file()))
 }
 
-/** Blocks for some 10 ms. */
+/** Blocks for about 10 ms. */
 async function compileForOneProgram(): Promise<EngineModule> {
   setFlagsFromString(`--wasm-tiering-budget=${16 * usualTieringBudget}`)
   try {
     return new WebAssembly.Module(readFileSync(file()))
   } finally {
-    // Code that Node brings compiled is for the usual flags, and the thread is about to load it.
+    // Node's cached code is valid only with the default flags, and the thread is about to load it.
     setFlagsFromString(`--wasm-tiering-budget=${usualTieringBudget}`)
   }
 }
 
-/** V8's own, in about the bytes of code that run. */
+/** V8's default. The unit is roughly the number of bytes of executed code. */
 const usualTieringBudget = 13_000_000

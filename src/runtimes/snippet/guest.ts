@@ -1,4 +1,4 @@
-/** The inside of the `snippet` runtime: one thread that keeps a fresh VM ready and gives each program one of its own. */
+/** The guest side of the `snippet` runtime: a thread that keeps a fresh VM ready and gives each program its own VM. */
 import { workerData } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
 
@@ -36,7 +36,7 @@ async function perform(job: SnippetJob): Promise<void> {
   const end = vm.run(job.source, {
     output,
     input: job.input,
-    // An error could be caught by the program. This cannot: the host ends the thread.
+    // The program could catch an error. So the thread blocks until the host ends it.
     onOutputFull(): never {
       send({ type: 'output-full', usage: usage() })
       for (;;) Atomics.wait(never, 0, 0)

@@ -1,21 +1,21 @@
 /**
- * What a program emits, in memory that both threads see: whatever way the program ends, the host has all of it. The
- * cap counts the UTF-8 of everything together, and a character is never cut.
+ * A program's output, in memory that both threads share. So the host has all of it, however the program ends. The limit
+ * applies to the UTF-8 of the whole output, and truncation never splits a character.
  */
 const headerBytes = 8
-/** The bytes of U+FFFD, which replaces half of a surrogate pair without its other half. */
+/** The length of U+FFFD, which replaces a lone surrogate. */
 const replacementBytes = 3
 
-/** Most programs emit less. */
+/** The initial size. Most programs emit less. */
 const firstBytes = 16 * 1024
 
-/** Room for `capBytes` of output, which takes memory as there is some: the collector is in no hurry to free it. */
+/** Creates a growable buffer for up to `capBytes`. It starts small, because garbage collection frees such buffers late. */
 export function createOutputBuffer(capBytes: number): SharedArrayBuffer {
   const maxByteLength = headerBytes + capBytes
   return new SharedArrayBuffer(Math.min(headerBytes + firstBytes, maxByteLength), { maxByteLength })
 }
 
-/** The bytes written until now. */
+/** The output that has been written so far. */
 export function readOutput(buffer: SharedArrayBuffer): string {
   return Buffer.from(buffer, headerBytes, Atomics.load(new Int32Array(buffer, 0, 1), 0)).toString()
 }
@@ -25,7 +25,7 @@ export class OutputWriter {
   readonly #length: Int32Array
   #bytes: Buffer
   #filled = 0
-  /** The first half of a surrogate pair, if that was the end of the text before. */
+  /** The high surrogate at the end of the previous text, if there was one. */
   #half = ''
 
   constructor(buffer: SharedArrayBuffer) {
@@ -38,7 +38,7 @@ export class OutputWriter {
     return this.#shared.maxByteLength - headerBytes
   }
 
-  /** Whether it fitted. What did not is cut at a character, and nothing may be appended after that. */
+  /** Returns whether the text fitted. Otherwise it was truncated between characters, and nothing may be appended any more. */
   append(text: string): boolean {
     const joined = this.#half + text
     const last = joined.charCodeAt(joined.length - 1)
@@ -48,7 +48,7 @@ export class OutputWriter {
     return this.#write(whole) && (!endsInHalf || this.#filled + replacementBytes <= this.capBytes)
   }
 
-  /** The program is over. */
+  /** Writes the rest when the program has ended. */
   finish(): void {
     this.#write(this.#half)
     this.#half = ''
@@ -57,7 +57,7 @@ export class OutputWriter {
   #write(text: string): boolean {
     const bytes = Buffer.byteLength(text)
     this.#grow(this.#filled + bytes)
-    // It writes whole characters only.
+    // `write` writes only whole characters.
     const written = this.#bytes.write(text, this.#filled)
     this.#filled += written
     Atomics.store(this.#length, 0, this.#filled)

@@ -1,7 +1,7 @@
 /**
- * What runs in a VM before the program does: it creates the two bindings, and removes everything that snippets do not
- * promise. It is text, for the engine inside. Its result is a function for the host: whether an error says that memory
- * ran out. Nothing in it may look up what the program can replace.
+ * The source of a script that runs in a VM before the program. It creates the two bindings, and removes everything that
+ * snippets do not promise. It evaluates to a function that tells the host whether an error means that memory ran out. It
+ * must not look up anything at run time that the program can replace.
  */
 export const preludeName = '<bindings>'
 
@@ -12,7 +12,7 @@ export const prelude = `(function (write, read) {
   const { concat, slice, startsWith } = String.prototype
   const [OutOfMemory, NoSyntax] = [InternalError, SyntaxError]
 
-  // The engine compiles strings for the host alone: its own functions for that go, and with them all four constructors.
+  // Only the host may compile strings: removes eval, and replaces all four constructors of functions.
   const refused = function Function() {
     throw new EvalError('code cannot be compiled from strings here')
   }
@@ -22,20 +22,20 @@ export const prelude = `(function (write, read) {
     if (prototype !== null) defineProperty(prototype, 'constructor', { value: refused })
   }
   defineProperty(globalThis, 'Function', { value: refused })
-  // Only the engine creates an error of this kind: it says that memory ran out.
+  // Without its constructor, only the engine can create such an error, which means that memory ran out.
   delete OutOfMemory.prototype.constructor
   for (const name of ['eval', 'queueMicrotask', 'SharedArrayBuffer', 'InternalError']) delete globalThis[name]
   delete Array.fromAsync
 
-  // Long text crosses in parts: as a whole it would need its memory once more, and the program has that.
+  // Passes long text in parts: a copy of the whole text would take as much of the program's memory again.
   const partLength = 65536
   const bindings = {
     emit(text) {
       if (arguments.length === 0) return
-      // A template would look up the program's own 'concat', and call it.
+      // A template literal would call the program's own 'concat', if it has one.
       const whole = apply(concat, '', [text])
       for (let at = 0; at < whole.length; at += partLength)
-        // The mark says that it has arrived, for a string that cannot be copied arrives as another one.
+        // A string that cannot be copied for lack of memory arrives as another one. The '!' shows that this one arrived.
         if (!write('!' + apply(slice, whole, [at, at + partLength]))) throw new OutOfMemory('out of memory')
     },
     read_input() {
@@ -51,7 +51,7 @@ export const prelude = `(function (write, read) {
     const message = getOwnPropertyDescriptor(error, 'message')?.value
     if (typeof message !== 'string' || !apply(startsWith, message, ['out of memory'])) return false
     const prototype = getPrototypeOf(error)
-    // The compiler of regular expressions says it as if their syntax were wrong.
+    // The compiler of regular expressions reports it as a syntax error.
     return prototype === OutOfMemory.prototype || (prototype === NoSyntax.prototype && message === 'out of memory')
   }
 })`

@@ -1,20 +1,20 @@
-/** What the host and a thread of the `snippet` runtime say to each other. */
+/** The messages between the host and a thread of the `snippet` runtime. */
 import type { GuestError } from '../../core/outcome.ts'
 import type { EngineModule } from './engine-module.ts'
 
-/** What a parked VM was made for; a program that needs something else waits for its own VM. */
+/** The configuration of a VM. A program that needs another one than the parked VM's waits for a new VM. */
 export interface VmConfig {
-  /** What the engine may allocate inside its linear memory. */
+  /** The limit on the engine's allocations in its linear memory. */
   readonly memoryBytes: number
-  /** `fixed`: the clock stands at the epoch. */
+  /** `fixed`: the clock always shows the epoch. */
   readonly clock: 'fixed' | 'real'
-  /** `fixed`: the same numbers in each run. */
+  /** `fixed`: `Math.random` returns the same numbers in each run. */
   readonly randomness: 'fixed' | 'real'
 }
 
 export const usualVm: VmConfig = { memoryBytes: 32 * 1024 * 1024, clock: 'fixed', randomness: 'fixed' }
 
-/** The longest input, in UTF-8: a string that needs two bytes a character still fits into the usual memory. */
+/** The longest input, in UTF-8. Even as a string with two bytes per character it fits into the usual memory. */
 export const inputBytesMax = usualVm.memoryBytes / 4
 
 export interface SnippetJob extends VmConfig {
@@ -30,10 +30,10 @@ export type ToThread =
   | { readonly type: 'job'; readonly job: SnippetJob }
 
 export type FromThread =
-  /** A fresh VM waits for a program. */
+  /** A fresh VM is ready for a program. */
   | { readonly type: 'ready' }
   | { readonly type: 'ended'; readonly end: ProgramEnd; readonly usage: ThreadUsage }
-  /** The thread has stopped for ever inside the program, and waits for being terminated. */
+  /** The thread blocks inside the program until it is terminated. */
   | { readonly type: 'output-full'; readonly usage: ThreadUsage }
 
 /** How a program ended on its own. */

@@ -1,4 +1,4 @@
-/** The host's side of one thread. It serves one program at a time, and is ended with a program that does not end. */
+/** The host's side of a thread. The thread serves one program at a time. If a program must be ended, the thread is ended. */
 import { existsSync } from 'node:fs'
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
@@ -9,7 +9,7 @@ import { unbundle } from '../../core/errors/unbundle.ts'
 import type { EngineModule } from './engine-module.ts'
 import type { FromThread, ProgramEnd, SnippetJob, ThreadUsage, ToThread } from './thread-protocol.ts'
 
-/** How a program ended: by itself, or by us. */
+/** How a program ended: by itself, or because the host ended it. */
 export type SnippetEnd =
   | ProgramEnd
   | { readonly kind: 'timed-out' }
@@ -28,13 +28,13 @@ export interface Deadline {
 }
 
 /**
- * Room for the host's side of a program: the strings that cross, never its linear memory. The stack is that of the
- * compiled engine, whose own guard must come first, for where this one ends depends on the machine.
+ * Memory for the strings that cross between the engine and the thread; the engine's linear memory does not count. The stack
+ * must be large enough for the engine's own stack limit to be reached first, because V8's limit depends on the machine.
  */
 const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32, stackSizeMb: 16 }
 
 export interface ThreadOptions {
-  /** Whether it is to serve one program only. */
+  /** Whether the thread will serve only one program. */
   readonly isForOne?: boolean
 }
 
@@ -47,7 +47,7 @@ export class SnippetThread {
   #waiting: PromiseWithResolvers<FromThread> | undefined
   #failure: LazaretError | undefined
 
-  /** `compile` is called when the thread has begun to start: both take their time. Throws WORKER_LOST, RUNTIME_UNAVAILABLE. */
+  /** Calls `compile` while the thread starts, because both take time. Throws WORKER_LOST, RUNTIME_UNAVAILABLE. */
   constructor(compile: () => Promise<EngineModule>, { isForOne = false }: ThreadOptions = {}) {
     requireGuestFile()
     const { port1, port2 } = new MessageChannel()
@@ -56,7 +56,7 @@ export class SnippetThread {
     this.#worker.on('error', (cause) => this.#fail(cause))
     this.#worker.on('exit', () => this.#fail(undefined))
     this.#port.on('message', (message: FromThread) => this.#take(message))
-    // Its waiting callers have timers, and those keep the process alive.
+    // The timers of waiting callers keep the process alive.
     this.#worker.unref()
     this.#port.unref()
     compile().then(
@@ -65,15 +65,15 @@ export class SnippetThread {
     )
   }
 
-  /** Resolves when a fresh VM waits for a program. Throws WORKER_LOST. */
+  /** Resolves when a fresh VM is ready. Throws WORKER_LOST. */
   async ready(): Promise<void> {
     const message = await this.#next()
     if (message.type !== 'ready') throw lost(message)
   }
 
-  /** The thread must be ready. It is ready again, or has to be ended, see `canServe`. Throws WORKER_LOST. */
+  /** Runs a program. The thread must be ready. `canServe` tells whether it can serve another one. Throws WORKER_LOST. */
   async run(job: SnippetJob, { clock, wallMs, signal }: Deadline): Promise<SnippetExit> {
-    // A signal that was aborted before anybody listened to it says nothing any more.
+    // A signal that is already aborted sends no event.
     if (signal?.aborted === true) return { end: { kind: 'cancelled' }, usage: nothingUsed }
     const startedAt = clock.now()
     const stopped = Promise.withResolvers<{ readonly type: 'timed-out' | 'cancelled' }>()
@@ -83,7 +83,7 @@ export class SnippetThread {
     this.#send({ type: 'job', job })
     try {
       const first = await Promise.race([this.#next(), stopped.promise])
-      // It may have ended in time while the host was busy with something else, or too late before the host saw it.
+      // While the host was busy, the program may have ended in time, or too late. The thread's measurement decides.
       const message = first.type === 'timed-out' ? (this.#answerWithin(wallMs) ?? first) : first
       if (message.type === 'ended' && message.usage.wallMs > wallMs)
         return { end: { kind: 'timed-out' }, usage: message.usage }
@@ -103,10 +103,10 @@ export class SnippetThread {
     }
   }
 
-  /** Ends the thread, whatever it does. Resolves when nothing of it is left. */
+  /** Ends the thread, whatever it does. Resolves when it has ended. */
   async end(): Promise<void> {
     this.#port.close()
-    // Somebody waits for this.
+    // The caller awaits this, so the process must not exit before.
     this.#worker.ref()
     await this.#worker.terminate()
   }
@@ -128,7 +128,7 @@ export class SnippetThread {
   #take(message: FromThread): void {
     if (this.#waiting === undefined) this.#inbox.push(message)
     else this.#waiting.resolve(message)
-    // The next one may come before anybody has looked at this one.
+    // Another message may arrive before the waiting caller continues.
     this.#waiting = undefined
   }
 
@@ -151,7 +151,7 @@ function requireGuestFile(): void {
   })
 }
 
-/** The kernel may have no thread left, and then refuses at once. */
+/** Throws WORKER_LOST if the kernel refuses to create a thread. */
 function startWorker(
   workerData: { readonly port: MessagePort; readonly isForOne: boolean },
   own: MessagePort,
@@ -173,7 +173,7 @@ function startWorker(
   }
 }
 
-/** Whether the thread serves another program after one that ended like this. */
+/** Whether the thread can serve another program after this end. */
 export function canServe({ end }: SnippetExit): boolean {
   return end.kind === 'completed' || end.kind === 'failed'
 }

@@ -1,6 +1,6 @@
 /**
- * One program's engine: QuickJS in WebAssembly, with its own linear memory. It has the language and two bindings: no
- * clock, no randomness, no way to wait, no way to compile strings.
+ * The engine of one program: QuickJS in WebAssembly, with its own linear memory. It offers the language and two bindings. It
+ * has no means to wait or to compile strings, and by default a fixed clock and fixed random numbers.
  */
 import { EvalFlags, Intrinsics, JSException, MAX_STACK_SIZE, QuickJS } from 'quickjs-wasi'
 import type { JSValueHandle } from 'quickjs-wasi'
@@ -12,17 +12,17 @@ import type { OutputWriter } from './output-buffer.ts'
 import { prelude, preludeName } from './prelude.ts'
 import type { ProgramEnd, VmConfig } from './thread-protocol.ts'
 
-/** How the program is called in its errors. */
+/** The name of the program in its errors. */
 const programName = '<code>'
 const errorTextMax = 8192
-/** The prelude puts it before all text that it hands over. */
+/** The prelude adds this prefix to all text that it passes. */
 const arrivedMark = '!'
-/** What the library answers for what cannot become text, because that throws or because there is no memory for it. */
+/** The library's text for a value that cannot be converted to text, because that throws or memory has run out. */
 const noText = '<null>'
 
 /**
- * What the program finds. Left out: promises, and so all that waits; weak references, which tell when memory is
- * collected; `performance`; `atob`. The string compiler exists for the host, and the prelude removes it.
+ * The built-ins of the program. Omitted are promises, and thus all waiting; weak references, which reveal garbage collection;
+ * `performance`; `atob`. `eval` is needed by the host, and the prelude removes it.
  */
 const intrinsics =
   Intrinsics.EVAL |
@@ -34,15 +34,15 @@ const intrinsics =
   Intrinsics.TYPED_ARRAYS |
   Intrinsics.BIG_INT
 
-/** What a program may use. */
+/** What the host provides to a program. */
 export interface VmHost {
   readonly output: OutputWriter
   readonly input: string
-  /** The program wrote past the end of its output. Must not return. */
+  /** Called when the program exceeds its output limit. Must not return. */
   readonly onOutputFull: () => never
 }
 
-/** Serves one program, once. */
+/** Serves one program. */
 export class Vm {
   readonly #engine: QuickJS
   readonly #checkOutOfMemory: JSValueHandle
@@ -101,7 +101,7 @@ export class Vm {
     return this.#engine.true
   }
 
-  /** Converting anything but a string would run code of the program inside a function of the host. */
+  /** Accepts only strings: a conversion could run code of the program inside a function of the host. */
   #textOf(value: JSValueHandle | undefined): string {
     try {
       return value?.isString === true ? value.toString() : ''
@@ -111,15 +111,15 @@ export class Vm {
   }
 
   /**
-   * Undefined when the engine has no memory for it. An error thrown here would show the guest a stack of the host.
+   * Returns undefined if the engine has no memory for the input. An error would show a stack of the host to the guest.
    */
   #read(): JSValueHandle {
     try {
-      // One for all calls: the library keeps what a host function returns until the engine is gone.
+      // One string for all calls: the library keeps each returned value until the engine is disposed of.
       this.#input ??= this.#engine.newString(this.#host?.input ?? '')
       if (this.#input.isString) return this.#input
     } catch {
-      // There was no memory to copy it into.
+      // There is no memory for the copy.
     }
     this.#input = undefined
     return this.#engine.undefined
@@ -127,9 +127,9 @@ export class Vm {
 
   #isOutOfMemory(thrown: unknown): boolean {
     if (!(thrown instanceof JSException)) return isAllocationFailure(thrown)
-    // An engine without memory even for an error throws null. It has then used all that it may.
+    // An engine without memory for an error object throws null. Then its memory is at the limit.
     if (thrown.handle.isNull) return this.memoryBytes >= this.config.memoryBytes
-    // Every other question would run code of the program, because the value may be a proxy.
+    // The value may be a proxy, and any other check would run its code.
     if (!thrown.handle.isError) return false
     try {
       const { undefined: nothing } = this.#engine
@@ -139,9 +139,9 @@ export class Vm {
     }
   }
 
-  /** Compiling runs nothing of the program. */
+  /** Compiles the program again to see whether the error is one of syntax. This does not run any of it. */
   #phaseOf(thrown: unknown, source: string): 'syntax' | 'run' {
-    // The second: source that is nested too deeply.
+    // The compiler throws a RangeError for source that is nested too deeply.
     if (!(thrown instanceof JSException) || !/^(Syntax|Range)Error$/.test(thrown.name)) return 'run'
     try {
       this.#engine.evalCode(source, programName, EvalFlags.COMPILE_ONLY)
@@ -152,17 +152,17 @@ export class Vm {
   }
 }
 
-/** The library throws this when the linear memory cannot hold what the host wants to write there. */
+/** The library throws this error if the linear memory has no room for a value of the host. */
 const isAllocationFailure = (thrown: unknown): boolean =>
   thrown instanceof Error && thrown.message === 'wasm_malloc failed'
 
-/** All that the engine can ask of the world. */
+/** The only functions outside of the VM that the engine can call. */
 function systemCalls(memory: LinearMemory, { clock, randomness }: VmConfig) {
   const noSuchCall = 52
   let isSeeding = true
   return {
     clock_time_get(_id: number, _precision: bigint, result: number): number {
-      // The first question is for the seed of Math.random.
+      // The first call is for the seed of Math.random.
       const isReal = isSeeding ? randomness === 'real' : clock === 'real'
       const nanoseconds = isReal ? (isSeeding ? randomBits() : wallClock()) : 0n
       isSeeding = false
@@ -179,10 +179,10 @@ const wallClock = (): bigint => BigInt(Date.parse(systemClock.timestamp())) * 1_
 
 const randomBits = (): bigint => BigInt(`0x${systemClock.id().replaceAll('-', '').slice(0, 15)}`)
 
-/** Describes any thrown value. All of it is guest text. */
+/** Describes any thrown value. The result is guest text. */
 function describe(thrown: unknown): GuestError {
   if (!(thrown instanceof JSException)) {
-    // The engine itself gave up, or the host's stack was too short for it.
+    // The engine itself failed, or the host's stack was too small for it.
     return { name: 'InternalError', message: clip(`the engine stopped: ${messageOf(thrown)}`) }
   }
   if (!thrown.handle.isError) return { name: 'Uncaught', message: clip(valueText(thrown)) }
@@ -197,7 +197,7 @@ function describe(thrown: unknown): GuestError {
 function valueText({ handle, message }: JSException): string {
   if (handle.isNull) return 'null'
   if (handle.isUndefined) return 'undefined'
-  return message === noText && !handle.isString ? '(a value that does not become text)' : message
+  return message === noText && !handle.isString ? '(a value that cannot be converted to text)' : message
 }
 
 const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))

@@ -1,4 +1,4 @@
-/** A worker that is started by its run, behind the best wall that the machine has. */
+/** A worker that is started for its run, behind the best wall that the machine supports. */
 import type { Clock } from '../../core/clock.ts'
 import { behindBestWall } from '../../jail/machine/best-wall.ts'
 import type { BestWall } from '../../jail/machine/best-wall.ts'
@@ -10,14 +10,14 @@ import type { ShownFolders } from '../packages/guest-packages.ts'
 import type { Toolchains } from '../packages/toolchains.ts'
 import type { Worker } from './worker.ts'
 
-/** What every worker in a cell is made of. */
+/** What every worker in a cell needs. */
 export interface CellParts {
   readonly wall: BestWall
   readonly clock: Clock
   readonly toolchains: Toolchains
 }
 
-/** What every worker shows. */
+/** The same, with the folders that the worker's cell shows. */
 export interface ShownParts extends CellParts, ShownFolders {}
 
 export class ColdWorker implements Worker {
@@ -26,7 +26,7 @@ export class ColdWorker implements Worker {
   readonly #runtime: Runtime
   readonly #onStarted: () => void
 
-  /** `onStarted` is called when the guest executes, or will not. */
+  /** `onStarted` is called when the guest executes, or when it is certain that it will not. */
   constructor(parts: ShownParts, runtime: Runtime, onStarted: () => void) {
     this.#parts = parts
     this.#runtime = runtime

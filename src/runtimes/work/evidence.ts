@@ -1,4 +1,4 @@
-/** What the kernel and the cell counted of a run. */
+/** The figures of a run, as counted by the kernel and the cell. */
 import type { CellUsage, ProcessReport } from '../../jail/cell/guest-process.ts'
 import type { LimitPlan } from '../../jail/limits/plan-limits.ts'
 import type { LeasedGround } from '../../jail/machine/machine.ts'
@@ -7,17 +7,17 @@ import type { Exit } from '../../result/exit.ts'
 export interface Counted {
   readonly ground: LeasedGround
   readonly held: LimitPlan
-  /** What the cell's cgroup had counted before the run: of a guest that was started ahead of it. */
+  /** The processor time that the cell's cgroup had counted before the run, if its guest was started ahead. */
   readonly cpuMsBefore?: number
 }
 
-/** Undefined if no cgroup counts. */
+/** Undefined without a cgroup. */
 export function countedCpuMs({ ground, cpuMsBefore = 0 }: Counted): number | undefined {
   const counted = ground.cgroup?.cpuMs()
   return counted === undefined ? undefined : Math.max(0, counted - cpuMsBefore)
 }
 
-/** `usage` is what the watchdog had seen when the guests were told to end, for a run without a report. */
+/** `usage` is the watchdog's last report, for a run whose process has sent none. */
 export function countedEvidence(
   counted: Counted,
   report: ProcessReport | null,

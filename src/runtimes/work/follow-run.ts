@@ -1,4 +1,4 @@
-/** Follows a run from the start of its guest, of whatever kind, to the evidence. */
+/** Follows a run from the start of its guest to the evidence. */
 import type { Clock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { BuiltCell } from '../../jail/cell/build-cell.ts'
@@ -32,14 +32,14 @@ export interface FollowParts {
   readonly place: Place
   /** The mechanisms that enforce its limits. */
   readonly held: LimitPlan
-  /** What the cell's cgroup had counted before. */
+  /** See `Counted`. */
   readonly cpuMsBefore?: number
   /** Called when the guest executes. */
   readonly onStarted?: () => void
 }
 
 export const buildMs = 10_000
-/** A run older than this gives way to younger ones. */
+/** An older run yields processor time to younger ones. */
 const yieldAfterMs = 1000
 
 export function tooLong(): LazaretError {
@@ -47,8 +47,8 @@ export function tooLong(): LazaretError {
 }
 
 /**
- * `start` sends the frames that begin the run; they wait until the cell is built. The cell is ended in any case. Throws
- * if the cell could not be built or was lost; a guest's misbehaviour is in the evidence.
+ * `start` sends the frames that begin the run. The cell reads them when it is built. Always ends the cell. Throws if the
+ * cell could not be built or was lost; a guest's misbehaviour is part of the evidence.
  */
 export async function followRun(
   built: BuiltCell,
@@ -67,31 +67,31 @@ export async function followRun(
     onStarted?.()
     const yielding = clock.after(yieldAfterMs, () => yieldProcessors(built))
     const exit = await run.ended.finally(yielding)
-    // Its program has ended, so its connections do, whatever processes it left behind; then all of it has been counted.
+    // The program has ended, so its connections end, too, even if it left processes behind. Then the counts are final.
     await built.door?.close()
     const collected = await collect(built, exit, parts)
-    // Answer first; the end of the cell is not waited for.
+    // The caller gets the result without waiting for the end of the cell.
     const cleaned = built.clean()
-    cleaned.catch(() => undefined) // callers that await the end get the rejection; before that nobody handles it
+    cleaned.catch(() => undefined) // the caller gets the rejection later; until then it must not be unhandled
     await run.delivered()
     return { exit: { ...exit, network: built.door?.report }, collected, cleaned }
   } catch (error) {
-    // Should cleaning up fail too, the first reason is the one to know; the next start sweeps the rest.
+    // If cleaning up also fails, the first error is the important one. The next start of Lazaret removes the rest.
     await built.clean().catch(() => undefined)
     throw error
   }
 }
 
-/** This only speeds up other runs: if it fails, the run continues unchanged. */
+/** Only speeds up other runs. If it fails, the run continues unchanged. */
 function yieldProcessors({ ground }: BuiltCell): void {
   try {
     ground.cgroup?.yieldProcessors()
   } catch {
-    // The kernel says no, or the cell is ending.
+    // The kernel refuses, or the cell is ending.
   }
 }
 
-/** Only a cell whose main process was seen to end is still there; a cancelled run collects no files. */
+/** Collects files, unless the run was cancelled or the cell is lost, that is, the end of its main process is unknown. */
 async function collect(
   { cell, plan }: BuiltCell,
   exit: Exit,

@@ -1,4 +1,4 @@
-/** The request as the harness gets it: what of it the guest may know, in the encoding that crosses the wall. */
+/** Creates the request for the harness: the parts that the guest may know, in the encoding of the channel. */
 import type { Limits } from '../../core/limits.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { RunSpec } from '../../core/request.ts'
@@ -9,7 +9,7 @@ import type { GuestRequest } from '../channel/channel-protocol.ts'
 /** The longest form of a UTF-16 unit in JSON: `\u0000`. */
 const bytesPerUnitMax = 6
 
-/** The request for the harness. The input crosses in the tagged encoding. */
+/** The request for the harness. The input is in the tagged encoding. */
 export function writeGuestRequest(
   language: GuestRequest['language'],
   spec: RunSpec,
@@ -28,11 +28,11 @@ export function writeGuestRequest(
   }
 }
 
-/** The input in the tagged encoding. Throws INPUT_TOO_LARGE; a guest never gets half of its input. */
+/** The input in the tagged encoding. Throws INPUT_TOO_LARGE: a guest never gets a truncated input. */
 export function encodeInput(spec: RunSpec, limits: Limits): JsonTagged {
   const maxBytes = inputBytesLeft(spec, limits)
   const { input } = spec
-  // A text is its own encoding. Longer ones have to be measured.
+  // A string is its own encoding. One that may be too long must be measured.
   if (typeof input === 'string' && input.length * bytesPerUnitMax + 2 <= maxBytes) return input
   const { value, truncated } = encodeValue(input, { maxBytes })
   if (!truncated) return value
@@ -41,7 +41,7 @@ export function encodeInput(spec: RunSpec, limits: Limits): JsonTagged {
   })
 }
 
-/** Throws INPUT_TOO_LARGE when bytes that cross as they are do not fit. */
+/** Throws INPUT_TOO_LARGE if input that is passed unencoded does not fit. */
 export function requireInputFits(bytes: Uint8Array, spec: RunSpec, limits: Limits): void {
   const maxBytes = inputBytesLeft(spec, limits)
   if (bytes.length <= maxBytes) return
@@ -50,7 +50,7 @@ export function requireInputFits(bytes: Uint8Array, spec: RunSpec, limits: Limit
   })
 }
 
-/** `input`, `stdin` and `files` share one limit; stdin and files have been checked by now. */
+/** `input`, `stdin` and `files` share one limit. The sizes of stdin and files have already been checked. */
 function inputBytesLeft({ stdin, files = {} }: RunSpec, { inputBytes }: Limits): number {
   return [stdin ?? '', ...Object.values(files)].reduce(
     (left, content) => left - Buffer.byteLength(content),

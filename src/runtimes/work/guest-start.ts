@@ -1,4 +1,4 @@
-/** What a guest is started with, and what changes for one that was started ahead of its run. */
+/** The specification with which a guest is started, and the changes for a parked guest when its run begins. */
 import type { Limits } from '../../core/limits.ts'
 import type { RunHandles, RunSpec } from '../../core/request.ts'
 import type { GuestSecrets } from '../../jail/edge/guest-secrets.ts'
@@ -17,11 +17,11 @@ export interface GuestGround {
   readonly machine: Pick<Machine, 'limitFigures'>
   readonly ground: Pick<LeasedGround, 'limitGround'>
   readonly place: Place
-  /** The guest is a fork of it. */
+  /** Present if the guest is a fork. */
   readonly zygote?: Pick<Zygote, 'dataBytes'> | undefined
 }
 
-/** What stays with the host. */
+/** The parts of a request that stay on the host. */
 export interface JobHandles extends RunHandles {
   readonly secrets?: GuestSecrets
 }
@@ -31,16 +31,16 @@ export interface Job {
   readonly spec: RunSpec
   /** Aborting the signal ends the run. */
   readonly handles: JobHandles & { readonly signal: AbortSignal }
-  /** For a parked worker not above those that it was started with, where rlimits hold them. */
+  /** For a parked worker, limits that rlimits enforce must not exceed those with which it was started. */
   readonly limits: Limits
 }
 
-/** A job as a worker gets it. Prepared for a parked worker's place, the program differs in files and request alone. */
+/** A job with its program. For a parked worker, only the program's files and request belong to the job. */
 export interface Task extends Job {
   readonly program: Program
 }
 
-/** What the frames and the receipt of a task are made of: by what its limits are held. */
+/** A task with the mechanisms that enforce its limits. */
 export interface HeldTask extends Pick<Task, 'program' | 'spec'> {
   readonly held: LimitPlan
 }
@@ -52,7 +52,7 @@ export function holdLimits(program: Program, limits: Limits, { machine, ground, 
   })
 }
 
-/** A guest whose run begins at once. */
+/** For a guest whose run begins at once. */
 export function startSpec({ program, spec, held }: HeldTask, on: GuestGround): SpawnSpec {
   return {
     ...commonSpec(program, held, on),
@@ -60,7 +60,7 @@ export function startSpec({ program, spec, held }: HeldTask, on: GuestGround): S
   }
 }
 
-/** What a guest has that waits for its run: the limits that can only be lowered, and no deadline. */
+/** The limits of a parked guest: those that can only be lowered later, and no deadline. */
 export function holdParked(program: Program, limits: Limits, on: GuestGround): LimitPlan {
   return { ...holdLimits(program, { ...limits, cpuMs: null }, on), wallMs: 0 }
 }
@@ -69,7 +69,7 @@ export function parkSpec(program: Program, held: LimitPlan, on: GuestGround): Sp
   return { ...commonSpec(program, held, on), stdin: 'later' }
 }
 
-/** Its run; `parked` is what it was started with. */
+/** For the run of a parked guest. `parked` has the limits with which it was started. */
 export function beginSpec(
   { spec, held }: HeldTask,
   parked: LimitPlan,

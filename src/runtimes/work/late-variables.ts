@@ -1,11 +1,11 @@
 /**
- * Variables that a process may get when it has started already. Those of the C library, and of libraries beside it, are read
- * at the start of a process or at the first use of what they are for, which may be over by then.
+ * Environment variables that may be set after a process has started. This excludes variables of the C library and other
+ * libraries, which read them at the start of the process or at their first use.
  */
 const ofLibraries =
   /^(?:LD_|LC_|LANG|GCONV_|GLIBC_|MALLOC_|OPENSSL_|SSL_|SSLKEYLOGFILE$|ICU_|UV_|TZ$|TZDIR$|\w+_NUM_THREADS$)/
 
-/** `ofEngine` says which ones the interpreter reads for itself. */
+/** `ofEngine` matches the variables that the interpreter itself reads at its start. */
 export const readsLate =
   (ofEngine: RegExp) =>
   (name: string): boolean =>

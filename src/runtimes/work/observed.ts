@@ -1,10 +1,10 @@
-/** What the kernel said about the guest, compared with what the plan promised. */
+/** Compares the kernel's view of the guest with the promises of the plan. */
 import { LazaretError } from '../../core/errors/errors.ts'
 import { promisedNames } from '../../jail/layers/layers.ts'
 
 const wanted = new Set(['Uid', 'Gid', 'CapInh', 'CapBnd', 'CapAmb', ...promisedNames])
 
-/** The lines of /proc/<pid>/status that a receipt shows. The first line holds a name; nothing in it is trusted. */
+/** The lines of /proc/<pid>/status that a receipt shows. Skips the first line, which holds a name that a guest can choose. */
 export function readStatus(status: string): Record<string, string> {
   const observed: Record<string, string> = {}
   for (const line of status.split('\n').slice(1)) {
@@ -20,7 +20,7 @@ export function readStatus(status: string): Record<string, string> {
 }
 
 /**
- * Throws CELL_FAILED when a guest runs without a layer that was built for it: a mistake in Lazaret, never a choice.
+ * Throws CELL_FAILED if a guest lacks a layer that was planned for it. This would be a bug in Lazaret.
  */
 export function requirePromises(
   promises: Readonly<Record<string, string>>,
@@ -35,14 +35,14 @@ export function requirePromises(
 }
 
 /**
- * The same of a process in company: another guest may have killed it before it was confined. Then it has no memory any
- * more, so nothing runs unconfined, and its end follows. Throws CELL_FAILED.
+ * The same for a process in a space with other guests, which may kill it before it is confined. A dead process has no memory,
+ * so nothing runs unconfined, and it passes. Throws CELL_FAILED.
  */
 export function requireConfined(promises: Readonly<Record<string, string>>, status: string): void {
   if (!isDead(status)) requirePromises(promises, readStatus(status))
 }
 
-/** Whether it has no memory any more, and so runs nothing. */
+/** Whether the process has no memory any more, and thus cannot run code. */
 export function isDead(status: string): boolean {
   return status !== '' && !/^VmSize:/m.test(status)
 }

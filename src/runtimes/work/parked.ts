@@ -1,6 +1,6 @@
 /**
- * A cell that was finished ahead of its run. If the runtime has a harness, a guest in it waits for the request: it has
- * run the harness and nothing else. The cell serves one run and ends with it.
+ * A cell that was built ahead of its run. If the runtime has a harness, a guest in the cell waits for the request: it has run
+ * only the harness. The cell serves one run and ends with it.
  */
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { Limits } from '../../core/limits.ts'
@@ -31,17 +31,17 @@ import { WaitingGuest } from './waiting-guest.ts'
 import type { ReadyWorker } from './worker.ts'
 
 export interface ParkContext extends RunContext {
-  /** The guest is to be a fork of it. */
+  /** If present, the guest becomes a fork of it. */
   readonly zygote?: Zygote
   readonly place: Place
-  /** What it is started with. */
+  /** The limits with which it is started. */
   readonly limits: Limits
   readonly network: Network
-  /** When it is aborted before the worker waits there is none: loading ahead may never finish. */
+  /** Aborts the start of the worker, because loading ahead may never finish. */
   readonly signal?: AbortSignal
   /** What the harness loads ahead; null for a cell without a guest. */
   readonly park: ParkRequest | null
-  /** For a cell without a guest: the program of its job. Throws INPUT_TOO_LARGE. */
+  /** For a cell without a guest: prepares the program of its job. Throws INPUT_TOO_LARGE. */
   readonly prepare: (job: Job, place: Place) => Program
 }
 
@@ -51,7 +51,7 @@ interface Parking {
   readonly parked: LimitPlan
 }
 
-/** Pid 1, the guest, and the helper of pid 1 that sets the guest's rlimits. */
+/** The processes at the beginning: pid 1, the guest, and the helper of pid 1 that sets the guest's rlimits. */
 const tasksAtBegin = 3
 
 export class ParkedWorker implements ReadyWorker {
@@ -97,7 +97,7 @@ export class ParkedWorker implements ReadyWorker {
     return new ParkedWorker(built, program, { context, guest, parked })
   }
 
-  /** The program for its run: for a guest that waits, what differs from the one that it was parked with. */
+  /** The program for the run. For a waiting guest, only its files and its request are new. */
   #prepare(job: Job): Program {
     const { spec, limits } = job
     const { prepare, place } = this.#context
@@ -118,7 +118,7 @@ export class ParkedWorker implements ReadyWorker {
 
   async run(job: Job): Promise<RunEnd | null> {
     if (this.#isTaken) throw new Error('A worker serves one run.')
-    // May refuse the job: then the worker is not taken.
+    // May throw a refusal: then the worker is not taken.
     const program = this.#prepare(job)
     this.#isTaken = true
     const built = this.#built
@@ -128,7 +128,7 @@ export class ParkedWorker implements ReadyWorker {
     try {
       this.#limitCgroup(held)
     } catch {
-      // The worker already uses more than the run may. A worker started for the run will show the result.
+      // The worker already uses more than the run's limit. The run gets a new worker instead.
       await built.clean().catch(() => undefined)
       return null
     }
@@ -147,7 +147,7 @@ export class ParkedWorker implements ReadyWorker {
     }
   }
 
-  /** Ends it unused. */
+  /** Ends the worker, unless it was taken. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isTaken) return
     this.#isTaken = true
@@ -155,7 +155,7 @@ export class ParkedWorker implements ReadyWorker {
     await this.#built.clean()
   }
 
-  /** An empty cell may have started the program, and have been lost before it could say so. */
+  /** Whether the worker was lost before the run began. For a cell without a guest, CELL_FAILED does not prove that. */
   #isLoss(error: unknown): boolean {
     if (!(error instanceof LazaretError)) return false
     return error.code === 'WORKER_LOST' || (error.code === 'CELL_FAILED' && this.#guest !== null)
@@ -166,18 +166,18 @@ export class ParkedWorker implements ReadyWorker {
     return { machine, ground: this.#built.ground, place, zygote }
   }
 
-  /** Throws when the worker uses more already. */
+  /** Throws if the worker already uses more. */
   #limitCgroup({ cgroup }: LimitPlan): void {
     if (cgroup !== null) this.#built.ground.cgroup?.limit(this.#withHelper(cgroup))
   }
 
-  /** At BEGIN pid 1 forks a helper that sets the guest's rlimits. It ends before the guest's code comes. */
+  /** At BEGIN pid 1 forks a helper that sets the guest's rlimits. It ends before guest code arrives. */
   #withHelper(cgroup: CgroupFigures): CgroupFigures {
     const tasksMax = Math.max(cgroup.tasksMax, tasksAtBegin)
     return this.#guest === null ? cgroup : { ...cgroup, tasksMax }
   }
 
-  /** Throws when the kernel refuses it. */
+  /** Sets the task limit again, without the helper. Throws if the kernel refuses that. */
   #withoutHelper({ cgroup }: LimitPlan): void {
     if (cgroup === null || this.#withHelper(cgroup).tasksMax === cgroup.tasksMax) return
     this.#built.ground.cgroup?.limit(cgroup)
@@ -199,9 +199,9 @@ export class ParkedWorker implements ReadyWorker {
     run.onMain((exitCode) => this.#guest?.finish(exitCode))
     const { guestRequest } = task.program
     if (guestRequest === undefined) return
-    // The request lets the guest's code in: it follows when the cell has said that the run's limits hold. So a worker
-    // that is lost before has run nothing of it, for certain.
-    const letIn = () => {
+    // The request contains guest code, so it is sent only after the cell has confirmed that the run's limits apply. So a
+    // worker that is lost before has certainly run none of it.
+    const sendRequest = () => {
       if (!run.hasBegun) return
       try {
         this.#withoutHelper(task.held)
@@ -210,6 +210,6 @@ export class ParkedWorker implements ReadyWorker {
         run.fail(new LazaretError('CELL_FAILED', { detail: 'The limit on processes cannot be set.', cause }))
       }
     }
-    void run.started.then(letIn, () => undefined)
+    void run.started.then(sendRequest, () => undefined)
   }
 }

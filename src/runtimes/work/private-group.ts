@@ -1,11 +1,11 @@
 /**
- * Groups that have one member. Distributions that give each user its own group give that group write access to the
- * user's files, which gives nobody else access.
+ * Detects groups with only one member. Distributions that create a group for each user often let it write to the user's
+ * files. This gives access to nobody else.
  */
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 
-/** Root's group is none: programs run in it that are not root. */
+/** Whether the group's only member is this user. Never true for root's group, in which programs of other users run. */
 export function isPrivateGroup(gid: number): boolean {
   const uid = process.geteuid?.()
   if (uid === undefined || uid === 0 || gid === 0) return false

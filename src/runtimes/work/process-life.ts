@@ -1,6 +1,6 @@
 /**
- * One process of a cell as the host sees it, from its start to its end: the part that all its listeners share. It
- * starts once, and ends once or is lost. Nothing that was set up for it outlives it.
+ * The life of one process of a cell as the host sees it, shared by all kinds of listeners. A process starts once, and ends
+ * once or is lost. Timers and listeners that were set up for it end with it.
  */
 export class ProcessLife<End> {
   readonly #start = Promise.withResolvers<void>()
@@ -13,17 +13,17 @@ export class ProcessLife<End> {
     for (const promise of [this.started, this.ended]) promise.catch(() => undefined)
   }
 
-  /** Resolves when foreign code may run, or will not because it has been ended; rejects when it could not be started. */
+  /** Resolves when guest code may run, or when the process has ended before; rejects if it could not be started. */
   get started(): Promise<void> {
     return this.#start.promise
   }
 
-  /** Resolves with its end; rejects when there is none to tell of. */
+  /** Resolves with the end; rejects if the process was lost. */
   get ended(): Promise<End> {
     return this.#end.promise
   }
 
-  /** Whether what arrives from now on counts for nothing. */
+  /** Whether later events are ignored. */
   get isOver(): boolean {
     return this.#isOver
   }
@@ -32,22 +32,22 @@ export class ProcessLife<End> {
     this.#start.resolve()
   }
 
-  /** Its end follows. */
+  /** The process could not be started. Its end is reported separately. */
   failStart(error: unknown): void {
     this.#start.reject(error)
   }
 
-  /** Keeps what has to be cancelled when it is over. */
+  /** Registers a function that is called when the process is over. */
   until(cancel: () => void): void {
     this.#cancels.push(cancel)
   }
 
-  /** Cancels all that now. */
+  /** Calls the registered functions now. */
   cancel(): void {
     for (const cancel of this.#cancels.splice(0)) cancel()
   }
 
-  /** The process is over, but its end may still have to be reported. */
+  /** The process is over. Its end may still have to be reported. */
   stop(): void {
     this.#isOver = true
     this.cancel()

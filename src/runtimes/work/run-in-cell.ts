@@ -1,4 +1,4 @@
-/** One program, once, in a fresh cell: launch, watch, end, collect the evidence. */
+/** Runs one program in a fresh cell: builds the cell, starts the program, and follows the run. */
 import { networkModeOf } from '../../core/network.ts'
 import { buildCell } from '../../jail/cell/build-cell.ts'
 import { openEdge } from '../../jail/edge/open-edge.ts'
@@ -12,8 +12,8 @@ import { holdLimits, startSpec } from './guest-start.ts'
 import type { Task } from './guest-start.ts'
 
 /**
- * `place` is where the program was prepared to find things. Throws when the cell could not be built or was lost; a
- * guest that misbehaves is in the evidence.
+ * `place` is the file view for which the program was prepared. Throws if the cell could not be built or was lost; a guest's
+ * misbehaviour is part of the evidence.
  */
 export async function runInCell(
   task: Task,
@@ -37,7 +37,7 @@ export async function runInCell(
   const on = { machine, ground, place }
   const held = holdLimits(program, limits, on)
   return followRun(built, { job: task, context, place, held, ...(onStarted && { onStarted }) }, (run) => {
-    // Sends everything at once; the cell reads it when it is built.
+    // Sends everything now. The cell reads it when it is built.
     for (const { path, bytes, mode } of program.files) cell.put(path, bytes, mode)
     const start = startSpec({ program, spec, held }, on)
     const id = cell.spawn(start, run, (failure) => run.fail(explainFailure(failure, built.plan)))
@@ -46,7 +46,7 @@ export async function runInCell(
   })
 }
 
-/** Those of the request win: a guest may have its own idea of whom to trust. */
+/** The request's own variables take precedence: it may choose other certificates to trust. */
 const withVariables = (program: Program, variables: Program['env'] = {}): Program => ({
   ...program,
   env: { ...variables, ...program.env },

@@ -1,4 +1,4 @@
-/** What is known of a run: its output and messages, the kernel's view of it, and the counts. */
+/** Collects the facts of a run: its output and messages, the kernel's view of it, and the counts. */
 import type { Truncatable } from '../../core/result.ts'
 import type { CellUsage, ProcessReport } from '../../jail/cell/guest-process.ts'
 import { namesOfStanding } from '../../jail/layers/layers.ts'
@@ -10,7 +10,7 @@ import { countedEvidence } from './evidence.ts'
 import type { Counted } from './evidence.ts'
 import { readStatus, requirePromises } from './observed.ts'
 
-/** Who said what. */
+/** The sources of the facts. */
 export interface RecordSources {
   readonly plan: CellPlan
   readonly counted: Counted
@@ -21,7 +21,7 @@ export interface RecordSources {
 export class RunRecord {
   readonly #sources: RecordSources
   readonly #truncated = new Set<Truncatable>()
-  #usage: CellUsage = { cpuMs: 0, memoryPeakBytes: 0 } // for a run whose end cannot be waited for
+  #usage: CellUsage = { cpuMs: 0, memoryPeakBytes: 0 } // for a run whose end is not awaited
   #observed: Record<string, string> = {}
   #landlockAbi = ''
 
@@ -36,7 +36,7 @@ export class RunRecord {
     this.#observed = { ...rest, ...this.#observed }
   }
 
-  /** The guest as it was before foreign code started. Throws CELL_FAILED when a layer of its wall is missing. */
+  /** The status of the guest before guest code started. Throws CELL_FAILED if a layer of its wall is missing. */
   takeStatus(status: string): void {
     Object.assign(this.#observed, readStatus(status))
     requirePromises(this.#sources.plan.promises, this.#observed)

@@ -1,6 +1,6 @@
 /**
- * A run while it runs: listens to the cell, enforces the time limits, and turns events into evidence. It ends with the
- * main process or when the host ends it; it does not wait for other processes.
+ * An active run: listens to the cell, enforces the time limits, and turns events into evidence. It ends with the main process
+ * or when the host ends it, and does not wait for other processes.
  */
 import type { Clock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
@@ -18,9 +18,9 @@ import type { Counted } from './evidence.ts'
 import { openCalls } from '../functions/function-calls.ts'
 import type { Job } from './guest-start.ts'
 import { HostBudget } from '../channel/host-budget.ts'
-import { isTold, tellCaller } from '../channel/tell-caller.ts'
+import { hasListeners, tellCaller } from '../channel/tell-caller.ts'
 import { isDead } from './observed.ts'
-import { cellEndMs, lastWordsBeforeFilesMs, lastWordsMs, whenAborted } from './patience.ts'
+import { cellEndMs, lastOutputBeforeFilesMs, lastOutputMs, whenAborted } from './patience.ts'
 import { ProcessLife } from './process-life.ts'
 import { RunRecord } from './run-record.ts'
 
@@ -50,8 +50,8 @@ export class Run implements ProcessListener {
   #startedAt: number | undefined
   #killReason: KillReason | null = null
   #report: ProcessReport | null = null
-  #isEnding = false // no guest is alive, or will be in a moment
-  #isDone = false // says the guest: nothing follows on its channel
+  #isEnding = false // all guests have ended or are about to
+  #isDone = false // the guest has reported its end: nothing follows on its channel
   #finishMain: ((exitCode: number) => void) | undefined
 
   constructor(cell: Cell, parts: RunParts) {
@@ -59,11 +59,11 @@ export class Run implements ProcessListener {
     this.#parts = parts
     this.started = this.#life.started
     this.ended = this.#life.ended
-    const { onOutput, keepOutput: keeps, ...told } = parts.handles
+    const { onOutput, keepOutput: keeps, ...listeners } = parts.handles
     const delivery = {
-      onFull: () => this.#isEnding || this.#pause(isTold(told)),
+      onFull: () => this.#isEnding || this.#pause(hasListeners(listeners)),
       onEmpty: () => this.#resume(),
-      onFailure: (error: unknown) => this.fail(error), // the caller's own, so it is the caller's to see
+      onFailure: (error: unknown) => this.fail(error), // thrown by the caller's own function
     }
     this.#capture = new Capture(onOutput, delivery, { keeps })
     this.#budget = new HostBudget(parts.clock, parts.limits.hostMs)
@@ -79,7 +79,7 @@ export class Run implements ProcessListener {
       onFlood: () => this.#kill('output'),
       onEnd: (exitCode: number) => this.#takeEnd(exitCode),
       calls,
-      ...tellCaller(this.#capture, told),
+      ...tellCaller(this.#capture, listeners),
     }
     this.#channel = cell.channel === null ? null : new Channel(cell.channel, parts.limits, listener)
     const record = new RunRecord({
@@ -103,12 +103,12 @@ export class Run implements ProcessListener {
     return this.#startedAt !== undefined
   }
 
-  /** Whether it was cancelled before it began: then nothing may be started. */
+  /** Whether it was cancelled before it began. Then nothing may be started. */
   get isCancelled(): boolean {
     return this.#killReason === 'cancelled'
   }
 
-  /** `finish` ends the main process as if it had exited; it is called when the guest says that it is done. */
+  /** `finish` ends the main process as if it had exited. It is called when the guest reports its end. */
   onMain(finish: (exitCode: number) => void): void {
     this.#finishMain = finish
   }
@@ -116,7 +116,7 @@ export class Run implements ProcessListener {
   onSpawned(status: string): void {
     if (this.#life.isOver) return
     this.#startedAt = this.#parts.clock.now()
-    // A deadline of a few milliseconds ends it before it is confined: nothing of it has run, and its end follows.
+    // A deadline of a few milliseconds may end the guest before it is confined. None of its code has run; its end follows.
     if (this.#killReason !== null && isDead(status)) return
     try {
       this.#record.takeStatus(status)
@@ -125,7 +125,7 @@ export class Run implements ProcessListener {
       return
     }
     const { clock, limits, held } = this.#parts
-    // The cell's own pid 1 holds the limit; this is for a pid 1 that cannot.
+    // The cell's pid 1 enforces the limit. This timer is for the case that it fails to.
     this.#life.until(clock.after(limits.wallMs + wallGraceMs, () => this.#kill('wall')))
     if (held.by.cpuMs === 'cgroup') this.#life.until(clock.every(cpuCheckMs, () => this.#checkCpu()))
     this.#life.start()
@@ -136,7 +136,7 @@ export class Run implements ProcessListener {
     if (stream !== 'state') this.#capture.add(stream, bytes, this.#elapsed())
   }
 
-  /** The cell has killed the guests already; their end follows. */
+  /** The cell has already killed the guests; their end follows. */
   onExceeded(what: Exceeded): void {
     if (this.#life.isOver) return
     const isStream = what === 'stdout' || what === 'stderr'
@@ -159,26 +159,26 @@ export class Run implements ProcessListener {
     this.#report = report
     this.#life.cancel()
     this.#readAll()
-    // Our timer may have come late because this process was busy: the cell's clock knows better.
+    // This process may have been busy, so its timer is not exact. The cell's measurement decides.
     if (this.#killReason === 'wall' && report.elapsedMs < this.#parts.limits.wallMs) this.#killReason = null
-    // In a later turn, because the report that the cell is built may have arrived together with this one.
+    // In a microtask, because the report that the cell is built may have arrived together with this one.
     if (this.#channel === null || this.#isDone) queueMicrotask(() => this.#finish())
-    else void this.#channel.hearOut(this.#parts.clock).then(() => this.#finish())
+    else void this.#channel.drain(this.#parts.clock).then(() => this.#finish())
   }
 
-  /** A cell that the host ended before it was built did not fail. */
+  /** Ignores the error if the host ended the cell before it was built. */
   #failToBuild(error: unknown): void {
     if (this.#killReason !== null) return
     this.fail(isStepFailure(error) ? explainFailure(error, this.#parts.plan) : error)
   }
 
-  /** Our fault or the machine's: the run has no outcome. */
+  /** The run fails through no fault of the guest, so it has no outcome. */
   fail(error: unknown): void {
     this.#life.fail(error)
     this.#cell.end()
   }
 
-  /** Resolves when the caller has taken all output; rejects with what its `onOutput` threw. */
+  /** Resolves when the caller has taken all output; rejects with the error of its `onOutput`. */
   delivered(): Promise<void> {
     return this.#capture.delivered(this.#parts.handles.signal)
   }
@@ -193,14 +193,14 @@ export class Run implements ProcessListener {
     this.#channel?.pause(false)
   }
 
-  /** No guest writes any more: what is under way is little, and the news of the end is behind it. */
+  /** No guest writes any more. Reads the little that remains, because the report of the end follows it. */
   #readAll(): void {
     this.#isEnding = true
     this.#channel?.endCalls()
     this.#resume()
   }
 
-  /** Its word is enough: it could have exited with this code itself. Whether a limit was passed is not for it to say. */
+  /** The guest's claim is accepted, because it could also exit with this code. It cannot hide that it exceeded a limit. */
   #takeEnd(exitCode: number): void {
     if (this.#life.isOver || this.#report !== null || this.#killReason !== null) return
     this.#isDone = true
@@ -209,7 +209,7 @@ export class Run implements ProcessListener {
 
   #elapsed(): number {
     if (this.#startedAt === undefined) return 0
-    // In whole microseconds; smaller digits of a difference of clock readings are only rounding errors.
+    // Rounds to microseconds. Further digits are only rounding errors.
     return Math.round((this.#parts.clock.now() - this.#startedAt) * 1000) / 1000
   }
 
@@ -227,7 +227,7 @@ export class Run implements ProcessListener {
     }
   }
 
-  /** Guests first, so that what they printed still arrives; then, if that takes too long, the cell under them. */
+  /** Kills the guests first, so that their last output still arrives. If that takes too long, ends the cell. */
   #kill(reason: KillReason): void {
     if (this.#killReason !== null || this.#report !== null || this.#life.isOver) return
     this.#killReason = reason
@@ -243,16 +243,16 @@ export class Run implements ProcessListener {
   #expectEnd(): void {
     const { clock, spec } = this.#parts
     this.#readAll()
-    const wordsMs = spec.collect === undefined ? lastWordsMs : lastWordsBeforeFilesMs
-    this.#life.until(clock.after(wordsMs, () => this.#cell.end()))
-    this.#life.until(clock.after(wordsMs + cellEndMs, () => this.#finish()))
+    const outputMs = spec.collect === undefined ? lastOutputMs : lastOutputBeforeFilesMs
+    this.#life.until(clock.after(outputMs, () => this.#cell.end()))
+    this.#life.until(clock.after(outputMs + cellEndMs, () => this.#finish()))
   }
 
   #finish(): void {
     if (this.#life.isOver) return
     this.#life.stop()
     this.#budget.end()
-    const least = this.#killReason === 'wall' ? this.#parts.limits.wallMs : 0 // a busy host begins to count late
+    const least = this.#killReason === 'wall' ? this.#parts.limits.wallMs : 0 // a busy host starts its clock late
     let exit: Exit
     try {
       exit = this.#record.conclude(this.#report, this.#killReason, Math.max(least, this.#elapsed()))

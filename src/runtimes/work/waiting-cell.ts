@@ -1,4 +1,4 @@
-/** A cell that is built ahead of its use, and the guest that waits in it, if any. */
+/** Waits for a cell that is built ahead of its use, and for the guest in it, if any. */
 import type { Clock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { BuiltCell } from '../../jail/cell/build-cell.ts'
@@ -10,11 +10,11 @@ import type { WaitingGuest } from './waiting-guest.ts'
 
 interface Patience {
   readonly clock: Clock
-  /** When it is aborted before the guest waits there is none: loading ahead may never finish. */
+  /** Aborts the wait, because loading ahead may never finish. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** Resolves when the cell is built and its guest waits. Throws if that is impossible, and leaves nothing behind. */
+/** Resolves when the cell is built and its guest is ready. If that fails, throws and leaves nothing behind. */
 export async function standWaiting<Guest extends WaitingGuest | null>(
   built: BuiltCell,
   startGuest: () => Guest,
@@ -25,7 +25,7 @@ export async function standWaiting<Guest extends WaitingGuest | null>(
   const stop = signal && whenAborted(signal, () => late.reject(new LazaretError('DISPOSED')))
   late.promise.catch(() => undefined)
   try {
-    // A worker that waits keeps its host from nothing, its end included.
+    // A parked worker must not keep the host's process alive.
     built.cell.hold(false)
     const guest = startGuest()
     await Promise.race([Promise.all([readiness(built), guest?.waiting]), late.promise])

@@ -1,4 +1,4 @@
-/** A guest that was started ahead of its run: our harness, loaded, waiting on the private channel for a request. */
+/** A guest that was started ahead of its run: the loaded harness, which waits on the private channel for a request. */
 import type { Clock } from '../../core/clock.ts'
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { BuiltCell } from '../../jail/cell/build-cell.ts'
@@ -9,19 +9,19 @@ import { frameMessage } from '../channel/message-frame.ts'
 import { readStatus, requirePromises } from './observed.ts'
 import { ProcessLife } from './process-life.ts'
 
-/** What a harness says when it is ready takes a few bytes. */
+/** The answer of a harness that is ready takes only a few bytes. */
 const answerBytesMax = 64 * 1024
 
 export interface WaitingParts {
-  /** What its harness has to load. */
+  /** The request that tells the harness what to load. */
   readonly park: object
   readonly clock: Clock
 }
 
 export class WaitingGuest implements ProcessListener {
-  /** Resolves when it waits; rejects when it never will. */
+  /** Resolves when the guest is ready; rejects if it never will be. */
   readonly waiting: Promise<void>
-  /** Resolves when it is no longer fit for a run. */
+  /** Resolves when the guest can no longer serve a run. */
   readonly ended: Promise<void>
   readonly #built: BuiltCell
   readonly #clock: Clock
@@ -37,20 +37,20 @@ export class WaitingGuest implements ProcessListener {
     this.waiting = this.#life.started
     this.ended = this.#life.ended.catch(() => undefined)
     this.#id = built.cell.spawn(spec, this, (failure) => this.#life.fail(explainFailure(failure, built.plan)))
-    this.#hear(park)
+    this.#readAnswer(park)
   }
 
-  /** What the kernel said of it when foreign code got in. */
+  /** The kernel's view of the guest before it ran any code. */
   get observed(): Readonly<Record<string, string>> {
     return this.#observed
   }
 
-  /** From now on another listener gets its events. Returns false if the guest has already ended. */
+  /** Passes later events to another listener. Returns false if the guest has already ended. */
   reassign(observer: GuestObserver): boolean {
     return this.#built.cell.reassign(this.#id, observer)
   }
 
-  /** False when it has ended already. */
+  /** Begins the run. Returns false if the guest has already ended. */
   begin(spec: BeginSpec, observer: GuestObserver): boolean {
     return this.#built.cell.begin(this.#id, spec, observer)
   }
@@ -71,7 +71,7 @@ export class WaitingGuest implements ProcessListener {
     this.#waitIfReady()
   }
 
-  /** A harness that waits is silent. */
+  /** A waiting harness must not print anything. */
   onOutput(_stream: GuestStream, bytes: Buffer): void {
     this.#lose(`printed: ${bytes.toString('utf8', 0, 1000)}`)
   }
@@ -82,28 +82,30 @@ export class WaitingGuest implements ProcessListener {
 
   onUsage(): void {}
 
-  /** Its last word, which says why, may lie in the channel still: both sockets are read in the same turn, in any order. */
+  /** Its last message, which says why, may not have been read yet: both sockets are read in the same turn, in any order. */
   onExit(): void {
     this.#life.until(this.#clock.after(0, () => this.#lose('ended')))
   }
 
-  /** Its own word may come before the cell's, which is what says that it is behind its wall. */
+  /** The harness's answer may arrive before the cell's report, which confirms that the guest is confined. */
   #waitIfReady(): void {
     if (this.#isSpawned && this.#isLoaded) this.#life.start()
   }
 
   #lose(how: string): void {
-    this.#life.fail(new LazaretError('WORKER_LOST', { detail: `A worker that waited for its run ${how}.` }))
+    this.#life.fail(
+      new LazaretError('WORKER_LOST', { detail: `A worker that was waiting for its run ${how}.` }),
+    )
   }
 
-  /** Reads one answer, and leaves what comes after it to the run. */
-  #hear(park: object): void {
+  /** Reads one answer. Later messages belong to the run. */
+  #readAnswer(park: object): void {
     const { channel } = this.#built.cell
     if (channel === null) throw new Error('A guest that waits needs a channel.')
     let answer = Buffer.alloc(0)
     const onData = (chunk: Buffer): void => {
       answer = Buffer.concat([answer, chunk])
-      if (answer.length > answerBytesMax) this.#lose('sent what is no answer')
+      if (answer.length > answerBytesMax) this.#lose('sent too long an answer')
       if (answer.length < 4 || answer.length < 4 + answer.readUInt32LE(0)) return
       channel.off('data', onData)
       channel.pause()
@@ -127,7 +129,7 @@ export class WaitingGuest implements ProcessListener {
   }
 }
 
-/** Python's own words, of a module that was asked for. */
+/** The harness's reason, such as Python's error for a module. */
 function reasonIn(json: string): string {
   const reason = /^\{"type":"unparked","text":(".*")\}$/s.exec(json)?.[1]
   try {

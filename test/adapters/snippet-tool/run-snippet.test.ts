@@ -94,8 +94,8 @@ describe('a program that fails', () => {
     'throw null': 'Uncaught null',
     'throw undefined': 'Uncaught undefined',
     'throw 1n': 'Uncaught 1',
-    'throw Symbol("x")': 'Uncaught (a value that does not become text)',
-    'throw { toString() { throw 1 } }': 'Uncaught (a value that does not become text)',
+    'throw Symbol("x")': 'Uncaught (a value that cannot be converted to text)',
+    'throw { toString() { throw 1 } }': 'Uncaught (a value that cannot be converted to text)',
     '(function f() { f() })()': 'RangeError: Maximum call stack size exceeded (<code>:1:16)',
   }
   for (const [source, message] of Object.entries(failures))

@@ -181,7 +181,7 @@ function describeForks(engine: Engine): void {
     await another.warmUp(engine)
     const { value, receipt } = await another.run({ ...engine, code: `process.versions.${engine.runtime}` })
     assert.deepEqual([value, receipt.start, reasons.length], [other, 'parked', 1])
-    assert.match(reasons[0] ?? '', /(Bun 1\.4\.9|Node 24\.99\.0) has not been tried as a zygote/)
+    assert.match(reasons[0] ?? '', /(Bun 1\.4\.9|Node 24\.99\.0) has not been tested as a zygote/)
   })
 
   const isRoot = process.getuid?.() === 0

@@ -69,7 +69,7 @@ export async function lookAtMessage({ code }: HostileValue): Promise<Seen> {
   head.writeUInt32LE(json.length)
   stream.push(Buffer.concat([head, json]))
   stream.push(null)
-  await channel.hearOut(systemClock)
+  await channel.drain(systemClock)
   const { value } = channel.claims
   return {
     outcome: 'completed',

@@ -87,7 +87,7 @@ describe('a command of a sandbox that has a channel of its own', () => {
 
   async function end({ command, channel }: Talk): Promise<string> {
     const { stdout, stderr, outcome } = await command.ended
-    await channel.hearOut(systemClock)
+    await channel.drain(systemClock)
     assert.deepEqual([outcome, stderr], [{ kind: 'completed', exitCode: 0 }, ''])
     await channel.ended
     return stdout

@@ -1,4 +1,4 @@
-/** The native part of isolated-vm, loaded without the package around it: the cell shows this file and nothing else of it. */
+/** Loads the native part of isolated-vm directly, because the cell shows only this part of the package. */
 import type * as isolatedVm from 'isolated-vm'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 export type Engine = typeof isolatedVm
 
-/** Built for one version of Node and one C library each. */
+/** The package has a build for each combination of Node version and C library. */
 export function loadEngine(folder: string): Engine {
   const names = ['glibc', 'musl'].map((libc) => `isolated-vm.abi${process.versions.modules}.${libc}.node`)
   const report = process.report.getReport() as { readonly header: { readonly glibcVersionRuntime?: string } }

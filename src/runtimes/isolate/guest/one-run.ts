@@ -1,7 +1,7 @@
 /**
- * One program in its isolate. It runs on this thread, so nothing else runs here at the same time except the functions
- * that it calls. While it awaits host functions, this process waits for their answers. Its messages are sent to the
- * host before it continues.
+ * One program in its isolate. It runs on this thread, so nothing else runs here at the same time except the callbacks that
+ * it calls. While the program awaits host functions, this process waits for their answers. Each message of the program is
+ * written to the channel before the program continues.
  */
 import type { Isolate } from 'isolated-vm'
 import { inspect } from 'node:util'
@@ -13,10 +13,10 @@ import type { Inside, IsolateOutcome } from '../inside/protocol.ts'
 import type { IsolateRequest } from '../protocol.ts'
 import { placeError } from './place-error.ts'
 import type { PlacedError, RunText } from './place-error.ts'
-import type { Hearer, Prepared } from './stock.ts'
+import type { ProgramListener, Prepared } from './stock.ts'
 import { send } from './wire.ts'
 
-/** What the host answers to a call. */
+/** The host's answer to a call. */
 export interface Answer {
   readonly type: 'return' | 'throw'
   readonly id: number
@@ -26,13 +26,13 @@ export interface Answer {
 
 export interface OneRunParts {
   readonly prepared: Prepared
-  /** What the program may require. */
+  /** The libraries that the program may require. */
   readonly allowed: readonly string[]
-  /** Isolates of this kind that wait for the next programs. */
+  /** The number of isolates of this kind that are ready for other programs. */
   readonly ready: number
 }
 
-export class OneRun implements Hearer {
+export class OneRun implements ProgramListener {
   readonly #request: IsolateRequest
   readonly #prepared: Prepared
   readonly #allowed: readonly string[]
@@ -53,7 +53,7 @@ export class OneRun implements Hearer {
     this.#ready = ready
     this.#onOver = onOver
     this.#dueAt = systemClock.now() + request.isolate.wallMs
-    prepared.hearer = this
+    prepared.listener = this
   }
 
   async start(): Promise<void> {
@@ -88,7 +88,7 @@ export class OneRun implements Hearer {
     this.#step(() => this.#enter('answer', [id, isError, json]))
   }
 
-  /** In mode `service` the host sends texts of JSON. */
+  /** In mode `service` the host sends JSON as a string. */
   #toJson(value: unknown): string {
     return this.#request.isolate.mode === 'service' && typeof value === 'string'
       ? value
@@ -109,12 +109,12 @@ export class OneRun implements Hearer {
     this.#outcome = JSON.parse(json) as IsolateOutcome
   }
 
-  /** Lets the program continue, and looks at how far it has come. */
+  /** Lets the program continue, then checks whether it has an outcome. */
   #step(enter: () => void): void {
     this.#stopWaiting()
     try {
-      this.#lookAfter(enter)
-      this.#judge()
+      this.#enterSafely(enter)
+      this.#checkOutcome()
     } catch (thrown) {
       if (systemClock.now() >= this.#dueAt - 1) this.#stop('wall')
       else if (this.#prepared.isolate.isDisposed) this.#stop('memory')
@@ -122,8 +122,8 @@ export class OneRun implements Hearer {
     }
   }
 
-  /** The isolate reports an unhandled rejection; the program's other errors are outcomes. */
-  #lookAfter(enter: () => void): void {
+  /** A call that throws reports an unhandled rejection. The program's other errors are outcomes. */
+  #enterSafely(enter: () => void): void {
     try {
       enter()
     } catch (thrown) {
@@ -139,14 +139,14 @@ export class OneRun implements Hearer {
     this.#prepared.entry(name).applySync(undefined, [...values], { timeout: left })
   }
 
-  #judge(): void {
+  #checkOutcome(): void {
     const outcome = this.#outcome
     if (outcome === undefined) {
       if (this.#openCalls > 0) {
         this.#stopWaiting = systemClock.after(this.#dueAt - systemClock.now(), () => this.#stop('wall'))
         return
       }
-      const message = 'The code waits for a promise that nothing can settle.'
+      const message = 'The code awaits a promise that can no longer settle.'
       this.#end(1, writeError('run', { name: 'Error', message }))
       return
     }
@@ -169,10 +169,10 @@ export class OneRun implements Hearer {
     else this.#end(0, `${head},"text":${JSON.stringify(text)},"value":${JSON.stringify(value)}}`)
   }
 
-  #end(exitCode: number, ...said: readonly string[]): void {
+  #end(exitCode: number, ...messages: readonly string[]): void {
     const { isolate } = this.#prepared
     const used = isolate.isDisposed ? [] : [writeUse(isolate, this.#ready)]
-    send(...said, ...used, `{"type":"end","exitCode":${exitCode}}`)
+    send(...messages, ...used, `{"type":"end","exitCode":${exitCode}}`)
     this.#close()
   }
 
@@ -184,14 +184,14 @@ export class OneRun implements Hearer {
   #close(): void {
     this.#isOver = true
     this.#stopWaiting()
-    this.#prepared.hearer = undefined
+    this.#prepared.listener = undefined
     this.#onOver()
   }
 }
 
 class Overdue extends Error {}
 
-/** An error of another realm is copied into this one. */
+/** An error of the isolate arrives here as a copy. */
 function describe(thrown: unknown): {
   readonly name: string
   readonly message: string

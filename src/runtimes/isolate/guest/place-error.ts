@@ -1,4 +1,4 @@
-/** An error of a program, with places in the code as it was written. */
+/** Maps the positions in an error of a program to the code as written. */
 import { programName } from '../../javascript/modules/positions.ts'
 import type { MapPosition, Position } from '../../javascript/modules/positions.ts'
 import { syntaxErrorPlace } from '../program/syntax-error-place.ts'
@@ -6,13 +6,13 @@ import type { Failure, FailureKind } from '../inside/protocol.ts'
 
 export type PlacedError = Failure & Partial<Position>
 
-/** What was run, and how its places become those of what was written. */
+/** The source that ran, and the map from its positions to the code as written. */
 export interface RunText {
   readonly source: string
   readonly toWritten: MapPosition
 }
 
-/** `<code>:line:column`, as stacks have it. */
+/** `<code>:line:column`, as in stacks. */
 const places = new RegExp(`${programName}:(\\d+):(\\d+)`, 'g')
 
 export function placeError(error: Failure, kind: FailureKind, { source, toWritten }: RunText): PlacedError {

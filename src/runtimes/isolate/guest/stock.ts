@@ -1,4 +1,4 @@
-/** Isolates that are made ahead, each for one program: with the libraries evaluated that programs like it have asked for. */
+/** Isolates that are created ahead, each for one program, with the libraries that earlier programs used already evaluated. */
 import type { Context, ExternalCopy, Isolate, Reference } from 'isolated-vm'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,62 +8,62 @@ import type { LibraryPlace } from '../protocol.ts'
 import type { Engine } from './engine.ts'
 import { answerUrl } from './urls.ts'
 
-/** The listener of a program while it runs. */
-export interface Hearer {
+/** The listener of a running program. */
+export interface ProgramListener {
   log(level: string, text: string): void
   call(id: number, name: string, json: string): void
   /** The JSON of an `IsolateOutcome`. */
   settle(json: string): void
 }
 
-/** A function of the inside: made a reference when it is needed, because each costs time that most programs need not pay. */
+/** Returns a reference to a function inside the isolate. Creating a reference costs time, so it is created on demand. */
 export type OpenEntry = (name: keyof Inside) => Reference
 
 /** One isolate, ready for its program. */
 export interface Prepared {
   readonly isolate: Isolate
   readonly entry: OpenEntry
-  /** The listener of the program's messages; none before it has a program. */
-  hearer: Hearer | undefined
+  /** Receives the program's messages. Undefined before the isolate has a program. */
+  listener: ProgramListener | undefined
 }
 
-/** What an isolate is made for. */
+/** The kind of program for which an isolate is created. */
 export interface Want {
   readonly memoryMiB: number
   readonly libraries: readonly string[]
 }
 
-/** The inside of an isolate, until it has been opened. */
+/** The global that opens the inside of an isolate. It is deleted then. */
 const openName = '$lazaretOpen'
-/** What every program does, done once before the snapshot is taken: what V8 compiles on the way is in it. */
-const rehearsal = `{
+/** Runs before the snapshot is taken, so that the snapshot contains the code that V8 compiles for every program. */
+const warmUp = `{
   const inside = globalThis.${openName}(() => {}, () => {}, (bytes) => 'x'.repeat(bytes), () => undefined, () => {}, () => {})
   inside.start('{"source":"output = input","mode":"service","input":"[1]","calls":[],"allowed":[]}')
 }`
 
 /**
- * How many wait of each kind, and how many kinds; those with libraries are large. All of them together must fit into what
- * `isolatesMax` in host.ts allows.
+ * How many isolates of each kind are kept ready (fewer with libraries, because these are large), and how many kinds. All of
+ * them together must fit into what `isolatesMax` in host.ts allows.
  */
 const plainMax = 3
 const loadedMax = 2
 const kindsMax = 3
-/** Kinds that could not be made, and are not tried again. */
+/** How many failed kinds are remembered, which are not tried again. */
 const failedMax = 100
-/** What the inside asks for like a library; no library has such a name, because none may hold a colon. */
+/** Parts of the harness that the inside loads like libraries. No library has such a name, because it may not contain a colon. */
 const partsOfInside: Readonly<Record<string, LibraryPlace>> = Object.assign(Object.create(null) as object, {
   'lazaret:values': { file: 'values.js' },
   'lazaret:shims': { file: 'shims.js' },
 })
-/** A library takes its time to evaluate; a program may ask for another one yet. */
+/** The time limit for evaluating a library ahead. */
 const loadMs = 10_000
-/** `getRandomValues` takes no more at once (Web Cryptography, section 10.1.1). */
+/** The limit of one `getRandomValues` call (Web Cryptography, section 10.1.1). */
 const randomBytesMax = 65_536
 
 export class Stock {
   readonly #engine: Engine
   /**
-   * The inside, evaluated: each isolate begins with it. It is made here, of our own text alone.
+   * A snapshot in which the inside has been evaluated. Each isolate starts from it. It contains only Lazaret's own code.
    */
   readonly #snapshot: ExternalCopy<ArrayBuffer>
   readonly #sources = new Map<string, string>()
@@ -77,7 +77,7 @@ export class Stock {
     this.#libraries = libraries
     this.#snapshot = engine.Isolate.createSnapshot(
       [{ code: `globalThis.${openName} = ${insideText}` }],
-      rehearsal,
+      warmUp,
     )
   }
 
@@ -85,7 +85,7 @@ export class Stock {
     return Object.keys(this.#libraries)
   }
 
-  /** A prepared isolate, or else a fresh one. */
+  /** Returns a prepared isolate, or creates one. */
   take(want: Want): Prepared {
     return this.want(want).pop() ?? this.#make({ ...want, libraries: [] })
   }
@@ -94,7 +94,7 @@ export class Stock {
     return this.#waiting.get(kindOf(want))?.prepared.length ?? 0
   }
 
-  /** The isolates of a kind, which is kept in stock from now on. */
+  /** The ready isolates of a kind. From now on this kind is kept in stock. */
   want(want: Want): Prepared[] {
     const kind = kindOf(want)
     if (this.#failed.has(kind)) return []
@@ -108,7 +108,7 @@ export class Stock {
     return waiting.prepared
   }
 
-  /** Makes one that is missing. False when none is. */
+  /** Creates a missing isolate. Returns false if none is missing. */
   refillOne(): boolean {
     for (const [kind, { want, prepared }] of [...this.#waiting].toReversed()) {
       if (prepared.length >= (want.libraries.length === 0 ? plainMax : loadedMax)) continue
@@ -122,7 +122,7 @@ export class Stock {
     return false
   }
 
-  /** A library of the kind throws, or takes more memory than there is. Programs that name it hear so themselves. */
+  /** A library of this kind throws or needs too much memory. Programs that use it get the error themselves. */
   #giveUp(kind: string): void {
     this.#waiting.delete(kind)
     if (this.#failed.size >= failedMax) this.#failed.clear()
@@ -132,8 +132,8 @@ export class Stock {
   #make({ memoryMiB, libraries }: Want): Prepared {
     const isolate = new this.#engine.Isolate({ memoryLimit: memoryMiB, snapshot: this.#snapshot })
     const context = isolate.createContextSync()
-    const own: { hearer: Hearer | undefined } = { hearer: undefined }
-    const entry = this.#furnish(context, own)
+    const own: { listener: ProgramListener | undefined } = { listener: undefined }
+    const entry = this.#connect(context, own)
     try {
       for (const name of libraries) entry('load').applySync(undefined, [name], { timeout: loadMs })
     } catch (thrown) {
@@ -143,16 +143,16 @@ export class Stock {
     return Object.assign(own, { isolate, entry })
   }
 
-  #furnish(context: Context, own: { readonly hearer: Hearer | undefined }): OpenEntry {
+  #connect(context: Context, own: { readonly listener: ProgramListener | undefined }): OpenEntry {
     const { Callback } = this.#engine
     const callbacks = [
-      new Callback((level: unknown, text: unknown) => own.hearer?.log(String(level), String(text))),
+      new Callback((level: unknown, text: unknown) => own.listener?.log(String(level), String(text))),
       new Callback((id: unknown, name: unknown, json: unknown) =>
-        own.hearer?.call(Number(id), String(name), String(json)),
+        own.listener?.call(Number(id), String(name), String(json)),
       ),
       new Callback((bytes: unknown) => giveRandom(Number(bytes))),
       new Callback((name: unknown) => this.#sourceOf(String(name))),
-      new Callback((json: unknown) => own.hearer?.settle(String(json))),
+      new Callback((json: unknown) => own.listener?.settle(String(json))),
       new Callback((question: unknown) => answerUrl(String(question))),
     ]
     const open = context.global.getSync(openName, { reference: true })
@@ -166,12 +166,12 @@ export class Stock {
       entries.set(name, known)
       return known
     }
-    // Every program needs this one.
+    // Every program needs this reference.
     entry('start')
     return entry
   }
 
-  /** Read when it is first requested, and kept. */
+  /** Reads a source at its first request, and caches it. */
   #sourceOf(name: string): string | undefined {
     const known = this.#sources.get(name)
     if (known !== undefined) return known

@@ -1,8 +1,8 @@
-/** URLs and queries of programs, read by Node's own parser. Only texts pass between it and the isolate. */
+/** Parses URLs and queries for programs with Node's parser. Only strings pass between it and the isolate. */
 import { urlParts } from '../inside/protocol.ts'
 import type { UrlPart, UrlQuestion } from '../inside/protocol.ts'
 
-/** The answer as JSON; `undefined` for an invalid URL. */
+/** Returns the answer as JSON, or `undefined` for an invalid URL. */
 export function answerUrl(questionJson: string): string | undefined {
   const question = JSON.parse(questionJson) as UrlQuestion
   switch (question.ask) {

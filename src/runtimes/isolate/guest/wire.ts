@@ -1,5 +1,5 @@
 /**
- * The worker's end of the channel: messages of the host as they come, and answers that are written before it continues.
+ * The worker's end of the channel: asynchronous reads of the host's messages, and synchronous writes.
  */
 import { Socket } from 'node:net'
 import { channelDescriptor } from '../../channel/channel-protocol.ts'
@@ -7,7 +7,7 @@ import { writeAll } from '../../javascript/console/output.ts'
 
 const lengthBytes = 4
 
-/** Calls back for each message, in order. The process ends with the host's end of the channel. */
+/** Calls back for each message, in order. The process exits when the host closes the channel. */
 export function onMessage(take: (message: unknown) => void): void {
   const socket = new Socket({ fd: channelDescriptor, readable: true, writable: false })
   let rest: Buffer = Buffer.alloc(0)
@@ -27,8 +27,8 @@ export function onMessage(take: (message: unknown) => void): void {
 }
 
 /**
- * Written when it returns: what happens next may end the process. Several messages are one write, because each wakes the
- * host.
+ * Returns when everything is written, because the process may end right after. Writes several messages at once, because each
+ * write wakes the host.
  */
 export function send(...messages: readonly string[]): void {
   const sizes = messages.map((json) => Buffer.byteLength(json))

@@ -1,6 +1,6 @@
 /**
- * Buffers that the engine could not allocate. It throws an ordinary `RangeError`, which a program can create as well:
- * what counts is the place that threw it, a built-in of the engine's that makes buffers.
+ * Recognizes errors for buffers that the engine could not allocate. The engine throws an ordinary `RangeError`, which a
+ * program could also create. So the error counts only if a built-in function of the engine that creates buffers threw it.
  */
 import { getOwnPropertyDescriptor, getPrototypeOf, uncurryThis } from '../../../core/primordials.ts'
 
@@ -16,7 +16,7 @@ const refusedHas = uncurryThis(RefusedSet.prototype.has)
 const refusedAdd = uncurryThis(RefusedSet.prototype.add)
 const refused = new RefusedSet()
 const NativeError = Error
-/** The engine's own words for it, among its other range errors. */
+/** The engine's message, which distinguishes it from other range errors. */
 const message = 'Array buffer allocation failed'
 let hasRefused = false
 
@@ -37,10 +37,10 @@ const makers: Readonly<Partial<Record<string, true>>> = {
   Uint8ClampedArray: true,
 } as unknown as Readonly<Partial<Record<string, true>>>
 
-/** Looks at an error whose stack the engine is about to write. Programs can call this too, but have no frames to give. */
+/** Checks an error when the engine writes its stack. Programs can also call this, but cannot create frame objects. */
 export function createAllocationWatch(): (error: Error, frames: readonly unknown[]) => void {
   const frame = firstFrame()
-  // Realms that snapshots are taken in have no stacks; no program runs there.
+  // The realm of a snapshot has no stacks. No program runs there.
   if (frame === undefined) return () => undefined
   const lineOf = uncurryThis(frame.getLineNumber)
   const functionOf = uncurryThis(frame.getFunctionName)
@@ -49,7 +49,7 @@ export function createAllocationWatch(): (error: Error, frames: readonly unknown
   return (error, frames) => {
     try {
       const top = frames[0] as Frame
-      // What is written in JavaScript has lines.
+      // Functions written in JavaScript have line numbers.
       if (lineOf(top) !== null) return
       const maker = isConstructor(top) ? functionOf(top) : typeOf(top)
       if (makers[`${maker}`] !== true) return
@@ -62,14 +62,14 @@ export function createAllocationWatch(): (error: Error, frames: readonly unknown
   }
 }
 
-/** Its stack has to have been read. */
+/** Works only after the error's stack has been read. */
 export const isRefusedAllocation = (thrown: unknown): boolean =>
   typeof thrown === 'object' && thrown !== null && refusedHas(refused, thrown)
 
-/** For an error that was copied on its way: whether a failed allocation caused an error with this text. */
+/** For a copied error: whether a failed allocation has caused an error with this message. */
 export const wasRefusedAllocation = (text: string): boolean => hasRefused && text === message
 
-/** Called before the function that writes stacks is locked. */
+/** Must be called before `prepareStackTrace` is locked. */
 function firstFrame(): Frame | undefined {
   const own = NativeError as { prepareStackTrace?: unknown }
   own.prepareStackTrace = (_error: Error, frames: readonly object[]) => getPrototypeOf(frames[0])

@@ -1,6 +1,6 @@
 /**
- * `eval` and the constructors of functions, behind a gate. Libraries find it open while they load ahead of the program; it
- * closes before the program starts and stays closed. V8's own switch has no effect in these isolates.
+ * Replaces `eval` and the constructors of functions by wrappers that can be disabled. Libraries that are loaded before the
+ * program may still use them. They are disabled before the program starts. V8's own switch has no effect in these isolates.
  */
 import { defineProperty, getPrototypeOf } from '../../../core/primordials.ts'
 import { refuse } from './security.ts'
@@ -12,7 +12,7 @@ const { construct } = Reflect
 const nativeEval = eval
 const makerOf = (example: object): Maker => (getPrototypeOf(example) as { constructor: Maker }).constructor
 
-/** Kept from the program, which only finds the gates. */
+/** The program cannot reach these, only the wrappers. */
 const NativeFunction = makerOf(() => {})
 const NativeAsyncFunction = makerOf(async () => {})
 const NativeGenerator = makerOf(function* () {})
@@ -33,7 +33,7 @@ export function closeGates(): void {
   isClosed = true
 }
 
-/** The program's body as a function. It is parsed for itself, so nothing in it can end the function early. */
+/** Creates a function from the program's body. V8 parses the body separately, so it cannot close the function early. */
 export const createAsyncFunction = (parameters: string, body: string): ((...values: unknown[]) => unknown) =>
   new NativeAsyncFunction(parameters, body)
 

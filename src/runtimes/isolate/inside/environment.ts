@@ -1,6 +1,6 @@
 /**
- * What is taken out of an isolate before anything else happens there: ways to memory that isolated-vm does not count, to
- * other threads and to sleep.
+ * Removes globals from an isolate before any other code runs there: those that allocate memory that isolated-vm does not
+ * count, that reach other threads, or that sleep.
  */
 import { defineProperty, getOwnPropertyDescriptor } from '../../../core/primordials.ts'
 
@@ -8,21 +8,21 @@ const { construct } = Reflect
 const NativeArrayBuffer = ArrayBuffer
 const fixed = { __proto__: null, writable: false, enumerable: false, configurable: false }
 
-/** V8's own console, before ours takes its place; and ways to memory that is not counted. */
+/** Removes V8's own console, which the harness replaces, and access to memory that is not counted. */
 export function cutEnvironment(): void {
   remove(globalThis, 'console')
   fixArrayBuffers()
 }
 
-/** When an isolate opens: most of these are not in the realm of its snapshot. */
+/** Runs when an isolate opens, because the realm of the snapshot lacks most of these. */
 export function cutLateEnvironment(): void {
-  // A test knows all names that are left, so that a new engine adds none unseen.
+  // A test lists all remaining names, so that it detects those that a new engine adds.
   remove(globalThis, 'WebAssembly', 'SharedArrayBuffer', 'ShadowRealm', 'gc')
-  // They wait for other threads, and there are none.
+  // They wait for other threads, which do not exist here.
   remove(Atomics, 'wait', 'waitAsync', 'notify', 'pause')
 }
 
-/** Buffers that can grow get past the memory limit: none can be made. */
+/** Prevents resizable buffers, which escape the memory limit. */
 function fixArrayBuffers(): void {
   const { prototype } = NativeArrayBuffer
   remove(prototype, 'resize')
@@ -35,7 +35,7 @@ function fixArrayBuffers(): void {
   define(OwnArrayBuffer, 'length', 1)
   define(OwnArrayBuffer, 'prototype', prototype)
   define(OwnArrayBuffer, 'isView', NativeArrayBuffer.isView)
-  // A getter that answers its `this`, so it may stay the engine's.
+  // The engine's getter can be kept, because it returns its `this`.
   const species = getOwnPropertyDescriptor(NativeArrayBuffer, Symbol.species) as PropertyDescriptor
   defineProperty(OwnArrayBuffer, Symbol.species, species)
   define(prototype, 'constructor', OwnArrayBuffer)
@@ -53,5 +53,5 @@ function define(owner: object, name: string, value: unknown): void {
 
 function remove(owner: object, ...names: readonly string[]): void {
   for (const name of names)
-    if (!Reflect.deleteProperty(owner, name)) throw new Error(`${name} cannot be taken away`)
+    if (!Reflect.deleteProperty(owner, name)) throw new Error(`${name} cannot be deleted`)
 }

@@ -1,5 +1,5 @@
 /**
- * The host's functions, as functions that return promises. What guest code does to built-ins changes neither calls nor
+ * The host's functions, as functions that return promises. Patches of guest code to built-ins affect neither calls nor
  * answers.
  */
 import { decodeTagged } from '../../../core/values/decode-value.ts'
@@ -35,7 +35,7 @@ export class HostCalls {
   readonly #isTagged: boolean
   readonly #callsMax: number | undefined
 
-  /** Defines what the program calls. */
+  /** Defines the functions for the program. */
   constructor(outside: Outside, { mode, calls, maxCalls }: IsolateProgram) {
     this.#outside = outside
     this.#isTagged = mode === 'run'
@@ -76,7 +76,7 @@ export class HostCalls {
     })
   }
 
-  /** The arguments as a list. Throws the reason if they cannot be sent. */
+  /** Encodes the arguments as a JSON list. Throws the reason if they cannot be sent. */
   #encode(name: string, values: readonly unknown[]): string {
     if (!this.#isTagged) return plainArguments(name, values)
     const { json, truncated } = encodeValueToJson(values, {

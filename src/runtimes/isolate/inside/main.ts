@@ -1,10 +1,10 @@
 /**
- * The inside of an isolate: bundled into one script (`scripts/build.ts`). It takes out what does not belong there, adds the
- * few things that a program finds besides the language, and answers the calls of the Node process around it (`protocol.ts`).
- * None of its own objects is in reach of the program.
+ * The code inside an isolate, bundled into one script (`scripts/build.ts`). It removes some globals, adds the few that a
+ * program finds besides the language, and answers calls of the surrounding Node process (`protocol.ts`). The program cannot
+ * reach any object of the harness.
  *
- * It is evaluated once, in the realm of the snapshot that every isolate begins with. What V8 adds to a realm only when that
- * is made of the snapshot is looked at by `open`, before anything else happens in the isolate.
+ * This code is evaluated once, in the realm of the snapshot from which every isolate starts. V8 adds some globals only when
+ * it creates a realm from the snapshot; `open` handles those, before other code runs in the isolate.
  */
 import { messageOf, stringIncludes } from '../../../core/primordials.ts'
 import { closeGates, gateCodeMakers } from './code-makers.ts'
@@ -18,7 +18,7 @@ import type { Inside, IsolateProgram } from './protocol.ts'
 import { Running } from './run-program.ts'
 import { addShims } from './shims/shims.ts'
 
-/** The values that the script around this bundle passes in, and the place where it reads the bundle's results. */
+/** The script around this bundle passes `platform` in, and reads `open` afterwards. */
 declare const $lazaretInside: {
   readonly platform: { readonly addLateKinds: () => void }
   open: (...functions: OutsideList) => Inside
@@ -35,7 +35,7 @@ let running: Running | undefined
 let calls: HostCalls | undefined
 addShims({ outside, openPart, require: modules.require, hasLabels: () => running?.mode === 'service' })
 
-/** The Node process gives its functions one by one, because objects do not pass. */
+/** The Node process passes its functions as separate arguments, because objects cannot cross. */
 $lazaretInside.open = (...functions) => {
   connect(functions)
   $lazaretInside.platform.addLateKinds()

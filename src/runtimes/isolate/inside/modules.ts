@@ -1,4 +1,4 @@
-/** `require`, and the libraries behind it. Each is evaluated once in an isolate, which serves one program. */
+/** `require` and its libraries. Each library is evaluated at most once in an isolate. */
 import { objectKeys, stringIncludes, uncurryThis } from '../../../core/primordials.ts'
 import { createFunction } from './code-makers.ts'
 import { isForbidden } from './forbidden-modules.ts'
@@ -22,8 +22,8 @@ export class Modules {
   }
 
   /**
-   * Loads what the program names, before it runs: libraries then find the language unchanged and may make functions. What it
-   * only names later loads when it asks, behind the closed gates.
+   * Loads the libraries that the program mentions, before it runs: then they find the language unpatched and may compile
+   * code. Others load on demand, when `eval` and the like are already disabled.
    */
   prepare(source: string, allowed: readonly string[]): void {
     this.#allowed = allowed
@@ -35,8 +35,8 @@ export class Modules {
   }
 
   /**
-   * Ahead of a program that is not known yet. A library that makes its parts when they are first used makes all of them now;
-   * when a program waits, each costs what it needs.
+   * Loads a library before the program is known. Reads all its exports, so that a library that creates them lazily creates
+   * them now. With a waiting program, only those that it uses should cost time.
    */
   loadWhole(name: string): void {
     const module = this.load(name)

@@ -1,6 +1,6 @@
 /**
- * The functions of the Node process, with a guard before each: what one throws was made elsewhere and names places
- * outside, so guest code gets its own error in its place. An isolate gets them when it opens.
+ * The functions of the Node process, each wrapped: an error of the Node process mentions places outside of the isolate, so
+ * guest code gets an error of its own realm instead. An isolate receives the functions when it opens.
  */
 import { messageOf } from '../../../core/primordials.ts'
 import type { Outside } from './protocol.ts'
@@ -8,7 +8,7 @@ import type { Outside } from './protocol.ts'
 const OwnRangeError = RangeError
 const { freeze } = Object
 
-/** In this order. */
+/** The order in which `open` receives the functions. */
 export type OutsideList = readonly [
   log: Outside['log'],
   call: Outside['call'],

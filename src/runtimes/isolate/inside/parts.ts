@@ -1,6 +1,6 @@
 /**
- * Parts of the inside that most programs do not need: texts of their own, which the Node process gives when they are asked
- * for. What must not meet a changed language is opened before the program starts.
+ * Parts of the inside that most programs do not need. Each is a separate script that the Node process provides on demand.
+ * Parts that need unpatched built-ins are opened before the program starts.
  */
 import { evaluateScript } from './code-makers.ts'
 import type { Outside } from './protocol.ts'

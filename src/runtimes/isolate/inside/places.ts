@@ -1,11 +1,11 @@
-/** Stacks that show the program's own frames, at the places in the code as written. */
+/** Stack traces with only the program's frames, and with positions in the code as written. */
 import { stringCodeAt, stringIndexOf, stringSlice } from '../../../core/primordials.ts'
 import { createAllocationWatch } from './allocations.ts'
 import { lockStackTraces } from '../../javascript/bare/stack.ts'
 
 export const programName = '<code>'
 
-/** Lines that come before the program's, and what stands before it on its first line. */
+/** The lines before the program's first line, and the columns before it on that line. */
 let linesBefore = 0
 let columnsBefore = 0
 
@@ -18,7 +18,7 @@ export function setOffset(offset: { readonly lines: number; readonly columns: nu
   columnsBefore = offset.columns
 }
 
-/** The lines about the program of a stack that came back from outside, with what that has added. */
+/** Filters a stack that came back from the Node process, which has added frames, to the program's frames. */
 export function ownFrames(stack: string): string {
   let text = ''
   let isHeader = true
@@ -35,7 +35,7 @@ export function ownFrames(stack: string): string {
   return text
 }
 
-/** The engine calls the program itself `eval`. */
+/** The engine names the program's own frame `eval`. */
 const evaluated = `eval (${programName}:`
 
 function mapPlaces(frame: string): string {

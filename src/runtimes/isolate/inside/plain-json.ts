@@ -1,7 +1,7 @@
 /**
- * A value as plain JSON: what `output` becomes. Dates, collections, big integers, patterns, errors and bytes have a notation;
- * what has none, and cycles, are errors that name the place. Runs after guest code, like the encoder in core/, and trusts
- * nothing of a value.
+ * Converts a value, such as `output`, to plain JSON. Dates, collections, big integers, patterns, errors and bytes have a
+ * notation. Other values and cycles are errors that name the path. Like the encoder in core/, this runs after guest code and
+ * does not trust the values.
  */
 import { isDate, isMap, isRegExp, isSet } from '../../../core/values/built-in-kinds.ts'
 import { integerText } from '../../../core/values/encode-leaf.ts'
@@ -20,7 +20,7 @@ import { errorText } from '../../javascript/bare/shown.ts'
 import { applyToJson } from '../../javascript/bare/to-json.ts'
 import { Unserializable } from '../../../core/values/encode-leaf.ts'
 
-/** JSON.parse and what people read give up not far behind this. */
+/** JSON.parse and most readers cannot handle much more. */
 const depthMax = 1000
 const namedKey = /^[A-Za-z_$][\w$]*$/
 const testPattern = uncurryThis(RegExp.prototype.exec)
@@ -42,7 +42,7 @@ interface Place {
   readonly depth: number
 }
 
-/** Says which part of a value JSON cannot hold. */
+/** The error for a part of a value that JSON cannot represent. */
 export class NotPlain {
   readonly #isOurs = true
   readonly message: string
@@ -54,7 +54,7 @@ export class NotPlain {
   }
 }
 
-/** `undefined` for what JSON leaves out; throws a `NotPlain`. `root` is how messages call the value. */
+/** Returns `undefined` for `undefined`; throws a `NotPlain`. `root` is the name of the value in messages. */
 export function toPlainJson(value: unknown, root: string, bytesMax: number): string | undefined {
   const text = new JsonText(bytesMax)
   try {
@@ -134,7 +134,7 @@ class Writer {
     const length = readProperty(value, 'length')
     if (typeof length !== 'number') throw new NotPlain(`${pathText(place)} is a list without a length`)
     const count = lengthMax !== undefined && length > lengthMax ? lengthMax : length
-    // Each item takes two characters at least.
+    // Each item takes at least two characters.
     this.#text.requireRoom(count * 2)
     this.#text.put('[')
     for (let index = 0; index < count; index++) {
@@ -188,7 +188,7 @@ class Writer {
     this.#text.put(separator === '{' ? '{}' : '}')
   }
 
-  /** Writes a value after its `toJSON`, which is called once. */
+  /** Writes a value to which `toJSON` has already been applied, because it must be called only once. */
   #writeReady(value: unknown, place: Place): void {
     if (typeof value === 'object' && value !== null) this.#object(value, place)
     else this.write(value, place)

@@ -1,6 +1,6 @@
 /**
- * The little of a platform that the readers of values use (`core/`), made of the language alone. A bundle of its own: in
- * front of the others it gives names that they find in their scope, and nobody else anywhere.
+ * Implements the platform names that the encoder and decoder of values use (`core/`) with the language alone. This is a
+ * separate bundle in front of the others: only they have these names in their scope.
  */
 import { LanguageBuffer } from '../../javascript/language/base64.ts'
 import { languageKinds } from '../../javascript/language/kinds.ts'
@@ -13,7 +13,7 @@ let isError: ((value: unknown) => boolean) | undefined
 const { getPrototypeOf, prototype: objectPrototype } = Object
 const { prototype: arrayPrototype } = Array
 
-/** Most objects are. An object of another kind with such a prototype is taken for plain. */
+/** True for most objects. An object of another kind with such a prototype is also treated as plain. */
 function isPlain(value: object): boolean {
   const prototype: unknown = getPrototypeOf(value)
   return prototype === objectPrototype || prototype === arrayPrototype || prototype === null
@@ -22,7 +22,7 @@ function isPlain(value: object): boolean {
 const types = languageKinds((value) => isError?.(value) === true, isPlain)
 
 $lazaretInside.platform = {
-  /** The realm of the snapshot lacks this one. */
+  /** The realm of the snapshot lacks `Error.isError`. */
   addLateKinds(): void {
     ;({ isError } = Error as unknown as { readonly isError: (value: unknown) => boolean })
   },

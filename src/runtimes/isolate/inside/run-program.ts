@@ -1,4 +1,4 @@
-/** The program from its start to its outcome. Whatever it does to built-ins, what is said here of it stays true. */
+/** Runs the program, from its start to its outcome. Works correctly even if the program patches built-ins. */
 import { defineProperty, jsonString, messageOf, stringSlice, uncurryThis } from '../../../core/primordials.ts'
 import { isError, readProperty, textOr } from '../../../core/values/read-value.ts'
 import { show } from '../../javascript/bare/shown.ts'
@@ -13,9 +13,9 @@ import type { ValuesPart } from './values-part.ts'
 
 const bytesMaxDefault = 16 * 1024 * 1024
 const textMax = 64 * 1024
-/** Hands out a way to read the variable, and leaves no trace of it: nothing of the program has run yet. */
-const handOver = '[].pop.call(arguments)(()=>output);'
-/** Lines that the engine puts before a function's body. */
+/** Runs before the program: passes a function that reads the variable `output` to the last argument, and removes that. */
+const passReader = '[].pop.call(arguments)(()=>output);'
+/** The lines that the engine adds before a function's body. */
 const headLines = 2
 
 const NativePromise = Promise
@@ -43,12 +43,12 @@ export class Running {
   }
 
   startService({ source, input }: IsolateProgram): void {
-    setOffset({ lines: headLines, columns: handOver.length })
+    setOffset({ lines: headLines, columns: passReader.length })
     let main: (...values: unknown[]) => unknown
     try {
       main = createAsyncFunction(
         'input,output',
-        `${handOver}${withoutHashbang(source)}\n//# sourceURL=${programName}`,
+        `${passReader}${withoutHashbang(source)}\n//# sourceURL=${programName}`,
       )
     } catch (thrown) {
       return this.#fail('syntax', syntaxFailure(thrown))
@@ -82,7 +82,7 @@ export class Running {
     if (this.#hasFailed) return
     const { message, stack } = failure
     const isSecurity = wasRaised(message)
-    // A copy has lost the name that it was given.
+    // A copied error has lost its `name`.
     const name = isSecurity ? 'SecurityError' : failure.name
     const other = wasRefusedAllocation(message) ? 'memory' : 'runtime'
     this.#fail(isSecurity ? 'security' : other, {
@@ -92,7 +92,7 @@ export class Running {
     })
   }
 
-  /** Does not ask the promise, or the prototype of all promises, which kind of promise to make. */
+  /** Hides `constructor`, through which `then` would call code of the program to create the derived promise. */
   #watch(promise: Promise<unknown>, onDone: (value: unknown) => void): void {
     void defineProperty(promise, 'constructor', { __proto__: null, value: undefined } as PropertyDescriptor)
     then(promise, onDone, (reason) => this.#failWith(reason))
@@ -116,7 +116,7 @@ export class Running {
   }
 
   #failWith(thrown: unknown): void {
-    // First, because it reads the stack.
+    // Must come first, because `kindOf` needs the stack to have been read.
     const failure = describe(thrown)
     this.#fail(kindOf(thrown), failure)
   }
@@ -134,7 +134,7 @@ function kindOf(thrown: unknown): FailureKind {
   return isRefusedAllocation(thrown) ? 'memory' : 'runtime'
 }
 
-/** `#!` is only allowed as the very first characters, and ours come before it. */
+/** `#!` is allowed only at the very start of a file, and a prefix is added before it. */
 const withoutHashbang = (text: string): string =>
   stringSlice(text, 0, 2) === '#!' ? `//${stringSlice(text, 2)}` : text
 
@@ -142,7 +142,7 @@ const shortJson = (text: string): string => jsonString(stringSlice(text, 0, text
 
 function syntaxFailure(thrown: unknown): Failure {
   const message = messageOf(thrown)
-  // The parser runs out of stack this way.
+  // Any other error is a stack overflow in the parser.
   if (!(thrown instanceof NativeSyntaxError))
     return { name: 'SyntaxError', message: 'The code is nested too deeply.' }
   const hint = hints[message]

@@ -1,6 +1,6 @@
 /**
- * Errors that say a program tried what it may not. Which errors these are is remembered here, not read from them: whether a
- * program ended with one is decided by identity.
+ * Errors for forbidden actions of a program. This module remembers the error objects: a program cannot forge such an error,
+ * because it is recognized by identity.
  */
 import { defineProperty, uncurryThis } from '../../../core/primordials.ts'
 
@@ -15,7 +15,7 @@ const OwnError = Error
 const raised = new ErrorSet()
 const raisedTexts = new TextSet()
 
-/** `what` was tried: `Module 'fs'`, for one. */
+/** `what` is the forbidden thing, such as `Module 'fs'`. */
 export function refuse(what: string): Error {
   const error = new OwnError(`Security Error: ${what} is not allowed in sandboxed code`)
   defineProperty(error, 'name', {
@@ -32,5 +32,5 @@ export function refuse(what: string): Error {
 export const isSecurityError = (thrown: unknown): boolean =>
   typeof thrown === 'object' && thrown !== null && errorHas(raised, thrown)
 
-/** For an error that was copied on its way: whether an error with this text was raised here. */
+/** For a copied error: whether an error with this message was created here. */
 export const wasRaised = (message: string): boolean => textHas(raisedTexts, message)

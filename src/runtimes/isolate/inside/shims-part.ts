@@ -1,4 +1,4 @@
-/** What of a platform a program may find that needs no host. Opened when one of the names is first looked at. */
+/** The platform functions that need no host. This part is opened when the program first reads one of their globals. */
 import { decodeBase64, encodeBase64 } from './shims/base64.ts'
 import { cloneValue } from './shims/clone-value.ts'
 import { createCrypto } from './shims/crypto.ts'

@@ -1,4 +1,4 @@
-/** Values with tags, and calls of the host's functions: for programs that have either. */
+/** The part for programs that need values with tags, calls of host functions or decorators. */
 import { decodeTagged } from '../../../core/values/decode-value.ts'
 import { encodeValueToJson } from '../../../core/values/encode-value.ts'
 import { installDecoratorHelpers } from '../../javascript/modules/decorators.ts'

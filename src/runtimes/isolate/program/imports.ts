@@ -1,11 +1,11 @@
-/** `import` in programs for isolates, where there are libraries to `require` and no modules. */
+/** Rewrites `import` in programs for isolates, which have libraries to `require` but no modules. */
 import type * as acorn from 'acorn'
 import { Edits } from '../../javascript/modules/edits.ts'
 import { requireAcorn } from '../../javascript/harness-packages.ts'
 import type { MapPosition } from '../../javascript/modules/positions.ts'
 import { importRefuser } from '../inside/protocol.ts'
 
-/** What `import` gives of what `require` gave: by the rules that Node has for CommonJS. */
+/** Converts the result of `require` to a module namespace, by Node's rules for importing CommonJS. */
 const namespace =
   '((m)=>Object.create(null,{...Object.getOwnPropertyDescriptors(Object(m)),' +
   'default:{value:m?.__esModule&&"default"in m?m.default:m,enumerable:true}}))'
@@ -16,7 +16,7 @@ const check =
 
 const imports = `{__proto__:null,meta:{__proto__:null},lod:${namespace},check:${check},caught(){}}`
 
-/** Calls the function of its imports that module code became. Columns stay: both texts have the same length. */
+/** Completes compiled module code: calls it with its imports. Columns stay the same, because both texts are equally long. */
 export function withRequire(text: string): string {
   return `${text.replace(/(\$lazaret_*2)\.load\(import\(/g, '$1.lod(require(')}(${imports})`
 }
@@ -28,7 +28,7 @@ const options = {
   allowHashBang: true,
 } as const
 
-/** `undefined` for what is no script, such as one with static imports. */
+/** `undefined` for code that is not a script, such as code with static imports. */
 export const asScript = (code: string): acorn.Program | undefined => tryParse(code, 'script')
 
 function tryParse(code: string, sourceType: 'script' | 'module'): acorn.Program | undefined {
@@ -39,7 +39,7 @@ function tryParse(code: string, sourceType: 'script' | 'module'): acorn.Program 
   }
 }
 
-/** Each `import()` calls what refuses, under a name of the same length. */
+/** Replaces each `import()` by a call of a function that refuses, whose name has the same length. */
 export function refuseImports(code: string, program?: acorn.Program): string {
   if (!/\bimport\b/.test(code)) return code
   const parsed = program ?? asScript(code)
@@ -66,12 +66,12 @@ function findImports(program: acorn.Program): number[] {
   return found.sort((left, right) => left - right)
 }
 
-/** A body with static imports, which a function may not have. `undefined` if that is not what is wrong with it. */
+/** Rewrites a body with static imports, which are not allowed in a function. `undefined` if it is not a module either. */
 export function requireImports(code: string): { source: string; toWritten: MapPosition } | undefined {
   const program = tryParse(code, 'module')
   if (program === undefined) return undefined
   const edits = new Edits(code)
-  // A first line that begins with #! stays a comment.
+  // Does not insert into a first line that begins with #!.
   const start = code.startsWith('#!') ? (program.body[0]?.start ?? 0) : 0
   for (const statement of program.body) {
     if (statement.type !== 'ImportDeclaration') continue

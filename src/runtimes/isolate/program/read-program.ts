@@ -1,6 +1,7 @@
 /**
- * A program as an isolate can run it, read in the Node process around the isolate: TypeScript becomes JavaScript, static
- * imports become `require`, and `import()` a call that refuses. Lines stay where they are, but for TypeScript.
+ * Converts a program to code that an isolate can run. This happens in the Node process around the isolate. TypeScript becomes
+ * JavaScript, static imports become `require`, and `import()` becomes a call that refuses. Except for TypeScript, lines keep
+ * their numbers.
  */
 import { compileProgram } from '../../javascript/modules/compile.ts'
 import { CompileError } from '../../javascript/errors.ts'
@@ -18,7 +19,7 @@ export interface WrittenProgram {
 
 export interface ReadProgram {
   readonly source: string
-  /** Maps a place in a stack to the place in the code as written. */
+  /** Maps a position in a stack to the position in the code as written. */
   readonly toWritten: MapPosition
 }
 
@@ -36,7 +37,7 @@ export function readAsWritten({ code, language, mode }: WrittenProgram): ReadPro
     : undefined
 }
 
-/** What does not compile in an isolate alone (a body in JavaScript) is not found here. */
+/** Does not find syntax errors of a JavaScript body, which is compiled only in the isolate. */
 export async function readProgram(program: WrittenProgram): Promise<ReadProgram | ProgramSyntaxError> {
   try {
     return await (program.mode === 'run' ? readScript(program) : readBody(program))
@@ -47,14 +48,14 @@ export async function readProgram(program: WrittenProgram): Promise<ReadProgram 
   }
 }
 
-/** As in the other runtimes, evaluation returns the completion value or a promise of it. */
+/** Reads a script. As in the other runtimes, its evaluation returns the completion value or a promise of it. */
 async function readScript({ code, language }: WrittenProgram): Promise<ReadProgram> {
   const request = { language, code, args: [], resultBytes: 0 }
   const { start, toWritten } = await compileProgram(request, textRealm)
   return { source: refuseImports(start() as string), toWritten }
 }
 
-/** Gives the texts that other realms would evaluate. */
+/** Returns the text of a script instead of evaluating it. */
 const textRealm: Realm = {
   canEvaluate: false,
   createScript(text) {

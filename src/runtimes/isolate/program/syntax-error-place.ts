@@ -6,7 +6,7 @@ import { requireAcorn } from '../../javascript/harness-packages.ts'
 import type { Position } from '../../javascript/modules/positions.ts'
 
 export function syntaxErrorPlace(source: string): Position | undefined {
-  // As the engine has it: the names of the parameters are taken.
+  // The same parameters as in the isolate, whose names the body must not declare again.
   const head = 'async function body(input,output){'
   try {
     requireAcorn().parse(`${head}${source}\n}`, { ecmaVersion: 'latest', sourceType: 'script' })

@@ -1,6 +1,6 @@
 /**
- * TypeScript that is the body of a function. As a module it may have imports and namespaces but no `return`; as a function it
- * is the other way round. What is neither gets the module's error.
+ * Compiles TypeScript that is the body of a function. Compiled as a module, it may contain imports and namespaces but no
+ * `return`; compiled as a function, the reverse. If both fail, the module's error is reported.
  */
 import { CompileError } from '../../javascript/errors.ts'
 import type { MapPosition } from '../../javascript/modules/positions.ts'
@@ -28,7 +28,7 @@ function inFunction({ text, toWritten }: { text: string; toWritten: MapPosition 
 } {
   const start = text.indexOf('\n') + 1
   if (text.slice(0, start).trimEnd() !== head)
-    throw new CompileError('SyntaxError', 'The code cannot be read.')
+    throw new CompileError('SyntaxError', 'The code cannot be compiled as the body of a function.')
   return {
     text: text.slice(start, text.lastIndexOf('}')),
     toWritten: ({ line, column }) => {

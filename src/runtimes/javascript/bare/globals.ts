@@ -1,4 +1,4 @@
-/** What a program in a bare realm finds: the language, and nothing that an engine or a runtime adds to it. */
+/** The globals of a bare realm: those of the language, and none that an engine or a runtime adds. */
 import { define } from '../modules/define.ts'
 
 const names = new Set(
@@ -13,11 +13,11 @@ const names = new Set(
   ).split(' '),
 )
 
-/** Takes away the rest: WebAssembly, ShadowRealm, the engine's own console, and what the harness has put there. */
+/** Deletes all other globals: WebAssembly, ShadowRealm, the engine's console, and those of the harness. */
 export function keepLanguage(): void {
   for (const key of Reflect.ownKeys(globalThis)) {
     if (typeof key === 'string' ? names.has(key) : key === Symbol.toStringTag) continue
-    if (!Reflect.deleteProperty(globalThis, key)) throw new Error(`${String(key)} cannot be taken away`)
+    if (!Reflect.deleteProperty(globalThis, key)) throw new Error(`${String(key)} cannot be deleted`)
   }
 }
 

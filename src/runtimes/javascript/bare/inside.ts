@@ -1,6 +1,6 @@
 /**
- * The inside of a bare realm: bundled into one script, it is evaluated in the realm, so that everything that guest code
- * finds there, and everything that looks at a value of it, is the realm's own. See `protocol.ts`.
+ * The code inside a bare realm. It is bundled into one script and evaluated in the realm, so all objects that guest code
+ * finds, and all functions that inspect its values, belong to the realm. See `protocol.ts`.
  */
 import { withBuffer } from './platform.ts'
 import { decodeTagged } from '../../../core/values/decode-value.ts'
@@ -49,7 +49,7 @@ const open: OpenInside = (outer) => {
       hasDecorators = true
     },
   }
-  // Engines are done with it faster when they have seen it once.
+  // A warm-up: the second call is faster.
   encodeValueToJson({ a: [1, 'a'] }, { maxBytes: 1000, replace: applyToJson })
   showAll([{ a: [1, 'a'] }])
   prepareRealm(host)
@@ -83,7 +83,7 @@ async function runProgram(
 const isObject = (value: unknown): boolean =>
   (typeof value === 'object' && value !== null) || typeof value === 'function'
 
-/** What takes time and knows nothing of the program: done while the worker is made. */
+/** The slow preparations that do not depend on the program. A parked worker does them before its run. */
 function prepareRealm(host: BareHost): void {
   const console = {}
   const texts = { formatAll: showAll, inspectWith: show, tableText: () => undefined, traceText, now }
@@ -94,19 +94,19 @@ function prepareRealm(host: BareHost): void {
   lockStackTraces(programName, host.mapPositions)
 }
 
-/** The last that happens in the realm before the guest's code. */
+/** The last step in the realm before guest code runs. */
 function prepareProgram(input: string | undefined): void {
   if (input !== undefined) addGlobals({ input: withBuffer(() => decodeTagged(parse(input)).value) })
   if (hasDecorators) installDecoratorHelpers()
 }
 
-/** A stack of an error says where; its first word is changed. */
+/** The stack of an error, with its first word replaced. */
 function traceText(message: string): string {
   const { stack } = new OwnError(message)
   return `Trace${stringSlice(textOr(stack, errorName), errorName.length)}`
 }
 
-/** What static imports become: `import()` itself refuses. */
+/** Stands in for the `Imports` of a module. Nothing is loaded, because `import()` refuses first. */
 const imports = {
   meta: { __proto__: null },
   load: (module: Promise<object>) => module,
@@ -134,7 +134,10 @@ function describe(thrown: unknown): Described {
   }
 }
 
-/** An error out of one of these would be the harness's, and lead to its realm: such as one for a stack that is used up. */
+/**
+ * Replaces an error that a function of the harness throws, such as a stack overflow, by one of this realm: an object of
+ * the harness's realm would lead guest code out of the bare realm.
+ */
 function guarded({ print, sendValue, fail, setWaiting, mapPositions }: BareHost): BareHost {
   const orOwnError = <Result>(call: () => Result): Result => {
     let reason: string

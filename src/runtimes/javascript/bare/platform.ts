@@ -1,6 +1,6 @@
 /**
- * What the encoder of values uses of a platform, made of the language alone: a bare realm has nothing else. It stands
- * on the global object while what needs it is loaded. Import it before what needs it.
+ * Implements the platform globals that the encoder of values uses with the language alone, because a bare realm has no
+ * platform. They are globals only while the modules that need them are loaded. Import this module before those.
  */
 import { LanguageBuffer } from '../language/base64.ts'
 import { languageKinds } from '../language/kinds.ts'
@@ -17,7 +17,7 @@ const platform = {
 for (const [name, value] of Object.entries(platform))
   Object.defineProperty(globalThis, name, { value, configurable: true })
 
-/** Decoders look for it when they need it. */
+/** Decoders look up `Buffer` only when they need it. */
 export function withBuffer<Result>(decode: () => Result): Result {
   Object.defineProperty(globalThis, 'Buffer', { value: LanguageBuffer, configurable: true })
   const result = decode()

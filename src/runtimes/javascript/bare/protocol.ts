@@ -1,7 +1,7 @@
 /**
- * What the harness and the inside of a bare realm call of each other. Each belongs to its own realm. With an object of
- * the harness, guest code could reach everything that the realm leaves out. So only text and numbers go in, and what
- * goes out as it is, the harness looks at in no way: it only hands it back.
+ * The functions that the harness and the code inside a bare realm call on each other. Each side belongs to its own realm.
+ * From an object of the harness, guest code could reach everything that the bare realm omits. So only strings and numbers
+ * go in. Other values that come out are opaque to the harness: it never inspects them, and only passes them back.
  */
 import type { Level } from '../console/console-methods.ts'
 
@@ -10,9 +10,9 @@ export interface BareHost {
   readonly print: (level: Level, text: string) => void
   readonly sendValue: (json: string, text: string, isTruncated: boolean) => void
   readonly fail: (name: string, message: string, stack: string | undefined) => void
-  /** The program's value is being waited for, or no longer. */
+  /** Whether the program's value is being awaited. */
   readonly setWaiting: (isWaiting: boolean) => void
-  /** `text` with the places in it as the guest wrote them. */
+  /** Replaces the positions in `text` by positions in the code as written. */
   readonly mapPositions: (text: string) => string
 }
 
@@ -23,9 +23,9 @@ export interface BareStart {
   readonly resultBytes: number
 }
 
-/** Of the bare realm. */
+/** Functions of the bare realm. */
 export interface BareInside {
-  /** Begins soon, from nothing that the harness has on its stack. */
+  /** Starts the program in a microtask, with no frame of the harness on the stack. */
   readonly begin: (program: BareStart) => void
   /** Ends the program with an uncaught error. */
   readonly fail: (thrown: unknown) => void
@@ -36,7 +36,7 @@ export interface BareInside {
 
 export type OpenInside = (host: BareHost) => BareInside
 
-/** Under which name the inside waits for the harness; gone before guest code runs. */
+/** The global by which the harness finds `OpenInside`. It is deleted before guest code runs. */
 export const openName = '$lazaret'
-/** What stacks call the inside, as far as they show it. */
+/** The file name of the inside's code in stacks. */
 export const insideName = 'lazaret:bare'

@@ -1,6 +1,6 @@
 /**
- * How the console of a bare realm shows values: strings as they are, objects as JSON, and what JSON does not know in a
- * way that can be read. Like the encoder it runs after guest code, and trusts nothing of a value.
+ * How the console of a bare realm prints values: strings unchanged, objects as JSON, and values that JSON lacks in a
+ * readable form. Like the encoder, it runs after guest code and does not trust the values.
  */
 import { isDate, isMap, isRegExp, isSet } from '../../../core/values/built-in-kinds.ts'
 import { integerText } from '../../../core/values/encode-leaf.ts'
@@ -19,7 +19,7 @@ import {
 } from '../../../core/values/read-value.ts'
 import { applyToJson } from './to-json.ts'
 
-/** Longer texts are cut on their way out. */
+/** Longer texts are truncated. */
 const charactersMax = 64 * 1024
 const depthMax = 100
 
@@ -60,7 +60,7 @@ export function show(value: unknown): string {
   return text.text
 }
 
-/** `TypeError: …`, as far as it can be read. */
+/** `TypeError: …`. Parts that cannot be read are omitted. */
 export function errorText(error: object): string {
   const name = textOr(readProperty(error, 'name'), 'Error')
   const message = textOr(readProperty(error, 'message'), '')
@@ -175,7 +175,7 @@ class Shown {
   }
 }
 
-/** By JSON: of objects; in lists it is null. */
+/** Values that `JSON.stringify` omits from objects. In lists it writes null for them. */
 function isLeftOut(value: unknown): boolean {
   return value === undefined || typeof value === 'function' || typeof value === 'symbol'
 }

@@ -1,11 +1,11 @@
 /**
- * Stacks that show the guest's own frames and places. The function that writes them cannot be replaced here: engines
- * give it the frames as objects, and through those of the harness guest code would get at the harness itself.
+ * Stack traces that show only the guest's frames and positions. Guest code cannot replace the function that writes them:
+ * engines pass it the frames as objects, and the frames of the harness would lead guest code to the harness.
  */
 import { stringIncludes, stringSlice, stringStartsWith, uncurryThis } from '../../../core/primordials.ts'
 
 const framesMax = 10
-/** Room for frames that are left out. */
+/** Frames that are captured in addition, because some are omitted. */
 const otherFramesMax = 6
 const anonymous = '<anonymous> ('
 const nameAndMessage = uncurryThis(Error.prototype.toString)
@@ -27,7 +27,7 @@ export function lockStackTraces(
     return text
   }
   Error.stackTraceLimit = framesMax + otherFramesMax
-  // Programs that set it find that it does nothing, as they do in engines that have no such thing.
+  // Setting it has no effect, as in engines that lack it.
   Object.defineProperty(Error, 'prepareStackTrace', { get: () => write, set() {}, configurable: false })
 }
 
@@ -39,7 +39,7 @@ function headerOf(error: Error): string {
   }
 }
 
-/** Bun's way to name code without a name. */
+/** Bun writes `<anonymous> (place)` for code without a name. */
 function withoutAnonymous(text: string): string {
   const isNamed = stringStartsWith(text, anonymous) && stringSlice(text, -1) === ')'
   return isNamed ? stringSlice(text, anonymous.length, -1) : text

@@ -1,9 +1,9 @@
-/** What a value's own `toJSON` makes of it, as `JSON.stringify` would ask: once, with the key. */
+/** Applies a value's own `toJSON` as `JSON.stringify` does: once, with the key. */
 import { Unserializable } from '../../../core/values/encode-leaf.ts'
 import { apply, messageOf } from '../../../core/primordials.ts'
 import { readProperty, Unreadable } from '../../../core/values/read-value.ts'
 
-// Dates have their own notation, which says more.
+// Dates have their own encoding, which keeps their type.
 const dateToJson = Date.prototype.toJSON
 
 export function applyToJson(value: unknown, key: string | number): unknown {

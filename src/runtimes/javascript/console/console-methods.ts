@@ -1,4 +1,4 @@
-/** What the methods of a console do, in whatever realm: each call becomes texts that are printed. */
+/** The methods of a console, for any realm: each call becomes texts that are printed. */
 import { uncurryThis } from '../../../core/primordials.ts'
 import type { LogEntry } from '../../../core/output.ts'
 
@@ -67,7 +67,7 @@ function printers(print: Print, { formatAll, inspectWith, tableText, traceText }
       else values.unshift('Assertion failed')
       print('warn', formatAll(values))
     },
-    // These act on a terminal or an inspector, and there is none.
+    // These act on a terminal or an inspector. A guest has neither.
     clear() {},
     profile() {},
     profileEnd() {},

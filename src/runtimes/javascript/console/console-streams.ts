@@ -26,7 +26,7 @@ export function createWrite(name: StreamName): Write {
   }
 }
 
-/** Gives the stream once the guest has it and has done something with it that matters. */
+/** Returns the stream if the guest has replaced its `write`, or if it holds buffered text. */
 function watchStream(name: StreamName): (() => NodeJS.WriteStream | undefined) | undefined {
   const property = getOwnPropertyDescriptor(process, name)
   const make = property?.get as (() => NodeJS.WriteStream) | undefined
@@ -53,7 +53,7 @@ function writeTo(stream: NodeJS.WriteStream, text: string): void {
   try {
     stream.write(text, ignore)
   } catch (thrown) {
-    // Except a stack that is used up, which is how a `write` that prints ends.
+    // Except a stack overflow: a replaced `write` that prints calls itself without end.
     if (thrown instanceof NativeRangeError && stringIncludes(thrown.message, 'call stack')) throw thrown
   }
 }

@@ -8,7 +8,7 @@ const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
 const zeroWidth = /[\p{Mn}\p{Me}\p{Cf}]/u
 
-/** `undefined` when `data` has no rows to draw and is logged like any other value. */
+/** `undefined` if `data` is not an object: then it is logged like any other value. */
 export function tableText(data: unknown, properties: readonly string[] | undefined): string | undefined {
   if (data === null || typeof data !== 'object') return undefined
   if (isMap(data)) {
@@ -82,7 +82,7 @@ function draw(
   ].join('\n')
 }
 
-/** Columns of a terminal that the text takes. */
+/** The number of terminal columns that the text takes. */
 function width(text: string): number {
   let columns = 0
   for (const character of text) columns += wide.test(character) ? 2 : zeroWidth.test(character) ? 0 : 1

@@ -1,6 +1,6 @@
 /**
- * The guest's console. Every call becomes one log message and the same text on stdout or stderr, as a rule written
- * before the call returns. Texts are Node's in every runtime. What a method throws, it throws at the guest that called it.
+ * The guest's console. Every call sends one log message and writes the same text to stdout or stderr, usually before the
+ * call returns. Texts are formatted as in Node, in every runtime. Errors of a method reach the code that called it.
  */
 import { sendLog } from '../channel.ts'
 import { addMethods, type Print } from './console-methods.ts'
@@ -11,7 +11,7 @@ import { formatAll, inspectWith } from './inspect.ts'
 const { captureStackTrace } = Error
 const now = performance.now.bind(performance)
 
-/** Replaces every method of the global console; what else it carries stays. */
+/** Replaces every method of the global console, and keeps its other properties. */
 export function installConsole(): void {
   addMethods(console, { formatAll, inspectWith, tableText, traceText, now }, createPrint())
 }

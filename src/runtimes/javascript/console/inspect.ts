@@ -1,7 +1,7 @@
 /**
- * Values as Node prints them, in every runtime. Bun needs several milliseconds to load its `node:util`, so it is loaded
- * when something is printed that is more than a plain primitive; guest code that patched the realm by then can only
- * spoil its own texts.
+ * Formats values as Node prints them, in every runtime. Bun needs several milliseconds to load its `node:util`, so the
+ * module is loaded when the first value is printed that is not a simple primitive. Guest code that has patched the realm
+ * by then affects only its own texts.
  */
 import { integerText } from '../../../core/values/encode-leaf.ts'
 import { apply, messageOf, stringCodeAt, stringIncludes } from '../../../core/primordials.ts'
@@ -12,7 +12,7 @@ interface Util {
 }
 
 const getBuiltinModule = process.getBuiltinModule.bind(process)
-// Longer strings are left to `inspect`, which cuts them.
+// Longer strings are left to `inspect`, which truncates them.
 const simpleStringMax = 1000
 let loaded: Util | undefined
 
@@ -41,7 +41,7 @@ export function inspectWith(value: unknown, options: object): string {
   return util().inspect(value, options)
 }
 
-/** What `console.log` prints for these arguments. Throws what the guest's own code throws while it is shown. */
+/** What `console.log` prints for these arguments. Throws what the values' own code throws. */
 export function formatAll(values: readonly unknown[]): string {
   const first = values[0]
   if (values.length > 1 && typeof first === 'string' && stringIncludes(first, '%')) return format(values)
@@ -56,7 +56,7 @@ export function formatAll(values: readonly unknown[]): string {
 
 const format = (values: readonly unknown[]): string => apply(util().format, undefined, values)
 
-/** `undefined` where only `inspect` knows. */
+/** `undefined` for values that only `inspect` can format. */
 function primitiveText(value: unknown, stringText: (text: string) => string | undefined): string | undefined {
   switch (typeof value) {
     case 'string':

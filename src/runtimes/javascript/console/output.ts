@@ -1,17 +1,17 @@
 /**
- * Writes bytes to a descriptor, all of them, before it returns: console text must reach its pipe in order with what
- * the guest writes itself. The descriptor may have been made non-blocking, or closed, by guest code.
+ * Blocking reads and writes of whole buffers. Console text must reach its pipe in order with what the guest itself writes,
+ * so a write returns only when all bytes are written. Guest code may have closed the descriptor or made it non-blocking.
  */
 import { bytesLength } from '../../../core/primordials.ts'
 import { busy, failed, systemCalls } from '../realm/system-calls.ts'
 
 const { read, write } = systemCalls
 const { wait } = Atomics
-// Never signalled: waiting on it is how a thread sleeps without an event loop.
+// Nothing notifies it: a thread waits on it to sleep without an event loop.
 const sleepCell = new Int32Array(new SharedArrayBuffer(4))
 const retryMs = 1
 
-/** Gives up silently when the other side is gone: there is no one to tell. */
+/** Stops silently when the other end is closed. */
 export function writeAll(descriptor: number, bytes: Uint8Array): void {
   let offset = 0
   const length = bytesLength(bytes)

@@ -1,9 +1,9 @@
-/** Names that may follow what is being typed: the last name of a text, maybe behind other names and dots. */
+/** Completes the last name of a text that is being typed, such as `na` or `object.property.na`. */
 const matchesMax = 100
 const nameCharactersMax = 200
 const oneName = '[\\p{ID_Start}$_][\\p{ID_Continue}$]*'
 const identifier = new RegExp(`^${oneName}$`, 'u')
-/** Does not complete after a call, an index or a literal, whose value is unknown. */
+/** A path such as `a.b.` and the beginning of a name. Does not match after a call, an index or a literal. */
 const trailingPath = new RegExp(
   `(?:(?<![\\w$.)\\]'"\`])(?<path>${oneName}(?:\\.${oneName})*)\\.)?(?<prefix>${oneName}|)$`,
   'u',
@@ -11,7 +11,7 @@ const trailingPath = new RegExp(
 
 export function completeFrom(text: string, listNames: (path: string) => readonly string[]): string[] {
   const { path = '', prefix = '' } = trailingPath.exec(text)?.groups ?? {}
-  // After anything but a plain name, whose value is unknown.
+  // A dot without a path: the value before it is unknown.
   if (
     path === '' &&
     text
@@ -20,7 +20,7 @@ export function completeFrom(text: string, listNames: (path: string) => readonly
       .endsWith('.')
   )
     return []
-  const isMeant = (name: string) =>
+  const isMatch = (name: string) =>
     name.startsWith(prefix) && name.length <= nameCharactersMax && identifier.test(name)
-  return [...new Set(listNames(path))].filter(isMeant).toSorted().slice(0, matchesMax)
+  return [...new Set(listNames(path))].filter(isMatch).toSorted().slice(0, matchesMax)
 }

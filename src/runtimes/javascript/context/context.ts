@@ -22,9 +22,9 @@ import { importsName, rewriteEntry } from './rewrite.ts'
 const soon = setImmediate
 const createFunction = Function
 const interruptedExitCode = 130
-/** Entries whose places in stacks are shown as they were written. */
+/** The number of entries for which stacks show positions as written. */
 const mapsMax = 1000
-/** A lone object literal would be a block; people mean the object. */
+/** An entry such as `{ a: 1 }` would parse as a block; it is evaluated as an object instead. */
 const objectStart = /^\s*\{/
 
 export class Context {
@@ -44,7 +44,7 @@ export class Context {
     this.#displays = new Displays(request.resultBytes)
   }
 
-  /** Throws when its folder is not there. */
+  /** Throws if its folder does not exist. */
   open(): void {
     const { context: language, folder, functions, resultBytes } = this.#request
     process.chdir(folder)
@@ -63,11 +63,11 @@ export class Context {
     // An uncaught error does not end the context: it is reported, and the state stays.
     listen('uncaughtException', (thrown) => this.#tellUncaught(thrown))
     listen('unhandledRejection', (reason) => this.#tellUncaught(reason))
-    // What ends the programs that it has started does not end it.
+    // An interruption ends the programs that the context has started, but not the context.
     listen('SIGINT', () => undefined)
   }
 
-  /** A message from the host, read by the other thread. */
+  /** Handles a message from the host, which the reader thread has read. */
   take(json: string): void {
     const message = JSON.parse(json) as
       | EntryRequest
@@ -81,7 +81,7 @@ export class Context {
   }
 
   #install(names: readonly string[]): void {
-    // How often they may be called in one entry is the host's to count.
+    // The host counts the calls of each entry.
     const functions = { names, callsMax: Number.MAX_SAFE_INTEGER }
     this.#abandonCalls = createFunctions(functions, this.#request.resultBytes, (listener) => {
       this.#answers = listener
@@ -158,8 +158,8 @@ export class Context {
     if (!(thrown instanceof SyntaxError) || hasRun(thrown)) return reportError(this.#code, thrown)
     const place = this.#maps.get(this.#entry)?.(at) ?? at
     const end = positionAt(this.#code, this.#code.length)
-    const isBehind = place.line > end.line || (place.line === end.line && place.column > end.column)
-    reportSyntaxError(this.#code, new CompileError(thrown.name, thrown.message, isBehind ? end : place))
+    const isPastEnd = place.line > end.line || (place.line === end.line && place.column > end.column)
+    reportSyntaxError(this.#code, new CompileError(thrown.name, thrown.message, isPastEnd ? end : place))
   }
 
   async #tellValue(value: unknown): Promise<void> {
@@ -173,7 +173,7 @@ export class Context {
     reportError(this.#code, thrown)
   }
 
-  /** Reports nothing for an entry that is over already. */
+  /** Does nothing if the entry has already ended. */
   #finishInterrupted(entry: number): void {
     if (Atomics.load(this.#running, 0) !== entry) return
     this.#evaluator.forget()
@@ -181,7 +181,7 @@ export class Context {
     this.#end(entry, interruptedExitCode)
   }
 
-  /** In the next turn of the loop: by then it has reported unhandled rejections. */
+  /** Waits for the next turn of the event loop, so that unhandled rejections are reported before the end. */
   #end(entry: number, exitCode: number): void {
     soon(() => {
       if (Atomics.compareExchange(this.#running, 0, entry, 0) === entry) sendEnd(exitCode)
@@ -189,7 +189,7 @@ export class Context {
   }
 }
 
-/** The host hears why a context could not begin. */
+/** Tells the host why a context could not start. */
 export function refuse(thrown: unknown): void {
   const message = thrown instanceof Error ? thrown.message : String(thrown)
   sendError('run', { name: 'Error', message })
@@ -203,7 +203,7 @@ async function compileTypeScript(
   return typescript.compileTypeScript(code, { keepsImports: true })
 }
 
-/** An error that the compiler gives has no place of the guest's in its stack. */
+/** The stack of an error of the compiler holds no position in the guest's code. */
 function hasRun({ stack }: SyntaxError): boolean {
   return typeof stack === 'string' && findPosition(stack, 0) !== undefined
 }

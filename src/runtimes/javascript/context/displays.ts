@@ -1,6 +1,6 @@
 /**
- * What an entry shows, as notebooks show it: `display(value)`, and values that say how with `Symbol.for('Jupyter.display')`.
- * All of it together may be as long as a value may be.
+ * The displays of an entry, as in notebooks: `display(value)`, and values with a method `Symbol.for('Jupyter.display')`
+ * that returns a MIME bundle. All displays of an entry together share the size limit of one value.
  */
 import { bytesLength, jsonString, utf8 } from '../../../core/primordials.ts'
 import { send } from '../channel.ts'
@@ -8,7 +8,7 @@ import { inspectValue } from '../console/inspect.ts'
 
 const method = Symbol.for('Jupyter.display')
 const typesMax = 64
-/** `idCharactersMax` of the host. */
+/** The same as `idCharactersMax` of the host. */
 const idCharactersMax = 200
 
 export interface DisplayOptions {
@@ -16,7 +16,7 @@ export interface DisplayOptions {
   readonly raw?: boolean
   /** The id by which it can be replaced. */
   readonly display_id?: string
-  /** Takes the place of what was shown by that id. */
+  /** Replaces the display that has this id. */
   readonly update?: boolean
 }
 
@@ -27,7 +27,7 @@ interface Place {
 
 export class Displays {
   readonly #bytesMax: number
-  #room: number
+  #bytesLeft: number
   #isFull = false
   #clearsNext = false
   /** The bytes of each display with an id, which its update frees. */
@@ -35,7 +35,7 @@ export class Displays {
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax
-    this.#room = bytesMax
+    this.#bytesLeft = bytesMax
   }
 
   /** Clears earlier displays: at once, or when the next display arrives. */
@@ -46,13 +46,13 @@ export class Displays {
   }
 
   #startOver(): void {
-    this.#room = this.#bytesMax
+    this.#bytesLeft = this.#bytesMax
     this.#isFull = false
     this.#clearsNext = false
     this.#sizes.clear()
   }
 
-  /** A value that says how it is to be shown, or promises to say so, is shown; any other is left alone. */
+  /** Displays a value that has the display method, which may return a promise. Ignores any other value. */
   showRich(value: unknown, place?: Place): Promise<void> | undefined {
     const bundle = askForBundle(value)
     if (!(bundle instanceof Promise)) return this.#sendAny(bundle, place)
@@ -79,28 +79,29 @@ export class Displays {
     const old = place?.isUpdate === true ? this.#sizes.get(place.id) : undefined
     if (place === undefined || old === undefined) return
     this.#sizes.delete(place.id)
-    this.#room += old
+    this.#bytesLeft += old
     this.#isFull = false
   }
 
   #send(bundle: object, place: Place | undefined): void {
     this.#makeRoom(place)
     if (this.#isFull) return
-    const before = this.#room
+    const before = this.#bytesLeft
     const fields: string[] = []
     for (const [type, content] of Object.entries(bundle).slice(0, typesMax)) {
       const text = textOf(content)
       if (text === undefined) continue
       const field = `${jsonString(type)}:${jsonString(text)}`
       const bytes = bytesLength(utf8(field))
-      if (bytes > this.#room) {
+      if (bytes > this.#bytesLeft) {
         this.#isFull = true
         continue
       }
-      this.#room -= bytes
+      this.#bytesLeft -= bytes
       fields.push(field)
     }
-    if (place !== undefined) this.#sizes.set(place.id, (this.#sizes.get(place.id) ?? 0) + before - this.#room)
+    if (place !== undefined)
+      this.#sizes.set(place.id, (this.#sizes.get(place.id) ?? 0) + before - this.#bytesLeft)
     const marks = `${this.#isFull ? ',"truncated":true' : ''}${place === undefined ? '' : markOf(place)}`
     send(`{"type":"display","bundle":{${fields.join()}}${marks}}`)
   }
@@ -124,7 +125,7 @@ function askForBundle(value: unknown): unknown {
   try {
     return Reflect.apply(Reflect.get(value, method) as () => unknown, value, [])
   } catch {
-    // The same as if it did not say so.
+    // Treated as a value without the method.
     return undefined
   }
 }

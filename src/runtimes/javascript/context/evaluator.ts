@@ -1,6 +1,6 @@
 /**
- * Evaluates entries with V8's own REPL mode: `let`, `const` and `class` may be declared again, top-level `await` works,
- * and the completion value is the value. The inspector passes values to a function of this file.
+ * Evaluates entries in V8's REPL mode: `let`, `const` and `class` may be declared again, top-level `await` works, and the
+ * completion value is the result. The inspector passes values to a function of this file.
  */
 import { Session } from 'node:inspector'
 import type { Runtime } from 'node:inspector'
@@ -10,18 +10,18 @@ import { define } from '../modules/define.ts'
 export type Evaluated =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'thrown'; readonly thrown: unknown; readonly at: ThrownAt }
-  /** Whether an interruption ended it. */
+  /** An interruption ended it. */
   | { readonly kind: 'interrupted' }
 
-/** Both from 1. */
+/** Both count from 1. */
 export interface ThrownAt {
   readonly line: number
   readonly column: number
 }
 
 const group = 'entry'
-/** How long looking at a value for its names may take. */
-const lookMs = 100
+/** How long evaluating a path for its property names may take. */
+const listNamesMs = 100
 
 export class Evaluator {
   #session = new Session()
@@ -32,7 +32,7 @@ export class Evaluator {
     this.#connect()
   }
 
-  /** What was interrupted is not waited for any more. */
+  /** Stops waiting for the evaluation that was interrupted. */
   forget(): void {
     this.#session.disconnect()
     this.#session = new Session()
@@ -51,7 +51,7 @@ export class Evaluator {
     Reflect.deleteProperty(globalThis, '$lazaretSink')
   }
 
-  /** `onDone` is called once, at the latest when a promise of it has settled; never when it is interrupted while it waits. */
+  /** Calls `onDone` once, after a promise has settled; never if the evaluation is interrupted while it awaits a promise. */
   evaluate(expression: string, onDone: (evaluated: Evaluated) => void): void {
     const params = { expression, replMode: true, awaitPromise: true, objectGroup: group, silent: true }
     const answer = (error: Error | null, response: Runtime.EvaluateReturnType): void => {
@@ -65,12 +65,18 @@ export class Evaluator {
     this.#session.post('Runtime.releaseObjectGroup', { objectGroup: group })
   }
 
-  /** The names behind `path`, or at the top without one. Getters and everything else that has an effect are not evaluated. */
+  /** The property names of the value at `path`, or the global names if it is empty. Evaluates nothing that has side effects. */
   listNames(path: string): string[] {
     if (path === '') return [...this.#lexicalNames(), ...Object.getOwnPropertyNames(globalThis)]
     const names: string[] = []
     const expression = `Object(${path})`
-    const params = { expression, throwOnSideEffect: true, silent: true, timeout: lookMs, objectGroup: group }
+    const params = {
+      expression,
+      throwOnSideEffect: true,
+      silent: true,
+      timeout: listNamesMs,
+      objectGroup: group,
+    }
     this.#session.post(
       'Runtime.evaluate',
       params,
@@ -114,7 +120,7 @@ export class Evaluator {
   }
 }
 
-/** Where the engine stopped; for code that did not compile, that is the error. */
+/** Where the engine stopped. For code that does not compile, this is the position of the error. */
 function placeOf({ lineNumber, columnNumber }: Runtime.ExceptionDetails): ThrownAt {
   return { line: lineNumber + 1, column: columnNumber + 1 }
 }

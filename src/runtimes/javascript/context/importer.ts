@@ -1,4 +1,4 @@
-/** What imports, `import()` and `import.meta` of entries become: modules are found from the context's folder. */
+/** Replaces imports, `import()` and `import.meta` in entries. Modules are resolved from the context's folder. */
 import { createImports } from '../modules/imports.ts'
 
 const getBuiltinModule = process.getBuiltinModule.bind(process)
@@ -8,7 +8,7 @@ type Import = (source: unknown, options?: object) => Promise<object>
 export interface Importer {
   readonly meta: object
   readonly import: Import
-  /** Throws what the engine throws when a name is missing. */
+  /** Throws the engine's error if the module lacks a wanted name. */
   readonly load: (source: string, options: object | undefined, wanted: readonly string[]) => Promise<object>
 }
 
@@ -26,7 +26,7 @@ export function createImporter(): Importer {
   }
 }
 
-/** A script that seems to lie in the folder: what it imports is looked for there. */
+/** Creates a script whose file name is in the folder, so that its imports are resolved from there. */
 function createImport(): Import {
   const { Script, constants } = getBuiltinModule('node:vm')
   const { emitWarning } = process
@@ -35,7 +35,7 @@ function createImport(): Import {
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   })
   const load = script.runInThisContext() as Import
-  // Node says once, when such a script first imports, that the loader is experimental; stderr is the guest's.
+  // At the first import of such a script Node warns that the loader is experimental. Stderr belongs to the guest.
   process.emitWarning = () => {}
   try {
     void load('node:vm')

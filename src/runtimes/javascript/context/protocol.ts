@@ -1,11 +1,11 @@
-/** What the two threads of a code context share, and what the host sends them beside answers to calls. */
+/** What the two threads of a code context share, and the host's messages to them, apart from answers to calls. */
 
 export interface ReaderData {
-  /** The number of the entry that runs; 0 between two of them. */
+  /** The number of the entry that runs, or 0 if none runs. */
   readonly running: Int32Array
 }
 
-/** The first message: what the context is. It is answered by `end`. */
+/** The first message: describes the context. The answer is `end`. */
 export interface ContextRequest {
   readonly context: 'javascript' | 'typescript'
   readonly folder: string
@@ -13,16 +13,16 @@ export interface ContextRequest {
   readonly functions?: { readonly names: readonly string[] }
 }
 
-/** Asks for the names that may follow a text. A value, an array of texts, and `end` follow. */
+/** Asks for completions of a text. The answer is a value, which is an array of strings, and `end`. */
 export interface CompleteRequest {
   readonly entry: number
   readonly complete: string
 }
 
-/** A piece of code. Its `end` follows, and before that the host sends no other. */
+/** A piece of code to run. The host sends the next one only after the `end` of this one. */
 export interface EntryRequest {
   readonly entry: number
   readonly code: string
-  /** Environment variables that were set or, with null, taken away since the entry before. */
+  /** Environment variables that changed since the previous entry. Null means deleted. */
   readonly variables: Readonly<Record<string, string | null>>
 }

@@ -1,6 +1,6 @@
 /**
- * The thread of a code context that reads the private descriptor. The thread of the guest's code cannot: it may compute
- * without end. So an interruption is read here, and V8 gets the order to terminate that thread's execution.
+ * The thread of a code context that reads the private descriptor. The main thread, which runs the guest's code, may be in
+ * an endless loop. So this thread reads interruptions and makes V8 terminate the main thread's execution.
  */
 import { Session } from 'node:inspector'
 import { Socket } from 'node:net'
@@ -12,30 +12,30 @@ import { channelDescriptor } from '../../channel/channel-protocol.ts'
 
 const { port, running } = workerData as ReaderData & { readonly port: MessagePort }
 
-const tellAgainMs = 20
-const tellingsMax = 10
+const repeatMs = 20
+const repeatsMax = 10
 const headerBytes = 4
 let pieces: Buffer[] = []
-let waitingBytes = 0
+let bufferedBytes = 0
 let wantedBytes = headerBytes
 let isBody = false
 
 const socket = new Socket({ fd: channelDescriptor, writable: false })
 socket.on('data', (bytes: Buffer) => {
   pieces.push(bytes)
-  waitingBytes += bytes.length
-  while (waitingBytes >= wantedBytes) takeNext()
+  bufferedBytes += bytes.length
+  while (bufferedBytes >= wantedBytes) takeNext()
 })
 socket.on('close', () => port.postMessage(null))
 socket.on('error', () => undefined)
 
-/** A header, or the message that it has announced. */
+/** Takes a header, or the message that follows it. */
 function takeNext(): void {
   const bytes = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
   const taken = bytes.subarray(0, wantedBytes)
   const rest = bytes.subarray(wantedBytes)
   pieces = [rest]
-  waitingBytes = rest.length
+  bufferedBytes = rest.length
   if (isBody) tell(taken.toString('utf8'))
   wantedBytes = isBody ? headerBytes : taken.readUInt32LE(0)
   isBody = !isBody
@@ -48,25 +48,25 @@ function tell(json: string): void {
 }
 
 /**
- * Interrupts only the code that is still running, and not the code that follows. A session that stays connected would
- * make Node wait for it when the process exits.
+ * Interrupts the entry only if it is still running, and never the next one. The session is closed afterwards, because Node
+ * would wait for an open one when the process exits.
  */
 function interrupt(entry: number): void {
   if (Atomics.load(running, 0) !== entry) return
   const session = new Session()
   session.connectToMainThread()
-  // V8 calls back when it has ended what ran, or found that nothing did.
+  // V8 calls back when it has terminated the execution, or found that nothing was running.
   session.post('Runtime.terminateExecution', () => {
     session.disconnect()
-    tellInterrupted(entry, tellingsMax)
+    tellInterrupted(entry, repeatsMax)
   })
 }
 
-/** More than once: the execution that gets terminated may be the very code that reports this. */
-function tellInterrupted(entry: number, tellingsLeft: number): void {
+/** Repeats the message until the entry has ended: V8 may also terminate the code that handles the message. */
+function tellInterrupted(entry: number, repeatsLeft: number): void {
   port.postMessage(`{"interrupted":${entry}}`)
-  if (tellingsLeft === 0) return
+  if (repeatsLeft === 0) return
   setTimeout(() => {
-    if (Atomics.load(running, 0) === entry) tellInterrupted(entry, tellingsLeft - 1)
-  }, tellAgainMs)
+    if (Atomics.load(running, 0) === entry) tellInterrupted(entry, repeatsLeft - 1)
+  }, repeatMs)
 }

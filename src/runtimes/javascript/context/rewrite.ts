@@ -1,6 +1,6 @@
 /**
- * Rewrites what V8's REPL mode does not accept: imports, exports and `import.meta` become calls of the harness. Every
- * line stays where it is. Redeclarations, top-level `await` and the completion value are V8's own.
+ * Rewrites what V8's REPL mode does not accept: imports, exports and `import.meta` become calls of the harness. Lines keep
+ * their numbers. V8 itself handles redeclarations, top-level `await` and the completion value.
  */
 import type * as acorn from 'acorn'
 
@@ -8,7 +8,7 @@ import { Edits } from '../modules/edits.ts'
 import { requireAcorn } from '../harness-packages.ts'
 import type { MapPosition } from '../modules/positions.ts'
 
-/** The global that entries call; no list of properties shows it. */
+/** The global that rewritten entries call. It is not enumerable. */
 export const importsName = '$lazaretImports'
 
 export interface Rewritten {
@@ -19,7 +19,7 @@ export interface Rewritten {
 const asWritten: MapPosition = (position) => position
 const moduleWord = /\b(?:import|export)\b/
 
-/** Code that acorn cannot parse stays as it is: V8 says what is wrong with it. */
+/** Code that acorn cannot parse stays unchanged: V8 reports what is wrong with it. */
 export function rewriteEntry(code: string): Rewritten {
   const program = moduleWord.test(code) ? parse(code) : undefined
   if (program === undefined) return { text: code, toBefore: asWritten }
@@ -59,7 +59,7 @@ function rewriteStatement(statement: acorn.Program['body'][number], edits: Edits
   }
 }
 
-/** An expression is the entry's value; a function or class without a name is only evaluated. */
+/** A default-exported expression becomes the entry's value. An anonymous function or class is only evaluated. */
 function rewriteDefault(statement: acorn.ExportDefaultDeclaration, edits: Edits, code: string): void {
   const { declaration } = statement
   edits.blank(statement.start, declaration.start)

@@ -1,10 +1,10 @@
-/** In a fork of Bun's zygote: renews everything that was seeded, counted or read before the fork. */
+/** Runs in a fork of Bun's zygote. Renews the state that all forks would otherwise share: seeds, ids, the environment. */
 import type { BunLibrary } from './bun-library.ts'
 import { takeIdentity } from './take-identity.ts'
 
-/** More bytes than Bun keeps ready for small requests: what is left of them is the same in every fork. */
-const keptRandomBytes = 4096
-/** Small enough to be taken from them. */
+/** More bytes than Bun buffers for small requests. The rest of the buffer is the same in every fork, so it is discarded. */
+const bufferedRandomBytes = 4096
+/** Small enough to be taken from the buffer. */
 const drawBytes = 256
 
 const getBuiltin = process.getBuiltinModule as (name: string) => unknown
@@ -17,7 +17,7 @@ export function becomeAnother(library: BunLibrary): void {
 
 function reseed(): void {
   const draw = new Uint8Array(drawBytes)
-  for (let drawn = 0; drawn < keptRandomBytes; drawn += drawBytes) crypto.getRandomValues(draw)
+  for (let drawn = 0; drawn < bufferedRandomBytes; drawn += drawBytes) crypto.getRandomValues(draw)
   const [seed = 0] = crypto.getRandomValues(new Uint32Array(1))
   setRandomSeed(seed)
 }

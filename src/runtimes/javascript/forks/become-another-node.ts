@@ -1,21 +1,21 @@
-/** In a fork of Node's zygote: renews everything that was seeded, counted or read before the fork. */
+/** Runs in a fork of Node's zygote. Renews the state that all forks would otherwise share: seeds, ids, the environment. */
 import type { NodeLibrary } from './node-library.ts'
 import { takeIdentity } from './take-identity.ts'
 
-/** `randomUUID` and `randomInt` keep the bytes for this many values once they were called. */
-const kept = { uuids: 128, numbers: 1024 }
+/** After the first call, `randomUUID` and `randomInt` buffer the random bytes of this many values. */
+const buffered = { uuids: 128, numbers: 1024 }
 
 export function becomeAnother(library: NodeLibrary, hasPackages: boolean): void {
   takeIdentity(library)
-  // Node remembers the folder that it was asked for.
+  // Node caches the working directory until `chdir` is called.
   process.chdir('.')
   library.renewRandomness()
-  if (hasPackages) useUpRandomness()
+  if (hasPackages) discardBuffers()
 }
 
-/** The harness calls neither; packages may have. */
-function useUpRandomness(): void {
+/** The harness calls neither function, but packages may have called them. */
+function discardBuffers(): void {
   const { randomInt, randomUUID } = process.getBuiltinModule('node:crypto')
-  for (let drawn = 0; drawn < kept.uuids; drawn++) randomUUID()
-  for (let drawn = 0; drawn <= kept.numbers; drawn++) randomInt(2)
+  for (let drawn = 0; drawn < buffered.uuids; drawn++) randomUUID()
+  for (let drawn = 0; drawn <= buffered.numbers; drawn++) randomInt(2)
 }

@@ -1,18 +1,18 @@
-/** The library in native/zygote, as Bun calls it: by `bun:ffi`. */
+/** The library in native/zygote, which Bun calls through `bun:ffi`. */
 import { readVariables } from './take-identity.ts'
 import type { ForkLibrary } from './zygote.ts'
 
 export interface BunLibrary extends ForkLibrary {
   /**
-   * How many bytes the stream that seeds new realms has left before it asks the kernel; negative if the stream is not
-   * found.
+   * How many bytes the random stream that seeds new realms still has before it is refilled from the kernel. Negative if the
+   * stream was not found.
    */
   readonly seedBytesLeft: () => number
-  /** Makes the stream ask the kernel before its next byte. */
+  /** Empties the stream, so that its next byte comes from the kernel. */
   readonly useUpSeeds: () => void
 }
 
-/** A copy of a C string, as an object. */
+/** An object with a copy of a C string. */
 interface CString {
   readonly toString: () => string
 }
@@ -30,7 +30,7 @@ interface Symbols {
   readonly engine_close_stage: (otherEnd: number) => boolean
 }
 
-/** What we use of `bun:ffi`; Bun's types are not a dependency of Lazaret. */
+/** The parts of `bun:ffi` that are used here. Bun's types are not a dependency of Lazaret. */
 interface ForeignFunctions {
   readonly dlopen: (
     library: string,
@@ -67,7 +67,7 @@ export function openBunLibrary(path: string): BunLibrary {
     },
     reviveAfter(delayMs) {
       const errno = symbols.engine_revive_after(delayMs)
-      if (errno !== 0) throw new Error(`The threads of this process cannot be made again: errno ${errno}.`)
+      if (errno !== 0) throw new Error(`The threads of this process cannot be recreated: errno ${errno}.`)
     },
     processId: symbols.engine_process_id,
     seedBytesLeft: symbols.engine_seed_bytes_left,

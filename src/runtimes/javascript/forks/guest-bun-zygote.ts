@@ -5,14 +5,14 @@ import { becomeAnother } from './become-another-bun.ts'
 import { openBunLibrary } from './bun-library.ts'
 import { runZygote } from './zygote.ts'
 
-interface Collecting {
+interface BunGlobal {
   readonly gc: (isNow: boolean) => number
   readonly sleepSync: (ms: number) => void
 }
 
-/** Long enough for a thread that has collected to wait for the next collection again. */
+/** Long enough for the collector's threads to become idle after a collection. */
 const quietMs = 10
-/** The bytes of JavaScriptCore's stream of seeds after it was refilled. */
+/** The size in bytes of JavaScriptCore's random stream after a refill. */
 const refilledBytes = 1_600_000
 
 const library = openBunLibrary(process.argv[2] ?? '')
@@ -32,16 +32,17 @@ void runZygote({
   },
 })
 
-/** What collects garbage has other threads wait for it while it does, and waits for them: forks are to find it idle. */
+/** The garbage collector and other threads wait for each other during a collection. A fork must happen while it is idle. */
 function endCollection(): void {
-  const { Bun } = globalThis as unknown as { readonly Bun: Collecting }
+  const { Bun } = globalThis as unknown as { readonly Bun: BunGlobal }
   Bun.gc(true)
   Bun.sleepSync(quietMs)
 }
 
 /**
- * `Math.random` of a new realm, which a context or a worker is, starts from a seed that is drawn from a stream, and forks
- * would draw the same ones. Answers what is wrong: whether it is that stream is seen by what a new realm does to it.
+ * A new realm, that is, a context or a worker, seeds its `Math.random` from a random stream. All forks would draw the same
+ * seeds, so the stream is emptied. Creating a realm must change the stream as expected, which proves that it is the right
+ * one. Returns what is wrong.
  */
 function endSeeds(): string | undefined {
   const { seedBytesLeft, useUpSeeds } = library
@@ -55,5 +56,5 @@ function endSeeds(): string | undefined {
   useUpSeeds()
   const isDrawn = between < before && between > before - drawnMax
   const isRefilled = after <= refilledBytes && after > refilledBytes - drawnMax
-  return isDrawn && isRefilled ? undefined : 'its stream of seeds is not found'
+  return isDrawn && isRefilled ? undefined : 'the random stream that seeds realms was not found'
 }

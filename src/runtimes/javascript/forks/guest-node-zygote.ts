@@ -1,6 +1,6 @@
 /** The zygote of Node. */
 import '../modules/workspace-modules.ts'
-// What else the harness imports when a run needs it: by then it is loaded, and nobody reads files.
+// Modules that the harness otherwise imports when a run needs them: a fork has them loaded.
 import '../../../core/values/decode-value.ts'
 import '../bare-realm.ts'
 import '../functions.ts'
@@ -11,11 +11,11 @@ import { becomeAnother } from './become-another-node.ts'
 import { openNodeLibrary } from './node-library.ts'
 import { runZygote } from './zygote.ts'
 
-/** Behind the library, the language and the realm. */
+/** The index in argv of the first package, after the library, the language and the realm. */
 const packagesAt = 5
 const library = openNodeLibrary(process.argv[2] ?? '')
 const hasPackages = process.argv.length > packagesAt
-/** Before much else is done: where they are is seen while they have drawn little. */
+/** Called early: the generators are recognized by their state while they have produced few seeds. */
 const generators = library.findSeeds()
 
 void runZygote({
@@ -28,22 +28,22 @@ void runZygote({
   load: () => Promise.resolve(),
 })
 
-const notFound = 'its generator of seeds is not found'
-/** V8 makes this many at a time. */
-const numbersReady = 64
+const notFound = 'the seed generator of V8 was not found'
+/** V8 computes this many random numbers at a time. */
+const cachedNumbers = 64
 
 /**
- * From now on `Math.random` has no seed, and takes one when it is called. Answers what is wrong: whether it is that state,
- * and that generator, is seen by what a call does to them.
+ * Clears the state of `Math.random`, so that the next call takes a new seed. A call must change the state and the generator
+ * as expected, which proves that they are the right ones. Returns what is wrong.
  */
 function forgetNumbers(): string | undefined {
   const isForgotten = (): boolean => {
-    const drawn = Array.from({ length: numbersReady }, () => Math.random())
+    const drawn = Array.from({ length: cachedNumbers }, () => Math.random())
     const left = library.forgetNumbers(drawn)
     for (let count = 0; count < left; count++) Math.random()
     return left >= 0
   }
   const draws = (): boolean => (library.seedsWereDrawn(), Math.random(), library.seedsWereDrawn())
   const isFound = isForgotten() && draws() && !draws() && isForgotten()
-  return isFound ? undefined : 'the state of its random numbers is not found'
+  return isFound ? undefined : 'the state of Math.random was not found'
 }

@@ -1,4 +1,4 @@
-/** What a zygote of Bun or Node is: the engine with our harness loaded, on zygote.ts. */
+/** Plans the program of a zygote of Bun or Node: the engine with the harness for zygotes (`zygote.ts`). */
 import type { ZygoteProgram } from '../../../jail/cell/zygote-cell.ts'
 import type { Program, ZygoteWishes } from '../../runtime.ts'
 import { findZygoteLibrary } from '../../packages/zygote-libraries.ts'
@@ -6,12 +6,12 @@ import { findZygoteLibrary } from '../../packages/zygote-libraries.ts'
 const guestLibrary = '/opt/lazaret/javascript-zygote.so'
 
 export interface Harnesses {
-  /** Bundles of the harness: of a worker that is started, and of a zygote. */
+  /** File names of the harness's bundles, for a started worker and for a zygote. */
   readonly guest: string
   readonly zygote: string
 }
 
-/** `program` is the one of a worker that is started. Throws RUNTIME_UNAVAILABLE where the package lacks its library. */
+/** The first argument is the program of a started worker. Throws RUNTIME_UNAVAILABLE if the package lacks the library. */
 export function planJavaScriptZygote(
   { file, argv, env, binds }: Program,
   { guest, zygote }: Harnesses,

@@ -1,17 +1,17 @@
-/** The library in native/zygote, as Node calls it: an addon. */
+/** The library in native/zygote, which Node loads as an addon. */
 import { readVariables } from './take-identity.ts'
 import type { ForkLibrary } from './zygote.ts'
 
 export interface NodeLibrary extends ForkLibrary {
-  /** In a fork: OpenSSL and V8's seed generators continue from the kernel's random bytes. */
+  /** In a fork: reseeds OpenSSL and V8's seed generators from the kernel. */
   readonly renewRandomness: () => void
-  /** How many of V8's generators of seeds there are; they are known from then on. */
+  /** Finds V8's seed generators and returns how many there are. The library remembers them. */
   readonly findSeeds: () => number
-  /** Whether one of them has drawn since this was asked last. */
+  /** Whether a seed generator has produced a seed since the last call. */
   readonly seedsWereDrawn: () => boolean
   /**
-   * Computes from the last 64 numbers of `Math.random` how many numbers it still has ready before it takes a new seed.
-   * Negative if that was not found.
+   * Computes from the last 64 results of `Math.random` how many more numbers V8 has cached. After those, it takes a new
+   * seed. Negative if the state was not found.
    */
   readonly forgetNumbers: (drawn: readonly number[]) => number
 }
@@ -43,7 +43,7 @@ export function openNodeLibrary(path: string): NodeLibrary {
     },
     reviveAfter(delayMs) {
       const errno = addon.reviveAfter(delayMs)
-      if (errno !== 0) throw new Error(`The threads of this process cannot be made again: errno ${errno}.`)
+      if (errno !== 0) throw new Error(`The threads of this process cannot be recreated: errno ${errno}.`)
     },
     openStage() {
       const otherEnd = addon.openStage()
@@ -54,7 +54,7 @@ export function openNodeLibrary(path: string): NodeLibrary {
       if (addon.closeStage(otherEnd) === 0) throw new Error('The rehearsal cannot be ended.')
     },
     renewRandomness() {
-      // A run whose random numbers others have is none.
+      // Two runs must never have the same random numbers.
       if (addon.renewRandomness() === 0)
         throw new Error('The random numbers of this process cannot be renewed.')
     },

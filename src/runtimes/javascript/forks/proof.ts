@@ -1,7 +1,7 @@
 /**
- * What forks of an engine rest on, in one program: optimizing compilers and helpers of the collector, which are threads, the
- * thread pool, timers, WebAssembly, and the end of a process. Its value is `true`; in a bare realm a part of it is all
- * that there is.
+ * A program that uses every part of an engine that a fork could break: the threads of optimizing compilers and of the
+ * collector, the thread pool, timers, WebAssembly, and exit listeners. Its value is `true`. In a bare realm it checks only
+ * the first two.
  */
 export const zygoteProof = String.raw`
 const sum = (count) => { let total = 0; for (let i = 0; i < count; i++) total = (total + i * 7) % 1000003; return total }

@@ -1,4 +1,4 @@
-/** What engines have in common of what a fork makes its own: the variables and the number of its process. */
+/** The part of becoming a new process that engines share: a fork takes its own environment and process id. */
 import type { ForkLibrary } from './zygote.ts'
 
 export function takeIdentity({ environment, processId }: ForkLibrary): void {
@@ -18,7 +18,7 @@ function takeEnvironment(environment: Readonly<NodeJS.ProcessEnv>): void {
     if (process.env[name] !== value) process.env[name] = value
 }
 
-/** `NAME=value` each. */
+/** Each entry is `NAME=value`. */
 export function readVariables(entries: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     entries.map((entry) => {

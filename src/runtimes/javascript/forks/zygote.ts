@@ -1,7 +1,7 @@
 /**
- * A zygote of JavaScript: the harness, loaded and rehearsed, which never runs guest code. Each guest is a fork of it.
- * The library (native/zygote) waits for requests on descriptor 3 and returns in each fork, confined as any guest is;
- * the fork then continues as any harness does. What the zygote's state would make alike in two guests is made new here.
+ * A zygote of JavaScript: an engine that has loaded and warmed up the harness, and never runs guest code. Each guest is a
+ * fork of it. The library (native/zygote) waits for requests on descriptor 3 and returns in each fork, confined like any
+ * guest. The fork then continues like any harness. It first renews the state that would be the same in two guests.
  *
  * Started as `guest-<engine>-zygote.js <library> <language> <realm> <package>…`.
  */
@@ -11,11 +11,11 @@ import { writeAll } from '../console/output.ts'
 import { loadAhead, rehearse, serve } from '../serve.ts'
 import type { Serving } from '../serve.ts'
 
-/** The library in native/zygote, as every engine calls it. */
+/** The functions of the library in native/zygote that every engine calls. */
 export interface ForkLibrary {
-  /** Empty when this process can be forked from now on, else why it cannot. */
+  /** Prepares this process for forks. Returns an empty string, or why it cannot be forked. */
   readonly prepare: () => string
-  /** Returns 0 in each fork, behind its wall; otherwise no more requests can come. */
+  /** Returns 0 in each fork, which is confined by then. Returns another value in the zygote when the socket is closed. */
   readonly serve: (socketDescriptor: number) => number
   /** In a fork: the environment of its guest. Undefined if that is the zygote's own. */
   readonly environment: () => Record<string, string> | undefined
@@ -23,7 +23,7 @@ export interface ForkLibrary {
   readonly processId: () => number
   /** In a fork: recreates its threads. 0 is for a rehearsal. */
   readonly reviveAfter: (delayMs: number) => void
-  /** A run that follows is a rehearsal: its channel and its output are the other end of the descriptor that this gives. */
+  /** Connects the channel and the output to a new socket pair for a rehearsal. Returns the other end of the pair. */
   readonly openStage: () => number
   readonly closeStage: (otherEnd: number) => void
 }
@@ -34,38 +34,38 @@ export interface ForkableEngine {
   /** Forks depend on the internals of an engine. Other versions are not forked until they have been tested. */
   readonly versionsTried: readonly string[]
   readonly library: ForkLibrary
-  /** Called before the first fork, when everything is loaded. Returns what is wrong, if anything is. */
+  /** Called before the first fork, when everything is loaded. Returns a problem if there is one. */
   readonly settle: () => string | undefined
   /** Called in a fork, and in rehearsals. */
   readonly becomeAnother: () => void
-  /** What a fork has to load that cannot come from its zygote. */
+  /** Loads in a fork what it cannot inherit from its zygote. */
   readonly load: (request: ParkRequest) => Promise<void>
 }
 
 const socketDescriptor = 3
-const wordBytesMax = 200
-/** After this many rehearsals, the code of a run is compiled and linked. */
+const reportBytesMax = 200
+/** After this many rehearsals, the engine has compiled and linked the code of a run. */
 const rehearsals = 8
-/** A run that has not ended by then gets its threads. Each takes about 40 µs to make, and a short run uses none. */
+/** A run that takes longer gets its threads. Creating one takes about 40 µs, and a short run uses none. */
 const reviveAfterMs = 4
 
 /** Does not use a timer: in a timer's callback, Bun looks for unhandled rejections only after `beforeExit`. */
 export async function runZygote(engine: ForkableEngine): Promise<void> {
   const [, , , park, realm, ...preload] = process.argv
   const { name, version, versionsTried, library } = engine
-  if (!versionsTried.includes(version)) return say(`${name} ${version} has not been tried as a zygote`)
+  if (!versionsTried.includes(version)) return refuse(`${name} ${version} has not been tested as a zygote`)
   try {
     await loadAhead({ park, realm, preload } as ParkRequest)
   } catch (thrown) {
-    return say(String(thrown))
+    return refuse(String(thrown))
   }
   const language = park as GuestRequest['language']
-  const codes = [...plays, ...preload.map(playWith)]
+  const codes = [...samplePrograms, ...preload.map(sampleFor)]
   for (let time = 0; time < rehearsals; time++) await rehearseOn(engine, language, codes)
   for (let time = 0; time < rehearsals; time++) engine.becomeAnother()
   const problem = engine.settle() ?? library.prepare()
-  if (problem !== '') return say(problem)
-  tell(`!zygote_data_bytes=${countDataBytes()}\n`)
+  if (problem !== '') return refuse(problem)
+  report(`!zygote_data_bytes=${countDataBytes()}\n`)
   if (library.serve(socketDescriptor) !== 0) endAtOnce()
   engine.becomeAnother()
   return serve(servingAfter(engine, reviveAfterMs))
@@ -76,8 +76,8 @@ const servingAfter = ({ library, load }: ForkableEngine, delayMs: number): Servi
   onRequest: () => library.reviveAfter(delayMs),
 })
 
-/** The programs of most runs, as the engine and this harness see them. */
-const plays = [
+/** Sample programs that use the parts of the engine and the harness that most runs use. */
+const samplePrograms = [
   'const a = [1, "a"]\nconsole.log("a", a.length)\na',
   'await 1',
   'console.log(1.5)',
@@ -90,8 +90,8 @@ const kept = await Kept.make()
 ;[join('a', 'b'), path.sep, all.sep, parts.map((part) => first(part)), kept.one, /a+/.test('a') ? 1 : null]`,
 ]
 
-/** What most programs do with a package first. */
-const playWith = (name: string): string =>
+/** A program that imports a package. */
+const sampleFor = (name: string): string =>
   `import * as all from ${JSON.stringify(name)}\nObject.keys(all).length`
 
 async function rehearseOn(
@@ -110,14 +110,14 @@ async function rehearseOn(
   }
 }
 
-/** Tells the host why there is no zygote. */
-function say(problem: string): void {
-  tell(problem)
+/** Reports to the host why this process cannot be a zygote, and exits. */
+function refuse(problem: string): void {
+  report(problem)
   process.exit(1)
 }
 
-function tell(word: string): void {
-  writeAll(socketDescriptor, new TextEncoder().encode(word).subarray(0, wordBytesMax))
+function report(text: string): void {
+  writeAll(socketDescriptor, new TextEncoder().encode(text).subarray(0, reportBytesMax))
 }
 
 /** Skips the engine's own clean-up, which would need its threads. */
@@ -125,7 +125,7 @@ function endAtOnce(): never {
   return process.kill(process.pid, 'SIGKILL') as never
 }
 
-/** What counts against RLIMIT_DATA, from proc(5): the sixth number of statm, in pages. */
+/** The bytes that count against RLIMIT_DATA: the sixth number of /proc/self/statm, in pages. */
 function countDataBytes(): number {
   const { readFileSync } = process.getBuiltinModule('node:fs')
   return Number(readFileSync('/proc/self/statm', 'utf8').split(' ')[5]) * 4096

@@ -1,4 +1,4 @@
-/** What the encoder of values uses of Node's `Buffer`, for realms that have none: base64. */
+/** The base64 functions of Node's `Buffer` that the encoder of values uses, for realms without `Buffer`. */
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
 export const LanguageBuffer = {

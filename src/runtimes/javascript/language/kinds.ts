@@ -1,6 +1,6 @@
 /**
- * The tests of `node:util/types` that the encoder of values uses, made of the language alone, for realms that have no
- * modules. Guest code has not run yet when they are made.
+ * The functions of `node:util/types` that the encoder of values uses, written with the language alone, for realms without
+ * modules. They are created before guest code runs.
  */
 const { getOwnPropertyDescriptor, getPrototypeOf, prototype: objectPrototype } = Object
 const call = Function.prototype.call.bind(Function.prototype.call) as (
@@ -12,9 +12,9 @@ const getter = (owner: object, name: PropertyKey): unknown => getOwnPropertyDesc
 
 type Test = (value: unknown) => boolean
 
-/** `isPlain` may name objects that are of no kind: trying each kind costs an exception. */
+/** `isPlain` may recognize plain objects quickly: without it, each test of such an object throws and catches an exception. */
 export function languageKinds(isNativeError: Test, isPlain: (value: object) => boolean) {
-  /** Whether `method`, which only its own kind of object has, does not throw. */
+  /** Whether `method` does not throw: it accepts only objects of its own class. */
   const brand = (method: unknown): Test => {
     return (value) => {
       if (typeof value !== 'object' || value === null) return false
@@ -44,7 +44,7 @@ export function languageKinds(isNativeError: Test, isPlain: (value: object) => b
     isMap: brand(getter(Map.prototype, 'size')),
     isNativeError,
     isNumberObject: brand(Number.prototype.valueOf),
-    // The prototype has a source too, and is no pattern.
+    // RegExp.prototype has a source too, but is not a RegExp.
     isRegExp: (value: unknown) => hasSource(value) && value !== patternPrototype && value !== objectPrototype,
     isSet: brand(getter(Set.prototype, 'size')),
     isStringObject: brand(String.prototype.valueOf),

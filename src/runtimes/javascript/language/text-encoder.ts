@@ -1,4 +1,4 @@
-/** What the encoder of values uses of `TextEncoder`, for realms that have none. */
+/** The part of `TextEncoder` that the encoder of values uses, for realms without `TextEncoder`. */
 export class LanguageTextEncoder {
   /** UTF-8; a lone surrogate becomes U+FFFD. */
   encode(text: string): Uint8Array {
@@ -19,5 +19,5 @@ export class LanguageTextEncoder {
   }
 }
 
-/** Of a character that this many bytes follow. */
+/** The high bits of a character's first byte, by the number of bytes that follow it. */
 const firstByte = [0, 0xc0, 0xe0, 0xf0]

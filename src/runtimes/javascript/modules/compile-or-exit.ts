@@ -4,7 +4,7 @@ import { CompileError, reportSyntaxError } from '../errors.ts'
 import { exitNow } from '../failures.ts'
 import type { Realm } from '../realm/own-realm.ts'
 
-/** Code that does not compile ends here, and the host and stderr get the reason. */
+/** Compiles the program. If that fails, reports the error to the host and on stderr, and exits. */
 export async function compileOrExit(request: GuestRequest, realm?: Realm): Promise<Program> {
   try {
     return await compileProgram(request, realm)

@@ -1,6 +1,6 @@
 /**
- * Turns the guest's code into something that can be started. Most code is run as a strict block, whose completion value
- * the engine itself gives; code that only a module may hold takes the slow road of `module-code.ts`.
+ * Compiles the guest's code. Most code runs as a strict block, whose completion value the engine itself computes. Code with
+ * syntax that only modules allow takes the slow path of `module-code.ts`.
  */
 import type { GuestRequest } from '../../channel/channel-protocol.ts'
 import { CompileError, toCompileError } from '../errors.ts'
@@ -8,7 +8,7 @@ import { ownRealm, type Realm } from '../realm/own-realm.ts'
 import { type MapPosition, programName, skipOnFirstLine, strictPrefix } from './positions.ts'
 
 export interface Program {
-  /** Runs the program; gives its completion value, or a promise of it. */
+  /** Runs the program. Returns its completion value, or a promise of it. */
   readonly start: () => unknown
   readonly toWritten: MapPosition
 }
@@ -20,13 +20,13 @@ interface Source {
   readonly hasAddedStatements: boolean
 }
 
-/** What a program declares is its own, as in a module, and engines are faster at it than at what is global. */
+/** In a block, declarations are local to the program, as in a module, and engines access them faster than globals. */
 const blockPrefix = `${strictPrefix}{`
 
-// Cheap, and wrong only in the safe direction: the words may stand in a string or a comment.
+// A cheap test. A match in a string or a comment does little harm: an error then has acorn's message, not the engine's.
 const moduleWord = /\b(?:await|import|export)\b/
 
-/** In a block it would be a property of the global object, and a loop over it up to ten times slower. */
+/** In a block, `var` would declare a property of the global object, and loops with it would be up to ten times slower. */
 const varWord = /\bvar\b/
 
 /** Throws a `CompileError` with the place in the code as written. */
@@ -99,13 +99,13 @@ const asWritten = (code: string): Omit<Source, 'realm'> => ({
   hasAddedStatements: false,
 })
 
-/** `#!` is only allowed as the very first characters, and ours come before it. */
+/** `#!` is allowed only at the very start of a file, and a prefix is added before it. */
 const withoutHashbang = (text: string): string => (text.startsWith('#!') ? `//${text.slice(2)}` : text)
 
-/** Whether the engine accepts it as a script and no `await` is outside of a function. */
+/** Whether the engine accepts the code as a script, with no `await` outside of functions. */
 const isScript = (text: string): boolean => canCompile(asScript(text))
 
-// A static block allows what a script allows, but neither an `await` of its own nor a variable of that name.
+// A static block allows what a script allows, except `await`, also as a variable's name.
 const asScript = (text: string): string => `${strictPrefix}(class{static{${text}\n}})`
 
 function canCompile(functionBody: string): boolean {
@@ -117,7 +117,7 @@ function canCompile(functionBody: string): boolean {
   }
 }
 
-/** The slow road: the program becomes the body of a function. */
+/** The slow path: the program becomes the body of a function. */
 async function compileFunction(
   source: Source,
   { isAsync, engineError }: { readonly isAsync: boolean; readonly engineError?: unknown },
@@ -134,32 +134,32 @@ async function compileFunction(
     }
   } catch (thrown) {
     const { name, message, position } = thrown instanceof CompileError ? thrown : toCompileError(thrown)
-    // Engines word it better, and only acorn knows the column; without a place it was not about a token.
-    const isWorded = engineError !== undefined && position !== undefined
+    // The engine's message is clearer, but only acorn knows the column. An error without a position is not about syntax.
+    const usesEngineMessage = engineError !== undefined && position !== undefined
     throw new CompileError(
       name,
-      isWorded ? toCompileError(engineError).message : message,
+      usesEngineMessage ? toCompileError(engineError).message : message,
       position && source.toWritten(position),
     )
   }
 }
 
 /**
- * Bun needs more than a millisecond to load `node:vm`, and `eval` gives the same value. But its engine looks a `var`
- * of evaluated code up by name each time, a hundred times slower, takes lists apart in its slowest tier, and `import()`
- * there would start from the harness.
+ * Bun needs more than a millisecond to load `node:vm`, and `eval` gives the same value. But in evaluated code, Bun's engine
+ * looks up each use of a `var` by name, which is a hundred times slower, runs array destructuring in its slowest tier, and
+ * resolves `import()` relative to the harness.
  */
 function isFastInEval({ text, realm }: Source): boolean {
   if (!realm.canEvaluate || text.length > evalCharactersMax || slowInEval.test(text)) return false
-  // What does not compile must be known before it runs: as a script, and as a block. One parse of both is faster.
+  // Syntax errors must be found before the code runs, both as a script and as a block. One parse for both is faster.
   return canCompile(`${asScript(text)};{${text}\n}`)
 }
 
-/** And what is for modules only, which goes its own way. */
+/** Code that is slow in `eval`, and syntax of modules, which `compileProgram` handles in other ways. */
 const slowInEval = /\b(?:var|import|export|await|target)\b|\]\s*=[^=>]/
-/** Parsing more than this once again takes as long as loading `node:vm`. */
+/** For longer code, the additional parse takes as long as loading `node:vm`. */
 const evalCharactersMax = 32 * 1024
-// Called by another name than `eval`, it evaluates in the global scope.
+// An indirect `eval` evaluates in the global scope.
 // oxlint-disable-next-line no-eval -- this is the inside of a cell: running the guest's code is its purpose.
 const evaluate = eval
 const createFunction = Function

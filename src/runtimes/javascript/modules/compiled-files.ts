@@ -1,4 +1,4 @@
-/** Workspace files that were compiled here, and the way from a compiled place to the written one. */
+/** The workspace files that the harness has compiled, with the maps of their positions. */
 import { uncurryThis } from '../../../core/primordials.ts'
 import type { MapPosition } from './positions.ts'
 
@@ -12,7 +12,7 @@ const get = uncurryThis(FileMap.prototype.get)
 const set = uncurryThis(FileMap.prototype.set)
 const files = new FileMap()
 
-/** `names` are what engines call the file: its path, or its address. */
+/** `names` are the names by which engines refer to the file. */
 export function keepCompiledFile(names: readonly [path: string, url: string], file: CompiledFile): void {
   set(files, names[0], file)
   set(files, names[1], file)

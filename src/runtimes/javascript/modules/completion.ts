@@ -1,14 +1,14 @@
 /**
- * Records the completion value of a program that has to run as a function body, by the rules of ECMAScript: the value of
- * the last expression statement that ran; `if`, loops, `switch` and `try` start from `undefined`; declarations and
- * empty statements leave the value as it is.
+ * Records the completion value of a program that must run as a function body. By the rules of ECMAScript this is the value
+ * of the last expression statement that ran. `if`, loops, `switch` and `try` reset it to `undefined`; declarations and empty
+ * statements do not change it.
  */
 import type * as acorn from 'acorn'
 import type { Edits } from './edits.ts'
 
 type Statement = acorn.Program['body'][number] | acorn.Statement
 
-/** The code, its edits so far, and the names that the edits may use because the code does not. */
+/** The code, its edits so far, and names for the edits that do not occur in the code. */
 export interface Rewrite {
   readonly code: string
   readonly edits: Edits
@@ -23,7 +23,8 @@ export interface Rewrite {
 /** Instruments the statements of a program. */
 export function recordCompletion(body: readonly Statement[], rewrite: Rewrite): void {
   const recorder = new Recorder(rewrite)
-  // No jump leaves the program, so only what comes after the last sure value can matter; busy code before it stays fast.
+  // No jump leaves the program. So only the last statement that surely has a value, and those after it, can matter. Code
+  // before it, such as long loops, stays fast.
   const last = body.findLastIndex((statement) => hasSureValue(statement))
   for (const statement of body.slice(Math.max(last, 0))) recorder.record(statement)
 }
@@ -92,11 +93,11 @@ class Recorder {
     if (isAddedByCompiler(statement)) return
     const hasSemicolon = this.#code[statement.end - 1] === ';'
     this.#edits.insert(statement.start, `${this.#names.value}=(`)
-    // A semicolon is always there afterwards: without it the closing parenthesis could call or index with the next line.
+    // Always adds a semicolon: without one, a next line that begins with `(` or `[` would continue the expression.
     this.#edits.insert(hasSemicolon ? statement.end - 1 : statement.end, hasSemicolon ? ')' : ');')
   }
 
-  /** A label must stay right before its loop, for `continue`. */
+  /** A label must directly precede its loop for `continue` to work, so the reset goes before the label. */
   #recordLabeled(statement: acorn.LabeledStatement): void {
     let { body } = statement
     while (body.type === 'LabeledStatement') body = body.body
@@ -129,12 +130,12 @@ class Recorder {
   #recordTry({ block, handler, finalizer }: acorn.TryStatement): void {
     this.#recordAll(block.body)
     if (handler) {
-      // What the block had computed before it threw does not count.
+      // A value that the block computed before it threw does not count.
       this.#edits.insert(handler.body.start + 1, this.#reset)
       this.#recordAll(handler.body.body)
     }
     if (finalizer) {
-      // The value of `finally` counts only when it jumps out, and then this is not restored.
+      // The value of `finally` counts only if it jumps out, and then the line that restores the value does not run.
       const { value, saved } = this.#names
       this.#edits.insert(finalizer.start + 1, `const ${saved}=${value};${this.#reset}`)
       this.#recordAll(finalizer.body)
@@ -143,7 +144,7 @@ class Recorder {
   }
 }
 
-/** `(function(_N) { … })(N || (N = {}))` of a TypeScript namespace, and calls of the decorator helpers. */
+/** Whether this is the `(function(_N) { … })(N || (N = {}))` of a TypeScript namespace, or a call of a decorator helper. */
 function isAddedByCompiler({ expression }: acorn.ExpressionStatement): boolean {
   if (isDecoration(expression)) return true
   if (expression.type === 'AssignmentExpression') return isDecoration(expression.right)

@@ -1,4 +1,4 @@
-/** What oxc's output calls for decorators with TypeScript's `experimentalDecorators` meaning. */
+/** The helper functions that oxc's output calls for decorators with TypeScript's `experimentalDecorators` semantics. */
 type Decorator = (target: unknown, key?: unknown, descriptor?: unknown) => unknown
 
 const { getOwnPropertyDescriptor, defineProperty } = Object
@@ -9,8 +9,8 @@ export function installDecoratorHelpers(): void {
 }
 
 /**
- * Called with a class, or with a member's owner, key and descriptor, where `null` means to look the descriptor up and
- * `undefined` that there is none because the member is a field.
+ * Called with a class, or with a member's owner, key and descriptor. The descriptor `null` means that it must be looked up;
+ * `undefined` means that there is none, because the member is a field.
  */
 function decorate(
   decorators: readonly Decorator[],
@@ -25,7 +25,7 @@ function decorate(
   return after
 }
 
-/** Applies decorators from the innermost outwards; one that returns nothing changes nothing. */
+/** Applies decorators from the innermost to the outermost. One that returns nothing changes nothing. */
 function apply(
   decorators: readonly Decorator[],
   call: (decorator: Decorator, result: unknown) => unknown,
@@ -37,7 +37,7 @@ function apply(
   return result
 }
 
-/** A function is what decorators of the ECMAScript proposal return. TypeScript would ignore it without a word. */
+/** Decorators of the ECMAScript proposal return a function. TypeScript would silently ignore it. */
 function checked(returned: unknown, key: PropertyKey): unknown {
   if (typeof returned !== 'function') return returned
   throw new TypeError(
@@ -45,13 +45,13 @@ function checked(returned: unknown, key: PropertyKey): unknown {
   )
 }
 
-/** What it returns counts for nothing. */
+/** Ignores what the decorator returns. */
 const decorateParam =
   (index: number, decorator: Decorator): Decorator =>
   (target, key) =>
     void decorator(target, key, index)
 
-/** Does something only where the guest has loaded a metadata library such as reflect-metadata. */
+/** Has an effect only if the guest has loaded a metadata library such as reflect-metadata. */
 function decorateMetadata(key: unknown, value: unknown): Decorator | undefined {
   const metadata: unknown = Reflect.get(Reflect, 'metadata')
   return typeof metadata === 'function' ? (metadata(key, value) as Decorator) : undefined

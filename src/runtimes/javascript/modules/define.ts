@@ -1,6 +1,6 @@
 import { defineProperty } from '../../../core/primordials.ts'
 
-/** Sets a property that the program may overwrite and that no list of properties shows. */
+/** Defines a non-enumerable property that the program may overwrite. */
 export function define(owner: object, name: string, value: unknown): void {
   defineProperty(owner, name, {
     __proto__: null,

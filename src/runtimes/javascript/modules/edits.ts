@@ -1,4 +1,4 @@
-/** Insertions into the guest's code that leave every line where it is, and the way back from edited columns. */
+/** Edits of the guest's code that keep line numbers, and a function that maps edited columns back. */
 import type { MapPosition } from './positions.ts'
 
 export class Edits {
@@ -10,18 +10,18 @@ export class Edits {
     this.#code = code
   }
 
-  /** Texts at one offset keep the order in which they were inserted. They hold no line break. */
+  /** Texts at the same offset keep the order of insertion. A text must not contain a line break. */
   insert(offset: number, text: string): void {
     this.#insertions.push({ offset, text })
   }
 
-  /** Overwrites with spaces, so that nothing moves; `text` takes the place of the first of them. */
+  /** Overwrites a range with spaces, so that nothing moves, and inserts `text` at its start. */
   blank(start: number, end: number, text = ''): void {
     this.#blanks.push({ start, end })
     if (text !== '') this.insert(start, text)
   }
 
-  /** The edited code, and how to find a place of it in the code before. */
+  /** Returns the edited code, and a function that maps its positions to the code before. */
   apply(): { readonly text: string; readonly toBefore: MapPosition } {
     // Array.prototype.sort is stable.
     const insertions = this.#insertions.toSorted((left, right) => left.offset - right.offset)
@@ -77,7 +77,7 @@ function createShiftBack(places: readonly Inserted[]): MapPosition {
       if (place.line !== line) continue
       if (place.column + shift >= column) break
       shift += place.length
-      // A place inside the inserted text maps to the place of the insertion.
+      // A position inside the inserted text maps to the place of the insertion.
       if (place.column + shift > column) return { line, column: place.column }
     }
     return { line, column: column - shift }

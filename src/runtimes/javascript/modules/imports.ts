@@ -1,4 +1,4 @@
-/** What static imports and `import.meta` of the guest's program become. */
+/** The functions that replace static imports and `import.meta` in the guest's program. */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -7,7 +7,7 @@ import { programName } from './positions.ts'
 import { unquote } from './quoted-names.ts'
 import { topPosition } from './stack.ts'
 
-/** What the program's code calls for its imports. */
+/** The parameter of the compiled program, through which it imports. */
 export interface Imports {
   readonly meta: object
   readonly load: typeof load
@@ -17,7 +17,7 @@ export interface Imports {
 
 export const createImports = (): Imports => ({ meta: createImportMeta(), load, check, caught: unquote })
 
-/** Awaits a module, and remembers the place of the import that failed. */
+/** Awaits a module. If that fails, remembers the position of the import. */
 async function load(module: Promise<object>): Promise<object> {
   const here = new Error()
   try {
@@ -29,7 +29,7 @@ async function load(module: Promise<object>): Promise<object> {
   }
 }
 
-/** Throws what the engine throws when a module lacks a name that is imported from it. */
+/** Throws the engine's error if the module does not export all names. */
 function check(module: object, source: string, names: readonly string[]): void {
   for (let index = 0; index < names.length; index++) {
     const name = names[index] as string

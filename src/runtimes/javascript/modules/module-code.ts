@@ -1,6 +1,6 @@
 /**
  * The slow path: code with top-level `await`, static imports or exports becomes the body of an async function that
- * returns the completion value. Every line stays where it is.
+ * returns the completion value. Lines keep their numbers.
  */
 import type * as acorn from 'acorn'
 import { recordCompletion, type Rewrite } from './completion.ts'
@@ -13,7 +13,7 @@ import { type MapPosition, type Position, positionAt, skipOnFirstLine, strictPre
 import { setLiveName } from './quoted-names.ts'
 
 export interface FunctionCode {
-  /** An expression: an async function of its `Imports`. */
+  /** An expression: a function, usually async, that takes its `Imports`. */
   readonly text: string
   readonly toBefore: MapPosition
 }
@@ -23,7 +23,7 @@ interface ModuleRewrite extends Rewrite {
     LiveNames & {
       /** The parameter of the function. */
       readonly imports: string
-      /** How the names of imported modules begin. */
+      /** The prefix of the variables that hold modules. */
       readonly module: string
     }
 }
@@ -34,7 +34,7 @@ type ModuleDeclaration =
   | acorn.ExportDefaultDeclaration
   | acorn.ExportAllDeclaration
 
-/** Throws a `CompileError` that says where. Only code without `await` of its own can be a plain function. */
+/** Throws a `CompileError` with the position. Only code without top-level `await` can become a plain function. */
 export function compileModule(code: string, { isAsync }: { readonly isAsync: boolean }): FunctionCode {
   const program = parseModule(code)
   const rewrite = { code, edits: new Edits(code), names: createNames(code) }
@@ -44,7 +44,7 @@ export function compileModule(code: string, { isAsync }: { readonly isAsync: boo
     program.body.filter((statement) => !isModuleDeclaration(statement)),
     rewrite,
   )
-  // Last: what stands at the start of a statement comes after what records its value.
+  // After `recordCompletion`: at the start of a statement, these insertions must follow those that record its value.
   if (code.includes('import')) replaceImportMeta(program, edits, `${names.imports}.meta`)
   if (live.size > 0) {
     readLive(program, new Set(live.keys()), rewrite)
@@ -61,7 +61,7 @@ export function compileModule(code: string, { isAsync }: { readonly isAsync: boo
   }
 }
 
-/** Runs what the compiled expression gave. */
+/** Calls the function that the compiled expression evaluates to. */
 export function startModule(main: unknown): unknown {
   return (main as (imports: Imports) => unknown)(createImports())
 }
@@ -73,13 +73,13 @@ function parseModule(code: string): acorn.Program {
     const place = thrown instanceof SyntaxError ? (thrown as { loc?: acorn.Position }).loc : undefined
     if (place === undefined || !(thrown instanceof SyntaxError)) throw toCompileError(thrown)
     if (thrown.message.includes('stack space')) throw tooDeep()
-    // acorn ends its messages with the place, in columns from 0.
+    // acorn appends the position to its messages, with columns from 0.
     const message = thrown.message.replace(/ \(\d+:\d+\)$/, '')
     throw new CompileError('SyntaxError', message, { line: place.line, column: place.column + 1 })
   }
 }
 
-/** Names that the code does not use. */
+/** Creates names that do not occur in the code. */
 function createNames(code: string): ModuleRewrite['names'] {
   let base = '$lazaret'
   while (code.includes(base)) base += '_'
@@ -94,19 +94,19 @@ function createNames(code: string): ModuleRewrite['names'] {
   }
 }
 
-/** A statement for the start of the function, and the place of the import that it stands for. */
+/** A statement at the start of the function, and the position of the import that it replaces. */
 interface ImportStatement {
   readonly text: string
   readonly position: Position
 }
 
-/** Takes imports and exports out; returns the statements that import instead. */
+/** Removes imports and exports from the code. Returns the statements that replace them. */
 function rewriteDeclarations(
   body: acorn.Program['body'],
   rewrite: ModuleRewrite,
 ): {
   readonly statements: readonly ImportStatement[]
-  /** How to read the names, whose values may change after they were imported. */
+  /** The code that reads each imported name, whose value may change after the import. */
   readonly live: ReadonlyMap<string, string>
 } {
   const { code, names } = rewrite
@@ -132,14 +132,14 @@ function rewriteDeclarations(
       bindings.push({ text: check + text, position })
       addReads(statement, module, live)
     }
-    takeOut(statement, rewrite)
+    removeDeclaration(statement, rewrite)
   }
   const getters: ImportStatement[] =
     live.size === 0 ? [] : [{ text: declareLive(live, names), position: { line: 1, column: 1 } }]
   return { statements: [...loads, ...bindings, ...getters], live }
 }
 
-/** Finds the import that a place in the function's first line belongs to. Runs after guest code: index loops only. */
+/** Finds the import to which a position in the function's first line belongs. Runs after guest code: index loops only. */
 function createImportFinder(
   headLength: number,
   statements: readonly ImportStatement[],
@@ -173,7 +173,7 @@ function attributesText(attributes: readonly acorn.ImportAttribute[]): string {
   return `,{with:${JSON.stringify(Object.fromEntries(pairs))}}`
 }
 
-/** The names, quoted, that the module must export, and declarations of the local names. */
+/** The quoted names that the module must export, and the declarations of the local names. */
 function bindingsOf(
   statement: ModuleDeclaration,
   module: string,
@@ -192,7 +192,7 @@ function bindingsOf(
   return { wanted, text }
 }
 
-/** How to read the names that an import declares from their module. */
+/** Adds the code that reads each imported name from its module. */
 function addReads(statement: ModuleDeclaration, module: string, live: Map<string, string>): void {
   if (statement.type !== 'ImportDeclaration') return
   for (const specifier of statement.specifiers) {
@@ -209,7 +209,7 @@ function importedName(
   return name.type === 'Identifier' ? name.name : String(name.value)
 }
 
-function takeOut(statement: ModuleDeclaration, { code, edits, names }: ModuleRewrite): void {
+function removeDeclaration(statement: ModuleDeclaration, { code, edits, names }: ModuleRewrite): void {
   if (statement.type === 'ExportNamedDeclaration' && statement.declaration)
     return edits.blank(statement.start, statement.declaration.start)
   if (statement.type !== 'ExportDefaultDeclaration') return edits.blank(statement.start, statement.end)
@@ -217,7 +217,7 @@ function takeOut(statement: ModuleDeclaration, { code, edits, names }: ModuleRew
   const isNamed = 'id' in declaration && declaration.id !== null && declaration.id !== undefined
   if (isNamed && declaration.type.endsWith('Declaration'))
     return edits.blank(statement.start, declaration.start)
-  // An expression is the program's value; an anonymous function or class is only evaluated.
+  // A default-exported expression is the program's value. An anonymous function or class is only evaluated.
   const isValue = !declaration.type.endsWith('Declaration')
   edits.blank(statement.start, declaration.start)
   edits.insert(statement.start, isValue ? `${names.value}=(` : 'void(')

@@ -1,29 +1,29 @@
-/** Where something is in the guest's code, and how a place in compiled code becomes a place in the code as written. */
+/** Positions in the guest's code, and functions that map positions in compiled code to the code as written. */
 import { stringCodeAt, stringIndexOf } from '../../../core/primordials.ts'
 
-/** Line and column, both counted from 1, columns in UTF-16 units. */
+/** Line and column, both counted from 1. Columns count UTF-16 units. */
 export interface Position {
   readonly line: number
   readonly column: number
 }
 
-/** `entry` is the number of the piece of code, in a context. */
+/** `entry` is the number of the entry, in a code context. */
 export type MapPosition = (position: Position, entry?: number) => Position
 
 /** The name of the guest's program in stack traces. */
 export const programName = '<code>'
-/** The same of the code that runs now: in a context each piece has a number. */
+/** The name of the code that runs now. In a code context it contains the entry's number. */
 export let codeName = programName
 export function setCodeName(name: string): void {
   codeName = name
 }
-/** What every name begins with. */
+/** The prefix of all such names. */
 const nameStart = '<code'
-/** The positions for the engines: they resolve imports from where the program seems to lie. */
+/** The file name that engines get for the program. They resolve its imports relative to this path. */
 export const programPath = `${process.cwd()}/${programName}`
 /**
- * Makes a script strict; the second statement keeps the first from being the value of a program that has none. On the
- * guest's first line, so that lines keep their numbers.
+ * Makes a script strict. Without the second statement, the directive would be the value of a program that has none. It is
+ * on the guest's first line, so lines keep their numbers.
  */
 export const strictPrefix = '"use strict";void 0;'
 
@@ -49,13 +49,13 @@ export function positionAt(text: string, offset: number): Position {
 
 export interface FoundPosition {
   readonly position: Position
-  /** The number in the name, if it has one. */
+  /** The entry's number, if the name contains one. */
   readonly entry?: number
   readonly start: number
   readonly end: number
 }
 
-/** The description of a context's piece of code for V8; a `sourceURL` holds no space. Stacks show `<code 1>`. */
+/** The name of an entry for V8, because a `sourceURL` cannot contain a space. Stacks show `<code 1>`. */
 export const entryUrl = (entry: number): string => `<code-${entry}>`
 
 /** The first `<code>:line:column`, or `<code 1>:line:column`, in `text` from `from` on. */
@@ -76,13 +76,13 @@ export function findPosition(text: string, from: number): FoundPosition | undefi
   return undefined
 }
 
-/** Where the path begins whose last part, the program's name, stands at `nameStart`. */
+/** Where the program's path begins, if its last part is at `at`. Otherwise `at`. */
 function startOfPath(text: string, at: number): number {
   const start = at + programName.length - programPath.length
   return start >= 0 && stringIndexOf(text, programPath, start) === start ? start : at
 }
 
-/** Reads `:digits` at `index`, or digits after another sign. */
+/** Reads `:digits` at `index`. The sign before the digits may be another one. */
 function readNumber(text: string, index: number, sign = 0x3a): { value: number; end: number } | undefined {
   if (stringCodeAt(text, index) !== sign) return undefined
   let end = index + 1

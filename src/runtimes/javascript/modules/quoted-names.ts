@@ -1,6 +1,6 @@
 /**
- * Engines quote code in messages, as in `x is not a function`. An imported name is read from an object of the harness;
- * here the quotation becomes the guest's own name again.
+ * Engines quote code in messages, as in `x is not a function`. Compiled code reads an imported name from an object of the
+ * harness, so the quotation contains that object. This module restores the guest's own name.
  */
 import {
   defineProperty,
@@ -15,38 +15,38 @@ import { readProperty } from '../../../core/values/read-value.ts'
 const calls = ['(0,', '(0 , ']
 const readOnly = 'Assignment to constant variable.'
 
-/** How V8 begins to quote the object itself, after `x ||= 1`. */
-let holder: string | undefined
+/** The start of V8's quotation of the object itself, as in the error for `x ||= 1`. */
+let objectQuotation: string | undefined
 let prefix: string | undefined
 
 /** `live` is the variable that holds the object. */
 export function setLiveName(live: string): void {
-  holder = ` of class ${live}{`
+  objectQuotation = ` of class ${live}{`
   prefix = `${live}.`
 }
 
-/** Mends the message and the stack of an error that names our object. */
+/** Corrects the message and the stack of an error that mentions the object. */
 export function unquote(thrown: unknown): void {
   if (prefix === undefined || typeof thrown !== 'object' || thrown === null) return
   try {
     const message: unknown = getOwnPropertyDescriptor(thrown, 'message')?.value
     if (typeof message !== 'string') return
-    const mended = withoutQuotes(message)
-    if (mended === message) return
-    replaceText(thrown, 'message', mended)
+    const corrected = withoutObject(message)
+    if (corrected === message) return
+    replaceText(thrown, 'message', corrected)
     const stack = readProperty(thrown, 'stack')
     const start = typeof stack === 'string' ? stringIndexOf(stack, message) : -1
     if (typeof stack !== 'string' || start === -1) return
     const end = stringSlice(stack, start + message.length)
-    replaceText(thrown, 'stack', stringSlice(stack, 0, start) + mended + end)
+    replaceText(thrown, 'stack', stringSlice(stack, 0, start) + corrected + end)
   } catch {
-    // Frozen, or a proxy: then it stays as it is.
+    // Frozen, or a proxy: then the error stays unchanged.
   }
 }
 
-function withoutQuotes(text: string): string {
-  if (holder === undefined || prefix === undefined) return text
-  if (stringIncludes(text, holder)) return readOnly
+function withoutObject(text: string): string {
+  if (objectQuotation === undefined || prefix === undefined) return text
+  if (stringIncludes(text, objectQuotation)) return readOnly
   return stringIncludes(text, prefix) ? withoutPrefix(text, prefix) : text
 }
 
@@ -78,7 +78,7 @@ function withoutPrefix(text: string, marker: string): string {
   return shown + stringSlice(text, from)
 }
 
-/** How the callee's parenthesis begins that ends at `end`. */
+/** The `(0,` that ends at `end`, in the engine's notation, if there is one. */
 function callBefore(text: string, end: number): string | undefined {
   for (let index = 0; index < calls.length; index++) {
     const call = calls[index] as string

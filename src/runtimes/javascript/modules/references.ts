@@ -1,18 +1,18 @@
-/** Where a program refers to some of its imports, and not to something of the same name that is declared deeper down. */
+/** Finds the references of a program to its imports. Skips names that an inner scope declares again. */
 import type * as acorn from 'acorn'
 
-/** A place where an imported name is read, called, or assigned by `&&=`, `||=` or `??=`. */
+/** A use of an imported name: a read, a call, or an assignment by `&&=`, `||=` or `??=`. */
 export interface Reference {
   readonly node: acorn.Identifier
   readonly parent: acorn.AnyNode | undefined
-  /** The property of the parent. */
+  /** The property of the parent that holds the node. */
   readonly key: string
 }
 
 interface Scope {
   readonly outer: Scope | undefined
   readonly names: Set<string>
-  /** Whether `var` declares here. */
+  /** Whether this scope holds the `var` declarations of inner blocks. */
   readonly holdsVariables: boolean
 }
 
@@ -21,7 +21,7 @@ interface Place {
   readonly parent: acorn.AnyNode | undefined
   readonly key: string
   readonly scope: Scope
-  /** Names here are targets of a pattern: where they are declared, or that they are assigned. */
+  /** For names in a pattern: the scope in which they are declared, or that they are only assigned. */
   readonly target: Scope | 'assigned' | undefined
 }
 
@@ -34,7 +34,7 @@ export interface Findings {
   readonly catches: readonly acorn.CatchClause[]
 }
 
-/** Plain assignments are left out: the constant that has the import's name throws the right error already. */
+/** Omits plain assignments: the constant that has the import's name already throws the right error. */
 export function findReferences(program: acorn.Program, names: ReadonlySet<string>): Findings {
   const found: Found[] = []
   const statementStarts = new Set<number>()
@@ -89,7 +89,7 @@ const hasScope = ({ type }: acorn.AnyNode): boolean =>
     type,
   )
 
-/** The parameters of a function have their own scope: what its body declares is not in their defaults. */
+/** The parameters of a function have their own scope: defaults of parameters do not see declarations of the body. */
 const createScope = ({ node, parent, scope }: Place & { readonly node: acorn.AnyNode }): Scope => ({
   outer: scope,
   names: new Set(),
@@ -113,7 +113,7 @@ function variableScope(scope: Scope): Scope {
   return found
 }
 
-/** Defaults and computed keys inside of patterns are ordinary expressions. */
+/** Defaults and computed keys inside patterns are ordinary expressions. */
 function isPatternPart(type: acorn.AnyNode['type'], key: string): boolean {
   switch (type) {
     case 'ObjectPattern':
@@ -129,7 +129,7 @@ function isPatternPart(type: acorn.AnyNode['type'], key: string): boolean {
   }
 }
 
-/** A key, a member's name or a label, and no variable. */
+/** Whether the identifier is a key, the name of a member or a label, and not a variable. */
 function isOnlyName(parent: acorn.AnyNode | undefined, key: string): boolean {
   switch (parent?.type) {
     case 'MemberExpression':

@@ -1,6 +1,6 @@
 /**
- * Reads a version 3 source map. Our own thirty lines instead of a library, because it is first needed when the guest has
- * already had the chance to patch what a library calls, and because loading one takes longer than the run it explains.
+ * Reads a version 3 source map. It is not a library for two reasons: it runs after guest code, which may have patched the
+ * functions that a library calls, and loading a library takes longer than most runs.
  */
 import { stringCodeAt } from '../../../core/primordials.ts'
 import type { MapPosition } from './positions.ts'
@@ -8,7 +8,7 @@ import type { MapPosition } from './positions.ts'
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 const semicolon = 0x3b
 const comma = 0x2c
-// Generated line and column, original line and column: all from 0.
+// A row holds the generated line and column and the original line and column, all counted from 0.
 const rowWidth = 4
 
 const digitOf = new Int8Array(128)
@@ -28,7 +28,7 @@ export function createSourceMapReader(mappings: string): MapPosition {
 }
 
 function decodeMappings(mappings: string): { readonly values: Int32Array; readonly count: number } {
-  // Every segment takes four digits or more.
+  // Every segment that makes a row has at least four digits.
   const values = new Rows((mappings.length / 4 + 1) * rowWidth)
   const state = { index: 0, line: 0, column: 0, originalLine: 0, originalColumn: 0 }
   let count = 0
@@ -44,7 +44,7 @@ function decodeMappings(mappings: string): { readonly values: Int32Array; readon
     }
     state.column += readDelta(mappings, state)
     if (isSegmentEnd(mappings, state.index)) continue
-    readDelta(mappings, state) // The source: there is only one.
+    readDelta(mappings, state) // The source; a map has only one.
     state.originalLine += readDelta(mappings, state)
     state.originalColumn += readDelta(mappings, state)
     if (!isSegmentEnd(mappings, state.index)) readDelta(mappings, state) // The name.
@@ -61,7 +61,10 @@ function isSegmentEnd(mappings: string, index: number): boolean {
   return index >= mappings.length || code === semicolon || code === comma
 }
 
-/** A base-64 VLQ number: five bits a digit, lowest first, the sixth saying that more follow; the lowest bit is the sign. */
+/**
+ * Reads a base-64 VLQ number. Each digit has five bits of it, lowest first, and a sixth bit that says whether another digit
+ * follows. The number's lowest bit is the sign.
+ */
 function readDelta(mappings: string, state: { index: number }): number {
   let value = 0
   for (let shift = 0; state.index < mappings.length; shift += 5) {
@@ -73,8 +76,8 @@ function readDelta(mappings: string, state: { index: number }): number {
 }
 
 /**
- * The last row at or before the place, on its line, or else the first after it: what a compiler adds in front of
- * written code has no row of its own. -1 if the line has none.
+ * The last row of the line at or before the column. If there is none, the first row after it, because code that a compiler
+ * inserts at the start of a line has no row. -1 if the line has no rows.
  */
 function lastRowAt(
   rows: { readonly values: Int32Array; readonly count: number },

@@ -1,6 +1,7 @@
 /**
- * Stack traces in the guest's own lines: engines call `Error.prepareStackTrace` when a stack is first read, so guest
- * code that prints `error.stack` sees the same places as the host does. Our own frames and the engine's are left out.
+ * Stack traces with positions in the code as written. Engines call `Error.prepareStackTrace` when a stack is first read, so
+ * guest code that prints `error.stack` sees the same positions as the host. Frames of the harness and the engine are
+ * omitted.
  */
 import { harnessPath } from '../harness-path.ts'
 import {
@@ -19,7 +20,7 @@ type CallSite = NodeJS.CallSite
 const harnessFolder = harnessPath.slice(0, harnessPath.lastIndexOf('/runtimes/javascript/'))
 // The default of both engines.
 const framesMax = 10
-// Room for our own frames below the guest's, which are captured first and then left out.
+// Frames of the harness that are captured in addition and then omitted.
 const harnessFramesMax = 6
 
 const anonymous = '<anonymous> ('
@@ -27,7 +28,7 @@ const nameAndMessage = uncurryThis(Error.prototype.toString)
 
 let toWritten: MapPosition = (position) => position
 
-/** From now on stacks show places through `map`. */
+/** From now on, stacks show positions as `map` returns them. */
 export function installStackTraces(map: MapPosition): void {
   toWritten = map
   Error.stackTraceLimit = framesMax + harnessFramesMax
@@ -43,7 +44,7 @@ export function installStackTraces(map: MapPosition): void {
   }
 }
 
-/** `text` with every `<code>:line:column` in it as the guest wrote it. */
+/** Replaces each `<code>:line:column` in `text` by the position in the code as written. */
 export function mapPositions(text: string): string {
   let mapped = ''
   let from = 0
@@ -57,7 +58,7 @@ export function mapPositions(text: string): string {
   return mapped + stringSlice(text, from)
 }
 
-/** What the engines begin a stack with, which is not the text of an error that has a `toString` of its own. */
+/** The first line of the stack, as the engines write it. They ignore a `toString` of the error's own. */
 function headerOf(error: Error): string {
   try {
     return nameAndMessage(error)
@@ -66,10 +67,10 @@ function headerOf(error: Error): string {
   }
 }
 
-/** `undefined` for frames that are not the guest's business. */
+/** `undefined` for frames of the harness and the engine. */
 function frameText(frame: unknown): string | undefined {
   const text = `${frame as string}`
-  const isOurs =
+  const isHarness =
     stringIncludes(text, harnessFolder) ||
     stringStartsWith(text, 'runInThisContext (') ||
     text === 'eval (native)'
@@ -78,18 +79,18 @@ function frameText(frame: unknown): string | undefined {
     stringIncludes(text, '(node:inspector:') ||
     stringIncludes(text, '(node:vm:') ||
     stringIncludes(text, '(node:diagnostics_channel:')
-  // Bun shows an engine's function without a name as nothing but this.
-  if (isOurs || isEngine || text === 'native') return undefined
+  // Bun writes `native` for an engine's function without a name.
+  if (isHarness || isEngine || text === 'native') return undefined
   return mapFile(mapPositions(withoutAnonymous(text)), frame as CallSite)
 }
 
-/** Bun's way to name code without a name; Node gives the place alone. */
+/** Bun writes `<anonymous> (place)` for code without a name; Node writes only the place. */
 function withoutAnonymous(text: string): string {
   const isNamed = stringStartsWith(text, anonymous) && stringSlice(text, -1) === ')'
   return isNamed ? stringSlice(text, anonymous.length, -1) : text
 }
 
-/** A place in a compiled file as it was written, and a module's address as the path that everything else shows. */
+/** Maps a position in a compiled file to the file as written, and shows a module's URL as a path. */
 function mapFile(text: string, frame: CallSite): string {
   const name: unknown = frame.getScriptNameOrSourceURL()
   if (typeof name !== 'string') return text
@@ -106,7 +107,7 @@ function mapFile(text: string, frame: CallSite): string {
   return `${stringSlice(text, 0, start)}${path}:${written.line}:${written.column}${end}`
 }
 
-/** Where a stack first mentions the code that runs, after its header. */
+/** The first position in the code that runs now, in a stack after its header. */
 export function topPosition(stack: string, header: string): { line: number; column: number } | undefined {
   const from = stringStartsWith(stack, header) ? header.length : stringIndexOf(stack, '\n    at ')
   for (let at = from < 0 ? 0 : from; ;) {

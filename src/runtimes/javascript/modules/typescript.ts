@@ -1,6 +1,6 @@
 /**
- * TypeScript to JavaScript by oxc. Its native parser dies of a stack overflow on deeply nested code, which is one reason
- * why this happens in the guest's process and not in the host.
+ * Compiles TypeScript to JavaScript with oxc. Deeply nested code crashes oxc's native parser with a stack overflow. This is
+ * one reason to compile in the guest's process and not on the host.
  */
 import type * as oxc from 'oxc-transform'
 import { installDecoratorHelpers } from './decorators.ts'
@@ -14,18 +14,18 @@ type Oxc = Pick<typeof oxc, 'transformSync'>
 export interface JavaScriptCode {
   readonly text: string
   readonly toWritten: MapPosition
-  /** Whether the compiler added statements whose values are not the program's. */
+  /** Whether the compiler added statements, whose values must not become the program's value. */
   readonly hasAddedStatements: boolean
 }
 
 let oxcLoaded: Oxc | undefined
 
-// What oxc leaves of a module whose imports were all types.
+// oxc's output for a module that imports only types ends with this.
 const emptyExport = 'export {};'
 
 /**
- * The program, whose language the file name cannot tell. With `keepsImports` what it imports and does not use stays: what
- * comes after it may.
+ * Compiles a program, which has no file name that tells its language. `keepsImports` keeps unused imports, because later
+ * entries of a context may use them.
  */
 export const compileTypeScript = (
   code: string,
@@ -37,7 +37,7 @@ export const compileTypeScript = (
     ...(keepsImports ? { typescript: { onlyRemoveTypeImports: true } } : {}),
   })
 
-/** A file of the workspace or a package, in the language that its name says. Throws a `CompileError`. */
+/** Compiles a file of the workspace or of a package. Its name tells the language. Throws a `CompileError`. */
 export const compileFile = (path: string, code: string): JavaScriptCode => compile(path, code, {})
 
 function compile(name: string, code: string, options: oxc.TransformOptions): JavaScriptCode {
@@ -61,7 +61,7 @@ function compile(name: string, code: string, options: oxc.TransformOptions): Jav
   }
 }
 
-/** The platform's own binding loads in a quarter of the time that the package's search for it takes. */
+/** Loads the platform's binding directly, which takes a quarter of the time of the package's search for it. */
 function loadOxc(): Oxc {
   try {
     return requirePackage(`@oxc-transform/binding-${process.platform}-${process.arch}-gnu`) as Oxc

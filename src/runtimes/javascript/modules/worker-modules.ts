@@ -1,6 +1,6 @@
 /**
- * Workers of Node have their own loaders. Each is started with the hooks of `workspace-modules.ts`, by a flag that it
- * removes from its `process.execArgv` again.
+ * In Node, each worker thread has its own module loader. So each worker is started with a flag that loads the hooks of
+ * `workspace-modules.ts`. The worker removes this flag from its `process.execArgv`.
  */
 import type { Worker, WorkerOptions } from 'node:worker_threads'
 import { harnessPath, preloadFlag } from '../harness-path.ts'
@@ -9,16 +9,16 @@ type WorkerArguments = [file: string | URL, options?: WorkerOptions]
 
 const getBuiltinModule = process.getBuiltinModule.bind(process)
 const { construct } = Reflect
-/** Beside the harness in a build, where it is bundled too. */
+/** The bundle of the hooks. It is in the folder of the harness's bundle. */
 const hooks = '/workspace-modules.js'
-/** A worker was given it by its parent, and gives it to workers of its own. */
+/** In a worker, `harnessPath` is this bundle already. */
 const preload = harnessPath.endsWith(hooks)
   ? harnessPath
   : `${harnessPath.slice(0, harnessPath.lastIndexOf('/'))}${hooks}`
 
 let isInstalled = false
 
-/** Called when the program asks for `node:worker_threads`, which is too slow to load for programs that do not. */
+/** Called when the program first imports `node:worker_threads`, which is too slow to load for every program. */
 export function installWorkerHooks(): void {
   if (isInstalled) return
   isInstalled = true

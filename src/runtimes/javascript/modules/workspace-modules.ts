@@ -1,8 +1,8 @@
 /**
- * Modules of the workspace in Node. Node itself only strips types, and refuses enums, namespaces, parameter properties,
- * decorators and JSX; here such files are compiled as the program is. Node also refuses file names that TypeScript
- * programs leave to their compiler (`./a` and `./a.js` for `a.ts`); here they are found as Bun finds them. Bun needs
- * none of this: its own transpiler and `bun-tsconfig.json` do the same. Loading this module is what installs it.
+ * Module hooks for workspace files in Node. Node itself only strips types: it refuses enums, namespaces, parameter
+ * properties, decorators and JSX. The hooks compile such files in the same way as the program. Node also refuses imports
+ * that TypeScript programs leave to their compiler (`./a` and `./a.js` for `a.ts`). The hooks resolve them as Bun does. Bun
+ * does all this itself, with its transpiler and `bun-tsconfig.json`. Loading this module installs the hooks.
  */
 import type { registerHooks } from 'node:module'
 import { stringStartsWith } from '../../../core/primordials.ts'
@@ -17,13 +17,13 @@ type Load = Parameters<typeof registerHooks>[0]['load'] & {}
 
 // Most programs import no file, and each of Node's modules that is loaded costs start time.
 const getBuiltinModule = process.getBuiltinModule.bind(process)
-// Unlike an assignment, it does not throw where the guest has frozen things.
+// Unlike an assignment, it does not throw if the guest has frozen the object.
 const setProperty = Reflect.set
 const plain = /\.[cm]?js$/
 const compiled = /\.(?:[cm]?ts|[jt]sx)$/
 // Bun's order.
 const extensions = ['.tsx', '.jsx', '.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '.json']
-/** What a file may have been before it was compiled to one with such a name. */
+/** The extensions of sources that compile to a file with this extension. */
 const sourceExtensions: Readonly<Record<string, readonly string[]>> = {
   '.js': ['.ts', '.tsx'],
   '.jsx': ['.tsx'],
@@ -38,13 +38,13 @@ const resolve: Resolve = (specifier, context, next) => {
   if (workerModule.test(specifier)) installWorkerHooks()
   const { stackTraceLimit } = Error
   try {
-    // Enough for the frames of hooks, so that the guest's are among them.
+    // Enough for the frames of the hooks and the guest's.
     setProperty(Error, 'stackTraceLimit', framesMax)
     return next(specifier, context)
   } catch (thrown) {
     const isRequire = context.conditions.includes('require')
-    const meant = meantPath(specifier, context.parentURL, isRequire)
-    const found = meant === undefined ? undefined : findSource(meant)
+    const path = pathOf(specifier, context.parentURL, isRequire)
+    const found = path === undefined ? undefined : findSource(path)
     if (found === undefined) throw thrown
     return next(isRequire ? found : getBuiltinModule('node:url').pathToFileURL(found).href, context)
   } finally {
@@ -52,8 +52,8 @@ const resolve: Resolve = (specifier, context, next) => {
   }
 }
 
-/** `undefined` for everything but relative and absolute names of files. */
-function meantPath(specifier: string, parent: string | undefined, isRequire: boolean): string | undefined {
+/** The path of a relative or absolute file name. `undefined` for other specifiers. */
+function pathOf(specifier: string, parent: string | undefined, isRequire: boolean): string | undefined {
   const isRelative = /^\.{0,2}\//.test(specifier)
   if (!isRelative && !stringStartsWith(specifier, 'file:')) return undefined
   const { fileURLToPath, pathToFileURL } = getBuiltinModule('node:url')
@@ -69,7 +69,7 @@ function meantPath(specifier: string, parent: string | undefined, isRequire: boo
   }
 }
 
-/** A file that a name without, or with another, extension may mean. */
+/** The file that an import without an extension, or with that of the compiled file, refers to. */
 function findSource(path: string): string | undefined {
   const [extension = ''] = /\.[cm]?jsx?$/.exec(path) ?? []
   const sources = (sourceExtensions[extension] ?? []).map((end) => path.slice(0, -extension.length) + end)
@@ -111,7 +111,7 @@ function compileOrThrow(url: string): string {
   }
 }
 
-/** As Node itself decides it: what does not compile as CommonJS is a module. */
+/** Node's own rule: code that does not compile as CommonJS is a module. */
 function isCommon(source: string): boolean {
   try {
     getBuiltinModule('node:vm').compileFunction(source, commonParameters)

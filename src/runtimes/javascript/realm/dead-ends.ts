@@ -1,33 +1,33 @@
 /**
- * Makes the harness's own realm lead nowhere. It hands no object of its own to a bare realm, but an engine that runs
- * out of stack on the way to a function of the harness's makes its error in the harness's realm, and guest code can
- * arrange for that. From such an error the way would go over `toString` to the prototype of all functions, over
- * `valueOf` of the prototype of everything to those of strings and arrays, and over a constructor to any code. So
- * errors end in prototypes that hold no function, inherit nothing and cannot be changed; and an undiscovered way leads
- * to an object without a constructor.
+ * Keeps guest code in a bare realm from reaching the harness's realm through an error. The harness passes no object of its
+ * own to a bare realm. But if the stack overflows during a call of a harness function, the engine creates the error in the
+ * harness's realm, and guest code can provoke that. From such an error, `toString` would lead to the prototype of all
+ * functions, `valueOf` of `Object.prototype` to the prototypes of strings and arrays, and a constructor to arbitrary code.
+ * So the prototypes of errors get no functions, no parent, and are frozen. If there is an undiscovered path, it leads to
+ * objects without a constructor.
  */
 const { freeze, getOwnPropertyDescriptors, getPrototypeOf, preventExtensions, setPrototypeOf } = Object
 let isCut = false
 
 /**
- * Takes half a millisecond, because it invalidates the engine's assumptions. So it is done once, and ahead of the run
+ * Takes half a millisecond, because it invalidates optimizations of the engine. So it happens only once, and before the run
  * if possible.
  */
 export function cutDeadEnds(): void {
   if (isCut) return
   isCut = true
   for (const prototype of errorPrototypes()) empty(prototype)
-  // What is an error for the harness stays one: only this prototype is the end of theirs.
+  // `instanceof Error` still works in the harness: other errors inherit from this prototype, which now inherits nothing.
   setPrototypeOf(Error.prototype, null)
   for (const prototype of errorPrototypes()) freeze(prototype)
-  for (const prototype of makerPrototypes()) {
+  for (const prototype of constructorPrototypes()) {
     Reflect.deleteProperty(prototype, 'constructor')
-    // A getter there would receive objects that lack the property.
+    // A getter added there would be called with objects of the harness.
     preventExtensions(prototype)
   }
 }
 
-/** What is left are the texts that every error has. */
+/** Deletes all properties except strings, that is, `name` and `message`. */
 function empty(prototype: object): void {
   for (const [name, { value }] of Object.entries(getOwnPropertyDescriptors(prototype)))
     if (typeof value !== 'string') Reflect.deleteProperty(prototype, name)
@@ -48,8 +48,8 @@ function errorPrototypes(): object[] {
   return [...errors, ...(suppressed === undefined ? [] : [suppressed])].map(({ prototype }) => prototype)
 }
 
-/** The prototypes of all objects, and of the functions that create code. */
-function makerPrototypes(): object[] {
+/** The prototypes whose constructors create objects or functions from code. */
+function constructorPrototypes(): object[] {
   const functions = [() => {}, async () => {}, function* () {}, async function* () {}]
   return [Object.prototype, ...functions.map((each) => getPrototypeOf(each) as object)]
 }

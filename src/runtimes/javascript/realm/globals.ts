@@ -1,4 +1,4 @@
-/** What the guest's program finds besides the language and the runtime. */
+/** The globals that the harness adds for the guest's program. */
 import type { GuestRequest } from '../../channel/channel-protocol.ts'
 import { define } from '../modules/define.ts'
 import { programName } from '../modules/positions.ts'
@@ -32,7 +32,7 @@ export function installGlobals(request: GuestRequest, input: unknown): void {
   for (const name of hostSettings) delete process.env[name]
 }
 
-/** Bun has read them at its start; they belong to the host, not to the guest. */
+/** The host's settings for Bun, which has read them at its start. The guest does not see them. */
 const hostSettings = [
   'BUN_RUNTIME_TRANSPILER_CACHE_PATH',
   'BUN_JSC_jitMemoryReservationSize',

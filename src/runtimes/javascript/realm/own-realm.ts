@@ -1,19 +1,19 @@
-/** Where compiled code runs: the interface, and the realm that guests share with the harness. */
+/** The interface of a realm, in which compiled code runs, and the realm that the guest shares with the harness. */
 import type { Script } from 'node:vm'
 import { programName, programPath } from '../modules/positions.ts'
 
 export interface Realm {
   readonly createScript: (text: string) => () => unknown
-  /** Runs what a script has given: a function that wants its imports. Absent where these are the harness's to give. */
+  /** Calls the function that a compiled module evaluates to. If absent, the harness calls it with its own `Imports`. */
   readonly startModule?: (main: unknown) => unknown
-  /** Whether `eval` in the harness is as good as a script. */
+  /** Whether `eval` in the harness may replace a script. */
   readonly canEvaluate: boolean
 }
 
 const isBun = process.versions['bun'] !== undefined
 const getBuiltinModule = process.getBuiltinModule.bind(process)
 
-/** The one that the harness is in too. */
+/** The realm of the harness. */
 export const ownRealm: Realm = {
   canEvaluate: isBun,
   createScript(text) {
@@ -22,12 +22,12 @@ export const ownRealm: Realm = {
   },
 }
 
-/** Only where `import()` may occur does the engine need to know how to resolve it. */
+/** The engine needs to know how to resolve `import()` only if the code may contain it. */
 function createScript(text: string): Script {
   const { Script, constants } = getBuiltinModule('node:vm')
   if (!text.includes('import')) return new Script(text, { filename: programName })
   const importing = {
-    // Resolves as a module in the working directory would: not as the main one, and not from the root.
+    // Imports are resolved as in a module in the working directory.
     filename: programPath,
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   }
@@ -37,7 +37,7 @@ function createScript(text: string): Script {
 
 let isLoaderSilent = isBun
 
-/** Node says once, when such a script first imports, that the loader is experimental; stderr is the guest's. */
+/** At the first import of such a script Node warns that the loader is experimental. Stderr belongs to the guest. */
 function silenceLoaderWarning(warn: () => void): void {
   if (isLoaderSilent) return
   isLoaderSilent = true

@@ -1,5 +1,5 @@
 /**
- * read(2) and write(2). Bun needs two milliseconds to load its `node:fs`, and a quarter of that to call libc itself.
+ * read(2) and write(2). Bun needs two milliseconds to load its `node:fs`, and a quarter of that to open libc.
  */
 import { bytesLength, defineProperty, getOwnPropertyDescriptor } from '../../../core/primordials.ts'
 
@@ -8,7 +8,7 @@ import { bytesLength, defineProperty, getOwnPropertyDescriptor } from '../../../
  */
 type Transfer = (descriptor: number, bytes: Uint8Array, offset: number) => number
 
-/** The descriptor is non-blocking and not ready, or a signal came first: try again. */
+/** The descriptor is non-blocking and not ready, or a signal interrupted the call: try again. */
 export const busy = -1
 export const failed = -2
 
@@ -20,7 +20,7 @@ interface SystemCalls {
 // Taken now: guest code may patch what these modules export.
 export const systemCalls = process.versions['bun'] === undefined ? throughNode() : throughLibcOrNode()
 
-/** Without room for compiled code, Bun has no `bun:ffi`. */
+/** If Bun cannot allocate memory for compiled code, `bun:ffi` fails. */
 function throughLibcOrNode(): SystemCalls {
   try {
     return throughLibc()
@@ -33,19 +33,19 @@ function throughNode(): SystemCalls {
   const { readSync, writeSync } = process.getBuiltinModule('node:fs')
   return {
     read: (descriptor, bytes, offset) =>
-      orWhy(() => readSync(descriptor, bytes, offset, bytesLength(bytes) - offset, null)),
+      countOrReason(() => readSync(descriptor, bytes, offset, bytesLength(bytes) - offset, null)),
     write(descriptor, bytes, offset) {
-      // Node reads this one, and would find the guest's getter.
+      // Node reads `byteLength`, which guest code may have replaced on the prototype.
       defineProperty(bytes, 'byteLength', {
         __proto__: null,
         value: bytesLength(bytes),
       } as PropertyDescriptor)
-      return orWhy(() => writeSync(descriptor, bytes, offset, bytesLength(bytes) - offset))
+      return countOrReason(() => writeSync(descriptor, bytes, offset, bytesLength(bytes) - offset))
     },
   }
 }
 
-function orWhy(transfer: () => number): number {
+function countOrReason(transfer: () => number): number {
   try {
     return transfer()
   } catch (thrown) {
@@ -55,7 +55,7 @@ function orWhy(transfer: () => number): number {
   }
 }
 
-/** What we use of `bun:ffi`; Bun's types are not a dependency of Lazaret. */
+/** The parts of `bun:ffi` that are used here. Bun's types are not a dependency of Lazaret. */
 interface ForeignFunctions {
   readonly dlopen: (
     library: string,
@@ -74,7 +74,7 @@ function throughLibc(): SystemCalls {
     (name: keyof SystemCalls, call: (...rest: number[]) => number): Transfer =>
     (descriptor, bytes, offset) => {
       const count = call(descriptor, ptr(bytes, offset), bytesLength(bytes) - offset)
-      // Rare, and Node's module knows why: it tries again.
+      // An error, which is rare: the call is repeated through `node:fs`, which reports the reason.
       return count >= 0 ? count : (node ??= throughNode())[name](descriptor, bytes, offset)
     }
   return { read: through('read', read), write: through('write', write) }

@@ -63,7 +63,7 @@ function withoutPadding(text: string): string {
   return stringSlice(text, 0, text.length - padding)
 }
 
-const invalid = (): Error => namedError('InvalidCharacterError', 'The text is no base64')
+const invalid = (): Error => namedError('InvalidCharacterError', 'The text is not valid base64')
 
 export function namedError(name: string, message: string): Error {
   const error = new NativeError(message)

@@ -1,4 +1,4 @@
-/** `structuredClone` of what a heap without a platform holds. */
+/** `structuredClone` for the language's own types. */
 import {
   isDate,
   isMap,
@@ -114,7 +114,7 @@ class Cloner {
   }
 }
 
-/** What holds no other values. */
+/** Clones values that contain no other values. */
 function cloneLeaf(value: object): unknown {
   if (isDate(value)) return new NativeDate(dateTime(value))
   if (isRegExp(value)) return new NativeRegExp(value.source, value.flags)

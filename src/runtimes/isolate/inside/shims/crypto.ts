@@ -1,11 +1,11 @@
-/** `crypto` with what needs randomness only. The bytes come from the Node process. */
+/** The functions of `crypto` that only need random bytes, which come from the Node process. */
 import { bytesLength, stringCodeAt, stringSlice } from '../../../../core/primordials.ts'
 import { isTypedArray } from '../../../../core/values/built-in-kinds.ts'
 import { readBinary } from '../../../../core/values/read-value.ts'
 import { namedError } from './base64.ts'
 import type { Outside } from '../protocol.ts'
 
-/** As the platform has it. */
+/** The limit of Web Cryptography. */
 const bytesMax = 65_536
 const hex = '0123456789abcdef'
 const NativeTypeError = TypeError

@@ -1,6 +1,6 @@
 /**
- * What a program finds besides the language: a console, `require`, and the few names of the platform that need no host. All
- * but `require` are made when they are first asked for, and frozen.
+ * The globals that a program finds besides the language: a console, `require`, and the few names of the platform that need
+ * no host. All but `require` are created at their first use. All are frozen.
  */
 import { apply, defineProperty, objectKeys, stringSlice } from '../../../../core/primordials.ts'
 import { addMethods, type Level } from '../../../javascript/console/console-methods.ts'
@@ -12,7 +12,7 @@ import { refuse } from '../security.ts'
 import type { ShimsPart } from '../shims-part.ts'
 import type { Urls } from './urls.ts'
 
-/** The arguments of one call of a console method. */
+/** The limit on the text of one console call. */
 const textMax = 256 * 1024
 
 const { freeze } = Object
@@ -28,7 +28,7 @@ interface Surroundings {
   readonly outside: Outside
   readonly openPart: OpenPart
   readonly require: (name: unknown) => unknown
-  /** Whether each text in the log says its level. */
+  /** Whether each text in the log starts with its level. */
   readonly hasLabels: () => boolean
 }
 
@@ -90,7 +90,7 @@ const labels: Readonly<Record<Level, string>> = {
 
 const errorName = 'Error'
 
-/** A stack of an error says where; its first word is changed. */
+/** The stack of an error, with its first word replaced. */
 function traceText(message: string): string {
   const { stack } = new OwnError(message)
   return `Trace${stringSlice(`${stack}`, errorName.length)}`
@@ -103,7 +103,7 @@ function named(name: string, body: (...values: never[]) => unknown): unknown {
   return freeze(body)
 }
 
-/** A global that is created when it is first read. The program may have frozen it before. */
+/** A global that is created when it is first read. The value is cached here, because the program may freeze the property. */
 function addLater(name: string, create: (name: string) => unknown): void {
   let made: { readonly value: unknown } | undefined
   defineProperty(globalThis, name, {

@@ -1,4 +1,4 @@
-/** `TextEncoder` and `TextDecoder` for UTF-8, the only encoding that text crosses in here. */
+/** `TextEncoder` and `TextDecoder` for UTF-8, the only supported encoding. */
 import { bytesLength, stringCodeAt } from '../../../../core/primordials.ts'
 import { readBinary } from '../../../../core/values/read-value.ts'
 
@@ -105,7 +105,7 @@ export function createTextDecoder(): unknown {
 
 interface DecodeState {
   code: number
-  /** Bytes of the character that are still to come, and the range of the next one. */
+  /** The missing bytes of the character, and the valid range of the next one. */
   left: number
   low: number
   high: number

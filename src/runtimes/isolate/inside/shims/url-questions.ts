@@ -1,11 +1,11 @@
-/** What `URL` and `URLSearchParams` ask the Node process, which has its own parser. Only texts pass. */
+/** The questions of `URL` and `URLSearchParams` to the Node process, which has a URL parser. Only strings cross. */
 import { jsonString, uncurryThis } from '../../../../core/primordials.ts'
 import type { Outside, UrlPart } from '../protocol.ts'
 
 export type Pair = [name: string, value: string]
 export type Parts = Readonly<Record<UrlPart, string>>
 
-/** Of a question: a program that holds more than its URLs has other ways to spend its memory. */
+/** The limit on the length of a question. */
 const questionMax = 1024 * 1024
 const NativeRangeError = RangeError
 const NativeTypeError = TypeError

@@ -1,9 +1,9 @@
-/** `URLSearchParams`: pairs, which may belong to a `URL`. */
+/** `URLSearchParams`: a list of pairs, which may belong to a `URL`. */
 import { getOwnPropertyDescriptor, uncurryThis } from '../../../../core/primordials.ts'
 import { askPairs, askQuery, requireArguments, textOf } from './url-questions.ts'
 import type { Pair } from './url-questions.ts'
 
-/** What a `URLSearchParams` holds. `onChange` writes it into the URL that it belongs to. */
+/** The data of a `URLSearchParams`. `onChange` updates the URL to which it belongs. */
 export interface Query {
   pairs: Pair[]
   onChange?: () => void
@@ -14,7 +14,7 @@ const { apply, ownKeys } = Reflect
 const IndexMap = Map<string, number>
 const indexGet = uncurryThis(IndexMap.prototype.get)
 const indexSet = uncurryThis(IndexMap.prototype.set)
-/** What the next one holds: that of a URL is made from inside. */
+/** The data for the next object: `paramsOf` passes it to the constructor, whose parameters belong to the program. */
 let ready: Query | undefined
 
 export class URLSearchParams {
@@ -85,7 +85,7 @@ export class URLSearchParams {
     else this.append(name, value)
   }
 
-  /** By name, in the order of code units; pairs with the same name stay in their order. */
+  /** Sorts by name, in the order of code units. Pairs with the same name keep their order. */
   sort(): void {
     this.#query.pairs = mergeSort(this.#query.pairs)
     this.#query.onChange?.()
@@ -129,13 +129,13 @@ export class URLSearchParams {
   }
 }
 
-/** The one of a URL, which keeps what it holds. */
+/** Creates the `searchParams` of a URL, which shares the data. */
 export function paramsOf(query: Query): URLSearchParams {
   ready = query
   return new URLSearchParams()
 }
 
-/** A text, pairs that can be iterated, or an object with a value for each name. */
+/** Reads a string, an iterable of pairs, or an object with a value for each name. */
 function readInit(init: unknown): Pair[] {
   if ((typeof init !== 'object' && typeof init !== 'function') || init === null) return askPairs(textOf(init))
   const pairs: Pair[] = []
@@ -149,7 +149,7 @@ function readInit(init: unknown): Pair[] {
     }
     return pairs
   }
-  // Two names may be the same text, when half of a character is missing: the last value counts, at the place of the first.
+  // Two names with lone surrogates may become the same text. Then the last value counts, at the position of the first.
   const places = new IndexMap()
   const names = ownKeys(init)
   for (let index = 0; index < names.length; index++) {
@@ -167,7 +167,7 @@ function fits(pair: Pair, name: unknown, value?: unknown): boolean {
   return pair[0] === textOf(name) && (value === undefined || pair[1] === textOf(value))
 }
 
-/** Stable, and without a method that a program may have changed. */
+/** A stable sort that uses no method that the program may have patched. */
 function mergeSort(pairs: Pair[]): Pair[] {
   const { length } = pairs
   let from = pairs

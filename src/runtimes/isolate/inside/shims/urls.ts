@@ -1,4 +1,4 @@
-/** `URL`. The Node process parses it and each change of a part; the object holds the parts. */
+/** `URL`. The object holds the parts. The Node process parses the URL, and again at each change of a part. */
 import { defineProperty } from '../../../../core/primordials.ts'
 import { urlParts } from '../protocol.ts'
 import type { Outside, UrlPart } from '../protocol.ts'
@@ -112,7 +112,7 @@ function hide(owner: object, name: PropertyKey, what: PropertyDescriptor): void 
   defineProperty(owner, name, { ...fixed, ...what } as PropertyDescriptor)
 }
 
-/** The platform's own are enumerable. */
+/** The methods of the real classes are enumerable. */
 function showMethods(prototype: object): void {
   const names = ownKeys(prototype)
   for (let index = 0; index < names.length; index++) {
@@ -122,7 +122,7 @@ function showMethods(prototype: object): void {
   }
 }
 
-/** The build shortens names. */
+/** Sets the class's name, because the build shortens names. */
 function frozen(shim: { readonly prototype: object }, name: string): unknown {
   hide(shim, 'name', { value: name })
   hide(shim.prototype, toStringTag, { value: name })

@@ -33,7 +33,7 @@ test('what a guest said before it ended is read to the end, however many turns o
     },
   })
   const channel = new Channel(stream, defaultLimits, listener)
-  await channel.hearOut(systemClock)
+  await channel.drain(systemClock)
   assert.equal(channel.claims.value?.live, text)
   stream.destroy()
 })
@@ -42,7 +42,7 @@ test('a descendant that says one byte after the other for ever is not waited for
   const stream = new Duplex({ read() {} })
   const drip = setInterval(() => stream.push('x'), 1)
   const channel = new Channel(stream, defaultLimits, listener)
-  await channel.hearOut(systemClock)
+  await channel.drain(systemClock)
   clearInterval(drip)
   stream.destroy()
 })
