@@ -1,4 +1,4 @@
-/** The program of a code context in Python: the same interpreter as for runs, but it also finds packages that commands install. */
+/** The program of a code context in Python: the same interpreter as for runs, which also finds packages that commands install. */
 import { guestBind } from '../packages/package-files.ts'
 import { pythonPaths } from '../packages/guest-packages.ts'
 import type { PackageFolders } from '../packages/guest-packages.ts'
