@@ -5,11 +5,11 @@
 import { holdProcess } from '../core/clock.ts'
 import { LazaretError } from '../core/errors/errors.ts'
 import { allDisabled } from './all-disabled.ts'
-import { FairQueue } from './fair-queue.ts'
 import type { LastingWorker } from '../runtimes/work/worker.ts'
 import type { LastingPoolParts, Served, Turn } from './lasting-parts.ts'
 import { Slot } from './slots.ts'
 import type { CrashLimit, SlotEvent } from './slots.ts'
+import { WaitingJobs } from './waiting-jobs.ts'
 
 /** How often workers that were not needed since the last time are ended. */
 const idleMs = 30_000
@@ -19,27 +19,10 @@ const noCrashLimit: CrashLimit = { most: Number.POSITIVE_INFINITY, windowMs: 60_
 
 type LastingSlot<Job, End> = Slot<LastingWorker<Job, End>>
 
-interface Waiter<OneSlot> {
-  readonly client: string
-  readonly since: number
-  /** The number of workers that had been started before it came. Their loss is not its own. */
-  readonly startsBefore: number
-  readonly turn: PromiseWithResolvers<OneSlot | null>
-  /** Whether a worker that was starting for it has been lost. */
-  hasLostWorker: boolean
-}
-
-type Waiting = Pick<Waiter<unknown>, 'startsBefore'>
-
-const hasWaitedFor =
-  (startNumber: number) =>
-  ({ startsBefore }: Waiting): boolean =>
-    startsBefore < startNumber
-
 export class LastingPool<Job, End> implements AsyncDisposable {
   readonly #parts: LastingPoolParts<Job, End>
   readonly #slots: readonly LastingSlot<Job, End>[]
-  readonly #waiting = new FairQueue<Waiter<LastingSlot<Job, End>>>()
+  readonly #waiting = new WaitingJobs<LastingSlot<Job, End>>()
   /** The idle workers. The most recently used one is last, and is used first. */
   readonly #idle: LastingSlot<Job, End>[] = []
   readonly #ending = new Set<Promise<void>>()
@@ -102,7 +85,7 @@ export class LastingPool<Job, End> implements AsyncDisposable {
   close(reason: unknown = new LazaretError('DISPOSED')): void {
     this.#isDisposed = true
     this.#stopLooking?.()
-    this.#refuseWaiting(reason)
+    this.#waiting.refuseAll(reason)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -145,18 +128,10 @@ export class LastingPool<Job, End> implements AsyncDisposable {
       })
     const { clock } = this.#parts
     const turn = Promise.withResolvers<LastingSlot<Job, End> | null>()
-    const waiter: Waiter<LastingSlot<Job, End>> = {
-      client,
-      since: clock.now(),
-      startsBefore: this.#starts,
-      turn,
-      hasLostWorker: false,
-    }
-    const leave = () => {
-      if (this.#waiting.remove(client, waiter)) turn.resolve(null)
-    }
+    const waiter = { client, since: clock.now(), startsBefore: this.#starts, turn }
+    const leave = () => this.#waiting.leave(waiter)
     signal?.addEventListener('abort', leave, { once: true })
-    this.#waiting.add(client, waiter)
+    this.#waiting.add(waiter)
     this.#startForOneMore()
     const letGo = holdProcess(clock)
     try {
@@ -240,33 +215,21 @@ export class LastingPool<Job, End> implements AsyncDisposable {
     if (isWaitedFor && !this.#keepsWaiting(reason, slot.startNumber))
       this.#refuseOne(reason, slot.startNumber)
     if (this.#slots.every(({ state }) => state === 'disabled'))
-      this.#refuseWaiting(allDisabled(this.#slots.length))
+      this.#waiting.refuseAll(allDisabled(this.#slots.length))
     else if (slot.isFree && (!isWaitedFor || !this.#waiting.isEmpty)) this.#restart(slot)
     else if (!this.#waiting.isEmpty) this.#startForOneMore()
   }
 
-  /** Whether the next job in turn that waited for this worker may wait for another one, now that it is lost. */
+  /** Whether the next job that waited for this worker may wait for another one, now that it is lost. */
   #keepsWaiting(reason: unknown, startNumber: number): boolean {
     const isLoss = reason instanceof LazaretError && reason.code === 'WORKER_LOST'
-    const next = this.#waiting.find(hasWaitedFor(startNumber))
-    if (this.#parts.hasSecondStart !== true || !isLoss || next?.hasLostWorker !== false) return false
-    next.hasLostWorker = true
-    return true
+    return this.#parts.hasSecondStart === true && isLoss && this.#waiting.isFirstLoss(startNumber)
   }
 
-  /**
-   * A worker that was started for a waiting job is missing; without any worker all these jobs would wait for ever. A job
-   * that came after the start waits for a later one.
-   */
+  /** A worker that was started for a waiting job is missing; without any worker all these jobs would wait for ever. */
   #refuseOne(reason: unknown, startNumber: number): void {
-    const suits = hasWaitedFor(startNumber)
-    this.#waiting.take(suits)?.turn.reject(reason)
-    if (this.#slots.every(({ worker }) => worker === null)) this.#refuseWaiting(reason, suits)
-  }
-
-  #refuseWaiting(reason: unknown, suits = (_: Waiting): boolean => true): void {
-    for (let waiter = this.#waiting.take(suits); waiter !== undefined; waiter = this.#waiting.take(suits))
-      waiter.turn.reject(reason)
+    this.#waiting.refuseOne(reason, startNumber)
+    if (this.#slots.every(({ worker }) => worker === null)) this.#waiting.refuseAll(reason, startNumber)
   }
 
   #requireSlots(): void {
@@ -285,9 +248,8 @@ export class LastingPool<Job, End> implements AsyncDisposable {
     const fits = ({ client }: { readonly client: string }) => worker.fits(client) !== 'never'
     const next = this.#waiting.find((waiter) => fits(waiter) || now - waiter.since > patienceMs)
     if (next === undefined) this.#idle.push(slot)
-    else if (fits(next)) {
-      this.#waiting.take((waiter) => waiter === next)?.turn.resolve(slot)
-    } else {
+    else if (fits(next)) this.#waiting.serve(next, slot)
+    else {
       this.#giveUp(slot, 'another client has waited long')
       this.#restart(slot)
     }

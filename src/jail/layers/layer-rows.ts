@@ -28,7 +28,7 @@ export interface Outline {
   readonly kinds: ReadonlySet<PlanRecord['do']>
   /** CLONE_NEW* of the namespaces that are created. */
   readonly namespaces: number
-  /** Whether guests see inodes of the host's, other than devices. */
+  /** Whether guests see inodes of the host, other than devices. */
   readonly showsHostInodes: boolean
 }
 
