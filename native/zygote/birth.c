@@ -14,6 +14,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stddef.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -119,3 +121,16 @@ int bear_guests(int socket_fd, const struct engine *engine) {
 }
 
 char *const *given_environment(void) { return birth.program.environment; }
+
+static bool is_among(const char *entry, char *const *entries) {
+  while (*entries && strcmp(*entries, entry) != 0) entries++;
+  return *entries != NULL;
+}
+
+bool is_environment_new(void) {
+  char *const *given = given_environment();
+  if (!given) return false;
+  size_t count = 0;
+  while (given[count] && environ[count] && is_among(given[count], environ)) count++;
+  return given[count] || environ[count];
+}

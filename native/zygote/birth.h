@@ -4,6 +4,7 @@
 #ifndef LAZARET_BIRTH_H
 #define LAZARET_BIRTH_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* An engine's hooks around a fork. */
@@ -21,5 +22,8 @@ int bear_guests(int socket_fd, const struct engine *engine);
 
 /* In a guest: the environment that the space's pid 1 sent, `NAME=value` each, NULL last. */
 char *const *given_environment(void);
+
+/* In a guest: whether that is another environment than the zygote's. False in a rehearsal, which has none. */
+bool is_environment_new(void);
 
 #endif

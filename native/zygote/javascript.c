@@ -73,18 +73,7 @@ int engine_serve(int socket_fd) {
   return bear_guests(socket_fd, &javascript);
 }
 
-static bool is_among(const char *entry, char *const *entries) {
-  while (*entries && strcmp(*entries, entry) != 0) entries++;
-  return *entries != NULL;
-}
-
-bool engine_has_new_variables(void) {
-  char *const *given = given_environment();
-  if (!given) return false; /* a rehearsal */
-  size_t count = 0;
-  while (given[count] && is_among(given[count], environ)) count++;
-  return given[count] || environ[count];
-}
+bool engine_has_new_variables(void) { return is_environment_new(); }
 
 const char *engine_variable(int index) { return given_environment()[index]; }
 

@@ -3,6 +3,7 @@
  */
 #include "birth.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@ extern void PyOS_AfterFork_Child(void);
 
 EXPORTED int zygote_serve(int socket_fd);
 EXPORTED char *const *zygote_environment(void);
+EXPORTED bool zygote_has_new_environment(void);
 
 static const char *go_on(void) {
   PyOS_AfterFork_Child();
@@ -28,3 +30,5 @@ int zygote_serve(int socket_fd) {
 }
 
 char *const *zygote_environment(void) { return given_environment(); }
+
+bool zygote_has_new_environment(void) { return is_environment_new(); }

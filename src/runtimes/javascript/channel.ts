@@ -13,6 +13,7 @@ export const textBytesMax = 64 * 1024
 // A frame starts with its length: these four characters are overwritten with it.
 const headerPlaceholder = '\0\0\0\0'
 const headerBytes = 4
+const decoder = new TextDecoder()
 
 /** Waits for the request. `undefined` if the host closes the channel first. */
 export function readRequest(): GuestRequest | ParkRequest | undefined {
@@ -20,7 +21,7 @@ export function readRequest(): GuestRequest | ParkRequest | undefined {
   if (!readAll(channelDescriptor, header)) return undefined
   const body = new Uint8Array(new DataView(header.buffer).getUint32(0, true))
   if (!readAll(channelDescriptor, body)) return undefined
-  return JSON.parse(new TextDecoder().decode(body)) as GuestRequest | ParkRequest
+  return JSON.parse(decoder.decode(body)) as GuestRequest | ParkRequest
 }
 
 export function sendLog(level: LogEntry['level'], text: string): void {

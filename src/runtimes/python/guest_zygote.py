@@ -43,9 +43,9 @@ def main(library_path, folders, names):
     tell(f"!zygote_data_bytes={count_data_bytes()}\n".encode())
     if library.zygote_serve(SOCKET_DESCRIPTOR) != 0:
         raise SystemExit(0)
-    take_environment(library)
+    if library.zygote_has_new_environment():
+        take_environment(library)
     become_another()
-    rehearse(load)
     use_modules(names, 1)
     return load
 
@@ -63,6 +63,7 @@ def load_library(path):
 
     library = ctypes.PyDLL(path)
     library.zygote_environment.restype = ctypes.POINTER(ctypes.c_char_p)
+    library.zygote_has_new_environment.restype = ctypes.c_bool
     return library
 
 
@@ -87,28 +88,35 @@ def warm_up():
     load = names["create_loader"]()
     for part in (*PARTS, "arrays") if "numpy" in sys.modules else PARTS:
         load(part)
-    rehearse(load)
+    load("parked").rehearse()
     sys.stdout.reconfigure(line_buffering=True)
+    await_pipe()
     return load
 
 
-def rehearse(load):
-    """Do what every run does, without an effect.
+def await_pipe():
+    """Open stdin as a pipe, because that is what most runs have. The zygote's own is /dev/null, which is seekable."""
+    import os
 
-    In a fork this copies the pages that a run writes to before a run arrives that would have to wait for it.
-    """
-    compiler, channel = load("compile"), load("channel")
-    request = channel.parse_json('{"code":"import math\\nmath.pi","args":[],"input":{"a":[1]},"resultBytes":100}')
-    statements, expression = compiler.compile_program(compiler.normalize(request["code"]))
-    exec(statements, space := {})
-    value = eval(expression, space)
-    load("values").encode({"a": [value]}, "", 1000)
-    load("text").describe([value, "a"])
-    f'{{"type":"value","value":{value!r},"text":{channel.quote(repr(value))}}}'.encode("utf-8", "backslashreplace")
+    reader, writer = os.pipe()
+    os.dup2(reader, 0)
+    os.close(reader)
+    os.close(writer)
+    open_input()
+
+
+def open_input():
+    import io
+
+    before = sys.stdin
+    binary = io.open(0, "rb", closefd=False)
+    binary.raw.name = "<stdin>"
+    sys.stdin = sys.__stdin__ = io.TextIOWrapper(binary, before.encoding, before.errors)
+    sys.stdin.mode = "r"
 
 
 def use_modules(names, turn):
-    """Like `rehearse`, for modules that were loaded ahead. The first sum of pandas copies some 400 pages in a fork."""
+    """Like `rehearse` of `guest_parked.py`, for modules that were loaded ahead. The first sum of pandas copies some 400 pages in a fork."""
     for name in names:
         use = FIRST_USES.get(name)
         if use is None:
@@ -198,17 +206,12 @@ def become_another():
 
 
 def reopen_input(os):
-    """Reopen stdin: the zygote's is /dev/null, which is seekable, but a run's may be a pipe."""
-    import io
+    """Reopen stdin if it is not of the kind that the zygote has opened."""
     import stat
 
-    if stat.S_ISCHR(os.fstat(0).st_mode):
-        return
-    before = sys.stdin
-    binary = io.open(0, "rb", closefd=False)
-    binary.raw.name = "<stdin>"
-    sys.stdin = sys.__stdin__ = io.TextIOWrapper(binary, before.encoding, before.errors)
-    sys.stdin.mode = "r"
+    mode = os.fstat(0).st_mode
+    if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
+        open_input()
 
 
 if __name__ == "__main__":
