@@ -1,6 +1,7 @@
 /** The same suite again, where each run finds a worker that waits for it. */
 import type { PoolSizes } from '../../src/index.ts'
 import { createLazaret } from '../support/create-lazaret.ts'
+import { levelHere } from '../support/machine/level-here.ts'
 import { Toolchains } from '../../src/runtimes/packages/toolchains.ts'
 import { canFindOne, runParked } from '../support/run-parked.ts'
 import { noPools } from '../support/use-lazaret.ts'
@@ -27,12 +28,14 @@ const parked = {
   drive: () => driveParked({ bun: { forks: false }, node: { forks: false } }),
   how: ', parked',
 }
-/** Where it cannot be had it is parked; what forks there have to be, test/jail/cell/engine-forks.test.ts says. */
+/** Without namespaces there are no forks, and these would be parked once more. */
+const canFork = (await levelHere()) !== 'restricted'
+/** What forks there have to be, test/jail/cell/engine-forks.test.ts says. */
 const forked = { drive: () => driveParked(), how: ', forked' }
 
 describeRuntime(shellPrograms, toolchains.shell() === null && 'neither bash nor sh is installed', parked)
 describeRuntime(pythonPrograms, toolchains.python() === null && 'python3 is not installed', parked)
 describeRuntime(bunPrograms, toolchains.bun() === null && 'bun is not installed', parked)
-describeRuntime(bunPrograms, toolchains.bun() === null && 'bun is not installed', forked)
+if (canFork) describeRuntime(bunPrograms, toolchains.bun() === null && 'bun is not installed', forked)
 describeRuntime(nodePrograms, toolchains.node() === null && 'node 24 is not installed', parked)
-describeRuntime(nodePrograms, toolchains.node() === null && 'node 24 is not installed', forked)
+if (canFork) describeRuntime(nodePrograms, toolchains.node() === null && 'node 24 is not installed', forked)

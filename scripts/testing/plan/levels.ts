@@ -103,6 +103,8 @@ const sameOnOldest = [
     'agents',
     'bench',
     'compatibility',
+    // Browsers execute it.
+    'console',
     'conformance',
     'contracts',
     'escape',
@@ -119,11 +121,11 @@ const sameOnOldest = [
 const wideOnOldest = [
   'test/adapters/actor/execution.test.ts',
   'test/adapters/actor/protocol.test.ts',
-  ...['clients', 'validation'].map((name) => `test/adapters/mcp/${name}.test.ts`),
+  ...['clients', 'sandboxes', 'validation'].map((name) => `test/adapters/mcp/${name}.test.ts`),
   ...['growth', 'hostile-input', 'libraries', 'memory', 'reference'].map(
     (name) => `test/adapters/code-execution/${name}.test.ts`,
   ),
-  ...['exec', 'interruption', 'snippet'].map((name) => `test/adapters/cli/commands/${name}.test.ts`),
+  ...['exec', 'interruption', 'serve', 'snippet'].map((name) => `test/adapters/cli/commands/${name}.test.ts`),
   ...['outputs', 'records'].map((name) => `test/adapters/cli/output/${name}.test.ts`),
   ...['usage'].map((name) => `test/adapters/cli/${name}.test.ts`),
   'test/adapters/mcp/costly-bodies.test.ts',
@@ -138,10 +140,20 @@ const wideOnOldest = [
   'test/jail/launch/step-failures.test.ts',
   'test/jail/seccomp/runtimes.test.ts',
   'test/policy/validation/input-validator.test.ts',
-  ...['libraries', 'many', 'scripts'].map((name) => `test/sandbox/contexts/${name}.test.ts`),
-  ...['degraded', 'failed-end'].map((name) => `test/sandbox/lifecycle/${name}.test.ts`),
+  ...[
+    'completion',
+    'deaf-code',
+    'displays',
+    'forks',
+    'interruptions',
+    'libraries',
+    'many',
+    'recorded',
+    'scripts',
+  ].map((name) => `test/sandbox/contexts/${name}.test.ts`),
+  ...['at-home', 'degraded', 'failed-end'].map((name) => `test/sandbox/lifecycle/${name}.test.ts`),
   'test/sandbox/commands/exec-edge-cases.test.ts',
-  ...['files/hostile-guests', 'files/model', 'files/tar-attacks'].map(
+  ...['files/hostile-guests', 'files/model', 'files/swap-while-used', 'files/tar-attacks'].map(
     (name) => `test/sandbox/${name}.test.ts`,
   ),
 ]
@@ -175,8 +187,10 @@ const notOnOldest = [
  */
 const notBothAtOnce = [
   'test/adapters/cli/commands/isolate',
+  'test/adapters/cli/repl/',
   'test/adapters/code-execution/inside',
   'test/engine/',
+  'test/environments/',
   'test/sandbox/',
 ]
 

@@ -7,10 +7,13 @@ export const sameForEveryUser = [
   'test/adapters/http/',
   'test/adapters/mcp/',
   'test/adapters/snippet-tool/',
-  // A browser, which sees what the HTTP API says.
-  ...['console', 'console-attacks', 'console-displays', 'console-svg'].map(
+  // Browsers and MCP's own programs, which see what a server says, and the server's side of clients that leave or guess. How
+  // a server ends is tried as each user.
+  ...['console', 'console-attacks', 'console-displays', 'console-svg', 'leaving-clients', 'token-timing'].map(
     (name) => `test-deep/serve/${name}.test.ts`,
   ),
+  ...['exposed-port', 'hundred-clients', 'mcp-others'].map((name) => `test-deep/${name}.test.ts`),
+  'test/console/',
   // What programs find inside is tried at each level.
   ...['bridge', 'classes', 'crashes', 'growth', 'libraries', 'pool', 'reference', 'timeouts'].map(
     (name) => `test/adapters/code-execution/${name}.test.ts`,
@@ -34,6 +37,8 @@ export const sameForEveryUser = [
   'test/properties/',
   'test/runtimes/',
   'test-deep/hostile-values.test.ts',
+  // What a fork draws comes from the kernel and its engine; engine-forks tries forks as each user.
+  'test-deep/random-forks.test.ts',
   'test-deep/large-values.test.ts',
   'test-deep/wide/',
   // The host refuses, queues, admits and reads in the same way, whatever stands around a guest.

@@ -6,7 +6,7 @@ import { strikeAtRandom, victims } from '../../support/sizes/sudden-deaths.ts'
 
 const seed = Number(process.env['LAZARET_SEED'] ?? Date.now() % 1_000_000)
 const walls = {
-  'with namespaces': { rounds: 6 },
+  'with namespaces': { rounds: 3 },
 }
 
 for (const [wall, plan] of Object.entries(walls)) {
