@@ -45,7 +45,7 @@ const sameForEveryOwner = [
  * Root without namespaces has root's accounting and a plain user's isolation. The contract of the runtimes runs with both
  * users, and tests of attacks and limits also run as root without namespaces.
  */
-const notAsRootWithoutNamespaces = ['test/contracts/runtimes.test.ts']
+const notAsRootWithoutNamespaces = ['runtimes', 'bun-runtime'].map((name) => `test/contracts/${name}.test.ts`)
 
 /**
  * These tests need namespaces: they simulate machines that lack something, or apply plans with namespaces.

@@ -1,5 +1,6 @@
 /** A guest's initial state: it inherits nothing from the host except what the documentation lists. */
 import assert from 'node:assert/strict'
+import { getPriority } from 'node:os'
 import { test } from 'node:test'
 
 import { areInForks } from '../../support/in-forks.ts'
@@ -93,11 +94,11 @@ test('python, bun and node: the environment is exactly the documented one', asyn
   }
 })
 
-test('umask, working folder, session, terminal, nice value and affinity are reset', async () => {
+test('umask, working folder, session, terminal and scheduling policy are reset, and the priority is the host’s', async () => {
   const code = `umask; pwd | sed "s|^$HOME|home|"; (exec < /dev/tty) 2>/dev/null && echo terminal; awk '{ print "tty", $7, "nice", $19, "policy", $41, "leader", ($1 == $6) }' /proc/$$/stat; ls -l /proc/$$/cwd /proc/$$/root | awk '{ print $NF }' | sed "s|^$HOME|home|"`
   assert.equal(
     (await guests.run({ ...shell, code })).stdout,
-    '0022\nhome\ntty 0 nice 0 policy 0 leader 1\nhome\n/\n',
+    `0022\nhome\ntty 0 nice ${getPriority()} policy 0 leader 1\nhome\n/\n`,
   )
 })
 
