@@ -58,9 +58,6 @@ const notWithoutNamespaces = [
   // Without namespaces no environment is built, see test/environments/refusals.test.ts.
   'test/environments/environments.test.ts',
   'test/environments/hostile-packages.test.ts',
-  // A code context needs a space.
-  'test/adapters/cli/repl/repl.test.ts',
-  'test/escape/files/archive-of-many.test.ts',
   // The host reads and executes these before any cell exists.
   'test/escape/host/configuration-of-others.test.ts',
   'test/escape/host/packages-of-others.test.ts',
@@ -71,7 +68,6 @@ const notWithoutNamespaces = [
   'test/escape/siblings/learn-from-siblings.test.ts',
   // Its guest needs its own address to connect to.
   'test/escape/files/freeze-who-reads.test.ts',
-  'test/escape/host/search-the-log.test.ts',
   'test/escape/host/kill-the-host-of-sandboxes.test.ts',
   'test/escape/host/sudden-deaths.test.ts',
   'test/jail/machine/live-ids.test.ts',
@@ -121,11 +117,14 @@ const sameOnOldest = [
 const wideOnOldest = [
   'test/adapters/actor/execution.test.ts',
   'test/adapters/actor/protocol.test.ts',
-  ...['clients', 'sandboxes', 'validation'].map((name) => `test/adapters/mcp/${name}.test.ts`),
+  'test/adapters/client/contexts.test.ts',
+  ...['clients', 'pictures', 'sandboxes', 'validation'].map((name) => `test/adapters/mcp/${name}.test.ts`),
   ...['growth', 'hostile-input', 'libraries', 'memory', 'reference'].map(
     (name) => `test/adapters/code-execution/${name}.test.ts`,
   ),
-  ...['exec', 'interruption', 'serve', 'snippet'].map((name) => `test/adapters/cli/commands/${name}.test.ts`),
+  ...['env', 'exec', 'interruption', 'network', 'serve', 'snippet'].map(
+    (name) => `test/adapters/cli/commands/${name}.test.ts`,
+  ),
   ...['outputs', 'records'].map((name) => `test/adapters/cli/output/${name}.test.ts`),
   ...['usage'].map((name) => `test/adapters/cli/${name}.test.ts`),
   'test/adapters/mcp/costly-bodies.test.ts',
@@ -137,8 +136,10 @@ const wideOnOldest = [
   'test/environments/hostile-packages.test.ts',
   // A zygote's forks are processes of the guest's Node, and zygote.test.ts has the host's side of them.
   'test/jail/cell/engine-forks.test.ts',
+  'test/jail/edge/hostile-bytes.test.ts',
   'test/jail/launch/step-failures.test.ts',
   'test/jail/seccomp/runtimes.test.ts',
+  'test/observe/verify-audit.test.ts',
   'test/policy/validation/input-validator.test.ts',
   ...[
     'completion',
@@ -151,7 +152,11 @@ const wideOnOldest = [
     'recorded',
     'scripts',
   ].map((name) => `test/sandbox/contexts/${name}.test.ts`),
-  ...['at-home', 'degraded', 'failed-end'].map((name) => `test/sandbox/lifecycle/${name}.test.ts`),
+  'test/sandbox/jupyter/jupyter.test.ts',
+  ...['secrets', 'without-network'].map((name) => `test/sandbox/network/${name}.test.ts`),
+  ...['at-home', 'degraded', 'failed-end', 'roomy-limits'].map(
+    (name) => `test/sandbox/lifecycle/${name}.test.ts`,
+  ),
   'test/sandbox/commands/exec-edge-cases.test.ts',
   ...['files/hostile-guests', 'files/model', 'files/swap-while-used', 'files/tar-attacks'].map(
     (name) => `test/sandbox/${name}.test.ts`,
@@ -187,7 +192,6 @@ const notOnOldest = [
  */
 const notBothAtOnce = [
   'test/adapters/cli/commands/isolate',
-  'test/adapters/cli/repl/',
   'test/adapters/code-execution/inside',
   'test/engine/',
   'test/environments/',

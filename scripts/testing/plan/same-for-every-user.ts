@@ -27,6 +27,7 @@ export const sameForEveryUser = [
   ...['output-folder', 'outputs', 'printed-values', 'records'].map(
     (name) => `test/adapters/cli/output/${name}.test.ts`,
   ),
+  'test/adapters/cli/repl/',
   ...['usage'].map((name) => `test/adapters/cli/${name}.test.ts`),
   'test/conformance/',
   'test/core/',
@@ -52,7 +53,10 @@ export const sameForEveryUser = [
   'test/contracts/node-runtime.test.ts',
   // The same walls, with HTTP in between.
   'test/contracts/remote-runtimes.test.ts',
-  ...['block-the-loop', 'costly-messages'].map((name) => `test/escape/host/${name}.test.ts`),
+  ...['block-the-loop', 'costly-messages', 'search-the-log'].map(
+    (name) => `test/escape/host/${name}.test.ts`,
+  ),
+  'test/escape/files/archive-of-many.test.ts',
   ...['conceal-last-line', 'forged-calls', 'forged-frames', 'overflow-in-host-calls'].map(
     (name) => `test/escape/outcome/${name}.test.ts`,
   ),
@@ -87,6 +91,8 @@ export const sameForEveryUser = [
   // The edge of a network is a part of the host's process, and its relay is fuzzed outside of cells; network-policy and the
   // attacks in test/escape/network try the walls around it as each user.
   'test/jail/edge/',
+  'test/escape/network/recover-masked-secrets.test.ts',
+  'test/sandbox/network/secrets.test.ts',
   ...['network-packages', 'network-programs'].map((name) => `test/engine/runs/${name}.test.ts`),
   // What the interpreter in a sandbox answers, and what the host passes on; forks, interruptions and ends of contexts, other
   // commands and files are tried as each user.
