@@ -99,8 +99,13 @@ bool write_exactly(int fd, const void *buffer, size_t length) {
   return true;
 }
 
+/* A short frame in one write: a second one would wake the reader again. */
 bool write_frame(int fd, struct frame frame, const void *payload) {
-  uint8_t header[FRAME_HEADER_BYTES];
-  write_frame_header(header, frame);
-  return write_exactly(fd, header, sizeof header) && write_exactly(fd, payload, frame.length);
+  uint8_t bytes[FRAME_HEADER_BYTES + 64];
+  write_frame_header(bytes, frame);
+  if (frame.length > sizeof bytes - FRAME_HEADER_BYTES) {
+    return write_exactly(fd, bytes, FRAME_HEADER_BYTES) && write_exactly(fd, payload, frame.length);
+  }
+  if (frame.length > 0) memcpy(bytes + FRAME_HEADER_BYTES, payload, frame.length);
+  return write_exactly(fd, bytes, FRAME_HEADER_BYTES + frame.length);
 }

@@ -45,6 +45,7 @@ struct spawn {
   int drain_left[STREAMS];      /* bytes that were in the pipes when the process ended */
   bool ends_on_output;          /* over its output budget: end everything, or drop the excess */
   uint64_t output_left, state_left;
+  uint64_t state_since_us;      /* how long unread state has waited; 0 if there is none */
   uint64_t output_dropped[STATE_STREAM]; /* of stdout and stderr, which share the budget */
   bool is_split;                /* a fork of another one, see serve/splits.c */
   bool output_exceeded, is_terminal, is_own_task; /* the last runs no guest code: see files/collect.c and files/service.c */

@@ -5,6 +5,7 @@
  */
 #include "serve/serve.h"
 #include "cell.h"
+#include "clock.h"
 #include "facts.h"
 #include "frames.h"
 #include "outbox.h"
@@ -81,13 +82,39 @@ static nfds_t add_poll(int fd, short events) {
   return polled_count++;
 }
 
+/*
+ * Bash writes its state line by line, and then ends. Each line would wake this process and the host. So the state is read
+ * when the process has ended, or after this time, because a pipe holds only a part of a long state.
+ */
+enum { STATE_WAIT_US = 1000 };
+
+static bool state_waits(const struct spawn *spawn) {
+  return spawn->used && spawn->state_since_us != 0 && now_us() < spawn->state_since_us + STATE_WAIT_US;
+}
+
+/* Whether to read what has arrived. */
+static bool is_ripe(struct spawn *spawn, int stream) {
+  if (stream != STATE_STREAM) return true;
+  bool is_new = spawn->state_since_us == 0;
+  spawn->state_since_us = is_new ? now_us() : 0;
+  return !is_new;
+}
+
+static int states_wait_ms(void) {
+  for (int i = 0; i < spawn_places; i++) {
+    if (!spawns[i].exited && state_waits(&spawns[i])) return STATE_WAIT_US / 1000;
+  }
+  return -1;
+}
+
 static void poll_spawn(const struct spawn *spawn, nfds_t places[SOURCES]) {
   memset(places, 0, SOURCES * sizeof places[0]);
   if (!spawn->used) return;
   bool is_read = !spawn->exited && outbox_has_room();
   for (int stream = 0; stream < STREAMS; stream++) {
     bool is_held = (spawn->held & (stream == CHANNEL_STREAM ? HELD_CHANNEL : HELD_OUTPUT)) != 0;
-    places[stream] = add_poll(is_read && !is_held ? spawn->output_fds[stream] : -1, POLLIN);
+    bool waits = stream == STATE_STREAM && state_waits(spawn);
+    places[stream] = add_poll(is_read && !is_held && !waits ? spawn->output_fds[stream] : -1, POLLIN);
   }
   places[EXEC_SOURCE] = add_poll(spawn->exec_fd, POLLIN);
   places[INPUT_SOURCE] = add_poll(spawn->input.count > 0 ? spawn->input.fd : -1, POLLOUT);
@@ -109,7 +136,8 @@ static void wait_for_something(int signal_fd) {
   polled[3] = (struct pollfd){.fd = drains_fd(), .events = POLLIN};
   polled_count = POLLS_OF_OURS;
   for (int i = 0; i < spawn_places; i++) poll_spawn(&spawns[i], place_of[i]);
-  if (poll(polled, polled_count, sooner(watchdog_wait_ms(), drains_wait_ms())) < 0 && errno != EINTR) fail("wait");
+  int wait_ms = sooner(states_wait_ms(), sooner(watchdog_wait_ms(), drains_wait_ms()));
+  if (poll(polled, polled_count, wait_ms) < 0 && errno != EINTR) fail("wait");
 }
 
 /* The stub is gone, so nobody else can end the guests and clean up. */
@@ -136,7 +164,8 @@ static void serve_once(int signal_fd) {
     for (int stream = 0; stream < STREAMS; stream++) {
       bool is_open = spawns[i].used && spawns[i].output_fds[stream] >= 0;
       bool is_ahead = has_message && stream < STATE_STREAM && (spawns[i].held & HELD_OUTPUT) == 0;
-      if (is_open && (is_due(i, stream) || is_ahead) && outbox_has_room()) read_output(&spawns[i], stream);
+      bool is_next = is_open && (is_due(i, stream) || is_ahead) && outbox_has_room();
+      if (is_next && is_ripe(&spawns[i], stream)) read_output(&spawns[i], stream);
     }
     if (has_message) forget_channel_note(&spawns[i]);
   }

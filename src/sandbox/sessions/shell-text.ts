@@ -47,7 +47,7 @@ export function frameScript(script: string): Buffer {
 
 /**
  * In the order of `parseState`; functions, which may be long, at the end. Bash writes line by line, and each line costs
- * three processes a system call or two, so the options are not printed by `set +o` and `shopt -p`.
+ * it a system call, so the options are not printed by `set +o` and `shopt -p`.
  */
 const say = [
   'pwd',
