@@ -194,10 +194,10 @@ export class Cell {
     this.resume() // else its end stays unread
     // A launcher that waits for its plan is not a stub yet and reads only the control socket; closing that ends it.
     if (!this.#isPlanned) this.#control.end()
+    if (this.#isReported) return
     // Ends the stream without sending a byte: a byte to a stub that has just ended would discard the stub's last
     // report.
     this.#report.end()
-    if (this.#isReported) return
     this.#cancelKill = systemClock.after(killGraceMs, () => this.#launcher.kill())
     void this.gone.then(this.#cancelKill)
   }
@@ -266,6 +266,8 @@ export class Cell {
   #reportGone(gone: (report: GoneReport) => void, payload: Buffer): void {
     gone(decodeGone(payload))
     this.#isReported = true
+    // Nothing follows on it, and its end would wake this process once more.
+    this.#report.destroy()
     this.#cancelKill?.()
   }
 
