@@ -47,11 +47,14 @@ function isLoadedByCalls(module: string, names: readonly string[]): boolean {
 
 const describe = (one: ImportSpecifier): string => `${nameOf(one)}: ${one.local.name}`
 
-/** A function declaration, because it exists before the chunk's first statement runs. */
+/**
+ * A function declaration, because it exists before the chunk's first statement runs. Its first call replaces it by the
+ * real function.
+ */
 function declareLate(one: ImportSpecifier, module: string): string {
   const { name } = one.local
-  const real = `${module}.${nameOf(one)}`
-  return `function ${name}(...given) { return new.target ? new (${real})(...given) : ${real}(...given) }`
+  const real = `${name} = ${module}.${nameOf(one)}`
+  return `function ${name}(...given) { ${real}; return new.target ? new ${name}(...given) : ${name}(...given) }`
 }
 
 function nameOf({ imported }: ImportSpecifier): string {

@@ -2,19 +2,18 @@
 import { LazaretError } from '../../core/errors/errors.ts'
 import { promisedNames } from '../../jail/layers/layers.ts'
 
-const wanted = new Set(['Uid', 'Gid', 'CapInh', 'CapBnd', 'CapAmb', ...promisedNames])
+const wanted = ['Uid', 'Gid', 'CapInh', 'CapBnd', 'CapAmb', ...promisedNames]
 
 /** The lines of /proc/<pid>/status that a receipt shows. Skips the first line, which holds a name that a guest can choose. */
 export function readStatus(status: string): Record<string, string> {
   const observed: Record<string, string> = {}
-  for (const line of status.split('\n').slice(1)) {
-    const colon = line.indexOf(':')
-    const name = line.slice(0, colon)
-    if (!wanted.has(name)) continue
-    observed[name] = line
-      .slice(colon + 1)
-      .trim()
-      .replaceAll('\t', ' ')
+  for (const name of wanted) {
+    const start = `\n${name}:`
+    const at = status.lastIndexOf(start)
+    if (at < 0) continue
+    const end = status.indexOf('\n', at + start.length)
+    const value = status.slice(at + start.length, end < 0 ? undefined : end)
+    observed[name] = value.trim().replaceAll('\t', ' ')
   }
   return observed
 }
