@@ -1,7 +1,7 @@
-"""Parses a program with Python's own parser, without running any of it, and reports what the tables list.
+"""Parses a program with Python's own parser, without running any of it, and reports everything that the tables list.
 
-Runs in a cell, because a hostile program may crash the parser. The last expression is the result: rows of rule, what was
-found, line and column, the last two counted from 1.
+Runs in a cell, because a hostile program may crash the parser. The last expression is the result: rows with a rule, the
+finding, its line and its column, both counted from 1.
 """
 
 import _ast as ast
@@ -35,7 +35,7 @@ def report(rule, what, node):
 
 
 def path_of(node):
-    """A dotted name, with its first part replaced by the module it stands for; empty if it is longer or something else."""
+    """A dotted name, with an alias replaced by its module. Empty if the name is too long, or if the node is not a name."""
     parts = []
     for _ in range(6):
         if isinstance(node, ast.Attribute):
@@ -50,7 +50,7 @@ def path_of(node):
 
 
 def text_of(node):
-    """The text of a string, even if it is concatenated from several; None for anything else."""
+    """The text of a string or of a concatenation of strings; None for anything else."""
     parts, rest = [], [node]
     for _ in range(32):
         if not rest:
@@ -228,10 +228,10 @@ def nodes_of(tree):
 
 
 def is_plain():
-    """Whether the program has none of the names in the tables; False also if only the tree can tell.
+    """Whether the program certainly uses none of the names in the tables. If not, the syntax tree must be searched.
 
-    A tree takes twice as long to build as code. The code has every name and every string that a program can use, except
-    strings that the compiler has joined or cut. So escapes and parts of listed names need the tree, too.
+    A tree takes twice as long to build as a code object. The code object has every name and every string that the program
+    uses, except strings that the compiler has joined or split. So escapes and parts of listed names need the tree, too.
     """
     if allowed is not None or not named.isdisjoint(code.translate(no_words).split()):
         return False
@@ -261,7 +261,7 @@ def is_plain():
 
 # Escapes that write a character as its number or name.
 escapes = ("\\x", "\\u", "\\U", "\\N", *(f"\\{digit}" for digit in range(8)))
-# The parts of an attribute's name, if it is not written in one piece.
+# Parts of the attributes' names, from which a program could assemble such a name.
 pieces = {"__", *(name for name in attributes if "__" not in name), *(name.partition("_")[0] + "_" for name in attributes)}
 pieces.discard("_")
 named = {path.rpartition(".")[2] for path in (*modules, *members, *openers)} | {*names, *attributes, "getattr"}

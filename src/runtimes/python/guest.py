@@ -32,8 +32,8 @@ PARTS = (
 def create_loader():
     """Return `load(part)`, which compiles a sibling on first use and keeps it out of `sys.modules`."""
     folder = os.path.dirname(os.path.abspath(__file__))
-    # Read at once, compiled when needed: compiling all of them costs milliseconds of every start, and a file that
-    # is first opened after the guest has used up its descriptors cannot be opened at all.
+    # Read now, because after the guest has used up its descriptors no file can be opened. Compiled on demand, because
+    # compiling all of them takes milliseconds of every start.
     sources = {part: read_part(folder, part) for part in PARTS}
     run_code, compile_source, module_type, import_any = exec, compile, type(sys), __import__
     # `sys` is the live module, because guests may replace its streams and hooks.
@@ -43,7 +43,7 @@ def create_loader():
     def import_module(name, *options):
         return modules[name] if name in modules else import_any(name, *options)
 
-    # Taken before guest code runs: a guest that replaces `builtins.len` or `sys.modules["os"]` does not replace ours.
+    # Copied before guest code runs: a guest that replaces `builtins.len` or `sys.modules["os"]` does not affect the harness.
     own_builtins = dict(vars(builtins), __import__=import_module)
 
     def load(part):

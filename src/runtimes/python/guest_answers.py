@@ -1,8 +1,8 @@
 """Reads the host's answers to calls from the private descriptor: chooses the reading thread and assembles messages.
 
-A signal handler may raise between any two bytecodes. So `extend` stores bytes and locks in the same step in which a
-system call returns them, and they are dropped only once they have been processed. Nothing is lost, and a message that
-is processed twice does no harm.
+A signal handler may raise between any two bytecodes. So `extend` stores the result of a system call or a lock in the same
+step in which it is returned, and data is dropped only after it has been processed. So nothing is lost, and processing a
+message twice does no harm.
 """
 
 import sys
@@ -20,7 +20,7 @@ CLOSED = (EBADF, ECONNRESET)
 
 
 class Answers:
-    """One thread reads at a time, on behalf of all. `take` gets each answer; `close` is called at the end."""
+    """Only one thread reads at a time, on behalf of all. `take` is called for each answer, and `close` at the end."""
 
     def __init__(self, descriptor, take, close):
         self.descriptor = descriptor
@@ -28,7 +28,7 @@ class Answers:
         self.close = close
         self.poller = poll()
         self.poller.register(descriptor, POLLIN)
-        # The reading thread holds the lock; its identifier.
+        # The reading thread holds the lock. `reader` is its identifier.
         self.lock = allocate_lock()
         self.reader = None
         self.is_closed = False
@@ -39,7 +39,7 @@ class Answers:
         return not self.is_closed and self.poller.poll(0)
 
     def read_while(self, is_wanted):
-        """Read for all callers while `is_wanted()` is true. Returns False if another thread reads already."""
+        """Read for all callers while `is_wanted()` is true. Returns False if another thread already reads."""
         taken = []
         try:
             taken.extend(map(self.lock.acquire, (False,)))
@@ -96,7 +96,7 @@ def split_messages(pieces):
 
 
 def parse_deep(message):
-    """An answer as plain data and values. It may be nested more deeply than the guest's own calls may be."""
+    """Parse an answer into plain data and values. It may be nested more deeply than the guest's recursion limit."""
     text = str(message, "utf-8")
     try:
         return parse(text)

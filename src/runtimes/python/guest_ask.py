@@ -1,4 +1,4 @@
-"""`input()` of a code context: the caller that runs the code answers it, or it is refused at once."""
+"""`input()` of a code context: the caller that runs the code answers it. Without an answering caller it fails at once."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What a call of a host function returns while an event loop runs: like a coroutine, but it has already started."""
+"""The object that a call of a host function returns while an event loop runs: like a coroutine, but already started."""
 
 
 class HostCall:
@@ -14,7 +14,7 @@ class HostCall:
     def __await__(self):
         return self.__future.__await__()
 
-    # These make it a coroutine for `asyncio.create_task`.
+    # With these methods `asyncio.create_task` accepts it as a coroutine.
     def send(self, value):
         if self.__steps is None:
             self.__steps = iter(self.__future.__await__())

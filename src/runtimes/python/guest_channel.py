@@ -45,7 +45,7 @@ def parse_json(text):
     try:
         return make_scanner(ScannerOptions(parse_int))(text, 0)[0]
     except RecursionError:
-        # Python 3.12 itself bounds recursion in C, below the depth of inputs; that in Python follows our limit.
+        # Python 3.12 has a fixed recursion limit in C, below the depth of inputs. Python code follows the limit set above.
         from json import JSONDecoder
         from json.scanner import py_make_scanner
 
@@ -53,7 +53,7 @@ def parse_json(text):
 
 
 def parse_integer(text):
-    """The host sends exact integers as BigInt. Its plain numbers are floats, so such a large one becomes a float here."""
+    """The host sends exact integers as BigInt. Its plain numbers are floats, so a large one becomes a float here."""
     return int(text) if len(text) < len(LONG_NUMBER) or abs(int(text)) < 2**53 else float(text)
 
 
@@ -63,7 +63,7 @@ def quote(text):
 
 
 class Channel:
-    """Our end of the private descriptor. Safe to use from threads and from signal handlers."""
+    """The guest's end of the private descriptor. Safe to use from threads and from signal handlers."""
 
     def __init__(self, descriptor):
         self.descriptor = descriptor
@@ -106,7 +106,7 @@ class Channel:
         # Processes that the guest forks run this code to its end, too; only the first process reports for the run.
         if getpid() != self.process:
             return
-        # Outside a string literal our JSON is ASCII, so this escapes exactly the lone surrogates, as JSON spells them.
+        # Outside of string literals the JSON is ASCII, so this escapes exactly the lone surrogates, in JSON's notation.
         data = message.encode("utf-8", "backslashreplace")
         self.waiting.append(len(data).to_bytes(4, "little") + data)
         with self.lock:

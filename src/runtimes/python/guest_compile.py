@@ -1,11 +1,11 @@
-"""Compiles a program as its statements and the expression at its end, whose value is the program's."""
+"""Compiles a program into its statements and its final expression, whose value is the program's value."""
 
 from _ast import Expr, Expression, PyCF_ALLOW_TOP_LEVEL_AWAIT, PyCF_ONLY_AST
 
 CODE_NAME = load("run").CODE_NAME
-# Every compiler_flag of `__future__` that can occur in a code object's flags.
+# All compiler flags of `__future__` that can occur in a code object's flags.
 FUTURE_FLAGS = 0x1FE0000
-# The beginnings of lines that are no expression, or only the end of one, so that trying them would waste time.
+# Starts of lines that are not an expression, or only the end of one, so that compiling them would waste time.
 NO_EXPRESSIONS = (
     *("if ", "for ", "while ", "with ", "try:", "def ", "class ", "async ", "@", "else", "elif ", "except", "finally"),
     *("import ", "from ", ")", "]", "}", '"""', "'''"),
@@ -13,7 +13,7 @@ NO_EXPRESSIONS = (
 
 
 def normalize(code):
-    """What Python does before it compiles a file, but not before it compiles a string."""
+    """Do what Python does before it compiles a file, but not before it compiles a string."""
     source = code[1:] if code.startswith("\ufeff") else code
     return source.replace("\r\n", "\n").replace("\r", "\n")
 
@@ -24,7 +24,7 @@ def compile_program(source, name=CODE_NAME, flags=0):
 
 
 def compile_divided(source, name, flags):
-    """The same without a tree of the whole program, which would take longer than the rest. None if that is impossible.
+    """The same without building a tree of the whole program, which takes long. Returns None if that is impossible.
 
     The program is split before its last line that is not indented, and both parts are compiled separately. If each is valid
     by itself, together they are the original program: a split inside brackets or a string leaves neither part valid.
@@ -48,7 +48,7 @@ def compile_divided(source, name, flags):
 
 
 def find_last_line(source):
-    """The start of the last line that is not indented and is more than a comment."""
+    """The start of the last line that is neither indented nor empty nor only a comment."""
     at = len(source)
     while at > 0:
         at = source.rfind("\n", 0, at - 1) + 1

@@ -59,7 +59,7 @@ def resolve(names, path):
         if value is missing:
             return missing
         value = next((space[name] for space in spaces(value) if name in space), missing)
-        # Its value is unknown without calling guest code.
+        # The value of a property is unknown without calling guest code.
         if hasattr(type(value), "__get__") and not isinstance(value, type):
             return missing
     return value

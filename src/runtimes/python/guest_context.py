@@ -23,7 +23,7 @@ INTERRUPTED_EXIT_CODE = run_part.INTERRUPTED_EXIT_CODE
 
 
 class Inbox(functions.Caller):
-    """The one reader of the channel, for both answers to calls and entries."""
+    """The only reader of the channel, for both answers to calls and entries."""
 
     def __init__(self, channel, argument_bytes):
         super().__init__(channel, 0, argument_bytes)
@@ -36,13 +36,13 @@ class Inbox(functions.Caller):
             super().take(answer)
 
     def next_entry(self):
-        """Wait for the next entry; None if the host is gone."""
+        """Wait for the next entry. Returns None if the host has closed the channel."""
         while not self.entries and not self.answers.is_closed:
             self.answers.read_while(lambda: not self.entries and not self.answers.is_closed)
         return self.entries.pop(0) if self.entries else None
 
     def begin_entry(self, calls_max):
-        """Ends the unanswered calls of earlier entries."""
+        """End the unanswered calls of earlier entries."""
         with self.lock:
             stale = list(self.calls.values())
             self.calls.clear()
@@ -55,7 +55,7 @@ class Inbox(functions.Caller):
         self.calls_max = next(self.ids) + calls_max
 
     def ask(self, prompt):
-        """The caller's answer to `input()`. It blocks, whether or not an event loop runs."""
+        """Return the caller's answer to `input()`. Blocks, whether or not an event loop runs."""
         call_id = next(self.ids)
         encoded = self.encode(INPUT, (prompt,))
         name = functions.quote(INPUT)
@@ -142,7 +142,7 @@ def serve(channel, request):
 def prepare(context, request):
     names = run_part.prepare_interpreter({"args": []}, "", context, os.getcwd())
     del names["input_data"]
-    # Otherwise plotly looks for a browser, and shows nothing.
+    # Otherwise plotly searches for a browser, and displays nothing.
     os.environ.setdefault("PLOTLY_RENDERER", "plotly_mimetype")
     builtins.input = load("ask").create_input(context)
     if "functions" in request:
@@ -218,7 +218,7 @@ def create_report(context):
 
 
 def run_awaiting(context, program):
-    """Run it in the context's own event loop, where tasks of earlier entries continue meanwhile."""
+    """Run the program in the context's own event loop, in which tasks of earlier entries continue meanwhile."""
     import asyncio
 
     if context.loop is None or context.loop.is_closed():
@@ -233,7 +233,7 @@ def run_awaiting(context, program):
         context.loop.run_until_complete(asyncio.wait([task], timeout=0.25))
         if task.done() and not task.cancelled():
             task.exception()
-        # A task that only waited has no lines of its own to show.
+        # If the task was only waiting, the traceback has no lines of the guest to show.
         raise error if has_lines(context, error) else KeyboardInterrupt from None
 
 

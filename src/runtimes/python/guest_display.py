@@ -1,4 +1,4 @@
-"""`display()` and rich representations: objects → MIME bundles, with the methods of IPython, in its order."""
+"""`display()` and rich representations: converts objects to MIME bundles, with IPython's methods in IPython's order."""
 
 from binascii import b2a_base64
 
@@ -16,10 +16,10 @@ METHODS = (
 # The types that IPython accepts from these methods; from `_repr_mimebundle_` it accepts any.
 BINARY_TYPES = frozenset(("image/png", "application/pdf", "image/jpeg"))
 
-# Only an object that answers to every attribute name has it.
+# Only an object that has every attribute name has this one.
 CANARY = "_ipython_canary_method_should_not_exist_"
 
-# `idCharactersMax` of the host.
+# The same as `idCharactersMax` of the host.
 ID_CHARACTERS_MAX = 200
 
 quote = load("channel").quote
@@ -33,7 +33,7 @@ class Displays:
         self.channel = channel
         self.bytes_max = bytes_max
         self.clear_when_shown = False
-        # Display id → bytes, which an update gives back.
+        # Display id → bytes, which an update frees.
         self.sizes = {}
         self.start_over()
 
@@ -80,7 +80,7 @@ class Displays:
                 continue
             self.room -= length
             fields.append(field)
-        # A format that does not fit is left out, and so is everything after it.
+        # A format that does not fit is omitted, and so are all later displays.
         mark = ',"truncated":true' if self.is_full else ""
         if place is not None:
             self.sizes[place.id] = self.sizes.get(place.id, 0) + room - self.room
@@ -179,7 +179,7 @@ def call_method(value, name, **options):
 
 
 def find_method(value, name):
-    """The object's method, its own or its class's; None for a class, and for an object that answers to every name."""
+    """A method of the object or of its class. None for a class, and for an object that has every attribute name."""
     try:
         if isinstance(value, type) or getattr(value, CANARY, None) is not None:
             return None

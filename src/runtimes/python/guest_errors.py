@@ -1,7 +1,7 @@
 """Uncaught exceptions: the report to the host, and the traceback on stderr.
 
-A traceback shows the guest's own frames. Those of the harness and of the interpreter's library are left out: they are
-not the guest's lines, and their paths belong to the host.
+A traceback shows the guest's own frames. Frames of the harness and of the interpreter's library are omitted: they are not
+the guest's code, and their paths belong to the host.
 """
 
 import sys
@@ -11,7 +11,7 @@ from os import write
 STACK_LENGTH_MAX = 64 * 1024
 MESSAGE_LENGTH_MAX = 16 * 1024
 FRAMES_MAX = 50
-# Python 3.10 and 3.11 offer other spellings for these, but only when the interpreter itself prints them.
+# For these, Python 3.10 and 3.11 suggest other spellings, but only when the interpreter itself prints the error.
 SUGGESTED_FOR = (NameError, AttributeError)
 
 run_part, text_part, watch_part = load("run"), load("text"), load("watch")
@@ -21,7 +21,7 @@ source_lines = []
 
 
 def report(channel, phase, error):
-    """Report to the host, then print. Whatever goes wrong, the host gets a report."""
+    """Report the error to the host, then print it. The host gets a report even if something here fails."""
     try:
         if type(error) is MemoryError:
             release_locals(error)
@@ -84,7 +84,7 @@ def find_column(trace):
 
 def message_of(error):
     try:
-        # An exact str, whatever subclass `__str__` answered with.
+        # An exact str, even if `__str__` returned a subclass.
         return str.__str__(str(error))[:MESSAGE_LENGTH_MAX]
     except BaseException:
         return f"<{type_name(error)} whose message cannot be shown>"
@@ -111,7 +111,7 @@ def format_safely(error, trace, chain=True):
         source_lines[:] = watch_part.running.source.split("\n")
         return format_error(error, trace, chain)
     except BaseException:
-        # Out of descriptors, memory or stack, or the guest patched what we import.
+        # Out of descriptors, memory or stack, or the guest has patched an imported module.
         return format_plainly(error, trace)
 
 
@@ -176,12 +176,12 @@ def format_plainly(error, trace):
 
 
 def print_error(error, text):
-    """Show the error as the interpreter would: after what stdout holds, by the guest's own hook if it has one."""
+    """Print the error as the interpreter would: after flushing stdout, and with the guest's own hook if there is one."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
     except BaseException:
-        # The guest's own stdout may refuse.
+        # The guest may have replaced stdout.
         pass
     try:
         if sys.excepthook is not watch_part.show_exception:

@@ -1,6 +1,6 @@
-"""Figures of matplotlib become displays, as in a notebook: at `plt.show()`, and at the program's end those still open.
+"""Displays matplotlib's figures, as in a notebook: at `plt.show()`, and, if they are still open, at the program's end.
 
-Shown figures are closed. A figure that the program has displayed itself is not shown again at the end.
+Displayed figures are closed. A figure that the program has displayed itself is not displayed again at the end.
 """
 
 import os

@@ -1,8 +1,8 @@
 """Creates a second context with the state of this one, by fork(2).
 
-The host requests a fork, and an exit code tells it whether anything prevents one. Pid 1 then sends the fork's
-descriptors and a Landlock ruleset. The fork must become a child of pid 1, so this process forks twice, and stops adopting
-orphans in the meantime. Then each of the two restricts itself to its own Landlock domain, so neither can signal or trace
+The host requests a fork, and the exit code of the answer says whether anything prevents it. Pid 1 then sends descriptors for
+the fork and a Landlock ruleset. The fork must become a child of pid 1, so this process forks twice, and stops being a
+subreaper in the meantime. Then each of the two restricts itself to its own Landlock domain, so neither can signal or trace
 the other.
 """
 
@@ -30,8 +30,8 @@ def split(context, send_end):
         try:
             fork(context, descriptors)
         except BaseException:
-            # The guest's at-fork handlers or audit hooks raised, or there is no room for a process. The end of the exec
-            # pipe tells the host.
+            # The guest's at-fork handlers or audit hooks raised, or no process could be created. The host learns that from
+            # the end of the exec pipe.
             pass
         finally:
             if os.getpid() == context.channel.process:
@@ -78,7 +78,7 @@ def has_tasks(loop):
 
 
 def create_calls():
-    """Calls that `os` lacks. Importing `ctypes` takes ten times as long as importing `_ctypes`, on which it is built."""
+    """Create functions for system calls that `os` lacks. Uses `_ctypes`, because importing `ctypes` takes ten times as long."""
     import _ctypes
 
     program = _ctypes.dlopen(None, 0)
@@ -94,7 +94,7 @@ def create_calls():
 
 
 def receive_descriptors(answers):
-    """Returns None if another message arrives instead, and puts its first byte back."""
+    """Receive the descriptors. If another message arrives instead, put its first byte back and return None."""
     import _socket
 
     channel = _socket.socket(fileno=CHANNEL_DESCRIPTOR)

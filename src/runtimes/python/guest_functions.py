@@ -1,8 +1,8 @@
-"""Host functions, by name in the program's globals and in its modules. Loaded only for requests that have any.
+"""The host's functions, as globals of the program and of its modules. Loaded only for requests that have functions.
 
 If an event loop runs in the calling thread, a call starts at once and returns an awaitable. Otherwise it blocks and
-returns the value. The library has no thread that reads answers: one of the waiting threads reads for all, and an event
-loop watches the descriptor itself. So a single call costs one write and one read, and nothing outlives its caller.
+returns the value. There is no separate thread that reads answers: one of the waiting threads reads for all, and an event
+loop watches the descriptor itself. So a single call needs one write and one read, and nothing outlives its caller.
 """
 
 import builtins
@@ -20,11 +20,11 @@ quote, parse_json = channel_part.quote, channel_part.parse_json
 # `callsAtOnceMax` and `callBytesAtOnce` of the protocol.
 CALLS_AT_ONCE_MAX = 1024
 CALL_BYTES_AT_ONCE = 4 * 1024 * 1024
-# A string of this length is within every limit on arguments but the smallest, and needs none of the encoder's care.
+# Strings up to this length and integers up to this size do not need the encoder.
 SMALL_MAX = 1000
-GONE = "the host no longer answers"
+NO_ANSWER = "the host no longer answers"
 LOST = '{"$type":"Unserializable","text":'
-# Before the fields of a plain dict that happens to look like a tag.
+# Precedes the fields of a plain dict that looks like a tag.
 ESCAPE = '{"$type":"Object","value":'
 
 
@@ -38,7 +38,7 @@ def install(request, channel, names):
 
 
 def provide(function_names, caller, names):
-    """Define them for the program, and as built-ins for the modules that it imports."""
+    """Define the functions for the program, and as built-ins for the modules that it imports."""
     builtins.HostFunctionError = HostFunctionError
     for name in function_names:
         names[name] = create_function(caller, name)
@@ -102,7 +102,7 @@ class Caller:
         if getpid() != self.channel.process:
             Elsewhere.call(name, args, options)
         if self.answers.is_closed:
-            raise HostFunctionError(GONE)
+            raise HostFunctionError(NO_ANSWER)
         encoded = self.encode(name, (*args, options) if options else args)
         call_id = next(self.ids)
         if call_id > self.calls_max:
@@ -136,7 +136,7 @@ class Caller:
         return encoded
 
     def wait(self, call):
-        """Block until there is an answer. This thread reads it, or another thread that reads delivers it."""
+        """Block until there is an answer. Either this thread reads it, or the reading thread delivers it."""
         call.wake = allocate_lock()
         call.wake.acquire()
         self.blocking[call.id] = call
@@ -183,7 +183,7 @@ class Caller:
             self.send_unsent()
 
     def send_unsent(self):
-        """Send calls within the bounds. Beyond them the host stops reading, and this thread would block."""
+        """Send queued calls within the bounds. Beyond them the host would stop reading, and this thread would block."""
         while self.unsent and len(self.sent) < CALLS_AT_ONCE_MAX and self.sent_bytes < CALL_BYTES_AT_ONCE:
             call = self.unsent.popleft()
             if call.id not in self.calls:
@@ -211,12 +211,12 @@ class Caller:
         finish(call)
 
     def close(self):
-        """The host is gone, or guest code has closed the descriptor."""
+        """The host or guest code has closed the descriptor."""
         with self.lock:
             calls = list(self.calls.values())
             self.calls.clear()
         for call in calls:
-            call.error = HostFunctionError(GONE)
+            call.error = HostFunctionError(NO_ANSWER)
             finish(call)
 
 
@@ -237,7 +237,7 @@ def wake(call):
     try:
         call.wake.release()
     except RuntimeError:
-        # Somebody else has done so just now.
+        # Another thread has just released it.
         pass
 
 

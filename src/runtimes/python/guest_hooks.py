@@ -1,6 +1,6 @@
-"""What the interpreter shows without ending the program: uncaught errors of threads, of `__del__` and of callbacks.
+"""Prints errors that do not end the program: uncaught errors of threads, of `__del__` and of callbacks.
 
-They look as the interpreter's own hooks print them, but only with the guest's frames and source lines.
+The format is that of the interpreter's own hooks, but with only the guest's frames and source lines.
 """
 
 import sys

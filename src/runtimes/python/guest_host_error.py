@@ -1,6 +1,7 @@
-"""The error of a failed call, for the program to catch. It has the class of its name on the host, if Python has one."""
+"""The error of a failed call. If Python has an exception class with the name of the host's error, it is an instance of it.
+"""
 
-# These have a meaning for the interpreter, or make it suggest other spellings of a name that the program never used.
+# The interpreter treats these specially, or suggests other spellings of a name that the program never used.
 RESERVED = (StopIteration, StopAsyncIteration, NameError)
 own_builtins = __builtins__
 classes = {}
@@ -18,7 +19,7 @@ class HostFunctionError(RuntimeError):
 
     def __new__(cls, *values, **_options):
         kind = find_class(values[1]) if cls is HostFunctionError and len(values) > 1 else cls
-        # `Exception` can only create instances of classes that have no C fields of their own.
+        # OSError has its own `__new__`, and that of BaseException refuses subclasses of OSError.
         return (OSError if issubclass(kind, OSError) else BaseException).__new__(kind)
 
     def __init__(self, message="", name="Error"):
@@ -48,7 +49,7 @@ def find_class(name):
 
 
 def is_known(base):
-    """Whether it is a class of exceptions that take a text, and not one of the harness."""
+    """Whether `base` is an exception class that takes a text and is not reserved."""
     if not isinstance(base, type) or not issubclass(base, Exception):
         return False
     if issubclass(base, RESERVED) or issubclass(HostFunctionError, base):

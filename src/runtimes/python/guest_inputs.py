@@ -1,10 +1,10 @@
-"""JSON with tags → values: decodes `input_data`. The format is in docs/guide/values.md, the encoder in `guest_values.py`."""
+"""Decodes `input_data` from JSON with tags. docs/guide/values.md defines the format; `guest_values.py` is the encoder."""
 
 singles, origins = load("singles"), load("origins")
 SINGLES, Malformed, expect = singles.SINGLES, singles.Malformed, singles.expect
 remember, remember_blank = origins.remember, origins.remember_blank
 quote = load("channel").quote
-# Errors that a tag's content can raise. Then the tag is a plain object.
+# Errors that invalid content of a tag can raise. Such a tag is decoded as a plain object.
 UNFIT = (Malformed, ValueError, TypeError, KeyError, IndexError, ArithmeticError, AttributeError)
 # Fields of an error that are not its properties.
 ERROR_FIELDS = ("name", "message", "stack", "cause", "errors")
@@ -84,7 +84,7 @@ class Decoder:
         return target
 
     def decode_keys(self, nodes):
-        """Keys for a dict or a set; None where Python cannot hash one, or cannot tell it from another (1 and true)."""
+        """Keys for a dict or a set. None if Python cannot hash one of them, or cannot distinguish two (1 and true)."""
         if not all(map(is_key, nodes)):
             return None
         keys = [self.decode(node) for node in nodes]

@@ -1,4 +1,4 @@
-"""Encodes values without parts: numbers, text, bytes, dates and times. Part of the encoding in `guest_values.py`."""
+"""Encodes values that contain no others: numbers, text, bytes, dates and times. Part of the encoder in `guest_values.py`."""
 
 import sys
 from binascii import b2a_base64
@@ -59,8 +59,8 @@ def write_complex(value):
     return f'{{"$type":"complex","real":{real},"imag":{imaginary}}}'
 
 
-# Each goes through the base class's own methods and passes on a plain object: slices copy, `+ 0` and `+value` give the
-# plain number. A subclass cannot answer in between.
+# Each converts an instance of a subclass to a plain object with methods of the base class: slices copy, and `+ 0` and
+# `+value` return the plain number. Overridden methods of the subclass are not called.
 BUILT_IN = (
     (str, lambda value: quote(str.__str__(value))),
     (int, lambda value: write_integer(int.__add__(value, 0))),
@@ -107,7 +107,7 @@ def write_array(base, value):
 
 
 def write_remembered(name, value):
-    """A value of the input, which may have changed since, under the type name that it had in the input."""
+    """Encode a value of the input with the type name that it had there. The value may have changed since."""
     if name != "Float16Array":
         return write_bytes(name, value)
     from struct import pack
@@ -124,7 +124,7 @@ def is_mutable(kind):
 
 
 def count_bytes(value, kind):
-    """How many bytes a copy of it would have."""
+    """How many bytes a copy of the value would have."""
     if issubclass(kind, bytes):
         return bytes.__len__(value)
     if issubclass(kind, bytearray):

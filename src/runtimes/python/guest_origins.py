@@ -1,14 +1,14 @@
-"""Remembers what each value of the input was on the host, so that it returns as the same type.
+"""Records the host's type of each value of the input, so that the value returns to the host with the same type.
 
-Python has no `undefined`, and no Map besides its dict. A program gets Python's own types anyway; what they were on the host
-is recorded here, by identity, for the encoder. Where identity is not enough (an empty `bytes` is one object in the whole
-interpreter) a subclass that behaves like its base takes its place, and where Python has no equivalent, a `Foreign`.
+Python has no `undefined`, and no Map besides its dict. A program gets Python's own types, and this module records their
+host types by identity, for the encoder. If identity is not enough (all empty `bytes` are one object), a subclass that
+behaves like its base is used instead. If Python has no equivalent, the value is a `Foreign`.
 """
 
 quote = load("channel").quote
 SCALARS = load("leaves").SCALARS
 
-# id → Origin. Each keeps its value, so that the id stays its own.
+# id → Origin. An Origin keeps its value alive, so that the id stays unique.
 origins = {}
 
 
@@ -19,14 +19,14 @@ class Origin:
 
     def __init__(self, value, name, json):
         self.value, self.name, self.json = value, name, json
-        # Key or index → what the None at that place was.
+        # Key or index → the host's type of the None at that place.
         self.blanks = {}
         # The members of a Set, which has an order.
         self.order = ()
 
 
 class Blank:
-    """What a None of the input was on the host."""
+    """The host's type of a None in the input."""
 
     __slots__ = ("json",)
 
@@ -35,7 +35,7 @@ class Blank:
 
 
 class Integer(int):
-    """A BigInt that is small enough to become a Number otherwise."""
+    """A BigInt so small that it would otherwise return as a Number."""
 
     def __reduce__(self):
         return int, (int(self),)
@@ -80,7 +80,7 @@ def remember_blank(container, step, name):
 
 
 def restore_items(items, owner):
-    """The items of a list, with the origins of its Nones."""
+    """The items of a list, with each None replaced by its Blank."""
     origin = origins.get(id(owner))
     if origin is None or not origin.blanks:
         return items

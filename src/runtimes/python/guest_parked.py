@@ -15,10 +15,10 @@ sample(range(3))
 REQUEST = '{"code":"1","args":[],"input":{"a":[1]},"resultBytes":100}'
 
 
-def rehearse():
+def perform_sample_run():
     """Do what every run does, without an effect.
 
-    In a fork this copies the pages that a run writes to before a run arrives that would have to wait for it.
+    In a fork this copies the pages to which runs write, so that the run itself does not have to wait for the copies.
     """
     compiler, channel = load("compile"), load("channel")
     channel.parse_json(REQUEST)
@@ -40,14 +40,14 @@ def wait_for_request(channel, parking):
             __import__(name)
         for part in (*PARTS, *parking.get("parts", ())):
             load(part)
-        rehearse()
+        perform_sample_run()
         # If a module has printed something, this worker is unusable: that would become output of the run.
         sys.stdout.flush()
     except BaseException as error:
         text = load("channel").quote(f"{type(error).__name__}: {error}"[:1000])
         channel.send(f'{{"type":"unparked","text":{text}}}')
         raise SystemExit(1) from None
-    # All present objects stay, so the collector need not scan them again.
+    # All existing objects stay, so the garbage collector need not scan them again.
     gc.collect()
     gc.freeze()
     channel.send('{"type":"parked"}')

@@ -1,7 +1,7 @@
 """One run, from the request to the end of the program.
 
 `main` ends by returning or by raising SystemExit: the interpreter then waits for non-daemon threads, calls `atexit`
-functions and flushes, in its usual order. After a program that has completed, the same is done here, and reported.
+functions and flushes, in its usual order. After a program that has completed, `end_early` does the same and reports the end.
 """
 
 import atexit
@@ -62,9 +62,9 @@ def main():
 
 
 def end_early(channel, guest_names):
-    """Do everything that a program can observe of the interpreter's end, in the same order, then report the end.
+    """Do everything at the interpreter's end that a program can observe, in the same order, then report the end.
 
-    What remains is to tear down the modules, which takes longer the more there are, and to end the process.
+    Only tearing down the modules, which takes longer the more there are, and the exit of the process remain.
     """
     if getpid() != channel.process:
         return
@@ -80,15 +80,15 @@ def end_early(channel, guest_names):
             if stream is not None and not stream.closed:
                 stream.flush()
     except BaseException:
-        # The program has replaced something that this code calls, or a flush failed, for which the interpreter exits
-        # with another code. The interpreter itself then does the rest.
+        # The program has replaced something that this code calls, or a flush failed, after which the interpreter exits
+        # with another code. So the interpreter itself does the rest.
         return
     channel.send('{"type":"end","exitCode":0}')
     exit_process(0)
 
 
 def own_modules():
-    """The namespaces of the guest's own modules, the last imported first: they may hold files that are not flushed."""
+    """The namespaces of the guest's own modules, the last imported first. They may hold files with unflushed data."""
     modules = []
     # Only the new ones, which are last, because in a fork each access to a module copies a page.
     for name in reversed(sys.modules):
@@ -104,7 +104,7 @@ def own_modules():
 
 
 def is_public(name):
-    """Whether it is cleared late: the interpreter clears names with one leading underscore first."""
+    """Whether a name is cleared late: the interpreter clears names with one leading underscore first."""
     return not (name[:1] == "_" and name[1:2] != "_")
 
 
@@ -116,9 +116,9 @@ def prepare_interpreter(request, source, reporter, folder=workspace):
     prepare_path((folder,))
     # A run's workspace is new: bytecode files would only cost time and appear among the collected files.
     sys.dont_write_bytecode = True
-    # stdout is a pipe, which Python fills by 8 KiB blocks: what a program printed before it was killed would be lost,
-    # and lines would come after later ones of stderr. A flush per line makes a print cost 1.7 µs instead of
-    # 0.5 (measured, 200,000 short lines); unbuffered (`-u`) makes it 4.1, one write for each argument of print.
+    # stdout is a pipe, for which Python buffers 8 KiB: output of a killed program would be lost, and lines would appear
+    # after later lines of stderr. With a flush per line, a print takes 1.7 µs instead of 0.5 (measured with 200,000 short
+    # lines). Unbuffered (`-u`) it takes 4.1 µs, with one write for each argument of print.
     if sys.stdout is not None:
         sys.stdout.reconfigure(line_buffering=True)
 
@@ -205,8 +205,8 @@ class Reporter:
         self.function_names = request.get("functions", {}).get("names", ())
         self.result_bytes = request["resultBytes"]
         self.displays = None
-        # Released when memory has run out, to make room for the report. `bytes` does not touch it (`bytearray` would), so it
-        # costs only address space.
+        # Released when memory has run out, to make room for the report. `bytes` does not touch its memory (`bytearray`
+        # would), so it takes only address space.
         self.reserve = bytes(RESERVE_BYTES)
 
     def report_value(self, value):
@@ -257,7 +257,7 @@ class Reporter:
 
 
 def write_small(value):
-    """The JSON of most values, without the milliseconds that compiling the encoder takes; None for all others."""
+    """The JSON of most values, without loading the encoder, which takes milliseconds. None for all other values."""
     kind = type(value)
     if kind is str and len(value) <= SMALL_MAX:
         return load("channel").quote(value)

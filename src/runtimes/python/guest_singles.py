@@ -1,4 +1,4 @@
-"""Tags without nested tags → values: numbers, bytes, dates and times, patterns. Part of the decoding in `guest_inputs.py`."""
+"""Decodes tags without nested tags: numbers, bytes, dates and times, patterns. Part of the decoder in `guest_inputs.py`."""
 
 from binascii import a2b_base64
 
@@ -27,7 +27,7 @@ remember = origins.remember
 
 
 class Malformed(Exception):
-    """The content does not match the format, so the tag is a plain object."""
+    """The content does not match the format, so the tag is decoded as a plain object."""
 
 
 def expect(value, kind):
@@ -58,7 +58,7 @@ def decode_elements(node):
         from struct import unpack
 
         return remember(array("f", unpack(f"<{len(data) // 2}e", data)), name)
-    # Little-endian, like every machine that a cell runs on.
+    # Little-endian, like every supported machine.
     return array(ELEMENTS[name], data)
 
 
@@ -72,7 +72,7 @@ def decode_date(node):
     from datetime import datetime
 
     text = node.get("value")
-    # An invalid date has no text. Years with more than four digits have a longer one.
+    # An invalid date has no text. Years with more than four digits have a longer text.
     if text is None or len(expect(text, str)) != DATE_LENGTH or text.startswith("0000"):
         return keep_foreign(node)
     # Before Python 3.11, `Z` is not accepted.
@@ -133,5 +133,5 @@ SINGLES = {
     "RegExp": decode_pattern,
     "Unserializable": decode_unserializable,
 }
-# A dict may have these as keys: two are equal if they look the same.
+# A dict may have these as keys, because two of them are equal if their encodings are equal.
 KEYS = (*FLOATS, "BigInt", "bytes", "datetime", "date", "time", "timedelta", "Decimal", "complex")

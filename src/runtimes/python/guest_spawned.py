@@ -1,7 +1,7 @@
-"""Programs whose processes `multiprocessing` starts anew (`spawn`, `forkserver`) instead of forking them.
+"""Supports processes that `multiprocessing` starts anew (`spawn`, `forkserver`) instead of forking them.
 
 Such a process runs the file of the main module again under the name `__mp_main__`. The guest's program has no file, so one
-is written for it: it starts the harness, which runs the program with the names, lines and input it had before.
+is written for it. That file starts the harness, which runs the program with the same names, source lines and input.
 """
 
 import builtins
@@ -13,7 +13,7 @@ watch_part, run_part = load("watch"), load("run")
 
 
 class Again:
-    """The run as `watch` expects it, in a process that does not report for the run."""
+    """The run, as `watch` expects it, in a process that reports nothing to the host."""
 
     code_name = run_part.CODE_NAME
     sources = {}

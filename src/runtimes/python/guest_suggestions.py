@@ -1,6 +1,6 @@
 """`Did you mean: …?` in Python 3.10 and 3.11, which offer it only when the interpreter itself prints an error.
 
-So this module has the interpreter print the error once more, captures the text, and takes the suggestions from it.
+So this module makes the interpreter print the error again, captures the text, and extracts the suggestions.
 """
 
 import sys
@@ -29,7 +29,7 @@ class Listener:
 
 
 def suggest(error, trace, parts):
-    """Complete the messages of the `TracebackException`s of an error that it consists of."""
+    """Add the suggestions to the messages of `parts`, the `TracebackException`s of the error."""
     listener = Listener(sys.stderr)
     sys.stderr = listener
     try:

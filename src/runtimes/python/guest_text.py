@@ -1,4 +1,4 @@
-"""The text of a value for people: what the REPL would print, but bounded in size, depth and time."""
+"""The text of a value for people: what the REPL would print, but with bounded size, depth and time."""
 
 import sys
 
@@ -97,7 +97,7 @@ class TextWriter:
 
     def write_items(self, value, depth):
         separator = ""
-        # A list may grow meanwhile, but the room is bounded; a dict or set that changes ends the loop with an error.
+        # A list may grow meanwhile, but the text is bounded. A dict or set that changes ends the loop with an error.
         for item in value if type(value) is list else list(value.items() if type(value) is dict else value):
             self.put(separator)
             separator = ", "
@@ -123,7 +123,7 @@ def describe_leaf(value, room):
         return str.__str__(repr(value))
     except BaseException as error:
         if kind is int:
-            # It has more digits than the interpreter converts. The first hexadecimal digits cost nothing.
+            # It has more digits than the interpreter converts. The first hexadecimal digits are cheap.
             digits = hex(abs(value) >> max(0, value.bit_length() - 4 * (room + 1)))
             return "-" + digits if value < 0 else digits
         return f"<{type_name(value)} whose repr raised {type_name(error)}>"

@@ -1,4 +1,4 @@
-"""The error for a program about an argument that cannot be sent to the host."""
+"""The message of the error for an argument that cannot be sent to the host."""
 
 import sys
 

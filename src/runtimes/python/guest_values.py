@@ -1,7 +1,7 @@
-"""Values → JSON with tags, as docs/guide/values.md describes them.
+"""Encodes values as JSON with tags, as described in docs/guide/values.md.
 
-Reads every object through the methods of the built-in class that it derives from, never through its own: an override,
-a `__class__` that lies or a property that raises cannot mislead it. Works without recursion, within a budget.
+Reads every object through the methods of its built-in base class, never through its own methods. So an override, a false
+`__class__` or a property that raises has no effect. Works without recursion, within a budget.
 """
 
 import sys
@@ -22,16 +22,16 @@ ERROR_FIELDS = ("name", "stack", "cause", "errors")
 
 
 class TooLong(Exception):
-    """The encoded value passed its limit."""
+    """The encoded value exceeds its limit."""
 
 
 def encode(value, text, bytes_max):
-    """`value` as (JSON, truncated). `text` stands for a value longer than `bytes_max`. Never raises."""
+    """Encode `value` as (JSON, truncated). `text` replaces a value that is longer than `bytes_max`. Never raises."""
     encoder = Encoder(bytes_max)
     try:
         return encoder.encode(value), encoder.is_cut
     except BaseException:
-        # Usually it is too long; otherwise memory ran out, or a signal handler raised meanwhile.
+        # Usually the value is too long. Otherwise memory ran out, or a signal handler raised.
         replacement = unserializable(text)
         if len(replacement.encode("utf-8", "backslashreplace")) > bytes_max:
             # A character takes at most 6 bytes of JSON, and the tag around the text 40.
@@ -117,7 +117,7 @@ class Encoder:
             return value
 
     def put_scalar(self, scalar, value, before):
-        # Asked before the copies are made. A hexadecimal digit holds four bits.
+        # Checked before a copy is made. A hexadecimal digit holds four bits.
         kind = type(value)
         if kind is str and len(value) > self.room or kind is int and value.bit_length() > 4 * self.room + 64:
             raise TooLong
@@ -127,7 +127,7 @@ class Encoder:
         origin = origins.get(id(value))
         if origin is not None and origin.json is not None:
             return origin.json
-        # Asked before the copies are made.
+        # Checked before a copy is made.
         if leaves.count_bytes(value, kind) > self.room:
             raise TooLong
         try:

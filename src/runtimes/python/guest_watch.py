@@ -24,7 +24,7 @@ def watch(run):
     sys.excepthook = sys.__excepthook__ = show_exception
     sys.unraisablehook = sys.__unraisablehook__ = show_unraisable
     _thread._excepthook = show_thread_exception
-    # Does not go through all modules, because in a fork each access copies a page.
+    # Does not iterate over all modules, because in a fork each access copies a page.
     for name in (*WATCHED_MODULES, "threading"):
         if name in sys.modules:
             load("imports").tell(name, sys.modules[name])
@@ -57,7 +57,7 @@ def show_thread_exception(args, /):
     load("hooks").show_thread_exception(args)
 
 
-# It replaces a function of that module, and claims to be from there.
+# It replaces a function of `_thread`, so it has that module's name.
 show_thread_exception.__module__ = "_thread"
 
 

@@ -1,21 +1,22 @@
 """The zygote: an interpreter that imports the given modules and never runs guest code. Each guest is a fork of it.
 
 Usage: `guest_zygote.py <library> <folder:folder…> <module>…`, with the folders of the operator's packages. The library
-(native/zygote) waits for requests on descriptor 3 and returns in each fork, confined like any guest; the fork then
-continues like `guest.py`. State of the zygote that would reveal something about other guests, or make two guests alike,
-is renewed here.
+(native/zygote) waits for requests on descriptor 3 and returns in each fork, confined like any guest. The fork then
+continues like `guest.py`. It first renews state of the zygote that would reveal something about other guests, or would be
+the same in two guests.
 """
 
 import sys
 
 SOCKET_DESCRIPTOR = 3
-WORD_BYTES_MAX = 200
+REPORT_BYTES_MAX = 200
 # Modules that runs need, or that the first error needs; loaded once, here.
 PARTS = (
     *("channel", "run", "compile", "watch", "values", "leaves", "text", "errors", "display", "inputs", "parked"),
     *("imports", "hooks", "suggestions", "kinds", "origins", "singles"),
 )
-# First uses of modules that are often loaded ahead: once in the zygote, for what they load and cache, and in each fork.
+# First uses of modules that are often preloaded. The first of each pair runs once in the zygote, to load and cache what
+# the module needs; the second runs in each fork.
 FIRST_USES = {
     "numpy": ("str(numpy.arange(3.0).reshape(3, 1).mean())", "numpy.arange(3).sum()"),
     "pandas": (
@@ -30,17 +31,17 @@ def main(library_path, folders, names):
     try:
         library = load_library(library_path)
     except BaseException as error:
-        say("ctypes", error)
+        refuse("ctypes", error)
     for name in names:
         try:
             __import__(name)
         except BaseException as error:
-            say(f"import {name}", error)
+            refuse(f"import {name}", error)
     load = warm_up()
     use_modules(names, 0)
     require_one_thread()
     settle_memory()
-    tell(f"!zygote_data_bytes={count_data_bytes()}\n".encode())
+    report(f"!zygote_data_bytes={count_data_bytes()}\n".encode())
     if library.zygote_serve(SOCKET_DESCRIPTOR) != 0:
         raise SystemExit(0)
     if library.zygote_has_new_environment():
@@ -67,20 +68,20 @@ def load_library(path):
     return library
 
 
-def say(what, error):
+def refuse(what, error):
     """Report why there is no zygote, and exit."""
-    tell(f"{what}: {type(error).__name__}: {error}".encode("utf-8", "backslashreplace")[:WORD_BYTES_MAX])
+    report(f"{what}: {type(error).__name__}: {error}".encode("utf-8", "backslashreplace")[:REPORT_BYTES_MAX])
     raise SystemExit(1)
 
 
-def tell(word):
+def report(data):
     import os
 
-    os.write(SOCKET_DESCRIPTOR, word)
+    os.write(SOCKET_DESCRIPTOR, data)
 
 
 def warm_up():
-    """Load the harness as `guest.py` does, and rehearse once what every run does."""
+    """Load the harness as `guest.py` does, and perform a sample run."""
     path = __file__.rpartition("/")[0] + "/guest.py"
     with open(path, "rb") as file:
         names = {"__name__": "guest_zygote", "__file__": path}
@@ -88,7 +89,7 @@ def warm_up():
     load = names["create_loader"]()
     for part in (*PARTS, "arrays") if "numpy" in sys.modules else PARTS:
         load(part)
-    load("parked").rehearse()
+    load("parked").perform_sample_run()
     sys.stdout.reconfigure(line_buffering=True)
     await_pipe()
     return load
@@ -116,7 +117,7 @@ def open_input():
 
 
 def use_modules(names, turn):
-    """Like `rehearse` of `guest_parked.py`, for modules that were loaded ahead. The first sum of pandas copies some 400 pages in a fork."""
+    """Use preloaded modules once. For example, the first sum in pandas copies about 400 pages in a fork."""
     for name in names:
         use = FIRST_USES.get(name)
         if use is None:
@@ -129,16 +130,16 @@ def use_modules(names, turn):
 
 
 def require_one_thread():
-    """A fork has only the calling thread, so locks that other threads hold would stay locked for ever."""
+    """Refuse other threads. A fork has only the calling thread, so locks held by others would stay locked forever."""
     import os
 
     count = len(os.listdir("/proc/self/task"))
     if count != 1:
-        say("preload", RuntimeError(f"{count - 1} threads were started, and a fork has none of them"))
+        refuse("preload", RuntimeError(f"{count - 1} threads were started, and a fork has none of them"))
 
 
 def count_data_bytes():
-    """The size that counts against RLIMIT_DATA: the sixth number of statm, in pages, see proc(5)."""
+    """The bytes that count against RLIMIT_DATA: the sixth number of /proc/self/statm, in pages."""
     import os
 
     with open("/proc/self/statm") as file:
@@ -179,12 +180,12 @@ def take_environment(library):
 
 
 def become_another():
-    """Renew what was seeded or cached at import. `random` and `tempfile` do a part of it by themselves."""
+    """Renew what was seeded or cached at import. `random` and `tempfile` themselves renew a part of it."""
     import os
 
     modules = sys.modules
     reopen_input(os)
-    # As if the interpreter had been started for this run.
+    # Makes `orig_argv` look as if the interpreter had been started for this run.
     harness = __file__.rpartition("/")[0] + "/guest.py"
     if hasattr(sys, "orig_argv"):
         sys.orig_argv = [*sys.orig_argv[: sys.orig_argv.index(__file__)], harness]
