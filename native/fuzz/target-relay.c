@@ -36,7 +36,7 @@ static ssize_t splice_some(size_t most);
 
 #include "relay/host.c"
 
-#include "relay/lines.c"
+#include "relay/clients.c"
 
 enum { ROUNDS = 512, INDEX_MAX = 3 };
 
@@ -131,14 +131,14 @@ static void begin_anew(void) {
   for (uint32_t i = 0; i < DOORS_MAX; i++) {
     if (doors[i].is_used) memset(&doors[i], 0, sizeof doors[i]);
   }
-  memset(purses, 0, sizeof purses);
+  memset(budgets, 0, sizeof budgets);
   last_question = throttled = 0;
   spares = 0;
   inbox_bytes = outbox_bytes = outbox_sent = 0;
   waits_for_room = false;
-  memset(lines, 0, sizeof lines);
-  doorstep_fd = -1;
-  strangers = 0;
+  memset(clients, 0, sizeof clients);
+  entry_fd = -1;
+  unauthenticated = 0;
   arrivals = 0;
 }
 
@@ -147,13 +147,13 @@ static void happen(void) {
   static const uint32_t all[] = {EPOLLIN, EPOLLIN, EPOLLOUT, EPOLLIN | EPOLLOUT, EPOLLHUP, EPOLLERR};
   uint32_t events = all[fake_number(sizeof all / sizeof *all)];
   switch (fake_number(8)) {
-    case 0: hear_host(EPOLLIN); break;
-    case 1: if (doorstep_fd >= 0) accept_lines(); break;
-    case 2: hear_line(index); break;
+    case 0: handle_host(EPOLLIN); break;
+    case 1: if (entry_fd >= 0) accept_client(); break;
+    case 2: handle_client(index); break;
     case 3: accept_connection(index, 1 + fake_number(3)); break;
     case 4: take_questions(index); break;
-    case 5: hear_side(index, events, true); break;
-    case 6: hear_side(index, events, false); break;
+    case 5: handle_side(index, events, true); break;
+    case 6: handle_side(index, events, false); break;
     default: break;
   }
   go_on_with_connections();
@@ -166,7 +166,7 @@ static void check_counts(void) {
   uint32_t open = 0;
   for (uint32_t i = 0; i < used; i++) open += connections[i].state != FREE && connections[i].state != CLOSED;
   if (open != open_count) found("connections: the count is wrong");
-  if (strangers > STRANGERS_MAX) found("lines: more strangers than their bound");
+  if (unauthenticated > UNAUTHENTICATED_MAX) found("clients: more unauthenticated ones than their bound");
   if (inbox_bytes > sizeof inbox || outbox_bytes > sizeof outbox || outbox_sent > outbox_bytes) {
     found("a buffer counts more bytes than it has");
   }

@@ -22,7 +22,7 @@ struct connection {
   enum state state;
   uint32_t id;
   uint32_t door;
-  struct purse *purse;
+  struct budget *budget;
   int inner;
   int outer;
   bool is_ready; /* it has more to move */
@@ -81,7 +81,7 @@ static void close_connection(struct connection *one, int error, enum why why) {
   }
   end_flow(&one->sent);
   end_flow(&one->received);
-  one->purse->connections--;
+  one->budget->connections--;
   open_count--;
   one->state = CLOSED;
   has_closed = true;
@@ -129,7 +129,7 @@ static struct connection *take_place(void) {
   return &connections[index];
 }
 
-bool add_connection(int inner, uint32_t door, uint32_t door_id, struct purse *purse) {
+bool add_connection(int inner, uint32_t door, uint32_t door_id, struct budget *budget) {
   struct sockaddr_storage name;
   socklen_t length = sizeof name;
   if (getsockname(inner, (struct sockaddr *)&name, &length) < 0) return false;
@@ -140,10 +140,10 @@ bool add_connection(int inner, uint32_t door, uint32_t door_id, struct purse *pu
   if (!one || !watch_descriptor(inner, events, tag_of(KIND_INNER, (uint32_t)(one - connections), 0))) return false;
   one->state = ASKING;
   one->door = door;
-  one->purse = purse;
+  one->budget = budget;
   one->inner = inner;
   one->outer = -1;
-  purse->connections++;
+  budget->connections++;
   open_count++;
   int yes = 1;
   (void)setsockopt(inner, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
@@ -244,7 +244,7 @@ static void finish_connecting(struct connection *one, uint32_t events) {
 /* ---- between them ---- */
 
 static void move(struct connection *one) {
-  uint64_t *left = &one->purse->bytes_left;
+  uint64_t *left = &one->budget->bytes_left;
   enum flow_state sent = move_bytes(&one->sent, one->inner, one->outer, left);
   int error = errno;
   enum flow_state received = FLOW_WAITS;
@@ -263,7 +263,7 @@ static void move(struct connection *one) {
   }
 }
 
-void hear_side(uint32_t index, uint32_t events, bool is_inner) {
+void handle_side(uint32_t index, uint32_t events, bool is_inner) {
   struct connection *one = &connections[index];
   if (index >= CONNECTIONS_MAX || one->state == FREE || one->state == CLOSED) return;
   if (one->state != OPEN) {

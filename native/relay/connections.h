@@ -15,12 +15,12 @@ struct destination {
 };
 
 /* Asks the host where it leads. False: there is no room; `inner` is the caller's. */
-bool add_connection(int inner, uint32_t door, uint32_t door_id, struct purse *purse);
+bool add_connection(int inner, uint32_t door, uint32_t door_id, struct budget *budget);
 void connect_connection(uint32_t id, const struct destination *to);
 void refuse_connection(uint32_t id);
 void close_connections_of(uint32_t door);
 
-void hear_side(uint32_t index, uint32_t events, bool is_inner);
+void handle_side(uint32_t index, uint32_t events, bool is_inner);
 /* Connections that have more to move than one round allows. */
 bool has_ready_connections(void);
 void go_on_with_connections(void);

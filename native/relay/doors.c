@@ -28,7 +28,7 @@ struct door {
   bool is_used;
   uint32_t id;
   uint8_t token[TOKEN_BYTES];
-  struct purse *purse;
+  struct budget *budget;
   int fds[1 + LISTENERS_MAX]; /* the resolver, then listeners */
   uint32_t fd_count;
   uint32_t over; /* connections that the limit did not admit */
@@ -40,7 +40,7 @@ struct door {
 };
 
 static struct door doors[DOORS_MAX];
-static struct purse purses[DOORS_MAX];
+static struct budget budgets[DOORS_MAX];
 static uint32_t last_question;
 static uint32_t throttled;
 
@@ -56,25 +56,25 @@ static struct door *find_door(uint32_t id) {
   return door->is_used && door->id == id ? door : NULL;
 }
 
-static struct purse *open_purse(const struct admission *admission) {
-  struct purse *purse = &purses[admission->purse % DOORS_MAX];
+static struct budget *open_budget(const struct admission *admission) {
+  struct budget *budget = &budgets[admission->budget % DOORS_MAX];
   errno = EPROTO;
-  bool is_known = purse->id == admission->purse;
-  if (purse->doors > 0 && !is_known) give_up("open a purse");
-  if (purse->doors++ > 0) return purse;
+  bool is_known = budget->id == admission->budget;
+  if (budget->doors > 0 && !is_known) give_up("open a budget");
+  if (budget->doors++ > 0) return budget;
   /* The host may not know yet what was spent here last. */
   uint64_t bytes_left = admission->bytes_left;
-  if (is_known && purse->bytes_left < bytes_left) bytes_left = purse->bytes_left;
-  *purse = (struct purse){.id = admission->purse, .doors = 1, .connections_max = admission->connections_max};
-  purse->bytes_left = bytes_left;
-  return purse;
+  if (is_known && budget->bytes_left < bytes_left) bytes_left = budget->bytes_left;
+  *budget = (struct budget){.id = admission->budget, .doors = 1, .connections_max = admission->connections_max};
+  budget->bytes_left = bytes_left;
+  return budget;
 }
 
 void admit_door(const struct admission *admission) {
   struct door *door = &doors[admission->id % DOORS_MAX];
   errno = EPROTO;
   if (door->is_used) give_up("admit a door");
-  *door = (struct door){.is_used = true, .id = admission->id, .purse = open_purse(admission)};
+  *door = (struct door){.is_used = true, .id = admission->id, .budget = open_budget(admission)};
   memcpy(door->token, admission->token, TOKEN_BYTES);
   door->allowance = BURST;
   door->filled_ms = now_ms();
@@ -96,7 +96,7 @@ static bool watch_door(const struct door *door, bool is_watched) {
   return true;
 }
 
-bool furnish_door(uint32_t id, const uint8_t *token, const int *fds, uint32_t count) {
+bool add_sockets(uint32_t id, const uint8_t *token, const int *fds, uint32_t count) {
   struct door *door = find_door(id);
   if (!door || !knows_token(door, token) || door->fd_count > 0 || count == 0) return false;
   memcpy(door->fds, fds, count * sizeof *fds);
@@ -113,7 +113,7 @@ void drop_door(uint32_t id) {
   close_connections_of((uint32_t)(door - doors));
   watch_door(door, false);
   for (uint32_t i = 0; i < door->fd_count; i++) close(door->fds[i]);
-  door->purse->doors--;
+  door->budget->doors--;
   if (door->is_throttled) throttled--;
   uint8_t payload[4];
   put_u32(payload, door->over);
@@ -175,8 +175,8 @@ void accept_connection(uint32_t index, uint32_t listener) {
     if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) throttle(door);
     return;
   }
-  struct purse *purse = door->purse;
-  if (purse->connections < purse->connections_max && add_connection(fd, index, door->id, purse)) return;
+  struct budget *budget = door->budget;
+  if (budget->connections < budget->connections_max && add_connection(fd, index, door->id, budget)) return;
   door->over++;
   reset_and_close(fd);
 }

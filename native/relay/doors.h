@@ -1,6 +1,6 @@
 /*
  * Doors. Each cell or space with a network policy has one: the sockets of its namespace at which guests find a resolver
- * and listeners, and the budget ("purse") of its connections and bytes.
+ * and listeners, and the budget of its connections and bytes.
  */
 #ifndef LAZARET_DOORS_H
 #define LAZARET_DOORS_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /* What the doors of one sandbox share. */
-struct purse {
+struct budget {
   uint32_t id;
   uint32_t doors; /* 0: unused */
   uint32_t connections;
@@ -20,14 +20,14 @@ struct purse {
 struct admission {
   uint32_t id;
   const uint8_t *token;
-  uint32_t purse;
+  uint32_t budget;
   uint32_t connections_max;
   uint64_t bytes_left;
 };
 
 void admit_door(const struct admission *admission);
 /* Takes the sockets of an admitted door: its resolver, then listeners. False: they are not taken. */
-bool furnish_door(uint32_t id, const uint8_t *token, const int *fds, uint32_t count);
+bool add_sockets(uint32_t id, const uint8_t *token, const int *fds, uint32_t count);
 void drop_door(uint32_t id);
 
 void accept_connection(uint32_t door, uint32_t listener);

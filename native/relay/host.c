@@ -5,7 +5,7 @@
 #include "host.h"
 #include "connections.h"
 #include "doors.h"
-#include "lines.h"
+#include "clients.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -73,14 +73,14 @@ static void open_relay(struct reader *payload) {
   const uint8_t *secret = take_bytes(payload, &secret_bytes);
   errno = EPROTO;
   if (payload->bad || name_bytes == 0 || name_bytes > NAME_BYTES_MAX || secret_bytes != SECRET_BYTES) give_up("open");
-  open_lines(name, name_bytes, secret);
+  listen_for_clients(name, name_bytes, secret);
   tell(RELAY_READY, 0, NULL, 0);
 }
 
 static void admit(uint32_t id, struct reader *payload) {
   uint32_t token_bytes = 0;
   const uint8_t *token = take_bytes(payload, &token_bytes);
-  struct admission admission = {.id = id, .token = token, .purse = take_u32(payload)};
+  struct admission admission = {.id = id, .token = token, .budget = take_u32(payload)};
   admission.connections_max = take_u32(payload);
   admission.bytes_left = take_u64(payload);
   errno = EPROTO;
@@ -122,7 +122,7 @@ static void obey(struct frame frame, struct reader payload) {
   if (!reader_done(&payload)) give_up("parse a frame");
 }
 
-void hear_host(uint32_t events) {
+void handle_host(uint32_t events) {
   if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR))) return;
   ssize_t count = recv(HOST_FD, inbox + inbox_bytes, sizeof inbox - inbox_bytes, MSG_DONTWAIT);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 void open_host(void);
-void hear_host(uint32_t events);
+void handle_host(uint32_t events);
 void flush_host(void);
 bool host_keeps_up(void); /* there is room for more than the reports that open connections still need */
 

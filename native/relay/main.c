@@ -10,7 +10,7 @@
 #include "connections.h"
 #include "doors.h"
 #include "host.h"
-#include "lines.h"
+#include "clients.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -44,13 +44,13 @@ static void handle(uint64_t tag, uint32_t events) {
   uint32_t index = (uint32_t)tag;
   uint32_t part = (uint32_t)(tag >> 32) & 0xffffff;
   switch ((enum kind)(tag >> 56)) {
-    case KIND_HOST: hear_host(events); break;
-    case KIND_DOORSTEP: accept_lines(); break;
-    case KIND_LINE: hear_line(index); break;
+    case KIND_HOST: handle_host(events); break;
+    case KIND_ENTRY: accept_client(); break;
+    case KIND_CLIENT: handle_client(index); break;
     case KIND_LISTENER: accept_connection(index, part); break;
     case KIND_RESOLVER: take_questions(index); break;
-    case KIND_INNER: hear_side(index, events, true); break;
-    case KIND_OUTER: hear_side(index, events, false); break;
+    case KIND_INNER: handle_side(index, events, true); break;
+    case KIND_OUTER: handle_side(index, events, false); break;
   }
 }
 

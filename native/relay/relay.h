@@ -1,6 +1,6 @@
 /*
- * The relay's protocol: its numbers on the wire, its bounds, and the numbers that distinguish events of descriptors.
- * src/jail/relay/relay-frames.ts has the same numbers; a test compares the two.
+ * The relay's protocol: frame types, limits, and the kinds of descriptors in the epoll set.
+ * src/jail/edge/relay-frames.ts has the same numbers; a test compares the two.
  */
 #ifndef LAZARET_RELAY_H
 #define LAZARET_RELAY_H
@@ -13,7 +13,7 @@
 enum relay_frame {
   /* host to relay */
   RELAY_OPEN = 1,    /* bytes name, bytes secret: where launchers find the relay, and what they have to know */
-  RELAY_ADMIT = 2,   /* id of a door: bytes token, u32 purse, u32 connections at one time, u64 bytes left */
+  RELAY_ADMIT = 2,   /* id of a door: bytes token, u32 budget, u32 connections at one time, u64 bytes left */
   RELAY_DROP = 3,    /* id of a door: it and all its connections end now */
   RELAY_CONNECT = 4, /* id of a connection: u32 port, bytes address (4 or 16), bytes to send there first */
   RELAY_REFUSE = 5,  /* id of a connection */
@@ -38,8 +38,8 @@ enum {
   NAME_BYTES_MAX = 100,
   DOORS_MAX = 4096,       /* cells and spaces with a policy at one time */
   LISTENERS_MAX = 128,    /* ports of a door; SCM_RIGHTS carries at most 253 descriptors */
-  LINES_MAX = 4096,       /* connections of launchers */
-  STRANGERS_MAX = 64,     /* of these: without the secret so far */
+  CLIENTS_MAX = 4096,     /* connections of launchers */
+  UNAUTHENTICATED_MAX = 64, /* of these: that have not sent the secret yet */
   CONNECTIONS_MAX = 8192, /* of all doors; fewer if there are not enough descriptors */
   DATAGRAM_BYTES_MAX = 512, /* RFC 1035 without EDNS: longer questions are ignored */
   ANSWER_BYTES_MAX = 1232,
@@ -48,7 +48,7 @@ enum {
 };
 
 /* What a descriptor of the epoll set is. */
-enum kind { KIND_HOST = 1, KIND_DOORSTEP, KIND_LINE, KIND_LISTENER, KIND_RESOLVER, KIND_INNER, KIND_OUTER };
+enum kind { KIND_HOST = 1, KIND_ENTRY, KIND_CLIENT, KIND_LISTENER, KIND_RESOLVER, KIND_INNER, KIND_OUTER };
 
 uint64_t tag_of(enum kind kind, uint32_t index, uint32_t part);
 bool watch_descriptor(int fd, uint32_t events, uint64_t tag); /* false: out of memory or watches */

@@ -138,7 +138,7 @@ size_t poll_connections(struct pollfd polled[1 + CONNECTIONS_MAX], int *wait_ms)
   return waiting_count;
 }
 
-bool hear_connection(int fd, struct greeted *greeted) {
+bool read_connection(int fd, struct greeted *greeted) {
   /* Launching and dropping move entries: this one may be elsewhere by now, or gone. */
   size_t at = 0;
   while (at < waiting_count && waiting[at].fd != fd) at++;

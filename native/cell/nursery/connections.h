@@ -28,7 +28,7 @@ void open_connections(int listening_fd, pid_t host, const uint8_t *secret);
 size_t poll_connections(struct pollfd polled[1 + CONNECTIONS_MAX], int *wait_ms);
 void accept_connections(void);
 /* Reads what has arrived on one of them. True when its greeting is complete. */
-bool hear_connection(int fd, struct greeted *greeted);
+bool read_connection(int fd, struct greeted *greeted);
 int find_connection(uint32_t id, uint8_t role); /* its descriptor, or -1 */
 void drop_connections_of(uint32_t id);
 

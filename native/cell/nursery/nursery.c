@@ -63,7 +63,7 @@ static void obey_host(void) {
   kill_launcher(frame.id);
 }
 
-static void hear_of_children(void) {
+static void check_children(void) {
   struct signalfd_siginfo ignored[8];
   (void)!read(signal_fd, ignored, sizeof ignored);
   reap_launchers();
@@ -75,10 +75,10 @@ static void lose_zygote(void) {
 }
 
 /* True in a child that is to become a launcher. */
-static bool hear_connections(const struct pollfd *polled, size_t count) {
+static bool read_connections(const struct pollfd *polled, size_t count) {
   for (size_t i = count; i-- > 0;) {
     struct greeted greeted;
-    if (polled[i].revents == 0 || !hear_connection(polled[i].fd, &greeted)) continue;
+    if (polled[i].revents == 0 || !read_connection(polled[i].fd, &greeted)) continue;
     if (try_to_launch(greeted.id, greeted.has_channel)) return true;
   }
   return false;
@@ -95,9 +95,9 @@ static bool nurse_once(void) {
   size_t count = poll_connections(polled + NEW, &wait_ms);
   if (poll(polled, OWN + count, wait_ms) < 0 && errno != EINTR) fail("wait for the host");
   if (polled[HOST].revents) obey_host();
-  if (polled[CHILDREN].revents) hear_of_children();
+  if (polled[CHILDREN].revents) check_children();
   if (polled[ZYGOTE].revents) lose_zygote();
-  if (hear_connections(polled + OWN, count)) return true;
+  if (read_connections(polled + OWN, count)) return true;
   if (polled[NEW].revents) accept_connections();
   return false;
 }

@@ -103,7 +103,7 @@ static void forget_survey(struct surveyor *one) {
 
 bool survey_is_under_way(enum survey_of of) { return surveyors[of].news_fd > 0; }
 
-struct survey hear_survey(enum survey_of of) {
+struct survey take_survey(enum survey_of of) {
   struct surveyor *one = &surveyors[of];
   struct survey news;
   if (one->news_fd == 0) return (struct survey){.state = SURVEY_NONE};

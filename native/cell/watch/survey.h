@@ -29,7 +29,7 @@ void start_survey(enum survey_of of, survey_look *look, int given_fd);
 uint32_t surveyors_refused(void); /* forks that a limit on processes refused to pid 1, not to a guest */
 bool tell_survey(const struct survey *survey); /* reports progress after each process; false if pid 1 no longer listens */
 bool survey_is_under_way(enum survey_of of);
-struct survey hear_survey(enum survey_of of); /* a finished survey is reported once */
+struct survey take_survey(enum survey_of of); /* a finished survey is reported once */
 bool is_surveyor(long pid);
 void survey_reaped(pid_t pid, const struct rusage *usage);
 uint64_t surveyors_us(void); /* processor time of surveyors, which does not count as the guests' */

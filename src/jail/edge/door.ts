@@ -11,7 +11,7 @@ import { ownAddresses } from './address-ranges.ts'
 import { dnsCodes, dnsTypes, readQuestion, writeAnswer } from './dns-message.ts'
 import type { DnsQuestion } from './dns-message.ts'
 import type { Lookup } from './lookups.ts'
-import type { ConnectionEnd, DoorListener, Purse, RelayProcess } from './relay-process.ts'
+import type { Budget, ConnectionEnd, DoorListener, RelayProcess } from './relay-process.ts'
 import type { NetworkRules } from './rules.ts'
 import type { Target } from './secrets/secret-hosts.ts'
 import type { Expected } from './secrets/secret-proxy.ts'
@@ -19,7 +19,7 @@ import type { StandInAddresses } from './stand-in-addresses.ts'
 import type { Tally } from './tally.ts'
 
 /** What all doors of a run or a sandbox share. */
-export interface DoorParts extends Purse {
+export interface DoorParts extends Budget {
   readonly rules: NetworkRules
   readonly tally: Tally
   readonly stand: StandInAddresses

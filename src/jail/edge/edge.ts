@@ -8,7 +8,7 @@ import type { AddressRange } from './address-ranges.ts'
 import { Door } from './door.ts'
 import type { DoorParts } from './door.ts'
 import type { Lookup, Lookups } from './lookups.ts'
-import type { Purse, RelayProcess } from './relay-process.ts'
+import type { Budget, RelayProcess } from './relay-process.ts'
 import { NetworkRules } from './rules.ts'
 import type { Keyring } from './secrets/keyring.ts'
 import type { Target } from './secrets/secret-hosts.ts'
@@ -36,7 +36,7 @@ export interface EdgePlan {
   readonly listeners: readonly Listener[]
 }
 
-export class Edge implements DoorParts, Purse {
+export class Edge implements DoorParts, Budget {
   readonly rules: NetworkRules
   readonly tally = new Tally()
   readonly stand = new StandInAddresses()

@@ -44,9 +44,9 @@ export interface DoorListener {
 }
 
 /** The budget that the doors of a run or sandbox share. */
-export interface Purse {
+export interface Budget {
   readonly connectionsMax: number
-  /** Now. */
+  /** At the time of reading. */
   readonly bytesLeft: number
 }
 
@@ -59,12 +59,12 @@ export class RelayProcess {
   readonly standing: Promise<void>
   readonly #process: ServingProcess
   readonly #stands = Promise.withResolvers<void>()
-  readonly #doors = new Map<number, { readonly listener: DoorListener; readonly purse: Purse }>()
+  readonly #doors = new Map<number, { readonly listener: DoorListener; readonly budget: Budget }>()
   readonly #doorOf = new Map<number, number>()
-  readonly #patience = new Map<number, () => void>()
+  readonly #dropTimeouts = new Map<number, () => void>()
   #nextDoor = 0
-  readonly #purses = new Map<Purse, { readonly id: number; doors: number }>()
-  #nextPurse = 1
+  readonly #budgets = new Map<Budget, { readonly id: number; doors: number }>()
+  #nextBudget = 1
 
   /** Throws when no process can be started. */
   constructor() {
@@ -98,12 +98,16 @@ export class RelayProcess {
    * Opens a door, to which launchers may add sockets. Throws CELL_FAILED if there are too many doors or the relay is
    * gone.
    */
-  admit(purse: Purse, listener: DoorListener): { readonly id: number; readonly token: Buffer } {
+  admit(budget: Budget, listener: DoorListener): { readonly id: number; readonly token: Buffer } {
     const id = this.#freeDoor()
     const token = makeSecret(systemClock).subarray(0, tokenBytes)
-    const { connectionsMax, bytesLeft } = purse
-    this.#doors.set(id, { listener, purse })
-    const payload = new PayloadWriter().bytes(token).u32(this.#draw(purse)).u32(connectionsMax).u64(bytesLeft)
+    const { connectionsMax, bytesLeft } = budget
+    this.#doors.set(id, { listener, budget })
+    const payload = new PayloadWriter()
+      .bytes(token)
+      .u32(this.#useBudget(budget))
+      .u32(connectionsMax)
+      .u64(bytesLeft)
     this.#say(relayFrame.admit, id, payload)
     return { id, token }
   }
@@ -112,10 +116,10 @@ export class RelayProcess {
   drop(id: number): void {
     this.#say(relayFrame.drop, id)
     // A stopped relay is killed, which closes all doors, so that nobody waits for it.
-    const patience = systemClock.after(dropMs, () => {
+    const timeout = systemClock.after(dropMs, () => {
       if (this.#doors.has(id)) this.#process.kill()
     })
-    this.#patience.set(id, patience)
+    this.#dropTimeouts.set(id, timeout)
   }
 
   connect(connection: number, { address, port, preface }: Destination): void {
@@ -147,20 +151,20 @@ export class RelayProcess {
     return id
   }
 
-  /** The number of its purse, which is in use until its last door has been dropped. */
-  #draw(purse: Purse): number {
-    const known = this.#purses.get(purse)
+  /** The number of the budget. It stays in use until the last door of the budget has been dropped. */
+  #useBudget(budget: Budget): number {
+    const known = this.#budgets.get(budget)
     if (known !== undefined) known.doors++
-    const taken = new Set([...this.#purses.values()].map(({ id }) => placeOf(id)))
-    const one = known ?? { id: nextFree(this.#nextPurse, taken), doors: 1 }
-    this.#purses.set(purse, one)
-    this.#nextPurse = Math.max(this.#nextPurse, one.id + 1)
+    const taken = new Set([...this.#budgets.values()].map(({ id }) => placeOf(id)))
+    const one = known ?? { id: nextFree(this.#nextBudget, taken), doors: 1 }
+    this.#budgets.set(budget, one)
+    this.#nextBudget = Math.max(this.#nextBudget, one.id + 1)
     return one.id
   }
 
-  #giveBack(purse: Purse): void {
-    const one = this.#purses.get(purse)
-    if (one !== undefined && --one.doors === 0) this.#purses.delete(purse)
+  #releaseBudget(budget: Budget): void {
+    const one = this.#budgets.get(budget)
+    if (one !== undefined && --one.doors === 0) this.#budgets.delete(budget)
   }
 
   #say(type: number, id: number, payload?: PayloadWriter): void {
@@ -186,13 +190,13 @@ export class RelayProcess {
       case relayFrame.dropped: {
         const door = this.#doors.get(id)
         this.#doors.delete(id)
-        this.#patience.get(id)?.()
-        this.#patience.delete(id)
-        if (door !== undefined) this.#giveBack(door.purse)
+        this.#dropTimeouts.get(id)?.()
+        this.#dropTimeouts.delete(id)
+        if (door !== undefined) this.#releaseBudget(door.budget)
         return door?.listener.onDropped(payload.readUInt32LE(0))
       }
       default:
-        throw new Error(`The relay said ${type}.`)
+        throw new Error(`The relay sent a frame of unknown type ${type}.`)
     }
   }
 
@@ -220,7 +224,7 @@ export class RelayProcess {
     return door === undefined ? undefined : this.#doors.get(door)?.listener
   }
 
-  /** Its sockets are closed, so nothing that guests reach leads anywhere any more. */
+  /** The relay's sockets are closed, so guests have no network any more. */
   #lose(): void {
     this.#stands.reject(
       new LazaretError('CELL_FAILED', { detail: 'The network relay could not be started.' }),
@@ -228,9 +232,9 @@ export class RelayProcess {
     const doors = [...this.#doors.values()]
     this.#doors.clear()
     this.#doorOf.clear()
-    this.#purses.clear()
-    for (const cancel of this.#patience.values()) cancel()
-    this.#patience.clear()
+    this.#budgets.clear()
+    for (const cancel of this.#dropTimeouts.values()) cancel()
+    this.#dropTimeouts.clear()
     for (const { listener } of doors) listener.onDropped(0)
   }
 }

@@ -139,8 +139,8 @@ static void survey_locks(void) {
 
 /* Creating watches takes processor time too, so both are counted at the same time. */
 uint64_t lock_bytes_over(bool watches_too) {
-  struct survey locks = hear_survey(SURVEY_OF_LOCKS);
-  struct survey watches = hear_survey(SURVEY_OF_WATCHES);
+  struct survey locks = take_survey(SURVEY_OF_LOCKS);
+  struct survey watches = take_survey(SURVEY_OF_WATCHES);
   if (!survey_is_under_way(SURVEY_OF_LOCKS) && is_count_due()) {
     if (cell.locks.fd > 0) survey_locks();
     if (watches_too) survey_watches();

@@ -111,7 +111,7 @@ uint64_t memory_bytes(uint64_t limit) {
   struct socket_memory sockets = socket_memory(true);
   uint64_t outside = tmpfs_bytes() + sockets.bytes;
   struct sum sum = sum_over_processes();
-  struct survey survey = hear_survey(SURVEY_OF_PROCESSES);
+  struct survey survey = take_survey(SURVEY_OF_PROCESSES);
   uint64_t room = limit > outside ? limit - outside : 0;
   uint64_t used = outside + sum.bytes;
   uint64_t proven = used; /* what is reported as the peak */
