@@ -23,7 +23,7 @@ int bear_guests(int socket_fd, const struct engine *engine);
 /* In a guest: the environment that the space's pid 1 sent, `NAME=value` each, NULL last. */
 char *const *given_environment(void);
 
-/* In a guest: whether that is another environment than the zygote's. False in a rehearsal, which has none. */
+/* In a guest: whether it differs from the zygote's environment. False in a sample run, which is sent none. */
 bool is_environment_new(void);
 
 #endif

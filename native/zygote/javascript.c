@@ -83,27 +83,27 @@ int engine_seed_bytes_left(void) { return seed_bytes_left(); }
 
 void engine_use_up_seeds(void) { use_up_seeds(); }
 
-/* ---- rehearsals ---- */
+/* ---- sample runs ---- */
 
-static const int staged[] = {1, CHANNEL};
-enum { STAGED = sizeof staged / sizeof staged[0] };
-static int set_aside[STAGED];
+static const int redirected[] = {1, CHANNEL};
+enum { REDIRECTED = sizeof redirected / sizeof redirected[0] };
+static int saved[REDIRECTED];
 
-int engine_open_stage(void) {
+int engine_open_sample_channel(void) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) return -1;
-  for (int i = 0; i < STAGED; i++) {
-    set_aside[i] = fcntl(staged[i], F_DUPFD_CLOEXEC, 0);
-    if (set_aside[i] < 0 || dup2(pair[0], staged[i]) < 0) return -1;
+  for (int i = 0; i < REDIRECTED; i++) {
+    saved[i] = fcntl(redirected[i], F_DUPFD_CLOEXEC, 0);
+    if (saved[i] < 0 || dup2(pair[0], redirected[i]) < 0) return -1;
   }
   close(pair[0]);
   return pair[1];
 }
 
-bool engine_close_stage(int other_end) {
-  for (int i = 0; i < STAGED; i++) {
-    if (dup2(set_aside[i], staged[i]) < 0) return false;
-    close(set_aside[i]);
+bool engine_close_sample_channel(int other_end) {
+  for (int i = 0; i < REDIRECTED; i++) {
+    if (dup2(saved[i], redirected[i]) < 0) return false;
+    close(saved[i]);
   }
   return close(other_end) == 0;
 }

@@ -22,13 +22,13 @@ EXPORTED const char *engine_variable(int index);
 EXPORTED int engine_process_id(void);
 
 /*
- * Recreates the threads after a delay, because short runs end without needing them. A signal does it, because by then the
- * main thread may be waiting for one of them. Returns 0 or an errno. A delay of 0 is a rehearsal.
+ * Recreates the threads after a delay, because short runs end without needing them. It uses a signal, because by then the
+ * main thread may be waiting for one of them. Returns 0 or an errno. A delay of 0 is for a sample run.
  */
 EXPORTED int engine_revive_after(int delay_ms);
 
 /* Returns one end of a socket pair. Until it is closed, runs read from and write to the other end. -1 on failure. */
-EXPORTED int engine_open_stage(void);
-EXPORTED bool engine_close_stage(int other_end);
+EXPORTED int engine_open_sample_channel(void);
+EXPORTED bool engine_close_sample_channel(int other_end);
 
 #endif

@@ -78,13 +78,13 @@ static napi_value revive_after(napi_env env, napi_callback_info info) {
   return number(env, engine_revive_after(int_argument(env, info)));
 }
 
-static napi_value open_stage(napi_env env, napi_callback_info info) {
+static napi_value open_sample_channel(napi_env env, napi_callback_info info) {
   (void)info;
-  return number(env, engine_open_stage());
+  return number(env, engine_open_sample_channel());
 }
 
-static napi_value close_stage(napi_env env, napi_callback_info info) {
-  return number(env, engine_close_stage(int_argument(env, info)));
+static napi_value close_sample_channel(napi_env env, napi_callback_info info) {
+  return number(env, engine_close_sample_channel(int_argument(env, info)));
 }
 
 /* `NAME=value` each, or null if they are those that the zygote was started with. */
@@ -157,8 +157,8 @@ napi_value napi_register_module_v1(napi_env env, napi_value exports) {
       {"environment", environment},
       {"processId", process_id},
       {"reviveAfter", revive_after},
-      {"openStage", open_stage},
-      {"closeStage", close_stage},
+      {"openSampleChannel", open_sample_channel},
+      {"closeSampleChannel", close_sample_channel},
       {"renewRandomness", renew_randomness},
       {"findSeeds", find_seeds},
       {"seedsWereDrawn", seeds_were_drawn},

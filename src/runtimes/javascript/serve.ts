@@ -76,10 +76,10 @@ export async function openRealm(language: GuestRequest['language']): Promise<voi
 }
 
 /**
- * Serves one run as a warm-up, up to its end, and then removes the listeners that the run added to the process. The second
+ * Serves one sample run up to its end, and then removes the listeners that the run added to the process. The second
  * time, each step takes a tenth of the time.
  */
-export async function rehearse(serving: Serving): Promise<void> {
+export async function serveSampleRun(serving: Serving): Promise<void> {
   const events = ['uncaughtException', 'unhandledRejection', 'beforeExit', 'exit'] as const
   const before = events.map((event) => process.listeners(event as 'exit'))
   await serve(serving)

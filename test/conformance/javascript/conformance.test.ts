@@ -35,7 +35,7 @@ const tables: Readonly<Record<string, readonly ConformanceProgram[]>> = {
   processes,
   interfaces,
 }
-/** How each program is run: as it comes, and in a fork of a rehearsed Bun. */
+/** How each program is run: in a newly started process, and in a fork of a Bun that has executed sample runs. */
 const ways = ['bun', 'node', 'a fork of bun'] as const
 type Way = (typeof ways)[number]
 const engineOf = (way: Way): EngineName => (way === 'node' ? 'node' : 'bun')

@@ -1,4 +1,4 @@
-/** Workers of Bun and Node as forks of a rehearsed engine: each is a process as new as one that was started. */
+/** Workers of Bun and Node as forks of an engine that has executed sample runs. They behave like newly started ones. */
 import assert from 'node:assert/strict'
 import {
   chmodSync,

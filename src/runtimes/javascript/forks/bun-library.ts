@@ -26,8 +26,8 @@ interface Symbols {
   readonly engine_revive_after: (delayMs: number) => number
   readonly engine_seed_bytes_left: () => number
   readonly engine_use_up_seeds: () => void
-  readonly engine_open_stage: () => number
-  readonly engine_close_stage: (otherEnd: number) => boolean
+  readonly engine_open_sample_channel: () => number
+  readonly engine_close_sample_channel: (otherEnd: number) => boolean
 }
 
 /** The parts of `bun:ffi` that are used here. Bun's types are not a dependency of Lazaret. */
@@ -50,8 +50,8 @@ export function openBunLibrary(path: string): BunLibrary {
     engine_revive_after: { args: ['i32'], returns: 'i32' },
     engine_seed_bytes_left: { args: [], returns: 'i32' },
     engine_use_up_seeds: { args: [], returns: 'void' },
-    engine_open_stage: { args: [], returns: 'i32' },
-    engine_close_stage: { args: ['i32'], returns: 'bool' },
+    engine_open_sample_channel: { args: [], returns: 'i32' },
+    engine_close_sample_channel: { args: ['i32'], returns: 'bool' },
   })
   return {
     prepare: () => symbols.engine_prepare().toString(),
@@ -72,13 +72,14 @@ export function openBunLibrary(path: string): BunLibrary {
     processId: symbols.engine_process_id,
     seedBytesLeft: symbols.engine_seed_bytes_left,
     useUpSeeds: symbols.engine_use_up_seeds,
-    openStage() {
-      const otherEnd = symbols.engine_open_stage()
-      if (otherEnd < 0) throw new Error('There is no place to rehearse.')
+    openSampleChannel() {
+      const otherEnd = symbols.engine_open_sample_channel()
+      if (otherEnd < 0) throw new Error('No channel can be opened for a sample run.')
       return otherEnd
     },
-    closeStage(otherEnd) {
-      if (!symbols.engine_close_stage(otherEnd)) throw new Error('The rehearsal cannot be ended.')
+    closeSampleChannel(otherEnd) {
+      if (!symbols.engine_close_sample_channel(otherEnd))
+        throw new Error('The channel of a sample run cannot be closed.')
     },
   }
 }

@@ -23,8 +23,8 @@ interface Addon {
   readonly processId: () => number
   /** 0, or an errno. */
   readonly reviveAfter: (delayMs: number) => number
-  readonly openStage: () => number
-  readonly closeStage: (otherEnd: number) => number
+  readonly openSampleChannel: () => number
+  readonly closeSampleChannel: (otherEnd: number) => number
   readonly renewRandomness: () => number
   readonly findSeeds: () => number
   readonly seedsWereDrawn: () => number
@@ -45,13 +45,14 @@ export function openNodeLibrary(path: string): NodeLibrary {
       const errno = addon.reviveAfter(delayMs)
       if (errno !== 0) throw new Error(`The threads of this process cannot be recreated: errno ${errno}.`)
     },
-    openStage() {
-      const otherEnd = addon.openStage()
-      if (otherEnd < 0) throw new Error('There is no place to rehearse.')
+    openSampleChannel() {
+      const otherEnd = addon.openSampleChannel()
+      if (otherEnd < 0) throw new Error('No channel can be opened for a sample run.')
       return otherEnd
     },
-    closeStage(otherEnd) {
-      if (addon.closeStage(otherEnd) === 0) throw new Error('The rehearsal cannot be ended.')
+    closeSampleChannel(otherEnd) {
+      if (addon.closeSampleChannel(otherEnd) === 0)
+        throw new Error('The channel of a sample run cannot be closed.')
     },
     renewRandomness() {
       // Two runs must never have the same random numbers.

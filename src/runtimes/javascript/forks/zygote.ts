@@ -8,7 +8,7 @@
 import type { GuestRequest, ParkRequest } from '../../channel/channel-protocol.ts'
 import { frame } from '../channel.ts'
 import { writeAll } from '../console/output.ts'
-import { loadAhead, rehearse, serve } from '../serve.ts'
+import { loadAhead, serve, serveSampleRun } from '../serve.ts'
 import type { Serving } from '../serve.ts'
 
 /** The functions of the library in native/zygote that every engine calls. */
@@ -21,11 +21,11 @@ export interface ForkLibrary {
   readonly environment: () => Record<string, string> | undefined
   /** The id of the process in its own pid namespace. */
   readonly processId: () => number
-  /** In a fork: recreates its threads. 0 is for a rehearsal. */
+  /** In a fork: recreates its threads. 0 is for a sample run. */
   readonly reviveAfter: (delayMs: number) => void
-  /** Connects the channel and the output to a new socket pair for a rehearsal. Returns the other end of the pair. */
-  readonly openStage: () => number
-  readonly closeStage: (otherEnd: number) => void
+  /** Connects the channel and the output to a new socket pair for a sample run. Returns the other end of the pair. */
+  readonly openSampleChannel: () => number
+  readonly closeSampleChannel: (otherEnd: number) => void
 }
 
 export interface ForkableEngine {
@@ -36,7 +36,7 @@ export interface ForkableEngine {
   readonly library: ForkLibrary
   /** Called before the first fork, when everything is loaded. Returns a problem if there is one. */
   readonly settle: () => string | undefined
-  /** Called in a fork, and in rehearsals. */
+  /** Called in a fork, and after the sample runs. */
   readonly becomeAnother: () => void
   /** Loads in a fork what it cannot inherit from its zygote. */
   readonly load: (request: ParkRequest) => Promise<void>
@@ -44,8 +44,8 @@ export interface ForkableEngine {
 
 const socketDescriptor = 3
 const reportBytesMax = 200
-/** After this many rehearsals, the engine has compiled and linked the code of a run. */
-const rehearsals = 8
+/** After this many rounds of sample runs, the engine has compiled and linked the code of a run. */
+const sampleRounds = 8
 /** A run that takes longer gets its threads. Creating one takes about 40 µs, and a short run uses none. */
 const reviveAfterMs = 4
 
@@ -61,8 +61,8 @@ export async function runZygote(engine: ForkableEngine): Promise<void> {
   }
   const language = park as GuestRequest['language']
   const codes = [...samplePrograms, ...preload.map(sampleFor)]
-  for (let time = 0; time < rehearsals; time++) await rehearseOn(engine, language, codes)
-  for (let time = 0; time < rehearsals; time++) engine.becomeAnother()
+  for (let time = 0; time < sampleRounds; time++) await serveSampleRuns(engine, language, codes)
+  for (let time = 0; time < sampleRounds; time++) engine.becomeAnother()
   const problem = engine.settle() ?? library.prepare()
   if (problem !== '') return refuse(problem)
   report(`!zygote_data_bytes=${countDataBytes()}\n`)
@@ -94,7 +94,7 @@ const kept = await Kept.make()
 const sampleFor = (name: string): string =>
   `import * as all from ${JSON.stringify(name)}\nObject.keys(all).length`
 
-async function rehearseOn(
+async function serveSampleRuns(
   engine: ForkableEngine,
   language: GuestRequest['language'],
   codes: readonly string[],
@@ -102,11 +102,11 @@ async function rehearseOn(
   const { library } = engine
   for (const code of codes) {
     const request: GuestRequest = { language, code, args: [], resultBytes: 1000, input: { a: [1] } }
-    const stage = library.openStage()
+    const channel = library.openSampleChannel()
     for (const message of [{ park: language, preload: [] }, request])
-      writeAll(stage, frame(JSON.stringify(message)))
-    await rehearse(servingAfter(engine, 0))
-    library.closeStage(stage)
+      writeAll(channel, frame(JSON.stringify(message)))
+    await serveSampleRun(servingAfter(engine, 0))
+    library.closeSampleChannel(channel)
   }
 }
 
