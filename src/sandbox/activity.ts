@@ -37,7 +37,7 @@ export class Activity {
     }
   }
 
-  /** The sandbox is ending, which keeps the host process alive. */
+  /** Call this when the sandbox begins to end: its end keeps the host process alive. */
   end(): void {
     this.#isOver = true
     this.#stopIdling()

@@ -1,6 +1,6 @@
 /**
- * A sandbox: a small machine that persists. Commands run in its user space, and those with credentials each in their
- * own space; sessions, processes and files last as long as it does.
+ * A sandbox. Commands run in its user space, and each command with credentials in its own space. Sessions, processes and
+ * files exist as long as the sandbox.
  */
 import { endInOrder, endOnce } from '../core/endings.ts'
 import type { Clamp } from '../core/limits.ts'
@@ -17,7 +17,7 @@ import { Contexts } from './contexts/contexts.ts'
 import { contextHandleOf } from './contexts/context-handle.ts'
 import type { LiveContext } from './contexts/code-context.ts'
 import type { CodeContext, CodeContextOptions, CodeResult, RunCodeOptions } from './contexts/context-types.ts'
-import { FileDoors } from './files/file-doors.ts'
+import { FileMethods } from './files/file-methods.ts'
 import type { SandboxFiles } from './files/sandbox-files.ts'
 import { Governed } from './governed.ts'
 import { Jupyter } from './jupyter/jupyter.ts'
@@ -41,7 +41,7 @@ import type {
 } from './types.ts'
 import { Unfinished } from './commands/unfinished.ts'
 
-export class Sandbox extends FileDoors implements AsyncDisposable {
+export class Sandbox extends FileMethods implements AsyncDisposable {
   readonly id: string
   /** The limits that hold in it, for all of its commands together or for each, as `SandboxOptions.limits` says. */
   readonly limits: SandboxLimits
@@ -78,7 +78,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
       clock,
       hold: (isHeld) => spaces.hold(isHeld),
       idleTimeoutMs: parts.idleTimeoutMs,
-      onIdle: () => this.#endUnasked(),
+      onIdle: () => this.#endInBackground(),
     })
     this.#activity = activity
     const unfinished = new Unfinished(id, activity)
@@ -90,7 +90,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
     this.#processes = new Processes({ spaces, sessions: this.#sessions, activity, governed })
     this.#ports = new ExposedPorts({ spaces, governed, unfinished })
     // The kernel or the machine's administrator may end it at any time.
-    void spaces.user.cell.gone.then(() => this.#endUnasked())
+    void spaces.user.cell.gone.then(() => this.#endInBackground())
   }
 
   /** @internal Throws JAIL_UNAVAILABLE or CELL_FAILED, with nothing left behind. */
@@ -129,7 +129,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
    */
   async exec(command: string, options?: ExecOptions): Promise<ExecResult> {
     const checked = { command: checkCommand(command), options: checkExecOptions(options) }
-    return this.#execute({ ...checked, isBeside: false })
+    return this.#execute({ ...checked, isConcurrent: false })
   }
 
   /** Streams a command. It runs concurrently with the commands of its session, with a copy of their state. */
@@ -137,7 +137,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
     const line = checkCommand(command)
     const checked = checkExecOptions(options)
     return streamExec(line, checked, (wishes) =>
-      this.#execute({ command: line, options: { ...checked, ...wishes }, isBeside: true }),
+      this.#execute({ command: line, options: { ...checked, ...wishes }, isConcurrent: true }),
     )
   }
 
@@ -265,7 +265,7 @@ export class Sandbox extends FileDoors implements AsyncDisposable {
   }
 
   /** No one waits for this end, so a failure is reported to the caller of `destroy()`, or of the disposal. */
-  #endUnasked(): void {
+  #endInBackground(): void {
     this.destroy().catch(() => undefined)
   }
 

@@ -26,7 +26,7 @@ import type { PackageFolders } from '../runtimes/packages/guest-packages.ts'
 import { commonSpec, holdCommands } from './commands/command-limits.ts'
 import type { CommonSpec } from './commands/command-limits.ts'
 import { programPath } from './sessions/shell-text.ts'
-import { Turnstile } from './commands/turnstile.ts'
+import { Semaphore } from './commands/semaphore.ts'
 import { openSandboxCell } from '../jail/cell/sandbox-cell.ts'
 import type { SandboxCell, Space } from '../jail/cell/sandbox-cell.ts'
 import type { CellShape } from '../jail/plan/shape.ts'
@@ -40,13 +40,13 @@ export interface SpacesParts {
   readonly network: Network
   /** The folders that the shape shows. */
   readonly packages: PackageFolders
-  /** Searched first for programs, where the Python of runs is not the machine's own. */
+  /** The folder of the Python of runs, if that is not the machine's own. PATH names it first. */
   readonly pythonFolder?: string | undefined
   /** Variables that name the operator's certificates, for a sandbox with a network. */
   readonly certificates?: Readonly<Record<string, string>>
-  /** Secrets that the edge of its network puts in. */
+  /** Secrets that the sandbox's network inserts into requests. */
   readonly keyring?: Keyring | undefined
-  /** The program that commands are lines of. */
+  /** The path of the shell that runs commands. */
   readonly shell: string
 }
 
@@ -61,13 +61,13 @@ const waitingMs = 30_000
 /** Secure commands at one time; others wait for their turn. */
 const secureMax = 64
 
-/** Where a kernel has both: a domain of Landlock's keeps to itself which abstract sockets it can reach. */
+/** From this Landlock ABI on, abstract sockets outside of a guest's domain can be made unreachable. */
 const scopingAbi = 6
 
-/** What a sandbox turned out to be made of. */
+/** The parts of an opened sandbox. */
 interface Made {
   readonly place: Place
-  /** Null without namespaces: then there is one space, and secrets have no place of their own. */
+  /** Null without namespaces: then there is only one space, in which commands with credentials run, too. */
   readonly cell: SandboxCell | null
   readonly user: Space
   readonly landlockAbi: number
@@ -76,25 +76,25 @@ interface Made {
 
 export class Spaces implements AsyncDisposable {
   readonly parts: SpacesParts
-  /** The PATH of its commands, and by what they find the operator's packages. */
+  /** PATH, and the variables with which commands find the operator's packages. */
   readonly programVariables: Readonly<Record<string, string>>
   readonly user: Space
   /** The folder that all spaces share, as commands find it. */
   readonly workspace: string
-  /** What `HOME` is in each of them: the user space's own, or empty in a secure one. */
+  /** The value of `HOME` in every space. The folder is empty in a secure space. */
   readonly home: string
   /** Whether commands with credentials have their own space. */
   readonly hasSecure: boolean
-  /** Whether nothing outside of it can look into it. */
+  /** Whether no process outside of a secure space can inspect it. */
   readonly keepsSecrets: boolean
-  /** Whether commands have a view of files of their own, with the paths that are the same in every sandbox. */
+  /** Whether commands have their own view of the file system, with the same paths in every sandbox. */
   readonly isOwnView: boolean
   readonly #cell: SandboxCell | null
   readonly #edge: Edge | undefined
   #secureGround: LeasedGround | undefined
   #waiting: Promise<Space | undefined> | undefined
   #stopWaiting: () => void = () => undefined
-  readonly #secure = new Turnstile(secureMax)
+  readonly #secure = new Semaphore(secureMax)
   #isOver = false
 
   private constructor(parts: SpacesParts, { place, cell, user, landlockAbi, edge }: Made) {
@@ -121,21 +121,21 @@ export class Spaces implements AsyncDisposable {
     return new Spaces(parts, made)
   }
 
-  /** The function returns what all spaces have done since under the network policy, if there is one. */
+  /** Returns a function that reports the network activity of all spaces since this call, if there is a network policy. */
   watchNetwork(): () => NetworkReport | undefined {
     const before = this.#edge?.report
     return () => reportSince(before, this.#edge?.report)
   }
 
-  /** Whether they keep the host process from ending. */
+  /** Sets whether the spaces keep the host process alive. */
   hold(isHeld: boolean): void {
     this.user.cell.hold(isHeld)
     this.#cell?.hold(isHeld)
   }
 
-  /** For one command. Its limits are its own, so that no other command can keep it from running. */
+  /** Returns a space for one command, with its own limits, so other commands cannot use up its resources. */
   async takeSecure(): Promise<Space> {
-    const leave = await this.#secure.enter()
+    const leave = await this.#secure.acquire()
     try {
       const waiting = this.#waiting
       this.#waiting = undefined
@@ -150,7 +150,7 @@ export class Spaces implements AsyncDisposable {
     }
   }
 
-  /** Prepares the next one before it is requested: it is empty, and holds no secret of anybody. */
+  /** Creates the next secure space before it is requested. It is empty and contains no secrets. */
   prepareSecure(): void {
     if (this.#waiting !== undefined || this.#isOver || this.#cell === null) return
     const waiting = this.#openSecure().catch(() => undefined)
@@ -164,7 +164,7 @@ export class Spaces implements AsyncDisposable {
     this.#stopWaiting = stop
   }
 
-  /** Its end is waited for, as that of any other. */
+  /** Until the space is removed, it keeps the host process alive. */
   async #giveUp(space: Space | undefined): Promise<void> {
     space?.cell.hold(true)
     await space?.clean()
@@ -176,7 +176,7 @@ export class Spaces implements AsyncDisposable {
     return this.#cell.open('secure', this.#secureGround)
   }
 
-  /** For one code context, with its own limits. Throws JAIL_UNAVAILABLE, CELL_FAILED. */
+  /** Returns a space for one code context, with its own limits. Throws JAIL_UNAVAILABLE, CELL_FAILED. */
   async openContext(limits: Limits): Promise<Space> {
     const cell = this.#cell
     if (cell === null)
@@ -200,7 +200,7 @@ export class Spaces implements AsyncDisposable {
     }
   }
 
-  /** A context has its own limits, and its interpreter uses data before it runs anything. */
+  /** `own` is for a context, which has its own limits and whose interpreter uses memory before it runs any code. */
   commonSpec(space: Space, own: Partial<ContextHold> = {}): CommonSpec {
     const { limits = this.parts.limits, runtimeDataBytes } = own
     const { wall } = this.parts
@@ -242,7 +242,7 @@ async function openInNamespaces(
     })
     return { place, cell, user: { ...user, clean }, landlockAbi: await standing(user), edge }
   } catch (error) {
-    // Why there is no sandbox is what its caller wants to know; what is left the machine tells of at its own end.
+    // The caller gets the original error. Whatever cannot be removed is reported when the machine ends.
     await cell[Symbol.asyncDispose]().catch(() => undefined)
     if (ground !== undefined) await release(ground, { clock, work: null }).catch(() => undefined)
     throw error

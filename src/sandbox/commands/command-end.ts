@@ -46,7 +46,7 @@ export const cancelled: CommandEnd = {
 }
 
 /** The end of a command that was ended together with its space. */
-export const wordlessEnd: ProcessReport = {
+export const unreportedEnd: ProcessReport = {
   end: { by: 'signal', signal: 'SIGKILL' },
   cpuMs: 0,
   residentPeakBytes: 0,
@@ -57,7 +57,7 @@ export const wordlessEnd: ProcessReport = {
   forksRefusedToPid1: 0,
 }
 
-/** A shell reports this about a program that it had started. */
+/** Whether the exit code is the one with which a shell reports a program that was killed. */
 export function exitedAsKilled({ end }: ProcessReport): boolean {
   return end.by === 'exit' && end.exitCode === 128 + constants.signals.SIGKILL
 }

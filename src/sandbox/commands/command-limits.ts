@@ -21,7 +21,7 @@ export type CommonSpec = Pick<
   'rlimits' | 'adopts' | 'dropsExcess' | 'wallMs' | 'watched' | 'outputBytes'
 >
 
-/** Set at boot, and hardly ever afterwards. */
+/** Read once, because it hardly ever changes after boot. */
 const fileMax = readFileMax()
 
 const pendingSignalShares: Readonly<Record<SpaceKind, number>> = { user: 1, context: 2, secure: 3 }
@@ -38,7 +38,7 @@ export function holdCommands(limits: Limits, ground: CommandGround): LimitPlan {
     // Even if each space has its own cgroup, RLIMIT_NPROC counts the processes of all spaces together by uid: those of
     // the user space, of secure spaces and of code contexts.
     spacesOfOneId: 3,
-    // As many again as the spaces before it can use.
+    // RLIMIT_SIGPENDING counts by uid, too, so this includes what the spaces of earlier kinds can use.
     pendingSignalsMax: pendingSignalShares[kind] * pendingSignalsMax,
   })
   // The owner decides how long a sandbox exists, so neither its time nor its processor time is limited.

@@ -30,7 +30,7 @@ import type { Outcome } from '../../core/outcome.ts'
 import { readStatus, requireConfined } from '../../runtimes/work/observed.ts'
 import { whenAborted } from '../../runtimes/work/patience.ts'
 import { ProcessLife } from '../../runtimes/work/process-life.ts'
-import { exitCodeOf, exitedAsKilled, wordlessEnd } from './command-end.ts'
+import { exitCodeOf, exitedAsKilled, unreportedEnd } from './command-end.ts'
 import type { CommandEnd, CommandEvidence } from './command-end.ts'
 import { stateBytesMax } from '../sessions/shell-state.ts'
 import { countIn, touchedLimits } from './touched.ts'
@@ -45,7 +45,7 @@ export interface CommandParts {
   readonly isEndless?: boolean
 }
 
-/** What the caller of a command wants; known once there is a command, which may be after its shell has started. */
+/** Options of a command. A shell that is started ahead gets them when its command begins. */
 export interface CommandWishes {
   readonly onOutput?: RunHandles['onOutput']
   readonly timeoutMs?: number | undefined
@@ -59,10 +59,11 @@ interface Settled extends Pick<CommandEnd, 'outcome' | 'usage'> {
 }
 
 /**
- * How long pid 1 may take to report a command that it has to end; a tree that resists takes a quarter of that. In two
- * parts: between them, a host that was busy itself reads reports that have already arrived.
+ * How long pid 1 may take to report the end of a command after it got the order to kill it. Killing a process tree that
+ * resists takes a quarter of that. It is two timers, because between them a host that was busy reads reports that have
+ * already arrived.
  */
-const obedienceMs = [900, 100] as const
+const killReportMs = [900, 100] as const
 
 export class Command implements ProcessListener {
   /** Resolves when foreign code may run; rejects when it could not be started. */
@@ -270,15 +271,15 @@ export class Command implements ProcessListener {
     this.#parts.space.cell.holdOutput(this.#id, false)
     this.kill()
     const { clock } = this.#parts
-    const [most, rest] = obedienceMs
-    const hearOnce = () => this.#life.until(clock.after(rest, () => this.#endSpace()))
-    this.#life.until(clock.after(most, hearOnce))
+    const [most, rest] = killReportMs
+    const readOnce = () => this.#life.until(clock.after(rest, () => this.#endSpace()))
+    this.#life.until(clock.after(most, readOnce))
   }
 
-  /** Its pid 1 does not react, for whatever reason: the command ends now, together with its space. */
+  /** Pid 1 of the space does not react, so the command ends now, together with its space. */
   #endSpace(): void {
     this.#life.start()
-    this.#finish(wordlessEnd)
+    this.#finish(unreportedEnd)
     this.#parts.space.cell.end()
   }
 

@@ -27,7 +27,7 @@ export interface ExecRequest {
   readonly command: string
   readonly options: CheckedExec
   /** Runs concurrently with the commands of its session, with a copy of its state. */
-  readonly isBeside: boolean
+  readonly isConcurrent: boolean
 }
 
 /** Throws SESSION_GONE, SESSION_TERMINATED, SECRETS_UNPROTECTED, CELL_FAILED. */
@@ -76,7 +76,7 @@ function noteOn(
     return 'Other processes of the sandbox could see the variables of this command.'
   if (isSecure) {
     const others = parts.shape.network === 'none' ? 'no process and no server' : 'no process'
-    return `The command ran apart: it saw no variable of its session, and ${others} and no /tmp of other commands.`
+    return `The command ran in its own space: it could see no variable of its session, and ${others} and no /tmp of other commands.`
   }
   if (namesEnv) return 'env names no value, so the command ran without credentials, in the user space.'
   return undefined
@@ -103,12 +103,12 @@ function noteOnNetwork(
 
 function inUserSpace(
   { spaces, sessions }: ExecGround,
-  { command, options, isBeside }: ExecRequest,
+  { command, options, isConcurrent }: ExecRequest,
 ): Promise<CommandEnd> {
   const session = sessions.get(options.sessionId)
   const wishes = toWishes(command, options)
   if (options.tty !== undefined) return startTerminal(spaces, session, { ...wishes, size: options.tty }).ended
-  return isBeside ? session.startBeside(wishes).ended : session.exec(wishes)
+  return isConcurrent ? session.startConcurrent(wishes).ended : session.exec(wishes)
 }
 
 function inSecureSpace(

@@ -133,7 +133,7 @@ export class LiveContext {
   async run(asked: EntryAsked): Promise<EntryDone | undefined> {
     refuseEndlessWait(this)
     const stopped = await this.#inTurn(() => this.#runOut(asked))
-    // Its turn is over: a callback that still takes output may be waiting for the turn of something else.
+    // The next code may begin before the callbacks of this code have finished, because one of them may await that code.
     return stopped && { ...(await stopped.entry.ended), evidence: stopped.evidence, start: stopped.start }
   }
 
@@ -219,7 +219,7 @@ export class LiveContext {
     return true
   }
 
-  /** Undefined if the code was cancelled in the meantime. At each moment it is either `#beginning` or `#entry`. */
+  /** Undefined if the code was cancelled in the meantime. */
   async #begin(asked: EntryAsked): Promise<Begun | undefined> {
     const beginning = { isCalledOff: false }
     this.#beginning = beginning

@@ -9,7 +9,7 @@ import { createResult } from '../../result/run-result.ts'
 import type { EntryDone } from './code-context.ts'
 import type { CodeResult } from './context-types.ts'
 
-/** Its plain data. */
+/** The plain data of a result. */
 export interface CodeData extends RunData, Pick<CodeResult, 'context' | 'isStateKept' | 'note'> {}
 
 export interface CodeFacts {

@@ -112,7 +112,7 @@ export class Contexts {
     const { id, language } = context.parts
     const data = await this.#parts.governed.code({ context: id, language, code }, async (work) => {
       const done = (await context.run(toEntry(context, code, checked))) ?? { ...unbegun, isStateKept: true }
-      await tellOfEnd(done, checked)
+      await reportEnd(done, checked)
       const { wall, limits } = this.#parts.spaces.parts
       const { timeoutMs } = checked
       const facts = { id: work, context: id, language, level: wall.machine.level, timeoutMs }
@@ -202,8 +202,8 @@ function outputOf({ onStdout, onStderr }: CheckedRunCode) {
   return ({ stream, text }: OutputChunk) => (stream === 'stdout' ? onStdout : onStderr)?.(text)
 }
 
-/** Values that are known only at the end. */
-async function tellOfEnd(
+/** Calls the callbacks for what is known only at the end of the code. */
+async function reportEnd(
   { claims, outcome }: EntryDone,
   { onResult, onError }: CheckedRunCode,
 ): Promise<void> {

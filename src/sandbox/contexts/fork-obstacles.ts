@@ -8,9 +8,9 @@ const { EBUSY, E2BIG, EOPNOTSUPP } = constants.errno
 /** Reasons by exit code of src/runtimes/python/guest_fork.py. */
 const byExitCode: Readonly<Record<number, string>> = {
   2: 'Its code has threads, of which fork(2) copies none.',
-  3: 'Programs that its code has started still run, and can be the child of one context only.',
-  4: 'Asynchronous tasks of its code are not done, and would go on in both.',
-  5: 'Its interpreter lacks what a fork takes (`_ctypes`, `fcntl`, `_socket`), or its code has replaced it.',
+  3: 'Programs that its code has started still run, and each can be the child of only one context.',
+  4: 'Asynchronous tasks of its code are pending, and would continue in both contexts.',
+  5: 'Its interpreter lacks a module that forks need (`_ctypes`, `fcntl`, `_socket`), or its code has replaced it.',
   6: 'A call of a host function has not been answered.',
 }
 
@@ -18,11 +18,12 @@ const byExitCode: Readonly<Record<number, string>> = {
 const byErrno: Readonly<Record<number, string>> = {
   [EBUSY]: 'A library of its code has threads that fork(2) would not copy.',
   [E2BIG]:
-    'It and those that it comes from have been forked so often that the kernel takes no further domain (16).',
-  [EOPNOTSUPP]: 'The kernel cannot keep two forks apart: that takes the scopes of Landlock, Linux 6.12.',
+    'It is the fork of a fork of a fork, and so on: the kernel allows no more than 16 nested Landlock domains.',
+  [EOPNOTSUPP]:
+    'The kernel cannot isolate two forks from each other: that needs the scopes of Landlock (Linux 6.12).',
 }
 
-const otherwise = 'It did not answer as a context does.'
+const otherwise = 'It sent an unexpected answer.'
 
 export const forkRefused = (detail: string) => new LazaretError('FORK_REFUSED', { detail })
 export const refusedByGuest = (exitCode: number | undefined) =>
@@ -31,4 +32,4 @@ export const refusedByStep = (errno: number) => forkRefused(byErrno[errno] ?? ot
 
 /** V8 and libuv have threads from the start. */
 export const nodeCannotFork =
-  'Node computes with several threads, and fork(2) copies one; only contexts of Python can be forked.'
+  'Node has several threads, and fork(2) copies only one; only contexts of Python can be forked.'

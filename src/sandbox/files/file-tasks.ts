@@ -4,7 +4,7 @@ import type { FileOperation } from '../../core/work.ts'
 import type { Begun } from '../../policy/governor.ts'
 import { fileErrorOf } from './file-errors.ts'
 import type { FileProcess, StartFileProcess } from './file-process.ts'
-import { Turnstile } from '../commands/turnstile.ts'
+import { Semaphore } from '../commands/semaphore.ts'
 
 /** The working folder of file operations. */
 export interface FileGround {
@@ -28,9 +28,9 @@ const inputPieceBytes = 64 * 1024
 
 export class FileTasks {
   readonly #ground: FileGround
-  readonly #short = new Turnstile(shortTasksMax)
+  readonly #short = new Semaphore(shortTasksMax)
   /** Streams have separate places, so that slow callers do not delay short tasks. */
-  readonly #streams = new Turnstile(streamsMax)
+  readonly #streams = new Semaphore(streamsMax)
 
   constructor(ground: FileGround) {
     this.#ground = ground
@@ -80,14 +80,14 @@ export class FileTasks {
     }
   }
 
-  async #begin({ task, args }: FileTask, turnstile: Turnstile): Promise<BegunTask> {
+  async #begin({ task, args }: FileTask, semaphore: Semaphore): Promise<BegunTask> {
     const begun = await this.#ground.begin(task, args[0] ?? '')
-    const leave = await turnstile.enter()
+    const release = await semaphore.acquire()
     let process: FileProcess
     try {
       process = this.#ground.start(task, args)
     } catch (error) {
-      leave()
+      release()
       await begun.fail(error)
       throw error
     }
@@ -96,7 +96,7 @@ export class FileTasks {
       async over(failure) {
         process.kill()
         await process.exit.catch(() => undefined)
-        leave()
+        release()
         await (failure === undefined ? begun.end({ outcome: 'done' }) : begun.fail(failure))
       },
     }

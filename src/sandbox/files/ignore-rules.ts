@@ -20,17 +20,17 @@ export function parseIgnore(value: unknown): (path: string) => boolean {
     const isName = !text.replace(/\/$/, '').includes('/')
     return { isName, patterns: parsePattern(text) }
   })
-  return new Ways((name, whole) =>
+  return new IgnoreVerdicts((name, whole) =>
     rules.some(({ isName, patterns }) => patterns.some(({ matches }) => matches(isName ? name : whole))),
   ).isIgnored
 }
 
 /**
- * The parent folders of the last path, with the verdict for each. Files come folder by folder, so in most paths only
- * the last name is new. Otherwise a guest with deep folders and long names could make the host match each of them again
- * for each file.
+ * Caches whether the parent folders of the last path are ignored. Files come folder by folder, so in most paths only the
+ * last name is new. Without the cache, a guest with deep folders and long names could make the host match every folder
+ * again for each file.
  */
-class Ways {
+class IgnoreVerdicts {
   readonly #matches: (name: string, whole: string) => boolean
   #names: readonly string[] = []
   #ignored: readonly boolean[] = []

@@ -15,7 +15,7 @@ const pieceBytes = 64
 /** How much of an unfinished line is searched again. */
 const lineLengthMax = 64 * 1024
 
-/** A fraction of a millisecond. */
+/** Collecting this many takes a fraction of a millisecond. */
 const piecesPerStep = 512
 
 interface Piece {
@@ -64,10 +64,10 @@ export class Log {
   }
 
   /**
-   * Yields what was printed since the last time, first of one stream, then of the other, each from the start of a line.
-   * Reading once per pause makes the work proportional to the output, however small its pieces are.
+   * Yields what was printed since the last time, first to stdout, then to stderr, each from the start of a line. It reads
+   * once per pause, so the work is proportional to the output, however small its pieces are.
    */
-  async *looks(pause: () => Promise<void>, signal: AbortSignal): AsyncGenerator<string> {
+  async *newLines(pause: () => Promise<void>, signal: AbortSignal): AsyncGenerator<string> {
     const begun = { stdout: '', stderr: '' }
     const onAbort = () => this.#tell()
     signal.addEventListener('abort', onAbort, { once: true })

@@ -92,8 +92,8 @@ export class Processes {
     const told = { ...wishes, onOutput: tell }
     const process =
       tty === undefined
-        ? session.startBeside(told, { goesOn: true })
-        : startTerminal(spaces, session, { ...told, size: tty, goesOn: true })
+        ? session.startConcurrent(told, { isBackground: true })
+        : startTerminal(spaces, session, { ...told, size: tty, isBackground: true })
     const handle = new BackgroundProcess({
       ...{ id, command, process, log },
       takesInput: stdin === undefined || tty !== undefined,

@@ -172,7 +172,7 @@ export class BackgroundProcess implements SandboxProcess {
     const abort = new AbortController()
     const pause = () => new Promise<void>((resolve) => this.#parts.after(logPauseMs, resolve))
     const look = async () => {
-      for await (const text of this.#parts.log.looks(pause, abort.signal)) {
+      for await (const text of this.#parts.log.newLines(pause, abort.signal)) {
         const line = await search.find(text)
         if (line !== undefined) return { line }
       }

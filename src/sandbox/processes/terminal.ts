@@ -12,12 +12,12 @@ const scriptBytesMax = 120 * 1024
 export interface TerminalCommand extends SessionCommand {
   readonly size: TerminalSize
   /** Whether it runs in the background, with a log that keeps the end of its output. */
-  readonly goesOn?: boolean
+  readonly isBackground?: boolean
 }
 
 export function startTerminal(spaces: Spaces, session: Session, command: TerminalCommand): Command {
   const { parts, user } = spaces
-  const { size, stdin, goesOn = false, ...wishes } = command
+  const { size, stdin, isBackground = false, ...wishes } = command
   const script = session.terminalScript(command)
   if (Buffer.byteLength(script) > scriptBytesMax)
     throw refuse(`command: with what its session holds it is longer than ${scriptBytesMax} bytes`)
@@ -25,7 +25,7 @@ export function startTerminal(spaces: Spaces, session: Session, command: Termina
     space: user,
     clock: parts.clock,
     limits: parts.limits,
-    isEndless: goesOn,
+    isEndless: isBackground,
     spec: {
       ...spaces.commonSpec(user),
       file: parts.shell,

@@ -8,7 +8,7 @@ import { Command } from '../commands/command.ts'
 import type { CommandWishes } from '../commands/command.ts'
 import { cancelled } from '../commands/command-end.ts'
 import type { CommandEnd } from '../commands/command-end.ts'
-import { bytesOf, freshState, parseState, takeBackLoan, textOf } from './shell-state.ts'
+import { bytesOf, freshState, parseState, restoreOwnVariables, textOf } from './shell-state.ts'
 import type { ShellState } from './shell-state.ts'
 import {
   bootstrap,
@@ -36,7 +36,7 @@ export interface SessionCommand extends CommandWishes {
   readonly stdin?: string | Uint8Array | undefined
   /** Exported only for this command. */
   readonly variables?: Readonly<Record<string, string>>
-  /** Whether more of it may come. */
+  /** Whether more standard input may follow. */
   readonly isInputOpen?: boolean
 }
 
@@ -93,15 +93,15 @@ export class Session {
   }
 
   /** Starts a command with a copy of the session's state. Its changes do not affect the session. */
-  startBeside(command: SessionCommand, { goesOn = false } = {}): Command {
+  startConcurrent(command: SessionCommand, { isBackground = false } = {}): Command {
     this.#requireThere()
-    const shell = this.#startShell(goesOn)
-    const isInputOpen = goesOn && command.stdin === undefined
+    const shell = this.#startShell(isBackground)
+    const isInputOpen = isBackground && command.stdin === undefined
     this.#give(shell, { ...command, isInputOpen }, this.#pending)
     return shell
   }
 
-  /** The same as one script. */
+  /** A command with a copy of the session's state, as one script for a terminal. */
   terminalScript({ command, folder, variables }: SessionCommand): string {
     this.#requireThere()
     return terminalScript({
@@ -129,7 +129,7 @@ export class Session {
       this.#takeBack(variables)
       throw error
     })
-    const said = takeBackLoan(end.state, Object.keys(command.variables ?? {}))
+    const said = restoreOwnVariables(end.state, Object.keys(command.variables ?? {}))
     const state = parseState(said, this.#state)
     if (state === undefined) this.#takeBack(variables)
     else this.#state = command.folder === undefined ? state : { ...state, ...this.#folders() }
@@ -144,20 +144,20 @@ export class Session {
     return end
   }
 
-  /** Keeps variables that are in no state yet, for the next command. */
+  /** Keeps variables for the next command, because no state contains them yet. */
   #takeBack(variables: Variables): void {
     this.#pending = { ...variables, ...this.#pending }
   }
 
   #give(shell: Command, given: SessionCommand, variables: Variables): void {
-    const { command, folder, stdin, variables: lent = {}, isInputOpen = false, ...wishes } = given
+    const { command, folder, stdin, variables: commandVariables = {}, isInputOpen = false, ...wishes } = given
     shell.begin(wishes)
     const script = commandScript({
       command,
       folder: this.#folderOf(folder),
       state: this.#state,
       variables,
-      lent,
+      commandVariables,
       hasStdin: stdin !== undefined || isInputOpen,
     })
     void shell.write(frameScript(script))
@@ -175,14 +175,14 @@ export class Session {
     return { shell: parked, start: 'parked' }
   }
 
-  /** A background process may print for ever; its log keeps the end. */
-  #startShell(goesOn = false): Command {
+  /** The output of a background process is not limited, because its log keeps only the end. */
+  #startShell(isBackground = false): Command {
     const { user, parts } = this.#spaces
     const shell = new Command({
       space: user,
       clock: parts.clock,
       limits: parts.limits,
-      isEndless: goesOn,
+      isEndless: isBackground,
       spec: {
         ...this.#spaces.commonSpec(user),
         file: parts.shell,
@@ -216,7 +216,7 @@ export class Session {
   }
 
   /**
-   * If its folder was removed, the session returns to its first folder, and if that is not enough, to its first state.
+   * The session's folder was removed, so it returns to its first folder; if that was the folder, to its first state.
    */
   #goBack(): void {
     const fresh = this.#freshState()

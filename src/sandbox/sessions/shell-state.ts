@@ -1,6 +1,6 @@
 /**
- * What a session keeps from one command to the next: guest text, which only its next bash reads. It is bytes, one
- * character for each, because a folder's name need not be UTF-8.
+ * The state that a session keeps from one command to the next. It is guest text, which only the session's next bash
+ * evaluates, as bytes, one character for each, because a folder's name need not be UTF-8.
  */
 export interface ShellState {
   /** Working folder. */
@@ -10,10 +10,10 @@ export interface ShellState {
   /** Arguments of `set`, for options that differ from those of a new shell. */
   readonly options: string
   readonly expandsAliases: boolean
-  /** A command that sets the options of `shopt`; the following are commands too. */
+  /** A command that sets the options of `shopt`. The following properties are commands, too. */
   readonly shoptions: string
   readonly variables: string
-  /** What would end a shell that waits for its command: TMOUT, which is also the time of a `read`. */
+  /** TMOUT, which is set late: as the timeout of `read`, it would end a shell that waits for its command. */
   readonly lateVariables: string
   readonly aliases: string
   readonly functions: string
@@ -47,7 +47,7 @@ export function freshState(folder: string, variables: string, lateVariables: str
   }
 }
 
-/** What is left behind when a command ends; undefined when the shell was killed, or exchanged for a program. */
+/** The state after a command. Undefined if the shell was killed, or replaced by a program (`exec`). */
 export function parseState(said: string, before: ShellState): ShellState | undefined {
   const [folder, oldFolder, options, shoptions, variables, aliases, functions] = said.split('\0').slice(0, -1)
   if (folder?.startsWith('/') !== true) return undefined
@@ -63,23 +63,23 @@ export function parseState(said: string, before: ShellState): ShellState | undef
   }
 }
 
-/** The position of the variables in the state, see `say` in shell-text.ts. */
+/** The position of the variables in the state, see `stateCommands` in shell-text.ts. */
 const variablesPart = 4
-/** Bash quotes whatever has a line end, so that each is one line. */
+/** One line for each variable, because bash quotes line breaks. */
 const declaration = /^declare -(\S+) ([A-Za-z_][A-Za-z0-9_]*)(?:=.*)?\n?/gm
 
 /**
  * The state after a command with additional variables of these names: they get the session's values again, or are
  * removed.
  */
-export function takeBackLoan(said: string, names: readonly string[]): string {
+export function restoreOwnVariables(said: string, names: readonly string[]): string {
   const end = said.indexOf('\0')
   if (names.length === 0 || end === -1) return said
   const parts = said.slice(end + 1).split('\0')
-  const lent = new Set(names)
+  const removed = new Set(names)
   const own = [...said.slice(0, end).matchAll(declaration)].filter(([, flags = '']) => flags.includes('x'))
   const rest = parts[variablesPart]?.replace(declaration, (all, _flags, name: string) =>
-    lent.has(name) ? '' : all,
+    removed.has(name) ? '' : all,
   )
   if (rest !== undefined) parts[variablesPart] = own.map(([all]) => all).join('') + rest
   return parts.join('\0')

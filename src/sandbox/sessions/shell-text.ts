@@ -1,7 +1,7 @@
 /**
- * The script for the shell of a session. Each command has its own bash. Before the command, that bash takes over the
- * state of the previous one; at its end, it writes its own state to descriptor 3. Output is never inspected, so there
- * are no markers to forge.
+ * The scripts for the shells of a session. Each command has its own bash. Before the command, that bash restores the
+ * state that the previous one left; after the command, it writes its state to descriptor 3. Output is never inspected,
+ * so guests cannot forge the end of a command.
  * Source: bash(1), `read -N`, `declare -p`, `trap`.
  */
 import { bytesOf } from './shell-state.ts'
@@ -46,10 +46,11 @@ export function frameScript(script: string): Buffer {
 }
 
 /**
- * In the order of `parseState`; functions, which may be long, at the end. Bash writes line by line, and each line costs
- * it a system call, so the options are not printed by `set +o` and `shopt -p`.
+ * The commands that print a state, in the order of `parseState`. Functions are last because they may be long. Bash
+ * writes each line separately, and each line costs it a system call, so the options are printed as two lists and not
+ * with `set +o` and `shopt -p`, which print a line for each option.
  */
-const say = [
+const stateCommands = [
   'pwd',
   'printf "\\0%s\\0%s\\0%s\\0" "${OLDPWD-}" "$SHELLOPTS" "$BASHOPTS"',
   'declare -px',
@@ -62,10 +63,10 @@ const say = [
   .map((command) => `\\builtin ${command}`)
   .join(';')
 
-/** Removes traps of the command, which would print into the state. */
+/** Removes traps of the command, whose output would become part of the state. */
 const endTraps = '\\builtin trap - DEBUG ERR'
-const sayState = `{ ${say}; } 2>/dev/null >&3`
-const sayStateOnce = `{ ${endTraps};[[ -v lazaret ]]; } >/dev/null 2>&1 || ${sayState}`
+const printState = `{ ${stateCommands}; } 2>/dev/null >&3`
+const printStateOnce = `{ ${endTraps};[[ -v lazaret ]]; } >/dev/null 2>&1 || ${printState}`
 
 /** Quotes a text as one word; it cannot contain NUL. */
 export function quote(text: string): string {
@@ -73,20 +74,19 @@ export function quote(text: string): string {
 }
 
 /**
- * Bytes as one word of ASCII without line ends: bash counts lines, and those around a command must not be among the
- * command's own.
+ * Quotes bytes as one ASCII word without line breaks. Bash counts lines, and lines of these scripts must not change the
+ * line numbers of the command.
  */
 function quoteInLine(bytes: string): string {
   const octal = (character: string) => `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`
   return `$'${bytes.replace(/[\\']/g, '\\$&').replace(/[^ -~]/g, octal)}'`
 }
 
-/** Read before the command: one line. */
 const evaluate = (bytes: string) => `\\builtin eval ${quoteInLine(bytes)}`
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** Commands that export these, or take them away where they have no value. */
+/** Commands that export these variables, and unset those without a value. */
 export function exportAll(variables: Variables): string {
   return Object.entries(variables)
     .map(([name, value]) =>
@@ -100,7 +100,10 @@ export function restoreScript(state: ShellState): string {
   return `${restore(state)};${bootstrap}`
 }
 
-/** Functions last: until then none has the name of a command of the others. Aliases are not yet looked at. */
+/**
+ * Functions are last, because a function may have the name of a command that restores the rest. Aliases are not expanded
+ * yet.
+ */
 function restore({ shoptions, variables, aliases, functions }: ShellState): string {
   const texts = [shoptions, variables, aliases, functions].filter((text) => text !== '')
   return `{ \\builtin :;${texts.map((text) => `${evaluate(text)};`).join('')} } 2>/dev/null`
@@ -108,47 +111,47 @@ function restore({ shoptions, variables, aliases, functions }: ShellState): stri
 
 export interface CommandText {
   readonly command: string
-  /** In bytes, as for the state. */
+  /** Bytes, one character for each, as in the state. */
   readonly folder: string
   readonly state: ShellState
-  /** Exported before it, and kept. */
+  /** Exported before the command; the session keeps them. */
   readonly variables: Variables
-  /** Exported for it alone. */
-  readonly lent: Variables
+  /** Exported only for this command. */
+  readonly commandVariables: Variables
   /** Whether standard input continues after the script. */
   readonly hasStdin: boolean
 }
 
-/** What is on descriptor 3 when the folder of a command is not there. */
+/** Written to descriptor 3 if the folder of a command does not exist. */
 export const folderIsGone = 'gone'
 
 /** The second script: the command. */
 export function commandScript(text: CommandText): string {
-  const { command, folder, state, variables, lent, hasStdin } = text
+  const { command, folder, state, variables, commandVariables, hasStdin } = text
   return [
     enter(folder, `\\builtin printf ${folderIsGone} >&3;`),
-    rememberFolder(state),
+    restoreOldFolder(state),
     '\\builtin unset -v lazaret',
     evaluate(state.lateVariables),
     evaluate(bytesOf(exportAll(variables))),
-    ...lend(lent),
-    `\\builtin trap ${quoteInLine(sayStateOnce)} EXIT`,
+    ...exportForCommand(commandVariables),
+    `\\builtin trap ${quoteInLine(printStateOnce)} EXIT`,
     ...setOptions(state),
     // A redirection of `builtin exec` would not last.
     `${evaluate(bytesOf(command))} 3>&-${hasStdin ? '' : ' </dev/null'}`,
     // Writes the state here, too, in case the command has its own EXIT trap. Lazaret's trap then writes nothing.
     `{ lazaret=$?;${endTraps}; } >/dev/null 2>&1`,
-    sayState,
+    printState,
     '{ \\builtin set +v;\\builtin exit "$lazaret"; } 2>/dev/null',
   ].join(';')
 }
 
-/** First writes the session's own values of these names, so that it gets them back (`takeBackLoan`). */
-function lend(variables: Variables): string[] {
+/** First writes the session's own values of these variables, for `restoreOwnVariables`. */
+function exportForCommand(variables: Variables): string[] {
   const names = Object.keys(variables)
   if (names.length === 0) return []
-  const sayOwn = `{ \\builtin declare -p ${names.join(' ')};\\builtin printf "\\0"; } 2>/dev/null >&3`
-  return [sayOwn, evaluate(bytesOf(exportAll(variables)))]
+  const printOwn = `{ \\builtin declare -p ${names.join(' ')};\\builtin printf "\\0"; } 2>/dev/null >&3`
+  return [printOwn, evaluate(bytesOf(exportAll(variables)))]
 }
 
 /** Both scripts as one, for a shell whose standard input is a terminal. It leaves no state. */
@@ -157,11 +160,11 @@ export function terminalScript({
   folder,
   state,
   variables,
-}: Omit<CommandText, 'hasStdin' | 'lent'>): string {
+}: Omit<CommandText, 'hasStdin' | 'commandVariables'>): string {
   return [
     restore(state),
     enter(folder),
-    rememberFolder(state),
+    restoreOldFolder(state),
     evaluate(bytesOf(exportAll(variables))),
     ...setOptions(state),
     evaluate(bytesOf(command)),
@@ -179,7 +182,7 @@ export interface SecureText {
   readonly hasStdin: boolean
 }
 
-/** A command of a secure space, which leaves no state. What bash adds to its variables is taken away again. */
+/** The script of a command in a secure space, which leaves no state. It unsets the variables that bash adds. */
 export function secureScript({ command, folder, variables, hasStdin }: SecureText): string {
   const named = variablesOfBash.flatMap((name) => {
     const value = variables[name]
@@ -200,13 +203,16 @@ function enter(folder: string, before = ''): string {
   return `\\builtin cd -- ${quoteInLine(folder)} 2>/dev/null || ${give}`
 }
 
-/** Entering the folder made it the one that was left. */
-function rememberFolder({ oldFolder }: ShellState): string {
+/** Restores OLDPWD, which `cd` to the session's folder has changed. */
+function restoreOldFolder({ oldFolder }: ShellState): string {
   const value = oldFolder === '' ? '' : `=${quoteInLine(oldFolder)}`
   return `{ \\builtin unset -v OLDPWD;\\builtin declare -x OLDPWD${value}; } 2>/dev/null`
 }
 
-/** The parser reads nothing of Lazaret's script after them: aliases hold, and the modes of the command. */
+/**
+ * Bash has parsed the rest of the script when it executes this, because the script is one line. So aliases affect only
+ * the command.
+ */
 function setOptions({ expandsAliases, options }: ShellState): string[] {
   const aliases = `\\builtin shopt -${expandsAliases ? 's' : 'u'} expand_aliases`
   return options === '' ? [aliases] : [aliases, `{ \\builtin set ${options}; } 2>/dev/null`]

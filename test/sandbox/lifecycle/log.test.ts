@@ -21,7 +21,8 @@ test('a hundred may look through a full log at the same time without holding the
   log.end()
   const look = async () => {
     const texts = []
-    for await (const text of log.looks(async () => undefined, new AbortController().signal)) texts.push(text)
+    for await (const text of log.newLines(async () => undefined, new AbortController().signal))
+      texts.push(text)
     return texts.join('').length
   }
   const lengths = await keepLoopFree('a hundred looks', () => Promise.all(Array.from({ length: 100 }, look)))

@@ -2,8 +2,8 @@ import { LazaretError } from '../../core/errors/errors.ts'
 
 const waitingMax = 10_000
 
-/** Lets a fixed number through at one time, in the order of their arrival. */
-export class Turnstile {
+/** A counting semaphore with a bounded queue: first come, first served. */
+export class Semaphore {
   readonly #waiting: (() => void)[] = []
   #free: number
 
@@ -11,20 +11,20 @@ export class Turnstile {
     this.#free = places
   }
 
-  /** Resolves with a function that returns the place. */
-  async enter(): Promise<() => void> {
+  /** Resolves with the function that releases it. */
+  async acquire(): Promise<() => void> {
     if (this.#free > 0) this.#free--
     else if (this.#waiting.length >= waitingMax) {
       throw new LazaretError('QUEUE_FULL', { detail: `${waitingMax} are queued in this sandbox.` })
     } else await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    let isInside = true
+    let isHeld = true
     return () => {
-      if (isInside) this.#leave()
-      isInside = false
+      if (isHeld) this.#release()
+      isHeld = false
     }
   }
 
-  #leave(): void {
+  #release(): void {
     const next = this.#waiting.shift()
     if (next === undefined) this.#free++
     else next()

@@ -7,7 +7,7 @@ import type { ListFilesOptions, ReadFileOptions, SandboxFiles, WriteFileOptions 
 import type { TarSource } from './tar/tar-source.ts'
 import type { UploadedTar, UploadTarOptions } from './tar/upload-tar.ts'
 
-export abstract class FileDoors {
+export abstract class FileMethods {
   /** @internal */
   protected abstract readonly files: SandboxFiles
 
