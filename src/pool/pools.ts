@@ -223,7 +223,7 @@ export class Pools implements AsyncDisposable {
     return refill
   }
 
-  /** Drops the least recently requested worker; false when no other pool has one to spare. */
+  /** Ends a parked worker of the least recently requested pool that can spare one. False if there is none. */
   #makeRoomFor(pool: Pool): boolean {
     const others = [...this.#pools.values()].filter((other) => other !== pool && other.hasToSpare)
     const [oldest] = others.toSorted((a, b) => a.lastAskedAt - b.lastAskedAt)

@@ -35,8 +35,8 @@ export interface ShapeGround {
   /** The limits of a request that names none. */
   readonly usual: Limits
   /**
-   * Whether memory can be lowered later. An engine reserves as much as its limit on data allows when it starts, and with
-   * a lower one after that could have nothing more.
+   * Whether the memory limit can be lowered later. Without a cgroup it is a limit on data: an engine reserves up to it
+   * when it starts, and could allocate nothing more after it was lowered.
    */
   readonly memoryHeldByCgroup: boolean
   /** Absent if no worker may be a fork. */

@@ -1,5 +1,5 @@
 /**
- * The places of a pool whose workers last: each has a number, a state that it reports, and a record of its crashes.
+ * The slots of a pool of lasting workers. Each has a number, a state whose changes it reports, and a record of crashes.
  */
 import type { Clock } from '../core/clock.ts'
 

@@ -1,4 +1,4 @@
-/** Warm threads of the `snippet` runtime. One program at a time has a thread; one that does not end costs its thread. */
+/** Warm threads of the `snippet` runtime. A thread runs one program at a time, and ends with a program that is ended. */
 import { availableParallelism } from 'node:os'
 
 import type { Clock } from '../core/clock.ts'
