@@ -1,4 +1,4 @@
-/** How long a closing Lazaret lets its work continue. */
+/** How long work may continue after `close()` was called. */
 import { z } from 'zod'
 
 import type { Clock } from '../core/clock.ts'
@@ -18,7 +18,7 @@ export function parseGrace(options: CloseOptions = {}): number {
   return parsed.data.graceMs ?? graceMsDefault
 }
 
-/** Resolves when the work, or the time, is over. */
+/** Resolves when the work has ended, or after `ms`. */
 export async function within(ms: number, work: Promise<unknown>, clock: Clock): Promise<void> {
   const over = Promise.withResolvers<void>()
   const cancel = clock.after(ms, over.resolve)

@@ -1,4 +1,4 @@
-/** A Lazaret: its methods, and how it ends. Its parts are in parts.ts, the story of a run in runs.ts. */
+/** A Lazaret: its methods and its end. parts.ts creates its parts; runs.ts executes runs. */
 import { endInOrder } from '../core/endings.ts'
 import type { Clamp } from '../core/limits.ts'
 import type { RunRequest } from '../core/request.ts'
@@ -38,8 +38,8 @@ export class Engine implements Lazaret {
   }
 
   /**
-   * With the parts that only adapters of this package use: its isolates, and runs in them that the adapter has checked
-   * itself.
+   * Creates a Lazaret, and returns it with functions that only adapters of this package use, such as runs whose requests
+   * the adapter has checked itself.
    */
   static open(
     options: LazaretOptions,

@@ -69,7 +69,7 @@ export class Events {
   }
 
   readonly tellOfSwept = (left: LeftBehind, hosts: number): void => {
-    // Cgroups are swept amid `createLazaret()`; an observer may use what that returns.
+    // Cgroups are removed before `createLazaret()` returns, but an observer may use the Lazaret that it returns.
     queueMicrotask(() => this.#tell({ type: 'leftovers-removed', left, hosts }))
   }
 
@@ -78,7 +78,7 @@ export class Events {
     try {
       this.#onEvent?.(event)
     } catch {
-      // The observer's own mistake; there is no one else to tell.
+      // An error of the observer, which nothing else could handle.
     }
   }
 }

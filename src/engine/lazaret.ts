@@ -1,4 +1,4 @@
-/** Creates a Lazaret: for everybody, and for the adapters of this package that need more of it. */
+/** Creates a Lazaret: `createLazaret` is public, and `openEngine` is for adapters of this package. */
 import type { Lazaret } from './api.ts'
 import { Engine } from './engine.ts'
 import type { IsolatesOptions } from './runs/isolates.ts'

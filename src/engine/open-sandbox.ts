@@ -68,7 +68,7 @@ export const sandboxFields = once(() =>
   }),
 )
 
-/** The host's part of a sandbox, which is inspected only after the policy has allowed it. */
+/** The host folders of a sandbox. They are inspected only after the policy has allowed them. */
 interface HostFolders {
   readonly readable: SandboxOptions['readable'] | undefined
   readonly workspace: string | undefined
@@ -212,7 +212,7 @@ function showInterpreters(parts: AskedParts, { ground, shown }: ShownGround): Op
   }
 }
 
-/** As the policy sees them. */
+/** The folders, as they are passed to the policy. */
 function namesOf({ readable, workspace }: HostFolders): Pick<SandboxWork, 'readable' | 'workspace'> {
   return { workspace, ...(readable === undefined ? {} : { readable: readable.map(({ host }) => host) }) }
 }

@@ -40,7 +40,7 @@ export function createParts(
   { lifetime, openForBuild }: { readonly lifetime: Lifetime; readonly openForBuild: BuildGround['open'] },
 ): EngineParts {
   const { options, clock, room } = openRoom(parseOptions(asked))
-  // Throws where they take each other's place.
+  // Throws if `readable` uses the path of a package folder.
   showFolders(options)
   const events = new Events(asked)
   const ground = createGround(options, { clock, events, open: openForBuild })

@@ -1,4 +1,4 @@
-/** What the code contexts of a sandbox run on, and how what their callers give for them is checked. */
+/** The programs of a sandbox's code contexts, and the checks of their callers' arguments. */
 import { z } from 'zod'
 
 import { LazaretError } from '../core/errors/errors.ts'
@@ -33,7 +33,7 @@ function planOrRefuse(plan: () => ContextProgram): ContextProgram | LazaretError
   }
 }
 
-/** What a sandbox has to show for them. */
+/** The folders and files that a sandbox has to show for these programs. */
 export function bindsOf(programs: ContextPrograms): Bind[] {
   return Object.values(programs).flatMap((program) => (program instanceof LazaretError ? [] : program.binds))
 }

@@ -104,8 +104,8 @@ function describeRefusal(refusal: LazaretError): ProbeLayer {
   const stands = refusal instanceof WallRefused && refusal.wall === 'landlock' ? 'none' : 'landlock'
   const meanings = {
     landlock:
-      'Landlock and seccomp alone hold guests back: they see that other paths and processes exist and what /proc says of the machine, and watchdogs hold more of their limits.',
-    none: 'Guests can read and write whatever their id can, and reach whatever this machine can.',
+      'Only Landlock and seccomp confine guests. They can see that other paths and processes exist, and what /proc shows of the machine. More of their limits are enforced by watchdogs.',
+    none: 'Guests can read and write every file that their user id can, and reach every network that this machine can.',
   }
   return {
     name: stands === 'none' ? 'scopes' : 'namespaces',

@@ -1,4 +1,4 @@
-/** What is recorded of all work, as the options say: the audit log, and the signing of receipts. */
+/** Opens the audit log and the signer of receipts, according to the options. */
 import { readFileSync, statSync } from 'node:fs'
 
 import type { Clock } from '../core/clock.ts'

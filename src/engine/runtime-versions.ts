@@ -15,7 +15,7 @@ export class RuntimeVersions {
     this.#toolchains = toolchains
   }
 
-  /** Undefined if it does not say. */
+  /** Undefined if the interpreter does not report a version. */
   of(runtime: RuntimeName): Promise<string | undefined> {
     const known = this.#known.get(runtime) ?? this.#ask(runtime).catch(() => undefined)
     this.#known.set(runtime, known)

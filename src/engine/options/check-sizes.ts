@@ -1,4 +1,4 @@
-/** Whether a request fits, before anything is spent on it. */
+/** Checks the size of a request before anything is allocated for it. */
 import { LazaretError } from '../../core/errors/errors.ts'
 import type { Limits } from '../../core/limits.ts'
 import type { RunSpec } from '../../core/request.ts'

@@ -25,7 +25,7 @@ import type { CodeOptionName, LazaretEvent, LazaretOptions } from './options.ts'
 /** Reads a path of the host. In a file it may be relative. */
 export type PathSchema = z.ZodType<string, string>
 
-/** An option that can be written down. */
+/** An option that a configuration file can contain. */
 export interface PlainOption<Value> {
   readonly schema: (path: PathSchema) => z.ZodType<Read<Value>>
   readonly usual: Value
@@ -193,7 +193,7 @@ export const optionTable: OptionTable = {
   },
 }
 
-/** The same as a list. */
+/** The table as a list of rows. */
 export const optionRows = Object.entries(optionTable) as readonly (readonly [
   OptionName,
   PlainOption<unknown> | CodeOption<unknown>,

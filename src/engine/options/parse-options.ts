@@ -11,7 +11,7 @@ import type { LazaretOptions, ParsedOptions } from './options.ts'
 export function parseOptions(options: LazaretOptions): ParsedOptions {
   const parsed = readInput(() => {
     const quick = schemaOf(optionRows.filter(([name]) => isGiven(options, name))).safeParse(options, parsing)
-    // What is wrong is told by all options, which name those that there are.
+    // A failure is described with the schema of all options, because its messages list the options that exist.
     return quick.success ? quick : schemaOf(optionRows).safeParse(options, parsing)
   })
   if (parsed.success) return { ...usual, ...parsed.data } as unknown as ParsedOptions
