@@ -111,7 +111,7 @@ interface ZygoteParts extends ZygoteOptions {
 }
 
 export class Zygote implements AsyncDisposable {
-  /** Resolves when no more guests can be born: the interpreter has ended, or its cell. Living ones continue. */
+  /** Resolves when no more guests can be forked: the interpreter or its cell has ended. Existing guests continue. */
   readonly gone: Promise<void>
   /** The data that each of its guests has from the start. RLIMIT_DATA has to be this plus what the guest may use. */
   dataBytes = 0
@@ -119,12 +119,12 @@ export class Zygote implements AsyncDisposable {
   readonly #parts: ZygoteParts
   readonly #freeGuests: number[]
   /**
-   * Those that are alive or being born. If parts of an ended guest cannot be removed, it keeps its ids, and no one
-   * waits for it.
+   * The guests that run or are being forked. If parts of an ended guest cannot be removed, its ids are not used again,
+   * and nothing waits for it.
    */
   readonly #guests = new Set<object>()
   readonly #gone = Promise.withResolvers<void>()
-  /** No guest is left, and no guest will be born. */
+  /** Resolved when no guest is left and no more guests will be forked. */
   readonly #empty = Promise.withResolvers<void>()
   #isAlive = true
   #isEnding = false
@@ -151,7 +151,7 @@ export class Zygote implements AsyncDisposable {
     return this.#isAlive ? this.#freeGuests.length : 0
   }
 
-  /** Whether no guest of it is alive or being born. */
+  /** Whether no guest of it runs or is being forked. */
   get isEmpty(): boolean {
     return this.#guests.size === 0
   }
@@ -201,14 +201,14 @@ export class Zygote implements AsyncDisposable {
     }
   }
 
-  /** No more guests are born; when those that live are gone it ends. Resolves then. */
+  /** Forks no more guests, and ends the zygote when the last guest is gone. Resolves then. */
   async retire(): Promise<void> {
     this.#end()
     if (!this.isEmpty) await this.#empty.promise
     await this[Symbol.asyncDispose]()
   }
 
-  /** Ends it, with every guest of it that lives. */
+  /** Ends the zygote with all of its guests. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end()
     this.#family.cell.hold(true)

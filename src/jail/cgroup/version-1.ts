@@ -19,7 +19,7 @@ export interface Hierarchies extends Readonly<Record<CgroupController, string>> 
 export function openVersion1({ shares, ...hierarchies }: Hierarchies): CgroupParent {
   const folders = [...new Set(Object.values(hierarchies))]
   for (const folder of folders) mkdirSync(folder)
-  // A new group has its parent's.
+  // A new group inherits this value from its parent.
   writeWherePresent(`${hierarchies.memory}/memory.swappiness`, 0)
   const yielding = shares === undefined ? undefined : new YieldingGroup(shares)
   const leftovers = new Leftovers(() => writeSlowly(`${hierarchies.memory}/memory.force_empty`, 0))

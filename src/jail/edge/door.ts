@@ -1,6 +1,6 @@
 /**
- * One cell's way out, on the host's side: it answers the resolver's questions and decides where each connection leads. The
- * relay gets the very address that was checked, so that a later answer for the same name has no effect.
+ * The host's side of one cell's network: it answers the resolver's questions and decides where each connection leads. The
+ * relay gets the address that was checked, so a later answer for the same name has no effect.
  */
 import { isIP } from 'node:net'
 

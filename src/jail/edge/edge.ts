@@ -102,7 +102,7 @@ export class Edge implements DoorParts, Budget {
     return this.rules.connectionsMax
   }
 
-  /** A report of what has been counted so far. The relay also knows about open connections. */
+  /** Only ended connections have been counted. The relay counts the bytes of open ones, too. */
   get bytesLeft(): number {
     return Math.max(0, this.rules.bytesMax - this.tally.bytes)
   }

@@ -1,5 +1,5 @@
 /**
- * Rlimits: per-process bounds, the second line behind cgroups and the first where there are none.
+ * Rlimits: limits for each process, in addition to cgroups, and instead of them where there are none.
  * Does not stop: many processes that each stay below the bound. RLIMIT_AS is never used: V8 and JSC reserve far more
  * address space than they touch. RLIMIT_CPU never equals the CPU limit: two threads burn it twice as fast.
  * limit-rows.ts says which of them a limit needs, and with which figure.
@@ -40,8 +40,8 @@ export const both = (number: number, value: number): Rlimit => ({
 })
 
 /**
- * POSIX timers and queued signals. Enough for a timer a thread, where the kernel’s own default is tens of thousands:
- * all timers of a machine lie in one table, and finding a place in it takes longer the more there are.
+ * POSIX timers and queued signals: enough for one timer for each thread. The kernel's default is tens of thousands, but
+ * all timers of a machine are in one table, in which creating a timer takes longer the more there are.
  */
 export const pendingSignalsMax = 1024
 

@@ -1,5 +1,6 @@
 /**
- * Landlock on the host's own files (level `restricted`): here it is the wall, not the second line behind the mounts.
+ * Landlock on the host's own files (level `restricted`). Here it is the only protection of files, because there are no
+ * mounts.
  * Stops: opening, listing, executing, changing, linking or removing anything that is not listed; TCP from ABI 4; device
  * ioctls from ABI 5; abstract sockets and signals outside from ABI 6. Does not stop: stat(), chdir() and readlink() of
  * any path; taking abstract names, attributes, chmod and the like, which seccomp refuses (shared-host-rules.ts).

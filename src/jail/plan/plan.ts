@@ -1,6 +1,5 @@
 /**
- * The plan of a cell: the wall's table of contents, in the order in which it is applied.
- * Pure: the same shape and ground give the same records.
+ * The plan of a cell: the records that build it, in order. Pure: the same shape and ground give the same records.
  */
 import { capabilitiesOfPid1 } from './capabilities.ts'
 import { planDoor, planRelay } from './door-records.ts'
