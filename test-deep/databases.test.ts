@@ -33,7 +33,7 @@ describe('In a sandbox', { skip: await whyNoSandboxes() }, () => {
     })
   }
 
-  test('nothing is left of them', () => leaks.checkDisposed())
+  test('no process or file of them is left', () => leaks.checkDisposed())
 })
 
 async function makeSteps(sandbox: Sandbox, steps: readonly DatabaseStep[]): Promise<void> {

@@ -36,7 +36,7 @@ test('a printed program is read as the same program', () => {
   for (const program of programs) assert.deepEqual(parseProgram(printProgram(program)), program)
 })
 
-test('values that the rules let through are found in the rules', () => {
+test('values that the rules allow are listed in the rules', () => {
   const numbers = { x64: 54, arm64: 208 }
   const one = { name: 'one', numbers, action: 'EPERM', reason: 'A test.' } as const
   const values = new AllowedValues([
@@ -60,7 +60,7 @@ test('values that the rules let through are found in the rules', () => {
   assert.deepEqual(values.names, ['one'])
 })
 
-test('a program is made smaller as long as it still does the same', async () => {
+test('a program is reduced while its behaviour stays the same', async () => {
   const program = parseProgram('process\nclose 1\nclose 2\ns = socket 2 1 0\nclose 3\nprocess\nclose 4')
   const smallest = await minimise({
     program,
@@ -82,7 +82,7 @@ for file in files:
 print('held', flush=True)
 sys.stdin.read()`
 
-test('the watch sees what a program without a wall takes of the kernel', async () => {
+test('the watch detects which kernel resources an unconfined program takes', async () => {
   await using lazaret = createLazaret()
   const harmless = await lazaret.run({ language: 'shell', code: ':' })
   const watched = async () => {
@@ -104,7 +104,7 @@ test('the watch sees what a program without a wall takes of the kernel', async (
   )
 })
 
-test('the watch sees an event loop that stands still, and a neighbour that complains', async () => {
+test('the watch detects a blocked event loop, and errors of other programs', async () => {
   await using lazaret = createLazaret()
   const harmless = await lazaret.run({ language: 'shell', code: ':' })
   const block = async () => {

@@ -59,7 +59,7 @@ test(`${clientsCount} clients of three kinds get their own answers, in their own
  * Counted instead of timed: how many calls of the flood end during a polite call. Fairness means a slot as soon as one of
  * them ends, so its program overlaps with the running ones and with as many that start beside it.
  */
-test('a client that floods the server delays a polite one by no more than its share', async () => {
+test('a client that floods the server delays other clients by no more than its share', async () => {
   await using flooding = await connectAs(0)
   await using polite = await connectAs(1)
   let ended = 0

@@ -49,7 +49,7 @@ const listMounts = () =>
     .split('\n')
     .filter((line) => / - (tmpfs|devpts|proc) /.test(line))
 
-test('of a hundred sandboxes nothing is left, and their host ends by itself', (context) => {
+test('a hundred sandboxes leave nothing behind, and their host process exits on its own', (context) => {
   const mounts = listMounts()
   const { status, stdout, stderr, signal } = spawnSync(oldestNode(), ['--input-type=module', '-e', program], {
     encoding: 'utf8',

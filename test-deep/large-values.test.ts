@@ -34,7 +34,7 @@ const languages = {
 
 for (const [name, { request, length, text, bytes }] of Object.entries(languages)) {
   describe(`values of 16 MiB in ${name}`, () => {
-    test('go in', async () => {
+    test('can be passed in', async () => {
       const { outcome, value } = await guests.run({
         ...request,
         code: length,
@@ -44,17 +44,17 @@ for (const [name, { request, length, text, bytes }] of Object.entries(languages)
       assert.deepEqual([outcome, value], [{ kind: 'completed', exitCode: 0 }, most - quotes])
     })
 
-    test('with one byte more are refused', async () => {
+    test('are refused with one byte more', async () => {
       const run = guests.run({ ...request, code: length, input: 'x'.repeat(most - quotes + 1), limits })
       await assert.rejects(run, { code: 'INPUT_TOO_LARGE' })
     })
 
-    test('come out', async () => {
+    test('can be returned', async () => {
       const { value, truncated } = await guests.run({ ...request, code: text(most - quotes), limits })
       assert.deepEqual([(value as string).length, truncated], [most - quotes, []])
     })
 
-    test('with one byte more are cut', async () => {
+    test('are cut with one byte more', async () => {
       const { outcome, value, truncated } = await guests.run({
         ...request,
         code: text(most - quotes + 1),
@@ -64,7 +64,7 @@ for (const [name, { request, length, text, bytes }] of Object.entries(languages)
       assert.deepEqual([outcome, truncated], [{ kind: 'completed', exitCode: 0 }, ['value']])
     })
 
-    test('may be bytes, there and back', async () => {
+    test('may be bytes, in both directions', async () => {
       const sent = new Uint8Array(12_000_000).fill(7)
       const code = request.language === 'python' ? 'input_data' : 'input'
       const { value } = await guests.run({ ...request, code, input: sent, limits })
@@ -76,7 +76,7 @@ for (const [name, { request, length, text, bytes }] of Object.entries(languages)
   })
 }
 
-test('integers that a guest chose so that they collide do not hold the host up', async () => {
+test('integers with colliding hashes do not block the host', async () => {
   for (const code of ['{2**64 * i for i in range(1, 60_000)}', '{2**64 * i: 0 for i in range(1, 50_000)}']) {
     const result = await guests.run({ ...python, code, limits: { ...limits, hostMs: 1000 } })
     assert.deepEqual(result.truncated, ['value'])
@@ -84,7 +84,7 @@ test('integers that a guest chose so that they collide do not hold the host up',
   }
 })
 
-test('more lists than there may be are no value', async () => {
+test('a value with too many lists is refused', async () => {
   const { outcome, truncated, ...rest } = await guests.run({
     ...python,
     code: '[[] for _ in range(2**20)]',

@@ -74,7 +74,7 @@ after(async () => {
 })
 
 for (const revision of revisions) {
-  test(`what the specification of ${revision} requires holds, unless it does not apply`, { skip }, () => {
+  test(`every applicable requirement of the specification of ${revision} is met`, { skip }, () => {
     const folder = `results-${revision}`
     const words = ['server', '--url', url, '--requirements', revision, '-o', folder]
     useModule('@modelcontextprotocol/conformance', 'conformance', words)

@@ -145,5 +145,5 @@ describe('The suite of', { skip: await whyNoSandboxes() }, () => {
       context.diagnostic(found.join(', '))
     })
 
-  test('nothing is left of them', () => leaks.checkDisposed())
+  test('no process or file of them is left', () => leaks.checkDisposed())
 })

@@ -24,7 +24,7 @@ const commands = [
   'sleep 60',
 ]
 
-test('no secret is found in ten seconds of looking while commands with secrets start, run and end', async () => {
+test('a scan of ten seconds finds no secret while commands with secrets start, run and end', async () => {
   const files = { 'hold.py': holdSecret, 'scan.py': scanOnAndOn }
   await using target = await openTarget(guests, { files })
   const { sandbox } = target

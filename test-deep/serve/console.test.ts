@@ -86,7 +86,7 @@ for (const [device, options] of Object.entries({ desktop, phone }))
     },
   )
 
-test('a limit that ended a run is named on its meter', { skip }, async () => {
+test('the meter names the limit that ended a run', { skip }, async () => {
   await using here = await serveHere()
   await using browsing = await browse()
   const { page, troubles } = await browsing.open(desktop)
@@ -100,7 +100,7 @@ test('a limit that ended a run is named on its meter', { skip }, async () => {
   assert.deepEqual(troubles, [])
 })
 
-test('the command that it copies works in a shell', { skip }, async () => {
+test('the copied command works in a shell', { skip }, async () => {
   await using here = await serveHere()
   await using browsing = await browse()
   const { page } = await browsing.open(desktop)
@@ -152,7 +152,7 @@ for (const [device, options] of Object.entries({ desktop, phone }))
     },
   )
 
-test('machine and routes are shown, and a token that nobody knows is asked for again', { skip }, async () => {
+test('machine and routes are shown, and an unknown token is requested again', { skip }, async () => {
   await using here = await serveHere()
   await using browsing = await browse()
   const { page, troubles } = await browsing.open(phone)
@@ -176,7 +176,7 @@ test('machine and routes are shown, and a token that nobody knows is asked for a
   await page.getByRole('link', { name: 'Run', exact: true }).waitFor()
 })
 
-test('the pictures of the documents are small', () => {
+test('the pictures in the documentation are small', () => {
   const pictures = listFiles('docs/console', ['.jpg'])
   assert.ok(pictures.length >= 4)
   for (const picture of pictures)

@@ -75,7 +75,7 @@ function load(server: { readonly url: string; readonly token: string }) {
   }
 }
 
-test('SIGTERM amid load tears no answer, and ends the server with 0', async (context) => {
+test('SIGTERM under load truncates no answer, and the server exits with 0', async (context) => {
   const server = await serve()
   const work = load(server)
   await eventually(() => (work.ends.answered >= clients ? undefined : 'it answers slowly'), 60_000)
@@ -87,7 +87,7 @@ test('SIGTERM amid load tears no answer, and ends the server with 0', async (con
   assert.equal(work.ends.torn, 0)
 })
 
-test('SIGKILL amid load leaves no process, and the next server serves', async () => {
+test('SIGKILL under load leaves no process, and the next server works', async () => {
   const server = await serve()
   const work = load(server)
   await pause(loadMs)

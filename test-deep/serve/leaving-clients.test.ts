@@ -88,7 +88,7 @@ async function die(guest: HostProcess, leave: () => void): Promise<Death> {
   return { tookMs: performance.now() - start, pressedMs: processorPressureMs() - pressed }
 }
 
-test('a thousand clients leave amid their runs, and every guest is dead within 100 ms', async (context) => {
+test('when a thousand clients disconnect during their runs, every guest is dead within 100 ms', async (context) => {
   await using server = await serve()
   const deaths: Death[] = []
   for (let first = 0; first < leavers; first += atOnce) {

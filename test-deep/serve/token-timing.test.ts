@@ -56,7 +56,7 @@ function describe(samples: number[]): { readonly mean: number; readonly error: n
   return { mean, error: 2 * Math.sqrt(variance / middle.length) }
 }
 
-test('the time of a refusal does not tell how much of a token is right', async (context) => {
+test('the time of a refusal does not reveal how much of a token is correct', async (context) => {
   const others = Array.from({ length: 50 }, (_, index) => tokenOf(`other-${index}`, wrongAll()))
   await using here = await serveHere({ tokens: [tokenOf('real', real), ...others] })
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })

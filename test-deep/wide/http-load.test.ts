@@ -70,7 +70,7 @@ const works: readonly ((lazaret: RemoteLazaret, number: number) => Promise<boole
   },
 ]
 
-test('two hundred clients get what is theirs for a minute, and the server does not grow', async (context) => {
+test('two hundred clients get their own answers for a minute, and the server does not grow', async (context) => {
   await using server = await serve()
   const lazaret = connectLazaret({ ...server })
   const until = performance.now() + loadMs
@@ -105,7 +105,7 @@ test('two hundred clients get what is theirs for a minute, and the server does n
   assert.ok(endBytes - middleBytes < growthBytesMax, `${middleBytes} to ${endBytes} bytes`)
 })
 
-test('what HTTP adds to a run is told', async (context) => {
+test('the overhead of HTTP is reported', async (context) => {
   await using here = await serveHere()
   const remote = connectLazaret({ url: here.url, token: adaToken })
   const request = { language: 'shell', code: 'echo hi' } as const

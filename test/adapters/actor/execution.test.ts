@@ -135,12 +135,12 @@ suite('the value', () => {
     assert.match(JSON.stringify(result), /^\[{1000,}"\[nested too deeply\]"\]+$/)
   })
 
-  test('that shared objects would blow up to terabytes is cut, in the time of a small one', async () => {
+  test('that would grow to terabytes because objects are shared is cut, as fast as a small value', async () => {
     const { result } = await execute('let a = ["x"]; for (let i = 0; i < 60; i++) a = [a, a]; a')
     assert.ok(JSON.stringify(result).includes('"[too large]"'))
   })
 
-  test('too large to cross is said to be so', async () => {
+  test('that is too large to send is reported as such', async () => {
     assert.match(
       String((await execute('"x".repeat(20 * 1024 * 1024)')).result),
       /^\[larger than \d+ bytes\]$/,
@@ -149,14 +149,14 @@ suite('the value', () => {
 })
 
 suite('logs', () => {
-  test('have the prefixes of their methods', async () => {
+  test('have the prefixes of their console methods', async () => {
     const { logs } = await execute(
       `console.log('a', 1, true, null, undefined); console.error('b'); console.warn('c'); console.info('d'); console.debug('e')`,
     )
     assert.deepEqual(logs, ['a 1 true null undefined', 'ERROR: b', 'WARN: c', 'INFO: d', 'DEBUG: e'])
   })
 
-  test('show objects as JSON, and readably what JSON does not know', async () => {
+  test('show objects as JSON, and other values in a readable form', async () => {
     const { logs } = await execute(`
       const cycle = { a: 1 }; cycle.self = cycle
       console.log({ a: [1, 'b', null], c: undefined, d: new Date(0) })
@@ -179,7 +179,7 @@ suite('logs', () => {
     ])
   })
 
-  test('have one entry for each call, of every method that consoles have', async () => {
+  test('have one entry for each call of each console method', async () => {
     const { logs } = await execute(`
       console.group('outer'); console.log('two\\nlines'); console.groupEnd()
       console.count(); console.count('x'); console.count(); console.countReset('nothing')
@@ -200,7 +200,7 @@ suite('logs', () => {
     assert.equal(logs.length, 11)
   })
 
-  test('printed before the end are kept, whatever the end', async () => {
+  test('printed before the end are kept, however the program ends', async () => {
     const said = 'console.log("said"); '
     assert.deepEqual((await fail(`${said} throw 1`)).payload.logs, ['said'])
     assert.deepEqual((await fail(`${said} await new Promise(() => {})`)).payload.logs, ['said'])
@@ -213,7 +213,7 @@ suite('logs', () => {
     assert.equal('killedByTimeout' in payload, false)
   })
 
-  test('are bounded, and a flood ends the run with what it said first', async () => {
+  test('are bounded; a flood of logs ends the run, and the first logs are kept', async () => {
     const { error, payload } = await fail('for (;;) console.log("x".repeat(60000))')
     assert.match(error, /limit on output/)
     assert.equal(payload.logs[0], 'x'.repeat(60_000))
@@ -261,7 +261,7 @@ suite('an error', () => {
     })
   }
 
-  test('that comes when nothing can settle the program any more comes at once', async () => {
+  test('for a program that can no longer settle comes at once', async () => {
     const { payload } = await fail('await new Promise(() => {})', 60_000)
     assert.ok(payload.executionTime < 10_000)
   })
@@ -291,7 +291,7 @@ test('nothing carries over to the next message', async () => {
   assert.deepEqual((await execute(look)).result, untouched)
 })
 
-test('a program that pollutes toJSON of everything harms its own value, and no envelope', async () => {
+test('a program that defines toJSON on prototypes affects its own value, but not the envelope', async () => {
   const answer = await ask({
     code: `Object.prototype.toJSON = function () { return { success: false, again: {} } }; Array.prototype.toJSON = () => 'list'; console.log({ a: 1 }); ({ a: [1] })`,
   })
@@ -329,13 +329,13 @@ test('decorators, enums and namespaces of TypeScript work', async () => {
   assert.deepEqual(result, { red: 3, a: 1, marked: true, n: 4, left: 'object' })
 })
 
-test('more logs than are kept say so', async () => {
+test('dropped logs are reported', async () => {
   const { payload } = await ask({ code: 'for (let n = 0; n < 70_000; n++) console.log(n)' })
   assert.equal(payload?.logs.length, 65_537)
   assert.equal(payload?.logs.at(-1), '[more was logged than is kept]')
 })
 
-test('timers of the console say what they measured', async () => {
+test('console timers log the measured time', async () => {
   const { payload } = await ask({
     code: 'console.time("a%s"); console.timeLog("a%s", "%s", 1); console.timeEnd("a%s")',
   })

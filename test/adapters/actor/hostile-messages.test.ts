@@ -30,19 +30,19 @@ suite('a message', () => {
       assert.match(error ?? '', /^The message could not be read: ./)
     })
 
-  test('whose id is as long as a text can be is answered under another', async () => {
+  test('with an id of the maximum string length is answered under another id', async () => {
     const { id, correlationId, success } = await receive({ id: 'x'.repeat(2 ** 29 - 24), type: 'wrong' })
     assert.equal(id, `${correlationId}_response`)
     assert.ok(id.length < 100 && !success)
   })
 })
 
-test('a number serves as a name', async () => {
+test('a number is accepted as a name', async () => {
   const { id, to } = await actor.receive({ id: 7, from: 8, type: 'none' } as never)
   assert.deepEqual([id, to], ['7_response', '8'])
 })
 
-test('what is no actor cannot be registered', () => {
+test('only actors can be registered', () => {
   for (const none of [undefined, null, {}, { receive: 1 }])
     assert.throws(() => new MessageRouter().register('x', none as unknown as Actor), {
       code: 'INVALID_REQUEST',

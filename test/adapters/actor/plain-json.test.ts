@@ -20,14 +20,14 @@ const costly: Readonly<Record<string, unknown>> = {
 }
 
 for (const [name, value] of Object.entries(costly))
-  test(`${name}: the loop turns`, async () => {
+  test(`${name}: the event loop is not blocked`, async () => {
     await keepLoopFree(name, async () => {
       await new Promise((resolve) => setImmediate(resolve))
       toPlainJson(value)
     })
   })
 
-test('a value is whole, however late the machine lets this process go on', () => {
+test('a value is complete, however late this process is scheduled', () => {
   let nowMs = 0
   const now = mock.method(performance, 'now', () => (nowMs += 1000))
   try {
@@ -47,7 +47,7 @@ test('a malformed pattern or error is an object with its fields', () => {
   assert.equal(toPlainJson({ $type: 'Error', name: { toString: 1 }, message: 5 }), 'Error')
 })
 
-test('what does not fit any more says so, and what came before it is there', () => {
+test('a value that does not fit is replaced by a note, and earlier ones are kept', () => {
   const plain = toPlainJson([1, ...Array.from({ length: 2_100_000 }, () => 2)]) as unknown[]
   assert.deepEqual([plain[0], plain.at(-1)], [1, '[too large]'])
 })

@@ -19,7 +19,7 @@ const { actor, ask, guests } = await useActor()
 const ownAddress = '@(code-execution)'
 
 suite('the envelope', () => {
-  test('answers the message, to its sender', async () => {
+  test('answers the sender of the message', async () => {
     const before = Date.now()
     const answer = await actor.receive({
       id: 'req-1',
@@ -43,7 +43,7 @@ suite('the envelope', () => {
     assert.equal(payload?.result, 2)
   })
 
-  test('keeps a correlation of its own, and fills in what the message lacks', async () => {
+  test('keeps its own correlation id, and fills in missing fields', async () => {
     const correlated = await actor.receive({ type: 'wrong', id: 'a', correlationId: 'b' })
     assert.equal(correlated.correlationId, 'b')
     const answers = await Promise.all(
@@ -58,7 +58,7 @@ suite('the envelope', () => {
     assert.ok(ids.every((id) => id.length > 10))
   })
 
-  test('of a success has the payload of four keys in this order, and three without a value', async () => {
+  test('of a success has a payload of four keys in this order, or three without a value', async () => {
     const { payload } = await ask({ code: 'console.log(1); 2' })
     assert.deepEqual(Object.keys(payload ?? {}), ['result', 'logs', 'executionTime', 'language'])
     assert.ok(Number.isInteger(payload?.executionTime))
@@ -67,7 +67,7 @@ suite('the envelope', () => {
     assert.equal(empty.payload?.language, 'typescript')
   })
 
-  test('of a failure has the error, logs and time, and nothing of a value', async () => {
+  test('of a failure has the error, logs and time, but no value', async () => {
     const { success, error, payload } = await ask({
       code: 'console.log(1); throw new Error("Something failed")',
     })
@@ -118,7 +118,7 @@ const refusals: readonly (readonly [unknown, RegExp])[] = [
   [[], /^Expected message type/],
 ]
 
-suite('what is not in order', () => {
+suite('an invalid message', () => {
   for (const [message, error] of refusals) {
     test(`is refused without running: ${describe(message)}`, async () => {
       const answer: MessageResponse = await actor.receive(message as Message)
@@ -129,7 +129,7 @@ suite('what is not in order', () => {
     })
   }
 
-  test('is refused also where reading it throws', async () => {
+  test('is refused also if reading it throws', async () => {
     const thrower = new Proxy(
       {},
       {
@@ -155,7 +155,7 @@ suite('what is not in order', () => {
     assert.doesNotMatch(error, /\p{Cc}/u)
   })
 
-  test('what the engine refuses is an answer with its hint, and no payload', async () => {
+  test('a refusal of the engine is an answer with its hint and without a payload', async () => {
     const answer = await ask({ code: `"${'x'.repeat(2 * 1024 * 1024)}"` })
     assert.equal(answer.success, false)
     assert.match(answer.error ?? '', /larger than its limits allow.*codeBytes.*Send less/s)
@@ -163,7 +163,7 @@ suite('what is not in order', () => {
     assert.match((await ask({ code: '1\0' })).error ?? '', /must not contain NUL/)
   })
 
-  test('also once the actor is disposed', async () => {
+  test('also after the actor was disposed', async () => {
     const gone = new SubprocessCodeExecutionActor(new MessageRouter())
     await gone.dispose()
     await gone.dispose()
@@ -195,14 +195,14 @@ test('the ceiling on time is the operator’s', async () => {
   assert.equal(payload?.result, 1)
 })
 
-test('a Lazaret that the actor was given outlives it', async () => {
+test('a Lazaret that was passed to the actor is not disposed with it', async () => {
   await using lazaret = createLazaret()
   const short = new SubprocessCodeExecutionActor(new MessageRouter(), 5000, { lazaret })
   await short.dispose()
   assert.equal((await lazaret.run({ language: 'shell', code: ':' })).outcome.kind, 'completed')
 })
 
-test('a program that never disposes its actor ends when it is done, and leaves nothing', async () => {
+test('a process that never disposes its actor exits on its own, and leaves nothing behind', async () => {
   const entry = join(checkoutRoot, 'src/adapters/actor/index.ts')
   const program = `
     import { MessageRouter, SubprocessCodeExecutionActor } from ${JSON.stringify(entry)}
@@ -218,7 +218,7 @@ test('a program that never disposes its actor ends when it is done, and leaves n
   await guests.leaks.check()
 })
 
-test('the actor on isolates checks and answers as the other does', async () => {
+test('the actor on isolates checks and answers like the one on cells', async () => {
   await using worker = new WorkerCodeExecutionActor(new MessageRouter())
   for (const [message, error] of refusals)
     assert.match((await worker.receive(message as Message)).error ?? '', error)
@@ -230,7 +230,7 @@ test('the actor on isolates checks and answers as the other does', async () => {
 })
 
 suite('the router', () => {
-  test('asks the actor at an address, and brings its answer', async () => {
+  test('asks the actor at an address, and returns its answer', async () => {
     const router = new MessageRouter()
     router.register('code', actor)
     const { payload, correlationId } = await router.ask({
@@ -255,7 +255,7 @@ suite('the router', () => {
     assert.deepEqual(await received.promise, { to: 'code', type: 'any' })
   })
 
-  test('names an address at which nobody is registered', async () => {
+  test('names an address without a registered actor', async () => {
     const router = new MessageRouter()
     const isRefusal = (error: unknown) =>
       error instanceof LazaretError && /No actor is registered as "x"/.test(error.message)
@@ -266,7 +266,7 @@ suite('the router', () => {
   })
 })
 
-test('messages beyond what waits at one time are answered with a hint, and the others are served', async () => {
+test('messages beyond the queue limit are answered with a hint, and the others are served', async () => {
   // Each start takes its turn behind the last, and ten thousand may wait for theirs.
   const busy = new SubprocessCodeExecutionActor(new MessageRouter(), 20_000, { pools: { bun: { max: 0 } } })
   const message = { type: 'execute', payload: { code: '1' } }

@@ -5,14 +5,14 @@ import { test } from 'node:test'
 import { MessageRouter, SubprocessCodeExecutionActor } from '../../../src/adapters/actor/index.ts'
 import { createLazaret } from '../../support/create-lazaret.ts'
 
-test('a Lazaret that allows less time than a message asks for is named with its own limit', async () => {
+test('a message that exceeds the time limit of the Lazaret is answered with that limit', async () => {
   await using lazaret = createLazaret({ ceilings: { wallMs: 200 } })
   const actor = new SubprocessCodeExecutionActor(new MessageRouter(), 5000, { lazaret })
   const { error } = await actor.receive({ type: 'execute', payload: { code: 'for (;;);', timeout: 60_000 } })
   assert.equal(error, 'Execution timed out after 200ms (process killed)')
 })
 
-test('an actor that was disposed says so', async () => {
+test('a disposed actor reports that', async () => {
   const actor = new SubprocessCodeExecutionActor(new MessageRouter())
   await actor.dispose()
   const { success, error } = await actor.receive({ type: 'execute', payload: { code: '1' } })

@@ -24,7 +24,7 @@ const python = (code: string) => ({ code, language: 'python' }) as const
 const javascript = (code: string) => ({ code, language: 'javascript' }) as const
 const short = ({ success, output, error }: AgentResult) => ({ success, output, error })
 
-test('a program that ends well is a success, with its output and what is known of it', async () => {
+test('a program that succeeds has its output and its metadata in the result', async () => {
   const asked = {
     ...python('print("out")\nimport sys; print("err", file=sys.stderr)'),
     description: 'says both',
@@ -79,7 +79,7 @@ test('whatever a program does is a value', async () => {
   assert.equal(greedy.success, false)
 })
 
-test('programs start no others, and have few descriptors, unless the executor says otherwise', async () => {
+test('programs may not start processes and have few descriptors, unless the executor allows more', async () => {
   // The child lasts, because a watchdog that counts from time to time has to see it.
   const fork = python('import os, time\nif os.fork() == 0: time.sleep(9)\ntime.sleep(0.3); print("forked")')
   assert.equal((await executor.execute(fork)).success, false)
@@ -90,7 +90,7 @@ test('programs start no others, and have few descriptors, unless the executor sa
   assert.equal((await wide.execute(python(files))).output, '200\n')
 })
 
-test('what is no execution is refused with its field', async () => {
+test('an invalid request is refused, and the field is named', async () => {
   const ask = async (asked: unknown) => (await executor.execute(asked as never)).metadata
   for (const asked of [null, {}, { code: 1, language: 'python' }, { code: '', language: 'shell' }])
     assert.equal((await ask(asked)).code, 'INVALID_REQUEST')
@@ -153,7 +153,7 @@ const fail = (code: 'WORKER_LOST' | 'QUEUE_FULL' | 'NOT_ADMITTED') => () => {
 const retryAtOnce = { firstPauseMs: 1 }
 const unread = { validation: { mode: 'off' }, retry: retryAtOnce } as const
 
-test('faults and want of room are tried again, three times; what was refused or ran is not', async () => {
+test('faults and full queues are retried three times; refused requests and executed programs are not', async () => {
   const flaky = scripted([fail('WORKER_LOST'), fail('QUEUE_FULL'), () => undefined])
   await using one = createAgentExecutor(flaky, unread)
   const { output, metadata } = await one.execute(javascript('console.log(1)'))
@@ -171,7 +171,7 @@ test('faults and want of room are tried again, three times; what was refused or 
   assert.equal(guilty.asked.length, 1)
 })
 
-test('admission comes first, in its order, with its texts, and costs no cell', async () => {
+test('admission comes first, in the documented order and words, and uses no cell', async () => {
   const quiet = scripted([() => undefined])
   await using limited = createAgentExecutor(quiet, { rate: { perMinute: 2 } })
   const ada = { ...python('1'), clientId: 'ada' }
@@ -185,7 +185,7 @@ test('admission comes first, in its order, with its texts, and costs no cell', a
   assert.equal((await limited.execute({ ...ada, clientId: 'bob' })).success, true)
 })
 
-test('a full queue refuses with its text', async () => {
+test('a full queue refuses with the documented text', async () => {
   await using narrow = createAgentExecutor(lazaret, {
     ...unread,
     queue: { runningMax: 1, waitingMax: 0 },
@@ -245,7 +245,7 @@ test('timeouts are reported with the hash of their code, and repeated ones cause
   assert.equal(watched.monitor, monitor)
 })
 
-test('an execution that is given up while it waits is cancelled, and an executor that ends lets none begin', async () => {
+test('a queued execution can be cancelled, and an executor that ends begins no more', async () => {
   const clock = { ...systemClock }
   const own: AgentExecutor = createAgentExecutor(lazaret, { ...unread, clock, queue: { runningMax: 1 } })
   const running = own.execute(javascript('await new Promise(() => setInterval(() => {}, 9e4))'))

@@ -39,13 +39,13 @@ test('any run has metadata', async () => {
   assert.deepEqual(metadata, expected)
 })
 
-test('a processor time limit is a timeout and no crash', async () => {
+test('exceeding the processor time limit is a timeout and not a crash', async () => {
   const run = { language: 'python', code: 'while True: pass', limits: { cpuMs: 100 } } as const
   const { exit_code, timeout_triggered } = toMetadata(await lazaret.run(run))
   assert.deepEqual([exit_code, timeout_triggered], [-9, true])
 })
 
-test('the parts keep the time by themselves', async () => {
+test('the parts use their own clock by default', async () => {
   const limiter = new RateLimiter({ perMinute: 1 })
   assert.equal(limiter.checkLimit('ada').isAllowed, true)
   assert.equal(limiter.checkLimit('ada').isAllowed, false)
@@ -61,7 +61,7 @@ test('the parts keep the time by themselves', async () => {
   assert.equal((await validator.validate('1', 'javascript')).isSafe, true)
 })
 
-test('an invalid number never becomes a limit that refuses nothing', async () => {
+test('an invalid number never becomes an unlimited limit', async () => {
   const wrong = [Number.NaN, Number.POSITIVE_INFINITY, -1, '30', null] as never[]
   for (const value of wrong) {
     const all: readonly (() => unknown)[] = [

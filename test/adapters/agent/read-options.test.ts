@@ -55,7 +55,7 @@ test('an executor without a Lazaret is refused when it is created', () => {
   assert.throws(() => new SubprocessExecutor({ timeoutSeconds: 1 } as never), refused)
 })
 
-test('the parts refuse what would leave them without a bound', async () => {
+test('the parts refuse options that would remove a limit', async () => {
   const refused = { code: 'INVALID_REQUEST' }
   assert.throws(() => new RateLimiter({ perMinute: Number.NaN }), refused)
   assert.throws(() => new RateLimiter({ perminute: 5 } as never), refused)

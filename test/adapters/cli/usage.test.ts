@@ -22,14 +22,14 @@ test('every command explains itself with an example', async () => {
   }
 })
 
-test('no command at all answers with the help, on standard error', async () => {
+test('without a command, the help is printed to standard error', async () => {
   const { exitCode, stdout, stderr } = await runCli([])
   assert.equal(exitCode, 64)
   assert.equal(stdout, '')
   assert.match(stderr, /Usage: lazaret/)
 })
 
-test('a mistake in the command line is answered with what to do, exit code 64 and no stack', async () => {
+test('an error in the command line is answered with a hint, exit code 64 and no stack', async () => {
   const mistakes: [string[], RegExp][] = [
     [['fly'], /unknown command 'fly'/],
     [['run', '--quickly', 'a.py'], /unknown option '--quickly'/],
@@ -65,7 +65,7 @@ test('a mistake in the command line is answered with what to do, exit code 64 an
   }
 })
 
-test('with --json a mistake is one document on standard output', async () => {
+test('with --json an error is one document on standard output', async () => {
   for (const args of [
     ['run', '--json'],
     ['run', '--json', '--quickly'],
@@ -80,7 +80,7 @@ test('with --json a mistake is one document on standard output', async () => {
   }
 })
 
-test('a misspelt key in the configuration is a mistake that names the file', async () => {
+test('the error for a misspelt key in the configuration names the file', async () => {
   await using folder = await createTemporaryFolder()
   await writeFile(join(folder.path, 'lazaret.config.json'), '{"celings":{}}')
   for (const args of [['doctor'], ['exec', '--', 'true']]) {
@@ -90,12 +90,12 @@ test('a misspelt key in the configuration is a mistake that names the file', asy
   }
 })
 
-test('nothing is coloured where no terminal is', async () => {
+test('without a terminal, nothing is coloured', async () => {
   const { stderr } = await runCli(['fly'])
   assert.equal(stderr.includes('\u001b'), false)
 })
 
-test('in a folder that was removed each command says so, and how to go on', async () => {
+test('in a removed folder each command reports that, with a hint', async () => {
   for (const args of [['run', '-l', 'shell', '-e', ':'], ['exec', '--', ':'], ['snippet'], ['doctor']]) {
     await using folder = await createTemporaryFolder()
     const gone = join(folder.path, 'gone')
@@ -114,7 +114,7 @@ test('in a folder that was removed each command says so, and how to go on', asyn
   }
 })
 
-test('the disk of a command in a sandbox is described as it is held', async () => {
+test('the help describes the disk limit of a command as it is enforced', async () => {
   assert.match((await runCli(['exec', '--help'])).stdout, /a quarter\s+as\s+much\s+in\s+\/tmp/)
   assert.match((await runCli(['run', '--help'])).stdout, /as\s+much\s+again\s+in\s+\/tmp/)
 })

@@ -29,7 +29,7 @@ const platform = {
   ...{ atob, btoa, setTimeout },
 }
 
-test('it is at most 30 kB compressed, and names no module', async (context) => {
+test('it is at most 30 kB compressed, and imports no module', async (context) => {
   const code = await bundle()
   const { length } = gzipSync(code)
   context.diagnostic(`${length} bytes compressed`)
@@ -37,7 +37,7 @@ test('it is at most 30 kB compressed, and names no module', async (context) => {
   assert.doesNotMatch(code, /\brequire\(|\bimport\(|["'`]node:(?!os|util\/types)/)
 })
 
-test('where there is no process and no Buffer, it runs code, calls functions and moves bytes', async () => {
+test('without `process` and `Buffer`, it runs code, calls functions and transfers bytes', async () => {
   await using here = await serveHere()
   const page = createContext({ ...platform, url: here.url, token: adaToken })
   assert.equal(runInContext('typeof process + typeof Buffer', page), 'undefinedundefined')

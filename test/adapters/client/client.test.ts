@@ -33,7 +33,7 @@ test('functions of the caller are called with live values, and what they throw r
   assert.equal(value, 5)
 })
 
-test('logs and displays are heard while the program runs, and no faster than the caller takes them', async () => {
+test('logs and displays arrive while the program runs, and no faster than the caller takes them', async () => {
   await using here = await serveHere()
   const lazaret = connectLazaret({ url: here.url, token: adaToken })
   const heard: unknown[] = []
@@ -109,7 +109,7 @@ test('errors are those of a Lazaret in this process: code, kind, words and hint'
   })
 })
 
-test('options that cannot be right are refused before anything is sent, and the message names them', () => {
+test('invalid options are refused by name before anything is sent', () => {
   const good = { url: 'http://127.0.0.1:1', token: 'x' }
   const wrong: readonly (readonly [string, unknown])[] = [
     ...['', 'localhost', 'localhost:7341', '/v1', 'http://', 'http://a:99999', 'file:///etc/passwd'].map(
@@ -182,7 +182,7 @@ async function misbehave(
   }
 }
 
-test('a look is repeated when it got no answer; a run never is', async () => {
+test('a read-only request without an answer is repeated; a run never is', async () => {
   await using flaky = await misbehave((times) =>
     times < 3 ? undefined : { status: 200, body: '{"running":0,"waiting":0,"pools":[]}' },
   )
@@ -197,7 +197,7 @@ test('a look is repeated when it got no answer; a run never is', async () => {
   assert.equal(dead.state.times, 1)
 })
 
-test('a refusal that says when to come again is waited out for a look', async () => {
+test('a read-only request is repeated after a refusal that says when to retry', async () => {
   const problem = { code: 'QUEUE_FULL', detail: 'full', hint: '', retryAfterMs: 30 }
   await using busy = await misbehave((times) =>
     times === 1 ? { status: 503, body: JSON.stringify(problem) } : { status: 200, body: '{"running":1}' },
@@ -205,7 +205,7 @@ test('a refusal that says when to come again is waited out for a look', async ()
   assert.deepEqual(await connectLazaret({ url: busy.url, token: adaToken }).stats(), { running: 1 })
 })
 
-test('answers that are none of a Lazaret are said to be so, and no redirect is followed', async () => {
+test('answers that do not come from a Lazaret are reported, and no redirect is followed', async () => {
   for (const reply of [
     { status: 502, body: '<html>Bad gateway</html>' },
     { status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' },

@@ -20,7 +20,7 @@ async function openSandbox(): Promise<Opened> {
 }
 
 test(
-  'state stays between pieces of code, with output, displays, values and errors as they come',
+  'state persists between pieces of code; output, displays, values and errors arrive at once',
   { skip },
   async () => {
     await using opened = await openSandbox()
@@ -67,7 +67,7 @@ test(
 )
 
 test(
-  'an endless piece of code ends by its timeout, by a cancellation and by an interruption, and the state stays',
+  'a timeout, a cancellation or an interruption ends endless code, and the state persists',
   { skip },
   async () => {
     await using opened = await openSandbox()
@@ -88,25 +88,21 @@ test(
   },
 )
 
-test(
-  'a client that goes away in the middle of its code ends that code, and nothing else',
-  { skip },
-  async () => {
-    await using opened = await openSandbox()
-    const { here, sandbox } = opened
-    const context = await sandbox.createCodeContext({ id: 'c' })
-    await context.runCode('x = 7')
-    const response = await open(here.url, '/v1/sandboxes/box/contexts/c/run', {
-      body: { code: 'print("ready", flush=True)\nwhile True: pass', timeout: null },
-      headers: { accept: 'text/event-stream' },
-    })
-    for await (const { event } of eventsOf(response)) if (event === 'output') break
-    response.destroy()
-    assert.equal((await context.runCode('x')).value, 7)
-  },
-)
+test('disconnecting ends the running code of the client, and nothing else', { skip }, async () => {
+  await using opened = await openSandbox()
+  const { here, sandbox } = opened
+  const context = await sandbox.createCodeContext({ id: 'c' })
+  await context.runCode('x = 7')
+  const response = await open(here.url, '/v1/sandboxes/box/contexts/c/run', {
+    body: { code: 'print("ready", flush=True)\nwhile True: pass', timeout: null },
+    headers: { accept: 'text/event-stream' },
+  })
+  for await (const { event } of eventsOf(response)) if (event === 'output') break
+  response.destroy()
+  assert.equal((await context.runCode('x')).value, 7)
+})
 
-test('contexts are their token’s alone, and what JSON cannot say is refused', { skip }, async () => {
+test('contexts belong to one token, and what JSON cannot express is refused', { skip }, async () => {
   await using opened = await openSandbox()
   const { url } = opened.here
   const base = '/v1/sandboxes/box/contexts'

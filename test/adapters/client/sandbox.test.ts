@@ -49,7 +49,7 @@ test(
   },
 )
 
-test('output comes as it happens, and a cancelled command keeps what it printed', { skip }, async () => {
+test('output arrives at once, and a cancelled command keeps its output', { skip }, async () => {
   await using connected = await connect()
   await using sandbox = await connected.lazaret.sandbox()
   const controller = new AbortController()
@@ -73,40 +73,36 @@ test('output comes as it happens, and a cancelled command keeps what it printed'
   assert.equal((await sandbox.exec('sleep 0.5; exit 5', { onOutput: () => undefined })).exitCode, 5)
 })
 
-test(
-  'processes go on beside their requests: watched, waited for, written to and ended',
-  { skip },
-  async () => {
-    await using connected = await connect()
-    await using sandbox = await connected.lazaret.sandbox()
-    const server = await sandbox.startProcess('python3 -u -m http.server 8123', { id: 'web' })
-    await server.waitForPort(8123)
-    assert.equal((await server.look()).status, 'running')
-    await sandbox.exec('python3 -c "import urllib.request as r; r.urlopen(\'http://127.0.0.1:8123/\')"')
-    assert.match((await server.waitForLog(/"GET \/ HTTP/)).line, /200/)
-    assert.match((await server.getLogs()).stderr, /GET/)
-    assert.deepEqual(
-      (await sandbox.listProcesses()).map(({ id }) => id),
-      ['web'],
-    )
-    assert.equal(await sandbox.killProcess('web'), true)
-    assert.equal(await sandbox.killProcess('web'), false)
-    assert.equal(await sandbox.getProcess('nobody'), undefined)
-    const echo = await sandbox.startProcess('read line; echo "got $line"; exit 6')
-    await echo.write('this\n')
-    let printed = ''
-    for await (const { text } of echo.streamLogs()) printed += text
-    assert.equal(printed, 'got this\n')
-    assert.deepEqual(await echo.waitForExit(), { exitCode: 6 })
-    assert.deepEqual(await echo.look(), { status: 'failed', exitCode: 6 })
-    await assert.rejects(echo.waitForPort(1), { code: 'PROCESS_ENDED' })
-    const stubborn = await sandbox.startProcess('sleep 85003')
-    await assert.rejects(stubborn.waitForExit({ timeout: 10 }), { code: 'WAIT_TIMED_OUT' })
-    await stubborn.kill('SIGKILL')
-    assert.deepEqual(await stubborn.waitForExit(), { exitCode: 137 })
-    assert.equal(await sandbox.killAllProcesses(), 0)
-  },
-)
+test('processes continue between requests, which watch, await, write to and end them', { skip }, async () => {
+  await using connected = await connect()
+  await using sandbox = await connected.lazaret.sandbox()
+  const server = await sandbox.startProcess('python3 -u -m http.server 8123', { id: 'web' })
+  await server.waitForPort(8123)
+  assert.equal((await server.look()).status, 'running')
+  await sandbox.exec('python3 -c "import urllib.request as r; r.urlopen(\'http://127.0.0.1:8123/\')"')
+  assert.match((await server.waitForLog(/"GET \/ HTTP/)).line, /200/)
+  assert.match((await server.getLogs()).stderr, /GET/)
+  assert.deepEqual(
+    (await sandbox.listProcesses()).map(({ id }) => id),
+    ['web'],
+  )
+  assert.equal(await sandbox.killProcess('web'), true)
+  assert.equal(await sandbox.killProcess('web'), false)
+  assert.equal(await sandbox.getProcess('nobody'), undefined)
+  const echo = await sandbox.startProcess('read line; echo "got $line"; exit 6')
+  await echo.write('this\n')
+  let printed = ''
+  for await (const { text } of echo.streamLogs()) printed += text
+  assert.equal(printed, 'got this\n')
+  assert.deepEqual(await echo.waitForExit(), { exitCode: 6 })
+  assert.deepEqual(await echo.look(), { status: 'failed', exitCode: 6 })
+  await assert.rejects(echo.waitForPort(1), { code: 'PROCESS_ENDED' })
+  const stubborn = await sandbox.startProcess('sleep 85003')
+  await assert.rejects(stubborn.waitForExit({ timeout: 10 }), { code: 'WAIT_TIMED_OUT' })
+  await stubborn.kill('SIGKILL')
+  assert.deepEqual(await stubborn.waitForExit(), { exitCode: 137 })
+  assert.equal(await sandbox.killAllProcesses(), 0)
+})
 
 test(
   'files are written, read, listed, moved and deleted, and whole folders go as tar',
@@ -152,7 +148,7 @@ test(
   },
 )
 
-test('it is found again by its name, and is gone when it was destroyed or was idle', { skip }, async () => {
+test('it is found by its name, until it is destroyed or was idle too long', { skip }, async () => {
   await using connected = await connect()
   const { lazaret } = connected
   const sandbox = await lazaret.sandbox({ id: 'kept' })
@@ -175,7 +171,7 @@ test('it is found again by its name, and is gone when it was destroyed or was id
   await assert.rejects(idle.readFile('x'), { code: 'SANDBOX_GONE' })
 })
 
-test('one sandbox too many is an error that no wait mends, here as there', { skip }, async () => {
+test('one sandbox too many is an error that is not retried, as in the library', { skip }, async () => {
   await using connected = await connect({ bounds: { sandboxesPerTokenMax: 1 } })
   await using first = await connected.lazaret.sandbox()
   assert.notEqual(first.id, '')

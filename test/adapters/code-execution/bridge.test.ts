@@ -19,7 +19,7 @@ test('a program calls functions of the host with JSON', async () => {
   assert.deepEqual(seen, [{ date: '1970-01-01T00:00:00.000Z', list: [null] }, undefined])
 })
 
-test('what a function gives is JSON: dates are texts, nothing is null', async () => {
+test('results of functions are JSON: dates become texts, and undefined becomes null', async () => {
   const bridge = { date: () => new Date(0), nothing: () => undefined, map: async () => new Map([[1, 2]]) }
   assert.deepEqual(
     await outputOf('output = [await bridge.date(), await bridge.nothing(), await bridge.map()]', { bridge }),
@@ -27,7 +27,7 @@ test('what a function gives is JSON: dates are texts, nothing is null', async ()
   )
 })
 
-test('what a tag of another encoding would mean is data on the bridge', async () => {
+test('tags of another encoding are plain data on the bridge', async () => {
   const data = { $type: 'Date', value: { $type: 'Map', entries: [] } }
   const seen: unknown[] = []
   const bridge = { echo: (value: unknown) => (seen.push(value), value) }
@@ -68,12 +68,12 @@ test('a hundred calls are allowed by default', async () => {
   assert.equal(await outputOf(code, { bridge: { a: () => 1 } }), 100)
 })
 
-test('an argument that is no JSON is an error in the program', async () => {
+test('an argument that is not JSON is an error in the program', async () => {
   const code = 'try { await bridge.a({ f() {} }) } catch (error) { output = error.message }'
   assert.match(String(await outputOf(code, { bridge: { a: () => 1 } })), /'a' cannot be called: .*function/)
 })
 
-test('without a bridge there is none', async () => {
+test('without a bridge, the program has no functions', async () => {
   assert.equal(await outputOf('output = typeof bridge'), 'undefined')
   assert.equal(await outputOf('output = typeof bridge', { bridge: {} }), 'undefined')
 })
@@ -83,12 +83,12 @@ test('an invalid bridge is refused', async () => {
   assert.equal((await execute('1', { bridge: { a: 1 } as never })).error, 'bridge.a must be a function')
 })
 
-test('the time of a host function counts', async () => {
+test('the time of a host function counts towards the timeout', async () => {
   const bridge = { never: () => new Promise(() => undefined) }
   await errorOf('TIMEOUT', 'await bridge.never()', { bridge, timeoutSeconds: 0.1 })
 })
 
-test('a program that does not wait for its calls ends without them', async () => {
+test('a program that does not await its calls ends before they do', async () => {
   const bridge = { never: () => new Promise(() => undefined) }
   assert.equal(await outputOf('void bridge.never(); output = 1', { bridge }), 1)
 })

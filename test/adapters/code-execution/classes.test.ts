@@ -7,7 +7,7 @@ import { useService } from './use-service.ts'
 const { service, execute, outputOf, errorOf } = useService({ poolSize: 1 })
 const libraryNames = 'lodash, date-fns, mathjs, papaparse, jstat, uuid, validator'
 
-test('texts of other classes in an error change nothing', async () => {
+test('the text of an error does not determine its class', async () => {
   for (const text of [
     'Unexpected memory limit',
     'Array buffer allocation failed',
@@ -28,7 +28,7 @@ test('texts of other classes in an error change nothing', async () => {
   }
 })
 
-test('names of other classes change nothing', async () => {
+test('the name of an error does not determine its class', async () => {
   for (const name of ['SyntaxError', 'SecurityError', 'TimeoutError'])
     await errorOf('RUNTIME_ERROR', `throw Object.assign(new Error('x'), { name: '${name}' })`)
   await errorOf('RUNTIME_ERROR', 'throw new SyntaxError("x")')
@@ -36,7 +36,7 @@ test('names of other classes change nothing', async () => {
   await errorOf('RUNTIME_ERROR', 'new RegExp("(")')
 })
 
-test('what the engine cannot read is a syntax error', async () => {
+test('code that does not parse is a syntax error', async () => {
   for (const code of ['foo(', 'const a = 1; const a = 2', '}', 'return }{', 'let 1', '"\\u{110000}"', 'a b'])
     await errorOf('SYNTAX_ERROR', code)
   await errorOf('SYNTAX_ERROR', 'const a: = 1', { language: 'typescript' })
@@ -94,7 +94,7 @@ test('fetch is refused', async () => {
   )
 })
 
-test('ways to make code of text are refused', async () => {
+test('creating code from text is refused', async () => {
   for (const code of [
     "eval('1')",
     "(0, eval)('1')",
@@ -109,7 +109,7 @@ test('ways to make code of text are refused', async () => {
     assert.match(await errorOf('SECURITY_ERROR', code), /^Security Error: /)
 })
 
-test('a refusal that the program catches leaves a success', async () => {
+test('a program that catches a refusal can succeed', async () => {
   const code = "try { require('fs') } catch (error) { output = error.message }"
   assert.equal(await outputOf(code), "Security Error: Module 'fs' is not allowed in sandboxed code")
   await errorOf('RUNTIME_ERROR', "try { require('fs') } catch {} throw new Error('other')")
@@ -144,7 +144,7 @@ test('a range error of the engine is a runtime error', async () => {
   assert.match(await errorOf('RUNTIME_ERROR', 'const f = () => f(); f()'), /call stack/)
 })
 
-test('refusals have an error and no class', async () => {
+test('refusals have an error without a class', async () => {
   const refused = async (params: unknown, text: string) => {
     assert.deepEqual(await service.execute(params as never), { success: false, error: text })
   }
@@ -159,7 +159,7 @@ test('refusals have an error and no class', async () => {
     await refused(params, 'Parameters are required and must be an object')
 })
 
-test('limits outside their range are clamped, garbage means the default, and warnings say so', async () => {
+test('limits outside their range are clamped, invalid ones become the default, with warnings', async () => {
   const warningsOf = async (more: object) => (await execute('1', more)).warnings
   assert.equal(await warningsOf({ timeoutSeconds: 5, memoryLimitMB: 64 }), undefined)
   assert.equal(await warningsOf({ timeoutSeconds: null, memoryLimitMB: null }), undefined)
@@ -176,7 +176,7 @@ test('limits outside their range are clamped, garbage means the default, and war
     ])
 })
 
-test('inputData that is no JSON is a failed result that says why', async () => {
+test('inputData that is not JSON gives a failed result with the reason', async () => {
   const cyclic: { me?: unknown } = {}
   cyclic.me = cyclic
   const { success, error, errorType } = await execute('1', { inputData: cyclic })

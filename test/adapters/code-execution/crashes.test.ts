@@ -44,7 +44,7 @@ async function runAndKill(service: CodeExecutionService): Promise<CodeExecutionR
   return running
 }
 
-test('a worker killed under a program gives that a result, and is replaced at once', async () => {
+test('a program whose worker is killed gets a result, and the worker is replaced at once', async () => {
   const { service, said, statesOf } = observed({ poolSize: 1 })
   await using _ = service
   const { executionTimeMs, ...result } = await runAndKill(service)
@@ -71,7 +71,7 @@ test('a worker killed while it waits is replaced', async () => {
   assert.equal((await service.execute(quick)).output, 1)
 })
 
-test('a slot that crashes too often is disabled and says so; when all are, execute says so', async () => {
+test('a slot that crashes too often is disabled with an event; if all are, execute() reports that', async () => {
   const { service, events, said, statesOf } = observed({ poolSize: 1, maxCrashesPerWorker: 2 })
   await using _ = service
   assert.equal((await runAndKill(service)).error, 'Worker process crashed')
@@ -92,7 +92,7 @@ test('a slot that crashes too often is disabled and says so; when all are, execu
   assert.equal((await service.execute(quick)).output, 1)
 })
 
-test('crashes are counted together within their window only', async () => {
+test('only crashes within the window are counted', async () => {
   const { service } = observed({ poolSize: 1, maxCrashesPerWorker: 2, crashTimeWindow: 1 })
   await using _ = service
   for (let round = 0; round < 3; round++)
@@ -100,7 +100,7 @@ test('crashes are counted together within their window only', async () => {
   assert.equal((await service.execute(quick)).output, 1)
 })
 
-test('programs that exhaust their memory or their time, or are aborted, are no crashes', async () => {
+test('programs that exhaust memory or time, or are aborted, do not count as crashes', async () => {
   const { service, said } = observed({ poolSize: 1, maxCrashesPerWorker: 1 })
   await using _ = service
   const ends = async (code: string, more: object) =>
@@ -131,7 +131,7 @@ test('an observer that throws has no effect on others', async () => {
   assert.equal((await service.execute(quick)).output, 1)
 })
 
-test('workers killed at random under fifty in flight: every call has its one result', async () => {
+test('when workers are killed at random under fifty calls, every call gets one result', async () => {
   const { service, events } = observed({ poolSize: 2, maxCrashesPerWorker: 1000 })
   await using _ = service
   await service.initialize()

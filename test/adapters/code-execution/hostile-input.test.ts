@@ -84,14 +84,14 @@ function check(result: CodeExecutionResult): CodeExecutionResult {
 const executeAny = async (params: unknown): Promise<CodeExecutionResult> =>
   check(await service.execute(params as never))
 
-test('parameters that are no parameters are refused', async () => {
+test('parameters of a wrong type are refused', async () => {
   for (const params of odd) {
     const { success, errorType } = await executeAny(params)
     assert.deepEqual([success, errorType], [false, undefined])
   }
 })
 
-test('code and language that are none are refused', async () => {
+test('invalid code and languages are refused', async () => {
   for (const value of odd) {
     assert.equal((await executeAny({ code: value, language: 'python' })).success, false)
     const { success, errorType } = await executeAny({ code: '1', language: value })
@@ -100,7 +100,7 @@ test('code and language that are none are refused', async () => {
 })
 
 for (const field of fields)
-  test(`whatever ${field} is, the program runs or is refused`, async () => {
+  test(`any value of ${field} is accepted or refused`, async () => {
     for (const value of odd) {
       const { success, errorType } = await executeAny({
         code: 'output = 1',
@@ -120,7 +120,7 @@ test('parameters that cannot be read are refused', async () => {
   }
 })
 
-test('input that JSON can say arrives as JSON says it', async () => {
+test('input that JSON can express arrives as in JSON', async () => {
   await fc.assert(
     fc.asyncProperty(fc.jsonValue({ maxDepth: 4 }), async (inputData) => {
       assert.deepEqual(await outputOf('output = input', { inputData }), JSON.parse(JSON.stringify(inputData)))
@@ -129,7 +129,7 @@ test('input that JSON can say arrives as JSON says it', async () => {
   )
 })
 
-test('any text is a program that ends in one of the ways that there are', async () => {
+test('any text as a program ends with one of the documented results', async () => {
   const token = fc.constantFrom(
     ...[
       'output',
@@ -181,7 +181,7 @@ test('any text is a program that ends in one of the ways that there are', async 
   assert.equal(await outputOf('output = 1'), 1)
 })
 
-test('code that closes what is around it is a syntax error', async () => {
+test('code with unbalanced closing brackets is a syntax error', async () => {
   for (const code of [
     '}); output = 1; (() => {',
     '} output = 1; {',
@@ -201,7 +201,7 @@ test('huge code and input are run or refused', async () => {
   assert.equal(deep.errorType, 'SYNTAX_ERROR')
 })
 
-test('an unreadable handler, reason or result is reported too', async () => {
+test('an unreadable handler, reason or result is reported, too', async () => {
   for (const value of odd) {
     const bridge = { give: () => value, refuse: () => Promise.reject(value) }
     const code =
@@ -213,7 +213,7 @@ test('an unreadable handler, reason or result is reported too', async () => {
   }
 })
 
-test('options that are none are refused by a LazaretError', () => {
+test('invalid options are refused with a LazaretError', () => {
   const names = ['poolSize', 'maxQueueSize', 'maxCrashesPerWorker', 'crashTimeWindow', 'logger', 'onEvent']
   const create = (options: unknown) => {
     for (const Kind of [CodeExecutionService, WorkerPool])

@@ -27,12 +27,12 @@ test('an early return keeps what was assigned', async () => {
   assert.equal(await outputOf('output = 1; return 5; output = 2'), 1)
 })
 
-test('what is assigned after an await counts', async () => {
+test('an assignment after an await counts', async () => {
   assert.equal(await outputOf('await null; output = await Promise.resolve(7)'), 7)
   assert.equal(await outputOf('output = 1; await (async () => { await 0; output = 2 })()'), 2)
 })
 
-test('what an unawaited job sets after the program has settled does not count', async () => {
+test('an assignment by an unawaited job after the end does not count', async () => {
   assert.equal(
     await outputOf('output = 1; Promise.resolve().then(() => 0).then(() => 0).then(() => { output = 2 })'),
     1,
@@ -44,15 +44,15 @@ test('an unhandled rejection is a runtime error', async () => {
   assert.match(await errorOf('RUNTIME_ERROR', code), /nobody cares/)
 })
 
-test('a promise that nothing can settle is a runtime error, at once', async () => {
+test('a promise that can no longer settle is a runtime error, at once', async () => {
   assert.match(await errorOf('RUNTIME_ERROR', 'await new Promise(() => {})'), /promise/)
 })
 
-test('programs are sloppy', async () => {
+test('programs run in sloppy mode', async () => {
   assert.equal(await outputOf('leaked = 5; output = leaked + 010'), 13)
 })
 
-test('a program that declares output gets an error that says how to set it', async () => {
+test('declaring `output` is an error that says how to set it', async () => {
   const error = await errorOf('SYNTAX_ERROR', 'const output = 1')
   assert.match(error, /Identifier 'output' has already been declared.*assign to it without const/)
 })
@@ -73,7 +73,7 @@ test('each method of the console has its label', async () => {
   assert.deepEqual(logs, ['[LOG] a', '[ERROR] b', '[WARN] c', '[INFO] d', '[DEBUG] e'])
 })
 
-test('any value may be logged', async () => {
+test('any value can be logged', async () => {
   const code = `const cycle = {}; cycle.self = cycle
     for (const value of [{ a: 1 }, [1, 2], new Error('bad'), new Date(0), Symbol('s'), () => 1, cycle, 5n, null,
       undefined, Object.create(null), new Proxy({}, { get() { throw 1 } })]) console.log(value)`
@@ -113,12 +113,12 @@ test('output is written as data', async () => {
   })
 })
 
-test('what a tag of another encoding would mean is data', async () => {
+test('tags of another encoding are plain data', async () => {
   const data = { $type: 'date', value: 5 }
   assert.deepEqual(await outputOf('output = input', { inputData: data }), data)
 })
 
-test('cycles, functions and symbols in output are errors that name the path', async () => {
+test('cycles, functions and symbols in the output are errors with the path', async () => {
   assert.match(await errorOf('RUNTIME_ERROR', 'output = { a: { b() {} } }'), /output\.a\.b is a function/)
   assert.match(await errorOf('RUNTIME_ERROR', 'output = [1, Symbol()]'), /output\[1\] is a symbol/)
   const cycle = await errorOf('RUNTIME_ERROR', 'const a = {}; a.me = { a }; output = a')
@@ -130,6 +130,6 @@ test('TypeScript is stripped', async () => {
   assert.equal(await outputOf(code, { language: 'typescript' }), 2)
 })
 
-test('output larger than what is kept is an error that says so', async () => {
+test('output above the limit is an error that says so', async () => {
   assert.match(await errorOf('RUNTIME_ERROR', 'output = "x".repeat(2e7)'), /larger than/)
 })

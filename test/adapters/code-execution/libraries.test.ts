@@ -35,7 +35,7 @@ const { service, execute, outputOf, errorOf } = useService({
   onEvent: (event) => events.push(event),
 })
 
-test('the module functions describe the seven', () => {
+test('the module functions describe the seven libraries', () => {
   assert.deepEqual(getAllowedModuleNames(), seven)
   getAllowedModuleNames().push('fs')
   assert.deepEqual(getAllowedModuleNames(), seven)
@@ -49,7 +49,7 @@ test('the module functions describe the seven', () => {
   }
 })
 
-test('every library of the seven loads', async () => {
+test('each of the seven libraries loads', async () => {
   const code = `output = ${JSON.stringify(seven)}.map((name) => Object.keys(require(name)).length > 3)`
   assert.deepEqual(
     await outputOf(code),
@@ -58,7 +58,7 @@ test('every library of the seven loads', async () => {
   for (const name of seven) await outputOf(`require('${name}'); output = 1`)
 })
 
-test('libraries of a text or a file are added to the seven', async () => {
+test('libraries from a text or a file are added to the seven', async () => {
   assert.equal(await outputOf("output = require('tax').rate()"), 0.2)
   assert.equal(
     await outputOf("output = require('@scope/own').name + typeof require('lodash').chunk"),
@@ -67,7 +67,7 @@ test('libraries of a text or a file are added to the seven', async () => {
   assert.equal(await outputOf("output = require('maker').two"), 2)
 })
 
-test('a library that does not load fails the programs that name it, and no other', async () => {
+test('a library that does not load fails only the programs that use it', async () => {
   assert.match(await errorOf('RUNTIME_ERROR', "require('broken')"), /does not load/)
   await errorOf('RUNTIME_ERROR', "require('wrong')")
   // Isolates with a library are made ahead; a failure there costs no worker.
@@ -77,7 +77,7 @@ test('a library that does not load fails the programs that name it, and no other
   }
 })
 
-test('a library that takes more memory than the program has is MEMORY_LIMIT, and costs no worker', async () => {
+test('a library that needs more memory than the program has is MEMORY_LIMIT, and the worker survives', async () => {
   for (let round = 0; round < 4; round++) {
     const { success, errorType } = await execute("require('mathjs'); output = 1", { memoryLimitMB: 8 })
     assert.ok(success || errorType === 'MEMORY_LIMIT', errorType)
@@ -100,7 +100,7 @@ test('the methods of a service describe its own libraries', async () => {
   assert.equal(service.getLibrarySource('__proto__'), null)
 })
 
-test('replaceLibraries takes the place of the seven', async () => {
+test('replaceLibraries replaces the seven', async () => {
   await using own = new CodeExecutionService({
     poolSize: 1,
     libraries: { lodash: 'exports.own = 1', fs: 'exports.mine = 2' },
@@ -120,7 +120,7 @@ test('replaceLibraries takes the place of the seven', async () => {
   assert.equal(error, "Module 'lodash' is not available. Allowed modules: none")
 })
 
-test('a file that cannot be read is said when workers are started', async () => {
+test('a file that cannot be read is reported when workers start', async () => {
   for (const missing of [join(folder, 'none.js'), folder]) {
     await using own = new CodeExecutionService({ poolSize: 1, libraries: { tax: missing } })
     await assert.rejects(own.initialize(), { code: 'INVALID_REQUEST', message: /libraries\.tax/ })

@@ -18,12 +18,12 @@ for (const [name, code] of Object.entries(bombs))
     assert.equal(await outputOf('output = 1'), 1)
   })
 
-test('an allocation that the program survives is no failure', async () => {
+test('a failed allocation that the program catches is not a failure', async () => {
   const code = 'try { new ArrayBuffer(500e6) } catch (error) { output = error.message } new Uint8Array(10)'
   assert.equal(await outputOf(code), 'Array buffer allocation failed')
 })
 
-test('only what the engine could not allocate counts as memory, whatever else says so', async () => {
+test('only a failed allocation of the engine is MEMORY_LIMIT, whatever an error claims', async () => {
   const text = "'Array buffer allocation failed'"
   for (const code of [
     `throw new RangeError(${text})`,
@@ -36,14 +36,14 @@ test('only what the engine could not allocate counts as memory, whatever else sa
     assert.match(await errorOf('RUNTIME_ERROR', code), /Array buffer allocation failed/)
 })
 
-test('an allocation that failed in a job that nobody waits for is MEMORY_LIMIT too', async () => {
+test('a failed allocation in an unawaited job is MEMORY_LIMIT, too', async () => {
   await errorOf(
     'MEMORY_LIMIT',
     'void (async () => { await 0; new ArrayBuffer(500e6) })(); await 0; await 0; await 0',
   )
 })
 
-test('a program may have more memory than others, and less', async () => {
+test('a program may have more or less memory than others', async () => {
   const code = 'output = new Array(5e6).fill(1.5).length'
   assert.equal(await outputOf(code, { memoryLimitMB: 256 }), 5e6)
   const { errorType, error } = await execute(code, { memoryLimitMB: 16 })

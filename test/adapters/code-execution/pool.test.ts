@@ -27,7 +27,7 @@ const quick = { code: 'output = 1', language: 'javascript' } as const
 
 const countWorkers = (): number => findWorkers().length
 
-test('the figures are right before, during and after', async () => {
+test('the statistics are right before, during and after', async () => {
   await using service = new CodeExecutionService()
   assert.deepEqual(service.getStats(), none)
   await service.initialize()
@@ -59,7 +59,7 @@ test('concurrent first calls start no more processes than poolSize', async () =>
   assert.equal(countWorkers(), 0)
 })
 
-test('after an end it can be initialized again, and ends twice without harm', async () => {
+test('it can be initialized again after an end, and may be ended twice', async () => {
   await using service = new CodeExecutionService({ poolSize: 1 })
   await service.shutdown()
   for (let round = 0; round < 2; round++) {
@@ -75,7 +75,7 @@ test('after an end it can be initialized again, and ends twice without harm', as
   assert.deepEqual(service.getStats(), idle(1))
 })
 
-test('an end while the first workers start leaves none, and a start after it has its own', async () => {
+test('an end while the first workers start leaves none, and a later start has new ones', async () => {
   await using service = new CodeExecutionService({ poolSize: 2 })
   const starting = service.initialize().catch((error: unknown) => error)
   const early = service.execute(quick)
@@ -101,7 +101,7 @@ test('a full queue is refused with the number of queued programs', async () => {
   for (const { output } of await Promise.all([running, ...waiting])) assert.equal(output, 1)
 })
 
-test('a queue of its own: a hundred and two in flight by default, and one more is refused', async () => {
+test('its own queue accepts 102 programs in flight by default, and refuses one more', async () => {
   await using service = new CodeExecutionService()
   await service.initialize()
   const programs = Array.from({ length: 103 }, heldOpen)
@@ -112,7 +112,7 @@ test('a queue of its own: a hundred and two in flight by default, and one more i
   assert.equal(successes.length, 102)
 })
 
-test('at the end what waits is refused at once, and what runs may end by itself', async () => {
+test('an end refuses queued programs at once, and lets running ones finish', async () => {
   const pool = new WorkerPool({ poolSize: 1 })
   await pool.initialize()
   const first = heldOpen()
@@ -130,7 +130,7 @@ test('at the end what waits is refused at once, and what runs may end by itself'
   assert.deepEqual(pool.getStats(), none)
 })
 
-test('what goes on is killed five seconds after the end has begun', async () => {
+test('programs that still run are killed five seconds after the end has begun', async () => {
   const pool = new WorkerPool({ poolSize: 1 })
   const first = heldOpen()
   const running = pool.execute({ ...first.params, timeoutSeconds: 100 })
@@ -167,7 +167,7 @@ test('a program goes to an idle worker rather than to the one that ran the last 
   )
 })
 
-test('waiting for a worker counts against the time of a program and five seconds', async () => {
+test('a program may wait for a worker for its timeout and five seconds', async () => {
   await using service = new CodeExecutionService({ poolSize: 1 })
   const first = heldOpen()
   const running = service.execute(first.params)

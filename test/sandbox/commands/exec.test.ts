@@ -178,7 +178,7 @@ test('a secure command has its variables, five more, and no others', { skip: wit
   assert.equal(isolation.space, 'secure')
   assert.match(
     isolation.note ?? '',
-    /saw no variable of its session, and no process and no server and no \/tmp/,
+    /could see no variable of its session, and no process and no server and no \/tmp/,
   )
 })
 

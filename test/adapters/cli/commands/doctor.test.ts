@@ -27,7 +27,7 @@ test('doctor names every layer and toolchain with its state, and the level', asy
   assert.match(plain.stdout, new RegExp(`^protection level: ${report.level} \\(minimum: standard\\)$`, 'm'))
 })
 
-test('doctor names the files that count, for people and for machines', async () => {
+test('doctor names the configuration files in use, as text and as JSON', async () => {
   await using folder = await createTemporaryFolder()
   await using own = await createTemporaryFolder()
   const found = join(folder.path, 'lazaret.config.json')
@@ -46,7 +46,7 @@ test('doctor names the files that count, for people and for machines', async () 
   assert.deepEqual(configuration, [{ path: user, from: 'environment', use: 'full' }])
 })
 
-test('doctor answers 69 exactly where the level is below the minimum', async () => {
+test('doctor exits with 69 only if the level is below the minimum', async () => {
   const { exitCode, stdout } = await runCli(['doctor', '--json', '--minimum', 'strong'])
   const { level, minimum, meetsMinimum } = JSON.parse(stdout) as ProbeReport
   assert.equal(minimum, 'strong')

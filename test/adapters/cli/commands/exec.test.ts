@@ -11,13 +11,13 @@ import { createTemporaryFolder } from '../temporary-folder.ts'
 
 const noSandboxes = await whyNoSandboxes()
 
-test('one word is a line for bash, several are passed on as they are', async () => {
+test('one word is a command line for bash; several words are passed on unchanged', async () => {
   assert.equal((await runCli(['exec', '--', 'printf abc | wc -c'])).stdout.trim(), '3')
   assert.equal((await runCli(['exec', '--', 'printf', '%s|', 'a  b', '$HOME'])).stdout, 'a  b|$HOME|')
   assert.equal((await runCli(['exec', '--', 'echo ${BASH##*/}'])).stdout, 'bash\n')
 })
 
-test('the exit code of the command is that of lazaret, and so is its end by a signal', async () => {
+test('lazaret exits like the command, with its exit code or by its signal', async () => {
   const exitCodeOf = async (command: string) => (await runCli(['exec', '--', command])).exitCode
   assert.equal(await exitCodeOf('exit 42'), 42)
   assert.equal(await exitCodeOf('no-such-command'), 127)
@@ -44,12 +44,12 @@ test('files and standard input reach the command', async () => {
   assert.equal((await runCli(['exec', '--', 'cat'], { input: 'kept back' })).stdout, '')
 })
 
-test('what it has left running neither keeps lazaret waiting nor outlives it', async () => {
+test('processes that the command leaves behind neither delay lazaret nor outlive it', async () => {
   const { exitCode, stdout } = await runCli(['exec', '--', 'sleep 1000 & echo done'])
   assert.deepEqual([exitCode, stdout], [0, 'done\n'])
 })
 
-test('a command has no time limit but the one that is named, also by the configuration', async () => {
+test('a command has no time limit unless an option or the configuration sets one', async () => {
   await using folder = await createTemporaryFolder()
   const configure = (config: object) =>
     writeFile(join(folder.path, 'lazaret.config.json'), JSON.stringify(config))
@@ -71,7 +71,7 @@ test('a command has no time limit but the one that is named, also by the configu
   assert.match((await runCli(['exec', '--help'])).stdout, /--timeout <duration> .*\(default none\)/)
 })
 
-test('a ceiling lowers the limits of the sandbox, and says so', async () => {
+test('a ceiling lowers the limits of the sandbox, and this is reported', async () => {
   await using folder = await createTemporaryFolder()
   await writeFile(join(folder.path, 'lazaret.config.json'), '{"ceilings":{"diskBytes":65536}}')
   const args = ['exec', '--disk', '1MiB', '--', 'head -c 100000 /dev/zero > file; stat -c %s file']
@@ -80,21 +80,21 @@ test('a ceiling lowers the limits of the sandbox, and says so', async () => {
   assert.match(stderr, /^lazaret: lowered to the configured ceiling: diskBytes\.$/m)
 })
 
-test('limits that are not named are those of a sandbox', async () => {
+test('limits that are not set are those of a sandbox', async () => {
   // Half the memory is the most that files may take: of the 512 MiB of a run this would be too much.
   const { stderr } = await runCli(['exec', '--disk', '400MiB', '--', 'true'])
   assert.equal(stderr, '')
   assert.match((await runCli(['exec', '--help'])).stdout, /--disk <size> [^]*\(default 2\s+GiB\)/)
 })
 
-test('output beyond its limit is dropped, and said to be, and the command goes on', async () => {
+test('output beyond its limit is dropped and reported, and the command continues', async () => {
   const command = 'yes | head -c 100000; exit 7'
   const { exitCode, stdout, stderr } = await runCli(['exec', '--output', '1KiB', '--', command])
   assert.deepEqual([exitCode, stdout.length], [7, 1024])
   assert.match(stderr, /^lazaret: cut short at its limit: stdout\.$/m)
 })
 
-test('a command that takes too much memory is ended, and told which option raises it', async () => {
+test('a command that uses too much memory is ended, and the message names the option', async () => {
   const greedy = 'x=a; while :; do x=$x$x; done'
   const args = ['exec', '--memory', '64MiB', '--disk', '16MiB', '--', greedy]
   const { exitCode, stderr } = await runCli(args)
@@ -126,7 +126,7 @@ test('with --json the only output is one document, the result of the command', a
   assert.equal(receipt.protection, isolation.level)
 })
 
-test('--variable sets what is no credential', async () => {
+test('--variable sets a variable that is not a credential', async () => {
   const flags = ['--variable', 'PLAIN=a b', '--variable', 'EMPTY=']
   const { stdout } = await runCli(['exec', ...flags, '--json', '--', 'echo "$PLAIN${EMPTY-unset}"'])
   const { stdout: printed, isolation } = JSON.parse(stdout)
@@ -163,7 +163,7 @@ test(
   },
 )
 
-test('without namespaces it runs only where that is accepted, and refuses credentials unless they may be seen', async () => {
+test('without namespaces it runs only if that is accepted, and credentials need another option', async () => {
   using without = new WithoutLayers()
   const run = (...args: string[]) =>
     without.run(['user-namespaces'], [process.execPath, mainPath, 'exec', ...args])

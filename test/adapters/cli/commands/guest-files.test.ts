@@ -7,7 +7,7 @@ import { createTemporaryFolder } from '../temporary-folder.ts'
 
 const bound = { bytesMax: 1_000, signal: new AbortController().signal }
 
-test('a file lands under its own name, or where the option says', async () => {
+test('a file is placed under its own name, or under the given one', async () => {
   await using folder = await createTemporaryFolder()
   const path = join(folder.path, 'sales.csv')
   await writeFile(path, 'a,b')
@@ -19,7 +19,7 @@ test('a file lands under its own name, or where the option says', async () => {
   assert.equal(Buffer.from(files['input/other.csv'] ?? []).toString(), 'a,b')
 })
 
-test('a folder comes whole, under its own name or as the workspace itself, and its links are named and left out', async () => {
+test('a folder is copied under its own name or as the workspace; its links are reported and left out', async () => {
   await using folder = await createTemporaryFolder()
   const data = join(folder.path, 'data')
   await mkdir(join(data, 'deep', 'deeper'), { recursive: true })
@@ -33,14 +33,14 @@ test('a folder comes whole, under its own name or as the workspace itself, and i
   assert.deepEqual(Object.keys(atRoot.files).sort(), ['.hidden', 'deep/deeper/a b.txt'])
 })
 
-test('a name with a colon that exists is a name and not two', async () => {
+test('the name of an existing file may contain a colon', async () => {
   await using folder = await createTemporaryFolder()
   const path = join(folder.path, 'a:b')
   await writeFile(path, '')
   assert.deepEqual(parsePlacement(path), { host: path, guest: 'a:b' })
 })
 
-test('a file that is not there, and a guest path outside the workspace, are mistakes that name the option', async () => {
+test('the error for a missing file, or a guest path outside the workspace, names the option', async () => {
   await assert.rejects(collectFiles(['no/such.csv:x'], bound), {
     name: 'UsageError',
     message: '--file no/such.csv:x: cannot read no/such.csv: no such file or directory.',
@@ -56,6 +56,6 @@ test('files that are together larger than the limit are refused', async () => {
   await assert.rejects(collectFiles([folder.path], bound), { code: 'INPUT_TOO_LARGE' })
 })
 
-test('a device without end is refused and not read for ever', async () => {
+test('an endless device is refused', async () => {
   await assert.rejects(collectFiles(['/dev/zero:zero'], bound), { code: 'INPUT_TOO_LARGE' })
 })

@@ -23,7 +23,7 @@ const ends = Object.entries(endless).flatMap(([what, args]) =>
 
 for (const { what, args, signal } of ends) {
   const skip = what.endsWith('credentials') && noSandboxes
-  test(`${signal} ends ${what} and says so, and its output came before`, { skip }, async () => {
+  test(`${signal} ends ${what}, after its output so far, with a message`, { skip }, async () => {
     const child = spawnCli(args)
     const stderr = text(child.stderr)
     const [first] = (await once(child.stdout, 'data')) as [Buffer]
@@ -69,7 +69,7 @@ test('a command that waits for its program on standard input can be interrupted'
 })
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  test(`${signal} ends a command at once that waits for something else than its run`, async () => {
+  test(`${signal} immediately ends a command that is not waiting for its run`, async () => {
     await using folder = await createTemporaryFolder()
     const pipe = join(folder.path, 'pipe')
     execFileSync('mkfifo', [pipe])
@@ -85,7 +85,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   })
 }
 
-test('a reader that goes away ends the run quietly', async () => {
+test('a closed output pipe ends the run without a message', async () => {
   const child = spawnCli(['exec', '--timeout', '60s', '--', 'while echo line; do sleep 0.01; done'])
   const stderr = text(child.stderr)
   await once(child.stdout, 'data')

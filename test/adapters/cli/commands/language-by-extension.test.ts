@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findLanguage } from '../../../../src/adapters/cli/options/language-by-extension.ts'
 
-test('a file ending names its language, in any case and in any folder', () => {
+test('a file extension determines the language, in any case and in any folder', () => {
   assert.equal(findLanguage('report.py'), 'python')
   assert.equal(findLanguage('/tmp/a.b/REPORT.PY'), 'python')
   assert.deepEqual(['a.js', 'a.mjs', 'a.cjs'].map(findLanguage), ['javascript', 'javascript', 'javascript'])
@@ -10,7 +10,7 @@ test('a file ending names its language, in any case and in any folder', () => {
   assert.deepEqual(['a.sh', 'a.bash'].map(findLanguage), ['shell', 'shell'])
 })
 
-test('no ending, a hidden file and an unknown ending name none', () => {
+test('no extension, a hidden file or an unknown extension determines none', () => {
   for (const path of ['Makefile', '.py', 'notes.txt', '-', 'py', 'a.constructor']) {
     assert.equal(findLanguage(path), undefined, path)
   }

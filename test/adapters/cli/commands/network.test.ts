@@ -17,7 +17,7 @@ exec 3<>/dev/tcp/localhost/${where} && printf hello >&3 && head -c 12 <&3 && ech
 getent hosts evil.example || echo not found`
 
 describe('the option --allow', { skip: needsNamespaces }, () => {
-  it('lets a program and a command reach what it names, and says what was missing', async () => {
+  it('lets a program and a command reach the named hosts, and reports missing rules', async () => {
     await using server = await EchoServer.open('127.0.0.1')
     const { port } = server
     const allow = ['--allow', `localhost:${port}`]
@@ -34,7 +34,7 @@ describe('the option --allow', { skip: needsNamespaces }, () => {
     assert.equal(server.arrivals, 2)
   })
 
-  it('is no way around --deny, nor around a configuration that names the networks', async () => {
+  it('overrides neither --deny nor the networks of the configuration', async () => {
     await using server = await EchoServer.open('127.0.0.1')
     const { port } = server
     const asked = ['run', '--allow', `localhost:${port}`, '-l', 'shell', '-e', program(port)]
@@ -64,7 +64,7 @@ describe('the option --secret', { skip: needsNamespaces }, () => {
     }
   })
 
-  it('is explained where it cannot be meant, and never repeats a value', async () => {
+  it('is refused with an explanation if it is wrong, which never contains a value', async () => {
     const code = ['-l', 'shell', '-e', print]
     const allow = ['--allow', 'api.example.com']
     const absent = await runCli(['run', ...allow, '--secret', 'NO_SUCH_KEY@api.example.com', ...code])
@@ -84,7 +84,7 @@ describe('the option --secret', { skip: needsNamespaces }, () => {
   })
 })
 
-describe('an option for the network that cannot be meant', () => {
+describe('a wrong network option', () => {
   const code = ['-l', 'shell', '-e', 'true']
   it('is explained', async () => {
     const both = await runCli(['run', '--network', 'host', '--allow', 'good.example', ...code])
@@ -97,7 +97,7 @@ describe('an option for the network that cannot be meant', () => {
   })
 
   it(
-    'is refused where nothing could hold it',
+    'is refused if nothing can enforce it',
     { skip: !isRestricted && 'cells have namespaces here' },
     async () => {
       const minimum = ['--minimum', 'restricted']

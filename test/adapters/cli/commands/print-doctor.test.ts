@@ -26,7 +26,7 @@ const report: ProbeReport = {
   facts: {},
 }
 
-test('each layer, toolchain and the launcher has a line with its state and what was seen; what that means and the fix stand below', () => {
+test('each layer, toolchain and launcher has a line with its state, followed by the meaning and the fix', () => {
   assert.deepEqual(doctorLines(report, { isTTY: false }), [
     'Linux 6.18.5',
     'ok       user namespaces  created',
@@ -45,12 +45,12 @@ test('each layer, toolchain and the launcher has a line with its state and what 
   ])
 })
 
-test('where the minimum is met, nothing is said about refusals', () => {
+test('if the minimum is met, refusals are not mentioned', () => {
   const lines = doctorLines({ ...report, minimum: 'restricted', meetsMinimum: true }, { isTTY: false })
   assert.equal(lines.at(-1), 'protection level: standard (minimum: restricted)')
 })
 
-test('the files of the configuration have a line each, with what they may say', () => {
+test('each configuration file has a line that says what it may set', () => {
   assert.deepEqual(configurationLines([]), ['configuration: none'])
   const lines = configurationLines([
     { path: '/home/app/.config/lazaret/lazaret.config.json', from: 'user', use: 'full' },

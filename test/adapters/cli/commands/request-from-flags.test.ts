@@ -10,7 +10,7 @@ import { createTemporaryFolder } from '../temporary-folder.ts'
 const signal = new AbortController().signal
 const program = { code: '1', language: 'javascript', args: [] } as const
 
-test('only the limits that the command line names are asked for', () => {
+test('only limits on the command line are part of the request', () => {
   assert.deepEqual(limitsFrom({}), {})
   assert.deepEqual(limitsFrom({ timeout: 1, cpu: 2, memory: 3, processes: 4, disk: 5, output: 6 }), {
     wallMs: 1,
@@ -22,7 +22,7 @@ test('only the limits that the command line names are asked for', () => {
   })
 })
 
-test('a variable is split at its first equals sign, and the last of two counts', () => {
+test('a variable is split at its first equals sign, and the last one of a name is used', () => {
   assert.deepEqual(parseEnv(['A=1', 'B=x=y', 'C=', 'A=2']), { A: '2', B: 'x=y', C: '' })
   for (const pair of ['A', '=1', '']) assert.throws(() => parseEnv([pair]), { name: 'UsageError' }, pair)
 })
@@ -42,7 +42,7 @@ test('the input is JSON, here or in a file', async () => {
   await assert.rejects(createRequest(program, { input: '@none.json' }, context), /none\.json: no such file/)
 })
 
-test('the program comes from --eval with all operands as its arguments, or from a file with the rest', async () => {
+test('the program is --eval or the first operand, and the other operands are its arguments', async () => {
   await using folder = await createTemporaryFolder()
   const path = join(folder.path, 'a.py')
   await writeFile(path, '\ufeffprint(1)')
@@ -58,7 +58,7 @@ test('the program comes from --eval with all operands as its arguments, or from 
   })
 })
 
-test('a program that is missing, binary, too long or of no known language is refused with what to do', async () => {
+test('a program that is missing, binary, too long or of an unknown language is refused with a hint', async () => {
   await using folder = await createTemporaryFolder()
   const path = join(folder.path, 'a.js')
   await writeFile(path, Buffer.from([0xff, 0xfe, 0x00]))

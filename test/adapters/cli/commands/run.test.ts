@@ -34,7 +34,7 @@ test('undefined and None are not printed, null is', async () => {
   assert.equal((await runCli([...javascript, '-e', 'null'])).stdout, 'null\n')
 })
 
-test('what follows the file is the arguments of the program, whatever it looks like', async () => {
+test('all words after the file are arguments of the program', async () => {
   await using folder = await createTemporaryFolder()
   const path = join(folder.path, 'args.sh')
   await writeFile(path, 'printf "%s|" "$@"')
@@ -149,13 +149,13 @@ test('with --json the result is one document, its value tagged, and standard err
   assert.equal(result.receipt.runtime, 'bun')
 })
 
-test('with --json a refusal is one document too', async () => {
+test('with --json a refusal is one document, too', async () => {
   const { exitCode, stdout } = await runCli([...python, '--json', '--runtime', 'shell', '-e', '1'])
   assert.equal(exitCode, 64)
   assert.equal(JSON.parse(stdout).error.kind, 'refusal')
 })
 
-test('the configuration counts, a flag overrules it, and a ceiling lowers a flag and says so', async () => {
+test('a flag overrides the configuration, and a ceiling lowers the flag with a message', async () => {
   await using folder = await createTemporaryFolder()
   const config = { defaults: { wallMs: 400 }, ceilings: { processesMax: 16 } }
   await writeFile(join(folder.path, 'lazaret.config.json'), JSON.stringify(config))

@@ -54,7 +54,7 @@ async function serve(
 
 const run = { language: 'shell', code: 'echo served' }
 
-test('without tokens it makes one for this start, and is for this machine alone', async () => {
+test('without tokens it creates one for this start, and only this machine can connect', async () => {
   await using first = await serve()
   await using second = await serve()
   assert.match(first.token, /^lzt_[\w-]{43}$/)
@@ -70,7 +70,7 @@ test('without tokens it makes one for this start, and is for this machine alone'
   assert.match(refused.stderr, /lazaret token create --name <name> --tokens <file>/)
 })
 
-test('a token of the environment is of every scope; a short or empty one is a mistake', async () => {
+test('a token in the environment has every scope; a short or empty one is refused', async () => {
   const token = 'of-the-environment-1'
   await using server = await serve([], { LAZARET_TOKEN: token })
   assert.equal(server.token, '')
@@ -125,7 +125,7 @@ test('tokens are made, listed and revoked; the file has hashes, and a running se
   assert.equal(await statusOf(ci), 200)
 })
 
-test('mistakes in what names tokens are exit code 64, and a file that others can read is refused', async () => {
+test('a wrong name of a token exits with 64, and a token file that others can read is refused', async () => {
   const file = join(folder, 'open.json')
   const made = await runCli(['token', 'create', '--name', 'one', '--tokens', file, '--json'])
   assert.equal((JSON.parse(made.stdout) as { name: string }).name, 'one')
@@ -172,7 +172,7 @@ test('a mistake in an option of a new token names the option, and creates no fil
   assert.equal(existsSync(dirname(file)), false)
 })
 
-test('a file of tokens that cannot be used has a hint that can be followed', async () => {
+test('the error for an unusable token file has a hint that helps', async () => {
   const file = join(folder, 'wrong.json')
   writeFileSync(file, '{}', { mode: 0o600 })
   const made = await runCli(['token', 'create', '--name', 'a', '--tokens', file])
@@ -184,7 +184,7 @@ test('a file of tokens that cannot be used has a hint that can be followed', asy
   assert.match(served.stderr, /Create it with: lazaret token create --name <name> --tokens .*missing\.json\n/)
 })
 
-test('SIGTERM refuses new work, lets what runs end, and ends the server with 0', async () => {
+test('after SIGTERM the server refuses new work, lets runs end, and exits with 0', async () => {
   await using server = await serve()
   const { url, token, child, ended } = server
   const answered = send(url, '/v1/run', {
@@ -215,7 +215,7 @@ test('SIGTERM refuses new work, lets what runs end, and ends the server with 0',
   assert.equal(await ended, 0)
 })
 
-test('what does not end within the drain is cancelled; a second signal ends at once', async () => {
+test('runs that exceed the drain time are cancelled; a second signal ends the server at once', async () => {
   const endless = (seconds: number) => ({ language: 'shell', code: `echo ready; exec sleep ${seconds}` })
   await using patient = await serve(['--drain', '100ms'])
   const answered = send(patient.url, '/v1/run', { body: endless(82_003), token: patient.token })
@@ -235,7 +235,7 @@ test('what does not end within the drain is cancelled; a second signal ends at o
   await eventually(() => (findGuest(82_004) === undefined ? undefined : 'the guest lives'), 10_000)
 })
 
-test('a Unix socket is for this user alone', async () => {
+test('only this user can connect to a Unix socket', async () => {
   const path = join(folder, 'api.sock')
   await using server = await serve(['--unix', path])
   assert.equal(server.url, `unix:${path}`)
@@ -255,7 +255,7 @@ test('a Unix socket is for this user alone', async () => {
   assert.match(await text(response), /"stdout":"served\\n"/)
 })
 
-test('a server that was killed leaves nothing: its guests are dead, and the next one has its socket', async () => {
+test('a killed server leaves no guests, and the next server can use its socket', async () => {
   const path = join(folder, 'left.sock')
   const killed = await serve(['--unix', path])
   const sent = request({
@@ -282,7 +282,7 @@ test('a server that was killed leaves nothing: its guests are dead, and the next
 
 const noOpenssl = spawnSync('openssl', ['version']).status === 0 ? false : 'openssl is not installed'
 
-test('with a certificate it speaks TLS, and nothing else', { skip: noOpenssl }, async () => {
+test('with a certificate it accepts only TLS', { skip: noOpenssl }, async () => {
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
   const made = [
     'req',
@@ -326,7 +326,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test('a configuration names bounds and origins, and a flag overrules it', async () => {
+test('a configuration sets limits and origins, and flags override it', async () => {
   const config = join(folder, 'serve.config.json')
   const serveKey = { bounds: { bodyBytesMax: 100 }, cors: ['https://app.example'] }
   writeFileSync(config, JSON.stringify({ serve: serveKey }), { mode: 0o600 })
@@ -354,7 +354,7 @@ test('a configuration names bounds and origins, and a flag overrules it', async 
   }
 })
 
-test('with --open a browser gets the link in a file, and not in its arguments, which everybody sees', async () => {
+test('with --open a browser gets the link in a file, and not in its arguments, which other users can see', async () => {
   const [browser, seen] = [join(folder, 'browser.sh'), join(folder, 'seen')]
   writeFileSync(
     browser,

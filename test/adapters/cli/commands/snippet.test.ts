@@ -41,7 +41,7 @@ describe('a request', () => {
     assert.deepEqual({ stdout, stderr, status }, { stdout: '{"output":"hello"}\n', stderr: '', status: 0 })
   })
 
-  test('of the document that this tool comes from is answered as it says', async () => {
+  test('from the original specification is answered as specified', async () => {
     const echo = { source: 'emit(read_input())', input: 'hello', limits: { output_kb: 4 } }
     assert.deepEqual(await runJson(echo), { exitCode: 0, stdout: '{"output":"hello"}\n', stderr: '' })
     const cut = { source: 'emit(read_input())', input: 'a'.repeat(1500), limits: { output_kb: 1 } }
@@ -72,7 +72,7 @@ describe('a request', () => {
     assert.match(failure(wrong.stderr).message, /^limits\.wall_ms: /)
   })
 
-  test('may be answered at any length', async () => {
+  test('may have an answer of any length', async () => {
     const { exitCode, stdout } = await runJson({
       source: 'emit("é".repeat(8e6))',
       limits: { wall_ms: 60_000, output_kb: 16_384 },
@@ -81,7 +81,7 @@ describe('a request', () => {
   })
 })
 
-describe('what is no request', () => {
+describe('an invalid request', () => {
   const inputs = {
     nothing: '',
     'a space': ' ',
@@ -187,7 +187,7 @@ describe('text of a program', () => {
     assert.equal(failure(stderr).message, `Error: ${hostile.toWellFormed()} (<code>:1:16)`)
   })
 
-  test('is one line of harmless characters in the output, and comes out as it was', async () => {
+  test('is one line of harmless characters in the output, and decodes to the same text', async () => {
     const { exitCode, stdout } = await runJson({ source: 'emit(read_input())', input: hostile })
     assert.equal(exitCode, 0)
     assert.doesNotMatch(stdout, dangerous)
@@ -210,7 +210,7 @@ describe('the end of a command', () => {
       assert.deepEqual(listDescendants(process.pid), [])
     })
 
-  test('a reader that goes away ends it quietly', async () => {
+  test('a closed output pipe ends it without a message', async () => {
     const { status, stdout, stderr } = spawnSync(
       'sh',
       ['-c', `printf '{"source":"emit(1)"}' | "$0" "$1" snippet | true`, process.execPath, mainPath],
@@ -219,7 +219,7 @@ describe('the end of a command', () => {
     assert.deepEqual([status, stdout, stderr], [0, '', ''])
   })
 
-  test('is refused where the operator has switched snippets off, for every door', async () => {
+  test('is refused if the operator has turned snippets off, in every interface', async () => {
     const folder = await createTemporaryFolder()
     const path = join(folder.path, 'lazaret.config.json')
     const run = (pools: unknown) => {
@@ -233,7 +233,7 @@ describe('the end of a command', () => {
     await folder[Symbol.asyncDispose]()
   })
 
-  test('where no thread can run snippets it says so in the same form', async () => {
+  test('if no thread can run snippets, the error has the same form', async () => {
     const child = spawn(process.execPath, ['--jitless', mainPath, 'snippet'], { stdio: 'pipe' })
     child.stdin.end('{"source":"emit(1)"}')
     const [stdout, stderr, [exitCode]] = await Promise.all([

@@ -10,11 +10,11 @@ test('paths are relative to the file', () => {
   })
 })
 
-test('no processor limit can be said as null', () => {
+test('null means no limit on processor time', () => {
   assert.deepEqual(parseConfig('{"defaults":{"cpuMs":null}}', '/c.json'), { defaults: { cpuMs: null } })
 })
 
-test('an unknown key, a wrong value and text that is not JSON are mistakes that name the file', () => {
+test('the error for an unknown key, a wrong value or text that is not JSON names the file', () => {
   const mistakes = {
     '{"celings":{}}': /celings/,
     '{"ceilings":{"wallMS":1}}': /ceilings.*wallMS/,

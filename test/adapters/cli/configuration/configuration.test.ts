@@ -101,7 +101,7 @@ const wide: Readonly<Record<string, LazaretOptions>> = {
   '`defaults.memoryBytes` 536870913 (536870912 stands)': { defaults: { memoryBytes: 536_870_913 } },
 }
 
-test('a found file that asks for more stops the command, which says what it asked for and how to allow it', async () => {
+test('a found file that widens an option stops the command, and the error says what and how to allow it', async () => {
   put('user/lazaret.config.json', { ceilings: { wallMs: 5_000 }, defaults: { cpuMs: 100 } })
   for (const [asked, config] of Object.entries(wide)) {
     const path = put('project/lazaret.config.json', config)
@@ -118,7 +118,7 @@ test('a found file that asks for more stops the command, which says what it aske
   }
 })
 
-test('the user’s own file is no found one when the command runs beside it', async () => {
+test('the user’s own file does not count as found when the command runs in its folder', async () => {
   const path = put('user/lazaret.config.json', { readable: [] })
   const { files } = await load({ folder: inFolder('user') })
   assert.deepEqual(files, [{ path, from: 'user', use: 'full' }])
@@ -126,7 +126,7 @@ test('the user’s own file is no found one when the command runs beside it', as
   assert.equal((await load({ user: inFolder('link'), folder: inFolder('user') })).files.length, 1)
 })
 
-test('a file that is named must be there, and by the environment with its whole path', async () => {
+test('a named file must exist, and the environment must name it by an absolute path', async () => {
   await assert.rejects(load({ flag: 'other.json' }), usage(/other\.json: no such file/))
   await assert.rejects(load({ flag: '.' }), usage(/not a regular file/))
   await assert.rejects(load({ environment: 'other.json' }), usage(/LAZARET_CONFIG must be an absolute path/))
@@ -153,7 +153,7 @@ for (const place of ['user', 'system', 'flag', 'project'] as const) {
     await assert.rejects(load(places), usage(/not a regular file/))
   })
 
-  test(`${place}: a file of ours that others can write stops the command`, async () => {
+  test(`${place}: a configuration file that others can write stops the command`, async () => {
     const path = put(`${place}/lazaret.config.json`, {})
     for (const mode of [0o666, 0o646, 0o664]) {
       chmodSync(path, mode)
@@ -165,7 +165,7 @@ for (const place of ['user', 'system', 'flag', 'project'] as const) {
 }
 
 for (const place of ['user', 'system', 'flag'] as const) {
-  test(`${place}: so do folders on the way to it, also those that a link leads through`, async () => {
+  test(`${place}: so does a writable folder of its path, also behind a link`, async () => {
     const path = put(`${place}/deep/lazaret.config.json`, {})
     const places = place === 'flag' ? { flag: path } : { [place]: dirname(path) }
     chmodSync(inFolder(place), 0o777)
@@ -181,7 +181,7 @@ for (const place of ['user', 'system', 'flag'] as const) {
   })
 }
 
-test('text that is not JSON and unknown keys reach a terminal without what it would obey', async () => {
+test('text that is not JSON, and unknown keys, are shown without control sequences', async () => {
   for (const text of ['\u001b]0;x\u0007{', '{"\u009b8m\\u001b[8m":1}']) {
     put('project/lazaret.config.json', text)
     await assert.rejects(load(), (error: Error) => {
@@ -193,7 +193,7 @@ test('text that is not JSON and unknown keys reach a terminal without what it wo
 })
 
 test(
-  'another user’s home is named as the reason, with what to set',
+  'the error names another user’s home as the reason, and what to set',
   { skip: process.geteuid?.() === 0 && 'root may read every folder' },
   async () => {
     mkdirSync(inFolder('user'), { mode: 0 })
@@ -206,7 +206,7 @@ test(
   },
 )
 
-test('what belongs to the server comes from the trusted file, and from no other', async () => {
+test('options of the server can only be set in the trusted file', async () => {
   const serve = { bounds: { idleMs: 5 }, cors: ['https://app.example'], publicHosts: ['build.example'] }
   put('user/lazaret.config.json', { serve, defaults: { wallMs: 1 } })
   const { options, serve: obeyed } = await load()

@@ -27,7 +27,7 @@ test('every option of the library is in the table, and the library accepts it', 
   for (const [name] of optionRows) assert.deepEqual(parseOptions(only(name))[name], optionSamples[name])
 })
 
-test('every option that can be written down counts in a file, with what the library makes of it', () => {
+test('every option that a file can contain has the same effect as in the library', () => {
   for (const name of plain) {
     const written = parseConfig(JSON.stringify(only(name)), '/srv/lazaret.config.json')
     assert.deepEqual(written, only(name))
@@ -37,7 +37,7 @@ test('every option that can be written down counts in a file, with what the libr
     assert.throws(() => parseConfig(`{"${name}":{}}`, '/c.json'), new RegExp(`unknown key "${name}"`))
 })
 
-test('what no caller of the library could say, no file can', () => {
+test('a value that the library refuses is refused in a file', () => {
   const wrong = {
     pools: { bun: { min: 9 } },
     preload: ['os; import sys'],
@@ -52,7 +52,7 @@ test('what no caller of the library could say, no file can', () => {
   }
 })
 
-test('a found file sets limits and the level; other keys are named, and their values are not read', () => {
+test('a found file sets limits and the level; other keys are reported, and their values ignored', () => {
   assert.deepEqual(narrowing, ['minimumProtection', 'defaults', 'ceilings'])
   for (const name of trusted)
     for (const value of [optionSamples[name], null, { host: '/no/such/folder' }]) {
@@ -88,7 +88,7 @@ const ownFlags = [
   ...['host', 'port', 'unix', 'publicHost', 'tlsCert', 'tlsKey', 'drain', 'bound', 'cors', 'open'],
 ]
 
-test('every flag leads to an option, a limit or something of a request', () => {
+test('every flag sets an option, a limit or a field of the request', () => {
   const tables = [optionFlags, limitFlags, requestFlags, sandboxFlags, execFlags]
   const known = [...tables.flatMap((table) => Object.keys(table)), ...ownFlags]
   const commands = createProgram({} as CommandContext).commands
@@ -96,7 +96,7 @@ test('every flag leads to an option, a limit or something of a request', () => {
   assert.deepEqual([...flags].toSorted(), known.toSorted())
 })
 
-test('what a flag may say is what the library accepts', () => {
+test('flags accept the values that the library accepts', () => {
   for (const { option, choices } of Object.values(optionFlags))
     for (const choice of choices) assert.equal(parseOptions({ [option]: choice })[option], choice)
   const texts = { '<duration>': '2s', '<size>': '64MiB', '<n>': '16' }

@@ -9,7 +9,7 @@ import { runCli } from '../spawn-cli.ts'
 const skip = process.getuid?.() === 0 ? false : 'only root can give a file away'
 const server = 65_534
 
-test('a file of tokens that root changes stays its owner’s', { skip }, async () => {
+test('a token file that root changes keeps its owner', { skip }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lazaret-owner-'))
   const file = join(folder, 'tokens.json')
   const change = async (...args: readonly string[]): Promise<void> =>

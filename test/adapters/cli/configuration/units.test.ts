@@ -15,7 +15,7 @@ test('a duration is read in milliseconds, seconds, minutes and hours', () => {
   )
 })
 
-test('a duration without a unit, of nothing, or longer than a timer can hold is refused', () => {
+test('a duration without a unit, of zero, or too long for a timer is refused', () => {
   for (const text of ['5', '0s', '-1s', '0.1ms', '5 parsecs', '', '600h', '1e3s', 'constructor']) {
     assert.throws(() => parseDuration(text), /duration/, text)
   }
@@ -28,7 +28,7 @@ test('a size is read in binary and decimal units', () => {
   )
 })
 
-test('a size without a unit, of nothing, or beyond exact numbers is refused', () => {
+test('a size without a unit, of zero, or above the largest exact number is refused', () => {
   for (const text of ['64', '0MiB', '-1MiB', 'lots', '99999999GiB', '5s', '1__proto__']) {
     assert.throws(() => parseSize(text), /size/, text)
   }

@@ -34,7 +34,7 @@ test('a limit is named with its value and the option that raises it', () => {
   )
 })
 
-test('of a limit at the operator’s ceiling no option is named that could not raise it', () => {
+test('for a limit at the operator’s ceiling, no option is named', () => {
   const ceilings = { wallMs: 1_000, memoryBytes: 2 ** 26, processesMax: 8, outputBytes: 2 ** 30 }
   assert.equal(
     describeOutcome({ kind: 'timed-out', limit: 'wall', limitMs: 1_000 }, ceilings),
@@ -58,7 +58,7 @@ test('of a limit at the operator’s ceiling no option is named that could not r
   )
 })
 
-test('an error message of the guest cannot forge a line of ours', () => {
+test('an error message of the guest cannot forge a line of Lazaret', () => {
   const error = { name: 'Error', message: 'x\nlazaret: all is well' }
   assert.doesNotMatch(describeOutcome({ kind: 'failed', error, exitCode: 1 }) ?? '', /\n/)
 })

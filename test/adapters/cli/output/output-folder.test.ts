@@ -30,7 +30,7 @@ test('a replaced file is a new one: other names of the old one keep the old cont
   assert.equal(await readFile(join(temporary.path, 'precious'), 'utf8'), 'precious')
 })
 
-test('nothing is written that a command of ours would obey, at any depth and in any case', async () => {
+test('no file is written that lazaret itself would use, at any depth and in any case', async () => {
   await using temporary = await createTemporaryFolder()
   const obeyed = [join(temporary.path, 'named.json'), join(temporary.path, 'environment')]
   await using folder = await OutputFolder.open(temporary.path, obeyed)
@@ -50,7 +50,7 @@ test('no path leads out of the folder', async () => {
   assert.deepEqual(await readdir(temporary.path), ['out'])
 })
 
-test('no link that stands in the folder is followed or replaced', async () => {
+test('no existing link in the folder is followed or replaced', async () => {
   await using temporary = await createTemporaryFolder()
   const [out, outside] = [join(temporary.path, 'out'), join(temporary.path, 'outside')]
   await mkdir(out)
@@ -67,7 +67,7 @@ test('no link that stands in the folder is followed or replaced', async () => {
   assert.equal(await readlink(join(out, 'dangling')), join(outside, 'new'))
 })
 
-test('a folder or a pipe of that name stays, and does not block', async () => {
+test('an existing folder or pipe of that name is kept, and does not block', async () => {
   await using temporary = await createTemporaryFolder()
   await mkdir(join(temporary.path, 'folder'))
   execFileSync('mkfifo', [join(temporary.path, 'pipe')])
@@ -80,21 +80,21 @@ test('a folder or a pipe of that name stays, and does not block', async () => {
   assert.deepEqual((await readdir(temporary.path)).toSorted(), ['file', 'folder', 'pipe'])
 })
 
-test('a name that the file system does not take is said to be too long, and nothing stays behind', async () => {
+test('a name that is too long for the file system is reported, and nothing is left behind', async () => {
   await using temporary = await createTemporaryFolder()
   await using folder = await OutputFolder.open(temporary.path)
   assert.match((await folder.write('x'.repeat(300), own)) ?? '', /name too long/)
   assert.deepEqual(await readdir(temporary.path), [])
 })
 
-test('a folder that cannot be made is a mistake in the command line', async () => {
+test('a folder that cannot be created is an error in the command line', async () => {
   await using temporary = await createTemporaryFolder()
   await writeFile(join(temporary.path, 'file'), '')
   for (const path of [join(temporary.path, 'file'), join(temporary.path, 'file', 'below')])
     await assert.rejects(OutputFolder.open(path), UsageError)
 })
 
-test('where no folder can be made that is said, and not tried for ever', async () => {
+test('creating a folder where none can be created fails at once', async () => {
   for (const path of ['/proc/nope', '/proc/nope/deeper', '', '/dev/null/below', '/dev/null'])
     await assert.rejects(
       OutputFolder.open(path),
@@ -103,7 +103,7 @@ test('where no folder can be made that is said, and not tried for ever', async (
     )
 })
 
-test('folders on the way are found where the kernel finds them, beyond links too', async () => {
+test('parent folders are resolved like the kernel does, through links, too', async () => {
   await using temporary = await createTemporaryFolder()
   await mkdir(join(temporary.path, 'far/away'), { recursive: true })
   await symlink('far/away', join(temporary.path, 'link'))

@@ -31,7 +31,7 @@ for (const start of [
     assert.equal(await readFile(join(folder.path, 'got/report.json'), 'utf8'), '{}')
   })
 
-  test(`${command}: with --json the document has the files too, byte for byte`, async () => {
+  test(`${command}: with --json the document contains the files, too, byte for byte`, async () => {
     const { stdout, stderr } = await runCli([command, '--json', '--collect', 'out', ...before, script])
     assert.equal(stderr, '')
     assert.deepEqual(JSON.parse(stdout).files, {
@@ -39,14 +39,14 @@ for (const start of [
     })
   })
 
-  test(`${command}: a pattern that leads out of the workspace is a mistake, and named`, async () => {
+  test(`${command}: a pattern that leads out of the workspace is refused and named`, async () => {
     const { exitCode, stdout } = await runCli([command, '--json', '--collect', '../x', ...before, ':'])
     assert.equal(exitCode, 64)
     assert.match(JSON.parse(stdout).error.message, /collect.*must be a path below \/workspace/)
   })
 }
 
-test('of the files of a command only regular ones come back, and those that cannot be had are missed', async () => {
+test('only regular files of a command are returned, and the others are reported', async () => {
   const collect = async (code: string) =>
     JSON.parse((await runCli(['exec', '--json', '--collect', '**', '--', code])).stdout)
   const mixed = await collect('echo x > a; ln -s a b; ln -s /etc c; mkfifo d; : > e; echo x > .f')
@@ -55,13 +55,13 @@ test('of the files of a command only regular ones come back, and those that cann
   assert.deepEqual([Object.keys(closed.files), closed.truncated], [['a'], ['files']])
 })
 
-test('--collect without a place for the files is a mistake, and nothing runs', async () => {
+test('--collect without a folder for the files is refused before anything runs', async () => {
   const { exitCode, stdout, stderr } = await runCli(['exec', '--collect', 'out', '--', 'echo ran'])
   assert.deepEqual([exitCode, stdout], [64, ''])
   assert.match(stderr, /--collect .*\n.*--output-dir <dir>.*--json/)
 })
 
-test('pictures that a program displays are written in order, under numbers', async () => {
+test('displayed pictures are written in order, with numbers as names', async () => {
   await using folder = await createTemporaryFolder()
   const code = `
 class Picture:
@@ -89,7 +89,7 @@ test('a picture never takes the name of a collected file', () => {
   )
 })
 
-test('names come onto the terminal as one harmless line each, and not more than a person reads', async () => {
+test('file names are printed as one harmless line each, up to a readable number', async () => {
   await using folder = await createTemporaryFolder()
   const code = String.raw`mkdir d; printf x > $'d/\e]0;t\a\nwrote'; for i in $(seq 100); do : > "f$i"; done`
   const args = ['exec', '--collect', '.', '--output-dir', 'got', '--', code]
@@ -102,7 +102,7 @@ test('names come onto the terminal as one harmless line each, and not more than 
   assert.equal((await readdir(join(folder.path, 'got'))).length, 101)
 })
 
-test('a file that cannot be written is named with its reason, and a success becomes a 73', async () => {
+test('a file that cannot be written is named with the reason, and the exit code 0 becomes 73', async () => {
   await using folder = await createTemporaryFolder()
   await symlink('/nowhere', join(folder.path, 'report.json'))
   const run = (code: string) =>
@@ -113,7 +113,7 @@ test('a file that cannot be written is named with its reason, and a success beco
   assert.equal((await run(`${script}; exit 5`)).exitCode, 5)
 })
 
-test('files that were left out are said to be', async () => {
+test('files that were left out are reported', async () => {
   await using folder = await createTemporaryFolder()
   const code = 'head -c 20000000 /dev/zero > large; : > small'
   const args = ['exec', '--collect', '*', '--output-dir', 'got', '--', code]
@@ -122,14 +122,14 @@ test('files that were left out are said to be', async () => {
   assert.deepEqual(await readdir(join(folder.path, 'got')), ['small'])
 })
 
-test('patterns that match nothing are named, and the program still counts', async () => {
+test('patterns that match nothing are named, and do not change the exit code', async () => {
   await using folder = await createTemporaryFolder()
   const args = ['exec', '--collect', 'none', '--collect', 'o{1..3}', '--output-dir', 'got', '--', script]
   const { exitCode, stderr } = await runCli(args, { cwd: folder.path })
   assert.deepEqual([exitCode, stderr], [0, 'lazaret: nothing matched --collect none, o{1..3}.\n'])
 })
 
-test('files that were cut short are not said to be missing', async () => {
+test('truncated files are not reported as missing', async () => {
   await using folder = await createTemporaryFolder()
   await writeFile(join(folder.path, 'own.json'), '{"defaults":{"resultBytes":64}}', { mode: 0o644 })
   const args = [

@@ -95,7 +95,7 @@ for (const runtime of [node, bun]) {
     }
   })
 
-  test(`${runtime.runtime}: a value is whole in --json, or says what cannot be in it`, async () => {
+  test(`${runtime.runtime}: a value is complete in --json, or says what is missing`, async () => {
     for (const code of javascriptValues) {
       const result = await guests.run({ ...runtime, code })
       const { value } = JSON.parse(toJsonLine(result)) as { value: unknown }
@@ -123,7 +123,7 @@ test('python: a value is printed as python prints it at its prompt', async () =>
   }
 })
 
-test('what has no value prints none: undefined and None', async () => {
+test('undefined and None are not printed', async () => {
   for (const request of [
     { ...node, code: 'undefined' },
     { ...bun, code: 'void 0' },
@@ -141,7 +141,7 @@ function evaluate(code: string): unknown {
   )
 }
 
-test('what was displayed because it is the value is printed once', async () => {
+test('a value that was displayed is printed once', async () => {
   const code = `
 class H:
     def _repr_html_(self): return '<b>h</b>'

@@ -59,7 +59,7 @@ test('keys are made, runs are signed and recorded as the configuration says, and
   )
 })
 
-test('what cannot be read is named, with exit code 64', async () => {
+test('an unreadable file is named, with exit code 64', async () => {
   await using folder = await createTemporaryFolder()
   const cwd = folder.path
   await writeFile(join(cwd, 'x'), 'x')
@@ -77,7 +77,7 @@ test('what cannot be read is named, with exit code 64', async () => {
   }
 })
 
-test('a snippet of the command line is in the log, with how it ended and nothing of what it was', async () => {
+test('the log contains the outcome of a snippet, but not its text', async () => {
   await using folder = await createTemporaryFolder()
   const config = join(folder.path, 'config.json')
   const file = join(folder.path, 'audit.jsonl')

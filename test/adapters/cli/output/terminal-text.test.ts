@@ -23,7 +23,7 @@ test('a window title, a cursor move, a clipboard write and a C1 control are show
   assert.equal(showControls('\x9b2J\x7f'), '\ufffd2J␡')
 })
 
-test('text that is concealed, blinks or is mapped to other characters is plain, and its colours stay', () => {
+test('concealed, blinking or remapped text is shown plainly, with its colours', () => {
   assert.equal(showControls('\x1b[8mhidden\x1b[28m'), 'hidden\x1b[28m')
   assert.equal(showControls('\x1b[1;08;31;5mx\x1b[;6m'), '\x1b[1;31mx\x1b[0m')
   assert.equal(showControls('\x1b[11mx\x1b[8:1m\x1b[4:3m'), 'x\x1b[4:3m')
@@ -39,7 +39,7 @@ test('text that is concealed, blinks or is mapped to other characters is plain, 
   assert.equal(showControls('\x1b[38;5;8;8m'), '\x1b[38;5;8m')
 })
 
-test('a whole text of a guest ends with its styles off', () => {
+test('styles are reset at the end of a text of a guest', () => {
   assert.equal(showWhole('\x1b[30;40mdark'), '\x1b[30;40mdark\x1b[0m')
   assert.equal(showWhole('plain \x1b[8m'), 'plain ')
   assert.equal(showWhole('cut \x1b[3'), 'cut ␛[3')
@@ -53,7 +53,7 @@ test('a colour that two chunks share is still a colour', () => {
   assert.equal(filter.end(), '\x1b[0m')
 })
 
-test('a sequence that never ends is not held back for ever', () => {
+test('an endless control sequence is not held back for ever', () => {
   const filter = new TerminalFilter()
   const shown = filter.push('\x1b[') + filter.push('1;'.repeat(100))
   assert.match(shown, /^␛\[1;/)
@@ -63,7 +63,7 @@ test('a sequence that never ends is not held back for ever', () => {
   assert.equal(other.end(), '␛')
 })
 
-test('however the text is cut, nothing that a terminal obeys comes out but colours', () => {
+test('however the text is split, colours are the only control sequences in the output', () => {
   const piece = fc.oneof(
     fc.constantFrom('\x1b', '[', '31', 'm', ';', ']0;', '\x07', '\x9b', '2J', '\n', 'text'),
     fc.string({ unit: 'binary' }),
@@ -77,7 +77,7 @@ test('however the text is cut, nothing that a terminal obeys comes out but colou
   )
 })
 
-test('guest text in a line of ours is one bounded line that cannot be re-ordered', () => {
+test('guest text in a message of Lazaret is one bounded line that cannot be reordered', () => {
   assert.equal(toSingleLine('a\nlazaret: completed\u202e\x1b[2J b'), 'a lazaret: completed [2J b')
   assert.equal(toSingleLine('x'.repeat(500)).length, 401)
 })

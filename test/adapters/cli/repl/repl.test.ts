@@ -35,7 +35,7 @@ async function openRepl(args: readonly string[], prompt = next): Promise<Termina
   }
 }
 
-test('code that is piped in runs as one piece; its outcome is the exit code', { skip }, async () => {
+test('piped code runs as one piece, and its outcome determines the exit code', { skip }, async () => {
   const good = await runCli(['repl', '-l', 'python'], { input: 'rows = [1, 2]\nprint("rows")\nsum(rows)\n' })
   assert.deepEqual(good, { exitCode: 0, stdout: 'rows\n3\n', stderr: '' })
   const bad = await runCli(['repl'], { input: '1 / 0\n' })
@@ -90,7 +90,7 @@ test(
   },
 )
 
-test('what a guest prints, returns and names does nothing to the terminal', { skip }, async () => {
+test('output, values and names of a guest cannot control the terminal', { skip }, async () => {
   await using terminal = await openRepl(['--no-history'])
   const { type, until } = terminal
   const evil = '\\x1b]0;owned\\x07\\x1b[2J\\x9b2J'
@@ -160,7 +160,7 @@ test('javascript at a terminal: several lines, values, and Ctrl-C in a loop', { 
   assert.equal(await terminal.ended, 0)
 })
 
-test('a picture is shown by the protocol of the terminal, or named', { skip }, async () => {
+test('a picture is shown with the protocol of the terminal, or its name is printed', { skip }, async () => {
   const png =
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
   const code = `display({"image/png": "${png}"}, raw=True)\r`
@@ -181,25 +181,21 @@ test('a picture is shown by the protocol of the terminal, or named', { skip }, a
   }
 })
 
-test(
-  'lines of the history that a terminal would obey are dropped, and a link is not followed',
-  { skip },
-  async () => {
-    const path = history('python')
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    rmSync(path, { force: true })
-    const lines = 'print("from " + "before")\nprint("\x1b]0;owned\x07")\n'
-    writeFileSync(path, lines, { mode: 0o600 })
-    await using terminal = await openRepl([])
-    terminal.type('\x1b[A\r')
-    assert.match(await terminal.until(/\r\nfrom before/), /from " \+ "before/)
-    const elsewhere = join(state, 'elsewhere')
-    writeFileSync(elsewhere, lines)
-    rmSync(path)
-    symlinkSync(elsewhere, path)
-    await using second = await openRepl([])
-    second.type('\x1b[A7 * 6\r')
-    assert.match(await second.until(next), /\n42\r\n/)
-    assert.equal(readFileSync(elsewhere, 'utf8'), lines)
-  },
-)
+test('history lines with control sequences are dropped, and a link is not followed', { skip }, async () => {
+  const path = history('python')
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  rmSync(path, { force: true })
+  const lines = 'print("from " + "before")\nprint("\x1b]0;owned\x07")\n'
+  writeFileSync(path, lines, { mode: 0o600 })
+  await using terminal = await openRepl([])
+  terminal.type('\x1b[A\r')
+  assert.match(await terminal.until(/\r\nfrom before/), /from " \+ "before/)
+  const elsewhere = join(state, 'elsewhere')
+  writeFileSync(elsewhere, lines)
+  rmSync(path)
+  symlinkSync(elsewhere, path)
+  await using second = await openRepl([])
+  second.type('\x1b[A7 * 6\r')
+  assert.match(await second.until(next), /\n42\r\n/)
+  assert.equal(readFileSync(elsewhere, 'utf8'), lines)
+})

@@ -44,6 +44,6 @@ for (const [language, cases] of [
   ['javascript', javascript],
 ] as const)
   for (const [code, expected] of cases)
-    test(`${language}: ${JSON.stringify(code)} is ${expected ? 'unfinished' : 'all'}`, () => {
+    test(`${language}: ${JSON.stringify(code)} is ${expected ? 'unfinished' : 'complete'}`, () => {
       assert.equal(isUnfinished(code, language), expected)
     })
