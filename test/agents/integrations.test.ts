@@ -42,7 +42,7 @@ for (const userId of users) {
   const who = userId === undefined ? 'who started the tests' : `uid ${userId}`
 
   for (const block of programs.filter((one) => !isServer(one))) {
-    test(`the program at ${block.place} shows what its comments say to ${who}`, { skip }, () => {
+    test(`the program at ${block.place} prints what its comments say, for ${who}`, { skip }, () => {
       const { source, expected } = annotate(block.code)
       writeFileSync(join(project.folder, 'model.ts'), scriptedModels[sdkOf(block.code)] ?? '')
       writeFileSync(join(project.folder, 'program.ts'), source)
@@ -61,31 +61,27 @@ for (const userId of users) {
   }
 
   for (const { place, code } of programs.filter(isServer)) {
-    test(
-      `the server at ${place} runs programs for ${who}, and says which have failed`,
-      { skip },
-      async () => {
-        writeFileSync(join(project.folder, 'server.ts'), code)
-        const [command, ...args] = project.words('node', ['server.ts'], { userId })
-        const client = new Client({ name: 'test', version: '1.0.0' })
-        const env = project.environment(userId)
-        await client.connect(
-          new StdioClientTransport({ command, args, env, cwd: project.folder, stderr: 'inherit' }),
-        )
-        const run = (source: string) => client.callTool({ name: 'run_python', arguments: { code: source } })
-        assert.deepEqual(await run('6 * 7'), {
-          ...(await run('6 * 7')),
-          isError: false,
-          content: [{ type: 'text', text: 'value: 42' }],
-        })
-        assert.equal((await run('1 / 0')).isError, true)
-        await client.close()
-      },
-    )
+    test(`the server at ${place} runs programs for ${who}, and reports failures`, { skip }, async () => {
+      writeFileSync(join(project.folder, 'server.ts'), code)
+      const [command, ...args] = project.words('node', ['server.ts'], { userId })
+      const client = new Client({ name: 'test', version: '1.0.0' })
+      const env = project.environment(userId)
+      await client.connect(
+        new StdioClientTransport({ command, args, env, cwd: project.folder, stderr: 'inherit' }),
+      )
+      const run = (source: string) => client.callTool({ name: 'run_python', arguments: { code: source } })
+      assert.deepEqual(await run('6 * 7'), {
+        ...(await run('6 * 7')),
+        isError: false,
+        content: [{ type: 'text', text: 'value: 42' }],
+      })
+      assert.equal((await run('1 / 0')).isError, true)
+      await client.close()
+    })
   }
 }
 
-test('a strict compiler finds nothing wrong with the programs of the pages', { skip }, () => {
+test('the programs of the pages compile in strict mode', { skip }, () => {
   for (const [index, { code }] of programs.entries()) {
     const folder = join(project.folder, `typed-${index}`)
     mkdirSync(folder)

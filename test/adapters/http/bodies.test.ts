@@ -8,7 +8,7 @@ import { adaToken, send, serveHere } from './serve-here.ts'
 const sleeping = (more = ''): string =>
   JSON.stringify({ language: 'shell', code: `exec sleep 86004 # ${more}` })
 
-test('a body counts until its request is over', async () => {
+test('a body counts towards the limit until its request ends', async () => {
   await using here = await serveHere({ bounds: { allBodiesBytesMax: 1000 } })
   const id = 'holds-its-body'
   const first = send(here.url, '/v1/run', {
@@ -25,7 +25,7 @@ test('a body counts until its request is over', async () => {
   assert.equal((await send(here.url, '/v1/run', other)).status, 200)
 })
 
-test('requests that wait behind another of their connection end with it', async () => {
+test('pipelined requests end with their connection', async () => {
   await using here = await serveHere()
   const { lazaret } = here.engine
   const body = sleeping()

@@ -29,7 +29,7 @@ test('a program gets `input` and gives `output`, with logs, warnings and the kin
   assert.match(strange.error ?? '', /Unsupported language/)
 })
 
-test('a token without the scope runs nothing, and what is for the same process is refused', async () => {
+test('a token without the scope runs nothing, and options for callers in the same process are refused', async () => {
   await using here = await serveHere({ scopes: ['sandbox'] })
   const body = { code: 'output = 1', language: 'javascript' }
   assert.equal((await send(here.url, path, { body })).status, 403)

@@ -5,7 +5,7 @@ import { adaToken, send, serveHere } from './serve-here.ts'
 
 const paths = ['/', '/docs', '/console.js', '/terminal.js', '/console.css', '/icon.svg']
 
-test('the console needs no token, and each of its files says what a browser must not do with it', async () => {
+test('the console needs no token, and each file has headers that restrict the browser', async () => {
   await using here = await serveHere()
   for (const path of paths) {
     const { status, headers, text } = await send(here.url, path, { token: null })
@@ -32,7 +32,7 @@ test('the console needs no token, and each of its files says what a browser must
   assert.doesNotMatch(page, /<script(?![^>]* src=)|<style|\son\w+=|\sstyle=|https?:/)
 })
 
-test('its first load is small, and has nothing of the terminal', async () => {
+test('its first load is small, and does not include the terminal', async () => {
   await using here = await serveHere()
   let bytes = 0
   for (const path of ['/', '/console.js', '/console.css', '/icon.svg']) {
@@ -43,7 +43,7 @@ test('its first load is small, and has nothing of the terminal', async () => {
   assert.ok(bytes < 160 * 1024, `${bytes} bytes`)
 })
 
-test('a link leads to the console from anywhere, but no page embeds or fetches it, and no other name has it', async () => {
+test('any page may link to the console, but none can embed or fetch it, and other host names are refused', async () => {
   await using here = await serveHere()
   const statusOf = async (headers: Record<string, string>, path = '/'): Promise<number> =>
     (await send(here.url, path, { token: null, headers })).status

@@ -19,7 +19,7 @@ const question = (origin: string): Sent => ({
   },
 })
 
-test('a page of an origin that was named may ask, call with a token, and read the answer', async () => {
+test('a page of an allowed origin passes the preflight, can call with a token, and can read the answer', async () => {
   await using here = await serveHere({ origins: [app] })
   const asked = await send(here.url, '/v1/run', question(app))
   assert.equal(asked.status, 204)
@@ -35,7 +35,7 @@ test('a page of an origin that was named may ask, call with a token, and read th
   assert.deepEqual([without.status, without.headers['access-control-allow-origin']], [401, app])
 })
 
-test('other origins are refused as before, whatever they resemble, and learn nothing', async () => {
+test('other origins are refused, however similar, and learn nothing', async () => {
   await using here = await serveHere({ origins: [app] })
   for (const origin of [
     'https://app.example.evil.example',

@@ -38,13 +38,13 @@ test('every route is described, with the schemas of the requests that the engine
   assert.deepEqual([...new Set(refs)].toSorted(), Object.keys(components.schemas).toSorted())
 })
 
-test('a result that lacks something, or has more than is described, is noticed', () => {
+test('a result that lacks something, or has undescribed fields, is detected', () => {
   assert.throws(() => requireSchema('#/components/schemas/Session', '{"id":"a"}'))
   assert.throws(() => requireSchema('#/components/schemas/Session', '{"id":"a","cwd":"/","more":1}'))
   requireSchema('#/components/schemas/Session', '{"id":"a","cwd":"/"}')
 })
 
-test('events and the results that end them are those of the description', { skip }, async () => {
+test('events and results conform to the description', { skip }, async () => {
   await using here = await serveHere()
   await send(here.url, '/v1/sandboxes', { body: { id: 'box' } })
   const shows = "it = display('a', display_id='it')\nit.update('b')\nclear_output()\nprint('c')"
@@ -69,7 +69,7 @@ test('events and the results that end them are those of the description', { skip
   }
 })
 
-test('an event that is not described, or has more than is, is noticed', () => {
+test('an undescribed event or field of an event is detected', () => {
   const of = { method: 'POST', path: '/v1/run' }
   requireDescribedEvent({ ...of, event: 'clear', data: { waits: true } })
   for (const [event, data] of [
@@ -80,7 +80,7 @@ test('an event that is not described, or has more than is, is noticed', () => {
     assert.throws(() => requireDescribedEvent({ ...of, event, data }))
 })
 
-test('a snippet is the tool unchanged, in the name of its token', async () => {
+test('a snippet request works like the tool, on behalf of its token', async () => {
   const clients: unknown[] = []
   await using here = await serveHere({ engine: { admit: (work) => void clients.push(work.client) } })
   const snippet = (body: object) => send(here.url, '/v1/snippet', { body })
@@ -92,7 +92,7 @@ test('a snippet is the tool unchanged, in the name of its token', async () => {
   assert.equal(((await snippet({})).json['error'] as { code: string }).code, 'INVALID_INPUT')
 })
 
-test('figures and the look at the machine are the operator’s', async () => {
+test('only the operator gets statistics and the probe of the machine', async () => {
   await using here = await serveHere()
   const { json } = await send(here.url, '/v1/stats')
   assert.deepEqual([json['running'], json['waiting']], [0, 0])

@@ -17,7 +17,7 @@ async function sendRaw(url: string, bytes: string): Promise<string> {
   return text(socket).catch(() => '')
 }
 
-test('pages of browsers, strange hosts, missing tokens and tokens in addresses are turned away before anything runs', async () => {
+test('pages of browsers, other hosts, missing tokens and tokens in URLs are refused before anything runs', async () => {
   const works: unknown[] = []
   await using here = await serveHere({ engine: { admit: (work) => void works.push(work) } })
   const statusOf = async (headers: Record<string, string>, path = '/v1/run'): Promise<number> =>
@@ -47,7 +47,7 @@ test('pages of browsers, strange hosts, missing tokens and tokens in addresses a
   assert.equal(await statusOf({ origin: `http://${host}` }), 200)
 })
 
-test('no answer lets a page of another origin read it, or a browser keep it', async () => {
+test('pages of other origins cannot read answers, and browsers do not cache them', async () => {
   await using here = await serveHere()
   for (const [path, sent] of [
     ['/v1/run', { body: hello }],
@@ -80,7 +80,7 @@ test('without a token no routes are revealed, and paths are not normalized', asy
   assert.deepEqual([status, headers['allow'], json['code']], [405, 'POST', 'METHOD_NOT_ALLOWED'])
 })
 
-test('a token does what its scopes say, and has as much at one time and in a minute as its entry says', async () => {
+test('a token is bound to its scopes, and to the limits of its entry', async () => {
   await using reader = await serveHere({ scopes: ['admin'] })
   assert.equal((await send(reader.url, '/v1/run', { body: hello })).status, 403)
   await using here = await serveHere({ ada: { perMinute: 2, running: 1 } })
@@ -93,7 +93,7 @@ test('a token does what its scopes say, and has as much at one time and in a min
   assert.equal((await send(here.url, '/v1/run', { body: hello, token: bobToken })).status, 200)
 })
 
-test('bodies, headers and connections are bounded, each by its name', async () => {
+test('the bounds of bodies, headers and connections are named in the error', async () => {
   await using here = await serveHere({
     bounds: { bodyBytesMax: 1000, headerBytesMax: 4096, connectionsPerAddressMax: 2 },
   })
@@ -116,7 +116,7 @@ test('bodies, headers and connections are bounded, each by its name', async () =
   for (const socket of sockets) socket.destroy()
 })
 
-test('bodies together, connections together and the work of one token are bounded, each by its name', async () => {
+test('the bounds of all bodies, all connections and the work of one token are named in the error', async () => {
   await using bodies = await serveHere({ bounds: { allBodiesBytesMax: 1000 } })
   const held = connect(Number(new URL(bodies.url).port), '127.0.0.1')
   const head = `POST /v1/run HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${adaToken}\r\n`
@@ -141,7 +141,7 @@ test('bodies together, connections together and the work of one token are bounde
   assert.deepEqual(new Set(ends.map(({ status }) => status)), new Set([200, 429]))
 })
 
-test('an endless body is cut off where it is too long, whatever it says of its length', async () => {
+test('an endless body is rejected when it is too long, whatever length it declares', async () => {
   await using here = await serveHere({ bounds: { bodyBytesMax: 100_000 } })
   const socket = connect(Number(new URL(here.url).port), '127.0.0.1')
   socket.on('error', () => undefined)
@@ -162,7 +162,7 @@ test('an endless body is cut off where it is too long, whatever it says of its l
   assert.match(answer, /^HTTP\/1\.1 413 |^$/)
 })
 
-test('requests that two readers could understand differently are refused, and what is no HTTP is too', async () => {
+test('ambiguous requests are refused, and so is anything but HTTP', async () => {
   await using here = await serveHere()
   const head = `POST /v1/run HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${adaToken}\r\n`
   const smuggled = `GET /v1/stats HTTP/1.1\r\nhost: localhost\r\n\r\n`
@@ -183,7 +183,7 @@ test('requests that two readers could understand differently are refused, and wh
   }
 })
 
-test('a client that waits for leave to send its body gets none without a token', async () => {
+test('`Expect: 100-continue` is refused without a token', async () => {
   await using here = await serveHere()
   const head = 'POST /v1/run HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 100\r\n'
   assert.match(await sendRaw(here.url, `${head}\r\n`), /^HTTP\/1\.1 401 /)
@@ -193,7 +193,7 @@ test('a client that waits for leave to send its body gets none without a token',
   )
 })
 
-test('health, readiness and figures need no token on this machine, and take no other method', async () => {
+test('health, readiness and metrics need no token on this machine, and allow no other method', async () => {
   await using here = await serveHere()
   for (const path of ['/healthz', '/readyz'])
     assert.deepEqual(

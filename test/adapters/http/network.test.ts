@@ -12,7 +12,7 @@ const needsNamespaces = isRestricted && 'without namespaces a policy is refused'
 const network = { allow: ['good.example'] }
 const code = 'getent hosts evil.example || echo not found'
 
-test('a policy needs the token’s grant, and the operator’s kind', async () => {
+test('a policy needs the permission of the token and of the operator', async () => {
   const engine = { access: { networks: ['none', 'policy'] } } as const
   await using narrow = await serveHere({ engine })
   await using wide = await serveHere({ engine, allow: ['network'] })
@@ -25,7 +25,7 @@ test('a policy needs the token’s grant, and the operator’s kind', async () =
 })
 
 test(
-  'runs and commands have it, and their receipts say what was refused',
+  'it applies to runs and commands, and their receipts list what was refused',
   { skip: needsNamespaces },
   async () => {
     const engine = { access: { networks: ['none', 'policy'] } } as const
@@ -44,7 +44,7 @@ test(
 )
 
 test(
-  'a run and a sandbox have secrets at the edge, whose values no reply repeats',
+  'a run and a sandbox can use secrets, whose values are in no reply',
   { skip: needsNamespaces },
   async () => {
     const engine = { access: { networks: ['none', 'policy'] } } as const

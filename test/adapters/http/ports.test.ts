@@ -19,7 +19,7 @@ test('a token exposes ports only if its entry allows it', { skip }, async () => 
   }
 })
 
-test('a server of a sandbox is reached by its own port, until that is closed', { skip }, async () => {
+test('a server of a sandbox is reachable at its own port until that is closed', { skip }, async () => {
   await using here = await serveHere({ allow: ['ports'] })
   const remote = connectLazaret({ url: here.url, token: adaToken })
   await using sandbox = await remote.sandbox({ id: 'box', files: { 'server.mjs': guestServer } })
@@ -45,7 +45,7 @@ test('a server of a sandbox is reached by its own port, until that is closed', {
   await again.close()
 })
 
-test('what is no port, and whatever else is asked for with one, is refused', { skip }, async () => {
+test('invalid ports and options are refused', { skip }, async () => {
   await using here = await serveHere({ allow: ['ports'] })
   await send(here.url, '/v1/sandboxes', { body: { id: 'box' } })
   for (const body of [{}, { port: 0 }, { port: 65_536 }, { port: '3000' }, { port: 3000, host: '0.0.0.0' }])

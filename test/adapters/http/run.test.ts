@@ -8,7 +8,7 @@ import { adaToken, bobToken, eventsOf, open, send, serveHere, type ServerEvent }
 
 const events = { accept: 'text/event-stream' }
 
-test('a run is the same over HTTP: its outcome, its value with tags, its files, and the name of its token', async () => {
+test('a run over HTTP has the same outcome, value, files, and the name of its token as client', async () => {
   const clients: unknown[] = []
   await using here = await serveHere({ engine: { admit: (work) => void clients.push(work.client) } })
   const { status, json, headers } = await send(here.url, '/v1/run', {
@@ -42,7 +42,7 @@ test('whatever the guest does is 200 with an outcome', async () => {
   }
 })
 
-test('as events a run says when it begins, what it prints as it prints it, and how it ended', async () => {
+test('events of a run report its start, its output at once, and its end', async () => {
   await using here = await serveHere()
   const seen: ServerEvent[] = []
   const body = { language: 'shell', code: 'echo one; echo two >&2; printf "\\377"' }
@@ -65,7 +65,7 @@ test('as events a run says when it begins, what it prints as it prints it, and h
   assert.equal(bytesOf('stderr'), 'two\n')
 })
 
-test('logs, displays, their updates and what clears them are events while the program runs', async () => {
+test('logs, displays, updates and clearing are events while the program runs', async () => {
   await using here = await serveHere()
   const heard = async (body: object): Promise<unknown[][]> => {
     const seen: unknown[][] = []
@@ -90,7 +90,7 @@ test('logs, displays, their updates and what clears them are events while the pr
   ])
 })
 
-test('a refusal has the status, the words and the hint of the table of errors', async () => {
+test('a refusal has the status, the text and the hint of the table of errors', async () => {
   await using here = await serveHere()
   const refused = await send(here.url, '/v1/run', { body: { language: 'cobol', code: '' }, headers: events })
   assert.equal(refused.status, 400)
@@ -127,7 +127,7 @@ test('a refusal has the status, the words and the hint of the table of errors', 
   }
 })
 
-test('functions of the caller are called by events and answered by requests, for the token of the run alone', async () => {
+test('functions of the caller are called by events and answered by requests, only with the token of the run', async () => {
   await using here = await serveHere()
   const code =
     'print(add(1, {2}))\ntry:\n  add("no", 0)\nexcept Exception as error:\n  print(type(error).__name__, error)'
@@ -155,7 +155,7 @@ test('functions of the caller are called by events and answered by requests, for
   assert.match(stdout, /^2\n\w+ .*not a number/)
 })
 
-test('only its own token cancels a run, which keeps what it printed', async () => {
+test('only its own token can cancel a run, whose output is kept', async () => {
   await using here = await serveHere()
   const id = 'to-be-cancelled'
   const answered = send(here.url, '/v1/run', {
@@ -175,7 +175,7 @@ test('only its own token cancels a run, which keeps what it printed', async () =
   assert.deepEqual([json['outcome'], json['stdout']], [{ kind: 'cancelled' }, 'ready\n'])
 })
 
-test('a client that goes away takes its run with it, in the queue too', async () => {
+test('disconnecting ends the client’s run, also in the queue', async () => {
   await using here = await serveHere({ engine: { queue: { runningMax: 1 } } })
   const body = { language: 'shell', code: 'echo ready; exec sleep 81002' }
   const response = await open(here.url, '/v1/run', { body, headers: events })
@@ -206,7 +206,7 @@ function openQueued(url: string): AbortController {
   return gone
 }
 
-test('what widens a request is refused, unless the token and the operator both allow it', async () => {
+test('fields that widen a request are refused unless both the token and the operator allow them', async () => {
   const engine = { access: { networks: ['none', 'host'], preload: true } } as const
   const asked = [
     { language: 'shell', code: '', network: 'host' },

@@ -14,7 +14,7 @@ import { adaToken, bobToken, eventsOf, open, type Sent, send, serveHere } from '
 const skip = await whyNoSandboxes()
 
 test(
-  'to other tokens a sandbox does not exist: every route answers as for one that never was',
+  'for other tokens a sandbox does not exist: every route answers as for an unknown one',
   { skip },
   async () => {
     await using here = await serveHere()
@@ -72,7 +72,7 @@ test(
   },
 )
 
-test('a path stays in its sandbox, whatever it is made of', { skip }, async () => {
+test('no path leads out of its sandbox', { skip }, async () => {
   await using here = await serveHere()
   for (const id of ['one', 'two'])
     await send(here.url, '/v1/sandboxes', { body: { id, files: { name: id } } })
@@ -102,7 +102,7 @@ test('a path stays in its sandbox, whatever it is made of', { skip }, async () =
 })
 
 test(
-  'what a guest has written comes as a download that no browser runs, in parts where asked for',
+  'files of a guest are sent as downloads that browsers do not execute, in ranges on request',
   { skip },
   async () => {
     await using here = await serveHere()
@@ -137,7 +137,7 @@ test(
   },
 )
 
-test('what widens a sandbox is refused, unless the token says so by name', { skip }, async () => {
+test('options that widen a sandbox are refused unless the token names them', { skip }, async () => {
   await using here = await serveHere({
     engine: { access: { networks: ['none', 'host'], readable: ['/usr'] } },
   })
@@ -158,7 +158,7 @@ test('what widens a sandbox is refused, unless the token says so by name', { ski
   assert.equal((await send(wide.url, '/v1/sandboxes', { body })).status, 201)
 })
 
-test('a token has so many sandboxes, and a revoked one has none', { skip }, async () => {
+test('the number of sandboxes of a token is limited, and a revoked one has none', { skip }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lazaret-tokens-'))
   const path = join(folder, 'tokens.json')
   const write = (...tokens: readonly (readonly [string, string])[]): void =>

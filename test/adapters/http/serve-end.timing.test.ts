@@ -49,7 +49,7 @@ async function untilEvent(
 
 const asEvents = { accept: 'text/event-stream' }
 
-test('SIGTERM under load loses no run that has begun, and every other request gets the reason of its refusal', async () => {
+test('SIGTERM under load loses no started run, and every other request is refused with the reason', async () => {
   await using server = await serve()
   const { url, token, child, ended } = server
   const begun = await Promise.all(
@@ -95,7 +95,7 @@ function groupsOf(pid: number): string {
   return spawnSync('find', words, { encoding: 'utf8' }).stdout
 }
 
-test('a server that is killed amid runs leaves no guest, and the next start says what it removed', async () => {
+test('a server that is killed during runs leaves no guest, and the next start reports what it removed', async () => {
   await using lazaret = createLazaret({ minimumProtection: 'restricted' })
   const { receipt } = await lazaret.run({ language: 'shell', code: ':' })
   const hasCgroups = receipt.layers.includes('cgroup')

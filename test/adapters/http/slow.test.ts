@@ -23,7 +23,7 @@ for (const [name, bytes] of [
   ['half of its body', `${head}content-length: 100\r\n\r\n{`],
   ['its body byte by byte', `${head}transfer-encoding: chunked\r\n\r\n1\r\n{\r\n`],
 ] as const)
-  test(`a client that sends ${name} is cut off in time`, async () => {
+  test(`a client that sends ${name} is disconnected in time`, async () => {
     await using here = await serveHere({ bounds })
     const socket = connect(Number(new URL(here.url).port), '127.0.0.1')
     socket.on('error', () => undefined)
@@ -40,7 +40,7 @@ for (const [name, bytes] of [
     assert.equal((await send(here.url, '/v1/run', { body: { language: 'shell', code: '' } })).status, 200)
   })
 
-test('a connection with nothing to say is closed', async () => {
+test('an idle connection is closed', async () => {
   await using here = await serveHere({ bounds })
   const socket = connect(Number(new URL(here.url).port), '127.0.0.1')
   socket.resume()
@@ -48,7 +48,7 @@ test('a connection with nothing to say is closed', async () => {
   await once(socket, 'close')
 })
 
-test('a client that reads nothing makes only its own guest wait', async () => {
+test('a client that reads nothing blocks only its own guest', async () => {
   await using here = await serveHere()
   const { lazaret } = here.engine
   const code = 'yes | head -c 9000000; exec sleep 87001'
@@ -64,7 +64,7 @@ test('a client that reads nothing makes only its own guest wait', async () => {
 const displaysWithoutEnd =
   "it = display('x' * 100_000, display_id='it')\nwhile True: it.update('y' * 100_000)"
 
-test('displays that nobody reads make a run wait, and the server stays small', async () => {
+test('unread displays block their run, and the memory of the server stays small', async () => {
   await using here = await serveHere()
   await keepMemoryFlat(async () => {
     const socket = askWithoutReading(here.url, '/v1/run', { language: 'python', code: displaysWithoutEnd })
@@ -76,7 +76,7 @@ test('displays that nobody reads make a run wait, and the server stays small', a
 })
 
 test(
-  'displays that nobody reads make a code context wait, and the server stays small',
+  'unread displays block their code context, and the memory of the server stays small',
   { skip },
   async () => {
     await using here = await serveHere()

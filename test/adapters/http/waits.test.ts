@@ -20,7 +20,7 @@ async function untilTaken(here: Here): Promise<void> {
     code = (await send(here.url, `${sleeping}/wait`, { body: { port: 0 } })).json['code']
 }
 
-test('the end of the server ends waits, and says why', { skip, timeout }, async () => {
+test('the end of the server ends pending waits with the reason', { skip, timeout }, async () => {
   let waiting: Promise<Answer> | undefined
   {
     await using here = await serveHere({ ada: { running: 1 } })
@@ -34,7 +34,7 @@ test('the end of the server ends waits, and says why', { skip, timeout }, async 
 
 for (const body of [{}, { log: 'never' }, { log: { source: 'never' } }, { port: 1 }])
   test(
-    `a client that goes while it waits for ${JSON.stringify(body)} frees its turn`,
+    `a client that disconnects while it waits for ${JSON.stringify(body)} frees its slot`,
     { skip, timeout },
     async () => {
       await using here = await serveHere({ ada: { running: 1 } })
@@ -56,7 +56,7 @@ for (const body of [{}, { log: 'never' }, { log: { source: 'never' } }, { port: 
     },
   )
 
-test('a process that reads nothing is written to within a bound', { skip, timeout }, async () => {
+test('writing to a process that reads nothing is bounded', { skip, timeout }, async () => {
   await using here = await serveHere()
   await startSleeping(here)
   const sent = { body: { data: 'x'.repeat(1_300_000) } }
@@ -68,7 +68,7 @@ test('a process that reads nothing is written to within a bound', { skip, timeou
   assert.equal((await first).statusCode, 204)
 })
 
-test('a snippet that is ended with its server is no defect', { timeout }, async () => {
+test('a snippet that is ended with its server is not reported as a defect', { timeout }, async () => {
   let answer: Promise<Answer> | undefined
   const warnings: string[] = []
   {

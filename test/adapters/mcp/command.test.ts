@@ -24,7 +24,7 @@ function callOf(id: number, args: object): object {
   return { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'execute_code', arguments: args } }
 }
 
-test('standard output carries the protocol alone, whatever comes in and whatever guests print', async () => {
+test('standard output has only the protocol, whatever the input and whatever guests print', async () => {
   const child = spawnCli(['mcp'])
   const said = text(child.stderr)
   const messages: {
@@ -69,7 +69,7 @@ test('standard output carries the protocol alone, whatever comes in and whatever
   assert.match(await said, /^(lazaret: the client sent an invalid message: .*\n)+$/)
 })
 
-test('a message without end closes the connection', async () => {
+test('an endless message closes the connection', async () => {
   const child = spawnCli(['mcp'])
   const said = text(child.stderr)
   child.stdin.on('error', () => undefined)
@@ -104,7 +104,7 @@ test('a client has thirty executions a minute, unless the configuration says oth
   )
 })
 
-test('tokens are a file of its owner alone, long enough, and for HTTP', async () => {
+test('tokens must be long, in a file that only its owner can read, and are only for HTTP', async () => {
   await using folder = await createTemporaryFolder()
   const file = join(folder.path, 'tokens')
   writeFileSync(file, 'ada:0123456789abcdef\n')
@@ -121,7 +121,7 @@ test('tokens are a file of its owner alone, long enough, and for HTTP', async ()
   assert.match(await refused(['--http', '70000']), /port from 0 to 65535/)
 })
 
-test('over HTTP it says where it is, and the token of the environment opens it', async () => {
+test('over HTTP it prints its URL, and accepts the token of the environment', async () => {
   const child = spawnCli(['mcp', '--http', '0'], { env: { LAZARET_TOKEN: '0123456789abcdef' } })
   const [line] = (await once(createInterface(child.stderr), 'line')) as [string]
   const url = /^lazaret: serving (http:\/\/127\.0\.0\.1:\d+\/mcp)$/.exec(line)?.[1]

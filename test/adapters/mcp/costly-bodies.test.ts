@@ -50,7 +50,7 @@ for (const [name, body] of Object.entries(refused))
     assert.deepEqual([status, /lists and objects/.test(text)], [413, true])
   })
 
-test('what the bounds allow is run', async () => {
+test('a program within the bounds runs', async () => {
   await using service = await serve()
   const records = Array.from({ length: messageMost.containers - 10 }, (_, id) => `{"id":${id},"name":"x"}`)
   for (const input of [`[${records.join(',')}]`, `"${'x'.repeat(bodyBytes)}"`]) {
@@ -59,7 +59,7 @@ test('what the bounds allow is run', async () => {
   }
 })
 
-test('a name of progress that every notification would repeat is not taken when it is long', async () => {
+test('a long progress token is refused, because every notification repeats it', async () => {
   await using service = await serve()
   const code = '"language":"shell","code":"for i in 1 2 3; do echo $i; sleep 0.1; done"'
   const start = (token: string) => post(service.url, call(code, `,"_meta":{"progressToken":"${token}"}`))
@@ -70,7 +70,7 @@ test('a name of progress that every notification would repeat is not taken when 
   assert.ok(long.text.includes('completed'))
 })
 
-test('the page has the bounds', () => {
+test('the documentation lists the bounds', () => {
   const figures = Object.values(messageMost).map((most) => new Intl.NumberFormat('en-US').format(most))
   assert.ok(readText('docs/operate/mcp.md').includes(figures.join(', ')))
 })

@@ -38,7 +38,7 @@ test('a long text keeps its beginning and its end, cut at lines where there are 
   }
 })
 
-test('what is too long is shortened in the text and in the data, and both say so', () => {
+test('a value that is too long is shortened in the text and in the data, and both say so', () => {
   const long = {
     stdout: 'x'.repeat(1_000_000),
     valueTagged: 'y'.repeat(1_000_000),
@@ -55,7 +55,7 @@ test('what is too long is shortened in the text and in the data, and both say so
   )
 })
 
-test('a value that is far too long keeps no loop, and one that fits exactly is there', async () => {
+test('a huge value does not block the event loop, and one that fits exactly is complete', async () => {
   const valueTagged = '\ud800'.repeat(12_000_000)
   await keepLoopFree('a long value', async () => describeResult(exampleResult({ valueTagged })))
   const lengths = fc.constantFrom('', '"', '\u0000', 'é', '\ud800')
@@ -68,7 +68,7 @@ test('a value that is far too long keeps no loop, and one that fits exactly is t
   )
 })
 
-test('displays of megabytes keep no loop, whether they are pictures or not', async () => {
+test('large displays do not block the event loop, whether they are pictures or not', async () => {
   const junk = Array.from({ length: 4000 }, () => ({ 'image/png': `iVBORw0KGg${'A'.repeat(4000)}` }))
   await keepLoopFree('no pictures', async () => [
     exampleResult({ displays: junk }).images,
@@ -115,7 +115,7 @@ test('a refusal says what to do and when', () => {
   ])
 })
 
-test('a picture is one only if it begins like one; what else is shown is text', () => {
+test('only data with the signature of a picture is a picture; other displays are text', () => {
   assert.deepEqual(findImage({ 'text/plain': 'a', 'image/png': `${png.slice(0, 8)}\n${png.slice(8)}` }), {
     mimeType: 'image/png',
     data: png,
@@ -131,14 +131,14 @@ test('a picture is one only if it begins like one; what else is shown is text', 
   ])
 })
 
-test('a result says if the program showed more pictures than a client takes', () => {
+test('a result reports omitted pictures', () => {
   const displays = Array.from({ length: 20 }, () => ({ 'image/png': png }))
   const { content, structuredContent } = describeResult(exampleResult({ displays }))
   assert.equal(content.filter(({ type }) => type === 'image').length, 8)
   assert.deepEqual(outputSchema.parse(structuredContent).truncated, ['displays'])
 })
 
-test('what a program prints letter by letter is sent a few times a second, complete and in order', async () => {
+test('output that is printed letter by letter is sent a few times a second, complete and in order', async () => {
   let now = 0
   const timers: (() => void)[] = []
   const sent: [number, string][] = []

@@ -73,7 +73,7 @@ async function send(
   }
 }
 
-test('pages of a browser, strange hosts, paths, methods and bodies are turned away before anything runs', async () => {
+test('pages of browsers, and wrong hosts, paths, methods and bodies are refused before anything runs', async () => {
   await using service = await serve()
   const { url } = service
   const statusOf = async (sent: Sent, body: string | object = hello): Promise<number | undefined> =>
@@ -103,7 +103,7 @@ test('pages of a browser, strange hosts, paths, methods and bodies are turned aw
   assert.ok(!Object.keys(headers).some((name) => name.startsWith('access-control')))
 })
 
-test('with tokens only clients that have one are served, each under its own name', async () => {
+test('only clients with a token are served, each under its own name', async () => {
   await using service = await serve(tokens)
   for (const authorization of [
     '',
@@ -141,7 +141,7 @@ test('no client cancels a call of another, whatever session it names', async () 
   assert.match((await answer).body, /"outcome":"cancelled"/)
 })
 
-test('twenty clients of both eras are served at one time, each with its own results', async () => {
+test('twenty clients of both protocol versions are served at once, each with its own results', async () => {
   await using service = await serve()
   const answers = await Promise.all(
     Array.from({ length: 20 }, async (_, index) => {
@@ -156,7 +156,7 @@ test('twenty clients of both eras are served at one time, each with its own resu
   )
 })
 
-test('a client that reads nothing makes only its own program wait', async () => {
+test('a client that reads nothing blocks only its own program', async () => {
   await using service = await serve()
   const body = JSON.stringify({
     ...call({ language: 'shell', code: 'yes | head -c 9000000; sleep 62000' }),
@@ -181,7 +181,7 @@ test('a client that reads nothing makes only its own program wait', async () => 
   await eventually(() => (lazaret.stats().running === 0 ? undefined : 'it still runs'), 10_000)
 })
 
-test('what ends the server ends its runs', async () => {
+test('runs end with the server', async () => {
   const service = await serve()
   const connection = await connect('v1', service)
   const guest = await startEndless(connection, 63_000)

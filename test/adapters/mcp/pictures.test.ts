@@ -14,7 +14,7 @@ const host = { lazaret, limits: defaultLimits, version: '0', warn: () => undefin
 const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
 
-test('what a program shows as a picture is one for every client, and what only claims to be is not', async () => {
+test('a displayed picture is a picture for every client, and a forged one is not', async () => {
   await using service = await serveOverHttp({ host, port: 0 })
   const code = `
 import base64

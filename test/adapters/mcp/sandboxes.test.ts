@@ -231,39 +231,35 @@ test('every text has a visible character, because some model APIs refuse others'
   ])
 })
 
-test(
-  'a client cannot touch the sandbox of another, and does not learn that it is there',
-  { skip },
-  async () => {
-    await using served = await serve()
-    await using ada = await connect(modern, { url: served.url, token: tokenOf('ada') })
-    await using bob = await connect(modern, { url: served.url, token: tokenOf('bob') })
-    const sandbox_id = await create(ada)
-    const touches = {
-      run_code: { code: '1' },
-      execute_command: { command: 'true' },
-      read_file: { path: '/workspace/a' },
-      write_file: { path: '/workspace/a', content: '' },
-      list_files: {},
-      fork_context: { context_id: 'a', new_context_id: 'b' },
-      close_context: { context_id: 'a' },
-      close_sandbox: {},
-    }
-    const errorOf = async (name: string, args: Record<string, unknown>) =>
-      JSON.stringify(data(await bob.call(name, args))['error'])
-    for (const [name, args] of Object.entries(touches)) {
-      const refused = await errorOf(name, { ...args, sandbox_id })
-      assert.match(refused, /SANDBOX_GONE/, name)
-      assert.equal(refused, await errorOf(name, { ...args, sandbox_id: 'none' }))
-    }
-    assert.equal(
-      data(await ada.call('execute_command', { sandbox_id, command: 'echo mine' }))['stdout'],
-      'mine\n',
-    )
-  },
-)
+test('a client can neither use the sandbox of another nor learn that it exists', { skip }, async () => {
+  await using served = await serve()
+  await using ada = await connect(modern, { url: served.url, token: tokenOf('ada') })
+  await using bob = await connect(modern, { url: served.url, token: tokenOf('bob') })
+  const sandbox_id = await create(ada)
+  const touches = {
+    run_code: { code: '1' },
+    execute_command: { command: 'true' },
+    read_file: { path: '/workspace/a' },
+    write_file: { path: '/workspace/a', content: '' },
+    list_files: {},
+    fork_context: { context_id: 'a', new_context_id: 'b' },
+    close_context: { context_id: 'a' },
+    close_sandbox: {},
+  }
+  const errorOf = async (name: string, args: Record<string, unknown>) =>
+    JSON.stringify(data(await bob.call(name, args))['error'])
+  for (const [name, args] of Object.entries(touches)) {
+    const refused = await errorOf(name, { ...args, sandbox_id })
+    assert.match(refused, /SANDBOX_GONE/, name)
+    assert.equal(refused, await errorOf(name, { ...args, sandbox_id: 'none' }))
+  }
+  assert.equal(
+    data(await ada.call('execute_command', { sandbox_id, command: 'echo mine' }))['stdout'],
+    'mine\n',
+  )
+})
 
-test('a sandbox has so many contexts and no more, until one is closed', { skip }, async () => {
+test('the number of contexts of a sandbox is limited, until one is closed', { skip }, async () => {
   await using sandbox = await lazaret.sandbox()
   const limits = { memoryBytes: 64 * 1024 * 1024 }
   for (let made = 0; made < 16; made++) {
@@ -279,7 +275,7 @@ test('a sandbox has so many contexts and no more, until one is closed', { skip }
   requireRoom(sandbox)
 })
 
-test('a client has so many sandboxes and no more; others have theirs', { skip }, async () => {
+test('the number of sandboxes of a client is limited, independently of others', { skip }, async () => {
   await using served = await serve({ perClientMax: 1 })
   await using ada = await connect(modern, { url: served.url, token: tokenOf('ada') })
   await using bob = await connect(modern, { url: served.url, token: tokenOf('bob') })

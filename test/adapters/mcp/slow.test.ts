@@ -17,7 +17,7 @@ const slow = [
   { name: 'half of its body', sent: `${headers}Content-Length: 100\r\n\r\n{`, msMax: 35_000 },
 ]
 
-test('a client that sends nothing, or half of something, is cut off in time', async () => {
+test('a client that sends nothing, or half a request, is disconnected in time', async () => {
   const host = { lazaret, limits: defaultLimits, version: '0', warn: () => undefined }
   await using service = await serveOverHttp({ host, port: 0 })
   const port = Number(new URL(service.url).port)

@@ -74,7 +74,7 @@ for (const kind of clientKinds) {
   })
 }
 
-test('findings come with what was executed all the same', async () => {
+test('findings are reported together with the result of the program', async () => {
   await using service = await serve('warn')
   await using connection = await connect('modern', service)
   const warned = await connection.execute(risky)
@@ -87,7 +87,7 @@ test('findings come with what was executed all the same', async () => {
   assert.equal('validation' in (shell.structuredContent ?? {}), false)
 })
 
-test('with enforce what is high does not run, and says why', async () => {
+test('with enforce, code with high findings does not run, and the reason is reported', async () => {
   await using connection = await connect('modern', { args: ['--validation', 'enforce'] })
   const refused = await connection.execute(risky)
   assert.equal(refused.isError, true)
@@ -97,7 +97,7 @@ test('with enforce what is high does not run, and says why', async () => {
   assert.notEqual((await connection.execute({ language: 'python', code: 'import socket' })).isError, true)
 })
 
-test('with mode off, executed code is not read', async () => {
+test('with mode off, code is executed without validation', async () => {
   await using service = await serve('off')
   await using connection = await connect('modern', service)
   const { structuredContent } = await connection.execute(risky)

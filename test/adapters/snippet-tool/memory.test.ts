@@ -29,16 +29,16 @@ const hungry = {
   'recursion that holds': `function f(depth) { const own = Array(1e4).fill(depth); hold.push(own); return f(depth + 1) } f(0)`,
 }
 
-describe('memory has an end', () => {
+describe('an exhausted memory', () => {
   for (const [what, code] of Object.entries(hungry)) {
-    test(`that nobody catches: ${what}`, async () => {
+    test(`that is not caught: ${what}`, async () => {
       assert.deepEqual(
         await runSnippet({ source: `const hold = []; let n = 0; ${code}`, limits }),
         memoryLimit,
       )
     })
 
-    test(`after which a program may go on: ${what}`, async () => {
+    test(`after which a program can continue: ${what}`, async () => {
       const source = `let hold = [], n = 0; const eat = () => { ${code} }
         try { eat() } catch (e) { hold = null; emit(n > 0 ? 'caught' : 'caught at ' + n) }
         emit(' and ' + [1, 2, 3].map((x) => x * 2))`
@@ -47,7 +47,7 @@ describe('memory has an end', () => {
     })
   }
 
-  test('and a catch that takes more does not move it', async () => {
+  test('cannot be extended by a catch that allocates more', async () => {
     const source = `const hold = []; const eat = () => { for (;;) hold.push('x'.repeat(1e4) + hold.length) }
       for (let i = 0; i < 50; i++) try { eat() } catch {}
       emit(hold.length < 4000)`
@@ -67,7 +67,7 @@ describe('memory has an end', () => {
     assert.equal(output, 'true8000000')
   })
 
-  test('a program that throws what looks like it is not taken for it', async () => {
+  test('a forged error is not taken for exhausted memory', async () => {
     for (const source of [
       `throw new Error('out of memory')`,
       `throw Object.assign(new Error(''), { name: 'InternalError', message: 'out of memory' })`,

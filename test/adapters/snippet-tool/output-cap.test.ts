@@ -75,7 +75,7 @@ async function emitAll(texts: readonly string[]): Promise<SnippetResult> {
 }
 
 describe('the cap', () => {
-  test('is what the model says, whatever is emitted', async () => {
+  test('is the one of the model, whatever is emitted', async () => {
     const texts = fc.oneof(pieces, nearTheCap, splitPair)
     const property = fc.asyncProperty(fc.array(texts, { minLength: 1, maxLength: 4 }), async (lists) => {
       const results = await Promise.all(lists.map(emitAll))
@@ -87,7 +87,7 @@ describe('the cap', () => {
     await fc.assert(property, { numRuns: 40 })
   })
 
-  test('is what the model says for buffers of every small size', () => {
+  test('is the one of the model for buffers of every small size', () => {
     const property = fc.property(
       fc.array(piece, { maxLength: 8 }),
       fc.integer({ min: 0, max: 40 }),
@@ -102,7 +102,7 @@ describe('the cap', () => {
     fc.assert(property, { numRuns: 5000 })
   })
 
-  test('counts what fits exactly as whole, and one byte more as too much', async () => {
+  test('accepts output of exactly its size, and not one byte more', async () => {
     for (const [character, size] of [
       ['a', 1],
       ['é', 2],
@@ -117,7 +117,7 @@ describe('the cap', () => {
     assert.deepEqual(await emitAll(['€'.repeat(342)]), { output: '€'.repeat(341), error: overflow })
   })
 
-  test('is as large as it may be', async () => {
+  test('may have its largest value', async () => {
     const limits = { wall_ms: 60_000, output_kb: 16_384 }
     const source = 'const part = "x".repeat(1024); for (let i = 0; i < Number(read_input()); i++) emit(part)'
     const whole = await runSnippet({ source, input: '16384', limits })
@@ -134,7 +134,7 @@ describe('the cap', () => {
   })
 })
 
-describe('past the cap a program does nothing more', () => {
+describe('after the cap a program executes nothing', () => {
   // It leaves room for one byte, which whatever went on would fill.
   const fill = 'emit("€".repeat(2000))'
   const programs = {

@@ -50,7 +50,7 @@ describe('a request', () => {
     [{ source: '1' }],
     Symbol('x'),
   ].entries())
-    test(`that is no object is refused (${index}: ${typeof request})`, async () => {
+    test(`that is not an object is refused (${index}: ${typeof request})`, async () => {
       assert.equal(await refusal(request), 'The request must be a JSON object with the field source.')
     })
 
@@ -79,7 +79,7 @@ describe('a request', () => {
     assert.deepEqual(await runSnippet(request as never), { output: '1' })
   })
 
-  test('takes no field from its prototype chain to be absent or wrong', async () => {
+  test('ignores fields of its prototype chain', async () => {
     const request = Object.assign(Object.create(null), { source: 'emit(1)', limits: Object.create(null) })
     assert.deepEqual(await runSnippet(request), { output: '1' })
   })
@@ -92,7 +92,7 @@ describe('source and input', () => {
     assert.equal(await refusal({ source: '' }), 'source: must not be empty.')
   })
 
-  test('neither may be anything but a string', async () => {
+  test('both must be strings', async () => {
     for (const value of notText) {
       assert.equal(await refusal({ source: value }), 'source: must be a string.')
       assert.equal(await refusal({ source: '1', input: value }), 'input: must be a string.')
@@ -124,7 +124,7 @@ describe('source and input', () => {
     )
   })
 
-  test('what counts is bytes of UTF-8, not characters', async () => {
+  test('sizes are counted in bytes of UTF-8, not in characters', async () => {
     assert.match(
       await refusal({ source: `//${'é'.repeat(sourceBytesMax / 2)}` }),
       /^source: has 1048578 bytes, /,
@@ -166,7 +166,7 @@ describe('clock and randomness', () => {
 
   const dice = 'emit([Math.random(), Math.random(), Math.random()].join())'
 
-  test('are fixed unless asked for: the epoch, and the same numbers for everybody', async () => {
+  test('are fixed by default: the epoch, and the same numbers in every run', async () => {
     const source =
       'emit([Date.now(), +new Date(), new Date().toISOString(), Date(), Math.random()].join(" "))'
     const date = 'Thu Jan 01 1970 00:00:00 GMT+0000'
@@ -175,7 +175,7 @@ describe('clock and randomness', () => {
     assert.deepEqual(await runSnippet({ source }), expected)
   })
 
-  test('a real clock tells the time, in milliseconds, and goes on', async () => {
+  test('a real clock advances, in milliseconds', async () => {
     const source = 'const a = Date.now(); let b; while ((b = Date.now()) === a); emit(a + " " + b)'
     const before = Date.now()
     const { output = '' } = await runSnippet({ source, clock: 'real', limits: { wall_ms: 60_000 } })

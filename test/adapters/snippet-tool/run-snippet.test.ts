@@ -34,12 +34,12 @@ describe('the two bindings', () => {
       })
   })
 
-  test('text comes out as it was, whatever it begins with', async () => {
+  test('text is returned unchanged, whatever it begins with', async () => {
     for (const text of ['\uFEFF', '\uFEFFx', '\uFEFF\uFEFF', '<null>', '!', '!!', 'a\0b', '\0', '\uFEFFx€'])
       assert.deepEqual(await runSnippet({ source: `emit(${JSON.stringify(text)})` }), { output: text })
   })
 
-  test('the first argument is what counts, and becomes a string as in JavaScript', async () => {
+  test('the first argument is used, and converted to a string as in JavaScript', async () => {
     const source = `for (const value of [null, undefined, true, -0, 1e21, 2n, [1, [2]], {}, x => x]) emit(value)
       emit('a', 'b'); emit({ toString: () => 't', valueOf: () => 'v' })
       emit({ [Symbol.toPrimitive]: (hint) => hint }); emit(emit('') + ''); emit(...[])`
@@ -74,7 +74,7 @@ describe('the two bindings', () => {
     assert.deepEqual([output?.length, error], [5e6, undefined])
   })
 
-  test('a program that replaces all that it can still has them as they were', async () => {
+  test('a program that replaces all globals does not affect them', async () => {
     const source = `const { ownKeys } = Reflect, refuse = () => { throw new Error('replaced') }
       const holders = [String.prototype, Array.prototype, Reflect, Object, Function.prototype, Object.prototype]
       for (let i = 0; i < holders.length; i++)
@@ -103,7 +103,7 @@ describe('a program that fails', () => {
       assert.deepEqual(await runSnippet({ source }), { error: { code: 'EVAL_ERROR', message } })
     })
 
-  test('what it emitted before is not told', async () => {
+  test('its earlier output is not returned', async () => {
     assert.deepEqual(Object.keys(await runSnippet({ source: 'emit(1); throw 2' })), ['error'])
     assert.deepEqual(
       Object.keys(await runSnippet({ source: `emit(1); ${endless}`, limits: { wall_ms: 50 } })),
@@ -121,7 +121,7 @@ describe('a program that fails', () => {
   })
 })
 
-describe('who does not wait', () => {
+describe('a caller that aborts', () => {
   test('an aborted signal ends a program, and the reason comes back', async () => {
     const controller = new AbortController()
     const reason = new Error('enough')
@@ -158,7 +158,7 @@ describe('who does not wait', () => {
 })
 
 describe('many at once', () => {
-  test('two hundred different ones have two hundred right answers', async () => {
+  test('two hundred different snippets get the right answers', async () => {
     const wanted = Array.from({ length: 200 }, (_, index) => expected(index))
     const answers = await Promise.all(wanted.map(({ request }) => runSnippet(request)))
     assert.deepEqual(
@@ -197,7 +197,7 @@ describe('many at once', () => {
     }
   }
 
-  test('the first of too many is refused, and says so; those that wait get their answers', async () => {
+  test('one too many is refused with the reason, and queued ones get their answers', async () => {
     const all = Array.from({ length: 1100 }, (_, index) =>
       runSnippet({ source: `emit(${index})`, limits: calm }),
     )
@@ -238,7 +238,7 @@ describe('threads', () => {
   /** At any moment of their start. */
   const warmUpOrEnd = () => endSnippetThreads()
 
-  test('keep no process from ending that only ran a snippet', async () => {
+  test('do not keep a process alive that only ran a snippet', async () => {
     const program = `import { runSnippet } from '${library}'
       console.log(JSON.stringify(await runSnippet({ source: 'emit(read_input())', input: 'x' })))`
     const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '-e', program], {
@@ -247,7 +247,7 @@ describe('threads', () => {
     assert.deepEqual([stdout, stderr], ['{"output":"x"}\n', ''])
   })
 
-  test('keep no process from ending whose snippet had to be ended', async () => {
+  test('do not keep a process alive whose snippet had to be ended', async () => {
     const program = `import { runSnippet } from '${library}'
       console.log(JSON.stringify(await runSnippet({ source: 'for (;;);', limits: { wall_ms: 10 } })))`
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program], {
@@ -256,7 +256,7 @@ describe('threads', () => {
     assert.equal(stdout, '{"error":{"code":"TIMEOUT","message":"execution exceeded 10 ms"}}\n')
   })
 
-  test('a process may end with ending them', async () => {
+  test('a process may end while it ends them', async () => {
     const program = `import { endSnippetThreads, runSnippet } from '${library}'
       await runSnippet({ source: 'emit(1)' })
       await endSnippetThreads()
@@ -279,22 +279,18 @@ describe('threads', () => {
     assert.equal(stdout, '0\n')
   })
 
-  test(
-    'where WebAssembly is refused every caller gets an error, and nobody waits for ever',
-    { skip },
-    async () => {
-      const program = `import { runSnippet } from '${builtLibrary}'
+  test('without WebAssembly every caller gets an error, and none waits for ever', { skip }, async () => {
+    const program = `import { runSnippet } from '${builtLibrary}'
       const all = Array.from({ length: 20 }, () => runSnippet({ source: 'emit(1)' }))
       const ends = await Promise.allSettled(all)
       console.log(ends.map(({ reason }) => reason?.code).join())`
-      const { stdout } = await run(process.execPath, ['--jitless', '--input-type=module', '-e', program], {
-        timeout: 30_000,
-      })
-      assert.equal(stdout, `${Array(20).fill('WORKER_LOST').join()}\n`)
-    },
-  )
+    const { stdout } = await run(process.execPath, ['--jitless', '--input-type=module', '-e', program], {
+      timeout: 30_000,
+    })
+    assert.equal(stdout, `${Array(20).fill('WORKER_LOST').join()}\n`)
+  })
 
-  test('a failure to load the engine is not for ever', async () => {
+  test('after a failure, loading the engine is tried again', async () => {
     const program = `import { runSnippet } from '${library}'
       const { compile } = WebAssembly
       WebAssembly.compile = () => Promise.reject(new Error('not now'))

@@ -44,7 +44,7 @@ const request = fc.record(
   { requiredKeys: [] },
 )
 
-test('it has the name and the parts that lists of tools ask for', () => {
+test('it has the name and the properties that tool lists need', () => {
   assert.match(snippetTool.name, /^[a-zA-Z0-9_-]{1,64}$/)
   assert.deepEqual([snippetTool.name, snippetTool.id], ['run_snippet', 'code.sandbox.js.run'])
   assert.ok(snippetTool.description.length > 100)
@@ -57,7 +57,7 @@ test('it has the name and the parts that lists of tools ask for', () => {
   })
 })
 
-test('its schema takes what its parser takes, and refuses what that refuses', () => {
+test('its schema and its parser accept the same requests', () => {
   const seen = { taken: 0, refused: 0 }
   const property = fc.property(mostly(request), (value) => {
     const taken = isTaken(value)
@@ -68,7 +68,7 @@ test('its schema takes what its parser takes, and refuses what that refuses', ()
   assert.ok(seen.taken > 100 && seen.refused > 100, JSON.stringify(seen))
 })
 
-test('its answers are what the schema of answers says, whatever a model wrote', async () => {
+test('its answers conform to the schema, whatever a model wrote', async () => {
   const sources = [
     'emit(1)',
     'throw 1',
@@ -92,7 +92,7 @@ test('its answers are what the schema of answers says, whatever a model wrote', 
   assert.ok(codes.size >= 5, [...codes].join())
 })
 
-test('what a model asks for is deterministic, whatever it asks for', async () => {
+test('requests of a model are deterministic, whatever they ask for', async () => {
   const source = 'emit(Date.now() + " " + Math.random())'
   const plain = await snippetTool.run({ source })
   assert.match(plain.output ?? '', /^0 0\.\d+$/)
@@ -119,7 +119,7 @@ test('asynchronous code gets an error that says what is missing', async () => {
   assert.doesNotMatch(error?.message ?? '', /promises/)
 })
 
-test('a request that throws when it is read is wrong, and nothing else', async () => {
+test('a request that throws when it is read is reported as invalid', async () => {
   const revoked = Proxy.revocable({}, {})
   revoked.revoke()
   const throwing = {

@@ -31,7 +31,7 @@ test('it cannot be caught', async () => {
   })
 })
 
-test('a program that ends in time is not ended, however much others overrun theirs', async () => {
+test('a program that ends in time is not ended, even if others exceed their deadline', async () => {
   const all = Array.from({ length: 12 }, (_, index) =>
     runSnippet(
       index % 3 === 0
@@ -44,21 +44,21 @@ test('a program that ends in time is not ended, however much others overrun thei
   assert.equal(results.filter(({ error }) => error?.code === 'TIMEOUT').length, 8)
 })
 
-test('waiting for a thread takes nothing of the time that a program has', async () => {
+test('waiting for a thread does not count towards the timeout', async () => {
   const ahead = Array.from({ length: 8 }, () => runSnippet({ source: 'for (;;);', limits: { wall_ms: 300 } }))
   const last = runSnippet({ source: 'emit(1)', limits: { wall_ms: 250 } })
   assert.deepEqual(await last, { output: '1' })
   for (const { error } of await Promise.all(ahead)) assert.equal(error?.code, 'TIMEOUT')
 })
 
-test('the smallest limit is an answer, one or the other', async () => {
+test('with the smallest limit, the answer is a result or a timeout', async () => {
   const results = await Promise.all(
     Array.from({ length: 20 }, () => runSnippet({ source: 'emit(1)', limits: { wall_ms: 1 } })),
   )
   for (const { output, error } of results) assert.ok(output === '1' || error?.code === 'TIMEOUT')
 })
 
-test('a program that ended in time is not late because its host was busy', async () => {
+test('a program that ended in time is not timed out because its host was busy', async () => {
   await warmUpSnippets()
   const ended = runSnippet({ source: 'emit("in time")', limits: { wall_ms: 1000 } })
   await new Promise(setImmediate)
@@ -73,7 +73,7 @@ const moments = {
   'before messages': (then: () => void) => stat('.', then),
 }
 for (const [moment, at] of Object.entries(moments))
-  test(`a program that ended too late is late, though its host was busy ${moment}`, async () => {
+  test(`a program that ended too late is timed out, though its host was busy ${moment}`, async () => {
     await warmUpSnippets()
     const ended = runSnippet({
       source: 'const start = Date.now(); while (Date.now() - start < 300); emit("late")',

@@ -11,7 +11,7 @@ import { closeOf, readUntil, socketTo } from './open-terminal.ts'
 const skip = await whyNoSandboxes()
 const MiB = 1024 * 1024
 
-test('frames are bounded, and what is no resize is no text frame', { skip }, async () => {
+test('frames are bounded, and text frames must be resize messages', { skip }, async () => {
   await using here = await serveHere()
   await connectLazaret({ url: here.url, token: adaToken }).sandbox({ id: 'box' })
   for (const [frame, code] of [
@@ -30,7 +30,7 @@ test('frames are bounded, and what is no resize is no text frame', { skip }, asy
 })
 
 test(
-  'typing at a program that reads nothing ends the terminal before it fills the server',
+  'too much unread input ends the terminal before it fills the memory of the server',
   { skip },
   async () => {
     await using here = await serveHere()
@@ -52,7 +52,7 @@ test(
   },
 )
 
-test('a client that reads nothing makes only its own guest wait', { skip }, async () => {
+test('a client that reads nothing blocks only its own guest', { skip }, async () => {
   await using here = await serveHere()
   const sandbox = await connectLazaret({ url: here.url, token: adaToken }).sandbox({ id: 'box' })
   const { port } = new URL(here.url)

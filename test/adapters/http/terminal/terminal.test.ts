@@ -42,7 +42,7 @@ test('a shell has the requested size, notices a change, and reports how it ended
   assert.deepEqual(await terminal.ended, { exitCode: 5 })
 })
 
-test('Ctrl-C reaches what runs in it, and the shell goes on', { skip }, async () => {
+test('Ctrl-C interrupts the running program, and the shell continues', { skip }, async () => {
   await using opened = await openSandbox()
   const socket = socketTo(opened.here.url)
   await once(socket, 'open')
@@ -58,7 +58,7 @@ test('Ctrl-C reaches what runs in it, and the shell goes on', { skip }, async ()
 })
 
 test(
-  'a shell ends with its connection, and a process that was only looked at goes on',
+  'a shell ends with its connection; a process that was only attached to continues',
   { skip },
   async () => {
     await using opened = await openSandbox()
@@ -100,7 +100,7 @@ test('the end of the sandbox, and of the server, ends its terminals with a reaso
   assert.equal(status, 503)
 })
 
-test('pages give their token as a subprotocol, which no answer repeats', { skip }, async () => {
+test('pages send their token as a subprotocol, which no answer repeats', { skip }, async () => {
   await using opened = await openSandbox()
   const bearer = `lazaret.bearer.${Buffer.from(adaToken).toString('base64url')}`
   const socket = socketTo(opened.here.url, { token: null, protocols: ['lazaret.terminal', bearer] })
@@ -109,37 +109,41 @@ test('pages give their token as a subprotocol, which no answer repeats', { skip 
   socket.terminate()
 })
 
-test('a client whose requests would be refused gets no terminal, and none is started', { skip }, async () => {
-  const works: string[] = []
-  await using opened = await openSandbox({ engine: { admit: ({ kind }) => void works.push(kind) } })
-  const { url } = opened.here
-  works.length = 0
-  const bearer = (token: string): string => `lazaret.bearer.${Buffer.from(token).toString('base64url')}`
-  for (const [asked, status] of [
-    [{ headers: { host: 'evil.example' } }, 403],
-    [{ headers: { origin: 'https://evil.example' } }, 403],
-    [{ headers: { origin: 'null' } }, 403],
-    [{ headers: { 'sec-fetch-site': 'cross-site' } }, 403],
-    [{ token: null }, 401],
-    [{ token: 'ada-0123456789abcdeX' }, 401],
-    [{ token: null, protocols: ['lazaret.terminal', bearer('ada-0123456789abcdeX')] }, 401],
-    [{ token: null, protocols: ['lazaret.terminal', 'lazaret.bearer.'] }, 401],
-    [{ token: bobToken }, 404],
-    [{ path: `/v1/sandboxes/box/terminal?token=${adaToken}` }, 400],
-    [{ path: '/v1/sandboxes/box/terminal?columns=0' }, 400],
-    [{ path: '/v1/sandboxes/box/terminal?columns=1e9' }, 400],
-    [{ path: '/v1/sandboxes/box/terminal?command=id' }, 400],
-    [{ path: '/v1/sandboxes/none/terminal' }, 404],
-    [{ path: '/v1/run' }, 404],
-  ] as const) {
-    const refused = await refusalOf(url, asked)
-    assert.equal(refused.status, status, JSON.stringify(asked))
-    assert.ok(!refused.text.includes(adaToken))
-  }
-  assert.deepEqual(works, [])
-  await using limited = await openSandbox({ ada: { running: 1 } })
-  const one = socketTo(limited.here.url)
-  await once(one, 'open')
-  assert.equal((await refusalOf(limited.here.url, {})).status, 429)
-  one.terminate()
-})
+test(
+  'a client whose requests would be refused gets no terminal, and no shell is started',
+  { skip },
+  async () => {
+    const works: string[] = []
+    await using opened = await openSandbox({ engine: { admit: ({ kind }) => void works.push(kind) } })
+    const { url } = opened.here
+    works.length = 0
+    const bearer = (token: string): string => `lazaret.bearer.${Buffer.from(token).toString('base64url')}`
+    for (const [asked, status] of [
+      [{ headers: { host: 'evil.example' } }, 403],
+      [{ headers: { origin: 'https://evil.example' } }, 403],
+      [{ headers: { origin: 'null' } }, 403],
+      [{ headers: { 'sec-fetch-site': 'cross-site' } }, 403],
+      [{ token: null }, 401],
+      [{ token: 'ada-0123456789abcdeX' }, 401],
+      [{ token: null, protocols: ['lazaret.terminal', bearer('ada-0123456789abcdeX')] }, 401],
+      [{ token: null, protocols: ['lazaret.terminal', 'lazaret.bearer.'] }, 401],
+      [{ token: bobToken }, 404],
+      [{ path: `/v1/sandboxes/box/terminal?token=${adaToken}` }, 400],
+      [{ path: '/v1/sandboxes/box/terminal?columns=0' }, 400],
+      [{ path: '/v1/sandboxes/box/terminal?columns=1e9' }, 400],
+      [{ path: '/v1/sandboxes/box/terminal?command=id' }, 400],
+      [{ path: '/v1/sandboxes/none/terminal' }, 404],
+      [{ path: '/v1/run' }, 404],
+    ] as const) {
+      const refused = await refusalOf(url, asked)
+      assert.equal(refused.status, status, JSON.stringify(asked))
+      assert.ok(!refused.text.includes(adaToken))
+    }
+    assert.deepEqual(works, [])
+    await using limited = await openSandbox({ ada: { running: 1 } })
+    const one = socketTo(limited.here.url)
+    await once(one, 'open')
+    assert.equal((await refusalOf(limited.here.url, {})).status, 429)
+    one.terminate()
+  },
+)
